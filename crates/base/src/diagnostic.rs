@@ -1,0 +1,243 @@
+//! What is wrong with a text, where, and what to write instead.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, renderer::DecorStyle};
+
+/// A range of bytes in a [`Source`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// The bytes from `start` up to `end`.
+    pub fn new(start: usize, end: usize) -> Span {
+        Span { start, end }
+    }
+
+    /// The range that reaches from the beginning of this one to the end of `other`.
+    pub fn to(self, other: Span) -> Span {
+        Span {
+            start: self.start,
+            end: other.end,
+        }
+    }
+}
+
+/// A text with the name under which messages mention it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// A path, or a word like `--set`.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// Whether a diagnostic stops the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// It does not: something is ignored or unusual.
+    Warning,
+    /// It does.
+    Error,
+}
+
+/// One complaint: a message, the place that it is about, and the remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Whether the run can go on.
+    pub severity: Severity,
+    /// What is wrong, in one sentence without a final period.
+    pub message: String,
+    /// Where; `None` when no line of the text is to blame.
+    pub span: Option<Span>,
+    /// A few words beside the caret.
+    pub label: String,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+/// A line longer than this many bytes is shown in part, so that a 10 MB line stays readable.
+const LINE_SHOWN: usize = 160;
+
+impl Diagnostic {
+    /// An error at a place.
+    pub fn error(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Error,
+            message: message.into(),
+            span: Some(span),
+            label: String::new(),
+            help: None,
+        }
+    }
+
+    /// A warning at a place.
+    pub fn warning(span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::error(span, message)
+        }
+    }
+
+    /// Adds a few words beside the caret.
+    pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
+        self.label = label.into();
+        self
+    }
+
+    /// Adds what to write instead.
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds `did you mean …?` when a near word was found.
+    pub fn did_you_mean(self, near: Option<&str>) -> Diagnostic {
+        match near {
+            Some(near) => self.help(format!("did you mean `{near}`?")),
+            None => self,
+        }
+    }
+
+    /// The complaint as text: message, line, caret, remedy; with colours if `styled`.
+    pub fn render(&self, source: &Source, styled: bool) -> String {
+        let level = match self.severity {
+            Severity::Warning => Level::WARNING,
+            Severity::Error => Level::ERROR,
+        };
+        let place = self.span.map(|span| Place::find(&source.text, span));
+        let mut group = match &place {
+            None => Group::with_title(level.primary_title(&self.message)),
+            Some(place) => level
+                .primary_title(&self.message)
+                .element(place.snippet(&source.name, &self.label)),
+        };
+        if let Some(column) = place.as_ref().and_then(|place| place.cut_column) {
+            let note = format!("the line is long: this is column {column}");
+            group = group.element(Level::NOTE.message(note));
+        }
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        let renderer = if styled {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        renderer.decor_style(DecorStyle::Ascii).render(&[group])
+    }
+}
+
+/// The line of a span, cut to what can be read.
+struct Place<'a> {
+    line_number: usize,
+    excerpt: &'a str,
+    span: Span,
+    /// The caret's column, if the line was cut and its own count would mislead.
+    cut_column: Option<usize>,
+}
+
+impl<'a> Place<'a> {
+    fn find(text: &'a str, span: Span) -> Place<'a> {
+        let at = floor_boundary(text, span.start);
+        let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[at..]
+            .find('\n')
+            .map_or(text.len(), |newline| at + newline);
+        let line_end = line_start + text[line_start..line_end].trim_end_matches('\r').len();
+        let cut = line_end - line_start > LINE_SHOWN;
+        let (start, end) = if cut {
+            let start = at.saturating_sub(LINE_SHOWN / 2).max(line_start);
+            let end = (start + LINE_SHOWN).min(line_end);
+            (floor_boundary(text, start), floor_boundary(text, end))
+        } else {
+            (line_start, line_end)
+        };
+        let caret_start = at.clamp(start, end);
+        let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
+        Place {
+            line_number: text[..line_start].matches('\n').count() + 1,
+            excerpt: &text[start..end],
+            span: Span::new(caret_start - start, caret_end - start),
+            cut_column: cut.then(|| text[line_start..at].chars().count() + 1),
+        }
+    }
+
+    fn snippet(
+        &self,
+        name: &'a str,
+        label: &'a str,
+    ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+        let annotation = AnnotationKind::Primary.span(self.span.start..self.span.end);
+        let annotation = if label.is_empty() {
+            annotation
+        } else {
+            annotation.label(label)
+        };
+        Snippet::source(self.excerpt)
+            .line_start(self.line_number)
+            .path(name)
+            .annotation(annotation)
+    }
+}
+
+/// The nearest character boundary at or before `at`.
+fn floor_boundary(text: &str, at: usize) -> usize {
+    text.floor_char_boundary(at.min(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn render(text: &str, diagnostic: &Diagnostic) -> String {
+        diagnostic.render(
+            &Source {
+                name: "mail.ini".into(),
+                text: text.into(),
+            },
+            false,
+        )
+    }
+
+    #[test]
+    fn a_complaint_shows_line_caret_and_remedy() {
+        let text = "duration = 10s\nraet = 5\n";
+        let diagnostic = Diagnostic::error(Span::new(15, 19), "unknown key `raet`")
+            .label("not a key of a job")
+            .help("did you mean `rate`?");
+        let expected = "\
+error: unknown key `raet`
+ --> mail.ini:2:1
+  |
+2 | raet = 5
+  | ^^^^ not a key of a job
+  |
+  = help: did you mean `rate`?";
+        assert_eq!(render(text, &diagnostic), expected);
+    }
+
+    #[test]
+    fn a_huge_line_is_shown_in_part_with_the_true_column() {
+        let text = format!("query = {}x", "a".repeat(10_000_000));
+        let at = text.len() - 1;
+        let shown = render(&text, &Diagnostic::error(Span::new(at, at + 1), "bad"));
+        assert!(shown.len() < 1_000, "{}", shown.len());
+        assert!(shown.contains("this is column 10000009"), "{shown}");
+    }
+
+    #[test]
+    fn places_outside_the_text_and_inside_characters_do_not_panic() {
+        for (start, end) in [(0, 0), (2, 1), (1, 2), (100, 200)] {
+            let shown = render(
+                "é=\u{0}\r\n",
+                &Diagnostic::warning(Span::new(start, end), "odd"),
+            );
+            assert!(shown.starts_with("warning: odd"), "{shown}");
+        }
+        assert!(render("", &Diagnostic::error(Span::new(0, 0), "empty")).contains("empty"));
+    }
+}

@@ -1,0 +1,145 @@
+//! How a database said no.
+
+use std::fmt;
+
+/// What kind of failure an error is, for the engine's decisions and the record's counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// The database understood the statement and refused it: syntax, missing table, wrong type.
+    Statement,
+    /// A constraint was violated: duplicate key, foreign key, check.
+    Constraint,
+    /// The work lost against other work and may succeed when tried again: deadlock,
+    /// serialization failure, lock wait expired.
+    Conflict,
+    /// The request took longer than its `timeout`, or was still in flight when the drain ended.
+    Timeout,
+    /// The connection ended while the request was under way, or the target refuses connections.
+    Disconnect,
+    /// The server accepts no further connection.
+    TooManyConnections,
+    /// The server has no room, memory or permission, or is shutting down.
+    Server,
+}
+
+impl Class {
+    /// Every class, in the order in which they are reported.
+    pub const ALL: [Class; 7] = [
+        Class::Statement,
+        Class::Constraint,
+        Class::Conflict,
+        Class::Timeout,
+        Class::Disconnect,
+        Class::TooManyConnections,
+        Class::Server,
+    ];
+
+    /// The word for this class in records and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Statement => "statement",
+            Class::Constraint => "constraint",
+            Class::Conflict => "conflict",
+            Class::Timeout => "timeout",
+            Class::Disconnect => "disconnect",
+            Class::TooManyConnections => "too-many-connections",
+            Class::Server => "server",
+        }
+    }
+
+    /// The class with this name.
+    pub fn from_name(name: &str) -> Option<Class> {
+        Class::ALL.into_iter().find(|class| class.name() == name)
+    }
+
+    /// Whether the connection is lost with the error.
+    pub fn ends_connection(self) -> bool {
+        matches!(
+            self,
+            Class::Timeout | Class::Disconnect | Class::TooManyConnections
+        )
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A database's own error code as text: an SQLSTATE (`40001`), an error number (`1213`), an SQLite
+/// result code (`SQLITE_BUSY`), or one of Assay's own (`timeout`, `disconnect`). At most
+/// [`Code::CAPACITY`] bytes, held in place: counting an error allocates nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code {
+    length: u8,
+    bytes: [u8; Code::CAPACITY],
+}
+
+impl Code {
+    /// The longest code in bytes; longer ones are cut.
+    pub const CAPACITY: usize = 31;
+    /// The code of a request that ended by its timeout or the drain's.
+    pub const TIMEOUT: Code = Code::literal("timeout");
+    /// The code of a request whose connection was lost or refused.
+    pub const DISCONNECT: Code = Code::literal("disconnect");
+
+    /// A code from a text; what does not fit is cut off at a character's boundary.
+    pub fn new(text: &str) -> Code {
+        let mut end = text.len().min(Code::CAPACITY);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        Code::literal(&text[..end])
+    }
+
+    const fn literal(text: &str) -> Code {
+        let mut bytes = [0; Code::CAPACITY];
+        let mut i = 0;
+        while i < text.len() {
+            bytes[i] = text.as_bytes()[i];
+            i += 1;
+        }
+        Code {
+            length: text.len() as u8,
+            bytes,
+        }
+    }
+
+    /// The code as text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or("?")
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Code({})", self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_its_text_cut_at_a_character() {
+        assert_eq!(Code::new("40001").as_str(), "40001");
+        assert_eq!(Code::new(&"é".repeat(20)).as_str(), "é".repeat(15));
+        assert_eq!(Code::new(""), Code::new(""));
+    }
+
+    #[test]
+    fn every_class_is_found_by_its_name() {
+        for class in Class::ALL {
+            assert_eq!(Class::from_name(class.name()), Some(class));
+        }
+        assert_eq!(Class::from_name("?"), None);
+    }
+}

@@ -1,0 +1,36 @@
+//! What is a time, a rate, a seed, a value, a diagnostic, a secret, a target?
+//!
+//! The vocabulary that every other crate speaks. Nothing here performs I/O, except that
+//! [`Monotonic`] and [`WallTime::now`] read a clock.
+//!
+//! * [`Stamp`] and [`Nanos`]: an instant on the run's clock, and a span between two of them.
+//! * [`Rate`]: an exact number of events per second.
+//! * [`Seed`], [`Stream`], [`Draw`]: random numbers that are pure functions of their position.
+//! * [`Value`] and [`Values`]: what a statement's parameters are.
+//! * [`Code`] and [`Class`]: how a database said no.
+//! * [`Diagnostic`]: what is wrong with a text, where, and what to write instead.
+//! * [`Secret`]: a string that cannot be printed.
+//! * [`Target`]: what a URL names.
+
+mod diagnostic;
+mod fault;
+mod random;
+mod rate;
+mod secret;
+mod similar;
+mod target;
+mod time;
+pub mod units;
+mod value;
+mod wall;
+
+pub use diagnostic::{Diagnostic, Severity, Source, Span};
+pub use fault::{Class, Code};
+pub use random::{Draw, Seed, Stream};
+pub use rate::{Rate, RateError};
+pub use secret::Secret;
+pub use similar::closest;
+pub use target::{Address, Endpoint, Target, TargetError, TargetKind};
+pub use time::{Clock, Monotonic, Nanos, Stamp};
+pub use value::{Text, Value, Values};
+pub use wall::WallTime;

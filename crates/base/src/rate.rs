@@ -1,0 +1,146 @@
+//! How often: an exact number of events per second.
+
+use std::fmt;
+
+use crate::Nanos;
+use crate::units::{Decimal, UnitError, parse_decimal};
+
+/// Events per second, exactly as they were written: a decimal fraction, never a rounded double.
+///
+/// The n-th event of an even schedule is at ⌊n·10⁹/rate⌋ ns (specification, section 4), which a
+/// rate of `0.01` meets only when one hundredth is kept as one hundredth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    events: u64,
+    per_seconds: u64,
+}
+
+/// Why a number is no rate; its `Display` is the second half of a sentence that begins with the
+/// number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateError {
+    /// No number, or a negative one.
+    Number(UnitError),
+    /// Zero events per second is no schedule.
+    Zero,
+    /// Beyond [`Rate::HIGHEST`].
+    TooHigh,
+    /// Less than one event in [`Rate::LONGEST_PERIOD`].
+    TooLow,
+}
+
+impl fmt::Display for RateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RateError::Number(error) => error.fmt(f),
+            RateError::Zero => f.write_str("is zero: leave the rate out or give a number above 0"),
+            RateError::TooHigh => f.write_str("is above 100,000,000 per second"),
+            RateError::TooLow => f.write_str("is less than one event in a year"),
+        }
+    }
+}
+
+impl std::error::Error for RateError {}
+
+impl Rate {
+    /// The highest rate: one event in 10 ns, less than it takes to notice one.
+    pub const HIGHEST: u64 = 100_000_000;
+    /// The longest time between two events of a rate: a year.
+    pub const LONGEST_PERIOD: Nanos = Nanos::from_secs(31_536_000);
+
+    /// Reads `3000`, `0.01`, `16.7` or `50k`.
+    ///
+    /// # Errors
+    /// No number, a negative number, zero, or one outside the limits above.
+    pub fn parse(text: &str) -> Result<Rate, RateError> {
+        Rate::from_decimal(parse_decimal(text).map_err(RateError::Number)?)
+    }
+
+    /// A rate from an exact decimal.
+    ///
+    /// # Errors
+    /// Zero, or outside the limits above.
+    pub fn from_decimal(number: Decimal) -> Result<Rate, RateError> {
+        let rate = Rate {
+            events: number.digits,
+            per_seconds: 10u64.pow(number.scale),
+        };
+        if rate.events == 0 {
+            return Err(RateError::Zero);
+        }
+        if rate.as_f64() > Rate::HIGHEST as f64 {
+            return Err(RateError::TooHigh);
+        }
+        if rate.as_f64() * Rate::LONGEST_PERIOD.as_secs_f64() < 1.0 {
+            return Err(RateError::TooLow);
+        }
+        Ok(rate)
+    }
+
+    /// Whole events per second.
+    ///
+    /// # Errors
+    /// Zero, or beyond [`Rate::HIGHEST`].
+    pub fn per_second(events: u64) -> Result<Rate, RateError> {
+        Rate::from_decimal(Decimal {
+            digits: events,
+            scale: 0,
+        })
+    }
+
+    /// Events per second as the nearest double.
+    pub fn as_f64(self) -> f64 {
+        self.events as f64 / self.per_seconds as f64
+    }
+
+    /// When the `n`-th event of an even schedule falls: ⌊n·10⁹/rate⌋ ns, exactly.
+    pub fn nth_uniform(self, n: u64) -> Nanos {
+        let nanos = u128::from(n) * 1_000_000_000 * u128::from(self.per_seconds);
+        let at = nanos / u128::from(self.events);
+        Nanos(u64::try_from(at).unwrap_or(u64::MAX))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/s", self.as_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nth_event_is_exact_for_every_rate() {
+        let hundredth = Rate::parse("0.01").unwrap();
+        assert_eq!(hundredth.nth_uniform(1), Nanos::from_secs(100));
+        assert_eq!(hundredth.nth_uniform(7), Nanos::from_secs(700));
+        let third = Rate::parse("3").unwrap();
+        assert_eq!(third.nth_uniform(1), Nanos(333_333_333));
+        assert_eq!(third.nth_uniform(3), Nanos::from_secs(1));
+        let odd = Rate::parse("16.7").unwrap();
+        assert_eq!(odd.nth_uniform(167), Nanos::from_secs(10));
+        let high = Rate::parse("100M").unwrap();
+        assert_eq!(high.nth_uniform(u64::MAX), Nanos::MAX);
+    }
+
+    #[test]
+    fn absurd_rates_are_refused() {
+        assert_eq!(Rate::parse("0"), Err(RateError::Zero));
+        assert_eq!(
+            Rate::parse("-5"),
+            Err(RateError::Number(UnitError::Negative))
+        );
+        assert_eq!(Rate::parse("1e9"), Err(RateError::TooHigh));
+        assert_eq!(Rate::parse("1e-11"), Err(RateError::TooLow));
+        assert_eq!(
+            Rate::parse("inf"),
+            Err(RateError::Number(UnitError::NotANumber))
+        );
+        assert_eq!(
+            Rate::parse("nan"),
+            Err(RateError::Number(UnitError::NotANumber))
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! "Did you mean …?": the known word nearest to an unknown one.
+
+/// The candidate that differs from `word` by the fewest edits, if they are few enough that a slip
+/// of the fingers is the likely cause: at most a third of the word's length, and at least one.
+///
+/// An exact match in another case counts as no edit. Ties go to the first candidate.
+pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A word far longer than any key is not a slip; comparing it would cost its length squared.
+    if word.len() > 64 {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let limit = (word.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .map(|candidate| (edits(&word, &candidate.to_lowercase()), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`
+/// (the optimal string alignment distance).
+fn edits(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    let mut before = vec![0; b.len() + 1];
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for (i, &x) in a.iter().enumerate() {
+        let mut row = vec![i + 1; b.len() + 1];
+        for (j, &y) in b.iter().enumerate() {
+            let substituted = above[j] + usize::from(x != y);
+            row[j + 1] = substituted.min(above[j + 1] + 1).min(row[j] + 1);
+            let swapped = i > 0 && j > 0 && x == b[j - 1] && a[i - 1] == y;
+            if swapped {
+                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
+            }
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_fingers_finds_its_word() {
+        let keys = ["duration", "warmup", "rate", "concurrency", "query"];
+        assert_eq!(closest("durration", keys), Some("duration"));
+        assert_eq!(closest("qurey", keys), Some("query"));
+        assert_eq!(closest("RATE", keys), Some("rate"));
+        assert_eq!(closest("concurency", keys), Some("concurrency"));
+    }
+
+    #[test]
+    fn another_word_finds_nothing() {
+        let keys = ["duration", "warmup", "rate"];
+        assert_eq!(closest("colour", keys), None);
+        assert_eq!(closest("", keys), None);
+        assert_eq!(closest(&"x".repeat(10_000_000), keys), None);
+    }
+}

@@ -1,0 +1,456 @@
+//! What a URL names: a kind of database, where it is, and options.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::{Secret, closest};
+
+/// The kinds of target that a URL's scheme can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TargetKind {
+    /// An SQLite database inside this process.
+    Sqlite,
+    /// The simulated server.
+    Sim,
+    /// PostgreSQL and what speaks its protocol.
+    Postgres,
+    /// MySQL, MariaDB and what speaks their protocol.
+    Mysql,
+    /// A private server that is started for the run.
+    Testbed,
+}
+
+impl TargetKind {
+    /// Every kind with its scheme.
+    pub const SCHEMES: [(&'static str, TargetKind); 6] = [
+        ("sqlite", TargetKind::Sqlite),
+        ("sim", TargetKind::Sim),
+        ("postgres", TargetKind::Postgres),
+        ("postgresql", TargetKind::Postgres),
+        ("mysql", TargetKind::Mysql),
+        ("testbed", TargetKind::Testbed),
+    ];
+
+    /// The scheme under which this kind is printed.
+    pub fn scheme(self) -> &'static str {
+        match self {
+            TargetKind::Sqlite => "sqlite",
+            TargetKind::Sim => "sim",
+            TargetKind::Postgres => "postgres",
+            TargetKind::Mysql => "mysql",
+            TargetKind::Testbed => "testbed",
+        }
+    }
+
+    fn has_authority(self) -> bool {
+        matches!(self, TargetKind::Postgres | TargetKind::Mysql)
+    }
+}
+
+/// A host and an optional port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// A name or an IP address, without brackets.
+    pub host: String,
+    /// The port, if one was given.
+    pub port: Option<u16>,
+}
+
+/// Where a target is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// A temporary file of the run's own.
+    Temporary,
+    /// A file.
+    File(PathBuf),
+    /// A word that the kind of target understands: `mm1`, `postgres`.
+    Named(String),
+    /// Servers on a network.
+    Network {
+        /// Who logs in.
+        user: Option<String>,
+        /// The password, if the URL carried one.
+        password: Option<Secret>,
+        /// One address, or several to be used in turn.
+        addresses: Vec<Address>,
+        /// The database.
+        database: Option<String>,
+    },
+}
+
+/// A parsed URL. Its `Display` is the URL again without the password: that is the form that
+/// records, logs and messages get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The kind of database.
+    pub kind: TargetKind,
+    /// Where it is.
+    pub endpoint: Endpoint,
+    /// The options behind `?`, in order.
+    pub options: Vec<(String, String)>,
+}
+
+/// Why a text is no URL of a target; the text itself is not repeated, as it may hold a password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetError {
+    /// No scheme, or one that no driver answers to.
+    Scheme {
+        /// The scheme as it was written, empty when there was none.
+        found: String,
+    },
+    /// The part behind the scheme is empty or malformed.
+    Endpoint(&'static str),
+    /// A port that is no number from 1 to 65535.
+    Port(String),
+    /// A `%` that is not followed by two hexadecimal digits, or does not decode to UTF-8.
+    Escape(String),
+    /// An option without `=`.
+    OptionValue(String),
+    /// One option twice.
+    OptionRepeated(String),
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TargetError::Scheme { found } => {
+                let schemes = TargetKind::SCHEMES.map(|(scheme, _)| scheme);
+                match (found.is_empty(), closest(found, schemes)) {
+                    (true, _) => f.write_str("the URL has no scheme")?,
+                    (false, None) => write!(f, "unknown scheme `{found}:`")?,
+                    (false, Some(near)) => {
+                        return write!(f, "unknown scheme `{found}:`; did you mean `{near}:`?");
+                    }
+                }
+                f.write_str("; write sqlite:FILE, sim:mm1, postgres://host/db or mysql://host/db")
+            }
+            TargetError::Endpoint(why) => f.write_str(why),
+            TargetError::Port(port) => write!(f, "`{port}` is not a port from 1 to 65535"),
+            TargetError::Escape(text) => write!(f, "`{text}` has a broken %-escape"),
+            TargetError::OptionValue(name) => {
+                write!(f, "option `{name}` has no value; write `{name}=VALUE`")
+            }
+            TargetError::OptionRepeated(name) => write!(f, "option `{name}` is given twice"),
+        }
+    }
+}
+
+impl std::error::Error for TargetError {}
+
+impl Target {
+    /// Reads a URL: `sqlite:FILE`, `sim:mm1?service=1ms`, `postgres://user:pass@host:port/db?tls=off`.
+    ///
+    /// # Errors
+    /// An unknown scheme or a malformed rest; no message repeats a password.
+    pub fn parse(url: &str) -> Result<Target, TargetError> {
+        let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
+        let kind = TargetKind::SCHEMES
+            .into_iter()
+            .find(|(name, _)| *name == scheme)
+            .map(|(_, kind)| kind)
+            .ok_or_else(|| TargetError::Scheme {
+                found: printable_scheme(scheme),
+            })?;
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let endpoint = if kind.has_authority() {
+            network(place)?
+        } else {
+            local(kind, place)?
+        };
+        Ok(Target {
+            kind,
+            endpoint,
+            options: options(query)?,
+        })
+    }
+
+    /// The value of an option, if it was given.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+/// A scheme for a message: what stands before the first colon of a URL without a scheme may be a
+/// user name, and is shown only when it could be a scheme.
+fn printable_scheme(scheme: &str) -> String {
+    let plausible = scheme.len() <= 20 && scheme.bytes().all(|b| b.is_ascii_alphanumeric());
+    if plausible {
+        scheme.to_owned()
+    } else {
+        String::new()
+    }
+}
+
+fn local(kind: TargetKind, place: &str) -> Result<Endpoint, TargetError> {
+    let place = place.strip_prefix("//").unwrap_or(place);
+    let place = decode(place)?;
+    Ok(match (kind, place.is_empty()) {
+        (TargetKind::Sqlite, true) => Endpoint::Temporary,
+        (TargetKind::Sqlite, false) => Endpoint::File(PathBuf::from(place)),
+        (_, true) => {
+            return Err(TargetError::Endpoint(
+                "the URL names nothing behind its scheme",
+            ));
+        }
+        (_, false) => Endpoint::Named(place),
+    })
+}
+
+fn network(place: &str) -> Result<Endpoint, TargetError> {
+    let place = place.strip_prefix("//").ok_or(TargetError::Endpoint(
+        "write `//` between the scheme and the host",
+    ))?;
+    let (authority, database) = place.split_once('/').unwrap_or((place, ""));
+    let (login, hosts) = match authority.rsplit_once('@') {
+        Some((login, hosts)) => (Some(login), hosts),
+        None => (None, authority),
+    };
+    let (user, password) = match login.map(|login| login.split_once(':').unwrap_or((login, ""))) {
+        Some((user, "")) => (Some(decode(user)?), None),
+        Some((user, password)) => (
+            Some(decode(user)?),
+            Some(Secret::new(decode_secret(password)?)),
+        ),
+        None => (None, None),
+    };
+    let addresses = hosts
+        .split(',')
+        .map(address)
+        .collect::<Result<Vec<_>, _>>()?;
+    let database = if database.is_empty() {
+        None
+    } else {
+        Some(decode(database)?)
+    };
+    Ok(Endpoint::Network {
+        user,
+        password,
+        addresses,
+        database,
+    })
+}
+
+fn address(text: &str) -> Result<Address, TargetError> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(bracketed) => {
+            let (host, after) = bracketed.split_once(']').ok_or(TargetError::Endpoint(
+                "an IPv6 address in the URL has no closing `]`",
+            ))?;
+            (host, after.strip_prefix(':'))
+        }
+        None => match text.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (text, None),
+        },
+    };
+    let port = port.map(|port| match port.parse::<u16>() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err(TargetError::Port(port.to_owned())),
+    });
+    let host = if host.is_empty() {
+        "localhost".to_owned()
+    } else {
+        decode(host)?
+    };
+    Ok(Address {
+        host,
+        port: port.transpose()?,
+    })
+}
+
+fn options(query: &str) -> Result<Vec<(String, String)>, TargetError> {
+    let mut options: Vec<(String, String)> = Vec::new();
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        let (name, value) = part
+            .split_once('=')
+            .ok_or_else(|| TargetError::OptionValue(part.to_owned()))?;
+        let name = decode(name)?;
+        if options.iter().any(|(known, _)| *known == name) {
+            return Err(TargetError::OptionRepeated(name));
+        }
+        options.push((name, decode(value)?));
+    }
+    Ok(options)
+}
+
+fn decode(text: &str) -> Result<String, TargetError> {
+    decode_bytes(text).ok_or_else(|| TargetError::Escape(text.to_owned()))
+}
+
+fn decode_secret(text: &str) -> Result<String, TargetError> {
+    decode_bytes(text).ok_or_else(|| TargetError::Escape("the password".to_owned()))
+}
+
+/// Percent-decodes (RFC 3986, section 2.1).
+fn decode_bytes(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let high = char::from(rest.next()?).to_digit(16)?;
+            let low = char::from(rest.next()?).to_digit(16)?;
+            bytes.push((high * 16 + low) as u8);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Percent-encodes all that would not survive being parsed again.
+fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/,".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.kind.scheme())?;
+        match &self.endpoint {
+            Endpoint::Temporary => {}
+            Endpoint::File(path) => f.write_str(&encode(&path.to_string_lossy()))?,
+            Endpoint::Named(name) => f.write_str(&encode(name))?,
+            Endpoint::Network {
+                user,
+                password: _,
+                addresses,
+                database,
+            } => {
+                f.write_str("//")?;
+                if let Some(user) = user {
+                    write!(f, "{}@", encode(user))?;
+                }
+                for (place, address) in addresses.iter().enumerate() {
+                    let comma = if place > 0 { "," } else { "" };
+                    write!(f, "{comma}{address}")?;
+                }
+                if let Some(database) = database {
+                    write!(f, "/{}", encode(database))?;
+                }
+            }
+        }
+        for (place, (name, value)) in self.options.iter().enumerate() {
+            let separator = if place == 0 { '?' } else { '&' };
+            write!(f, "{separator}{}={}", encode(name), encode(value))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let colon = self.host.contains(':');
+        if colon {
+            write!(f, "[{}]", self.host)?
+        } else {
+            f.write_str(&encode(&self.host))?
+        }
+        match self.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_printed_again_is_the_same_url_without_its_password() {
+        for (url, printed) in [
+            ("sqlite:", "sqlite:"),
+            (
+                "sqlite:data/bank.db?journal=wal",
+                "sqlite:data/bank.db?journal=wal",
+            ),
+            (
+                "sim:mm1?service=1ms&servers=4",
+                "sim:mm1?service=1ms&servers=4",
+            ),
+            (
+                "postgres://ann:hunter%402@db1:5433,db2/shop?tls=off",
+                "postgres://ann@db1:5433,db2/shop?tls=off",
+            ),
+            (
+                "mysql://root@[::1]:3306/test",
+                "mysql://root@[::1]:3306/test",
+            ),
+            ("postgresql:///shop", "postgres://localhost/shop"),
+        ] {
+            let target = Target::parse(url).unwrap();
+            assert_eq!(target.to_string(), printed);
+            assert_eq!(Target::parse(printed).unwrap().to_string(), printed);
+        }
+    }
+
+    #[test]
+    fn the_password_is_decoded_and_hidden() {
+        let target = Target::parse("postgres://ann:hunter%402@db1/shop").unwrap();
+        let Endpoint::Network {
+            password: Some(password),
+            ..
+        } = &target.endpoint
+        else {
+            panic!("a network endpoint with a password, got {target:?}");
+        };
+        assert_eq!(password.expose(), "hunter@2");
+        assert!(!format!("{target:?}{target}").contains("hunter"));
+    }
+
+    #[test]
+    fn broken_urls_say_what_is_wrong_without_repeating_a_password() {
+        for (url, message) in [
+            (
+                "sqlit:x",
+                "unknown scheme `sqlit:`; did you mean `sqlite:`?",
+            ),
+            (
+                "oracle:x",
+                "unknown scheme `oracle:`; write sqlite:FILE, sim:mm1, postgres://host/db or mysql://host/db",
+            ),
+            (
+                "data.db",
+                "the URL has no scheme; write sqlite:FILE, sim:mm1, postgres://host/db or mysql://host/db",
+            ),
+            (
+                "postgres:host",
+                "write `//` between the scheme and the host",
+            ),
+            (
+                "postgres://h:99999/x",
+                "`99999` is not a port from 1 to 65535",
+            ),
+            (
+                "postgres://u:pw%zz@h/x",
+                "`the password` has a broken %-escape",
+            ),
+            ("sim:", "the URL names nothing behind its scheme"),
+            (
+                "sim:mm1?service",
+                "option `service` has no value; write `service=VALUE`",
+            ),
+            ("sim:mm1?a=1&a=2", "option `a` is given twice"),
+            (
+                "mysql://[::1/x",
+                "an IPv6 address in the URL has no closing `]`",
+            ),
+        ] {
+            assert_eq!(
+                Target::parse(url).unwrap_err().to_string(),
+                message,
+                "{url}"
+            );
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Numbers with units as people write them: durations (`1m30s`), counts (`100k`), decimals.
+//!
+//! Used by workload files, by the options of target URLs and by the command line, so that one
+//! spelling means one thing everywhere. All arithmetic is in integers: `0.1s` is exactly
+//! 100,000,000 ns.
+
+use crate::Nanos;
+
+/// Why a text is no number or no duration; its `Display` is the second half of a sentence that
+/// begins with the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnitError {
+    /// There is no number where one must be.
+    NotANumber,
+    /// A duration's number has no unit.
+    UnitMissing,
+    /// The letters after a number are no unit.
+    UnknownUnit,
+    /// A minus where only zero and more make sense.
+    Negative,
+    /// More than the type can hold.
+    TooLarge,
+    /// A fraction where only whole numbers make sense.
+    NotWhole,
+}
+
+impl std::fmt::Display for UnitError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            UnitError::NotANumber => "is not a number",
+            UnitError::UnitMissing => "has no unit: write `10s`, `250ms`, `1m30s` or `1h`",
+            UnitError::UnknownUnit => "has an unknown unit: units are ns, us, ms, s, m, h and d",
+            UnitError::Negative => "is negative",
+            UnitError::TooLarge => "is too large",
+            UnitError::NotWhole => "is not a whole number",
+        })
+    }
+}
+
+impl std::error::Error for UnitError {}
+
+/// A non-negative decimal number, exactly: `digits / 10^scale`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    /// The number without its point.
+    pub digits: u64,
+    /// How many of the digits stand after the point; at most 18.
+    pub scale: u32,
+}
+
+impl Decimal {
+    /// Reads `12`, `12.5`, `.5` or `1e-3`.
+    ///
+    /// # Errors
+    /// No number, a negative one, or one with more digits than 64 bits hold.
+    pub fn parse(text: &str) -> Result<Decimal, UnitError> {
+        if let Some(rest) = text.strip_prefix('-') {
+            return Decimal::parse(rest).and(Err(UnitError::Negative));
+        }
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (
+                mantissa,
+                exponent.parse::<i32>().map_err(|_| UnitError::NotANumber)?,
+            ),
+            None => (text, 0),
+        };
+        Decimal::from_parts(mantissa, exponent)
+    }
+
+    fn from_parts(mantissa: &str, exponent: i32) -> Result<Decimal, UnitError> {
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let all_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        let empty = whole.is_empty() && !mantissa.starts_with('.') || mantissa == ".";
+        if empty || !all_digits(whole) || !all_digits(fraction) {
+            return Err(UnitError::NotANumber);
+        }
+        let mut digits: u64 = 0;
+        for digit in whole.bytes().chain(fraction.bytes()) {
+            let shifted = digits.checked_mul(10).ok_or(UnitError::TooLarge)?;
+            digits = shifted
+                .checked_add(u64::from(digit - b'0'))
+                .ok_or(UnitError::TooLarge)?;
+        }
+        let scale = fraction.len() as i64 - i64::from(exponent);
+        Decimal::normal(digits, scale)
+    }
+
+    fn normal(mut digits: u64, mut scale: i64) -> Result<Decimal, UnitError> {
+        if digits == 0 {
+            return Ok(Decimal {
+                digits: 0,
+                scale: 0,
+            });
+        }
+        while scale > 0 && digits.is_multiple_of(10) {
+            digits /= 10;
+            scale -= 1;
+        }
+        while scale < 0 {
+            digits = digits.checked_mul(10).ok_or(UnitError::TooLarge)?;
+            scale += 1;
+        }
+        if scale > 18 {
+            return Err(UnitError::TooLarge);
+        }
+        Ok(Decimal {
+            digits,
+            scale: scale as u32,
+        })
+    }
+
+    /// This number times `factor`, rounded down.
+    fn times(self, factor: u64) -> Result<u64, UnitError> {
+        let product = u128::from(self.digits) * u128::from(factor);
+        u64::try_from(product / 10u128.pow(self.scale)).map_err(|_| UnitError::TooLarge)
+    }
+
+    /// This number as the nearest double.
+    pub fn as_f64(self) -> f64 {
+        self.digits as f64 / 10f64.powi(self.scale as i32)
+    }
+}
+
+/// Reads a duration: `250ms`, `10s`, `1m30s`, `1.5h`; `0` needs no unit.
+///
+/// # Errors
+/// No number, no unit, an unknown unit, a negative or an excessive span.
+pub fn parse_duration(text: &str) -> Result<Nanos, UnitError> {
+    if text == "0" {
+        return Ok(Nanos::ZERO);
+    }
+    if let Some(rest) = text.strip_prefix('-') {
+        return parse_duration(rest).and(Err(UnitError::Negative));
+    }
+    let mut total: u64 = 0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let number_end = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(rest.len());
+        let (number, tail) = rest.split_at(number_end);
+        let unit_end = tail
+            .find(|c: char| c.is_ascii_digit() || c == '.')
+            .unwrap_or(tail.len());
+        let (unit, after) = tail.split_at(unit_end);
+        let number = Decimal::parse(number)?;
+        let part = number.times(unit_nanos(unit)?)?;
+        total = total.checked_add(part).ok_or(UnitError::TooLarge)?;
+        rest = after;
+    }
+    if text.is_empty() {
+        Err(UnitError::NotANumber)
+    } else {
+        Ok(Nanos(total))
+    }
+}
+
+fn unit_nanos(unit: &str) -> Result<u64, UnitError> {
+    Ok(match unit {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        "" => return Err(UnitError::UnitMissing),
+        _ => return Err(UnitError::UnknownUnit),
+    })
+}
+
+/// Reads a number with the multipliers `k` (1,000) and `M` (1,000,000), exactly.
+///
+/// # Errors
+/// As [`Decimal::parse`].
+pub fn parse_decimal(text: &str) -> Result<Decimal, UnitError> {
+    let (number, exponent) = match text.as_bytes().last() {
+        Some(b'k') => (&text[..text.len() - 1], 3),
+        Some(b'M') => (&text[..text.len() - 1], 6),
+        _ => return Decimal::parse(text),
+    };
+    if let Some(rest) = number.strip_prefix('-') {
+        return Decimal::from_parts(rest, exponent).and(Err(UnitError::Negative));
+    }
+    Decimal::from_parts(number, exponent)
+}
+
+/// Reads a whole number with the multipliers of [`parse_decimal`]: `10`, `100k`, `1.5M`.
+///
+/// # Errors
+/// As [`Decimal::parse`], and a fraction.
+pub fn parse_count(text: &str) -> Result<u64, UnitError> {
+    let number = parse_decimal(text)?;
+    if number.scale > 0 {
+        Err(UnitError::NotWhole)
+    } else {
+        Ok(number.digits)
+    }
+}
+
+/// `1234567` as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_exact() {
+        for (text, nanos) in [
+            ("250ms", 250_000_000),
+            ("1m30s", 90_000_000_000),
+            ("1h", 3_600_000_000_000),
+            ("1.5s", 1_500_000_000),
+            ("0.1s", 100_000_000),
+            ("3us", 3_000),
+            ("3µs", 3_000),
+            ("0", 0),
+            ("0s", 0),
+            ("2d", 172_800_000_000_000),
+        ] {
+            assert_eq!(parse_duration(text), Ok(Nanos(nanos)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_duration_says_why() {
+        for (text, error) in [
+            ("10", UnitError::UnitMissing),
+            ("10x", UnitError::UnknownUnit),
+            ("10sec", UnitError::UnknownUnit),
+            ("s", UnitError::NotANumber),
+            ("", UnitError::NotANumber),
+            ("-5s", UnitError::Negative),
+            ("1..5s", UnitError::NotANumber),
+            ("10 s", UnitError::UnknownUnit),
+            ("999999999999h", UnitError::TooLarge),
+        ] {
+            assert_eq!(parse_duration(text), Err(error), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_printed_duration_reads_back() {
+        for nanos in [1, 999, 1_000, 61_000_000_001, 3_661_001_001_001, u64::MAX] {
+            let text = Nanos(nanos).to_string();
+            assert_eq!(parse_duration(&text), Ok(Nanos(nanos)), "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_take_k_and_m() {
+        assert_eq!(parse_count("100k"), Ok(100_000));
+        assert_eq!(parse_count("1.5M"), Ok(1_500_000));
+        assert_eq!(parse_count("7"), Ok(7));
+        assert_eq!(parse_count("1e3"), Ok(1_000));
+        assert_eq!(parse_count("1.5"), Err(UnitError::NotWhole));
+        assert_eq!(parse_count("-1k"), Err(UnitError::Negative));
+        assert_eq!(parse_count("k"), Err(UnitError::NotANumber));
+        assert_eq!(
+            parse_count("99999999999999999999"),
+            Err(UnitError::TooLarge)
+        );
+        assert_eq!(parse_count("1m"), Err(UnitError::NotANumber));
+    }
+
+    #[test]
+    fn decimals_keep_every_digit() {
+        assert_eq!(
+            Decimal::parse("0.01"),
+            Ok(Decimal {
+                digits: 1,
+                scale: 2
+            })
+        );
+        assert_eq!(
+            Decimal::parse("16.70"),
+            Ok(Decimal {
+                digits: 167,
+                scale: 1
+            })
+        );
+        assert_eq!(
+            Decimal::parse("2e-3"),
+            Ok(Decimal {
+                digits: 2,
+                scale: 3
+            })
+        );
+        assert_eq!(
+            Decimal::parse(".5"),
+            Ok(Decimal {
+                digits: 5,
+                scale: 1
+            })
+        );
+        assert_eq!(Decimal::parse("."), Err(UnitError::NotANumber));
+        assert_eq!(Decimal::parse("nan"), Err(UnitError::NotANumber));
+        assert_eq!(Decimal::parse("inf"), Err(UnitError::NotANumber));
+        assert_eq!(Decimal::parse("1e99999"), Err(UnitError::TooLarge));
+        assert_eq!(Decimal::parse("1e-99999"), Err(UnitError::TooLarge));
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+}

@@ -1,0 +1,349 @@
+//! The plan: what the user asked for, typed, complete and without names to look up.
+//!
+//! A plan is the only thing that the engine knows about a workload file. Parameters are folded,
+//! defaults are filled in, every variable is an index, every generator carries its own stream.
+//! Nothing in a plan has touched a file, a database or a clock.
+
+use base::{Code, Nanos, Rate, Seed, Span, Target};
+
+use crate::expr::Expr;
+
+/// A whole workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The target that the file names, if it names one.
+    pub target: Option<Target>,
+    /// How long requests are scheduled, warm-up included; `None` is until interrupted, or until
+    /// every job has reached its `count` or `stop`.
+    pub duration: Option<Nanos>,
+    /// What is not measured at the beginning.
+    pub warmup: Nanos,
+    /// The seed of every schedule and value.
+    pub seed: Seed,
+    /// How long queued and running requests may take after the end.
+    pub drain: Nanos,
+    /// The length of one row in the table of quantiles over time.
+    pub probe: Nanos,
+    /// How many connections an open job opens before it starts; `None` is Little's law at 20 ms,
+    /// at least 4.
+    pub connections: Option<u32>,
+    /// How many connections an open job may grow to.
+    pub max_connections: u32,
+    /// The parameters with their final values, as text, in the file's order.
+    pub params: Vec<Param>,
+    /// Statements that run once before the loads.
+    pub setup: Vec<FixedStatement>,
+    /// Tables to be filled before the jobs start.
+    pub loads: Vec<Load>,
+    /// What is measured.
+    pub jobs: Vec<Job>,
+    /// Statements that run once at the end.
+    pub teardown: Vec<FixedStatement>,
+}
+
+/// A parameter of the file with the value that the run uses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Its value as it would be written in a file.
+    pub value: String,
+}
+
+/// A statement without values that change from request to request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FixedStatement {
+    /// The text to be sent, parameters replaced.
+    pub text: String,
+    /// Where the file says so.
+    pub span: Span,
+}
+
+/// A table to be filled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// The table.
+    pub table: String,
+    /// How many rows.
+    pub rows: u64,
+    /// The columns in order.
+    pub columns: Vec<Column>,
+    /// How many connections load at the same time.
+    pub writers: u32,
+    /// Rows per commit.
+    pub batch: u32,
+    /// How rows are sent.
+    pub method: LoadMethod,
+    /// What happens to a row whose key exists.
+    pub on_duplicate: OnDuplicate,
+    /// Whether `create index` statements of `[setup]` on this table run before or after it is
+    /// filled.
+    pub indexes: Indexes,
+    /// Where the section's header stands.
+    pub span: Span,
+}
+
+/// A column of a table to be filled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its value, evaluated once per row; the row's number counts from 0.
+    pub value: Expr,
+}
+
+/// How rows are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadMethod {
+    /// The fastest that the target has.
+    Auto,
+    /// Prepared `insert` statements.
+    Insert,
+    /// PostgreSQL's `COPY … FROM STDIN`.
+    Copy,
+    /// MySQL's `LOAD DATA LOCAL INFILE`.
+    LoadData,
+}
+
+/// What happens to a row whose key exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDuplicate {
+    /// The load fails.
+    Error,
+    /// The row is left out.
+    Ignore,
+    /// The row replaces the other.
+    Replace,
+}
+
+/// When secondary indexes are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Indexes {
+    /// With the rest of `[setup]`.
+    Before,
+    /// When the rows are there.
+    After,
+}
+
+/// One kind of request and when it is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// The section's name.
+    pub name: String,
+    /// When requests start.
+    pub pacing: Pacing,
+    /// When the job begins, after time zero.
+    pub start: Nanos,
+    /// When the job ends, after time zero (not after its own start).
+    pub stop: Option<Nanos>,
+    /// How many arrivals (batches) or, in a closed job, requests there are in all.
+    pub count: Option<u64>,
+    /// The variables of `let`, evaluated in order, once per request.
+    pub lets: Vec<Expr>,
+    /// What a request sends, in order; never empty.
+    pub statements: Vec<Statement>,
+    /// Whether the statements run inside one transaction.
+    pub transaction: bool,
+    /// How long a request may take from its first byte sent.
+    pub timeout: Option<Nanos>,
+    /// Which errors are tried again, and how often.
+    pub retry: Option<Retry>,
+    /// Error codes that are expected: counted apart.
+    pub accepted: Vec<Code>,
+    /// What an error that is not accepted does to the run.
+    pub on_error: OnError,
+    /// The conditions that the job is judged by.
+    pub slos: Vec<Slo>,
+    /// Where the section's header stands.
+    pub span: Span,
+}
+
+/// When requests start (specification, section 4).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pacing {
+    /// Arrivals by schedule, as many connections as needed: queueing happens in the database.
+    Open {
+        /// When arrivals fall.
+        schedule: Schedule,
+        /// Requests per arrival.
+        batch: u32,
+    },
+    /// Arrivals into one queue that is served by a fixed number of workers.
+    Queue {
+        /// When arrivals fall.
+        schedule: Schedule,
+        /// Requests per arrival.
+        batch: u32,
+        /// How many workers serve the queue, one connection each.
+        workers: u32,
+        /// How many requests may wait; the next is rejected.
+        limit: u32,
+    },
+    /// Fixed times, not traffic.
+    Timetable {
+        /// When arrivals fall.
+        schedule: Schedule,
+        /// Requests per arrival.
+        batch: u32,
+    },
+    /// A fixed number of clients, each with one request at a time.
+    Closed {
+        /// How many.
+        clients: u32,
+        /// How long a client pauses between an answer and its next request.
+        think: Option<Expr>,
+    },
+}
+
+/// When arrivals fall after the job's start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Schedule {
+    /// A Poisson process: independent exponential gaps.
+    Poisson(Rate),
+    /// Even gaps; the n-th arrival is at ⌊n·10⁹/rate⌋ ns, the first one period after the start.
+    Uniform(Rate),
+    /// Even gaps of exactly this length, the first after one of them.
+    Every(Nanos),
+}
+
+/// A statement of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// The text in pieces, values between them.
+    pub pieces: Vec<Piece>,
+    /// Where the file says so.
+    pub span: Span,
+}
+
+/// A part of a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Text that is sent as it is.
+    Text(String),
+    /// A bound parameter.
+    Value(Expr),
+    /// Text that is made anew for each request and spliced in unquoted: `${raw(…)}` of a value
+    /// that is not constant. (A constant one has become [`Piece::Text`].)
+    Splice(Expr),
+}
+
+/// Which errors are tried again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// How often at most.
+    pub times: u32,
+    /// The codes.
+    pub codes: Vec<Code>,
+}
+
+/// What an error that is not accepted does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnError {
+    /// It is counted and the run goes on.
+    Continue,
+    /// The run ends.
+    Stop,
+}
+
+/// A condition that a job is judged by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slo {
+    /// As it was written: `p99 < 30ms`.
+    pub text: String,
+    /// What is judged.
+    pub metric: Metric,
+    /// On which side of the bound it must be.
+    pub side: Side,
+    /// The bound: nanoseconds for times, per second for throughput, a fraction for `failed`.
+    pub bound: f64,
+}
+
+/// What a condition judges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Metric {
+    /// Response time.
+    Response(Statistic),
+    /// Service time.
+    Service(Statistic),
+    /// Completions per second.
+    Throughput,
+    /// (errors − accepted + rejected + unsent) / scheduled.
+    Failed,
+}
+
+/// A number that stands for a distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Statistic {
+    /// The quantile at this fraction, between 0 and 1.
+    Quantile(f64),
+    /// The arithmetic mean.
+    Mean,
+    /// The largest value.
+    Max,
+}
+
+/// The side of a bound on which a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// `<`
+    Below,
+    /// `>`
+    Above,
+}
+
+impl Job {
+    /// The word for the job's model in records and reports.
+    pub fn model(&self) -> &'static str {
+        match self.pacing {
+            Pacing::Open { .. } => "open",
+            Pacing::Queue { .. } => "queue",
+            Pacing::Timetable { .. } => "timetable",
+            Pacing::Closed { .. } => "closed",
+        }
+    }
+
+    /// When arrivals fall and how many requests each brings; `None` for a closed job.
+    pub fn arrivals(&self) -> Option<(Schedule, u32)> {
+        match self.pacing {
+            Pacing::Open { schedule, batch }
+            | Pacing::Queue { schedule, batch, .. }
+            | Pacing::Timetable { schedule, batch } => Some((schedule, batch)),
+            Pacing::Closed { .. } => None,
+        }
+    }
+
+    /// The word for the arrival process in records and reports; `None` for a closed job.
+    pub fn arrival(&self) -> Option<&'static str> {
+        self.arrivals().map(|(schedule, _)| match schedule {
+            Schedule::Poisson(_) => "poisson",
+            Schedule::Uniform(_) | Schedule::Every(_) => "uniform",
+        })
+    }
+
+    /// Requests per second that the schedule offers; `None` for a closed job.
+    pub fn offered_per_s(&self) -> Option<f64> {
+        self.arrivals().map(|(schedule, batch)| schedule.per_s() * f64::from(batch))
+    }
+}
+
+impl Schedule {
+    /// Arrivals per second.
+    pub fn per_s(self) -> f64 {
+        match self {
+            Schedule::Poisson(rate) | Schedule::Uniform(rate) => rate.as_f64(),
+            Schedule::Every(period) => 1.0 / period.as_secs_f64(),
+        }
+    }
+}
+
+impl Statement {
+    /// How many values are bound.
+    pub fn parameters(&self) -> usize {
+        self.pieces.iter().filter(|piece| matches!(piece, Piece::Value(_))).count()
+    }
+
+    /// Whether the text differs from request to request.
+    pub fn is_dynamic(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Splice(_)))
+    }
+}
