@@ -1,0 +1,246 @@
+//! The heap of deadlines that both executors share.
+//!
+//! A timer is a slot with a current deadline. Moving a deadline *later* costs nothing: the heap
+//! keeps the earlier entry, and when that surfaces it is pushed again at the true deadline. A
+//! request's timeout, which nearly always moves on before it fires, is therefore one store.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::task::{Context, Poll, Waker};
+
+use base::Stamp;
+
+#[derive(Debug, Default)]
+pub(crate) struct Deadlines {
+    /// Earliest first; ties in the order in which they were pushed.
+    heap: BinaryHeap<Reverse<Entry>>,
+    slots: Vec<TimerSlot>,
+    free: Vec<SlotIndex>,
+    pushed: u64,
+}
+
+pub(crate) type SlotIndex = u32;
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    at: Stamp,
+    sequence: u64,
+    slot: SlotIndex,
+}
+
+#[derive(Debug)]
+struct TimerSlot {
+    /// When the timer fires; [`Stamp::NEVER`] when it is not armed.
+    deadline: Stamp,
+    /// The time of this slot's one valid entry in the heap; others are leftovers. Never later
+    /// than `deadline` while the timer is armed.
+    queued: Option<Stamp>,
+    fired: bool,
+    waker: Option<Waker>,
+}
+
+const IDLE: TimerSlot = TimerSlot {
+    deadline: Stamp::NEVER,
+    queued: None,
+    fired: false,
+    waker: None,
+};
+
+impl Deadlines {
+    /// A new timer, not armed.
+    pub(crate) fn add(&mut self) -> SlotIndex {
+        match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                let slot = SlotIndex::try_from(self.slots.len());
+                self.slots.push(IDLE);
+                slot.expect("fewer than 2^32 timers")
+            }
+        }
+    }
+
+    /// Gives a timer back.
+    pub(crate) fn remove(&mut self, slot: SlotIndex) {
+        // A leftover entry in the heap may meet the slot's next owner; it is then either skipped
+        // or pushed again at the new owner's deadline.
+        let queued = self.slots[slot as usize].queued;
+        self.slots[slot as usize] = TimerSlot { queued, ..IDLE };
+        self.free.push(slot);
+    }
+
+    pub(crate) fn arm(&mut self, slot: SlotIndex, at: Stamp) {
+        let timer = &mut self.slots[slot as usize];
+        timer.deadline = at;
+        timer.fired = false;
+        let covered = timer.queued.is_some_and(|queued| queued <= at);
+        if !covered && at != Stamp::NEVER {
+            timer.queued = Some(at);
+            self.push(slot, at);
+        }
+    }
+
+    pub(crate) fn disarm(&mut self, slot: SlotIndex) {
+        self.arm(slot, Stamp::NEVER);
+    }
+
+    /// Ready once the timer has fired, which re-arming undoes.
+    pub(crate) fn poll(&mut self, slot: SlotIndex, context: &mut Context<'_>) -> Poll<()> {
+        let timer = &mut self.slots[slot as usize];
+        if std::mem::take(&mut timer.fired) {
+            return Poll::Ready(());
+        }
+        match &mut timer.waker {
+            Some(waker) => waker.clone_from(context.waker()),
+            None => timer.waker = Some(context.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    /// A cheap answer that is never falsely no.
+    #[inline]
+    pub(crate) fn may_be_due(&self, now: Stamp) -> bool {
+        self.heap
+            .peek()
+            .is_some_and(|Reverse(entry)| entry.at <= now)
+    }
+
+    /// The earliest deadline of an armed timer.
+    pub(crate) fn earliest(&mut self) -> Option<Stamp> {
+        loop {
+            let Reverse(top) = self.heap.peek()?;
+            let timer = &self.slots[top.slot as usize];
+            if timer.queued == Some(top.at) && timer.deadline == top.at {
+                return Some(top.at);
+            }
+            self.settle_top();
+        }
+    }
+
+    /// Fires every timer with a deadline up to `now`. Returns whether there was one.
+    pub(crate) fn fire_due(&mut self, now: Stamp) -> bool {
+        let mut any = false;
+        while self.may_be_due(now) {
+            if let Some(slot) = self.settle_top() {
+                any = true;
+                let timer = &mut self.slots[slot as usize];
+                timer.deadline = Stamp::NEVER;
+                timer.fired = true;
+                if let Some(waker) = &timer.waker {
+                    waker.wake_by_ref();
+                }
+            }
+        }
+        any
+    }
+
+    /// Takes the top entry away. If it is the true deadline of its timer, returns the timer;
+    /// if the timer has moved on, pushes the true deadline.
+    fn settle_top(&mut self) -> Option<SlotIndex> {
+        let Reverse(entry) = self.heap.pop()?;
+        let timer = &mut self.slots[entry.slot as usize];
+        if timer.queued != Some(entry.at) {
+            return None;
+        }
+        timer.queued = None;
+        if timer.deadline == entry.at {
+            return Some(entry.slot);
+        }
+        if timer.deadline != Stamp::NEVER {
+            let at = timer.deadline;
+            timer.queued = Some(at);
+            self.push(entry.slot, at);
+        }
+        None
+    }
+
+    fn push(&mut self, slot: SlotIndex, at: Stamp) {
+        self.pushed += 1;
+        self.heap.push(Reverse(Entry {
+            at,
+            sequence: self.pushed,
+            slot,
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn due(deadlines: &mut Deadlines, slots: &[SlotIndex], now: u64) -> Vec<bool> {
+        deadlines.fire_due(Stamp(now));
+        let mut context = Context::from_waker(Waker::noop());
+        slots
+            .iter()
+            .map(|&slot| deadlines.poll(slot, &mut context).is_ready())
+            .collect()
+    }
+
+    #[test]
+    fn timers_fire_at_their_deadline_and_once() {
+        let mut deadlines = Deadlines::default();
+        let slots = [deadlines.add(), deadlines.add()];
+        deadlines.arm(slots[0], Stamp(10));
+        deadlines.arm(slots[1], Stamp(5));
+        assert_eq!(deadlines.earliest(), Some(Stamp(5)));
+        assert_eq!(due(&mut deadlines, &slots, 4), [false, false]);
+        assert_eq!(due(&mut deadlines, &slots, 5), [false, true]);
+        assert_eq!(due(&mut deadlines, &slots, 20), [true, false]);
+        assert_eq!(due(&mut deadlines, &slots, 30), [false, false]);
+        assert_eq!(deadlines.earliest(), None);
+    }
+
+    #[test]
+    fn a_deadline_moved_later_fires_later_and_moved_earlier_fires_earlier() {
+        let mut deadlines = Deadlines::default();
+        let slots = [deadlines.add()];
+        deadlines.arm(slots[0], Stamp(10));
+        deadlines.arm(slots[0], Stamp(20));
+        assert_eq!(deadlines.earliest(), Some(Stamp(20)));
+        assert_eq!(due(&mut deadlines, &slots, 15), [false]);
+        deadlines.arm(slots[0], Stamp(17));
+        assert_eq!(deadlines.earliest(), Some(Stamp(17)));
+        assert_eq!(due(&mut deadlines, &slots, 17), [true]);
+        assert_eq!(due(&mut deadlines, &slots, 20), [false]);
+    }
+
+    #[test]
+    fn moving_a_deadline_later_again_and_again_leaves_the_heap_small() {
+        let mut deadlines = Deadlines::default();
+        let slot = deadlines.add();
+        for at in 1..10_000 {
+            deadlines.arm(slot, Stamp(at));
+        }
+        assert_eq!(deadlines.heap.len(), 1);
+        deadlines.disarm(slot);
+        assert_eq!(deadlines.earliest(), None);
+    }
+
+    #[test]
+    fn a_slot_given_back_does_not_haunt_its_next_owner() {
+        let mut deadlines = Deadlines::default();
+        let first = deadlines.add();
+        deadlines.arm(first, Stamp(10));
+        deadlines.remove(first);
+        let second = deadlines.add();
+        assert_eq!(first, second);
+        assert_eq!(due(&mut deadlines, &[second], 15), [false]);
+        deadlines.arm(second, Stamp(30));
+        assert_eq!(due(&mut deadlines, &[second], 29), [false]);
+        assert_eq!(due(&mut deadlines, &[second], 30), [true]);
+    }
+
+    #[test]
+    fn equal_deadlines_fire_in_the_order_of_arming() {
+        let mut deadlines = Deadlines::default();
+        let slots: Vec<SlotIndex> = (0..5).map(|_| deadlines.add()).collect();
+        for &slot in slots.iter().rev() {
+            deadlines.arm(slot, Stamp(7));
+        }
+        let mut order = Vec::new();
+        while deadlines.may_be_due(Stamp(7)) {
+            order.extend(deadlines.settle_top());
+        }
+        assert_eq!(order, [4, 3, 2, 1, 0]);
+    }
+}

@@ -1,0 +1,124 @@
+//! How does a future wait?
+//!
+//! One heap of deadlines ([`Timer`]) under two executors. [`run_virtual`] is a discrete-event
+//! simulator: when no task is ready, the clock jumps to the earliest deadline, so that an hour of
+//! load takes seconds and the same program gives the same result to the last bit. [`run_real`]
+//! runs the same futures on the machine's clock, with drivers' sockets on a single-threaded tokio
+//! runtime and one kernel timer per thread. The futures cannot tell which one they are on: both
+//! hand them an [`Rt`].
+//!
+//! Only here is time advanced. Everything above waits on a [`Timer`], a [`Slot`] or a driver's
+//! own I/O.
+
+mod deadlines;
+mod real;
+mod slot;
+mod task;
+mod timer;
+mod virtual_time;
+
+pub use real::{Options, run_real};
+pub use slot::Slot;
+pub use task::{Task, yield_now};
+pub use timer::Timer;
+pub use virtual_time::{Deadlock, run_virtual};
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::rc::Rc;
+
+use base::{Clock, Monotonic, Nanos, Stamp};
+
+use crate::deadlines::Deadlines;
+use crate::virtual_time::Spawner;
+
+/// The handle by which a task tells the time, waits and starts other tasks. It belongs to one
+/// thread; cloning it is cheap.
+#[derive(Clone)]
+pub struct Rt(Rc<Inner>);
+
+struct Inner {
+    /// The virtual clock's reading; unused in real time.
+    virtual_now: Cell<Stamp>,
+    deadlines: RefCell<Deadlines>,
+    mode: Mode,
+}
+
+enum Mode {
+    Real,
+    Virtual(Spawner),
+}
+
+impl Rt {
+    fn new(mode: Mode) -> Rt {
+        Rt(Rc::new(Inner {
+            virtual_now: Cell::new(Stamp::ZERO),
+            deadlines: RefCell::new(Deadlines::default()),
+            mode,
+        }))
+    }
+
+    /// Whether time is simulated.
+    pub fn is_virtual(&self) -> bool {
+        matches!(self.0.mode, Mode::Virtual(_))
+    }
+
+    /// Starts a task on this thread. Dropping the [`Task`] leaves it running.
+    pub fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
+        match &self.0.mode {
+            Mode::Real => task::spawn_real(future),
+            Mode::Virtual(spawner) => task::spawn_virtual(spawner, future),
+        }
+    }
+
+    /// A timer of one's own, not armed.
+    pub fn timer(&self) -> Timer {
+        Timer::new(self.clone())
+    }
+
+    /// Waits until `at`. For a wait that recurs, keep a [`Timer`]: it is cheaper.
+    pub async fn sleep_until(&self, at: Stamp) {
+        let timer = self.timer();
+        timer.arm(at);
+        timer.fired().await;
+    }
+
+    /// Waits for `span`.
+    pub async fn sleep(&self, span: Nanos) {
+        self.sleep_until(self.now() + span).await;
+    }
+
+    /// Fires every timer that is due at `now`, a reading that the caller has anyway. A worker
+    /// calls this after each completion: a thread that never goes idle still keeps its schedule.
+    #[inline]
+    pub fn tick(&self, now: Stamp) {
+        let mut deadlines = self.0.deadlines.borrow_mut();
+        if deadlines.may_be_due(now) {
+            deadlines.fire_due(now);
+        }
+    }
+
+    /// Moves the virtual clock to the earliest deadline and fires what is due there. Returns
+    /// whether anything was.
+    fn advance(&self) -> bool {
+        let mut deadlines = self.0.deadlines.borrow_mut();
+        match deadlines.earliest() {
+            None => false,
+            Some(at) => {
+                debug_assert!(at >= self.0.virtual_now.get(), "time does not go back");
+                self.0.virtual_now.set(at);
+                deadlines.fire_due(at)
+            }
+        }
+    }
+}
+
+impl Clock for Rt {
+    #[inline]
+    fn now(&self) -> Stamp {
+        match self.0.mode {
+            Mode::Real => Monotonic.now(),
+            Mode::Virtual(_) => self.0.virtual_now.get(),
+        }
+    }
+}

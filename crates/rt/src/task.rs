@@ -1,0 +1,86 @@
+//! Tasks: futures that run beside the one that started them.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use crate::virtual_time::Spawner;
+
+/// A started task. Awaiting it gives its result; a panic inside it goes on in the awaiting task.
+pub struct Task<T>(Handle<T>);
+
+enum Handle<T> {
+    Real(tokio::task::JoinHandle<T>),
+    Virtual(Rc<RefCell<Outcome<T>>>),
+}
+
+struct Outcome<T> {
+    result: Option<T>,
+    waker: Option<Waker>,
+}
+
+pub(crate) fn spawn_real<T: 'static>(future: impl Future<Output = T> + 'static) -> Task<T> {
+    // Tokio's cooperative budget would send a busy client to the end of the queue at moments that
+    // have nothing to do with its work; our tasks bound their work per poll themselves.
+    Task(Handle::Real(tokio::task::spawn_local(
+        tokio::task::unconstrained(future),
+    )))
+}
+
+pub(crate) fn spawn_virtual<T: 'static>(
+    spawner: &Spawner,
+    future: impl Future<Output = T> + 'static,
+) -> Task<T> {
+    let outcome = Rc::new(RefCell::new(Outcome {
+        result: None,
+        waker: None,
+    }));
+    let shared = Rc::clone(&outcome);
+    spawner.spawn(async move {
+        let result = future.await;
+        let mut outcome = shared.borrow_mut();
+        outcome.result = Some(result);
+        if let Some(waker) = outcome.waker.take() {
+            waker.wake();
+        }
+    });
+    Task(Handle::Virtual(outcome))
+}
+
+impl<T> Future for Task<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        match &mut self.0 {
+            Handle::Real(handle) => Pin::new(handle).poll(context).map(|joined| match joined {
+                Ok(result) => result,
+                Err(error) => std::panic::resume_unwind(error.into_panic()),
+            }),
+            Handle::Virtual(outcome) => {
+                let mut outcome = outcome.borrow_mut();
+                match outcome.result.take() {
+                    Some(result) => Poll::Ready(result),
+                    None => {
+                        outcome.waker = Some(context.waker().clone());
+                        Poll::Pending
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Lets every other task that is ready run first.
+pub async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}

@@ -1,0 +1,48 @@
+//! A timer that can be armed again and again.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use base::Stamp;
+
+use crate::Rt;
+use crate::deadlines::SlotIndex;
+
+/// An instant to wait for, which can be moved. Arming it to a later instant costs one store.
+pub struct Timer {
+    rt: Rt,
+    slot: SlotIndex,
+}
+
+impl Timer {
+    pub(crate) fn new(rt: Rt) -> Timer {
+        let slot = rt.0.deadlines.borrow_mut().add();
+        Timer { rt, slot }
+    }
+
+    /// Fires at `at`, or at once when that is past; whatever was armed before is forgotten.
+    pub fn arm(&self, at: Stamp) {
+        self.rt.0.deadlines.borrow_mut().arm(self.slot, at);
+    }
+
+    /// Does not fire until armed again.
+    pub fn disarm(&self) {
+        self.rt.0.deadlines.borrow_mut().disarm(self.slot);
+    }
+
+    /// Waits until the timer fires. Each firing ends one wait.
+    pub async fn fired(&self) {
+        poll_fn(|context| self.poll_fired(context)).await;
+    }
+
+    /// [`Timer::fired`] for hand-written futures.
+    pub fn poll_fired(&self, context: &mut Context<'_>) -> Poll<()> {
+        self.rt.0.deadlines.borrow_mut().poll(self.slot, context)
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        self.rt.0.deadlines.borrow_mut().remove(self.slot);
+    }
+}

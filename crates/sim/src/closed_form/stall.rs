@@ -1,0 +1,41 @@
+//! A server that stops at the beginning of each period: what coordinated omission hides.
+
+use super::ClosedForm;
+
+/// Even arrivals at a server with constant service that does not work during the first `stall_s`
+/// seconds of each `period_s` seconds; the fluid limit of many arrivals per stall.
+///
+/// Work that queued during the stall drains afterwards at the spare rate, so that response time
+/// falls in a straight line from stall + service to service during stall / (1 − ρ) seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Stall {
+    /// The service time in seconds.
+    pub service_s: f64,
+    /// The length of a stall in seconds.
+    pub stall_s: f64,
+    /// The time from one stall to the next in seconds.
+    pub period_s: f64,
+    /// Arrivals per second.
+    pub arrival_rate: f64,
+}
+
+impl Stall {
+    fn spare(&self) -> f64 {
+        1.0 - self.arrival_rate * self.service_s
+    }
+}
+
+impl ClosedForm for Stall {
+    fn exceeds(&self, t: f64) -> f64 {
+        let above_service = t - self.service_s;
+        if above_service < 0.0 {
+            return 1.0;
+        }
+        let affected = self.stall_s / (self.spare() * self.period_s);
+        (affected * (1.0 - above_service / self.stall_s)).max(0.0)
+    }
+
+    fn mean(&self) -> f64 {
+        self.service_s + self.stall_s * self.stall_s / (2.0 * self.period_s * self.spare())
+    }
+}

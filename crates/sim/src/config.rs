@@ -1,0 +1,375 @@
+//! What kind of server a `sim:` URL describes.
+
+use std::fmt;
+use std::ops::Range;
+
+use base::units::{UnitError, parse_count, parse_duration};
+use base::{Code, Nanos, Stamp, closest};
+
+/// A simulated server's parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// How long one request is served, without waiting.
+    pub service: Service,
+    /// How many requests are served at the same time; `None` is without limit.
+    pub servers: Option<u32>,
+    /// How many requests may be in the system, waiting ones included; the next one is refused with
+    /// an error. `None` is without limit.
+    pub capacity: Option<u32>,
+    /// How many rows each statement returns.
+    pub rows: u64,
+    /// How long connecting takes.
+    pub connect: Nanos,
+    /// How many connections are accepted; `None` is without limit.
+    pub max_connections: Option<u32>,
+    /// The server stops working for this long …
+    pub stall: Nanos,
+    /// … at the beginning of each such period.
+    pub stall_every: Nanos,
+    /// The fraction of requests that end in an error, after their service.
+    pub errors: f64,
+    /// The code of those errors.
+    pub error_code: Code,
+    /// The fraction of requests during which the connection is lost, after their service.
+    pub disconnects: f64,
+    /// When the server is away, counted from time zero: connections break at the beginning and are
+    /// refused until the end.
+    pub outages: Vec<Range<Stamp>>,
+}
+
+/// The distribution of service times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Service {
+    /// Always the same.
+    Constant(Nanos),
+    /// Exponential with this mean.
+    Exponential(Nanos),
+    /// Cache hit or miss: exponential with one mean or the other (hyperexponential).
+    Bimodal {
+        /// The mean of the fast ones.
+        fast: Nanos,
+        /// The mean of the slow ones.
+        slow: Nanos,
+        /// The fraction of slow ones.
+        slow_share: f64,
+    },
+}
+
+impl Service {
+    /// The mean service time in seconds.
+    pub fn mean_s(&self) -> f64 {
+        match self {
+            Service::Constant(mean) | Service::Exponential(mean) => mean.as_secs_f64(),
+            Service::Bimodal {
+                fast,
+                slow,
+                slow_share,
+            } => fast.as_secs_f64() * (1.0 - slow_share) + slow.as_secs_f64() * slow_share,
+        }
+    }
+}
+
+/// Why a `sim:` URL describes no server.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConfigError {
+    /// The word behind `sim:` names no kind of server.
+    Kind(String),
+    /// An option that this kind of server does not have.
+    Option(String),
+    /// An option's value is malformed.
+    Value {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong, as the second half of a sentence that begins with the value.
+        why: String,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Kind(kind) => {
+                write!(f, "there is no simulated server `sim:{kind}`; ")?;
+                match closest(kind, KINDS) {
+                    Some(near) => write!(f, "did you mean `sim:{near}`?"),
+                    None => write!(f, "the kinds are {}", KINDS.join(", ")),
+                }
+            }
+            ConfigError::Option(option) => {
+                write!(f, "a simulated server has no option `{option}`; ")?;
+                match closest(option, OPTIONS) {
+                    Some(near) => write!(f, "did you mean `{near}`?"),
+                    None => write!(f, "the options are {}", OPTIONS.join(", ")),
+                }
+            }
+            ConfigError::Value { option, value, why } => {
+                write!(
+                    f,
+                    "`{value}` of the simulated server's option `{option}` {why}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// The kinds of server, named after Kendall's notation where it has a name.
+const KINDS: [&str; 6] = ["mm1", "mmc", "md1", "mdc", "bimodal", "null"];
+
+const OPTIONS: [&str; 15] = [
+    "service",
+    "servers",
+    "fast",
+    "slow",
+    "slow-share",
+    "capacity",
+    "rows",
+    "connect",
+    "max-connections",
+    "stall",
+    "stall-every",
+    "errors",
+    "error-code",
+    "disconnects",
+    "outage",
+];
+
+impl Config {
+    /// A server without faults.
+    pub fn new(service: Service, servers: Option<u32>) -> Config {
+        Config {
+            service,
+            servers,
+            capacity: None,
+            rows: 1,
+            connect: Nanos::ZERO,
+            max_connections: None,
+            stall: Nanos::ZERO,
+            stall_every: Nanos::from_secs(10),
+            errors: 0.0,
+            error_code: Code::new("40001"),
+            disconnects: 0.0,
+            outages: Vec::new(),
+        }
+    }
+
+    /// Reads the kind and the options of a URL such as `sim:mmc?service=4ms&servers=4`.
+    ///
+    /// # Errors
+    /// An unknown kind or option, or a malformed value; the message names the option.
+    pub fn from_options(kind: &str, options: &[(String, String)]) -> Result<Config, ConfigError> {
+        if let Some((name, _)) = options
+            .iter()
+            .find(|(name, _)| !OPTIONS.contains(&name.as_str()))
+        {
+            return Err(ConfigError::Option(name.clone()));
+        }
+        let options = Options(options);
+        let mean = options.duration("service", Nanos::from_millis(1))?;
+        let (service, servers) = match kind {
+            "mm1" => (Service::Exponential(mean), Some(1)),
+            "mmc" => (Service::Exponential(mean), Some(4)),
+            "md1" => (Service::Constant(mean), Some(1)),
+            "mdc" => (Service::Constant(mean), Some(4)),
+            "bimodal" => (options.bimodal()?, Some(1)),
+            "null" => (Service::Constant(Nanos::ZERO), None),
+            _ => return Err(ConfigError::Kind(kind.to_owned())),
+        };
+        let mut config = Config::new(service, servers);
+        if let Some(servers) = options.find("servers") {
+            config.servers = match servers {
+                "unlimited" => None,
+                _ => options.positive("servers")?,
+            };
+        }
+        config.capacity = options.positive("capacity")?;
+        config.max_connections = options.positive("max-connections")?;
+        config.rows = options.count("rows", 1)?;
+        config.connect = options.duration("connect", Nanos::ZERO)?;
+        config.stall = options.duration("stall", Nanos::ZERO)?;
+        config.stall_every = options.duration("stall-every", config.stall_every)?;
+        if config.stall >= config.stall_every {
+            return Err(options.error("stall", "is not shorter than `stall-every`"));
+        }
+        config.errors = options.fraction("errors")?;
+        config.disconnects = options.fraction("disconnects")?;
+        if let Some(code) = options.find("error-code") {
+            config.error_code = Code::new(code);
+        }
+        config.outages = options.outages()?;
+        Ok(config)
+    }
+}
+
+/// The options of a URL, read by name.
+struct Options<'a>(&'a [(String, String)]);
+
+impl Options<'_> {
+    fn find(&self, name: &str) -> Option<&str> {
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    fn error(&self, option: &'static str, why: impl fmt::Display) -> ConfigError {
+        let value = self.find(option).unwrap_or_default().to_owned();
+        ConfigError::Value {
+            option,
+            value,
+            why: why.to_string(),
+        }
+    }
+
+    fn read<T>(
+        &self,
+        option: &'static str,
+        default: T,
+        parse: impl Fn(&str) -> Result<T, UnitError>,
+    ) -> Result<T, ConfigError> {
+        match self.find(option) {
+            None => Ok(default),
+            Some(text) => parse(text).map_err(|why| self.error(option, why)),
+        }
+    }
+
+    fn duration(&self, option: &'static str, default: Nanos) -> Result<Nanos, ConfigError> {
+        self.read(option, default, parse_duration)
+    }
+
+    fn count(&self, option: &'static str, default: u64) -> Result<u64, ConfigError> {
+        self.read(option, default, parse_count)
+    }
+
+    fn positive(&self, option: &'static str) -> Result<Option<u32>, ConfigError> {
+        if self.find(option).is_none() {
+            return Ok(None);
+        }
+        match u32::try_from(self.count(option, 0)?) {
+            Ok(0) => Err(self.error(option, "is zero: write 1 or more")),
+            Ok(count) => Ok(Some(count)),
+            Err(_) => Err(self.error(option, UnitError::TooLarge)),
+        }
+    }
+
+    fn fraction(&self, option: &'static str) -> Result<f64, ConfigError> {
+        let Some(text) = self.find(option) else {
+            return Ok(0.0);
+        };
+        match text.parse::<f64>() {
+            Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
+            _ => Err(self.error(option, "is not a fraction from 0 to 1")),
+        }
+    }
+
+    fn bimodal(&self) -> Result<Service, ConfigError> {
+        let slow_share = if self.find("slow-share").is_some() {
+            self.fraction("slow-share")?
+        } else {
+            0.1
+        };
+        Ok(Service::Bimodal {
+            fast: self.duration("fast", Nanos::from_micros(500))?,
+            slow: self.duration("slow", Nanos::from_micros(5_500))?,
+            slow_share,
+        })
+    }
+
+    fn outages(&self) -> Result<Vec<Range<Stamp>>, ConfigError> {
+        let Some(text) = self.find("outage") else {
+            return Ok(Vec::new());
+        };
+        let mut outages: Vec<Range<Stamp>> = Vec::new();
+        for part in text.split(',') {
+            let (from, to) = part
+                .split_once("..")
+                .ok_or_else(|| self.error("outage", "is not of the form 10s..15s"))?;
+            let read = |text| parse_duration(text).map_err(|why| self.error("outage", why));
+            let outage = Stamp(read(from)?.0)..Stamp(read(to)?.0);
+            let after = outages.last().map_or(Stamp::ZERO, |last| last.end);
+            if outage.is_empty() || outage.start < after {
+                return Err(self.error("outage", "does not end after it begins, in order"));
+            }
+            outages.push(outage);
+        }
+        Ok(outages)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(kind: &str, options: &[(&str, &str)]) -> Result<Config, String> {
+        let options: Vec<_> = options
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect();
+        Config::from_options(kind, &options).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn kinds_have_their_textbook_defaults() {
+        let mm1 = config("mm1", &[]).unwrap();
+        assert_eq!(
+            mm1,
+            Config::new(Service::Exponential(Nanos::from_millis(1)), Some(1))
+        );
+        let mdc = config("mdc", &[("servers", "16"), ("service", "4ms")]).unwrap();
+        assert_eq!(
+            mdc,
+            Config::new(Service::Constant(Nanos::from_millis(4)), Some(16))
+        );
+        let wide = config("mmc", &[("servers", "unlimited")]).unwrap();
+        assert_eq!(wide.servers, None);
+        let away = config("mm1", &[("outage", "10s..15s,20s..21s")]).unwrap();
+        assert_eq!(away.outages.len(), 2);
+        assert_eq!(away.outages[1].end, Stamp(21_000_000_000));
+    }
+
+    #[test]
+    fn bad_options_are_named_with_the_remedy() {
+        for (kind, options, message) in [
+            (
+                "mn1",
+                vec![],
+                "there is no simulated server `sim:mn1`; did you mean `sim:mm1`?",
+            ),
+            (
+                "mm1",
+                vec![("sevice", "1ms")],
+                "a simulated server has no option `sevice`; did you mean `service`?",
+            ),
+            (
+                "mm1",
+                vec![("service", "1")],
+                "`1` of the simulated server's option `service` has no unit: write `10s`, `250ms`, `1m30s` or `1h`",
+            ),
+            (
+                "mm1",
+                vec![("errors", "1.5")],
+                "`1.5` of the simulated server's option `errors` is not a fraction from 0 to 1",
+            ),
+            (
+                "mm1",
+                vec![("servers", "0")],
+                "`0` of the simulated server's option `servers` is zero: write 1 or more",
+            ),
+            (
+                "mm1",
+                vec![("stall", "10s")],
+                "`10s` of the simulated server's option `stall` is not shorter than `stall-every`",
+            ),
+            (
+                "mm1",
+                vec![("outage", "5s..2s")],
+                "`5s..2s` of the simulated server's option `outage` does not end after it begins, in order",
+            ),
+        ] {
+            assert_eq!(config(kind, &options), Err(message.to_owned()));
+        }
+    }
+}

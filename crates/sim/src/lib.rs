@@ -1,0 +1,15 @@
+//! How would a known server answer?
+//!
+//! A [`Server`] is a queueing system whose behaviour is known in closed form: a request arrives,
+//! and the server says at once when it will answer and how. It performs no I/O and reads no clock,
+//! so it serves the virtual executor, real time and tests alike. [`closed_form`] holds the exact
+//! distributions of response time beside it; a measurement of a simulated server that disagrees
+//! with them is a measurement error.
+
+pub mod closed_form;
+mod config;
+mod server;
+mod stalls;
+
+pub use config::{Config, ConfigError, Service};
+pub use server::{Answer, Fate, Hints, Refusal, Server, Session};

@@ -1,0 +1,442 @@
+//! A first-come-first-served queueing system with faults.
+//!
+//! Because service times are drawn when a request arrives and the discipline is first come, first
+//! served, the answer to a request is known at its arrival: there are no events to schedule.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use base::{Class, Code, Draw, Nanos, Seed, Stamp, Stream};
+
+use crate::config::{Config, Service};
+use crate::stalls::Stalls;
+
+/// A simulated server.
+#[derive(Clone, Debug)]
+pub struct Server {
+    config: Config,
+    randomness: Stream,
+    arrivals: u64,
+    connections: u32,
+    /// When each server becomes free, the earliest first; empty when their number is unlimited.
+    free_at: BinaryHeap<Reverse<Stamp>>,
+    /// When the requests in the system leave it; kept only when there is a capacity.
+    departures: BinaryHeap<Reverse<Stamp>>,
+    /// Time zero of the run: faults are counted from here and do not happen before.
+    zero: Stamp,
+    /// How many outages are over: after each the server begins anew, without its old work.
+    restarts: usize,
+}
+
+/// A connection to the server: the instant at which it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Session {
+    since: Stamp,
+}
+
+/// Why a connection was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The server is away.
+    Away,
+    /// The server accepts no further connection.
+    TooMany,
+}
+
+/// When and how a request ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The instant of the last byte.
+    pub at: Stamp,
+    /// What it says.
+    pub fate: Fate,
+}
+
+/// How a request ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// With this many rows.
+    Completed {
+        /// The rows.
+        rows: u64,
+    },
+    /// With an error.
+    Failed(Class, Code),
+    /// Without an answer: the connection is lost.
+    Disconnected,
+}
+
+/// What a statement's text asks of the simulation, overriding the server's own configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Hints {
+    /// Exactly this service time.
+    pub service: Option<Nanos>,
+    /// This many rows.
+    pub rows: Option<u64>,
+    /// An error with this code.
+    pub error: Option<Code>,
+    /// A lost connection.
+    pub disconnect: bool,
+}
+
+impl Server {
+    /// A server whose randomness depends on `seed` alone.
+    pub fn new(config: Config, seed: Seed) -> Server {
+        let servers = config.servers.unwrap_or(0) as usize;
+        Server {
+            free_at: std::iter::repeat_n(Reverse(Stamp::ZERO), servers).collect(),
+            departures: BinaryHeap::new(),
+            randomness: Stream::new(seed, "sim", "service"),
+            arrivals: 0,
+            connections: 0,
+            zero: Stamp::NEVER,
+            restarts: 0,
+            config,
+        }
+    }
+
+    /// Says when time zero is: stalls, errors, disconnects and outages begin then.
+    pub fn time_zero(&mut self, zero: Stamp) {
+        self.zero = zero;
+    }
+
+    /// How long connecting takes.
+    pub fn connect_time(&self) -> Nanos {
+        self.config.connect
+    }
+
+    /// Opens a connection.
+    ///
+    /// # Errors
+    /// The server is away, or accepts no further connection.
+    pub fn connect(&mut self, now: Stamp) -> Result<Session, Refusal> {
+        if self.is_away(now) {
+            return Err(Refusal::Away);
+        }
+        if self
+            .config
+            .max_connections
+            .is_some_and(|most| self.connections >= most)
+        {
+            return Err(Refusal::TooMany);
+        }
+        self.connections += 1;
+        Ok(Session { since: now })
+    }
+
+    /// Closes a connection, whoever ended it.
+    pub fn close(&mut self, _session: Session) {
+        self.connections -= 1;
+    }
+
+    /// A request arrives at `now`; arrivals come in the order of their times.
+    pub fn arrive(&mut self, session: Session, now: Stamp, hints: &Hints) -> Answer {
+        self.arrivals += 1;
+        self.forget_work_lost_in_outages(now);
+        let mut draw = self.randomness.draw(self.arrivals);
+        if self.broken_between(session.since, now) {
+            return Answer {
+                at: now,
+                fate: Fate::Disconnected,
+            };
+        }
+        if let Some(answer) = self.refuse_beyond_capacity(now) {
+            return answer;
+        }
+        let service = hints
+            .service
+            .unwrap_or_else(|| draw_service(self.config.service, &mut draw));
+        let at = self.serve(now, service);
+        let answer = Answer {
+            at,
+            fate: self.fate(now, hints, &mut draw),
+        };
+        match self.next_outage(now) {
+            Some(away) if away <= at => Answer {
+                at: away,
+                fate: Fate::Disconnected,
+            },
+            _ => answer,
+        }
+    }
+
+    /// Occupies the first free server and returns when the work is done.
+    fn serve(&mut self, now: Stamp, service: Nanos) -> Stamp {
+        let stalls = Stalls {
+            origin: self.zero,
+            stall: self.config.stall,
+            every: self.config.stall_every,
+        };
+        let end = match self.free_at.peek_mut() {
+            None => stalls.finish(now, service),
+            Some(mut free) => {
+                let end = stalls.finish(now.max(free.0), service);
+                free.0 = end;
+                end
+            }
+        };
+        if self.config.capacity.is_some() {
+            self.departures.push(Reverse(end));
+        }
+        end
+    }
+
+    fn forget_work_lost_in_outages(&mut self, now: Stamp) {
+        let over = self
+            .config
+            .outages
+            .iter()
+            .filter(|outage| self.at(outage.end) <= now)
+            .count();
+        if over > self.restarts {
+            self.restarts = over;
+            self.free_at = self.free_at.drain().map(|_| Reverse(Stamp::ZERO)).collect();
+            self.departures.clear();
+        }
+    }
+
+    fn refuse_beyond_capacity(&mut self, now: Stamp) -> Option<Answer> {
+        let capacity = self.config.capacity?;
+        while self
+            .departures
+            .peek()
+            .is_some_and(|departure| departure.0 <= now)
+        {
+            self.departures.pop();
+        }
+        let full = self.departures.len() >= capacity as usize;
+        full.then(|| Answer {
+            at: now,
+            fate: Fate::Failed(Class::Server, Code::new("capacity")),
+        })
+    }
+
+    fn fate(&self, now: Stamp, hints: &Hints, draw: &mut Draw) -> Fate {
+        if let Some(code) = hints.error {
+            return Fate::Failed(Class::Conflict, code);
+        }
+        let luck = draw.unit();
+        let fails = now >= self.zero;
+        if hints.disconnect || fails && luck < self.config.disconnects {
+            Fate::Disconnected
+        } else if fails && luck < self.config.disconnects + self.config.errors {
+            Fate::Failed(Class::Conflict, self.config.error_code)
+        } else {
+            Fate::Completed {
+                rows: hints.rows.unwrap_or(self.config.rows),
+            }
+        }
+    }
+
+    /// Whether the server is away at `now`.
+    fn is_away(&self, now: Stamp) -> bool {
+        self.config
+            .outages
+            .iter()
+            .any(|o| self.at(o.start) <= now && now < self.at(o.end))
+    }
+
+    /// Whether an outage began after `since` and up to `now`.
+    fn broken_between(&self, since: Stamp, now: Stamp) -> bool {
+        self.config.outages.iter().any(|outage| {
+            let began = self.at(outage.start);
+            since < began && began <= now
+        })
+    }
+
+    /// When the next outage after `now` begins.
+    fn next_outage(&self, now: Stamp) -> Option<Stamp> {
+        let starts = self
+            .config
+            .outages
+            .iter()
+            .map(|outage| self.at(outage.start));
+        starts.filter(|start| *start > now).min()
+    }
+
+    /// An instant of the configuration, which counts from time zero, on the clock.
+    fn at(&self, from_zero: Stamp) -> Stamp {
+        self.zero + from_zero.since(Stamp::ZERO)
+    }
+}
+
+fn draw_service(service: Service, draw: &mut Draw) -> Nanos {
+    let exponential =
+        |mean: Nanos, draw: &mut Draw| Nanos((mean.0 as f64 * draw.exponential()) as u64);
+    match service {
+        Service::Constant(service) => service,
+        Service::Exponential(mean) => exponential(mean, draw),
+        Service::Bimodal {
+            fast,
+            slow,
+            slow_share,
+        } => {
+            let mean = if draw.unit() < slow_share { slow } else { fast };
+            exponential(mean, draw)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn constant(servers: u32) -> Config {
+        Config::new(Service::Constant(Nanos::from_millis(1)), Some(servers))
+    }
+
+    fn server(config: Config) -> (Server, Session) {
+        let mut server = Server::new(config, Seed(1));
+        server.time_zero(Stamp::ZERO);
+        let session = server.connect(Stamp::ZERO).expect("a connection");
+        (server, session)
+    }
+
+    fn arrive(server: &mut Server, session: Session, at: u64) -> (u64, Fate) {
+        let answer = server.arrive(session, Stamp(at * MS), &Hints::default());
+        (answer.at.0 / MS, answer.fate)
+    }
+
+    const OK: Fate = Fate::Completed { rows: 1 };
+
+    #[test]
+    fn requests_are_served_in_the_order_of_arrival() {
+        let (mut server, session) = server(constant(2));
+        let ends: Vec<_> = [0, 0, 0, 5]
+            .map(|at| arrive(&mut server, session, at).0)
+            .into();
+        assert_eq!(ends, [1, 1, 2, 6]);
+    }
+
+    #[test]
+    fn beyond_the_capacity_requests_are_refused_at_once() {
+        let (mut server, session) = server(Config {
+            capacity: Some(2),
+            ..constant(1)
+        });
+        let refused = Fate::Failed(Class::Server, Code::new("capacity"));
+        let ends: Vec<_> = [0, 0, 0, 1]
+            .map(|at| arrive(&mut server, session, at))
+            .into();
+        assert_eq!(ends, [(1, OK), (2, OK), (0, refused), (3, OK)]);
+    }
+
+    #[test]
+    fn an_outage_breaks_connections_and_refuses_new_ones_until_its_end() {
+        let away = Stamp(10 * MS)..Stamp(20 * MS);
+        let (mut server, session) = server(Config {
+            outages: vec![away],
+            ..constant(1)
+        });
+        assert_eq!(arrive(&mut server, session, 8), (9, OK));
+        let cut = server.arrive(session, Stamp(9 * MS + 1), &Hints::default());
+        assert_eq!(
+            cut,
+            Answer {
+                at: Stamp(10 * MS),
+                fate: Fate::Disconnected
+            }
+        );
+        assert_eq!(arrive(&mut server, session, 12), (12, Fate::Disconnected));
+        assert_eq!(server.connect(Stamp(15 * MS)), Err(Refusal::Away));
+        assert_eq!(arrive(&mut server, session, 25), (25, Fate::Disconnected));
+        let again = server.connect(Stamp(20 * MS)).expect("the outage is over");
+        assert_eq!(arrive(&mut server, again, 25), (26, OK));
+    }
+
+    #[test]
+    fn work_that_an_outage_interrupted_is_not_taken_up_again() {
+        let away = Stamp(10 * MS)..Stamp(20 * MS);
+        let (mut server, session) = server(Config {
+            outages: vec![away],
+            ..constant(1)
+        });
+        for _ in 0..100 {
+            arrive(&mut server, session, 9);
+        }
+        let again = server.connect(Stamp(20 * MS)).expect("the outage is over");
+        assert_eq!(arrive(&mut server, again, 20), (21, OK));
+    }
+
+    #[test]
+    fn connections_are_counted_and_limited() {
+        let (mut server, session) = server(Config {
+            max_connections: Some(1),
+            ..constant(1)
+        });
+        assert_eq!(server.connect(Stamp::ZERO), Err(Refusal::TooMany));
+        server.close(session);
+        assert!(server.connect(Stamp::ZERO).is_ok());
+    }
+
+    #[test]
+    fn faults_come_in_the_fractions_asked_for_and_not_before_time_zero() {
+        let config = Config {
+            errors: 0.1,
+            disconnects: 0.05,
+            ..constant(1)
+        };
+        let mut server = Server::new(config, Seed(7));
+        let session = server.connect(Stamp::ZERO).expect("a connection");
+        let early = (0..1_000).all(|at| arrive(&mut server, session, at).1 == OK);
+        assert!(early);
+        server.time_zero(Stamp(1_000 * MS));
+        let n = 20_000;
+        let fates: Vec<Fate> = (0..n)
+            .map(|i| arrive(&mut server, session, 1_000 + i).1)
+            .collect();
+        let share = |wanted: fn(&Fate) -> bool| {
+            fates.iter().filter(|fate| wanted(fate)).count() as f64 / n as f64
+        };
+        let errors = share(|fate| matches!(fate, Fate::Failed(..)));
+        let disconnects = share(|fate| matches!(fate, Fate::Disconnected));
+        // Five standard errors of a binomial share.
+        assert!((errors - 0.1).abs() < 0.0107, "{errors}");
+        assert!((disconnects - 0.05).abs() < 0.0078, "{disconnects}");
+    }
+
+    #[test]
+    fn a_statement_may_ask_for_its_own_fate() {
+        let (mut server, session) = server(constant(1));
+        let mut ask = |hints| server.arrive(session, Stamp::ZERO, &hints);
+        let slow = ask(Hints {
+            service: Some(Nanos(7)),
+            rows: Some(3),
+            ..Hints::default()
+        });
+        assert_eq!(
+            slow,
+            Answer {
+                at: Stamp(7),
+                fate: Fate::Completed { rows: 3 }
+            }
+        );
+        let code = Code::new("1213");
+        let failed = ask(Hints {
+            error: Some(code),
+            ..Hints::default()
+        });
+        assert_eq!(failed.fate, Fate::Failed(Class::Conflict, code));
+        let lost = ask(Hints {
+            disconnect: true,
+            ..Hints::default()
+        });
+        assert_eq!(lost.fate, Fate::Disconnected);
+    }
+
+    #[test]
+    fn one_seed_gives_one_history() {
+        let history = |seed| {
+            let config = Config::new(Service::Exponential(Nanos::from_millis(1)), Some(1));
+            let mut server = Server::new(config, Seed(seed));
+            let session = server.connect(Stamp::ZERO).expect("a connection");
+            (0..100)
+                .map(|at| arrive(&mut server, session, at).0)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(history(1), history(1));
+        assert_ne!(history(1), history(2));
+    }
+}
