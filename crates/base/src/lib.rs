@@ -32,5 +32,5 @@ pub use secret::Secret;
 pub use similar::closest;
 pub use target::{Address, Endpoint, Target, TargetError, TargetKind};
 pub use time::{Clock, Monotonic, Nanos, Stamp};
-pub use value::{Text, Value, Values};
+pub use value::{Placeholders, Text, Value, Values};
 pub use wall::WallTime;

@@ -20,6 +20,15 @@ pub struct Text {
     end: u32,
 }
 
+/// How parameters are written in a statement's text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placeholders {
+    /// `?` for each: MySQL, SQLite.
+    Question,
+    /// `$1`, `$2`, …: PostgreSQL.
+    Dollar,
+}
+
 /// A reusable buffer of values. After the first requests have grown it to its size, filling it
 /// again allocates nothing.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,130 @@
+//! How do I ask this database?
+//!
+//! A [`Driver`] opens [`Connection`]s; a connection runs [`Work`]: the statements of one request
+//! with their values, in and outside of a transaction. The trait is small on purpose: pacing,
+//! queueing, retries and timeouts are the engine's, and every driver passes the one suite in
+//! [`conformance`].
+//!
+//! The engine is generic over the driver, so that a request costs no boxed future and no task. A
+//! connection stamps the first byte that it sends and the last byte that it reads with the run's
+//! clock; nothing above it could do so truthfully.
+
+mod error;
+mod null;
+mod simulated;
+mod work;
+
+pub use error::Error;
+pub use null::Null;
+pub use simulated::Simulated;
+pub use work::{Reply, StatementId, Step, Work};
+
+use std::future::Future;
+
+use base::{Placeholders, Stamp};
+use rt::Rt;
+
+/// A kind of database at a certain place.
+pub trait Driver: Clone + Send + 'static {
+    /// Its connections.
+    type Connection: Connection;
+
+    /// How parameters are written in a statement's text.
+    fn placeholders(&self) -> Placeholders;
+
+    /// Whether what is written can be read again: false for servers that only simulate time.
+    fn keeps_data(&self) -> bool;
+
+    /// The text that inserts one row, a placeholder per column.
+    ///
+    /// # Errors
+    /// This database cannot treat duplicates in the way that is asked for.
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error>;
+
+    /// Opens a connection.
+    ///
+    /// # Errors
+    /// Class `TooManyConnections` if the server is full, `Disconnect` if it cannot be reached,
+    /// `Statement` if it refuses the login or the database.
+    fn connect(&self, rt: &Rt) -> impl Future<Output = Result<Self::Connection, Error>>;
+
+    /// Says when time zero is. Only simulated servers care.
+    fn time_zero(&self, _zero: Stamp) {}
+}
+
+/// A row to be inserted.
+#[derive(Clone, Copy, Debug)]
+pub struct Insert<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// The columns in order.
+    pub columns: &'a [&'a str],
+    /// What happens to a row whose key exists.
+    pub duplicates: Duplicates,
+}
+
+/// What happens to a row whose key exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplicates {
+    /// The insert fails.
+    Fail,
+    /// The row is left out.
+    Ignore,
+    /// The row replaces the other.
+    Replace,
+}
+
+/// A session with the database. Used by one task at a time.
+pub trait Connection: Sized + 'static {
+    /// Prepares a statement. The ids of a connection count from 0 in the order of preparation, so
+    /// that a plan's statements have the same ids on each of its connections.
+    ///
+    /// # Errors
+    /// Class `Statement` if the database rejects it.
+    fn prepare(&mut self, text: &str) -> impl Future<Output = Result<StatementId, Error>>;
+
+    /// Runs the steps of a request in order and fills in [`Work::reply`]. The first error ends it;
+    /// an open transaction is then rolled back before this returns.
+    ///
+    /// If the future is dropped before it is ready, the connection can only be abandoned and the
+    /// content of `work` is lost.
+    ///
+    /// # Errors
+    /// What the database said. After a class that [ends the connection]
+    /// (base::Class::ends_connection) the connection is of no further use.
+    fn run(&mut self, work: &mut Work) -> impl Future<Output = Result<(), Error>>;
+
+    /// Runs one statement as text and returns what it returns as text: for setup, loading,
+    /// settings and observers, never for what is measured.
+    ///
+    /// # Errors
+    /// What the database said.
+    fn query_text(&mut self, sql: &str) -> impl Future<Output = Result<Table, Error>>;
+
+    /// The server's version and the settings that decide what its numbers mean (durability,
+    /// isolation, memory), by name; what cannot be read is `unknown`.
+    fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
+
+    /// Ends the session in an orderly way.
+    fn close(self) -> impl Future<Output = ()>;
+
+    /// Ends a session whose statement has not been answered: tells the server to stop working on
+    /// it, without waiting for that.
+    fn abandon(self);
+}
+
+/// The result of a statement as text; `None` is NULL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<Option<String>>>,
+}
+
+impl Table {
+    /// The value in the first column of the first row.
+    pub fn single(&self) -> Option<&str> {
+        self.rows.first()?.first()?.as_deref()
+    }
+}

@@ -1,0 +1,77 @@
+//! A database that answers at once: what is left is the generator's own cost.
+
+use base::{Clock, Nanos, Placeholders};
+use rt::Rt;
+
+use crate::{Connection, Driver, Error, Insert, StatementId, Step, Table, Work};
+
+/// The driver of `sim:null`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Null;
+
+/// A connection to nothing.
+pub struct NullConnection {
+    rt: Rt,
+    prepared: u16,
+}
+
+impl Driver for Null {
+    type Connection = NullConnection;
+
+    fn placeholders(&self) -> Placeholders {
+        Placeholders::Question
+    }
+
+    fn keeps_data(&self) -> bool {
+        false
+    }
+
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+        Ok(format!("insert into {}", insert.table))
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<NullConnection, Error> {
+        Ok(NullConnection {
+            rt: rt.clone(),
+            prepared: 0,
+        })
+    }
+}
+
+impl Connection for NullConnection {
+    async fn prepare(&mut self, _text: &str) -> Result<StatementId, Error> {
+        self.prepared += 1;
+        Ok(StatementId(self.prepared - 1))
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        let sent = self.rt.now();
+        if self.rt.is_virtual() {
+            // In virtual time an answer in no time would let a closed client run for ever without
+            // the clock moving on.
+            self.rt.sleep(Nanos(1)).await;
+        }
+        let done = self.rt.now();
+        work.reply.sent = Some(sent);
+        work.reply.done = done;
+        for step in &work.steps {
+            if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
+                work.reply.statements.push(done.since(sent));
+                work.reply.rows += 1;
+            }
+        }
+        Ok(())
+    }
+
+    async fn query_text(&mut self, _sql: &str) -> Result<Table, Error> {
+        Ok(Table::default())
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        vec![("server".to_owned(), "null: answers at once".to_owned())]
+    }
+
+    async fn close(self) {}
+
+    fn abandon(self) {}
+}

@@ -1,0 +1,226 @@
+//! The simulated server behind the driver trait, in virtual and in real time.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use base::units::{parse_count, parse_duration};
+use base::{Class, Clock, Code, Placeholders, Seed, Stamp};
+use rt::{Rt, Timer};
+use sim::{Config, Fate, Hints, Refusal, Server, Session};
+
+use crate::{Connection, Driver, Error, Insert, StatementId, Step, Table, Work};
+
+/// The driver of `sim:` targets: all connections of all lanes lead to one simulated server.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    server: Arc<Mutex<Server>>,
+}
+
+impl Simulated {
+    /// A server whose randomness depends on `seed` alone.
+    pub fn new(config: Config, seed: Seed) -> Simulated {
+        Simulated {
+            server: Arc::new(Mutex::new(Server::new(config, seed))),
+        }
+    }
+
+    fn server(&self) -> MutexGuard<'_, Server> {
+        self.server.lock().expect("the simulation does not panic")
+    }
+}
+
+/// A connection to the simulated server.
+pub struct SimulatedConnection {
+    driver: Simulated,
+    session: Session,
+    rt: Rt,
+    timer: Timer,
+    statements: Vec<Hints>,
+}
+
+impl Driver for Simulated {
+    type Connection = SimulatedConnection;
+
+    fn placeholders(&self) -> Placeholders {
+        Placeholders::Question
+    }
+
+    fn keeps_data(&self) -> bool {
+        false
+    }
+
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+        Ok(format!("insert into {}", insert.table))
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<SimulatedConnection, Error> {
+        let connect_time = self.server().connect_time();
+        if connect_time > base::Nanos::ZERO {
+            rt.sleep(connect_time).await;
+        }
+        let session = self.server().connect(rt.now()).map_err(refused)?;
+        Ok(SimulatedConnection {
+            driver: self.clone(),
+            session,
+            timer: rt.timer(),
+            rt: rt.clone(),
+            statements: Vec::new(),
+        })
+    }
+
+    fn time_zero(&self, zero: Stamp) {
+        self.server().time_zero(zero);
+    }
+}
+
+fn refused(refusal: Refusal) -> Error {
+    match refusal {
+        Refusal::Away => Error::disconnect("the simulated server is away"),
+        Refusal::TooMany => Error::new(
+            Class::TooManyConnections,
+            Code::new("too-many-connections"),
+            "the simulated server accepts no further connection",
+        ),
+    }
+}
+
+impl SimulatedConnection {
+    /// Sends one statement and waits for the answer.
+    async fn ask(&self, hints: &Hints) -> Result<u64, Error> {
+        let answer = self
+            .driver
+            .server()
+            .arrive(self.session, self.rt.now(), hints);
+        self.timer.arm(answer.at);
+        self.timer.fired().await;
+        match answer.fate {
+            Fate::Completed { rows } => Ok(rows),
+            Fate::Failed(class, code) => {
+                Err(Error::new(class, code, "the simulated server says no"))
+            }
+            Fate::Disconnected => Err(Error::disconnect("the simulated server hung up")),
+        }
+    }
+
+    fn hints(&self, step: &Step, work: &Work) -> Result<Hints, Error> {
+        match *step {
+            Step::Execute { statement, .. } => Ok(self.statements[usize::from(statement.0)]),
+            Step::ExecuteText { first, count } => {
+                let place = (first + count) as usize;
+                match work.values.items()[place] {
+                    base::Value::Text(text) => parse_hints(work.values.resolve(text)),
+                    other => unreachable!("a text stands behind the values, not {other:?}"),
+                }
+            }
+            Step::Begin | Step::Commit => Ok(Hints::default()),
+        }
+    }
+}
+
+impl Connection for SimulatedConnection {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        self.statements.push(parse_hints(text)?);
+        Ok(StatementId((self.statements.len() - 1) as u16))
+    }
+
+    /// Transactions are free: begin and commit take no time, and there is nothing to roll back.
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        for place in 0..work.steps.len() {
+            let step = work.steps[place];
+            if matches!(step, Step::Begin | Step::Commit) {
+                continue;
+            }
+            let hints = self.hints(&step, work)?;
+            let sent = self.rt.now();
+            work.reply.sent.get_or_insert(sent);
+            let answer = self.ask(&hints).await;
+            let done = self.rt.now();
+            work.reply.done = done;
+            work.reply.rows += answer?;
+            work.reply.statements.push(done.since(sent));
+        }
+        Ok(())
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        let hints = parse_hints(sql)?;
+        self.ask(&hints).await.map(|_| Table::default())
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        vec![("server".to_owned(), "simulated".to_owned())]
+    }
+
+    async fn close(self) {}
+
+    fn abandon(self) {}
+}
+
+impl Drop for SimulatedConnection {
+    fn drop(&mut self) {
+        self.driver.server().close(self.session);
+    }
+}
+
+/// Reads what a statement asks of the simulation, from a comment such as
+/// `/* sim: service=5ms rows=10 */`. The words are `service=D`, `rows=N`, `error=CODE`,
+/// `disconnect` and `reject`.
+fn parse_hints(text: &str) -> Result<Hints, Error> {
+    let mut hints = Hints::default();
+    let Some((_, after)) = text.split_once("/* sim:") else {
+        return Ok(hints);
+    };
+    let (words, _) = after.split_once("*/").unwrap_or((after, ""));
+    for word in words.split_whitespace() {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let understood = match name {
+            "service" => parse_duration(value)
+                .map(|service| hints.service = Some(service))
+                .is_ok(),
+            "rows" => parse_count(value)
+                .map(|rows| hints.rows = Some(rows))
+                .is_ok(),
+            "error" => !value.is_empty() && hints.error.replace(Code::new(value)).is_none(),
+            "disconnect" => !std::mem::replace(&mut hints.disconnect, true),
+            _ => false,
+        };
+        if !understood {
+            return Err(Error::new(
+                Class::Statement,
+                Code::new("syntax"),
+                format!("the simulated server does not understand `{word}`"),
+            ));
+        }
+    }
+    Ok(hints)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Nanos;
+
+    #[test]
+    fn hints_are_read_from_a_comment() {
+        assert_eq!(parse_hints("select 1").unwrap(), Hints::default());
+        let hints = parse_hints("select 1 /* sim: service=5ms rows=2k error=1213 */").unwrap();
+        assert_eq!(hints.service, Some(Nanos::from_millis(5)));
+        assert_eq!(hints.rows, Some(2_000));
+        assert_eq!(hints.error, Some(Code::new("1213")));
+        assert!(parse_hints("/* sim: disconnect */").unwrap().disconnect);
+    }
+
+    #[test]
+    fn a_hint_that_makes_no_sense_is_a_rejected_statement() {
+        for text in [
+            "/* sim: reject */",
+            "/* sim: service=5 */",
+            "/* sim: rows */",
+        ] {
+            assert_eq!(
+                parse_hints(text).unwrap_err().class(),
+                Class::Statement,
+                "{text}"
+            );
+        }
+    }
+}

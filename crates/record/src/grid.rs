@@ -1,0 +1,143 @@
+//! The division of a run into intervals.
+
+use base::Nanos;
+
+/// Where the intervals of a run lie: one second each, arranged so that the window begins with one.
+/// A warm-up of 2.5 s makes the first interval half a second long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// How much earlier than time zero the first whole second would have begun.
+    pad: u64,
+    warmup: Nanos,
+    /// Seconds per histogram row; 0 for a run of unknown length, whose rows grow as it does.
+    row_seconds: u32,
+}
+
+/// The number of an interval, counted from 0 at time zero.
+pub type Interval = u32;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// How many histogram rows a run may have before they become longer than an interval: those of two
+/// hours.
+const ROWS_OF_ONE_SECOND: u32 = 7_200;
+
+impl Grid {
+    /// The grid of a run with this warm-up and duration (`None`: until it is interrupted).
+    pub fn new(warmup: Nanos, duration: Option<Nanos>) -> Grid {
+        let pad = (SECOND - warmup.0 % SECOND) % SECOND;
+        let row_seconds = duration.map_or(0, |duration| {
+            let seconds = duration.0.div_ceil(SECOND);
+            let longer = seconds.div_ceil(ROWS_OF_ONE_SECOND.into()).max(1);
+            u32::try_from(longer).unwrap_or(u32::MAX)
+        });
+        Grid {
+            pad,
+            warmup,
+            row_seconds,
+        }
+    }
+
+    /// The warm-up that the grid was made for.
+    pub fn warmup(&self) -> Nanos {
+        self.warmup
+    }
+
+    /// The interval in which an instant lies, given as the time since time zero.
+    #[inline]
+    pub fn interval(&self, since_zero: Nanos) -> Interval {
+        Interval::try_from((since_zero.0 + self.pad) / SECOND).unwrap_or(Interval::MAX)
+    }
+
+    /// When an interval begins, as the time since time zero.
+    pub fn start(&self, interval: Interval) -> Nanos {
+        Nanos((u64::from(interval) * SECOND).saturating_sub(self.pad))
+    }
+
+    /// When an interval ends.
+    pub fn end(&self, interval: Interval) -> Nanos {
+        self.start(interval + 1)
+    }
+
+    /// The first interval of the window.
+    pub fn first_of_window(&self) -> Interval {
+        self.interval(self.warmup)
+    }
+
+    /// The first interval of the histogram row that an interval belongs to. Rows never reach
+    /// across the beginning of the window.
+    pub fn row(&self, interval: Interval) -> Interval {
+        let first = self.first_of_window();
+        if interval < first {
+            let length = self.row_seconds.max(1);
+            let rows_before = (first - interval).div_ceil(length);
+            return first.saturating_sub(rows_before * length);
+        }
+        let into_window = interval - first;
+        first + into_window - into_window % self.row_length(into_window)
+    }
+
+    /// The length of the row, in intervals, that begins or lies so far into the window.
+    fn row_length(&self, into_window: u32) -> u32 {
+        match (self.row_seconds, into_window / ROWS_OF_ONE_SECOND) {
+            // Without a known end: 1 s in the first two hours, 2 s up to four, 4 s up to eight, ….
+            (0, 0) => 1,
+            (0, doublings) => 2 << doublings.ilog2(),
+            (length, _) => length,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(warmup_ms: u64, duration_s: Option<u64>) -> Grid {
+        Grid::new(
+            Nanos::from_millis(warmup_ms),
+            duration_s.map(Nanos::from_secs),
+        )
+    }
+
+    #[test]
+    fn the_window_begins_with_an_interval() {
+        let grid = grid(2_500, Some(60));
+        assert_eq!(grid.interval(Nanos::ZERO), 0);
+        assert_eq!(grid.interval(Nanos::from_millis(499)), 0);
+        assert_eq!(grid.interval(Nanos::from_millis(500)), 1);
+        assert_eq!(grid.first_of_window(), 3);
+        assert_eq!(grid.start(3), Nanos::from_millis(2_500));
+        assert_eq!(grid.start(0), Nanos::ZERO);
+        assert_eq!(grid.end(0), Nanos::from_millis(500));
+    }
+
+    #[test]
+    fn without_a_warm_up_intervals_are_the_seconds() {
+        let grid = grid(0, Some(60));
+        assert_eq!(grid.first_of_window(), 0);
+        assert_eq!(grid.interval(Nanos(SECOND - 1)), 0);
+        assert_eq!(grid.interval(Nanos(SECOND)), 1);
+    }
+
+    #[test]
+    fn rows_are_as_long_as_the_duration_asks_and_respect_the_window() {
+        let two_hours = grid(0, Some(7_200));
+        assert_eq!(two_hours.row(7_199), 7_199);
+        let six_hours = grid(10_000, Some(21_600));
+        assert_eq!(six_hours.row(9), 7);
+        assert_eq!(six_hours.row(0), 0);
+        assert_eq!(six_hours.row(10), 10);
+        assert_eq!(six_hours.row(12), 10);
+        assert_eq!(six_hours.row(13), 13);
+    }
+
+    #[test]
+    fn without_a_known_end_rows_grow_with_the_run() {
+        let grid = grid(0, None);
+        assert_eq!(grid.row(7_199), 7_199);
+        assert_eq!(grid.row(7_201), 7_200);
+        assert_eq!(grid.row(14_399), 14_398);
+        assert_eq!(grid.row(14_403), 14_400);
+        assert_eq!(grid.row(604_900), 604_900 - 604_900 % 128);
+    }
+}

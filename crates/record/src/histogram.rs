@@ -1,0 +1,223 @@
+//! The distributions that are kept, and their ranges.
+
+use base::Nanos;
+use hdrhistogram::Histogram;
+
+/// What a histogram is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Response time of completed requests, of timeouts, and of unsent requests at their age.
+    Response,
+    /// Service time of completed requests and timeouts.
+    Service,
+    /// Time without a free worker or connection, of all requests that were sent.
+    Wait,
+    /// The generator's own lateness, of all requests that were sent.
+    SendLag,
+    /// Response time of requests that ended in an error other than a timeout.
+    Error,
+    /// Service time of one statement, by its place in the job.
+    Statement(u16),
+}
+
+impl Kind {
+    /// The kinds that every job has.
+    pub const OF_A_JOB: [Kind; 5] = [
+        Kind::Response,
+        Kind::Service,
+        Kind::Wait,
+        Kind::SendLag,
+        Kind::Error,
+    ];
+
+    /// The word for this kind in records and exports: `response`, `statement-1`.
+    pub fn name(self) -> String {
+        match self {
+            Kind::Response => "response".to_owned(),
+            Kind::Service => "service".to_owned(),
+            Kind::Wait => "wait".to_owned(),
+            Kind::SendLag => "send-lag".to_owned(),
+            Kind::Error => "error".to_owned(),
+            Kind::Statement(place) => format!("statement-{}", u32::from(place) + 1),
+        }
+    }
+
+    /// The kind with this name.
+    pub fn from_name(name: &str) -> Option<Kind> {
+        if let Some(number) = name.strip_prefix("statement-") {
+            return number
+                .parse::<u16>()
+                .ok()?
+                .checked_sub(1)
+                .map(Kind::Statement);
+        }
+        Kind::OF_A_JOB.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Significant decimal digits.
+    pub fn digits(self) -> u8 {
+        match self {
+            Kind::Response | Kind::Service | Kind::Error => 3,
+            Kind::Wait | Kind::SendLag | Kind::Statement(_) => 2,
+        }
+    }
+
+    /// An empty histogram for this kind.
+    ///
+    /// The unit is the nanosecond, so that the promised digits hold from 1 µs on, up to
+    /// [`HIGHEST`].
+    pub fn histogram<C: hdrhistogram::Counter>(self) -> Histogram<C> {
+        Histogram::new_with_bounds(1, HIGHEST.0, self.digits()).expect("the bounds are constants")
+    }
+}
+
+/// The longest time that a histogram tells apart; longer ones are counted here and as overflows.
+pub const HIGHEST: Nanos = Nanos::from_secs(3_600);
+
+/// The histograms of one job in one interval.
+#[derive(Clone, Debug)]
+pub struct Histograms {
+    response: Histogram<u32>,
+    service: Histogram<u32>,
+    wait: Histogram<u32>,
+    send_lag: Histogram<u32>,
+    error: Histogram<u32>,
+    statements: Vec<Histogram<u32>>,
+}
+
+impl Histograms {
+    /// Empty histograms for a job with this many statements.
+    pub fn new(statements: u16) -> Histograms {
+        Histograms {
+            response: Kind::Response.histogram(),
+            service: Kind::Service.histogram(),
+            wait: Kind::Wait.histogram(),
+            send_lag: Kind::SendLag.histogram(),
+            error: Kind::Error.histogram(),
+            statements: (0..statements)
+                .map(|place| Kind::Statement(place).histogram())
+                .collect(),
+        }
+    }
+
+    /// Counts a time. Returns 1 if it was beyond [`HIGHEST`], else 0.
+    #[inline]
+    pub(crate) fn record(&mut self, kind: Kind, time: Nanos) -> u64 {
+        let histogram = self.of_mut(kind);
+        let overflow = time > HIGHEST;
+        histogram.saturating_record(time.0.min(HIGHEST.0));
+        u64::from(overflow)
+    }
+
+    #[inline]
+    fn of_mut(&mut self, kind: Kind) -> &mut Histogram<u32> {
+        match kind {
+            Kind::Response => &mut self.response,
+            Kind::Service => &mut self.service,
+            Kind::Wait => &mut self.wait,
+            Kind::SendLag => &mut self.send_lag,
+            Kind::Error => &mut self.error,
+            Kind::Statement(place) => &mut self.statements[usize::from(place)],
+        }
+    }
+
+    /// Every histogram with its kind, the empty ones too.
+    pub fn iter(&self) -> impl Iterator<Item = (Kind, &Histogram<u32>)> {
+        let Histograms {
+            response,
+            service,
+            wait,
+            send_lag,
+            error,
+            statements,
+        } = self;
+        let of_the_job = [
+            (Kind::Response, response),
+            (Kind::Service, service),
+            (Kind::Wait, wait),
+            (Kind::SendLag, send_lag),
+            (Kind::Error, error),
+        ];
+        let statements = statements
+            .iter()
+            .enumerate()
+            .map(|(place, histogram)| (Kind::Statement(place as u16), histogram));
+        of_the_job.into_iter().chain(statements)
+    }
+
+    /// Adds another interval's or another lane's histograms of the same job.
+    pub fn merge(&mut self, other: &Histograms) {
+        for (kind, histogram) in other.iter().filter(|(_, histogram)| !histogram.is_empty()) {
+            let same_bounds = "histograms of one kind have the same bounds";
+            self.of_mut(kind).add(histogram).expect(same_bounds);
+        }
+    }
+
+    /// The histogram of a kind.
+    pub fn of(&self, kind: Kind) -> &Histogram<u32> {
+        match kind {
+            Kind::Response => &self.response,
+            Kind::Service => &self.service,
+            Kind::Wait => &self.wait,
+            Kind::SendLag => &self.send_lag,
+            Kind::Error => &self.error,
+            Kind::Statement(place) => &self.statements[usize::from(place)],
+        }
+    }
+
+    /// Empties them and keeps the memory.
+    pub(crate) fn reset(&mut self) {
+        let Histograms {
+            response,
+            service,
+            wait,
+            send_lag,
+            error,
+            statements,
+        } = self;
+        let all = [response, service, wait, send_lag, error]
+            .into_iter()
+            .chain(statements);
+        for histogram in all.filter(|histogram| !histogram.is_empty()) {
+            histogram.reset();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_found_by_its_name() {
+        for kind in Kind::OF_A_JOB
+            .into_iter()
+            .chain([Kind::Statement(0), Kind::Statement(12)])
+        {
+            assert_eq!(Kind::from_name(&kind.name()), Some(kind));
+        }
+        assert_eq!(Kind::from_name("statement-0"), None);
+        assert_eq!(Kind::from_name("statement-x"), None);
+        assert_eq!(Kind::from_name("latency"), None);
+    }
+
+    #[test]
+    fn times_keep_their_digits_from_a_microsecond_to_an_hour() {
+        for nanos in [1_000u64, 1_234, 987_654, 123_456_789, HIGHEST.0] {
+            let mut histogram = Kind::Response.histogram::<u32>();
+            histogram.saturating_record(nanos);
+            let error = histogram.max() as f64 / nanos as f64 - 1.0;
+            assert!((0.0..1e-3).contains(&error), "{nanos}: {error}");
+        }
+    }
+
+    #[test]
+    fn beyond_the_range_is_counted_and_not_lost() {
+        let mut histograms = Histograms::new(0);
+        assert_eq!(histograms.record(Kind::Response, HIGHEST), 0);
+        assert_eq!(histograms.record(Kind::Response, HIGHEST + Nanos(1)), 1);
+        assert_eq!(histograms.response.len(), 2);
+        histograms.reset();
+        assert!(histograms.iter().all(|(_, histogram)| histogram.is_empty()));
+    }
+}

@@ -1,0 +1,448 @@
+//! A lane's own books: where every request is opened and closed.
+//!
+//! The ledger is on the measured path. It belongs to one lane, allocates nothing once its cells
+//! have made a round through the [`Outlet`], and takes no lock. A request whose start and end lie
+//! in the present interval is counted in place; one with a late answer is noted and counted by
+//! whoever keeps the record.
+
+use base::{Nanos, Stamp};
+
+use crate::balance::Outcome;
+use crate::delivery::{
+    Cell, Delivery, Event, EventKind, Gauge, JobIndex, Late, LateBatch, Outlet, Returned,
+};
+use crate::grid::{Grid, Interval};
+use crate::life::Life;
+use crate::tally::{Effort, Sample, Tally};
+
+/// A request that is due and has no outcome. It can neither be copied nor made by hand: only
+/// [`Ledger::arrive`] opens one, and only [`Ledger::settle`] ends it.
+#[must_use = "every request is settled"]
+#[derive(Debug)]
+pub struct Request {
+    job: JobIndex,
+    number: u64,
+    intended: Stamp,
+    noticed: Stamp,
+}
+
+impl Request {
+    /// The number of the request in its job, from 0.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// I: when the schedule wanted it to begin.
+    pub fn intended(&self) -> Stamp {
+        self.intended
+    }
+
+    /// P: when the generator noticed that it was due.
+    pub fn noticed(&self) -> Stamp {
+        self.noticed
+    }
+}
+
+/// The proof that a request was settled.
+#[derive(Debug)]
+pub struct Settled(());
+
+/// How and when a request ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending<'a> {
+    /// How.
+    pub outcome: Outcome,
+    /// A and S, if its first byte was sent.
+    pub sent: Option<Dispatch>,
+    /// D: when the last byte of the last answer was read, or when the request was given up.
+    pub done: Stamp,
+    /// What it moved.
+    pub effort: Effort,
+    /// The service times of the statements that were answered, in order.
+    pub statements: &'a [Nanos],
+}
+
+/// When a request got its worker, and when its first byte left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// A: when a worker and a connection were free for it.
+    pub assigned: Stamp,
+    /// S: when the first byte was sent.
+    pub sent: Stamp,
+}
+
+impl Ending<'_> {
+    /// The end of a request that was never sent.
+    pub fn without_sending(outcome: Outcome, done: Stamp) -> Ending<'static> {
+        Ending {
+            outcome,
+            sent: None,
+            done,
+            effort: Effort::default(),
+            statements: &[],
+        }
+    }
+}
+
+/// The books of one lane.
+pub struct Ledger<O> {
+    lane: u16,
+    zero: Stamp,
+    grid: Grid,
+    present: Interval,
+    jobs: Vec<JobBook>,
+    late: Box<LateBatch>,
+    #[expect(
+        clippy::vec_box,
+        reason = "the box itself makes the round through the outlet"
+    )]
+    spare_late: Vec<Box<LateBatch>>,
+    outlet: O,
+}
+
+struct JobBook {
+    statements: u16,
+    cell: Box<Cell>,
+    #[expect(
+        clippy::vec_box,
+        reason = "the box itself makes the round through the outlet"
+    )]
+    spares: Vec<Box<Cell>>,
+}
+
+impl<O: Outlet> Ledger<O> {
+    /// Books that begin at time zero for jobs with these numbers of statements.
+    pub fn new(lane: u16, zero: Stamp, grid: Grid, statements: &[u16], outlet: O) -> Ledger<O> {
+        let jobs = statements
+            .iter()
+            .enumerate()
+            .map(|(job, &statements)| JobBook {
+                statements,
+                cell: new_cell(JobIndex(job as u16), 0, statements),
+                spares: Vec::new(),
+            })
+            .collect();
+        let late = Box::new(LateBatch::new());
+        Ledger {
+            lane,
+            zero,
+            grid,
+            present: 0,
+            jobs,
+            late,
+            spare_late: Vec::new(),
+            outlet,
+        }
+    }
+
+    /// A request has come due: `number` in its job, meant for `intended`, noticed at `noticed`.
+    #[inline]
+    pub fn arrive(
+        &mut self,
+        job: JobIndex,
+        number: u64,
+        intended: Stamp,
+        noticed: Stamp,
+    ) -> Request {
+        debug_assert!(intended <= noticed, "nothing is noticed before it is due");
+        let interval = self.grid.interval(intended.since(self.zero));
+        if interval > self.present {
+            self.begin(interval);
+        }
+        if interval == self.present {
+            self.jobs[usize::from(job.0)].cell.tally.counts.arrivals += 1;
+        } else {
+            self.late.push_arrival(job, interval);
+            self.hand_over_late_if_full();
+        }
+        Request {
+            job,
+            number,
+            intended,
+            noticed,
+        }
+    }
+
+    /// A request has ended.
+    #[inline]
+    pub fn settle(&mut self, request: Request, ending: Ending<'_>) -> Settled {
+        let Request {
+            job,
+            number: _,
+            intended,
+            noticed,
+        } = request;
+        let Ending {
+            outcome,
+            sent,
+            done,
+            effort,
+            statements,
+        } = ending;
+        let dispatch = sent.unwrap_or(Dispatch {
+            assigned: noticed,
+            sent: noticed,
+        });
+        let life = Life {
+            intended,
+            noticed,
+            assigned: dispatch.assigned,
+            sent: dispatch.sent,
+            done: done.max(dispatch.sent),
+        };
+        debug_assert!(life.is_ordered(), "{life:?}");
+        self.record(
+            job,
+            &Sample {
+                life,
+                sent: sent.is_some(),
+                outcome,
+                effort,
+            },
+            statements,
+        );
+        Settled(())
+    }
+
+    fn record(&mut self, job: JobIndex, sample: &Sample, statements: &[Nanos]) {
+        let start = self.grid.interval(sample.life.intended.since(self.zero));
+        let end = self.grid.interval(sample.life.done.since(self.zero));
+        if end > self.present {
+            self.begin(end);
+        }
+        if start == self.present && end == self.present {
+            let tally = &mut self.jobs[usize::from(job.0)].cell.tally;
+            tally.record_start(sample, statements);
+            tally.record_end(sample);
+        } else {
+            self.late.push(&Late {
+                job,
+                start,
+                end,
+                sample,
+                statements,
+            });
+            self.hand_over_late_if_full();
+        }
+    }
+
+    /// Hands over all that lies before the interval of `now`, with the jobs' present gauges. To
+    /// be called once an interval, also when nothing happens.
+    pub fn turn(&mut self, now: Stamp, gauges: impl FnOnce() -> Vec<Gauge>) {
+        let interval = self.grid.interval(now.since(self.zero));
+        if interval > self.present {
+            self.begin(interval);
+        }
+        let ended = interval.saturating_sub(1);
+        let gauges = Delivery::Gauges {
+            lane: self.lane,
+            interval: ended,
+            gauges: gauges(),
+        };
+        self.outlet.deliver(gauges);
+    }
+
+    /// Hands over everything: the lane has ended.
+    pub fn finish(mut self) {
+        self.begin(self.present.saturating_add(1));
+    }
+
+    /// Notes that something happened at `at`.
+    pub fn event(&mut self, at: Stamp, job: Option<JobIndex>, kind: EventKind, text: String) {
+        let at = at.since(self.zero);
+        self.outlet.deliver(Delivery::Event(Event {
+            at,
+            job,
+            kind,
+            text,
+        }));
+    }
+
+    /// Whether the record can no longer be kept, so that the run must end.
+    pub fn is_broken(&self) -> bool {
+        self.outlet.is_broken()
+    }
+
+    /// Begins an interval: hands over the cells of the present one and what came late.
+    #[cold]
+    fn begin(&mut self, interval: Interval) {
+        self.take_back();
+        for job in &mut self.jobs {
+            if job.cell.tally.is_empty() {
+                job.cell.interval = interval;
+                continue;
+            }
+            let index = job.cell.job;
+            let fresh = job.spares.pop().map(|mut spare| {
+                spare.interval = interval;
+                spare
+            });
+            let fresh = fresh.unwrap_or_else(|| new_cell(index, interval, job.statements));
+            let full = std::mem::replace(&mut job.cell, fresh);
+            self.outlet.deliver(Delivery::Cell(full));
+        }
+        self.hand_over_late();
+        self.present = interval;
+    }
+
+    fn hand_over_late_if_full(&mut self) {
+        if self.late.is_full() {
+            self.take_back();
+            self.hand_over_late();
+        }
+    }
+
+    #[cold]
+    fn hand_over_late(&mut self) {
+        if !self.late.is_empty() {
+            let fresh = self
+                .spare_late
+                .pop()
+                .unwrap_or_else(|| Box::new(LateBatch::new()));
+            let full = std::mem::replace(&mut self.late, fresh);
+            self.outlet.deliver(Delivery::Late(full));
+        }
+    }
+
+    fn take_back(&mut self) {
+        while let Some(returned) = self.outlet.returned() {
+            match returned {
+                Returned::Cell(cell) => self.jobs[usize::from(cell.job.0)].spares.push(cell),
+                Returned::Late(batch) => self.spare_late.push(batch),
+            }
+        }
+    }
+}
+
+fn new_cell(job: JobIndex, interval: Interval, statements: u16) -> Box<Cell> {
+    Box::new(Cell {
+        job,
+        interval,
+        tally: Tally::new(statements),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::balance::Balance;
+    use crate::totals::{MemoryOutlet, Totals};
+
+    const JOB: JobIndex = JobIndex(0);
+    const MS: u64 = 1_000_000;
+
+    fn ledger() -> (Ledger<MemoryOutlet>, MemoryOutlet) {
+        let grid = Grid::new(Nanos::from_secs(1), Some(Nanos::from_secs(10)));
+        let outlet = MemoryOutlet::new(Totals::new(grid, &[1]));
+        (
+            Ledger::new(0, Stamp(5_000 * MS), grid, &[1], outlet.clone()),
+            outlet,
+        )
+    }
+
+    /// A request meant for `intended` and answered at `done`, in ms after time zero.
+    fn request(ledger: &mut Ledger<MemoryOutlet>, intended: u64, done: u64) {
+        let at = |ms: u64| Stamp((5_000 + ms) * MS);
+        let request = ledger.arrive(JOB, 0, at(intended), at(intended));
+        let dispatch = Dispatch {
+            assigned: at(intended),
+            sent: at(intended),
+        };
+        let service = [Nanos::from_millis(done - intended)];
+        let Settled(()) = ledger.settle(
+            request,
+            Ending {
+                outcome: Outcome::Completed,
+                sent: Some(dispatch),
+                done: at(done),
+                effort: Effort {
+                    rows: 1,
+                    ..Effort::default()
+                },
+                statements: &service,
+            },
+        );
+    }
+
+    #[test]
+    fn a_late_answer_belongs_to_the_interval_of_its_intended_start() {
+        let (mut ledger, outlet) = ledger();
+        request(&mut ledger, 500, 600);
+        request(&mut ledger, 1_900, 4_200);
+        request(&mut ledger, 4_300, 4_301);
+        ledger.finish();
+        let totals = outlet.totals();
+        let job = totals.job(JOB);
+        let arrivals: Vec<u64> = job.intervals.iter().map(|(c, _)| c.arrivals).collect();
+        let completed: Vec<u64> = job
+            .intervals
+            .iter()
+            .map(|(c, _)| c.balance.completed())
+            .collect();
+        let ended: Vec<u64> = job.intervals.iter().map(|(_, e)| e.completed).collect();
+        assert_eq!(arrivals, [1, 1, 0, 0, 1]);
+        assert_eq!(completed, [1, 1, 0, 0, 1]);
+        assert_eq!(ended, [1, 0, 0, 0, 2]);
+        assert_eq!(job.window.counts.balance, Balance::of(2, 0, 0, 0));
+        assert_eq!(job.window.ends.completed, 2);
+        assert_eq!(job.window.histograms.of(crate::Kind::Statement(0)).len(), 2);
+        assert_eq!(
+            job.window.histograms.of(crate::Kind::Response).max() / MS,
+            2_300
+        );
+    }
+
+    #[test]
+    fn a_flood_of_late_answers_is_handed_over_in_batches() {
+        let (mut ledger, outlet) = ledger();
+        request(&mut ledger, 3_000, 3_001);
+        for _ in 0..5_000 {
+            request(&mut ledger, 100, 3_500);
+        }
+        ledger.finish();
+        assert_eq!(
+            outlet.totals().job(JOB).intervals[0].0.balance.completed(),
+            5_000
+        );
+        assert_eq!(outlet.totals().job(JOB).intervals[0].0.open(), 0);
+        assert_eq!(outlet.totals().job(JOB).intervals[3].1.completed, 5_001);
+    }
+
+    #[test]
+    fn what_was_never_sent_is_counted_too() {
+        let (mut ledger, outlet) = ledger();
+        for (number, outcome) in [(0, Outcome::Rejected), (1, Outcome::Unsent)] {
+            let at = Stamp(7_000 * MS);
+            let request = ledger.arrive(JOB, number, at, at);
+            assert_eq!((request.number(), request.intended()), (number, at));
+            let Settled(()) =
+                ledger.settle(request, Ending::without_sending(outcome, at + Nanos(9)));
+        }
+        ledger.finish();
+        let totals = outlet.totals();
+        assert_eq!(
+            totals.job(JOB).window.counts.balance,
+            Balance::of(0, 0, 1, 1)
+        );
+        assert_eq!(
+            totals
+                .job(JOB)
+                .window
+                .histograms
+                .of(crate::Kind::Response)
+                .len(),
+            1
+        );
+    }
+
+    #[test]
+    fn cells_make_a_round_and_are_used_again() {
+        let (mut ledger, _outlet) = ledger();
+        for second in 0..9 {
+            request(&mut ledger, second * 1_000, second * 1_000 + 1);
+        }
+        // One cell is being filled, and the one before it has come back.
+        ledger.take_back();
+        assert_eq!(ledger.jobs[0].spares.len(), 1);
+    }
+}

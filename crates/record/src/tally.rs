@@ -1,0 +1,365 @@
+//! What is kept of the requests of one job in one interval.
+
+use base::{Class, Code, Nanos};
+
+use crate::balance::{Counts, Ends, Failure, Outcome};
+use crate::histogram::{Histograms, Kind};
+use crate::life::Life;
+
+/// One request as it ended: all that the record learns of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Its stamps. Of a request that was never sent, only `intended` and `done` mean something.
+    pub life: Life,
+    /// Whether its first byte was sent.
+    pub sent: bool,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it moved.
+    pub effort: Effort,
+}
+
+/// What a request moved, over all its attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Rows returned or affected.
+    pub rows: u64,
+    /// Bytes sent.
+    pub bytes_sent: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// Attempts after the first.
+    pub retries: u32,
+    /// Times that a write waited for another's lock.
+    pub busy_waits: u32,
+}
+
+/// Scalars, error codes and histograms of some requests of one job.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// By intended start.
+    pub counts: Counts,
+    /// By end.
+    pub ends: Ends,
+    /// Errors by intended start, class and code.
+    pub failures: Failures,
+    /// By intended start.
+    pub histograms: Histograms,
+}
+
+impl Tally {
+    /// An empty tally for a job with this many statements.
+    pub fn new(statements: u16) -> Tally {
+        Tally {
+            counts: Counts::default(),
+            ends: Ends::default(),
+            failures: Failures::default(),
+            histograms: Histograms::new(statements),
+        }
+    }
+
+    /// Counts a request where its intended start lies. `statements` are the service times of the
+    /// statements that were answered, in order.
+    pub fn record_start(&mut self, sample: &Sample, statements: &[Nanos]) {
+        self.counts.record(sample);
+        self.counts.overflows += self.histograms.record_request(sample, statements);
+        if let Outcome::Failed(failure) = &sample.outcome {
+            self.failures.add(failure.class, failure.code, 1);
+        }
+    }
+
+    /// Counts a request where its end lies.
+    #[inline]
+    pub fn record_end(&mut self, sample: &Sample) {
+        self.ends.record(sample);
+    }
+
+    /// Adds another tally of the same job.
+    pub fn merge(&mut self, other: &Tally) {
+        let Tally {
+            counts,
+            ends,
+            failures,
+            histograms,
+        } = other;
+        self.counts.merge(counts);
+        self.ends.merge(ends);
+        self.failures.merge(failures);
+        self.histograms.merge(histograms);
+    }
+
+    /// Whether nothing has been counted.
+    pub fn is_empty(&self) -> bool {
+        self.counts == Counts::default() && self.ends == Ends::default()
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn reset(&mut self) {
+        let Tally {
+            counts,
+            ends,
+            failures,
+            histograms,
+        } = self;
+        *counts = Counts::default();
+        *ends = Ends::default();
+        failures.0.clear();
+        histograms.reset();
+    }
+}
+
+impl Counts {
+    /// Counts a request, but not its times.
+    pub fn record(&mut self, sample: &Sample) {
+        let Effort {
+            rows,
+            bytes_sent,
+            bytes_received,
+            retries,
+            busy_waits,
+        } = sample.effort;
+        self.balance.settle(&sample.outcome);
+        self.bytes_sent += bytes_sent;
+        self.bytes_received += bytes_received;
+        self.retries += u64::from(retries);
+        self.busy_waits += u64::from(busy_waits);
+        match &sample.outcome {
+            Outcome::Completed => self.rows += rows,
+            Outcome::Failed(failure) => {
+                self.timeouts += u64::from(failure.class == Class::Timeout);
+                self.accepted_errors += u64::from(failure.accepted);
+            }
+            Outcome::Rejected | Outcome::Unsent => {}
+        }
+    }
+}
+
+impl Ends {
+    /// Counts a request where its end lies.
+    #[inline]
+    pub fn record(&mut self, sample: &Sample) {
+        match &sample.outcome {
+            Outcome::Completed => {
+                self.completed += 1;
+                self.rows += sample.effort.rows;
+            }
+            Outcome::Failed(_) => self.errors += 1,
+            Outcome::Rejected | Outcome::Unsent => {}
+        }
+    }
+}
+
+impl Histograms {
+    /// Counts the times of a request in the histograms that its outcome reaches. Returns how many
+    /// of them were beyond the range.
+    pub fn record_request(&mut self, sample: &Sample, statements: &[Nanos]) -> u64 {
+        let life = &sample.life;
+        let mut overflows = 0;
+        let mut record = |kind, time| overflows += self.record(kind, time);
+        match &sample.outcome {
+            Outcome::Completed
+            | Outcome::Failed(Failure {
+                class: Class::Timeout,
+                ..
+            }) => {
+                record(Kind::Response, life.response());
+                record(Kind::Service, life.service());
+            }
+            Outcome::Failed(_) => record(Kind::Error, life.response()),
+            Outcome::Unsent => record(Kind::Response, life.response()),
+            Outcome::Rejected => {}
+        }
+        if sample.sent {
+            record(Kind::Wait, life.wait());
+            record(Kind::SendLag, life.send_lag());
+        }
+        for (place, service) in statements.iter().enumerate() {
+            record(Kind::Statement(place as u16), *service);
+        }
+        overflows
+    }
+}
+
+/// Errors by class and code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failures(Vec<(Class, Code, u64)>);
+
+impl Default for Failures {
+    fn default() -> Failures {
+        Failures(Vec::with_capacity(8))
+    }
+}
+
+impl Failures {
+    /// How many different codes are told apart; further ones are counted as `other`.
+    pub const LIMIT: usize = 64;
+
+    /// Counts `count` errors.
+    pub fn add(&mut self, class: Class, code: Code, count: u64) {
+        if let Some(entry) = self
+            .0
+            .iter_mut()
+            .find(|(c, k, _)| (*c, *k) == (class, code))
+        {
+            entry.2 += count;
+        } else if self.0.len() < Failures::LIMIT {
+            self.0.push((class, code, count));
+        } else {
+            // One entry per class may come on top of the limit.
+            let other = Code::new("other");
+            match self
+                .0
+                .iter_mut()
+                .find(|(c, k, _)| (*c, *k) == (class, other))
+            {
+                Some(entry) => entry.2 += count,
+                None => self.0.push((class, other, count)),
+            }
+        }
+    }
+
+    /// Class, code and number of errors.
+    pub fn iter(&self) -> impl Iterator<Item = (Class, Code, u64)> {
+        self.0.iter().copied()
+    }
+
+    /// Adds another's errors.
+    pub fn merge(&mut self, other: &Failures) {
+        for (class, code, count) in other.iter() {
+            self.add(class, code, count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::balance::Balance;
+    use base::Stamp;
+
+    fn sample(outcome: Outcome, sent: bool) -> Sample {
+        let [intended, noticed, assigned, sent_at, done] = [0, 10, 30, 60, 100].map(Stamp);
+        let life = Life {
+            intended,
+            noticed,
+            assigned,
+            sent: sent_at,
+            done,
+        };
+        let effort = Effort {
+            rows: 2,
+            bytes_sent: 5,
+            bytes_received: 9,
+            retries: 1,
+            busy_waits: 3,
+        };
+        Sample {
+            life,
+            sent,
+            outcome,
+            effort,
+        }
+    }
+
+    fn failed(class: Class) -> Outcome {
+        Outcome::Failed(Failure {
+            class,
+            code: Code::new("x"),
+            accepted: class == Class::Conflict,
+        })
+    }
+
+    /// The kinds that hold a value, with it.
+    fn recorded(tally: &Tally) -> Vec<(String, u64)> {
+        let filled = tally
+            .histograms
+            .iter()
+            .filter(|(_, histogram)| !histogram.is_empty());
+        filled
+            .map(|(kind, histogram)| (kind.name(), histogram.max()))
+            .collect()
+    }
+
+    fn check(outcome: Outcome, sent: bool, expected: &[(&str, u64)]) -> Tally {
+        let mut tally = Tally::new(1);
+        tally.record_start(&sample(outcome, sent), &[Nanos(7)][..usize::from(sent)]);
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), *v))
+            .collect();
+        assert_eq!(recorded(&tally), expected);
+        tally
+    }
+
+    const LAGS: [(&str, u64); 3] = [("wait", 20), ("send-lag", 40), ("statement-1", 7)];
+
+    #[test]
+    fn every_outcome_reaches_the_histograms_that_the_contract_names() {
+        let answered = [&[("response", 100), ("service", 40)][..], &LAGS].concat();
+        let completed = check(Outcome::Completed, true, &answered);
+        assert_eq!(completed.counts.rows, 2);
+        let timeout = check(failed(Class::Timeout), true, &answered);
+        assert_eq!((timeout.counts.timeouts, timeout.counts.rows), (1, 0));
+        check(failed(Class::Disconnect), false, &[("error", 100)]);
+        check(Outcome::Unsent, false, &[("response", 100)]);
+        check(Outcome::Rejected, false, &[]);
+        let mut tally = Tally::new(1);
+        tally.record_start(&sample(failed(Class::Conflict), true), &[]);
+        let expected = [("wait", 20), ("send-lag", 40), ("error", 100)];
+        assert_eq!(recorded(&tally), expected.map(|(k, v)| (k.to_owned(), v)));
+        assert_eq!(tally.counts.accepted_errors, 1);
+        assert_eq!(
+            tally.failures.iter().next(),
+            Some((Class::Conflict, Code::new("x"), 1))
+        );
+    }
+
+    #[test]
+    fn merged_parts_are_the_whole() {
+        let outcomes = [
+            Outcome::Completed,
+            failed(Class::Timeout),
+            failed(Class::Conflict),
+            Outcome::Rejected,
+            Outcome::Unsent,
+        ];
+        let mut whole = Tally::new(0);
+        let mut merged = Tally::new(0);
+        for outcome in outcomes {
+            let mut part = Tally::new(0);
+            for tally in [&mut whole, &mut part] {
+                tally.counts.arrivals += 1;
+                tally.record_start(&sample(outcome, outcome == Outcome::Completed), &[]);
+                tally.record_end(&sample(outcome, true));
+            }
+            merged.merge(&part);
+        }
+        assert_eq!(merged.counts, whole.counts);
+        assert_eq!(merged.counts.balance, Balance::of(1, 2, 1, 1));
+        assert_eq!(
+            merged.ends,
+            Ends {
+                completed: 1,
+                errors: 2,
+                rows: 2
+            }
+        );
+        assert_eq!(merged.failures, whole.failures);
+        assert_eq!(recorded(&merged), recorded(&whole));
+        merged.reset();
+        assert!(merged.is_empty() && recorded(&merged).is_empty());
+    }
+
+    #[test]
+    fn a_flood_of_codes_is_bounded() {
+        let mut failures = Failures::default();
+        for number in 0..1_000 {
+            failures.add(Class::Server, Code::new(&number.to_string()), 1);
+        }
+        assert_eq!(failures.iter().count(), Failures::LIMIT + 1);
+        assert_eq!(
+            failures.iter().map(|(_, _, count)| count).sum::<u64>(),
+            1_000
+        );
+    }
+}
