@@ -1,2 +1,37 @@
-//! placeholder
-fn main() {}
+//! What must hold for the tree itself?
+//!
+//! `cargo run -p xtask -- tidy` checks the crate edges and the house style; it is part of
+//! `make test`.
+
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["tidy"] => tidy::check(&root()),
+        _ => Err(vec!["usage: cargo run -p xtask -- tidy".to_owned()]),
+    };
+    match outcome {
+        Ok(summary) => {
+            say(&summary);
+            ExitCode::SUCCESS
+        }
+        Err(complaints) => {
+            complaints.iter().for_each(|complaint| say(complaint));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the checkout.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+#[expect(clippy::print_stderr, reason = "this is the program's one way to speak")]
+fn say(line: &str) {
+    eprintln!("{line}");
+}

@@ -19,10 +19,7 @@ impl Span {
 
     /// The range that reaches from the beginning of this one to the end of `other`.
     pub fn to(self, other: Span) -> Span {
-        Span {
-            start: self.start,
-            end: other.end,
-        }
+        Span { start: self.start, end: other.end }
     }
 }
 
@@ -76,10 +73,7 @@ impl Diagnostic {
 
     /// A warning at a place.
     pub fn warning(span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            severity: Severity::Warning,
-            ..Diagnostic::error(span, message)
-        }
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, message) }
     }
 
     /// Adds a few words beside the caret.
@@ -109,11 +103,10 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
         };
         let place = self.span.map(|span| Place::find(&source.text, span));
+        let title = level.primary_title(&self.message);
         let mut group = match &place {
-            None => Group::with_title(level.primary_title(&self.message)),
-            Some(place) => level
-                .primary_title(&self.message)
-                .element(place.snippet(&source.name, &self.label)),
+            None => Group::with_title(title),
+            Some(place) => title.element(place.snippet(&source.name, &self.label)),
         };
         if let Some(column) = place.as_ref().and_then(|place| place.cut_column) {
             let note = format!("the line is long: this is column {column}");
@@ -122,31 +115,28 @@ impl Diagnostic {
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help));
         }
-        let renderer = if styled {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
+        let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
         renderer.decor_style(DecorStyle::Ascii).render(&[group])
     }
 }
 
 /// The line of a span, cut to what can be read.
-struct Place<'a> {
+struct Place {
     line_number: usize,
-    excerpt: &'a str,
+    excerpt: String,
     span: Span,
     /// The caret's column, if the line was cut and its own count would mislead.
     cut_column: Option<usize>,
 }
 
-impl<'a> Place<'a> {
-    fn find(text: &'a str, span: Span) -> Place<'a> {
+/// How far before the part that is shown a password may begin that reaches into it.
+const LOOK_BACK: usize = 4_096;
+
+impl Place {
+    fn find(text: &str, span: Span) -> Place {
         let at = floor_boundary(text, span.start);
         let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = text[at..]
-            .find('\n')
-            .map_or(text.len(), |newline| at + newline);
+        let line_end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
         let line_end = line_start + text[line_start..line_end].trim_end_matches('\r').len();
         let cut = line_end - line_start > LINE_SHOWN;
         let (start, end) = if cut {
@@ -156,32 +146,48 @@ impl<'a> Place<'a> {
         } else {
             (line_start, line_end)
         };
+        let from = floor_boundary(text, start.saturating_sub(LOOK_BACK).max(line_start));
         let caret_start = at.clamp(start, end);
         let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
         Place {
             line_number: text[..line_start].matches('\n').count() + 1,
-            excerpt: &text[start..end],
+            excerpt: without_passwords(&text[from..end]).split_off(start - from),
             span: Span::new(caret_start - start, caret_end - start),
             cut_column: cut.then(|| text[line_start..at].chars().count() + 1),
         }
     }
 
-    fn snippet(
-        &self,
+    fn snippet<'a>(
+        &'a self,
         name: &'a str,
         label: &'a str,
     ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
         let annotation = AnnotationKind::Primary.span(self.span.start..self.span.end);
-        let annotation = if label.is_empty() {
-            annotation
-        } else {
-            annotation.label(label)
-        };
-        Snippet::source(self.excerpt)
+        let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
+        Snippet::source(self.excerpt.as_str())
             .line_start(self.line_number)
             .path(name)
             .annotation(annotation)
     }
+}
+
+/// A line with the passwords of its URLs replaced by as many asterisks, so that carets stay where
+/// they point.
+fn without_passwords(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(slashes) = rest.find("://") {
+        let (before, authority) = rest.split_at(slashes + 3);
+        shown.push_str(before);
+        let end = authority.find(['/', '?', ' ', '\t']).unwrap_or(authority.len());
+        let login = authority[..end].rfind('@').map_or("", |at| &authority[..at]);
+        let user = login.find(':').map_or(login.len(), |colon| colon + 1);
+        shown.push_str(&login[..user]);
+        shown.push_str(&"*".repeat(login.len() - user));
+        rest = &authority[login.len()..];
+    }
+    shown.push_str(rest);
+    shown
 }
 
 /// The nearest character boundary at or before `at`.
@@ -194,13 +200,7 @@ mod tests {
     use super::*;
 
     fn render(text: &str, diagnostic: &Diagnostic) -> String {
-        diagnostic.render(
-            &Source {
-                name: "mail.ini".into(),
-                text: text.into(),
-            },
-            false,
-        )
+        diagnostic.render(&Source { name: "mail.ini".into(), text: text.into() }, false)
     }
 
     #[test]
@@ -221,6 +221,17 @@ error: unknown key `raet`
     }
 
     #[test]
+    fn a_line_is_shown_without_the_password_of_its_url() {
+        let text = "ulr = postgres://ann:hunt:er@2@db/shop?x=y://z mysql://b@h sim://";
+        let shown = render(text, &Diagnostic::error(Span::new(0, 3), "unknown key"));
+        let line = "1 | ulr = postgres://ann:*********@db/shop?x=y://z mysql://b@h sim://";
+        assert!(shown.contains(line), "{shown}");
+        let huge = format!("{}://a:{}hunter2@h", "x".repeat(1_000), "y".repeat(500));
+        let shown = render(&huge, &Diagnostic::error(Span::new(1_505, 1_512), "odd"));
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+
+    #[test]
     fn a_huge_line_is_shown_in_part_with_the_true_column() {
         let text = format!("query = {}x", "a".repeat(10_000_000));
         let at = text.len() - 1;
@@ -232,10 +243,7 @@ error: unknown key `raet`
     #[test]
     fn places_outside_the_text_and_inside_characters_do_not_panic() {
         for (start, end) in [(0, 0), (2, 1), (1, 2), (100, 200)] {
-            let shown = render(
-                "é=\u{0}\r\n",
-                &Diagnostic::warning(Span::new(start, end), "odd"),
-            );
+            let shown = render("é=\u{0}\r\n", &Diagnostic::warning(Span::new(start, end), "odd"));
             assert!(shown.starts_with("warning: odd"), "{shown}");
         }
         assert!(render("", &Diagnostic::error(Span::new(0, 0), "empty")).contains("empty"));

@@ -54,10 +54,7 @@ impl Class {
 
     /// Whether the connection is lost with the error.
     pub fn ends_connection(self) -> bool {
-        matches!(
-            self,
-            Class::Timeout | Class::Disconnect | Class::TooManyConnections
-        )
+        matches!(self, Class::Timeout | Class::Disconnect | Class::TooManyConnections)
     }
 }
 
@@ -100,10 +97,7 @@ impl Code {
             bytes[i] = text.as_bytes()[i];
             i += 1;
         }
-        Code {
-            length: text.len() as u8,
-            bytes,
-        }
+        Code { length: text.len() as u8, bytes }
     }
 
     /// The code as text.

@@ -34,17 +34,13 @@ impl Stream {
     /// a job or a column leaves the values of the others alone.
     pub fn new(seed: Seed, job: &str, place: &str) -> Stream {
         let job_key = mix(seed.0 ^ hash(job));
-        Stream {
-            key: mix(job_key.wrapping_add(GAMMA) ^ hash(place)),
-        }
+        Stream { key: mix(job_key.wrapping_add(GAMMA) ^ hash(place)) }
     }
 
     /// The random numbers that belong to number `n`: as many as the value at `n` needs.
     #[inline]
     pub fn draw(&self, n: u64) -> Draw {
-        Draw {
-            state: mix(self.key ^ n.wrapping_mul(GAMMA)),
-        }
+        Draw { state: mix(self.key ^ n.wrapping_mul(GAMMA)) }
     }
 }
 
@@ -139,34 +135,17 @@ mod tests {
         );
     }
 
-    const GOLDEN_BITS: [u64; 4] = [
-        8613275464080670097,
-        15240583313966952403,
-        8607484553768277229,
-        4166383907967805813,
-    ];
+    const GOLDEN_BITS: [u64; 4] =
+        [8613275464080670097, 15240583313966952403, 8607484553768277229, 4166383907967805813];
     const GOLDEN_SMALL: [u64; 6] = [40, 72, 75, 57, 93, 39];
-    const GOLDEN_REAL: [u64; 3] = [
-        4606784554133976141,
-        4609396056167511408,
-        4608277566664544551,
-    ];
+    const GOLDEN_REAL: [u64; 3] = [4606784554133976141, 4609396056167511408, 4608277566664544551];
 
     #[test]
     fn every_part_of_the_position_matters() {
         let here = stream().draw(3).bits();
-        assert_ne!(
-            here,
-            Stream::new(Seed(43), "read", "query 1").draw(3).bits()
-        );
-        assert_ne!(
-            here,
-            Stream::new(Seed(42), "write", "query 1").draw(3).bits()
-        );
-        assert_ne!(
-            here,
-            Stream::new(Seed(42), "read", "query 2").draw(3).bits()
-        );
+        assert_ne!(here, Stream::new(Seed(43), "read", "query 1").draw(3).bits());
+        assert_ne!(here, Stream::new(Seed(42), "write", "query 1").draw(3).bits());
+        assert_ne!(here, Stream::new(Seed(42), "read", "query 2").draw(3).bits());
         assert_ne!(here, stream().draw(4).bits());
         assert_eq!(here, stream().draw(3).bits());
     }
@@ -192,10 +171,7 @@ mod tests {
         let n = 100_000;
         let values: Vec<f64> = (0..=n).map(|i| stream().draw(i).unit() - 0.5).collect();
         let covariance = values.windows(2).map(|w| w[0] * w[1]).sum::<f64>() / n as f64;
-        assert!(
-            (covariance * 12.0).abs() < 5.0 / (n as f64).sqrt(),
-            "{covariance}"
-        );
+        assert!((covariance * 12.0).abs() < 5.0 / (n as f64).sqrt(), "{covariance}");
     }
 
     #[test]

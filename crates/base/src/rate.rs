@@ -61,10 +61,7 @@ impl Rate {
     /// # Errors
     /// Zero, or outside the limits above.
     pub fn from_decimal(number: Decimal) -> Result<Rate, RateError> {
-        let rate = Rate {
-            events: number.digits,
-            per_seconds: 10u64.pow(number.scale),
-        };
+        let rate = Rate { events: number.digits, per_seconds: 10u64.pow(number.scale) };
         if rate.events == 0 {
             return Err(RateError::Zero);
         }
@@ -82,10 +79,12 @@ impl Rate {
     /// # Errors
     /// Zero, or beyond [`Rate::HIGHEST`].
     pub fn per_second(events: u64) -> Result<Rate, RateError> {
-        Rate::from_decimal(Decimal {
-            digits: events,
-            scale: 0,
-        })
+        Rate::from_decimal(Decimal { digits: events, scale: 0 })
+    }
+
+    /// The rate as the decimal fraction that it was read from.
+    pub fn to_decimal(self) -> Decimal {
+        Decimal { digits: self.events, scale: self.per_seconds.ilog10() }
     }
 
     /// Events per second as the nearest double.
@@ -126,21 +125,20 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_gives_back_every_digit() {
+        for text in ["3000", "0.01", "16.7", "0.123456789012345678", "0.000001"] {
+            let rate = Rate::parse(text).unwrap();
+            assert_eq!(rate.to_decimal().to_string(), text);
+        }
+    }
+
+    #[test]
     fn absurd_rates_are_refused() {
         assert_eq!(Rate::parse("0"), Err(RateError::Zero));
-        assert_eq!(
-            Rate::parse("-5"),
-            Err(RateError::Number(UnitError::Negative))
-        );
+        assert_eq!(Rate::parse("-5"), Err(RateError::Number(UnitError::Negative)));
         assert_eq!(Rate::parse("1e9"), Err(RateError::TooHigh));
         assert_eq!(Rate::parse("1e-11"), Err(RateError::TooLow));
-        assert_eq!(
-            Rate::parse("inf"),
-            Err(RateError::Number(UnitError::NotANumber))
-        );
-        assert_eq!(
-            Rate::parse("nan"),
-            Err(RateError::Number(UnitError::NotANumber))
-        );
+        assert_eq!(Rate::parse("inf"), Err(RateError::Number(UnitError::NotANumber)));
+        assert_eq!(Rate::parse("nan"), Err(RateError::Number(UnitError::NotANumber)));
     }
 }

@@ -138,7 +138,7 @@ impl fmt::Display for TargetError {
 impl std::error::Error for TargetError {}
 
 impl Target {
-    /// Reads a URL: `sqlite:FILE`, `sim:mm1?service=1ms`, `postgres://user:pass@host:port/db?tls=off`.
+    /// Reads a URL: `sqlite:FILE`, `sim:mm1?service=1ms`, `postgres://ann:pass@host/db?tls=off`.
     ///
     /// # Errors
     /// An unknown scheme or a malformed rest; no message repeats a password.
@@ -148,28 +148,15 @@ impl Target {
             .into_iter()
             .find(|(name, _)| *name == scheme)
             .map(|(_, kind)| kind)
-            .ok_or_else(|| TargetError::Scheme {
-                found: printable_scheme(scheme),
-            })?;
+            .ok_or_else(|| TargetError::Scheme { found: printable_scheme(scheme) })?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let endpoint = if kind.has_authority() {
-            network(place)?
-        } else {
-            local(kind, place)?
-        };
-        Ok(Target {
-            kind,
-            endpoint,
-            options: options(query)?,
-        })
+        let endpoint = if kind.has_authority() { network(place)? } else { local(kind, place)? };
+        Ok(Target { kind, endpoint, options: options(query)? })
     }
 
     /// The value of an option, if it was given.
     pub fn option(&self, name: &str) -> Option<&str> {
-        self.options
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.options.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -177,11 +164,7 @@ impl Target {
 /// user name, and is shown only when it could be a scheme.
 fn printable_scheme(scheme: &str) -> String {
     let plausible = scheme.len() <= 20 && scheme.bytes().all(|b| b.is_ascii_alphanumeric());
-    if plausible {
-        scheme.to_owned()
-    } else {
-        String::new()
-    }
+    if plausible { scheme.to_owned() } else { String::new() }
 }
 
 fn local(kind: TargetKind, place: &str) -> Result<Endpoint, TargetError> {
@@ -191,18 +174,16 @@ fn local(kind: TargetKind, place: &str) -> Result<Endpoint, TargetError> {
         (TargetKind::Sqlite, true) => Endpoint::Temporary,
         (TargetKind::Sqlite, false) => Endpoint::File(PathBuf::from(place)),
         (_, true) => {
-            return Err(TargetError::Endpoint(
-                "the URL names nothing behind its scheme",
-            ));
+            return Err(TargetError::Endpoint("the URL names nothing behind its scheme"));
         }
         (_, false) => Endpoint::Named(place),
     })
 }
 
 fn network(place: &str) -> Result<Endpoint, TargetError> {
-    let place = place.strip_prefix("//").ok_or(TargetError::Endpoint(
-        "write `//` between the scheme and the host",
-    ))?;
+    let place = place
+        .strip_prefix("//")
+        .ok_or(TargetError::Endpoint("write `//` between the scheme and the host"))?;
     let (authority, database) = place.split_once('/').unwrap_or((place, ""));
     let (login, hosts) = match authority.rsplit_once('@') {
         Some((login, hosts)) => (Some(login), hosts),
@@ -210,35 +191,22 @@ fn network(place: &str) -> Result<Endpoint, TargetError> {
     };
     let (user, password) = match login.map(|login| login.split_once(':').unwrap_or((login, ""))) {
         Some((user, "")) => (Some(decode(user)?), None),
-        Some((user, password)) => (
-            Some(decode(user)?),
-            Some(Secret::new(decode_secret(password)?)),
-        ),
+        Some((user, password)) => {
+            (Some(decode(user)?), Some(Secret::new(decode_secret(password)?)))
+        }
         None => (None, None),
     };
-    let addresses = hosts
-        .split(',')
-        .map(address)
-        .collect::<Result<Vec<_>, _>>()?;
-    let database = if database.is_empty() {
-        None
-    } else {
-        Some(decode(database)?)
-    };
-    Ok(Endpoint::Network {
-        user,
-        password,
-        addresses,
-        database,
-    })
+    let addresses = hosts.split(',').map(address).collect::<Result<Vec<_>, _>>()?;
+    let database = if database.is_empty() { None } else { Some(decode(database)?) };
+    Ok(Endpoint::Network { user, password, addresses, database })
 }
 
 fn address(text: &str) -> Result<Address, TargetError> {
     let (host, port) = match text.strip_prefix('[') {
         Some(bracketed) => {
-            let (host, after) = bracketed.split_once(']').ok_or(TargetError::Endpoint(
-                "an IPv6 address in the URL has no closing `]`",
-            ))?;
+            let (host, after) = bracketed
+                .split_once(']')
+                .ok_or(TargetError::Endpoint("an IPv6 address in the URL has no closing `]`"))?;
             (host, after.strip_prefix(':'))
         }
         None => match text.split_once(':') {
@@ -250,23 +218,15 @@ fn address(text: &str) -> Result<Address, TargetError> {
         Ok(number) if number > 0 => Ok(number),
         _ => Err(TargetError::Port(port.to_owned())),
     });
-    let host = if host.is_empty() {
-        "localhost".to_owned()
-    } else {
-        decode(host)?
-    };
-    Ok(Address {
-        host,
-        port: port.transpose()?,
-    })
+    let host = if host.is_empty() { "localhost".to_owned() } else { decode(host)? };
+    Ok(Address { host, port: port.transpose()? })
 }
 
 fn options(query: &str) -> Result<Vec<(String, String)>, TargetError> {
     let mut options: Vec<(String, String)> = Vec::new();
     for part in query.split('&').filter(|part| !part.is_empty()) {
-        let (name, value) = part
-            .split_once('=')
-            .ok_or_else(|| TargetError::OptionValue(part.to_owned()))?;
+        let (name, value) =
+            part.split_once('=').ok_or_else(|| TargetError::OptionValue(part.to_owned()))?;
         let name = decode(name)?;
         if options.iter().any(|(known, _)| *known == name) {
             return Err(TargetError::OptionRepeated(name));
@@ -320,12 +280,7 @@ impl fmt::Display for Target {
             Endpoint::Temporary => {}
             Endpoint::File(path) => f.write_str(&encode(&path.to_string_lossy()))?,
             Endpoint::Named(name) => f.write_str(&encode(name))?,
-            Endpoint::Network {
-                user,
-                password: _,
-                addresses,
-                database,
-            } => {
+            Endpoint::Network { user, password: _, addresses, database } => {
                 f.write_str("//")?;
                 if let Some(user) = user {
                     write!(f, "{}@", encode(user))?;
@@ -370,22 +325,13 @@ mod tests {
     fn a_url_printed_again_is_the_same_url_without_its_password() {
         for (url, printed) in [
             ("sqlite:", "sqlite:"),
-            (
-                "sqlite:data/bank.db?journal=wal",
-                "sqlite:data/bank.db?journal=wal",
-            ),
-            (
-                "sim:mm1?service=1ms&servers=4",
-                "sim:mm1?service=1ms&servers=4",
-            ),
+            ("sqlite:data/bank.db?journal=wal", "sqlite:data/bank.db?journal=wal"),
+            ("sim:mm1?service=1ms&servers=4", "sim:mm1?service=1ms&servers=4"),
             (
                 "postgres://ann:hunter%402@db1:5433,db2/shop?tls=off",
                 "postgres://ann@db1:5433,db2/shop?tls=off",
             ),
-            (
-                "mysql://root@[::1]:3306/test",
-                "mysql://root@[::1]:3306/test",
-            ),
+            ("mysql://root@[::1]:3306/test", "mysql://root@[::1]:3306/test"),
             ("postgresql:///shop", "postgres://localhost/shop"),
         ] {
             let target = Target::parse(url).unwrap();
@@ -397,11 +343,7 @@ mod tests {
     #[test]
     fn the_password_is_decoded_and_hidden() {
         let target = Target::parse("postgres://ann:hunter%402@db1/shop").unwrap();
-        let Endpoint::Network {
-            password: Some(password),
-            ..
-        } = &target.endpoint
-        else {
+        let Endpoint::Network { password: Some(password), .. } = &target.endpoint else {
             panic!("a network endpoint with a password, got {target:?}");
         };
         assert_eq!(password.expose(), "hunter@2");
@@ -411,46 +353,26 @@ mod tests {
     #[test]
     fn broken_urls_say_what_is_wrong_without_repeating_a_password() {
         for (url, message) in [
-            (
-                "sqlit:x",
-                "unknown scheme `sqlit:`; did you mean `sqlite:`?",
-            ),
+            ("sqlit:x", "unknown scheme `sqlit:`; did you mean `sqlite:`?"),
             (
                 "oracle:x",
-                "unknown scheme `oracle:`; write sqlite:FILE, sim:mm1, postgres://host/db or mysql://host/db",
+                "unknown scheme `oracle:`; write sqlite:FILE, sim:mm1, postgres://host/db \
+                 or mysql://host/db",
             ),
             (
                 "data.db",
-                "the URL has no scheme; write sqlite:FILE, sim:mm1, postgres://host/db or mysql://host/db",
+                "the URL has no scheme; write sqlite:FILE, sim:mm1, postgres://host/db \
+                 or mysql://host/db",
             ),
-            (
-                "postgres:host",
-                "write `//` between the scheme and the host",
-            ),
-            (
-                "postgres://h:99999/x",
-                "`99999` is not a port from 1 to 65535",
-            ),
-            (
-                "postgres://u:pw%zz@h/x",
-                "`the password` has a broken %-escape",
-            ),
+            ("postgres:host", "write `//` between the scheme and the host"),
+            ("postgres://h:99999/x", "`99999` is not a port from 1 to 65535"),
+            ("postgres://u:pw%zz@h/x", "`the password` has a broken %-escape"),
             ("sim:", "the URL names nothing behind its scheme"),
-            (
-                "sim:mm1?service",
-                "option `service` has no value; write `service=VALUE`",
-            ),
+            ("sim:mm1?service", "option `service` has no value; write `service=VALUE`"),
             ("sim:mm1?a=1&a=2", "option `a` is given twice"),
-            (
-                "mysql://[::1/x",
-                "an IPv6 address in the URL has no closing `]`",
-            ),
+            ("mysql://[::1/x", "an IPv6 address in the URL has no closing `]`"),
         ] {
-            assert_eq!(
-                Target::parse(url).unwrap_err().to_string(),
-                message,
-                "{url}"
-            );
+            assert_eq!(Target::parse(url).unwrap_err().to_string(), message, "{url}");
         }
     }
 }

@@ -58,10 +58,9 @@ impl Decimal {
             return Decimal::parse(rest).and(Err(UnitError::Negative));
         }
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-            Some((mantissa, exponent)) => (
-                mantissa,
-                exponent.parse::<i32>().map_err(|_| UnitError::NotANumber)?,
-            ),
+            Some((mantissa, exponent)) => {
+                (mantissa, exponent.parse::<i32>().map_err(|_| UnitError::NotANumber)?)
+            }
             None => (text, 0),
         };
         Decimal::from_parts(mantissa, exponent)
@@ -78,9 +77,7 @@ impl Decimal {
         let mut digits: u64 = 0;
         for digit in whole.bytes().chain(fraction.bytes()) {
             let shifted = digits.checked_mul(10).ok_or(UnitError::TooLarge)?;
-            digits = shifted
-                .checked_add(u64::from(digit - b'0'))
-                .ok_or(UnitError::TooLarge)?;
+            digits = shifted.checked_add(u64::from(digit - b'0')).ok_or(UnitError::TooLarge)?;
         }
         let scale = fraction.len() as i64 - i64::from(exponent);
         Decimal::normal(digits, scale)
@@ -88,10 +85,7 @@ impl Decimal {
 
     fn normal(mut digits: u64, mut scale: i64) -> Result<Decimal, UnitError> {
         if digits == 0 {
-            return Ok(Decimal {
-                digits: 0,
-                scale: 0,
-            });
+            return Ok(Decimal { digits: 0, scale: 0 });
         }
         while scale > 0 && digits.is_multiple_of(10) {
             digits /= 10;
@@ -104,10 +98,7 @@ impl Decimal {
         if scale > 18 {
             return Err(UnitError::TooLarge);
         }
-        Ok(Decimal {
-            digits,
-            scale: scale as u32,
-        })
+        Ok(Decimal { digits, scale: scale as u32 })
     }
 
     /// This number times `factor`, rounded down.
@@ -119,6 +110,18 @@ impl Decimal {
     /// This number as the nearest double.
     pub fn as_f64(self) -> f64 {
         self.digits as f64 / 10f64.powi(self.scale as i32)
+    }
+}
+
+impl std::fmt::Display for Decimal {
+    /// The number with every digit and without an exponent: `12.5`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let unit = 10u64.pow(self.scale);
+        write!(f, "{}", self.digits / unit)?;
+        match self.scale {
+            0 => Ok(()),
+            scale => write!(f, ".{:0width$}", self.digits % unit, width = scale as usize),
+        }
     }
 }
 
@@ -136,24 +139,16 @@ pub fn parse_duration(text: &str) -> Result<Nanos, UnitError> {
     let mut total: u64 = 0;
     let mut rest = text;
     while !rest.is_empty() {
-        let number_end = rest
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(rest.len());
+        let number_end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let (number, tail) = rest.split_at(number_end);
-        let unit_end = tail
-            .find(|c: char| c.is_ascii_digit() || c == '.')
-            .unwrap_or(tail.len());
+        let unit_end = tail.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(tail.len());
         let (unit, after) = tail.split_at(unit_end);
         let number = Decimal::parse(number)?;
         let part = number.times(unit_nanos(unit)?)?;
         total = total.checked_add(part).ok_or(UnitError::TooLarge)?;
         rest = after;
     }
-    if text.is_empty() {
-        Err(UnitError::NotANumber)
-    } else {
-        Ok(Nanos(total))
-    }
+    if text.is_empty() { Err(UnitError::NotANumber) } else { Ok(Nanos(total)) }
 }
 
 fn unit_nanos(unit: &str) -> Result<u64, UnitError> {
@@ -192,11 +187,7 @@ pub fn parse_decimal(text: &str) -> Result<Decimal, UnitError> {
 /// As [`Decimal::parse`], and a fraction.
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     let number = parse_decimal(text)?;
-    if number.scale > 0 {
-        Err(UnitError::NotWhole)
-    } else {
-        Ok(number.digits)
-    }
+    if number.scale > 0 { Err(UnitError::NotWhole) } else { Ok(number.digits) }
 }
 
 /// `1234567` as `1,234,567`.
@@ -268,43 +259,16 @@ mod tests {
         assert_eq!(parse_count("1.5"), Err(UnitError::NotWhole));
         assert_eq!(parse_count("-1k"), Err(UnitError::Negative));
         assert_eq!(parse_count("k"), Err(UnitError::NotANumber));
-        assert_eq!(
-            parse_count("99999999999999999999"),
-            Err(UnitError::TooLarge)
-        );
+        assert_eq!(parse_count("99999999999999999999"), Err(UnitError::TooLarge));
         assert_eq!(parse_count("1m"), Err(UnitError::NotANumber));
     }
 
     #[test]
     fn decimals_keep_every_digit() {
-        assert_eq!(
-            Decimal::parse("0.01"),
-            Ok(Decimal {
-                digits: 1,
-                scale: 2
-            })
-        );
-        assert_eq!(
-            Decimal::parse("16.70"),
-            Ok(Decimal {
-                digits: 167,
-                scale: 1
-            })
-        );
-        assert_eq!(
-            Decimal::parse("2e-3"),
-            Ok(Decimal {
-                digits: 2,
-                scale: 3
-            })
-        );
-        assert_eq!(
-            Decimal::parse(".5"),
-            Ok(Decimal {
-                digits: 5,
-                scale: 1
-            })
-        );
+        assert_eq!(Decimal::parse("0.01"), Ok(Decimal { digits: 1, scale: 2 }));
+        assert_eq!(Decimal::parse("16.70"), Ok(Decimal { digits: 167, scale: 1 }));
+        assert_eq!(Decimal::parse("2e-3"), Ok(Decimal { digits: 2, scale: 3 }));
+        assert_eq!(Decimal::parse(".5"), Ok(Decimal { digits: 5, scale: 1 }));
         assert_eq!(Decimal::parse("."), Err(UnitError::NotANumber));
         assert_eq!(Decimal::parse("nan"), Err(UnitError::NotANumber));
         assert_eq!(Decimal::parse("inf"), Err(UnitError::NotANumber));

@@ -16,9 +16,7 @@ impl WallTime {
     /// The machine's wall clock.
     #[allow(clippy::disallowed_methods)]
     pub fn now() -> WallTime {
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         WallTime(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
     }
 
@@ -50,13 +48,9 @@ impl WallTime {
     pub fn write_sql(self, out: &mut String) {
         let t = self.fields();
         push_digits(out, t.year.unsigned_abs(), 4);
-        for (separator, number) in [
-            ('-', t.month),
-            ('-', t.day),
-            (' ', t.hour),
-            (':', t.minute),
-            (':', t.second),
-        ] {
+        for (separator, number) in
+            [('-', t.month), ('-', t.day), (' ', t.hour), (':', t.minute), (':', t.second)]
+        {
             out.push(separator);
             push_digits(out, number.into(), 2);
         }
@@ -124,11 +118,7 @@ fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = (day_of_year - (153 * month_from_march + 2) / 5 + 1) as u32;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = era * 400 + year_of_era + i64::from(month <= 2);
     (year, month as u32, day)
 }
@@ -146,27 +136,15 @@ mod tests {
     #[test]
     fn known_dates_are_printed_as_the_calendar_has_them() {
         assert_eq!(WallTime::EPOCH.to_string(), "1970-01-01T00:00:00Z");
-        assert_eq!(
-            WallTime(951_782_400_000_000_000).to_string(),
-            "2000-02-29T00:00:00Z"
-        );
-        assert_eq!(
-            WallTime(1_795_292_102_000_000_000).to_string(),
-            "2026-11-21T20:15:02Z"
-        );
-        assert_eq!(
-            WallTime(1_795_292_102_000_000_000).compact(),
-            "20261121T201502Z"
-        );
+        assert_eq!(WallTime(951_782_400_000_000_000).to_string(), "2000-02-29T00:00:00Z");
+        assert_eq!(WallTime(1_795_292_102_000_000_000).to_string(), "2026-11-21T20:15:02Z");
+        assert_eq!(WallTime(1_795_292_102_000_000_000).compact(), "20261121T201502Z");
         assert_eq!(sql(1_795_292_102_123_456_789), "2026-11-21 20:15:02.123456");
     }
 
     #[test]
     fn times_before_the_epoch_are_dates_too() {
         assert_eq!(sql(-1_000), "1969-12-31 23:59:59.999999");
-        assert_eq!(
-            WallTime(-86_400_000_000_000).to_string(),
-            "1969-12-31T00:00:00Z"
-        );
+        assert_eq!(WallTime(-86_400_000_000_000).to_string(), "1969-12-31T00:00:00Z");
     }
 }

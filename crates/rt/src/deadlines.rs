@@ -39,12 +39,8 @@ struct TimerSlot {
     waker: Option<Waker>,
 }
 
-const IDLE: TimerSlot = TimerSlot {
-    deadline: Stamp::NEVER,
-    queued: None,
-    fired: false,
-    waker: None,
-};
+const IDLE: TimerSlot =
+    TimerSlot { deadline: Stamp::NEVER, queued: None, fired: false, waker: None };
 
 impl Deadlines {
     /// A new timer, not armed.
@@ -99,9 +95,7 @@ impl Deadlines {
     /// A cheap answer that is never falsely no.
     #[inline]
     pub(crate) fn may_be_due(&self, now: Stamp) -> bool {
-        self.heap
-            .peek()
-            .is_some_and(|Reverse(entry)| entry.at <= now)
+        self.heap.peek().is_some_and(|Reverse(entry)| entry.at <= now)
     }
 
     /// The earliest deadline of an armed timer.
@@ -155,11 +149,7 @@ impl Deadlines {
 
     fn push(&mut self, slot: SlotIndex, at: Stamp) {
         self.pushed += 1;
-        self.heap.push(Reverse(Entry {
-            at,
-            sequence: self.pushed,
-            slot,
-        }));
+        self.heap.push(Reverse(Entry { at, sequence: self.pushed, slot }));
     }
 }
 
@@ -170,10 +160,7 @@ mod tests {
     fn due(deadlines: &mut Deadlines, slots: &[SlotIndex], now: u64) -> Vec<bool> {
         deadlines.fire_due(Stamp(now));
         let mut context = Context::from_waker(Waker::noop());
-        slots
-            .iter()
-            .map(|&slot| deadlines.poll(slot, &mut context).is_ready())
-            .collect()
+        slots.iter().map(|&slot| deadlines.poll(slot, &mut context).is_ready()).collect()
     }
 
     #[test]

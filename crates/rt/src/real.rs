@@ -2,7 +2,8 @@
 //!
 //! Tokio's own timers have a resolution of 1 ms and pace nothing here. Deadlines live in our heap;
 //! when the thread is about to go idle, a hook arms a `timerfd` for the earliest of them. A thread
-//! that does not go idle makes no system call for its deadlines: it fires them itself ([`Rt::tick`]).
+//! that does not go idle makes no system call for its deadlines: it fires them itself, by
+//! [`Rt::tick`].
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -106,12 +107,7 @@ impl Park {
         if let Some(slot) = &spinner {
             rt.spawn(spin_until_due(rt.clone(), Rc::clone(slot)));
         }
-        PARK.set(Some(Park {
-            rt: rt.clone(),
-            timer,
-            armed: Stamp::NEVER,
-            spinner,
-        }));
+        PARK.set(Some(Park { rt: rt.clone(), timer, armed: Stamp::NEVER, spinner }));
         Ok(Installed)
     }
 
@@ -139,13 +135,7 @@ impl Park {
             tv_sec: (at.0 / 1_000_000_000) as i64,
             tv_nsec: (at.0 % 1_000_000_000) as i64,
         };
-        let once = Itimerspec {
-            it_interval: Timespec {
-                tv_sec: 0,
-                tv_nsec: 0,
-            },
-            it_value: value,
-        };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
         timerfd_settime(&*self.timer, TimerfdTimerFlags::ABSTIME, &once)
             .expect("a timer of our own takes any valid time");
         self.armed = at;
@@ -284,10 +274,7 @@ mod tests {
 
     #[test]
     fn a_processor_that_does_not_exist_is_named() {
-        let options = Options {
-            cpu: Some(1_000_000),
-            spin: false,
-        };
+        let options = Options { cpu: Some(1_000_000), spin: false };
         let error = run_real(&options, |_| async {}).expect_err("no such processor");
         assert!(error.to_string().contains("1000000"), "{error}");
     }

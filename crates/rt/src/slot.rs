@@ -12,10 +12,7 @@ pub struct Slot<T> {
 
 impl<T> Default for Slot<T> {
     fn default() -> Slot<T> {
-        Slot {
-            value: Cell::new(None),
-            waker: RefCell::new(None),
-        }
+        Slot { value: Cell::new(None), waker: RefCell::new(None) }
     }
 }
 

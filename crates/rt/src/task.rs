@@ -24,19 +24,14 @@ struct Outcome<T> {
 pub(crate) fn spawn_real<T: 'static>(future: impl Future<Output = T> + 'static) -> Task<T> {
     // Tokio's cooperative budget would send a busy client to the end of the queue at moments that
     // have nothing to do with its work; our tasks bound their work per poll themselves.
-    Task(Handle::Real(tokio::task::spawn_local(
-        tokio::task::unconstrained(future),
-    )))
+    Task(Handle::Real(tokio::task::spawn_local(tokio::task::unconstrained(future))))
 }
 
 pub(crate) fn spawn_virtual<T: 'static>(
     spawner: &Spawner,
     future: impl Future<Output = T> + 'static,
 ) -> Task<T> {
-    let outcome = Rc::new(RefCell::new(Outcome {
-        result: None,
-        waker: None,
-    }));
+    let outcome = Rc::new(RefCell::new(Outcome { result: None, waker: None }));
     let shared = Rc::clone(&outcome);
     spawner.spawn(async move {
         let result = future.await;

@@ -4,14 +4,14 @@
 //! deadline; equal deadlines fire in the order in which they were armed. There is no other source
 //! of order, so a program is a function of its inputs.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::{Mode, Rt};
@@ -35,6 +35,7 @@ impl std::error::Error for Deadlock {}
 /// [`Deadlock`] if the future waits for something that no timer and no task can bring about.
 pub fn run_virtual<F: Future>(program: impl FnOnce(Rt) -> F) -> Result<F::Output, Deadlock> {
     let tasks = Rc::new(Tasks::default());
+    let _turn = Turn::take(tasks.foreign.executor);
     let rt = Rt::new(Mode::Virtual(Spawner(Rc::clone(&tasks))));
     let mut main = pin!(program(rt.clone()));
     let flag = tasks.new_flag(MAIN);
@@ -80,7 +81,7 @@ impl Spawner {
 struct Tasks {
     slots: RefCell<Vec<TaskSlot>>,
     free: RefCell<Vec<TaskIndex>>,
-    ready: Arc<Ready>,
+    foreign: Arc<Foreign>,
 }
 
 struct TaskSlot {
@@ -96,11 +97,8 @@ struct Running {
 
 impl Tasks {
     fn new_flag(&self, task: TaskIndex) -> Arc<TaskFlag> {
-        Arc::new(TaskFlag {
-            task,
-            queued: AtomicBool::new(false),
-            ready: Arc::clone(&self.ready),
-        })
+        let foreign = Arc::clone(&self.foreign);
+        Arc::new(TaskFlag { task, queued: AtomicBool::new(false), foreign })
     }
 
     fn spawn(&self, future: Pin<Box<dyn Future<Output = ()>>>) {
@@ -109,10 +107,7 @@ impl Tasks {
         let flag = self.new_flag(task);
         let waker = Waker::from(Arc::clone(&flag));
         waker.wake_by_ref();
-        let slot = TaskSlot {
-            running: Some(Running { future, waker }),
-            flag,
-        };
+        let slot = TaskSlot { running: Some(Running { future, waker }), flag };
         if task == slots.len() {
             slots.push(slot);
         } else {
@@ -121,7 +116,11 @@ impl Tasks {
     }
 
     fn next_ready(&self) -> Option<TaskIndex> {
-        self.ready.lock().pop_front()
+        if self.foreign.any.load(Ordering::Acquire) {
+            self.foreign.any.store(false, Ordering::Release);
+            READY.with_borrow_mut(|ready| ready.extend(self.foreign.take()));
+        }
+        READY.with_borrow_mut(VecDeque::pop_front)
     }
 
     fn poll(&self, task: TaskIndex) {
@@ -154,22 +153,63 @@ impl Tasks {
     }
 }
 
-/// The queue of tasks to be polled. A waker may be called from any thread, hence the lock; in
-/// virtual time nobody contends for it.
-#[derive(Default)]
-struct Ready(Mutex<VecDeque<TaskIndex>>);
+thread_local! {
+    /// The tasks to be polled by this thread's executor, first in, first out.
+    static READY: RefCell<VecDeque<TaskIndex>> = const { RefCell::new(VecDeque::new()) };
+    /// Which executor this thread runs; 0 for none.
+    static RUNNING: Cell<u64> = const { Cell::new(0) };
+}
 
-impl Ready {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<TaskIndex>> {
-        self.0.lock().expect("pushing and popping do not panic")
+/// Makes this thread's queue that of one executor, and empties it in the end.
+struct Turn;
+
+impl Turn {
+    fn take(executor: u64) -> Turn {
+        let before = RUNNING.replace(executor);
+        assert_eq!(before, 0, "a virtual run is not started inside another");
+        Turn
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        RUNNING.set(0);
+        READY.with_borrow_mut(VecDeque::clear);
+    }
+}
+
+/// Tasks that were woken by other threads: rare, and so the only ones that cost a lock.
+struct Foreign {
+    executor: u64,
+    any: AtomicBool,
+    queue: Mutex<Vec<TaskIndex>>,
+}
+
+impl Default for Foreign {
+    fn default() -> Foreign {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let executor = NEXT.fetch_add(1, Ordering::Relaxed);
+        Foreign { executor, any: AtomicBool::new(false), queue: Mutex::default() }
+    }
+}
+
+impl Foreign {
+    fn push(&self, task: TaskIndex) {
+        self.queue.lock().expect("pushing does not panic").push(task);
+        self.any.store(true, Ordering::Release);
+    }
+
+    fn take(&self) -> Vec<TaskIndex> {
+        std::mem::take(&mut *self.queue.lock().expect("pushing does not panic"))
     }
 }
 
 struct TaskFlag {
     task: TaskIndex,
-    /// Whether the task is in the queue: it stands there once, however often it is woken.
+    /// Whether the task is in the queue: it stands there once, however often it is woken. (Two
+    /// threads that wake it at the same instant may queue it twice, which costs one poll.)
     queued: AtomicBool,
-    ready: Arc<Ready>,
+    foreign: Arc<Foreign>,
 }
 
 impl Wake for TaskFlag {
@@ -178,8 +218,14 @@ impl Wake for TaskFlag {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if !self.queued.swap(true, Ordering::Relaxed) {
-            self.ready.lock().push_back(self.task);
+        if self.queued.load(Ordering::Relaxed) {
+            return;
+        }
+        self.queued.store(true, Ordering::Relaxed);
+        if RUNNING.get() == self.foreign.executor {
+            READY.with_borrow_mut(|ready| ready.push_back(self.task));
+        } else {
+            self.foreign.push(self.task);
         }
     }
 }
@@ -220,6 +266,18 @@ mod tests {
         })
         .unwrap();
         assert_eq!(*log.borrow(), [(10, 'b'), (10, 'c'), (20, 'd'), (30, 'a')]);
+    }
+
+    #[test]
+    fn a_timer_armed_in_the_past_fires_now_and_the_clock_does_not_go_back() {
+        let readings = run_virtual(|rt| async move {
+            rt.sleep(Nanos(100)).await;
+            rt.sleep_until(Stamp(30)).await;
+            let after = rt.now();
+            rt.sleep(Nanos(1)).await;
+            (after, rt.now())
+        });
+        assert_eq!(readings, Ok((Stamp(100), Stamp(101))));
     }
 
     #[test]
@@ -265,9 +323,7 @@ mod tests {
                 async move { slot.take().await }
             });
             let waker = std::future::poll_fn(|context| Poll::Ready(context.waker().clone())).await;
-            std::thread::spawn(move || waker.wake())
-                .join()
-                .expect("the thread ends");
+            std::thread::spawn(move || waker.wake()).join().expect("the thread ends");
             yield_now().await;
             slot.put(7);
             taker.await

@@ -60,11 +60,9 @@ impl Service {
     pub fn mean_s(&self) -> f64 {
         match self {
             Service::Constant(mean) | Service::Exponential(mean) => mean.as_secs_f64(),
-            Service::Bimodal {
-                fast,
-                slow,
-                slow_share,
-            } => fast.as_secs_f64() * (1.0 - slow_share) + slow.as_secs_f64() * slow_share,
+            Service::Bimodal { fast, slow, slow_share } => {
+                fast.as_secs_f64() * (1.0 - slow_share) + slow.as_secs_f64() * slow_share
+            }
         }
     }
 }
@@ -105,10 +103,7 @@ impl fmt::Display for ConfigError {
                 }
             }
             ConfigError::Value { option, value, why } => {
-                write!(
-                    f,
-                    "`{value}` of the simulated server's option `{option}` {why}"
-                )
+                write!(f, "`{value}` of the simulated server's option `{option}` {why}")
             }
         }
     }
@@ -161,9 +156,7 @@ impl Config {
     /// # Errors
     /// An unknown kind or option, or a malformed value; the message names the option.
     pub fn from_options(kind: &str, options: &[(String, String)]) -> Result<Config, ConfigError> {
-        if let Some((name, _)) = options
-            .iter()
-            .find(|(name, _)| !OPTIONS.contains(&name.as_str()))
+        if let Some((name, _)) = options.iter().find(|(name, _)| !OPTIONS.contains(&name.as_str()))
         {
             return Err(ConfigError::Option(name.clone()));
         }
@@ -209,19 +202,12 @@ struct Options<'a>(&'a [(String, String)]);
 
 impl Options<'_> {
     fn find(&self, name: &str) -> Option<&str> {
-        self.0
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     fn error(&self, option: &'static str, why: impl fmt::Display) -> ConfigError {
         let value = self.find(option).unwrap_or_default().to_owned();
-        ConfigError::Value {
-            option,
-            value,
-            why: why.to_string(),
-        }
+        ConfigError::Value { option, value, why: why.to_string() }
     }
 
     fn read<T>(
@@ -266,11 +252,8 @@ impl Options<'_> {
     }
 
     fn bimodal(&self) -> Result<Service, ConfigError> {
-        let slow_share = if self.find("slow-share").is_some() {
-            self.fraction("slow-share")?
-        } else {
-            0.1
-        };
+        let slow_share =
+            if self.find("slow-share").is_some() { self.fraction("slow-share")? } else { 0.1 };
         Ok(Service::Bimodal {
             fast: self.duration("fast", Nanos::from_micros(500))?,
             slow: self.duration("slow", Nanos::from_micros(5_500))?,
@@ -304,25 +287,17 @@ mod tests {
     use super::*;
 
     fn config(kind: &str, options: &[(&str, &str)]) -> Result<Config, String> {
-        let options: Vec<_> = options
-            .iter()
-            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-            .collect();
+        let options: Vec<_> =
+            options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         Config::from_options(kind, &options).map_err(|error| error.to_string())
     }
 
     #[test]
     fn kinds_have_their_textbook_defaults() {
         let mm1 = config("mm1", &[]).unwrap();
-        assert_eq!(
-            mm1,
-            Config::new(Service::Exponential(Nanos::from_millis(1)), Some(1))
-        );
+        assert_eq!(mm1, Config::new(Service::Exponential(Nanos::from_millis(1)), Some(1)));
         let mdc = config("mdc", &[("servers", "16"), ("service", "4ms")]).unwrap();
-        assert_eq!(
-            mdc,
-            Config::new(Service::Constant(Nanos::from_millis(4)), Some(16))
-        );
+        assert_eq!(mdc, Config::new(Service::Constant(Nanos::from_millis(4)), Some(16)));
         let wide = config("mmc", &[("servers", "unlimited")]).unwrap();
         assert_eq!(wide.servers, None);
         let away = config("mm1", &[("outage", "10s..15s,20s..21s")]).unwrap();
@@ -333,11 +308,7 @@ mod tests {
     #[test]
     fn bad_options_are_named_with_the_remedy() {
         for (kind, options, message) in [
-            (
-                "mn1",
-                vec![],
-                "there is no simulated server `sim:mn1`; did you mean `sim:mm1`?",
-            ),
+            ("mn1", vec![], "there is no simulated server `sim:mn1`; did you mean `sim:mm1`?"),
             (
                 "mm1",
                 vec![("sevice", "1ms")],
@@ -346,7 +317,8 @@ mod tests {
             (
                 "mm1",
                 vec![("service", "1")],
-                "`1` of the simulated server's option `service` has no unit: write `10s`, `250ms`, `1m30s` or `1h`",
+                "`1` of the simulated server's option `service` has no unit: \
+                 write `10s`, `250ms`, `1m30s` or `1h`",
             ),
             (
                 "mm1",
@@ -366,7 +338,8 @@ mod tests {
             (
                 "mm1",
                 vec![("outage", "5s..2s")],
-                "`5s..2s` of the simulated server's option `outage` does not end after it begins, in order",
+                "`5s..2s` of the simulated server's option `outage` does not end \
+                 after it begins, in order",
             ),
         ] {
             assert_eq!(config(kind, &options), Err(message.to_owned()));

@@ -11,6 +11,10 @@ use base::{Class, Code, Draw, Nanos, Seed, Stamp, Stream};
 use crate::config::{Config, Service};
 use crate::stalls::Stalls;
 
+/// How long it takes to be told that there is no room: not nothing, or a closed client of virtual
+/// time would ask again for ever without the clock moving on.
+const REFUSAL: Nanos = Nanos::from_micros(10);
+
 /// A simulated server.
 #[derive(Clone, Debug)]
 pub struct Server {
@@ -113,11 +117,7 @@ impl Server {
         if self.is_away(now) {
             return Err(Refusal::Away);
         }
-        if self
-            .config
-            .max_connections
-            .is_some_and(|most| self.connections >= most)
-        {
+        if self.config.max_connections.is_some_and(|most| self.connections >= most) {
             return Err(Refusal::TooMany);
         }
         self.connections += 1;
@@ -135,38 +135,27 @@ impl Server {
         self.forget_work_lost_in_outages(now);
         let mut draw = self.randomness.draw(self.arrivals);
         if self.broken_between(session.since, now) {
-            return Answer {
-                at: now,
-                fate: Fate::Disconnected,
-            };
+            return Answer { at: now, fate: Fate::Disconnected };
         }
         if let Some(answer) = self.refuse_beyond_capacity(now) {
             return answer;
         }
-        let service = hints
-            .service
-            .unwrap_or_else(|| draw_service(self.config.service, &mut draw));
+        let service = hints.service.unwrap_or_else(|| draw_service(self.config.service, &mut draw));
         let at = self.serve(now, service);
-        let answer = Answer {
-            at,
-            fate: self.fate(now, hints, &mut draw),
-        };
+        let answer = Answer { at, fate: self.fate(now, hints, &mut draw) };
         match self.next_outage(now) {
-            Some(away) if away <= at => Answer {
-                at: away,
-                fate: Fate::Disconnected,
-            },
+            Some(away) if away <= at => Answer { at: away, fate: Fate::Disconnected },
             _ => answer,
         }
     }
 
-    /// Occupies the first free server and returns when the work is done.
+    /// Occupies the first free server and returns when the work is done. A service takes at least
+    /// a nanosecond: one in no time would let a closed client of virtual time run for ever without
+    /// the clock moving on.
     fn serve(&mut self, now: Stamp, service: Nanos) -> Stamp {
-        let stalls = Stalls {
-            origin: self.zero,
-            stall: self.config.stall,
-            every: self.config.stall_every,
-        };
+        let service = service.max(Nanos(1));
+        let stalls =
+            Stalls { origin: self.zero, stall: self.config.stall, every: self.config.stall_every };
         let end = match self.free_at.peek_mut() {
             None => stalls.finish(now, service),
             Some(mut free) => {
@@ -182,12 +171,7 @@ impl Server {
     }
 
     fn forget_work_lost_in_outages(&mut self, now: Stamp) {
-        let over = self
-            .config
-            .outages
-            .iter()
-            .filter(|outage| self.at(outage.end) <= now)
-            .count();
+        let over = self.config.outages.iter().filter(|outage| self.at(outage.end) <= now).count();
         if over > self.restarts {
             self.restarts = over;
             self.free_at = self.free_at.drain().map(|_| Reverse(Stamp::ZERO)).collect();
@@ -197,16 +181,12 @@ impl Server {
 
     fn refuse_beyond_capacity(&mut self, now: Stamp) -> Option<Answer> {
         let capacity = self.config.capacity?;
-        while self
-            .departures
-            .peek()
-            .is_some_and(|departure| departure.0 <= now)
-        {
+        while self.departures.peek().is_some_and(|departure| departure.0 <= now) {
             self.departures.pop();
         }
         let full = self.departures.len() >= capacity as usize;
         full.then(|| Answer {
-            at: now,
+            at: now + REFUSAL,
             fate: Fate::Failed(Class::Server, Code::new("capacity")),
         })
     }
@@ -222,18 +202,13 @@ impl Server {
         } else if fails && luck < self.config.disconnects + self.config.errors {
             Fate::Failed(Class::Conflict, self.config.error_code)
         } else {
-            Fate::Completed {
-                rows: hints.rows.unwrap_or(self.config.rows),
-            }
+            Fate::Completed { rows: hints.rows.unwrap_or(self.config.rows) }
         }
     }
 
     /// Whether the server is away at `now`.
     fn is_away(&self, now: Stamp) -> bool {
-        self.config
-            .outages
-            .iter()
-            .any(|o| self.at(o.start) <= now && now < self.at(o.end))
+        self.config.outages.iter().any(|o| self.at(o.start) <= now && now < self.at(o.end))
     }
 
     /// Whether an outage began after `since` and up to `now`.
@@ -246,11 +221,7 @@ impl Server {
 
     /// When the next outage after `now` begins.
     fn next_outage(&self, now: Stamp) -> Option<Stamp> {
-        let starts = self
-            .config
-            .outages
-            .iter()
-            .map(|outage| self.at(outage.start));
+        let starts = self.config.outages.iter().map(|outage| self.at(outage.start));
         starts.filter(|start| *start > now).min()
     }
 
@@ -266,11 +237,7 @@ fn draw_service(service: Service, draw: &mut Draw) -> Nanos {
     match service {
         Service::Constant(service) => service,
         Service::Exponential(mean) => exponential(mean, draw),
-        Service::Bimodal {
-            fast,
-            slow,
-            slow_share,
-        } => {
+        Service::Bimodal { fast, slow, slow_share } => {
             let mean = if draw.unit() < slow_share { slow } else { fast };
             exponential(mean, draw)
         }
@@ -304,41 +271,25 @@ mod tests {
     #[test]
     fn requests_are_served_in_the_order_of_arrival() {
         let (mut server, session) = server(constant(2));
-        let ends: Vec<_> = [0, 0, 0, 5]
-            .map(|at| arrive(&mut server, session, at).0)
-            .into();
+        let ends: Vec<_> = [0, 0, 0, 5].map(|at| arrive(&mut server, session, at).0).into();
         assert_eq!(ends, [1, 1, 2, 6]);
     }
 
     #[test]
     fn beyond_the_capacity_requests_are_refused_at_once() {
-        let (mut server, session) = server(Config {
-            capacity: Some(2),
-            ..constant(1)
-        });
+        let (mut server, session) = server(Config { capacity: Some(2), ..constant(1) });
         let refused = Fate::Failed(Class::Server, Code::new("capacity"));
-        let ends: Vec<_> = [0, 0, 0, 1]
-            .map(|at| arrive(&mut server, session, at))
-            .into();
+        let ends: Vec<_> = [0, 0, 0, 1].map(|at| arrive(&mut server, session, at)).into();
         assert_eq!(ends, [(1, OK), (2, OK), (0, refused), (3, OK)]);
     }
 
     #[test]
     fn an_outage_breaks_connections_and_refuses_new_ones_until_its_end() {
         let away = Stamp(10 * MS)..Stamp(20 * MS);
-        let (mut server, session) = server(Config {
-            outages: vec![away],
-            ..constant(1)
-        });
+        let (mut server, session) = server(Config { outages: vec![away], ..constant(1) });
         assert_eq!(arrive(&mut server, session, 8), (9, OK));
         let cut = server.arrive(session, Stamp(9 * MS + 1), &Hints::default());
-        assert_eq!(
-            cut,
-            Answer {
-                at: Stamp(10 * MS),
-                fate: Fate::Disconnected
-            }
-        );
+        assert_eq!(cut, Answer { at: Stamp(10 * MS), fate: Fate::Disconnected });
         assert_eq!(arrive(&mut server, session, 12), (12, Fate::Disconnected));
         assert_eq!(server.connect(Stamp(15 * MS)), Err(Refusal::Away));
         assert_eq!(arrive(&mut server, session, 25), (25, Fate::Disconnected));
@@ -349,10 +300,7 @@ mod tests {
     #[test]
     fn work_that_an_outage_interrupted_is_not_taken_up_again() {
         let away = Stamp(10 * MS)..Stamp(20 * MS);
-        let (mut server, session) = server(Config {
-            outages: vec![away],
-            ..constant(1)
-        });
+        let (mut server, session) = server(Config { outages: vec![away], ..constant(1) });
         for _ in 0..100 {
             arrive(&mut server, session, 9);
         }
@@ -362,10 +310,7 @@ mod tests {
 
     #[test]
     fn connections_are_counted_and_limited() {
-        let (mut server, session) = server(Config {
-            max_connections: Some(1),
-            ..constant(1)
-        });
+        let (mut server, session) = server(Config { max_connections: Some(1), ..constant(1) });
         assert_eq!(server.connect(Stamp::ZERO), Err(Refusal::TooMany));
         server.close(session);
         assert!(server.connect(Stamp::ZERO).is_ok());
@@ -373,20 +318,14 @@ mod tests {
 
     #[test]
     fn faults_come_in_the_fractions_asked_for_and_not_before_time_zero() {
-        let config = Config {
-            errors: 0.1,
-            disconnects: 0.05,
-            ..constant(1)
-        };
+        let config = Config { errors: 0.1, disconnects: 0.05, ..constant(1) };
         let mut server = Server::new(config, Seed(7));
         let session = server.connect(Stamp::ZERO).expect("a connection");
         let early = (0..1_000).all(|at| arrive(&mut server, session, at).1 == OK);
         assert!(early);
         server.time_zero(Stamp(1_000 * MS));
         let n = 20_000;
-        let fates: Vec<Fate> = (0..n)
-            .map(|i| arrive(&mut server, session, 1_000 + i).1)
-            .collect();
+        let fates: Vec<Fate> = (0..n).map(|i| arrive(&mut server, session, 1_000 + i).1).collect();
         let share = |wanted: fn(&Fate) -> bool| {
             fates.iter().filter(|fate| wanted(fate)).count() as f64 / n as f64
         };
@@ -401,28 +340,12 @@ mod tests {
     fn a_statement_may_ask_for_its_own_fate() {
         let (mut server, session) = server(constant(1));
         let mut ask = |hints| server.arrive(session, Stamp::ZERO, &hints);
-        let slow = ask(Hints {
-            service: Some(Nanos(7)),
-            rows: Some(3),
-            ..Hints::default()
-        });
-        assert_eq!(
-            slow,
-            Answer {
-                at: Stamp(7),
-                fate: Fate::Completed { rows: 3 }
-            }
-        );
+        let slow = ask(Hints { service: Some(Nanos(7)), rows: Some(3), ..Hints::default() });
+        assert_eq!(slow, Answer { at: Stamp(7), fate: Fate::Completed { rows: 3 } });
         let code = Code::new("1213");
-        let failed = ask(Hints {
-            error: Some(code),
-            ..Hints::default()
-        });
+        let failed = ask(Hints { error: Some(code), ..Hints::default() });
         assert_eq!(failed.fate, Fate::Failed(Class::Conflict, code));
-        let lost = ask(Hints {
-            disconnect: true,
-            ..Hints::default()
-        });
+        let lost = ask(Hints { disconnect: true, ..Hints::default() });
         assert_eq!(lost.fate, Fate::Disconnected);
     }
 
@@ -432,9 +355,7 @@ mod tests {
             let config = Config::new(Service::Exponential(Nanos::from_millis(1)), Some(1));
             let mut server = Server::new(config, Seed(seed));
             let session = server.connect(Stamp::ZERO).expect("a connection");
-            (0..100)
-                .map(|at| arrive(&mut server, session, at).0)
-                .collect::<Vec<_>>()
+            (0..100).map(|at| arrive(&mut server, session, at).0).collect::<Vec<_>>()
         };
         assert_eq!(history(1), history(1));
         assert_ne!(history(1), history(2));

@@ -12,8 +12,9 @@ pub(crate) struct Stalls {
 }
 
 impl Stalls {
-    /// When work of length `service`, begun at `start`, is done.
+    /// When work of length `service`, which is not nothing, is done if it is begun at `start`.
     pub(crate) fn finish(&self, start: Stamp, service: Nanos) -> Stamp {
+        debug_assert!(service > Nanos::ZERO);
         if self.stall == Nanos::ZERO || start + service <= self.origin {
             return start + service;
         }
@@ -54,11 +55,7 @@ mod tests {
 
     #[test]
     fn work_waits_for_the_end_of_a_stall() {
-        let stalls = Stalls {
-            origin: Stamp(100),
-            stall: Nanos(10),
-            every: Nanos(50),
-        };
+        let stalls = Stalls { origin: Stamp(100), stall: Nanos(10), every: Nanos(50) };
         for (start, service, end) in [
             (0, 20, 20),     // before the first period
             (95, 5, 100),    // done as the first stall begins
@@ -79,11 +76,7 @@ mod tests {
 
     #[test]
     fn without_stalls_time_is_work() {
-        let none = Stalls {
-            origin: Stamp(0),
-            stall: Nanos::ZERO,
-            every: Nanos(50),
-        };
+        let none = Stalls { origin: Stamp(0), stall: Nanos::ZERO, every: Nanos(50) };
         assert_eq!(none.finish(Stamp(7), Nanos(100)), Stamp(107));
     }
 }

@@ -4,7 +4,7 @@
 //! defaults are filled in, every variable is an index, every generator carries its own stream.
 //! Nothing in a plan has touched a file, a database or a clock.
 
-use base::{Code, Nanos, Rate, Seed, Span, Target};
+use base::{Code, Endpoint, Nanos, Placeholders, Rate, Seed, Span, Target};
 
 use crate::expr::Expr;
 
@@ -139,7 +139,7 @@ pub struct Job {
     /// How many arrivals (batches) or, in a closed job, requests there are in all.
     pub count: Option<u64>,
     /// The variables of `let`, evaluated in order, once per request.
-    pub lets: Vec<Expr>,
+    pub lets: Vec<Let>,
     /// What a request sends, in order; never empty.
     pub statements: Vec<Statement>,
     /// Whether the statements run inside one transaction.
@@ -156,6 +156,16 @@ pub struct Job {
     pub slos: Vec<Slo>,
     /// Where the section's header stands.
     pub span: Span,
+}
+
+/// A variable of `let`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Let {
+    /// Its name, by which its random numbers are addressed, so that a variable more or less leaves
+    /// the values of the others alone.
+    pub name: String,
+    /// Its value.
+    pub value: Expr,
 }
 
 /// When requests start (specification, section 4).
@@ -291,6 +301,29 @@ pub enum Side {
     Above,
 }
 
+impl Plan {
+    /// The plan as far as its text tells it: without the places in the file, and without a
+    /// password. Two plans are the same workload when these are equal, and checking
+    /// [`Plan::to_text`] gives such an equal.
+    pub fn as_printed(&self) -> Plan {
+        let mut plan = self.clone();
+        if let Some(Endpoint::Network { password, .. }) =
+            plan.target.as_mut().map(|target| &mut target.endpoint)
+        {
+            *password = None;
+        }
+        let fixed = plan.setup.iter_mut().chain(&mut plan.teardown);
+        fixed.for_each(|statement| statement.span = Span::default());
+        plan.loads.iter_mut().for_each(|load| load.span = Span::default());
+        for job in &mut plan.jobs {
+            job.span = Span::default();
+            let statements = job.statements.iter_mut();
+            statements.for_each(|statement| statement.span = Span::default());
+        }
+        plan
+    }
+}
+
 impl Job {
     /// The word for the job's model in records and reports.
     pub fn model(&self) -> &'static str {
@@ -299,6 +332,14 @@ impl Job {
             Pacing::Queue { .. } => "queue",
             Pacing::Timetable { .. } => "timetable",
             Pacing::Closed { .. } => "closed",
+        }
+    }
+
+    /// How long a client of a closed job pauses, if it does.
+    pub(crate) fn think(&self) -> Option<&Expr> {
+        match &self.pacing {
+            Pacing::Closed { think, .. } => think.as_ref(),
+            Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. } => None,
         }
     }
 
@@ -339,11 +380,50 @@ impl Schedule {
 impl Statement {
     /// How many values are bound.
     pub fn parameters(&self) -> usize {
-        self.pieces.iter().filter(|piece| matches!(piece, Piece::Value(_))).count()
+        let is_value = |piece: &&Piece| matches!(piece, Piece::Value(_));
+        self.pieces.iter().filter(is_value).count()
     }
 
     /// Whether the text differs from request to request.
     pub fn is_dynamic(&self) -> bool {
-        self.pieces.iter().any(|piece| matches!(piece, Piece::Splice(_)))
+        self.spliced().next().is_some()
+    }
+
+    /// The expressions whose values are spliced into the text, in order.
+    pub(crate) fn spliced(&self) -> impl Iterator<Item = &Expr> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Splice(expr) => Some(expr),
+            Piece::Text(_) | Piece::Value(_) => None,
+        })
+    }
+
+    /// The text to prepare, with placeholders for the values. What is spliced into a dynamic
+    /// statement differs from request to request and is shown as `…`; its whole text is among the
+    /// values that [`Generator::fill`](crate::Generator::fill) makes.
+    pub fn text(&self, placeholders: Placeholders) -> String {
+        let mut text = String::new();
+        let mut bound = 0;
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(piece) => text.push_str(piece),
+                Piece::Value(_) => {
+                    bound += 1;
+                    write_placeholder(placeholders, bound, &mut text);
+                }
+                Piece::Splice(_) => text.push('…'),
+            }
+        }
+        text
+    }
+}
+
+/// Appends the mark of the value with this number, counted from 1, without allocating.
+pub(crate) fn write_placeholder(style: Placeholders, number: i64, out: &mut String) {
+    match style {
+        Placeholders::Question => out.push('?'),
+        Placeholders::Dollar => {
+            out.push('$');
+            crate::generate::write_int(number, out);
+        }
     }
 }

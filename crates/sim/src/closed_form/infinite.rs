@@ -72,12 +72,7 @@ impl MDc {
                 at_most
             })
             .collect();
-        MDc {
-            servers,
-            service_s,
-            arrival_rate,
-            waiting_at_most,
-        }
+        MDc { servers, service_s, arrival_rate, waiting_at_most }
     }
 
     /// P(W ≤ t) of the waiting time.
@@ -105,11 +100,7 @@ impl ClosedForm for MDc {
 
     /// By Little's law from the mean number of waiting requests.
     fn mean(&self) -> f64 {
-        let waiting: f64 = self
-            .waiting_at_most
-            .iter()
-            .map(|at_most| 1.0 - at_most)
-            .sum();
+        let waiting: f64 = self.waiting_at_most.iter().map(|at_most| 1.0 - at_most).sum();
         self.service_s + waiting / self.arrival_rate
     }
 }
@@ -183,10 +174,7 @@ impl MH21 {
 
 impl ClosedForm for MH21 {
     fn exceeds(&self, t: f64) -> f64 {
-        self.exponents()
-            .iter()
-            .map(|(r, weight)| weight * libm::exp(-r * t))
-            .sum()
+        self.exponents().iter().map(|(r, weight)| weight * libm::exp(-r * t)).sum()
     }
 
     fn mean(&self) -> f64 {

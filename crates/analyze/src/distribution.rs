@@ -1,0 +1,87 @@
+//! The numbers that stand for a distribution of times.
+
+use hdrhistogram::Histogram;
+
+/// A distribution of times in nanoseconds. Quantiles come from the merged histogram of the window,
+/// never from averages of quantiles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Distribution {
+    /// How many times it is made of. The other numbers mean nothing when this is 0.
+    pub count: u64,
+    /// The arithmetic mean.
+    pub mean_ns: f64,
+    /// The standard deviation.
+    pub stddev_ns: f64,
+    /// The quantiles of [`Quantile::ALL`], in that order.
+    pub quantiles_ns: [u64; 5],
+    /// The largest time.
+    pub max_ns: u64,
+}
+
+/// The quantiles that reports give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantile {
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// Its name in text.
+    pub label: &'static str,
+    /// The fraction of times that do not exceed it.
+    pub fraction: f64,
+}
+
+impl Quantile {
+    /// p50, p90, p95, p99 and p99.9.
+    pub const ALL: [Quantile; 5] = [
+        Quantile { name: "p50", label: "p50", fraction: 0.50 },
+        Quantile { name: "p90", label: "p90", fraction: 0.90 },
+        Quantile { name: "p95", label: "p95", fraction: 0.95 },
+        Quantile { name: "p99", label: "p99", fraction: 0.99 },
+        Quantile { name: "p99_9", label: "p99.9", fraction: 0.999 },
+    ];
+}
+
+impl Distribution {
+    /// The numbers of a histogram of nanoseconds.
+    pub fn of(histogram: &Histogram<u64>) -> Distribution {
+        if histogram.is_empty() {
+            return Distribution::default();
+        }
+        Distribution {
+            count: histogram.len(),
+            mean_ns: histogram.mean(),
+            stddev_ns: histogram.stdev(),
+            quantiles_ns: Quantile::ALL.map(|q| histogram.value_at_quantile(q.fraction)),
+            max_ns: histogram.max(),
+        }
+    }
+
+    /// The value of one of the quantiles of [`Quantile::ALL`].
+    pub fn quantile_ns(&self, name: &str) -> Option<u64> {
+        let place = Quantile::ALL.iter().position(|quantile| quantile.name == name)?;
+        (self.count > 0).then(|| self.quantiles_ns[place])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::Kind;
+
+    #[test]
+    fn a_distribution_has_the_numbers_of_its_histogram() {
+        let mut histogram = Kind::Response.histogram::<u64>();
+        (1..=1_000).for_each(|value| histogram.saturating_record(value));
+        let distribution = Distribution::of(&histogram);
+        assert_eq!(distribution.quantiles_ns, [500, 900, 950, 990, 999]);
+        assert_eq!((distribution.count, distribution.max_ns), (1_000, 1_000));
+        assert!((distribution.mean_ns - 500.5).abs() < 1e-9);
+        assert_eq!(distribution.quantile_ns("p99"), Some(990));
+    }
+
+    #[test]
+    fn nothing_has_no_quantiles() {
+        let nothing = Distribution::of(&Kind::Response.histogram());
+        assert_eq!(nothing, Distribution::default());
+        assert_eq!(nothing.quantile_ns("p50"), None);
+    }
+}

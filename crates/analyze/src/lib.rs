@@ -1,0 +1,27 @@
+//! Is it valid, what limited it, and what do the numbers say?
+//!
+//! Pure functions of the [`Evidence`] that a record holds: no clock, no file, no network. The same
+//! record gives the same [`Summary`] today and in ten years.
+//!
+//! A [`Check`] asks whether the measurement can be believed; all of them together are the
+//! [`Verdict`]. A number is given with what it needs to be believed, or withheld.
+
+mod backlog;
+mod check;
+mod checks;
+mod distribution;
+mod evidence;
+mod job;
+mod limiter;
+mod slo;
+mod summary;
+
+pub use check::{Check, Status, Verdict};
+pub use distribution::{Distribution, Quantile};
+pub use evidence::{
+    ClientSample, Evidence, HowEnded, Interval, JobEvidence, LoadEvidence, LoadPoint,
+};
+pub use job::{JobSummary, Probe, StatementSummary};
+pub use limiter::{Component, Limiter};
+pub use slo::Judgement;
+pub use summary::{ClientSummary, LoadSummary, Summary, Window, summarize};

@@ -1,0 +1,133 @@
+//! Everything that a report of one run says, as numbers.
+
+use base::Nanos;
+
+use crate::check::Verdict;
+use crate::checks::Findings;
+use crate::evidence::{Evidence, LoadEvidence, LoadPoint};
+use crate::job::{self, JobSummary};
+use crate::limiter::{self, Limiter};
+
+/// A run, judged and summed up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Whether its numbers can be believed.
+    pub verdict: Verdict,
+    /// What was measured.
+    pub window: Window,
+    /// The jobs in the file's order.
+    pub jobs: Vec<JobSummary>,
+    /// The tables that were filled.
+    pub loads: Vec<LoadSummary>,
+    /// What limited it.
+    pub limiter: Limiter,
+    /// What the generator used; `None` in virtual time.
+    pub client: Option<ClientSummary>,
+}
+
+/// The part of the run that is measured, by intended start, in seconds since time zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// How long the warm-up was.
+    pub warmup_s: f64,
+    /// Where the window begins.
+    pub start_s: f64,
+    /// Where it ends.
+    pub end_s: f64,
+}
+
+/// What the generator's process used during the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClientSummary {
+    /// Processor time in user mode.
+    pub user_s: f64,
+    /// Processor time in the kernel.
+    pub system_s: f64,
+    /// Both, per completed request; `None` without one.
+    pub us_per_query: Option<f64>,
+    /// The largest resident memory of the run.
+    pub peak_rss_bytes: u64,
+    /// How many lanes the measured phase had.
+    pub threads: u16,
+}
+
+/// A table that was filled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadSummary {
+    /// The table.
+    pub table: String,
+    /// How many rows.
+    pub rows: u64,
+    /// Bytes of values.
+    pub bytes: u64,
+    /// How long it took.
+    pub took: Nanos,
+    /// Over all rows.
+    pub rows_per_s: Option<f64>,
+    /// Over the last twentieth of the rows.
+    pub exit_rows_per_s: Option<f64>,
+    /// Processor time of the generator.
+    pub client_cpu: Option<Nanos>,
+    /// Rows over time.
+    pub points: Vec<LoadPoint>,
+}
+
+/// Judges and sums up a run.
+pub fn summarize(evidence: &Evidence) -> Summary {
+    let findings = Findings::new(evidence);
+    let warmup_s = evidence.grid.warmup().as_secs_f64();
+    let jobs: Vec<JobSummary> =
+        (0..evidence.jobs.len()).map(|place| job::summarize(&findings, place)).collect();
+    let completed = jobs.iter().map(|job| job.counts.balance.completed()).sum();
+    Summary {
+        verdict: findings.verdict(),
+        window: Window {
+            warmup_s,
+            start_s: warmup_s,
+            end_s: evidence.end.as_secs_f64().max(warmup_s),
+        },
+        loads: evidence.loads.iter().map(load).collect(),
+        limiter: limiter::name(&findings),
+        client: client(evidence, completed),
+        jobs,
+    }
+}
+
+/// What the process used between the first sample of the window and the last.
+fn client(evidence: &Evidence, completed: u64) -> Option<ClientSummary> {
+    if evidence.is_virtual {
+        return None;
+    }
+    let start = evidence.grid.warmup();
+    let inside = |at: Nanos| at >= start && at <= evidence.end + Nanos::from_millis(500);
+    let samples: Vec<_> = evidence.client.iter().filter(|sample| inside(sample.at)).collect();
+    let (first, last) = (samples.first()?, samples.last()?);
+    let user_s = last.user.saturating_sub(first.user).as_secs_f64();
+    let system_s = last.system.saturating_sub(first.system).as_secs_f64();
+    let us_per_query = (completed > 0).then(|| (user_s + system_s) * 1e6 / completed as f64);
+    Some(ClientSummary {
+        user_s,
+        system_s,
+        us_per_query,
+        peak_rss_bytes: last.peak_rss_bytes,
+        threads: evidence.threads,
+    })
+}
+
+fn load(load: &LoadEvidence) -> LoadSummary {
+    let per_s =
+        |rows: u64, time: Nanos| (time > Nanos::ZERO).then(|| rows as f64 / time.as_secs_f64());
+    let exit_from = load.rows - load.rows / 20;
+    let before = load.points.iter().rev().find(|point| point.rows <= exit_from);
+    let exit = before.map(|p| (load.rows - p.rows, load.took.saturating_sub(p.at)));
+    LoadSummary {
+        table: load.table.clone(),
+        rows: load.rows,
+        bytes: load.bytes,
+        took: load.took,
+        rows_per_s: per_s(load.rows, load.took),
+        exit_rows_per_s: exit.and_then(|(rows, time)| per_s(rows, time)),
+        client_cpu: load.points.last().and_then(|point| point.client_cpu),
+        points: load.points.clone(),
+    }
+}

@@ -1,0 +1,318 @@
+//! A client: the long-lived task that carries requests, one at a time.
+//!
+//! This is the measured path. A client owns its connection, its generator of values, its buffers
+//! and its seat at the gate; what it shares with others of its lane it touches between awaits.
+
+use std::future::Future;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use base::{Class, Clock, Code, Stamp};
+use driver::{Connection, Driver, Error, Work};
+use record::{Dispatch, Effort, Ending, EventKind, Failure, Outcome, Request};
+use rt::{Timer, yield_now};
+use workload::{Generator, OnError};
+
+use crate::crew::Crew;
+use crate::gate::{Order, Seat};
+use crate::lane::Lane;
+use crate::link::Change;
+use crate::rules::Rules;
+use crate::stop::Reason;
+
+/// After so many requests without a pause a client lets the other tasks of its thread run: a
+/// driver that always answers at once would never do so.
+const REQUESTS_PER_TURN: u32 = 64;
+
+pub(crate) struct Client<D: Driver, R> {
+    pub(crate) lane: Rc<Lane<D, R>>,
+    pub(crate) crew: Rc<Crew>,
+    pub(crate) seat: Rc<Seat>,
+    pub(crate) connection: Option<D::Connection>,
+    pub(crate) generator: Generator,
+    pub(crate) work: Work,
+    pub(crate) served: u32,
+}
+
+/// How all attempts at a request together ended.
+struct Attempts {
+    outcome: Outcome,
+    sent: Option<Stamp>,
+    done: Stamp,
+    effort: Effort,
+}
+
+/// How one attempt ended.
+enum Attempt {
+    Answered(Result<(), Error>),
+    GivenUp,
+}
+
+impl<D: Driver, R: Rules> Client<D, R> {
+    /// Carries what arrives at the gate until there is nothing left.
+    pub(crate) async fn serve_arrivals(mut self) {
+        let mut now = self.lane.rt.now();
+        loop {
+            if self.connection.is_none() {
+                if !self.has_connection().await {
+                    break;
+                }
+                now = self.lane.rt.now();
+            }
+            now = match self.next_arrival(now) {
+                Some(request) => self.carry(request, now).await,
+                None => match self.seat.orders.take().await {
+                    Order::Serve(request, assigned) => self.carry(request, assigned).await,
+                    Order::Leave => break,
+                },
+            };
+        }
+        self.leave().await;
+    }
+
+    /// Takes what has waited longest; if nothing waits, takes a place among the idle.
+    #[inline]
+    fn next_arrival(&mut self, now: Stamp) -> Option<Request> {
+        let mut gate = self.crew.gate.as_ref()?.borrow_mut();
+        gate.notice(now, &mut self.lane.ledger.borrow_mut());
+        let request = gate.take();
+        if request.is_none() {
+            gate.rest(Rc::clone(&self.seat));
+        }
+        gate.assign(now);
+        // The dispatcher alone adds clients: if requests wait, it is to look at once. It is also to
+        // learn that the schedule is over, which a timer that is never due would not tell it.
+        let crowded = gate.waiting() > 0 && self.crew.may_grow();
+        let due = if crowded || gate.has_ended() { now } else { gate.next_due() };
+        self.crew.due.arm(due);
+        request
+    }
+
+    /// Makes the requests of one client of a closed job.
+    pub(crate) async fn serve_closed(mut self, client: u32, clients: u32) {
+        let mut ready = self.lane.zero + self.crew.job.start;
+        let mut now = self.lane.rt.now();
+        for number in self.crew.numbers(client, clients) {
+            if ready > now {
+                now = self.pause_until(ready).await;
+            }
+            if ready >= self.crew.end.get() {
+                break;
+            }
+            let index = self.crew.index;
+            let request = self.lane.ledger.borrow_mut().arrive(index, number, ready, now);
+            if self.connection.is_none() {
+                if !self.has_connection().await {
+                    self.give_up(request);
+                    break;
+                }
+                now = self.lane.rt.now();
+            }
+            now = self.carry(request, now).await;
+            ready = now + self.generator.think(number);
+        }
+        self.leave().await;
+    }
+
+    /// Waits for the end of the think time, or for the end of the job if that comes first.
+    async fn pause_until(&self, ready: Stamp) -> Stamp {
+        self.seat.pause.arm(ready.min(self.crew.end.get()));
+        self.seat.pause.fired().await;
+        self.lane.rt.now()
+    }
+
+    /// The run ended before this request got a connection.
+    fn give_up(&self, request: Request) {
+        let ending = Ending::without_sending(Outcome::Unsent, self.lane.rt.now());
+        self.lane.ledger.borrow_mut().settle(request, ending);
+    }
+
+    /// Carries one request from its assignment to its place in the ledger. Returns when it ended:
+    /// the reading of the clock with which the next one begins.
+    async fn carry(&mut self, request: Request, assigned: Stamp) -> Stamp {
+        self.crew.in_flight.set(self.crew.in_flight.get() + 1);
+        self.work.values.clear();
+        self.generator.fill(request.number(), &mut self.work.values);
+        let Attempts { outcome, sent, done, effort } = self.attempt_all(assigned).await;
+        let dispatch = sent.map(|sent| Dispatch { assigned, sent });
+        let request = R::recorded(request, dispatch);
+        let statements = &self.work.reply.statements;
+        let ending = Ending { outcome, sent: dispatch, done, effort, statements };
+        self.lane.ledger.borrow_mut().settle(request, ending);
+        self.crew.in_flight.set(self.crew.in_flight.get() - 1);
+        self.lane.rt.tick(done);
+        self.served = self.served.wrapping_add(1);
+        if self.served.is_multiple_of(REQUESTS_PER_TURN) {
+            yield_now().await;
+        }
+        done
+    }
+
+    /// Sends the request until it is answered, its retries are used up or its time is over.
+    async fn attempt_all(&mut self, assigned: Stamp) -> Attempts {
+        let mut effort = Effort::default();
+        let mut first_sent = None;
+        loop {
+            let attempt = self.attempt(first_sent.unwrap_or(assigned)).await;
+            let reply = &self.work.reply;
+            first_sent = first_sent.or(reply.sent);
+            effort.bytes_sent += reply.bytes_sent;
+            effort.bytes_received += reply.bytes_received;
+            effort.busy_waits += reply.busy_waits;
+            let (outcome, sent, done) = match attempt {
+                Attempt::Answered(Ok(())) => {
+                    effort.rows = reply.rows;
+                    (Outcome::Completed, first_sent, reply.done)
+                }
+                Attempt::Answered(Err(error)) if self.may_retry(&error, effort.retries) => {
+                    effort.retries += 1;
+                    continue;
+                }
+                Attempt::Answered(Err(error)) => {
+                    let done = self.end_of_failure();
+                    (self.failed(&error, done), first_sent, done)
+                }
+                Attempt::GivenUp => {
+                    let now = self.lane.rt.now();
+                    (self.timed_out(now), first_sent.or(Some(assigned)), now)
+                }
+            };
+            return Attempts { outcome, sent, done, effort };
+        }
+    }
+
+    /// Sends the request once. `since` is when its first attempt began.
+    async fn attempt(&mut self, since: Stamp) -> Attempt {
+        self.work.reply.reset();
+        let Some(connection) = &mut self.connection else {
+            return Attempt::Answered(Err(Error::disconnect("there is no connection")));
+        };
+        let expires = self.crew.times_out(since).min(self.lane.give_up_at.get());
+        if expires != Stamp::NEVER {
+            self.seat.expire_at(expires);
+        }
+        let answer = unless_fired(connection.run(&mut self.work), &self.seat.expiry).await;
+        match answer {
+            Some(result) => {
+                if result.as_ref().is_err_and(|error| error.class().ends_connection()) {
+                    self.connection = None;
+                    self.lost_connection();
+                }
+                Attempt::Answered(result)
+            }
+            None => {
+                if let Some(connection) = self.connection.take() {
+                    connection.abandon();
+                    self.lost_connection();
+                }
+                // The driver may have kept the steps with the values.
+                self.work.steps.clone_from(&self.crew.steps);
+                Attempt::GivenUp
+            }
+        }
+    }
+
+    /// When an attempt failed: as the driver says, or now if it could not tell.
+    fn end_of_failure(&self) -> Stamp {
+        match self.work.reply.sent {
+            Some(sent) if self.work.reply.done >= sent => self.work.reply.done,
+            _ => self.lane.rt.now(),
+        }
+    }
+
+    fn may_retry(&self, error: &Error, retries: u32) -> bool {
+        let retry = self.crew.job.retry.as_ref();
+        let wanted = retry.is_some_and(|r| retries < r.times && r.codes.contains(&error.code()));
+        wanted && self.connection.is_some()
+    }
+
+    fn failed(&self, error: &Error, at: Stamp) -> Outcome {
+        let (class, code) = (error.class(), error.code());
+        let accepted = self.crew.job.accepted.contains(&code);
+        let index = Some(self.crew.index);
+        if self.crew.is_news(code) {
+            let mut ledger = self.lane.ledger.borrow_mut();
+            ledger.event(at, index, EventKind::FirstError, error.to_string());
+        }
+        if !accepted && self.crew.job.on_error == OnError::Stop {
+            let mut ledger = self.lane.ledger.borrow_mut();
+            ledger.event(at, index, EventKind::StoppedByError, error.to_string());
+            self.lane.stop.ask(Reason::StoppedByError);
+            self.lane.heed_stop();
+        }
+        Outcome::Failed(Failure { class, code, accepted })
+    }
+
+    fn timed_out(&self, at: Stamp) -> Outcome {
+        let error = Error::new(Class::Timeout, Code::TIMEOUT, "no answer in time");
+        let outcome = self.failed(&error, at);
+        match outcome {
+            Outcome::Failed(failure) if !R::TIMEOUTS_HAVE_LATENCIES => {
+                Outcome::Failed(Failure { class: Class::Server, ..failure })
+            }
+            _ => outcome,
+        }
+    }
+
+    fn lost_connection(&self) {
+        self.crew.connected.set(self.crew.connected.get() - 1);
+    }
+
+    /// Makes sure that there is a connection, however long that takes. False when the run is over
+    /// first, or when the server takes no more connections.
+    async fn has_connection(&mut self) -> bool {
+        while self.connection.is_none() {
+            if self.is_needless() {
+                return false;
+            }
+            self.seat.expire_at(self.lane.give_up_at.get());
+            let attempt = self.lane.connect(&self.crew);
+            match unless_fired(attempt, &self.seat.expiry).await {
+                None => return false,
+                Some((Ok(connection), change)) => {
+                    self.lane.note_change(change);
+                    self.connection = Some(connection);
+                    self.crew.connected.set(self.crew.connected.get() + 1);
+                }
+                Some((Err(error), change)) => {
+                    self.lane.note_change(change);
+                    if error.class() == Class::TooManyConnections {
+                        self.lane.note_connection_limit(&self.crew, &error);
+                        return false;
+                    }
+                    self.lane.refuse_without_connections(&self.crew);
+                    if change == Change::None && !self.lane.link.is_down() {
+                        self.lane.pause_after(&error, &self.crew).await;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether a connection would have nothing to do any more.
+    fn is_needless(&self) -> bool {
+        let over = self.crew.gate.as_ref().is_some_and(|gate| gate.borrow().is_over());
+        over || self.lane.rt.now() >= self.lane.give_up_at.get()
+    }
+
+    async fn leave(mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.close().await;
+            self.lost_connection();
+        }
+        self.crew.clients.set(self.crew.clients.get() - 1);
+        self.lane.client_left();
+    }
+}
+
+/// Waits for a future, but not longer than until the timer fires.
+async fn unless_fired<T>(future: impl Future<Output = T>, timer: &Timer) -> Option<T> {
+    let mut future = pin!(future);
+    std::future::poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => timer.poll_fired(context).map(|()| None),
+    })
+    .await
+}

@@ -1,0 +1,372 @@
+//! What runs on control connections: setup, loads and teardown.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::{Clock, Code, Nanos, Stamp, WallTime};
+use driver::{Connection, Driver, Duplicates, Error, Insert, StatementId, Step, Work};
+use rt::Rt;
+use workload::{FixedStatement, Indexes, Load, LoadMethod, OnDuplicate, Plan, RowGenerator};
+
+use crate::error::{Failed, Place};
+use crate::lane::Common;
+use crate::news::News;
+use crate::stop::Stop;
+
+/// A table that was filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// The table.
+    pub table: String,
+    /// How many rows were committed.
+    pub rows: u64,
+    /// Bytes of values that were sent.
+    pub bytes: u64,
+    /// When it began, on the run's clock.
+    pub began: Stamp,
+    /// How long it took.
+    pub took: Nanos,
+}
+
+/// How far the preparation got.
+pub(crate) enum Prepared {
+    /// All of it is done.
+    Ready(Vec<Loaded>),
+    /// The user ended the run first.
+    Interrupted {
+        /// Whether everything that teardown undoes was set up.
+        setup_done: bool,
+        loaded: Vec<Loaded>,
+    },
+}
+
+/// The context of the control phases.
+pub(crate) struct Control<'a, D> {
+    pub(crate) rt: &'a Rt,
+    pub(crate) common: &'a Common<D>,
+}
+
+/// A failed preparation, and whether teardown may run: statements that were never set up must not
+/// be torn down, because what they name may be somebody else's.
+pub(crate) struct Stumbled {
+    pub(crate) failed: Failed,
+    pub(crate) setup_done: bool,
+}
+
+impl<D: Driver> Control<'_, D> {
+    /// Runs `[setup]`, fills the tables and makes their indexes.
+    pub(crate) async fn prepare(&self) -> Result<Prepared, Stumbled> {
+        let before = |failed| Stumbled { failed, setup_done: false };
+        let after = |failed| Stumbled { failed, setup_done: true };
+        let mut connection = self.connect().await.map_err(before)?;
+        self.common.listener.hear(&News::Settings(connection.settings().await));
+        let (now, later): (Vec<_>, Vec<_>) = (0..self.plan().setup.len())
+            .partition(|&place| !is_deferred(&self.plan().setup[place], &self.plan().loads));
+        if !self
+            .run_fixed(&mut connection, "setup", &self.plan().setup, &now)
+            .await
+            .map_err(before)?
+        {
+            return Ok(Prepared::Interrupted { setup_done: false, loaded: Vec::new() });
+        }
+        let mut loaded = Vec::new();
+        for load in &self.plan().loads {
+            loaded.push(self.load(load).await.map_err(after)?);
+            if self.common.stop.is_asked() {
+                return Ok(Prepared::Interrupted { setup_done: true, loaded });
+            }
+        }
+        let indexed = self.run_fixed(&mut connection, "setup", &self.plan().setup, &later).await;
+        let indexed = indexed.map_err(after)?;
+        connection.close().await;
+        Ok(match indexed {
+            true => Prepared::Ready(loaded),
+            false => Prepared::Interrupted { setup_done: true, loaded },
+        })
+    }
+
+    /// In place of setup and loads: makes sure that every table has the rows that it should.
+    pub(crate) async fn verify(&self) -> Result<(), Failed> {
+        let mut connection = self.connect().await?;
+        self.common.listener.hear(&News::Settings(connection.settings().await));
+        for load in &self.plan().loads {
+            let place = place_of(load);
+            if !self.common.driver.keeps_data() {
+                let reason = "this target keeps no data: leave out --loaded".to_owned();
+                return Err(Failed::Unsupported { place, reason });
+            }
+            let sql = format!("select count(*) from {}", load.table);
+            let result = connection.query_text(&sql).await;
+            let table =
+                result.map_err(|error| Failed::Statement { place: place.clone(), error })?;
+            let found = table.single().unwrap_or("no").to_owned();
+            if found != load.rows.to_string() {
+                let reason = format!(
+                    "table {} has {found} rows instead of {}: run without --loaded",
+                    load.table, load.rows
+                );
+                return Err(Failed::Unsupported { place, reason });
+            }
+        }
+        connection.close().await;
+        Ok(())
+    }
+
+    /// Runs `[teardown]`, all of it: a statement that fails is reported and the next one runs.
+    pub(crate) async fn tear_down(&self) {
+        if self.plan().teardown.is_empty() {
+            return;
+        }
+        let mut connection = match self.connect().await {
+            Ok(connection) => connection,
+            Err(failed) => {
+                self.common.listener.hear(&News::TeardownFailed(failed));
+                return;
+            }
+        };
+        for (place, statement) in self.plan().teardown.iter().enumerate() {
+            self.common
+                .listener
+                .hear(&News::Teardown { done: place, of: self.plan().teardown.len() });
+            if let Err(error) = connection.query_text(&statement.text).await {
+                let place = fixed_place("teardown", place, statement);
+                self.common
+                    .listener
+                    .hear(&News::TeardownFailed(Failed::Statement { place, error }));
+            }
+        }
+        connection.close().await;
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.common.plan
+    }
+
+    async fn connect(&self) -> Result<D::Connection, Failed> {
+        self.common.driver.connect(self.rt).await.map_err(Failed::Unreachable)
+    }
+
+    /// Runs the statements at `places` in order. False if the user ended the run.
+    async fn run_fixed(
+        &self,
+        connection: &mut D::Connection,
+        section: &str,
+        statements: &[FixedStatement],
+        places: &[usize],
+    ) -> Result<bool, Failed> {
+        for &place in places {
+            if self.common.stop.is_asked() {
+                return Ok(false);
+            }
+            self.common.listener.hear(&News::Setup { done: place, of: statements.len() });
+            let statement = &statements[place];
+            connection
+                .query_text(&statement.text)
+                .await
+                .map_err(|error| failure(fixed_place(section, place, statement), error))?;
+        }
+        Ok(!self.common.stop.is_asked())
+    }
+
+    async fn load(&self, load: &Load) -> Result<Loaded, Failed> {
+        let sql = self.insert_text(load)?;
+        let began = self.rt.now();
+        let shared = Rc::new(Filling {
+            load: Arc::new(load.clone()),
+            sql,
+            next_row: Cell::new(0),
+            committed: Cell::new(0),
+            bytes: Cell::new(0),
+            failed: RefCell::new(None),
+        });
+        let writers: Vec<_> = (0..load.writers)
+            .map(|_| {
+                let (filling, driver) = (Rc::clone(&shared), self.common.driver.clone());
+                let (rt, stop, started) =
+                    (self.rt.clone(), self.common.stop.clone(), self.common.started);
+                self.rt.spawn(async move { filling.write(&driver, &rt, &stop, started).await })
+            })
+            .collect();
+        for writer in self.watch(load, &shared, writers, began).await {
+            writer.await;
+        }
+        let took = self.rt.now().since(began);
+        self.report(load, &shared, took);
+        match shared.failed.take() {
+            Some(error) => Err(failure(place_of(load), error)),
+            None => Ok(Loaded {
+                table: load.table.clone(),
+                rows: shared.committed.get(),
+                bytes: shared.bytes.get(),
+                began,
+                took,
+            }),
+        }
+    }
+
+    /// Reports the progress of a load until all of its rows are written.
+    async fn watch<T>(
+        &self,
+        load: &Load,
+        filling: &Filling,
+        writers: Vec<T>,
+        began: Stamp,
+    ) -> Vec<T> {
+        let step = (load.rows / PROGRESS_POINTS).max(1);
+        let mut reported = 0;
+        while !filling.is_over(load, &self.common.stop) {
+            self.rt.sleep(PROGRESS_POLL).await;
+            let committed = filling.committed.get();
+            if committed >= reported + step {
+                reported = committed - committed % step;
+                self.report(load, filling, self.rt.now().since(began));
+            }
+        }
+        writers
+    }
+
+    fn report(&self, load: &Load, filling: &Filling, elapsed: Nanos) {
+        self.common.listener.hear(&News::Loading {
+            table: &load.table,
+            rows: filling.committed.get(),
+            of: load.rows,
+            bytes: filling.bytes.get(),
+            elapsed,
+        });
+    }
+
+    /// The text that inserts one row of a table.
+    fn insert_text(&self, load: &Load) -> Result<String, Failed> {
+        let place = place_of(load);
+        let method = match load.method {
+            LoadMethod::Auto | LoadMethod::Insert => None,
+            LoadMethod::Copy => Some("copy"),
+            LoadMethod::LoadData => Some("load-data"),
+        };
+        if let Some(method) = method {
+            let reason = format!("this target has no method `{method}`: write `method = auto`");
+            return Err(Failed::Unsupported { place, reason });
+        }
+        let columns: Vec<&str> = load.columns.iter().map(|column| column.name.as_str()).collect();
+        let duplicates = match load.on_duplicate {
+            OnDuplicate::Error => Duplicates::Fail,
+            OnDuplicate::Ignore => Duplicates::Ignore,
+            OnDuplicate::Replace => Duplicates::Replace,
+        };
+        let insert = Insert { table: &load.table, columns: &columns, duplicates };
+        self.common.driver.insert(&insert).map_err(|error| failure(place, error))
+    }
+}
+
+/// How many points the progress of a load has at most.
+const PROGRESS_POINTS: u64 = 1_000;
+
+/// How often the progress of a load is looked at.
+const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
+
+/// What the writers of one table share.
+struct Filling {
+    load: Arc<Load>,
+    sql: String,
+    next_row: Cell<u64>,
+    committed: Cell<u64>,
+    bytes: Cell<u64>,
+    failed: RefCell<Option<Error>>,
+}
+
+impl Filling {
+    fn is_over(&self, load: &Load, stop: &Stop) -> bool {
+        self.committed.get() >= load.rows || self.failed.borrow().is_some() || stop.is_asked()
+    }
+
+    async fn write<D: Driver>(&self, driver: &D, rt: &Rt, stop: &Stop, started: WallTime) {
+        if let Err(error) = self.write_batches(driver, rt, stop, started).await {
+            self.failed.borrow_mut().get_or_insert(error);
+        }
+    }
+
+    /// Takes batches of rows from the shared counter until none is left. A row's values depend on
+    /// its number alone, so it does not matter which writer takes it.
+    async fn write_batches<D: Driver>(
+        &self,
+        driver: &D,
+        rt: &Rt,
+        stop: &Stop,
+        started: WallTime,
+    ) -> Result<(), Error> {
+        let mut connection = driver.connect(rt).await?;
+        let statement = connection.prepare(&self.sql).await?;
+        let mut rows = RowGenerator::new(&self.load, started);
+        let mut work = Work::default();
+        while self.next_row.get() < self.load.rows && !stop.is_asked() {
+            let first = self.next_row.get();
+            let count = u64::from(self.load.batch).min(self.load.rows - first);
+            self.next_row.set(first + count);
+            if self.failed.borrow().is_some() {
+                break;
+            }
+            fill(&mut work, &mut rows, first, count, statement, self.load.columns.len());
+            connection.run(&mut work).await?;
+            self.committed.set(self.committed.get() + count);
+            self.bytes.set(self.bytes.get() + work.reply.bytes_sent);
+        }
+        connection.close().await;
+        Ok(())
+    }
+}
+
+/// Makes the work of one batch: a transaction with an insert per row.
+fn fill(
+    work: &mut Work,
+    rows: &mut RowGenerator,
+    first: u64,
+    count: u64,
+    statement: StatementId,
+    columns: usize,
+) {
+    work.steps.clear();
+    work.values.clear();
+    work.reply.reset();
+    work.steps.push(Step::Begin);
+    for place in 0..count {
+        let values = work.values.items().len() as u32;
+        rows.fill(first + place, &mut work.values);
+        work.steps.push(Step::Execute { statement, first: values, count: columns as u32 });
+    }
+    work.steps.push(Step::Commit);
+}
+
+/// Whether a setup statement makes an index on a table that wants its indexes after its rows.
+fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
+    let words: Vec<String> = statement
+        .text
+        .split(|c: char| c.is_whitespace() || c == '(')
+        .filter(|word| !word.is_empty())
+        .map(|word| word.trim_matches(['"', '`', '[', ']']).to_lowercase())
+        .collect();
+    let makes_index = words.first().is_some_and(|word| word == "create")
+        && words.iter().take(3).any(|word| word == "index");
+    let table = words.iter().skip_while(|word| *word != "on").nth(1);
+    makes_index
+        && loads.iter().any(|load| {
+            load.indexes == Indexes::After && table.is_some_and(|t| *t == load.table.to_lowercase())
+        })
+}
+
+fn place_of(load: &Load) -> Place {
+    Place { section: format!("load {}", load.table), statement: 1, span: load.span }
+}
+
+fn fixed_place(section: &str, place: usize, statement: &FixedStatement) -> Place {
+    Place { section: section.to_owned(), statement: place + 1, span: statement.span }
+}
+
+/// What an error in a control phase means: a target that is gone, or a statement that is wrong.
+fn failure(place: Place, error: Error) -> Failed {
+    if error.code() == Code::DISCONNECT {
+        Failed::Unreachable(error)
+    } else {
+        Failed::Statement { place, error }
+    }
+}

@@ -1,0 +1,112 @@
+//! What the clients of one job on one lane share.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::{Code, Nanos, Placeholders, Stamp};
+use driver::{StatementId, Step};
+use record::{Gauge, JobIndex};
+use rt::Timer;
+use workload::Job;
+
+use crate::gate::{Gate, Seat};
+
+/// One job on one lane.
+pub(crate) struct Crew {
+    pub(crate) job: Arc<Job>,
+    pub(crate) index: JobIndex,
+    /// What a connection prepares, in order.
+    pub(crate) texts: Vec<Text>,
+    /// What a request does; the same for each.
+    pub(crate) steps: Vec<Step>,
+    /// The arrivals; `None` for a closed job.
+    pub(crate) gate: Option<RefCell<Gate>>,
+    /// Fires when the next arrival is due.
+    pub(crate) due: Timer,
+    pub(crate) seats: RefCell<Vec<Rc<Seat>>>,
+    /// When the job's requests end.
+    pub(crate) end: Cell<Stamp>,
+    pub(crate) in_flight: Cell<u64>,
+    /// Clients that have a connection.
+    pub(crate) connected: Cell<u32>,
+    /// Clients that are there, with or without one.
+    pub(crate) clients: Cell<u32>,
+    /// How many clients there may be at most.
+    pub(crate) most_clients: Cell<u32>,
+    /// Error codes that were reported as events.
+    pub(crate) seen: RefCell<Vec<Code>>,
+}
+
+impl Crew {
+    /// What the job looks like now.
+    pub(crate) fn gauge(&self) -> Gauge {
+        let waiting = self.gate.as_ref().map_or(0, |gate| gate.borrow().waiting());
+        Gauge {
+            in_flight: self.in_flight.get(),
+            queued: waiting as u64,
+            connections: self.connected.get().into(),
+        }
+    }
+
+    /// Whether the job may have more clients than it has.
+    #[inline]
+    pub(crate) fn may_grow(&self) -> bool {
+        self.clients.get() < self.most_clients.get()
+    }
+
+    /// The number of requests that a closed client makes, given its number in the job.
+    pub(crate) fn numbers(&self, client: u32, clients: u32) -> impl Iterator<Item = u64> + use<> {
+        let count = self.job.count.unwrap_or(u64::MAX);
+        (u64::from(client)..count).step_by(clients as usize)
+    }
+
+    /// Whether an error code is seen for the first time, as far as codes are told apart.
+    pub(crate) fn is_news(&self, code: Code) -> bool {
+        let mut seen = self.seen.borrow_mut();
+        let news = seen.len() < record::Failures::LIMIT && !seen.contains(&code);
+        if news {
+            seen.push(code);
+        }
+        news
+    }
+
+    /// When a request that was sent, or assigned, at `from` times out.
+    pub(crate) fn times_out(&self, from: Stamp) -> Stamp {
+        self.job.timeout.map_or(Stamp::NEVER, |timeout: Nanos| from + timeout)
+    }
+}
+
+/// A statement as a connection prepares it.
+pub(crate) struct Text {
+    /// Its place in the job.
+    pub(crate) statement: usize,
+    pub(crate) sql: String,
+}
+
+/// The steps of a job's requests and the texts that they prepare. Values lie in the order of the
+/// statements; behind those of a statement with spliced text lies the text.
+pub(crate) fn steps(job: &Job, placeholders: Placeholders) -> (Vec<Step>, Vec<Text>) {
+    let mut steps = Vec::new();
+    let mut texts = Vec::new();
+    let mut first = 0;
+    if job.transaction {
+        steps.push(Step::Begin);
+    }
+    for (place, statement) in job.statements.iter().enumerate() {
+        let count = statement.parameters() as u32;
+        if statement.is_dynamic() {
+            steps.push(Step::ExecuteText { first, count });
+            first += count + 1;
+        } else {
+            let id = StatementId(texts.len() as u16);
+            steps.push(Step::Execute { statement: id, first, count });
+            texts.push(Text { statement: place, sql: statement.text(placeholders) });
+            first += count;
+        }
+    }
+    if job.transaction {
+        steps.push(Step::Commit);
+    }
+    (steps, texts)
+}

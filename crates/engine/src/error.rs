@@ -1,0 +1,78 @@
+//! Why a run could not be made.
+
+use std::fmt;
+
+use base::Span;
+use workload::Job;
+
+/// A run that ended before anything was measured.
+#[derive(Debug)]
+pub enum Failed {
+    /// The target could not be reached, or refused the login.
+    Unreachable(driver::Error),
+    /// The database rejected a statement of the file.
+    Statement {
+        /// Which.
+        place: Place,
+        /// What the database said.
+        error: driver::Error,
+    },
+    /// The file asks for something that this target does not have.
+    Unsupported {
+        /// Where.
+        place: Place,
+        /// What.
+        reason: String,
+    },
+    /// The operating system did not give the engine what it needs.
+    System(std::io::Error),
+    /// Virtual time came to a standstill: a mistake in the engine.
+    Deadlock(rt::Deadlock),
+}
+
+/// A place in the workload file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The section, as its header says: `setup`, `load accounts`, `read`.
+    pub section: String,
+    /// Which statement of the section, from 1.
+    pub statement: usize,
+    /// Where the file says so.
+    pub span: Span,
+}
+
+impl Place {
+    pub(crate) fn of_job(job: &Job, statement: usize) -> Place {
+        let span = job.statements[statement].span;
+        Place { section: job.name.clone(), statement: statement + 1, span }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "statement {} of [{}]", self.statement, self.section)
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failed::Unreachable(_) => f.write_str("the target could not be reached"),
+            Failed::Statement { place, .. } => write!(f, "the database rejects {place}"),
+            Failed::Unsupported { place, reason } => write!(f, "{place}: {reason}"),
+            Failed::System(_) => f.write_str("the operating system refused"),
+            Failed::Deadlock(_) => f.write_str("the run came to a standstill"),
+        }
+    }
+}
+
+impl std::error::Error for Failed {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Failed::Unreachable(error) | Failed::Statement { error, .. } => Some(error),
+            Failed::Unsupported { .. } => None,
+            Failed::System(error) => Some(error),
+            Failed::Deadlock(error) => Some(error),
+        }
+    }
+}

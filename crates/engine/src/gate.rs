@@ -1,0 +1,201 @@
+//! The arrivals of one job on one lane: from the schedule into the hands of its workers.
+//!
+//! Requests that are due wait here in order; workers that have nothing to do stand here on a
+//! stack, the last one used on top. The gate is plain data: it awaits nothing and reads no clock.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use base::{Class, Code, Stamp};
+use record::{Ending, EventKind, Failure, JobIndex, Ledger, Outcome, Outlet, Request};
+use rt::{Rt, Slot, Timer};
+
+use crate::pacer::{Arrival, Pacer};
+
+/// A worker's place: where it is handed its requests, and the timers that end its waits.
+pub(crate) struct Seat {
+    pub(crate) orders: Slot<Order>,
+    /// Ends a pause between two requests.
+    pub(crate) pause: Timer,
+    /// Ends a request, or an attempt to connect, that takes too long.
+    pub(crate) expiry: Timer,
+    expires: Cell<Stamp>,
+}
+
+impl Seat {
+    pub(crate) fn new(rt: &Rt) -> Seat {
+        let (pause, expiry) = (rt.timer(), rt.timer());
+        Seat { orders: Slot::default(), pause, expiry, expires: Cell::new(Stamp::NEVER) }
+    }
+
+    /// What is under way is given up at `at`.
+    #[inline]
+    pub(crate) fn expire_at(&self, at: Stamp) {
+        self.expires.set(at);
+        self.expiry.arm(at);
+    }
+
+    /// What is under way is given up at `at` at the latest.
+    pub(crate) fn expire_by(&self, at: Stamp) {
+        if at < self.expires.get() {
+            self.expire_at(at);
+        }
+    }
+}
+
+/// What a waiting worker is told.
+pub(crate) enum Order {
+    /// Carry this request, assigned at this instant.
+    Serve(Request, Stamp),
+    /// There is nothing left to do.
+    Leave,
+}
+
+/// What the gate was made for.
+pub(crate) struct Settings {
+    pub(crate) job: JobIndex,
+    /// Requests per arrival.
+    pub(crate) batch: u32,
+    /// How many requests may wait.
+    pub(crate) limit: usize,
+    pub(crate) zero: Stamp,
+}
+
+pub(crate) struct Gate {
+    settings: Settings,
+    pacer: Pacer,
+    next: Option<Arrival>,
+    end: Stamp,
+    waiting: VecDeque<Request>,
+    idle: Vec<Rc<Seat>>,
+    was_full: bool,
+}
+
+impl Gate {
+    pub(crate) fn new(settings: Settings, mut pacer: Pacer) -> Gate {
+        let next = pacer.next();
+        Gate {
+            settings,
+            pacer,
+            next,
+            end: Stamp::NEVER,
+            waiting: VecDeque::new(),
+            idle: Vec::new(),
+            was_full: false,
+        }
+    }
+
+    /// When the next arrival is due; never when the schedule is over.
+    pub(crate) fn next_due(&self) -> Stamp {
+        self.next.map_or(Stamp::NEVER, |arrival| self.settings.zero + arrival.at)
+    }
+
+    /// The schedule ends at `end`: what is due then or later does not arrive.
+    pub(crate) fn end_at(&mut self, end: Stamp) {
+        self.end = self.end.min(end);
+        if self.next_due() >= self.end {
+            self.next = None;
+        }
+    }
+
+    /// Whether nothing will arrive any more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.next.is_none()
+    }
+
+    /// Whether nothing will arrive any more and nothing waits.
+    pub(crate) fn is_over(&self) -> bool {
+        self.next.is_none() && self.waiting.is_empty()
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Opens the requests that are due at `now`.
+    #[inline]
+    pub(crate) fn notice(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
+        while self.next_due() <= now {
+            self.notice_one(now, ledger);
+        }
+    }
+
+    fn notice_one(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
+        let Some(arrival) = self.next else { return };
+        self.next = self.pacer.next();
+        self.end_at(self.end);
+        let Settings { job, batch, zero, .. } = self.settings;
+        for place in 0..u64::from(batch) {
+            let number = arrival.number * u64::from(batch) + place;
+            let request = ledger.arrive(job, number, zero + arrival.at, now);
+            self.admit(request, now, ledger);
+        }
+    }
+
+    fn admit(&mut self, request: Request, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
+        if self.waiting.len() < self.settings.limit {
+            self.waiting.push_back(request);
+            return;
+        }
+        if !std::mem::replace(&mut self.was_full, true) {
+            let text = format!("{} requests wait", self.settings.limit);
+            ledger.event(now, Some(self.settings.job), EventKind::QueueFull, text);
+        }
+        ledger.settle(request, Ending::without_sending(Outcome::Rejected, now));
+    }
+
+    /// The request that has waited longest.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<Request> {
+        self.waiting.pop_front()
+    }
+
+    /// Gives waiting requests to idle workers, and sends these home when nothing will come.
+    #[inline]
+    pub(crate) fn assign(&mut self, now: Stamp) {
+        while !self.idle.is_empty() {
+            let Some(request) = self.waiting.pop_front() else {
+                break;
+            };
+            if let Some(seat) = self.idle.pop() {
+                seat.orders.put(Order::Serve(request, now));
+            }
+        }
+        if self.is_over() {
+            for seat in self.idle.drain(..) {
+                seat.orders.put(Order::Leave);
+            }
+        }
+    }
+
+    /// A worker has nothing to do.
+    pub(crate) fn rest(&mut self, seat: Rc<Seat>) {
+        self.idle.push(seat);
+    }
+
+    /// Nobody can carry what waits: the target refuses connections.
+    pub(crate) fn refuse_waiting(
+        &mut self,
+        now: Stamp,
+        accepted: &[Code],
+        ledger: &mut Ledger<impl Outlet>,
+    ) {
+        let code = Code::DISCONNECT;
+        let failure =
+            Failure { class: Class::Disconnect, code, accepted: accepted.contains(&code) };
+        self.give_up_waiting(now, Outcome::Failed(failure), ledger);
+    }
+
+    /// Settles all that waits without sending it.
+    pub(crate) fn give_up_waiting(
+        &mut self,
+        now: Stamp,
+        outcome: Outcome,
+        ledger: &mut Ledger<impl Outlet>,
+    ) {
+        for request in self.waiting.drain(..) {
+            ledger.settle(request, Ending::without_sending(outcome, now));
+        }
+    }
+}

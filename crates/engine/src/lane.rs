@@ -1,0 +1,437 @@
+//! A lane: one thread's part of a run.
+//!
+//! A lane opens its connections, waits for the common time zero, starts its clients and the
+//! dispatchers of its gates, turns its ledger over once an interval, and ends: nothing new starts,
+//! what is queued or in flight drains, and what is left is given up at its age.
+
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use base::{Clock, Nanos, Stamp, WallTime};
+use driver::{Connection, Driver, Error, Work};
+use record::{EventKind, Grid, JobIndex, Ledger, Outcome, Outlet};
+use rt::{Rt, Task, Timer};
+use workload::{Generator, Job, Pacing, Plan};
+
+use crate::client::Client;
+use crate::crew::{Crew, steps};
+use crate::gate::{Gate, Seat, Settings};
+use crate::link::{AT_ONCE, Change, Link};
+use crate::news::Listener;
+use crate::opening::Opened;
+use crate::pacer::{Pacer, Share};
+use crate::rules::Rules;
+use crate::stop::{Reason, Stop};
+
+/// How often a lane looks at what happens outside of it.
+pub(crate) const HOUSEKEEPING: Nanos = Nanos::from_millis(50);
+
+/// How long before it happens the end of the schedule is announced to the lanes of a run that is
+/// stopped: longer than [`HOUSEKEEPING`], so that all of them end at the same instant.
+const NOTICE: Nanos = Nanos::from_millis(60);
+
+/// How long a client waits after the database refused its session for a reason of its own.
+const PAUSE_AFTER_REFUSAL: Nanos = Nanos::from_secs(1);
+
+/// Where a lane hands over its part of the record.
+pub type LaneOutlet = Box<dyn Outlet + Send>;
+
+/// What all lanes of a run have in common.
+#[derive(Clone)]
+pub(crate) struct Common<D> {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) driver: D,
+    pub(crate) started: WallTime,
+    pub(crate) stop: Stop,
+    pub(crate) listener: Arc<dyn Listener>,
+}
+
+pub(crate) struct Lane<D, R> {
+    pub(crate) rt: Rt,
+    common: Common<D>,
+    pub(crate) zero: Stamp,
+    pub(crate) stop: Stop,
+    pub(crate) ledger: RefCell<Ledger<LaneOutlet>>,
+    pub(crate) link: Link,
+    /// When what is queued or in flight is given up.
+    pub(crate) give_up_at: Cell<Stamp>,
+    crews: Vec<Rc<Crew>>,
+    share: Share,
+    clients: Cell<usize>,
+    tasks: RefCell<Vec<Task<()>>>,
+    /// Wakes the lane's own task.
+    alarm: Timer,
+    /// Only for other rules than the honest ones: whether the queues were reset.
+    has_reset: Cell<bool>,
+    rules: PhantomData<R>,
+}
+
+/// How a lane ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    /// Time zero.
+    pub(crate) zero: Stamp,
+    /// When its schedule ended, since time zero.
+    pub(crate) at: Nanos,
+    /// Since when the target was not reachable any more.
+    pub(crate) lost_since: Option<Stamp>,
+}
+
+impl<D: Driver, R: Rules> Lane<D, R> {
+    /// Runs a lane from time zero to its end.
+    pub(crate) async fn run(
+        rt: Rt,
+        common: Common<D>,
+        share: Share,
+        zero: Stamp,
+        outlet: LaneOutlet,
+        opened: Opened<D>,
+    ) -> Ended {
+        let lane = Lane::<D, R>::assemble(rt, common, share, zero, outlet);
+        let lane = Rc::new(lane);
+        for (place, connections) in opened.connections.into_iter().enumerate() {
+            lane.start(place, connections);
+        }
+        for (job, error) in &opened.limited {
+            lane.note_connection_limit(&lane.crews[usize::from(job.0)], error);
+        }
+        lane.watch().await;
+        lane.drain().await;
+        Rc::into_inner(lane)
+            .map_or_else(|| unreachable!("every task of the lane has ended"), |lane| lane.finish())
+    }
+
+    fn assemble(
+        rt: Rt,
+        common: Common<D>,
+        share: Share,
+        zero: Stamp,
+        outlet: LaneOutlet,
+    ) -> Lane<D, R> {
+        let plan = Arc::clone(&common.plan);
+        let grid = Grid::new(plan.warmup, plan.duration);
+        let statements: Vec<u16> =
+            plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+        let crews = plan
+            .jobs
+            .iter()
+            .enumerate()
+            .map(|(place, job)| Rc::new(crew(&rt, &common, share, zero, place, job)))
+            .collect();
+        Lane {
+            zero,
+            stop: common.stop.clone(),
+            ledger: RefCell::new(Ledger::new(share.lane, zero, grid, &statements, outlet)),
+            link: Link::new(),
+            give_up_at: Cell::new(Stamp::NEVER),
+            crews,
+            share,
+            clients: Cell::new(0),
+            tasks: RefCell::new(Vec::new()),
+            alarm: rt.timer(),
+            rt,
+            common,
+            has_reset: Cell::new(false),
+            rules: PhantomData,
+        }
+    }
+
+    /// Starts a job's clients on their connections, and the dispatcher of its arrivals.
+    fn start(self: &Rc<Self>, place: usize, connections: Vec<(u32, D::Connection)>) {
+        let crew = &self.crews[place];
+        for (client, connection) in connections {
+            crew.connected.set(crew.connected.get() + 1);
+            self.add_client(crew, client, Some(connection));
+        }
+        if crew.gate.is_some() {
+            let (lane, crew) = (Rc::clone(self), Rc::clone(crew));
+            let task = self.rt.spawn(async move { lane.dispatch(&crew).await });
+            self.tasks.borrow_mut().push(task);
+        }
+    }
+
+    fn add_client(
+        self: &Rc<Self>,
+        crew: &Rc<Crew>,
+        number: u32,
+        connection: Option<D::Connection>,
+    ) {
+        let seat = Rc::new(Seat::new(&self.rt));
+        crew.seats.borrow_mut().push(Rc::clone(&seat));
+        crew.clients.set(crew.clients.get() + 1);
+        self.clients.set(self.clients.get() + 1);
+        let placeholders = self.common.driver.placeholders();
+        let client = Client {
+            lane: Rc::clone(self),
+            crew: Rc::clone(crew),
+            seat,
+            connection,
+            generator: Generator::new(&crew.job, self.common.started, placeholders),
+            work: Work { steps: crew.steps.clone(), ..Work::default() },
+            served: 0,
+        };
+        let task = match crew.job.pacing {
+            Pacing::Closed { clients, .. } => self.rt.spawn(client.serve_closed(number, clients)),
+            Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. } => {
+                self.rt.spawn(client.serve_arrivals())
+            }
+        };
+        self.tasks.borrow_mut().push(task);
+    }
+
+    /// Notices arrivals when they are due, gives them to idle clients, and lets the job grow.
+    async fn dispatch(self: Rc<Self>, crew: &Rc<Crew>) {
+        let Some(gate) = &crew.gate else { return };
+        loop {
+            crew.due.arm(gate.borrow().next_due());
+            crew.due.fired().await;
+            let now = self.rt.now();
+            gate.borrow_mut().notice(now, &mut self.ledger.borrow_mut());
+            self.refuse_without_connections(crew);
+            gate.borrow_mut().assign(now);
+            self.cut_corners(&mut gate.borrow_mut(), now);
+            self.grow(crew, gate.borrow().waiting());
+            if gate.borrow().has_ended() {
+                return;
+            }
+        }
+    }
+
+    /// What a generator with other rules than the honest ones does about requests that wait.
+    fn cut_corners(&self, gate: &mut Gate, now: Stamp) {
+        let window = self.zero + self.common.plan.warmup;
+        let resets = !R::QUEUES_SURVIVE_THE_WARM_UP && now >= window && !self.has_reset.get();
+        if resets || !R::MAKES_UP_MISSED_ARRIVALS {
+            self.has_reset.set(now >= window);
+            gate.give_up_waiting(now, Outcome::Rejected, &mut self.ledger.borrow_mut());
+        }
+    }
+
+    /// Adds clients to an open job whose requests wait for a connection.
+    fn grow(self: &Rc<Self>, crew: &Rc<Crew>, waiting: usize) {
+        let coming = (crew.clients.get() - crew.connected.get()) as usize;
+        let room = AT_ONCE.saturating_sub(self.link.pressure());
+        let more = waiting.saturating_sub(coming).min(room);
+        for _ in 0..more {
+            if crew.may_grow() && !self.link.is_down() {
+                self.add_client(crew, crew.clients.get(), None);
+            }
+        }
+    }
+
+    /// Connects and prepares the job's statements.
+    pub(crate) async fn connect(&self, crew: &Crew) -> (Result<D::Connection, Error>, Change) {
+        let (connection, change) = self.link.attempt(&self.common.driver, &self.rt).await;
+        let mut connection = match connection {
+            Ok(connection) => connection,
+            Err(error) => return (Err(error), change),
+        };
+        for text in &crew.texts {
+            if let Err(error) = connection.prepare(&text.sql).await {
+                return (Err(error), change);
+            }
+        }
+        (Ok(connection), change)
+    }
+
+    /// While the target refuses and the job has no connection left, its arrivals fail at once.
+    pub(crate) fn refuse_without_connections(&self, crew: &Crew) {
+        let nobody = self.link.is_down() && crew.connected.get() == 0;
+        if let (true, Some(gate)) = (nobody, &crew.gate) {
+            let mut ledger = self.ledger.borrow_mut();
+            gate.borrow_mut().refuse_waiting(self.rt.now(), &crew.job.accepted, &mut ledger);
+        }
+    }
+
+    pub(crate) fn note_change(&self, change: Change) {
+        let (kind, text) = match change {
+            Change::None => return,
+            Change::OutageBegan => (EventKind::OutageBegan, "the target refuses connections"),
+            Change::OutageEnded => (EventKind::OutageEnded, "the target accepts connections again"),
+        };
+        self.ledger.borrow_mut().event(self.rt.now(), None, kind, text.to_owned());
+    }
+
+    /// The server takes no more connections: what there is becomes the limit.
+    pub(crate) fn note_connection_limit(&self, crew: &Crew, error: &Error) {
+        if crew.most_clients.get() > crew.connected.get() {
+            crew.most_clients.set(crew.connected.get());
+            let text = format!("{} connections are the limit: {error}", crew.connected.get());
+            let kind = EventKind::ConnectionLimit;
+            self.ledger.borrow_mut().event(self.rt.now(), Some(crew.index), kind, text);
+        }
+    }
+
+    /// The database refused a session for a reason that waiting may cure.
+    pub(crate) async fn pause_after(&self, error: &Error, crew: &Crew) {
+        if crew.is_news(error.code()) {
+            let kind = EventKind::FirstError;
+            let text = format!("while reconnecting: {error}");
+            self.ledger.borrow_mut().event(self.rt.now(), Some(crew.index), kind, text);
+        }
+        let until = (self.rt.now() + PAUSE_AFTER_REFUSAL).min(self.give_up_at.get());
+        self.rt.sleep_until(until).await;
+    }
+
+    pub(crate) fn client_left(&self) {
+        self.clients.set(self.clients.get() - 1);
+        if self.clients.get() == 0 {
+            self.alarm.arm(self.rt.now());
+        }
+    }
+
+    /// Keeps house until the schedule is over.
+    async fn watch(&self) {
+        self.stop_all_at(self.stop.end());
+        let mut now = self.rt.now();
+        let grid = Grid::new(self.common.plan.warmup, self.common.plan.duration);
+        loop {
+            let interval = grid.interval(now.since(self.zero));
+            let turn = self.zero + grid.end(interval);
+            let end = self.stop.end();
+            self.alarm.arm(turn.min(now + HOUSEKEEPING).min(end));
+            self.alarm.fired().await;
+            now = self.rt.now();
+            if now >= turn {
+                self.turn(now);
+            }
+            if self.ledger.borrow().is_broken() {
+                self.stop.ask(Reason::RecorderFailed);
+            }
+            self.heed_stop();
+            if now >= self.stop.end() || self.clients.get() == 0 {
+                return;
+            }
+        }
+    }
+
+    fn turn(&self, now: Stamp) {
+        let gauges = || self.crews.iter().map(|crew| crew.gauge()).collect();
+        self.ledger.borrow_mut().turn(now, gauges);
+    }
+
+    /// If somebody asked for the end, agrees with the other lanes on when that is.
+    pub(crate) fn heed_stop(&self) {
+        if self.stop.is_asked() {
+            let notice = if self.share.lanes == 1 { Nanos::ZERO } else { NOTICE };
+            self.stop.end_by(self.rt.now() + notice);
+            self.stop_all_at(self.stop.end());
+        }
+    }
+
+    /// No request begins at `end` or later.
+    fn stop_all_at(&self, end: Stamp) {
+        for crew in &self.crews {
+            let own = crew.job.stop.map_or(Stamp::NEVER, |stop| self.zero + stop);
+            crew.end.set(end.min(own));
+            if let Some(gate) = &crew.gate {
+                gate.borrow_mut().end_at(end);
+            } else if self.stop.is_asked() {
+                crew.seats.borrow().iter().for_each(|seat| seat.pause.arm(end));
+            }
+        }
+    }
+
+    /// Lets what is queued or in flight finish, for as long as the plan says; then gives it up.
+    async fn drain(&self) {
+        let mut now = self.rt.now();
+        let give_up_at = self.stop.end().min(now) + self.common.plan.drain;
+        self.give_up_at.set(give_up_at);
+        for crew in &self.crews {
+            if let Some(gate) = &crew.gate {
+                let mut gate = gate.borrow_mut();
+                gate.notice(now, &mut self.ledger.borrow_mut());
+                gate.end_at(now);
+                gate.assign(now);
+                crew.due.arm(now);
+            }
+            crew.seats.borrow().iter().for_each(|seat| seat.expire_by(give_up_at));
+        }
+        while self.clients.get() > 0 && now < give_up_at {
+            self.alarm.arm((now + HOUSEKEEPING).min(give_up_at));
+            self.alarm.fired().await;
+            now = self.rt.now();
+        }
+        self.give_up_waiting(now);
+        // What is in flight is given up by its own client, whose timer fires at the same instant.
+        loop {
+            let task = self.tasks.borrow_mut().pop();
+            match task {
+                Some(task) => task.await,
+                None => return,
+            }
+        }
+    }
+
+    fn give_up_waiting(&self, now: Stamp) {
+        for crew in &self.crews {
+            if let Some(gate) = &crew.gate {
+                let mut gate = gate.borrow_mut();
+                gate.give_up_waiting(now, Outcome::Unsent, &mut self.ledger.borrow_mut());
+                gate.assign(now);
+            }
+        }
+    }
+
+    fn finish(self) -> Ended {
+        let now = self.rt.now();
+        let end = self.stop.end().min(now);
+        self.turn(now);
+        if self.stop.reason() == Reason::Interrupted && self.share.lane == 0 {
+            let kind = EventKind::Interrupted;
+            self.ledger.borrow_mut().event(end, None, kind, "by the user".to_owned());
+        }
+        let lost_since = self.link.down_since();
+        self.ledger.into_inner().finish();
+        Ended { zero: self.zero, at: end.since(self.zero), lost_since }
+    }
+}
+
+/// One job's part on one lane.
+fn crew<D: Driver>(
+    rt: &Rt,
+    common: &Common<D>,
+    share: Share,
+    zero: Stamp,
+    place: usize,
+    job: &Job,
+) -> Crew {
+    let (steps, texts) = steps(job, common.driver.placeholders());
+    let index = JobIndex(place as u16);
+    Crew {
+        job: Arc::new(job.clone()),
+        index,
+        texts,
+        steps,
+        gate: gate(common, share, zero, index, job).map(RefCell::new),
+        due: rt.timer(),
+        seats: RefCell::new(Vec::new()),
+        end: Cell::new(Stamp::NEVER),
+        in_flight: Cell::new(0),
+        connected: Cell::new(0),
+        clients: Cell::new(0),
+        most_clients: Cell::new(crate::opening::most_clients(&common.plan, job, share)),
+        seen: RefCell::new(Vec::new()),
+    }
+}
+
+/// The arrivals that this lane serves: every so-manyth, or all of a queue that it owns.
+fn gate<D>(
+    common: &Common<D>,
+    share: Share,
+    zero: Stamp,
+    index: JobIndex,
+    job: &Job,
+) -> Option<Gate> {
+    let (_, batch) = job.arrivals()?;
+    let share = match job.pacing {
+        Pacing::Queue { .. } if !share.has(index.0.into()) => return None,
+        Pacing::Queue { .. } => Share::ALL,
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Closed { .. } => share,
+    };
+    let limit = crate::opening::queue_limit(job);
+    let settings = Settings { job: index, batch, limit, zero };
+    Some(Gate::new(settings, Pacer::new(job, common.plan.seed, share)))
+}

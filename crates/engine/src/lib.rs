@@ -1,0 +1,36 @@
+//! Who sends what, when?
+//!
+//! [`run`] carries out one plan once: setup, loads, the measured phase, teardown. The measured
+//! phase is made of lanes, one per thread; in virtual time all of them share one clock. A lane's
+//! way of a request: the [`Pacer`] says when it is intended, the gate notices that it is due and
+//! finds a worker, a client carries it through its driver connection, and the ledger records what
+//! became of it.
+//!
+//! Invariants: the intended starts are fixed before and independent of every answer (the pacer has
+//! no input but plan and seed); every request that comes due is settled (a request is a value that
+//! only the ledger consumes); the measured path neither allocates nor locks.
+
+mod client;
+mod control;
+mod crew;
+mod error;
+mod gate;
+mod lane;
+mod link;
+mod measure;
+mod news;
+mod opening;
+mod pacer;
+mod rules;
+mod run;
+mod stop;
+
+pub use control::Loaded;
+pub use error::{Failed, Place};
+pub use lane::LaneOutlet;
+pub use news::{Listener, News, Silence};
+pub use opening::connections_asked;
+pub use pacer::{Arrival, Pacer, Share};
+pub use rules::{Honest, Rules};
+pub use run::{Finished, Measured, Options, run, run_by};
+pub use stop::{Reason, Stop};

@@ -1,0 +1,101 @@
+//! The measured phase: all lanes from the opening of their connections to their end.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+
+use base::{Clock, Nanos, Stamp};
+use driver::Driver;
+use rt::Rt;
+
+use crate::error::Failed;
+use crate::lane::{Common, Ended, Lane, LaneOutlet};
+use crate::news::News;
+use crate::opening::open;
+use crate::pacer::Share;
+use crate::rules::Rules;
+
+/// How long after the last connection is open time zero is.
+const LEAD: Nanos = Nanos::from_millis(50);
+
+/// How often a lane that is ready asks whether the others are.
+const READY_POLL: Nanos = Nanos::from_millis(1);
+
+/// Where the lanes of a run meet before time zero.
+pub(crate) struct Meeting {
+    lanes: u16,
+    ready: AtomicU16,
+    /// [`Stamp::NEVER`] until time zero is known.
+    zero: AtomicU64,
+    given_up: AtomicBool,
+    failed: Mutex<Option<Failed>>,
+}
+
+impl Meeting {
+    pub(crate) fn new(lanes: u16) -> Meeting {
+        Meeting {
+            lanes,
+            ready: AtomicU16::new(0),
+            zero: AtomicU64::new(Stamp::NEVER.0),
+            given_up: AtomicBool::new(false),
+            failed: Mutex::new(None),
+        }
+    }
+
+    /// This lane cannot take part, so the run cannot take place.
+    pub(crate) fn give_up(&self, failed: Failed) {
+        self.failed.lock().expect("nothing panics here").get_or_insert(failed);
+        self.given_up.store(true, Ordering::Release);
+    }
+
+    /// Why the run could not take place.
+    pub(crate) fn take_failure(&self) -> Option<Failed> {
+        self.failed.lock().expect("nothing panics here").take()
+    }
+
+    /// Waits for the other lanes and returns time zero. The last one to come sets it, and tells
+    /// `announce`. `None` if a lane gave up.
+    async fn zero(&self, rt: &Rt, announce: impl FnOnce(Stamp)) -> Option<Stamp> {
+        if self.ready.fetch_add(1, Ordering::AcqRel) + 1 == self.lanes {
+            let zero = rt.now() + LEAD;
+            announce(zero);
+            self.zero.store(zero.0, Ordering::Release);
+        }
+        loop {
+            let zero = Stamp(self.zero.load(Ordering::Acquire));
+            if zero != Stamp::NEVER {
+                return Some(zero);
+            }
+            if self.given_up.load(Ordering::Acquire) {
+                return None;
+            }
+            rt.sleep(READY_POLL).await;
+        }
+    }
+}
+
+/// Runs one lane. `None` if the run could not take place.
+pub(crate) async fn lane<D: Driver, R: Rules>(
+    rt: Rt,
+    common: Common<D>,
+    share: Share,
+    outlet: LaneOutlet,
+    meeting: Arc<Meeting>,
+) -> Option<Ended> {
+    let opened = match open(&rt, &common.plan, &common.driver, share).await {
+        Ok(opened) => opened,
+        Err(failed) => {
+            meeting.give_up(failed);
+            return None;
+        }
+    };
+    let begin = |zero: Stamp| {
+        common.driver.time_zero(zero);
+        if let Some(duration) = common.plan.duration {
+            common.stop.end_by(zero + duration);
+        }
+        common.listener.hear(&News::TimeZero(zero));
+    };
+    let zero = meeting.zero(&rt, begin).await?;
+    Some(Lane::<D, R>::run(rt, common, share, zero, outlet, opened).await)
+}

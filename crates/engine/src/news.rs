@@ -1,0 +1,62 @@
+//! What a run says of itself while it goes, for displays and records. Nothing that a listener does
+//! changes the run.
+
+use base::{Nanos, Stamp};
+
+use crate::error::Failed;
+
+/// Something to be shown or noted.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// What kind of server it is and how it is set.
+    Settings(Vec<(String, String)>),
+    /// A statement of `[setup]` is about to run.
+    Setup {
+        /// How many ran before.
+        done: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// Rows of a table were committed.
+    Loading {
+        /// The table.
+        table: &'a str,
+        /// How many rows so far.
+        rows: u64,
+        /// How many there will be.
+        of: u64,
+        /// Bytes of values sent so far.
+        bytes: u64,
+        /// How long it has taken so far.
+        elapsed: Nanos,
+    },
+    /// The connections of the jobs are being opened.
+    Opening,
+    /// Everything is ready: the jobs start at this instant of the run's clock.
+    TimeZero(Stamp),
+    /// The measurement is over.
+    Ended,
+    /// A statement of `[teardown]` is about to run.
+    Teardown {
+        /// How many ran before.
+        done: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// A statement of `[teardown]` failed; the others run all the same.
+    TeardownFailed(Failed),
+}
+
+/// Somebody who wants to know.
+pub trait Listener: Send + Sync {
+    /// Takes notice. Called from any thread of the run, and never on the measured path.
+    fn hear(&self, news: &News<'_>);
+}
+
+/// Nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct Silence;
+
+impl Listener for Silence {
+    fn hear(&self, _news: &News<'_>) {}
+}

@@ -1,0 +1,182 @@
+//! Opening the connections of a lane before time zero.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use base::{Class, Nanos};
+use driver::{Connection, Driver, Error};
+use record::JobIndex;
+use rt::Rt;
+use workload::{Job, Pacing, Plan};
+
+use crate::crew::{Text, steps};
+use crate::error::{Failed, Place};
+use crate::link::AT_ONCE;
+use crate::pacer::Share;
+
+/// How many requests may wait for a worker where the job does not say.
+const QUEUE_LIMIT: usize = 100_000;
+
+/// The response time that the default number of connections of an open job allows for.
+const EXPECTED_RESPONSE: Nanos = Nanos::from_millis(20);
+
+/// The fewest connections of an open job.
+const FEWEST_CONNECTIONS: u32 = 4;
+
+/// The connections of a lane.
+pub(crate) struct Opened<D: Driver> {
+    /// For each job of the plan, the numbers of its clients with their connections.
+    pub(crate) connections: Vec<Vec<(u32, D::Connection)>>,
+    /// Jobs for which the server took fewer connections than were asked for, and what it said to
+    /// the first that it refused.
+    pub(crate) limited: Vec<(JobIndex, Error)>,
+}
+
+/// The numbers of a job's clients that live on a lane and have a connection before time zero.
+pub(crate) fn clients(plan: &Plan, place: usize, share: Share) -> Vec<u32> {
+    let job = &plan.jobs[place];
+    let all = connections_asked(plan, job);
+    match job.pacing {
+        // A queue has one owner.
+        Pacing::Queue { .. } if share.has(place as u64) => (0..all).collect(),
+        Pacing::Queue { .. } => Vec::new(),
+        Pacing::Closed { .. } => (0..all).filter(|client| share.has((*client).into())).collect(),
+        Pacing::Open { .. } | Pacing::Timetable { .. } => (0..part(all, share)).collect(),
+    }
+}
+
+/// How many connections a job has, or begins with.
+pub fn connections_asked(plan: &Plan, job: &Job) -> u32 {
+    match job.pacing {
+        Pacing::Closed { clients, .. } => clients,
+        Pacing::Queue { workers, .. } => workers,
+        Pacing::Open { .. } | Pacing::Timetable { .. } => {
+            let per_s = job.offered_per_s().unwrap_or(0.0);
+            let by_littles_law = (per_s * EXPECTED_RESPONSE.as_secs_f64()).ceil() as u32;
+            let asked = plan.connections.unwrap_or(by_littles_law.max(FEWEST_CONNECTIONS));
+            asked.clamp(1, plan.max_connections.max(1))
+        }
+    }
+}
+
+/// How many clients of a job may live on a lane.
+pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
+    match job.pacing {
+        Pacing::Closed { clients, .. } => clients,
+        Pacing::Queue { workers, .. } => workers,
+        Pacing::Open { .. } | Pacing::Timetable { .. } => part(plan.max_connections, share),
+    }
+}
+
+/// How many requests of a job may wait on a lane.
+pub(crate) fn queue_limit(job: &Job) -> usize {
+    match job.pacing {
+        Pacing::Queue { limit, .. } => limit as usize,
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Closed { .. } => QUEUE_LIMIT,
+    }
+}
+
+/// A lane's part of something, rounded up.
+fn part(all: u32, share: Share) -> u32 {
+    all.div_ceil(share.lanes.into())
+}
+
+/// Opens the connections of a lane, some at a time, and prepares the jobs' statements on them.
+pub(crate) async fn open<D: Driver>(
+    rt: &Rt,
+    plan: &Plan,
+    driver: &D,
+    share: Share,
+) -> Result<Opened<D>, Failed> {
+    let orders: Vec<(usize, u32)> = (0..plan.jobs.len())
+        .flat_map(|place| clients(plan, place, share).into_iter().map(move |c| (place, c)))
+        .collect();
+    let opening = Rc::new(Opening {
+        texts: plan.jobs.iter().map(|job| steps(job, driver.placeholders()).1).collect(),
+        orders: RefCell::new(orders.into_iter()),
+        opened: RefCell::new(Opened {
+            connections: plan.jobs.iter().map(|_| Vec::new()).collect(),
+            limited: Vec::new(),
+        }),
+        failed: RefCell::new(None),
+    });
+    let tasks: Vec<_> = (0..AT_ONCE)
+        .map(|_| {
+            let (opening, driver, rt) = (Rc::clone(&opening), driver.clone(), rt.clone());
+            rt.clone().spawn(async move { opening.work(&driver, &rt).await })
+        })
+        .collect();
+    for task in tasks {
+        task.await;
+    }
+    let opening = Rc::into_inner(opening).expect("the tasks that share it have ended");
+    match opening.failed.into_inner() {
+        None => Ok(opening.opened.into_inner().in_order()),
+        Some((place, statement, error)) => Err(match statement {
+            None => Failed::Unreachable(error),
+            Some(statement) => {
+                let job = &plan.jobs[place];
+                let place = Place::of_job(job, statement);
+                Failed::Statement { place, error }
+            }
+        }),
+    }
+}
+
+struct Opening<D: Driver> {
+    texts: Vec<Vec<Text>>,
+    orders: RefCell<std::vec::IntoIter<(usize, u32)>>,
+    opened: RefCell<Opened<D>>,
+    /// The job, the statement if one was rejected, and what the database said.
+    failed: RefCell<Option<(usize, Option<usize>, Error)>>,
+}
+
+impl<D: Driver> Opening<D> {
+    /// Opens one connection after the other until none is left to be opened.
+    async fn work(&self, driver: &D, rt: &Rt) {
+        while self.failed.borrow().is_none() {
+            let Some((place, client)) = self.orders.borrow_mut().next() else {
+                return;
+            };
+            match self.open_one(driver, rt, place).await {
+                Ok(connection) => {
+                    self.opened.borrow_mut().connections[place].push((client, connection));
+                }
+                Err((None, error)) if error.class() == Class::TooManyConnections => {
+                    let job = JobIndex(place as u16);
+                    let limited = &mut self.opened.borrow_mut().limited;
+                    if !limited.iter().any(|(known, _)| *known == job) {
+                        limited.push((job, error));
+                    }
+                }
+                Err((statement, error)) => {
+                    self.failed.borrow_mut().get_or_insert((place, statement, error));
+                }
+            }
+        }
+    }
+
+    async fn open_one(
+        &self,
+        driver: &D,
+        rt: &Rt,
+        place: usize,
+    ) -> Result<D::Connection, (Option<usize>, Error)> {
+        let mut connection = driver.connect(rt).await.map_err(|error| (None, error))?;
+        for text in &self.texts[place] {
+            let rejected = |error| (Some(text.statement), error);
+            connection.prepare(&text.sql).await.map_err(rejected)?;
+        }
+        Ok(connection)
+    }
+}
+
+impl<D: Driver> Opened<D> {
+    /// Clients in the order of their numbers, whichever connection was there first.
+    fn in_order(mut self) -> Opened<D> {
+        for connections in &mut self.connections {
+            connections.sort_by_key(|(client, _)| *client);
+        }
+        self
+    }
+}

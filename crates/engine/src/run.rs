@@ -1,0 +1,256 @@
+//! One plan, once: setup, loads, the measured phase, teardown.
+
+use std::sync::Arc;
+
+use base::{Nanos, Stamp, WallTime};
+use driver::Driver;
+use rt::{Rt, run_real, run_virtual};
+use workload::Plan;
+
+use crate::control::{Control, Loaded, Prepared, Stumbled};
+use crate::error::Failed;
+use crate::lane::{Common, Ended, LaneOutlet};
+use crate::measure::{Meeting, lane};
+use crate::news::{Listener, News};
+use crate::pacer::Share;
+use crate::rules::{Honest, Rules};
+use crate::stop::{Reason, Stop};
+
+/// How a plan is carried out.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many lanes the measured phase has.
+    pub threads: u16,
+    /// The processors that the lanes' threads are bound to in turn; empty leaves them free.
+    pub cpus: Vec<usize>,
+    /// Whether the lanes' threads spin when a deadline is near.
+    pub spin: bool,
+    /// Whether time is simulated.
+    pub is_virtual: bool,
+    /// Whether setup and loads were done before: the tables are counted instead.
+    pub loaded: bool,
+    /// The run's wall-clock time, from which the values of `timestamp()` count.
+    pub started: WallTime,
+}
+
+/// A run that came to its end, whichever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// Why it ended.
+    pub reason: Reason,
+    /// The tables that were filled.
+    pub loaded: Vec<Loaded>,
+    /// The measured phase; `None` if the run ended before it.
+    pub measured: Option<Measured>,
+}
+
+/// The measured phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// When it began, on the run's clock.
+    pub zero: Stamp,
+    /// How long after time zero the schedule ended.
+    pub length: Nanos,
+    /// Whether the target was not reachable any more when the run ended.
+    pub target_lost: bool,
+}
+
+/// Carries out a plan against a driver. `outlet` makes the outlet of each lane.
+///
+/// # Errors
+/// What made the run impossible before anything was measured. Teardown ran if setup had.
+pub fn run<D: Driver>(
+    plan: &Plan,
+    driver: D,
+    options: &Options,
+    outlet: impl FnMut(u16) -> LaneOutlet,
+    stop: &Stop,
+    listener: Arc<dyn Listener>,
+) -> Result<Finished, Failed> {
+    run_by::<D, Honest>(plan, driver, options, outlet, stop, listener)
+}
+
+/// [`run`] by other rules than the honest ones, for tests that plant a fault.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_by<D: Driver, R: Rules>(
+    plan: &Plan,
+    driver: D,
+    options: &Options,
+    mut outlet: impl FnMut(u16) -> LaneOutlet,
+    stop: &Stop,
+    listener: Arc<dyn Listener>,
+) -> Result<Finished, Failed> {
+    let common = Common {
+        plan: Arc::new(plan.clone()),
+        driver,
+        started: options.started,
+        stop: stop.clone(),
+        listener,
+    };
+    let outlets: Vec<LaneOutlet> = (0..options.threads.max(1)).map(&mut outlet).collect();
+    if options.is_virtual {
+        run_virtual(|rt| virtually::<D, R>(rt, common, options, outlets))
+            .map_err(Failed::Deadlock)?
+    } else {
+        really::<D, R>(&common, options, outlets)
+    }
+}
+
+/// All phases on one virtual clock. Lanes are tasks instead of threads.
+async fn virtually<D: Driver, R: Rules>(
+    rt: Rt,
+    common: Common<D>,
+    options: &Options,
+    outlets: Vec<LaneOutlet>,
+) -> Result<Finished, Failed> {
+    let loaded = match before(&rt, &common, options).await? {
+        Begun::Over(finished) => return Ok(finished),
+        Begun::Ready(loaded) => loaded,
+    };
+    let meeting = Arc::new(Meeting::new(outlets.len() as u16));
+    let lanes: Vec<_> = shares(outlets)
+        .map(|(share, outlet)| {
+            let (common, meeting) = (common.clone(), Arc::clone(&meeting));
+            rt.spawn(lane::<D, R>(rt.clone(), common, share, outlet, meeting))
+        })
+        .collect();
+    let mut ended = Vec::new();
+    for lane in lanes {
+        ended.push(lane.await);
+    }
+    let measured = conclude(ended, meeting);
+    after(&rt, &common).await;
+    Ok(Finished { reason: common.stop.reason(), loaded, measured: Some(measured?) })
+}
+
+/// The control phases on this thread, the lanes on threads of their own.
+fn really<D: Driver, R: Rules>(
+    common: &Common<D>,
+    options: &Options,
+    outlets: Vec<LaneOutlet>,
+) -> Result<Finished, Failed> {
+    let on_this_thread = rt::Options::default();
+    let begun = run_real(&on_this_thread, |rt| async move { before(&rt, common, options).await });
+    let loaded = match begun.map_err(Failed::System)?? {
+        Begun::Over(finished) => return Ok(finished),
+        Begun::Ready(loaded) => loaded,
+    };
+    let measured = on_threads::<D, R>(common, options, outlets);
+    run_real(&on_this_thread, |rt| async move { after(&rt, common).await })
+        .map_err(Failed::System)?;
+    Ok(Finished { reason: common.stop.reason(), loaded, measured: Some(measured?) })
+}
+
+/// Runs the lanes, each on a thread, and waits for all of them.
+fn on_threads<D: Driver, R: Rules>(
+    common: &Common<D>,
+    options: &Options,
+    outlets: Vec<LaneOutlet>,
+) -> Result<Measured, Failed> {
+    let meeting = Arc::new(Meeting::new(outlets.len() as u16));
+    let ended = std::thread::scope(|scope| {
+        let threads: Vec<_> = shares(outlets)
+            .map(|(share, outlet)| {
+                let (common, meeting) = (common.clone(), Arc::clone(&meeting));
+                scope.spawn(move || on_thread::<D, R>(common, options, share, outlet, meeting))
+            })
+            .collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Option<Ended>>| match thread.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().map(join).collect()
+    });
+    conclude(ended, meeting)
+}
+
+fn on_thread<D: Driver, R: Rules>(
+    common: Common<D>,
+    options: &Options,
+    share: Share,
+    outlet: LaneOutlet,
+    meeting: Arc<Meeting>,
+) -> Option<Ended> {
+    let cpus = &options.cpus;
+    let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
+    let thread = rt::Options { cpu, spin: options.spin };
+    let ours = Arc::clone(&meeting);
+    match run_real(&thread, |rt| lane::<D, R>(rt, common, share, outlet, meeting)) {
+        Ok(ended) => ended,
+        Err(error) => {
+            ours.give_up(Failed::System(error));
+            None
+        }
+    }
+}
+
+fn shares(outlets: Vec<LaneOutlet>) -> impl Iterator<Item = (Share, LaneOutlet)> {
+    let lanes = outlets.len() as u16;
+    outlets
+        .into_iter()
+        .enumerate()
+        .map(move |(lane, outlet)| (Share { lane: lane as u16, lanes }, outlet))
+}
+
+/// What the lanes' ends say of the whole run.
+fn conclude(ended: Vec<Option<Ended>>, meeting: Arc<Meeting>) -> Result<Measured, Failed> {
+    if let Some(failed) = meeting.take_failure() {
+        return Err(failed);
+    }
+    let ended: Vec<Ended> = ended.into_iter().flatten().collect();
+    let last = ended.iter().max_by_key(|lane| lane.at).expect("a run has at least one lane");
+    Ok(Measured {
+        zero: last.zero,
+        length: last.at,
+        target_lost: ended.iter().all(|lane| lane.lost_since.is_some()),
+    })
+}
+
+/// How a run goes on after its preparation.
+enum Begun {
+    /// The measured phase is next.
+    Ready(Vec<Loaded>),
+    /// It is over.
+    Over(Finished),
+}
+
+/// Everything before the measured phase.
+async fn before<D: Driver>(
+    rt: &Rt,
+    common: &Common<D>,
+    options: &Options,
+) -> Result<Begun, Failed> {
+    let control = Control { rt, common };
+    let begun = if options.loaded {
+        control.verify().await.map(|()| Begun::Ready(Vec::new()))
+    } else {
+        prepare(&control).await
+    };
+    if matches!(begun, Ok(Begun::Ready(_))) {
+        common.listener.hear(&News::Opening);
+    }
+    begun
+}
+
+async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
+    let (begun, setup_done) = match control.prepare().await {
+        Ok(Prepared::Ready(loaded)) => return Ok(Begun::Ready(loaded)),
+        Ok(Prepared::Interrupted { setup_done, loaded }) => {
+            let reason = control.common.stop.reason();
+            (Ok(Begun::Over(Finished { reason, loaded, measured: None })), setup_done)
+        }
+        Err(Stumbled { failed, setup_done }) => (Err(failed), setup_done),
+    };
+    if setup_done {
+        control.tear_down().await;
+    }
+    begun
+}
+
+/// Everything after the measured phase.
+async fn after<D: Driver>(rt: &Rt, common: &Common<D>) {
+    common.listener.hear(&News::Ended);
+    Control { rt, common }.tear_down().await;
+}

@@ -1,0 +1,95 @@
+//! Why and when a run ends before its time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use base::Stamp;
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Reason {
+    /// Its duration was over, or every job had made its requests.
+    Completed = 0,
+    /// The user ended it.
+    Interrupted = 1,
+    /// An error of a job with `on-error = stop`.
+    StoppedByError = 2,
+    /// The record could not be kept any longer.
+    RecorderFailed = 3,
+}
+
+/// A hand on the run from outside: a signal handler, another lane. All lanes look at it every
+/// [`crate::lane::HOUSEKEEPING`].
+#[derive(Clone, Debug)]
+pub struct Stop(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    reason: AtomicU8,
+    /// The instant at which the schedule ends for every lane.
+    end: AtomicU64,
+}
+
+impl Default for Stop {
+    fn default() -> Stop {
+        let end = AtomicU64::new(Stamp::NEVER.0);
+        Stop(Arc::new(State { reason: AtomicU8::new(Reason::Completed as u8), end }))
+    }
+}
+
+impl Stop {
+    /// Asks for a clean end as soon as possible.
+    pub fn interrupt(&self) {
+        self.ask(Reason::Interrupted);
+    }
+
+    /// Why the run ends, or is going to end.
+    pub fn reason(&self) -> Reason {
+        match self.0.reason.load(Ordering::Acquire) {
+            1 => Reason::Interrupted,
+            2 => Reason::StoppedByError,
+            3 => Reason::RecorderFailed,
+            _ => Reason::Completed,
+        }
+    }
+
+    /// Whether somebody asked for the end.
+    pub fn is_asked(&self) -> bool {
+        self.reason() != Reason::Completed
+    }
+
+    /// Asks for the end; the first reason counts.
+    pub(crate) fn ask(&self, reason: Reason) {
+        let none = Reason::Completed as u8;
+        let _ =
+            self.0.reason.compare_exchange(none, reason as u8, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// When the schedule ends.
+    pub(crate) fn end(&self) -> Stamp {
+        Stamp(self.0.end.load(Ordering::Acquire))
+    }
+
+    /// Makes the schedule end at `at`, unless it ends earlier anyway.
+    pub(crate) fn end_by(&self, at: Stamp) {
+        self.0.end.fetch_min(at.0, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_reason_and_the_earliest_end_count() {
+        let stop = Stop::default();
+        assert!(!stop.is_asked());
+        stop.ask(Reason::StoppedByError);
+        stop.interrupt();
+        assert_eq!(stop.reason(), Reason::StoppedByError);
+        stop.end_by(Stamp(20));
+        stop.end_by(Stamp(30));
+        assert_eq!(stop.end(), Stamp(20));
+    }
+}

@@ -1,0 +1,312 @@
+//! Nothing scheduled ever vanishes, whatever happens to it.
+
+use base::{Code, Nanos, Rate, Stamp};
+use driver::Simulated;
+use engine::{Honest, Reason, Stop};
+use record::{Balance, EventKind, Kind, Totals};
+use sim::Config;
+use workload::{OnError, Pacing, Plan, Retry, Schedule};
+
+use crate::support::{
+    JOB, constant, even, exponential, plan, poisson, queue, rate, run_on, simulate, virtually,
+};
+
+fn secs(s: u64) -> Nanos {
+    Nanos::from_secs(s)
+}
+
+/// The arrivals of each second of the schedule; late answers make the record longer than that.
+fn arrivals(totals: &Totals) -> Vec<u64> {
+    let intervals = &totals.job(JOB).intervals;
+    let mut arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
+    while arrivals.last() == Some(&0) {
+        arrivals.pop();
+    }
+    arrivals
+}
+
+fn balance(totals: &Totals) -> Balance {
+    let counts = &totals.job(JOB).window.counts;
+    assert_eq!(counts.arrivals, counts.balance.scheduled(), "every request is settled");
+    counts.balance
+}
+
+fn events(totals: &Totals, kind: EventKind) -> Vec<Nanos> {
+    totals.events.iter().filter(|event| event.kind == kind).map(|event| event.at).collect()
+}
+
+/// Invariant 1: the intended start of every request is computed before and independently of any
+/// response.
+#[test]
+fn invariant_1_the_schedule_is_the_same_against_a_fast_and_a_stalled_server() {
+    for pacing in [poisson(500), even(333), queue(500, 3)] {
+        let plan = plan(pacing, 0.0, 20.0, 3);
+        let (fast, _) = simulate(&plan, &constant(1, None));
+        let stalled = Config { stall: secs(9), ..constant(1_000, Some(1)) };
+        let (slow, _) = simulate(&plan, &stalled);
+        assert_eq!(arrivals(&fast), arrivals(&slow));
+    }
+}
+
+#[test]
+fn another_number_of_threads_gives_the_same_schedule() {
+    let plan = plan(poisson(500), 0.0, 20.0, 3);
+    let on = |threads| {
+        let server = Simulated::new(constant(1_000, Some(4)), plan.seed);
+        run_on::<_, Honest>(&plan, server, &virtually(threads), &Stop::default()).0
+    };
+    let one = on(1);
+    for threads in [2, 3, 7] {
+        assert_eq!(arrivals(&on(threads)), arrivals(&one), "{threads} threads");
+    }
+}
+
+#[test]
+fn one_seed_gives_one_result_to_the_last_request() {
+    let faulty = Config { errors: 0.1, disconnects: 0.01, ..exponential(1_000, Some(2)) };
+    let run = |seed| {
+        let (totals, _) = simulate(&plan(poisson(1_000), 1.0, 10.0, seed), &faulty);
+        let window = &totals.job(JOB).window;
+        let response = window.histograms.of(Kind::Response).clone();
+        (window.counts, window.ends, response, totals.events)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1).2, run(2).2);
+}
+
+/// Invariant 2: sent + unsent + rejected = scheduled, exactly, in every model and under every
+/// fault.
+#[test]
+fn invariant_2_every_model_balances_under_every_fault() {
+    let models = [
+        poisson(2_000),
+        even(2_000),
+        queue(2_000, 3),
+        Pacing::Closed { clients: 7, think: None },
+        Pacing::Timetable { schedule: Schedule::Every(Nanos::from_millis(7)), batch: 5 },
+    ];
+    let healthy = exponential(1_000, Some(2));
+    let faults = [
+        healthy.clone(),
+        Config { errors: 0.3, ..healthy.clone() },
+        Config { disconnects: 0.1, connect: Nanos::from_millis(3), ..healthy.clone() },
+        Config { stall: secs(3), stall_every: secs(4), ..healthy.clone() },
+        Config { capacity: Some(3), ..healthy.clone() },
+        Config { max_connections: Some(5), ..healthy.clone() },
+        Config { outages: vec![Stamp(2_000_000_000)..Stamp(3_500_000_000)], ..healthy },
+    ];
+    for pacing in &models {
+        for config in &faults {
+            for timeout in [None, Some(Nanos::from_millis(40))] {
+                let mut plan = plan(pacing.clone(), 1.0, 6.0, 9);
+                plan.jobs[0].timeout = timeout;
+                plan.drain = Nanos::from_millis(500);
+                let (totals, finished) = simulate(&plan, config);
+                let scheduled = balance(&totals).scheduled();
+                assert!(scheduled > 100, "{pacing:?} {config:?}");
+                let length = finished.measured.map(|measured| measured.length);
+                assert_eq!(length, Some(secs(6)), "{pacing:?} {config:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn beyond_the_limit_of_a_queue_arrivals_are_rejected() {
+    // One worker, a second per request, ten arrivals a second: one in service, three wait.
+    let schedule = Schedule::Uniform(rate(10));
+    let pacing = Pacing::Queue { schedule, batch: 1, workers: 1, limit: 3 };
+    let mut plan = plan(pacing, 0.0, 3.05, 1);
+    plan.drain = secs(60);
+    let (totals, _) = simulate(&plan, &constant(1_000_000, None));
+    // Arrivals at 0.1, 0.2, … 3.0; services begin at 0.1, 1.1, 2.1.
+    assert_eq!(balance(&totals), Balance::of(6, 0, 24, 0));
+    assert_eq!(events(&totals, EventKind::QueueFull), [Nanos::from_millis(500)]);
+}
+
+#[test]
+fn what_is_left_after_the_drain_is_given_up_at_its_age() {
+    let schedule = Schedule::Uniform(rate(10));
+    let pacing = Pacing::Queue { schedule, batch: 1, workers: 1, limit: 100 };
+    let mut plan = plan(pacing, 0.0, 1.0, 1);
+    plan.drain = Nanos::from_millis(700);
+    let (totals, _) = simulate(&plan, &constant(1_000_000, None));
+    // Nine arrivals; the first is answered at 1.1 s, the second is in service when the drain ends
+    // at 1.7 s, the others wait.
+    assert_eq!(balance(&totals), Balance::of(1, 1, 0, 7));
+    let window = &totals.job(JOB).window;
+    assert_eq!(window.counts.timeouts, 1);
+    let response = window.histograms.of(Kind::Response);
+    assert_eq!(response.len(), 9);
+    let oldest = Nanos::from_millis(1_500).0;
+    assert!(response.equivalent(response.max(), oldest), "{}", response.max());
+    assert!(response.equivalent(response.min(), Nanos::from_millis(800).0));
+}
+
+#[test]
+fn errors_that_may_be_tried_again_are_and_are_counted() {
+    let mut plan = plan(poisson(1_000), 0.0, 30.0, 4);
+    plan.jobs[0].retry = Some(Retry { times: 3, codes: vec![Code::new("40001")] });
+    let (totals, _) = simulate(&plan, &Config { errors: 0.3, ..constant(1_000, None) });
+    let counts = &totals.job(JOB).window.counts;
+    let n = balance(&totals).scheduled() as f64;
+    // Four failures in a row: 0.3⁴ of the requests; five standard errors.
+    let failed = counts.balance.errors() as f64 / n;
+    assert!((failed - 0.0081).abs() < 5.0 * (0.0081 / n).sqrt(), "{failed}");
+    let retries = counts.retries as f64 / n;
+    assert!((retries - (0.3 + 0.09 + 0.027)).abs() < 0.02, "{retries}");
+    // A retry is inside the service time: one in three takes at least two services.
+    let service = totals.job(JOB).window.histograms.of(Kind::Service);
+    let once = service.quantile_below(Nanos::from_micros(1_500).0);
+    assert!((once - 0.7 / 0.9919).abs() < 0.02, "{once}");
+}
+
+#[test]
+fn accepted_errors_are_errors_that_are_counted_apart() {
+    let mut plan = plan(poisson(1_000), 0.0, 10.0, 4);
+    plan.jobs[0].accepted = vec![Code::new("40001")];
+    plan.jobs[0].on_error = OnError::Stop;
+    let config = Config { errors: 0.2, ..constant(1_000, None) };
+    let (totals, finished) = simulate(&plan, &config);
+    let counts = &totals.job(JOB).window.counts;
+    assert!(counts.balance.errors() > 1_500);
+    assert_eq!(counts.accepted_errors, counts.balance.errors());
+    assert_eq!(finished.reason, Reason::Completed);
+    assert_eq!(totals.job(JOB).window.histograms.of(Kind::Error).len(), counts.accepted_errors);
+}
+
+#[test]
+fn an_error_may_stop_the_run() {
+    let mut plan = plan(even(1_000), 0.0, 10.0, 4);
+    plan.jobs[0].on_error = OnError::Stop;
+    let (totals, finished) = simulate(&plan, &Config { errors: 0.001, ..constant(1_000, None) });
+    assert_eq!(finished.reason, Reason::StoppedByError);
+    let counts = balance(&totals);
+    assert!(counts.errors() >= 1 && counts.scheduled() < 9_999, "{counts:?}");
+    let stopped = events(&totals, EventKind::StoppedByError);
+    let length = finished.measured.expect("it was measured").length;
+    assert_eq!(stopped, [length], "the schedule ends with the error");
+}
+
+fn away(from_s: u64, to_s: u64) -> Config {
+    let outage = Stamp(secs(from_s).0)..Stamp(secs(to_s).0);
+    Config { outages: vec![outage], ..constant(1_000, None) }
+}
+
+#[test]
+fn a_server_lost_for_a_while_is_data_and_not_a_crash() {
+    let (totals, finished) = simulate(&plan(even(1_000), 0.0, 20.0, 4), &away(5, 8));
+    let counts = balance(&totals);
+    // The outage takes the arrivals of three seconds, and those until the next attempt after it.
+    assert!((2_950..4_050).contains(&counts.errors()), "{counts:?}");
+    assert_eq!(counts.completed() + counts.errors(), 19_999);
+    let failures: Vec<_> = totals.job(JOB).window.failures.iter().collect();
+    assert_eq!(failures.len(), 1);
+    assert_eq!(failures[0].1, Code::DISCONNECT);
+    let began = events(&totals, EventKind::OutageBegan);
+    let ended = events(&totals, EventKind::OutageEnded);
+    assert!(began.len() == 1 && ended.len() == 1, "{began:?} {ended:?}");
+    assert!(began[0] >= secs(5) && began[0] < Nanos::from_millis(5_100), "{began:?}");
+    assert!(ended[0] >= secs(8) && ended[0] <= secs(9), "{ended:?}");
+    assert_eq!(finished.measured.map(|measured| measured.target_lost), Some(false));
+    // While the target refuses, arrivals fail at once and do not pile up.
+    let errors = totals.job(JOB).window.histograms.of(Kind::Error);
+    assert!(errors.value_at_quantile(0.99) < Nanos::from_millis(60).0);
+    let last_second = &totals.job(JOB).intervals[19].0;
+    assert_eq!(last_second.balance.completed(), 1_000);
+}
+
+#[test]
+fn clients_of_a_closed_job_wait_for_the_server_to_come_back() {
+    let closed = Pacing::Closed { clients: 4, think: None };
+    let (totals, _) = simulate(&plan(closed, 0.0, 20.0, 4), &away(5, 8));
+    let counts = balance(&totals);
+    // Each client loses the request that was under way; the next one waits.
+    assert_eq!(counts.errors(), 4);
+    let wait = totals.job(JOB).window.histograms.of(Kind::Wait);
+    assert!((secs(3).0..secs(4).0 + secs(1).0).contains(&wait.max()), "{}", wait.max());
+}
+
+#[test]
+fn a_server_that_does_not_come_back_is_said_so() {
+    let (totals, finished) = simulate(&plan(even(100), 0.0, 10.0, 4), &away(5, 60));
+    assert_eq!(finished.measured.map(|measured| measured.target_lost), Some(true));
+    assert_eq!(balance(&totals).completed(), 499);
+}
+
+#[test]
+fn too_many_connections_become_the_limit_and_not_an_error() {
+    let config = Config { max_connections: Some(6), ..constant(10_000, None) };
+    let (totals, _) = simulate(&plan(even(1_000), 0.0, 5.0, 4), &config);
+    let counts = balance(&totals);
+    assert_eq!(counts.errors(), 0);
+    assert_eq!(events(&totals, EventKind::ConnectionLimit).len(), 1);
+    // Six connections at 10 ms each carry 600 of the 1,000 requests a second; the drain of ten
+    // seconds carries the rest.
+    assert_eq!(counts.completed(), 4_999);
+    assert_eq!(totals.job(JOB).intervals[4].1.completed, 600);
+}
+
+#[test]
+fn an_open_job_grows_to_what_it_needs_and_not_beyond_its_limit() {
+    // 1,000/s at 100 ms need a hundred connections; Little's law at 20 ms opens twenty.
+    for (most, completed_per_s) in [(1_000, 1_000), (50, 500)] {
+        let mut plan = plan(even(1_000), 5.0, 10.0, 4);
+        plan.max_connections = most;
+        plan.drain = secs(60);
+        let (totals, _) = simulate(&plan, &constant(100_000, None));
+        assert_eq!(balance(&totals).completed(), 5_000);
+        assert_eq!(totals.job(JOB).intervals[8].1.completed, completed_per_s);
+    }
+}
+
+#[test]
+fn counts_and_stops_end_a_job_and_its_run() {
+    let counted = |pacing: Pacing, count: u64| {
+        let mut plan = plan(pacing, 0.0, 60.0, 1);
+        plan.jobs[0].count = Some(count);
+        let (totals, finished) = simulate(&plan, &constant(1_000, None));
+        let length = finished.measured.expect("it was measured").length;
+        assert!(length < secs(60), "the run ends when its jobs have: {length}");
+        balance(&totals).completed()
+    };
+    assert_eq!(counted(poisson(1_000), 17), 17);
+    assert_eq!(counted(queue(1_000, 3), 17), 17);
+    assert_eq!(counted(Pacing::Closed { clients: 4, think: None }, 17), 17);
+    let batches = Pacing::Timetable { schedule: Schedule::Every(secs(1)), batch: 10 };
+    assert_eq!(counted(batches, 3), 30);
+    let mut plan = plan(even(100), 0.0, 60.0, 1);
+    plan.jobs[0].start = secs(2);
+    plan.jobs[0].stop = Some(secs(4));
+    let (totals, _) = simulate(&plan, &constant(1_000, None));
+    assert_eq!(arrivals(&totals), [0, 0, 99, 100]);
+}
+
+#[test]
+fn a_run_without_duration_goes_on_until_it_is_stopped() {
+    let mut plan: Plan = plan(even(100), 0.0, 1.0, 1);
+    plan.duration = None;
+    plan.jobs[0].timeout = Some(secs(1));
+    let stop = Stop::default();
+    let server = Simulated::new(Config { errors: 1.0, ..constant(1_000, None) }, plan.seed);
+    plan.jobs[0].on_error = OnError::Stop;
+    let (totals, finished) = run_on::<_, Honest>(&plan, server, &virtually(1), &stop);
+    assert_eq!(finished.reason, Reason::StoppedByError);
+    assert_eq!(balance(&totals).scheduled(), 1);
+}
+
+#[test]
+fn an_interrupted_run_ends_at_one_instant_on_all_threads_and_balances() {
+    let mut plan = plan(poisson(1_000), 0.0, 1_000.0, 1);
+    plan.jobs[0].pacing = Pacing::Open {
+        schedule: Schedule::Poisson(Rate::per_second(1_000).expect("a rate")),
+        batch: 2,
+    };
+    let stop = Stop::default();
+    stop.interrupt();
+    let server = Simulated::new(constant(1_000, None), plan.seed);
+    let (totals, finished) = run_on::<_, Honest>(&plan, server, &virtually(3), &stop);
+    assert_eq!(finished.reason, Reason::Interrupted);
+    assert_eq!(finished.measured, None, "it was interrupted before anything was measured");
+    assert_eq!(balance(&totals), Balance::default());
+}

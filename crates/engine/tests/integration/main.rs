@@ -1,0 +1,12 @@
+//! The engine as a whole, on the simulated server.
+//!
+//! * `accounting`: nothing scheduled ever vanishes, whatever happens to it.
+//! * `oracles`: what queueing theory says, in virtual time, by independent replications.
+//! * `stall`: what coordinated omission hides: stalls, backlogs, timeouts.
+//! * `faults`: each dishonest rule turns an oracle red.
+
+mod accounting;
+mod faults;
+mod oracles;
+mod stall;
+mod support;

@@ -1,0 +1,157 @@
+//! Plans and runs for tests.
+
+use std::sync::Arc;
+
+use base::{Nanos, Rate, Seed, Span, WallTime};
+use driver::{Driver, Simulated};
+use engine::{Finished, Honest, LaneOutlet, Options, Rules, Silence, Stop, run_by};
+use record::{Grid, JobIndex, Kind, MemoryOutlet, Totals};
+use sim::closed_form::ClosedForm;
+use sim::{Config, Service};
+use workload::{Job, OnError, Pacing, Piece, Plan, Schedule, Statement};
+
+pub(crate) const JOB: JobIndex = JobIndex(0);
+
+/// A plan of one job, measured from `warmup_s` to `duration_s`.
+pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) -> Plan {
+    let statement =
+        Statement { pieces: vec![Piece::Text("select 1".to_owned())], span: Span::default() };
+    let job = Job {
+        name: "read".to_owned(),
+        pacing,
+        start: Nanos::ZERO,
+        stop: None,
+        count: None,
+        lets: Vec::new(),
+        statements: vec![statement],
+        transaction: false,
+        timeout: None,
+        retry: None,
+        accepted: Vec::new(),
+        on_error: OnError::Continue,
+        slos: Vec::new(),
+        span: Span::default(),
+    };
+    Plan {
+        target: None,
+        duration: Some(Nanos::from_secs_f64(duration_s)),
+        warmup: Nanos::from_secs_f64(warmup_s),
+        seed: Seed(seed),
+        drain: Nanos::from_secs(10),
+        probe: Nanos::from_secs(10),
+        connections: None,
+        max_connections: 1_000,
+        params: Vec::new(),
+        setup: Vec::new(),
+        loads: Vec::new(),
+        jobs: vec![job],
+        teardown: Vec::new(),
+    }
+}
+
+/// Poisson arrivals at a whole rate.
+pub(crate) fn poisson(per_s: u64) -> Pacing {
+    Pacing::Open { schedule: Schedule::Poisson(rate(per_s)), batch: 1 }
+}
+
+/// Even arrivals at a whole rate.
+pub(crate) fn even(per_s: u64) -> Pacing {
+    Pacing::Open { schedule: Schedule::Uniform(rate(per_s)), batch: 1 }
+}
+
+/// Poisson arrivals into a queue with some workers.
+pub(crate) fn queue(per_s: u64, workers: u32) -> Pacing {
+    let schedule = Schedule::Poisson(rate(per_s));
+    Pacing::Queue { schedule, batch: 1, workers, limit: 100_000 }
+}
+
+pub(crate) fn rate(per_s: u64) -> Rate {
+    Rate::per_second(per_s).expect("a rate for tests")
+}
+
+pub(crate) fn exponential(mean_us: u64, servers: Option<u32>) -> Config {
+    Config::new(Service::Exponential(Nanos::from_micros(mean_us)), servers)
+}
+
+pub(crate) fn constant(mean_us: u64, servers: Option<u32>) -> Config {
+    Config::new(Service::Constant(Nanos::from_micros(mean_us)), servers)
+}
+
+/// Options of a virtual run.
+pub(crate) fn virtually(threads: u16) -> Options {
+    Options {
+        threads,
+        cpus: Vec::new(),
+        spin: false,
+        is_virtual: true,
+        loaded: false,
+        started: WallTime::EPOCH,
+    }
+}
+
+/// Runs a plan against a simulated server by the honest rules and returns what was recorded.
+pub(crate) fn simulate(plan: &Plan, config: &Config) -> (Totals, Finished) {
+    simulate_by::<Honest>(plan, config)
+}
+
+/// Runs a plan against a simulated server by some rules.
+pub(crate) fn simulate_by<R: Rules>(plan: &Plan, config: &Config) -> (Totals, Finished) {
+    let server = Simulated::new(config.clone(), plan.seed);
+    run_on::<_, R>(plan, server, &virtually(1), &Stop::default())
+}
+
+pub(crate) fn run_on<D: Driver, R: Rules>(
+    plan: &Plan,
+    driver: D,
+    options: &Options,
+    stop: &Stop,
+) -> (Totals, Finished) {
+    let grid = Grid::new(plan.warmup, plan.duration);
+    let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+    let memory = MemoryOutlet::new(Totals::new(grid, &statements));
+    let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+    let finished = run_by::<D, R>(plan, driver, options, outlet, stop, Arc::new(Silence))
+        .expect("a simulated run does not fail");
+    let totals = memory.totals().clone();
+    (totals, finished)
+}
+
+/// A number that stands for the response times of a window, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Estimate {
+    Mean,
+    Quantile(f64),
+}
+
+impl Estimate {
+    pub(crate) const ALL: [Estimate; 4] = [
+        Estimate::Mean,
+        Estimate::Quantile(0.5),
+        Estimate::Quantile(0.9),
+        Estimate::Quantile(0.99),
+    ];
+
+    /// The exact value.
+    pub(crate) fn exactly(self, form: &impl ClosedForm) -> f64 {
+        match self {
+            Estimate::Mean => form.mean(),
+            Estimate::Quantile(q) => form.quantile(q),
+        }
+    }
+
+    pub(crate) fn of_kind(self, totals: &Totals, kind: Kind) -> f64 {
+        let histogram = totals.job(JOB).window.histograms.of(kind);
+        let nanos = match self {
+            Estimate::Mean => histogram.mean(),
+            Estimate::Quantile(q) => {
+                // The middle of the bucket, so that its width does not bias the estimate.
+                histogram.median_equivalent(histogram.value_at_quantile(q)) as f64
+            }
+        };
+        nanos / 1e9
+    }
+
+    pub(crate) fn of(self, totals: &Totals) -> f64 {
+        self.of_kind(totals, Kind::Response)
+    }
+}

@@ -1,0 +1,197 @@
+//! `slo = p99 < 30ms, failed < 0.1%`: what a job is judged by.
+
+use base::Diagnostic;
+use base::units::{Decimal, parse_decimal, parse_duration};
+
+use super::Checker;
+use super::fields::Fields;
+use crate::plan::{Metric, Side, Slo, Statistic};
+use crate::read::Excerpt;
+use crate::wording::{nearest, quoted};
+
+/// The words of metrics, for did-you-mean.
+const METRICS: &[&str] = &["mean", "max", "throughput", "failed", "service.mean", "service.max"];
+
+/// How many conditions a job may have.
+const MOST_CONDITIONS: usize = 1_000;
+
+const HELP: &str = "metrics are p50, p99.9 or any quantile, mean, max, service.p99, \
+                    service.mean,\nservice.max, throughput and failed";
+
+impl<'f> Checker<'f> {
+    /// The conditions in all lines of `slo`.
+    pub(super) fn slos(&mut self, fields: &Fields<'f>) -> Vec<Slo> {
+        let mut slos = Vec::new();
+        for entry in fields.all("slo") {
+            let Some(resolved) = self.resolved(entry) else {
+                continue;
+            };
+            for item in resolved.excerpt().list() {
+                if slos.len() >= MOST_CONDITIONS {
+                    self.sink.error(|| entry.key().error("the job has more than 1,000 conditions"));
+                    return slos;
+                }
+                match condition(item) {
+                    Ok(slo) => slos.push(slo),
+                    Err(diagnostic) => self.sink.error(|| diagnostic),
+                }
+            }
+        }
+        slos
+    }
+}
+
+fn condition(item: Excerpt<'_>) -> Result<Slo, Diagnostic> {
+    let text = item.text();
+    let Some(at) = text.find(['<', '>']) else {
+        let message = match text.is_empty() {
+            true => "a condition is missing beside a comma".to_owned(),
+            false => format!("{} is not a condition", quoted(text)),
+        };
+        return Err(item.error(message).help("write for example `slo = p99 < 30ms`"));
+    };
+    let side = if text[at..].starts_with('<') { Side::Below } else { Side::Above };
+    if text[at + 1..].starts_with('=') {
+        let sign = item.part(at..at + 2);
+        let strict = &text[at..at + 1];
+        return Err(sign
+            .error(format!("{} is not a comparison of conditions", quoted(sign.text())))
+            .help(format!("write `{strict}`")));
+    }
+    let name = item.part(0..at).trim();
+    let bound = item.part(at + 1..text.len()).trim();
+    let metric = metric(name)?;
+    let value = bound_of(metric, bound)?;
+    let sign = &text[at..at + 1];
+    Ok(Slo { text: format!("{} {sign} {}", name.text(), bound.text()), metric, side, bound: value })
+}
+
+fn metric(name: Excerpt<'_>) -> Result<Metric, Diagnostic> {
+    let text = name.text();
+    if let Some(open) = text.find('(') {
+        let suffix = name.part(open..text.len());
+        return Err(suffix.error("a condition inside a job judges that job").help(format!(
+            "write `{}` without `{}`",
+            text[..open].trim(),
+            suffix.text()
+        )));
+    }
+    match text {
+        "throughput" => return Ok(Metric::Throughput),
+        "failed" => return Ok(Metric::Failed),
+        _ => {}
+    }
+    match text.strip_prefix("service.") {
+        Some(word) => Ok(Metric::Service(statistic(word, name)?)),
+        None => Ok(Metric::Response(statistic(text, name)?)),
+    }
+}
+
+fn statistic(word: &str, name: Excerpt<'_>) -> Result<Statistic, Diagnostic> {
+    match word {
+        "mean" => return Ok(Statistic::Mean),
+        "max" => return Ok(Statistic::Max),
+        _ => {}
+    }
+    let quantile = word.strip_prefix('p').and_then(|number| Decimal::parse(number).ok());
+    let Some(percent) = quantile else {
+        return Err(unknown_metric(name));
+    };
+    match fraction(percent) {
+        Some(quantile) if quantile > 0.0 && quantile < 1.0 => Ok(Statistic::Quantile(quantile)),
+        _ => Err(name
+            .error(format!("the quantile {} is not between p0 and p100", quoted(word)))
+            .help("write `p99.9` for 99.9 %; the largest value is `max`")),
+    }
+}
+
+/// A percentage as the double nearest to its hundredth part.
+fn fraction(percent: Decimal) -> Option<f64> {
+    let text = format!("{}e-{}", percent.digits, percent.scale + 2);
+    text.parse().ok()
+}
+
+fn unknown_metric(name: Excerpt<'_>) -> Diagnostic {
+    let text = name.text();
+    if text.is_empty() {
+        return name.error("the condition does not say what is judged").help(HELP);
+    }
+    let error = name.error(format!("unknown metric {}", quoted(text)));
+    let ours = match text.to_ascii_lowercase().as_str() {
+        "median" => Some("p50"),
+        "avg" | "average" => Some("mean"),
+        "latency" | "response" => Some("p99"),
+        "maximum" | "worst" => Some("max"),
+        "tps" | "qps" | "rps" | "rate" => Some("throughput"),
+        "errors" | "error" | "failures" | "failure" => Some("failed"),
+        "service" => Some("service.mean"),
+        _ => nearest(text, METRICS.iter().copied()),
+    };
+    match ours {
+        Some(ours) => error.did_you_mean(Some(ours)),
+        None => error.help(HELP),
+    }
+}
+
+fn bound_of(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
+    let text = bound.text();
+    let refuse =
+        |why: String, help: &str| Err(bound.error(format!("{} {why}", quoted(text))).help(help));
+    match metric {
+        Metric::Response(_) | Metric::Service(_) => match parse_duration(text) {
+            Ok(span) => Ok(span.0 as f64),
+            Err(error) => refuse(error.to_string(), "times have a unit: `p99 < 30ms`"),
+        },
+        Metric::Throughput => {
+            let number = text.strip_suffix("/s").unwrap_or(text).trim_end();
+            match parse_decimal(number) {
+                Ok(number) => Ok(number.as_f64()),
+                Err(error) => {
+                    refuse(error.to_string(), "throughput is per second: `throughput > 1000`")
+                }
+            }
+        }
+        Metric::Failed => {
+            let help = "the share of failed requests is in percent: `failed < 0.1%`";
+            let Some(percent) = text.strip_suffix('%') else {
+                return refuse("is no percentage".to_owned(), help);
+            };
+            match parse_decimal(percent.trim_end()).map(fraction) {
+                Ok(Some(share)) if share <= 1.0 => Ok(share),
+                Ok(_) => refuse("is more than all".to_owned(), help),
+                Err(error) => refuse(error.to_string(), help),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Passage;
+
+    fn check(text: &str, metric: Metric, side: Side, bound: f64) {
+        let passage = Passage::outside(text);
+        let slo = condition(passage.excerpt()).expect(text);
+        assert_eq!((slo.metric, slo.side, slo.bound), (metric, side, bound), "{text}");
+    }
+
+    #[test]
+    fn conditions_mean_what_they_say() {
+        let quantile = |quantile| Metric::Response(Statistic::Quantile(quantile));
+        check("p99 < 30ms", quantile(0.99), Side::Below, 30e6);
+        check("p99.9<1s", quantile(0.999), Side::Below, 1e9);
+        check("p50 > 0", quantile(0.5), Side::Above, 0.0);
+        check(
+            "service.p99.99 < 5ms",
+            Metric::Service(Statistic::Quantile(0.9999)),
+            Side::Below,
+            5e6,
+        );
+        check("service.mean < 5ms", Metric::Service(Statistic::Mean), Side::Below, 5e6);
+        check("max < 1m", Metric::Response(Statistic::Max), Side::Below, 60e9);
+        check("throughput > 1.5k", Metric::Throughput, Side::Above, 1_500.0);
+        check("throughput > 100/s", Metric::Throughput, Side::Above, 100.0);
+        check("failed < 0.1%", Metric::Failed, Side::Below, 0.001);
+    }
+}

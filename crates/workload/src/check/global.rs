@@ -1,0 +1,136 @@
+//! The keys above the first section.
+
+use base::{Code, Diagnostic, Nanos, Seed, Target};
+
+use super::Checker;
+use super::fields::Fields;
+use crate::keys::Owner;
+use crate::wording::{self, quoted};
+
+/// How many connections a run may open.
+pub(super) const MOST_CONNECTIONS: u32 = 100_000;
+
+/// What holds for the whole run.
+pub(super) struct Global {
+    pub(super) target: Option<Target>,
+    pub(super) duration: Option<Nanos>,
+    pub(super) warmup: Nanos,
+    pub(super) drain: Nanos,
+    pub(super) probe: Nanos,
+    pub(super) connections: Option<u32>,
+    pub(super) max_connections: u32,
+    pub(super) accepted: Vec<Code>,
+}
+
+impl<'f> Checker<'f> {
+    /// The global keys with the overrides of the command line; makes the seed known.
+    pub(super) fn global(&mut self) -> Global {
+        let fields = self.fields(&self.file.globals, Owner::Global, "above the first section");
+        self.seed(&fields);
+        let duration = self.run_length(&fields);
+        let (connections, max_connections) = self.connections(&fields);
+        Global {
+            target: self.target(&fields),
+            duration,
+            warmup: self.warmup(&fields, duration),
+            drain: self.duration(&fields, "drain").unwrap_or(Nanos::from_secs(10)),
+            probe: self.span(&fields, "probe").unwrap_or(Nanos::from_secs(10)),
+            connections,
+            max_connections,
+            accepted: self.codes(&fields),
+        }
+    }
+
+    fn seed(&mut self, fields: &Fields<'f>) {
+        let seed = self.count(fields, "seed", (0, u64::MAX)).map(Seed);
+        self.seed = self.overrides.seed.or(seed).unwrap_or_default();
+    }
+
+    /// The duration of the run; zero is no limit.
+    fn run_length(&mut self, fields: &Fields<'f>) -> Option<Nanos> {
+        let duration = self.duration(fields, "duration");
+        if duration == Some(Nanos::ZERO)
+            && self.overrides.duration.is_none()
+            && let Some(entry) = fields.one("duration")
+        {
+            self.sink.warning(|| {
+                entry
+                    .value()
+                    .warning("a duration of zero is no limit")
+                    .help("leave the key out for a run until interrupted")
+            });
+        }
+        self.overrides.duration.or(duration).filter(|duration| *duration > Nanos::ZERO)
+    }
+
+    fn warmup(&mut self, fields: &Fields<'f>, duration: Option<Nanos>) -> Nanos {
+        let entry = fields.one("warmup");
+        if let Some(entry) = entry.filter(|entry| entry.value().text() == "auto") {
+            self.sink.error(|| {
+                entry
+                    .value()
+                    .error("automatic warm-up is not supported by this version of assay")
+                    .help("give a duration: `warmup = 10s`")
+            });
+            return Nanos::ZERO;
+        }
+        let written = self.duration(fields, "warmup");
+        let warmup = self.overrides.warmup.or(written).unwrap_or(Nanos::ZERO);
+        if warmup > Nanos::ZERO
+            && let Some(duration) = duration.filter(|duration| *duration <= warmup)
+        {
+            let entry = entry.filter(|_| self.overrides.warmup.is_none());
+            let span = entry.and_then(|entry| entry.value().span());
+            self.sink.error(|| nothing_measured(span, warmup, duration));
+        }
+        warmup
+    }
+
+    fn connections(&mut self, fields: &Fields<'f>) -> (Option<u32>, u32) {
+        let ends = (1, MOST_CONNECTIONS);
+        let connections = self.small_count(fields, "connections", ends);
+        let most = self.small_count(fields, "max-connections", ends).unwrap_or(1_000);
+        if let Some(connections) = connections.filter(|connections| *connections > most)
+            && let Some(entry) = fields.one("connections")
+        {
+            self.sink.error(|| {
+                let message =
+                    format!("`connections` is {connections}, but `max-connections` is {most}");
+                let help = format!("write `max-connections = {connections}`");
+                entry.value().error(message).help(help)
+            });
+        }
+        (connections, most)
+    }
+
+    fn target(&mut self, fields: &Fields<'f>) -> Option<Target> {
+        let overriding = self.overrides.target.clone();
+        let written = fields.one("url").and_then(|entry| {
+            let resolved = self.resolved(entry)?;
+            let url = resolved.excerpt();
+            match Target::parse(url.text()) {
+                Ok(target) => Some(target),
+                Err(error) => {
+                    let line = self.file.line_number(url.span().unwrap_or_default().start);
+                    let secret = url.text().contains('@');
+                    self.sink.error(|| match secret {
+                        // The line may hold a password, and a diagnostic with a place shows it.
+                        true => wording::error(None, format!("`url` in line {line}: {error}")),
+                        false => url.error(error.to_string()),
+                    });
+                    None
+                }
+            }
+        });
+        overriding.or(written)
+    }
+}
+
+fn nothing_measured(span: Option<base::Span>, warmup: Nanos, duration: Nanos) -> Diagnostic {
+    let message = format!(
+        "nothing would be measured: the warm-up is {}, the whole run {}",
+        quoted(&warmup.to_string()),
+        quoted(&duration.to_string())
+    );
+    wording::error(span, message).help("`duration` includes the warm-up: make it longer")
+}

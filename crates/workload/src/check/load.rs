@@ -1,0 +1,116 @@
+//! `[load TABLE]`: rows to be made before the jobs start.
+
+use super::Checker;
+use super::fields::Fields;
+use super::section::is_identifier;
+use crate::expr::{Compiled, Expr, Type, compile, parse_all};
+use crate::keys::Owner;
+use crate::plan::{Column, Indexes, Load, LoadMethod, OnDuplicate};
+use crate::read::{Excerpt, Section};
+use crate::wording::quoted;
+
+/// How many connections may load one table.
+const MOST_WRITERS: u32 = 10_000;
+
+/// How many rows one commit may have.
+const MOST_ROWS_PER_COMMIT: u32 = 100_000_000;
+
+impl<'f> Checker<'f> {
+    /// The table and its rows.
+    pub(super) fn load(&mut self, section: &'f Section<'f>, table: &str) -> Load {
+        let whereabouts = format!("in [load {table}]");
+        let fields = self.fields(&section.entries, Owner::Load, &whereabouts);
+        for (key, example) in [("rows", "rows = 100k"), ("columns", "columns = id: row()")] {
+            if fields.one(key).is_none() {
+                self.sink.error(|| {
+                    let message = format!("[load {table}] has no `{key}`");
+                    base::Diagnostic::error(section.span, message)
+                        .help(format!("write for example `{example}`"))
+                });
+            }
+        }
+        self.load_of_fields(&fields, section, table)
+    }
+
+    fn load_of_fields(&mut self, fields: &Fields<'f>, section: &Section<'_>, table: &str) -> Load {
+        let methods =
+            [LoadMethod::Auto, LoadMethod::Insert, LoadMethod::Copy, LoadMethod::LoadData];
+        let duplicates = [OnDuplicate::Error, OnDuplicate::Ignore, OnDuplicate::Replace];
+        let indexes = [Indexes::Before, Indexes::After];
+        let owner = Owner::Load;
+        Load {
+            table: table.to_owned(),
+            rows: self.count(fields, "rows", (0, i64::MAX as u64)).unwrap_or(0),
+            columns: self.columns(fields, table),
+            writers: self.small_count(fields, "writers", (1, MOST_WRITERS)).unwrap_or(1),
+            batch: self.small_count(fields, "batch", (1, MOST_ROWS_PER_COMMIT)).unwrap_or(1_000),
+            method: self.choice(fields, owner, "method", methods).unwrap_or(LoadMethod::Auto),
+            on_duplicate: self
+                .choice(fields, owner, "on-duplicate", duplicates)
+                .unwrap_or(OnDuplicate::Error),
+            indexes: self.choice(fields, owner, "indexes", indexes).unwrap_or(Indexes::Before),
+            span: section.span,
+        }
+    }
+
+    fn columns(&mut self, fields: &Fields<'f>, table: &str) -> Vec<Column> {
+        let section = format!("load {table}");
+        let mut columns: Vec<Column> = Vec::new();
+        for (name, source) in self.named(fields, "columns") {
+            if !is_identifier(name.text()) || name.text().contains('.') {
+                self.sink.error(|| {
+                    let message = format!("{} is not the name of a column", quoted(name.text()));
+                    name.error(message)
+                        .help("a name has letters, digits and `_`, or stands between double quotes")
+                });
+            } else if columns.iter().any(|column| column.name == name.text()) {
+                self.sink.error(|| {
+                    name.error(format!("the column {} stands twice", quoted(name.text())))
+                });
+            } else if let Some(value) = self.column(name, source, &section) {
+                let name = name.text().to_owned();
+                columns.push(Column { name, value });
+            }
+        }
+        self.within_request_size(
+            columns.iter().map(|column| column.value.0.longest(&[])),
+            fields.one("columns"),
+            "a row",
+        );
+        columns
+    }
+
+    fn column(&mut self, name: Excerpt<'_>, source: Excerpt<'_>, section: &str) -> Option<Expr> {
+        let place = format!("column {}", name.text());
+        let compiled = parse_all(source)
+            .map_err(Into::into)
+            .and_then(|ast| compile(&ast, source, self.row_scope(section, &place)))
+            .and_then(|compiled| self.counted(compiled, source))
+            .and_then(|compiled| bindable(compiled, source));
+        match compiled {
+            Ok(compiled) => Some(Expr(compiled.into_node())),
+            Err(refused) => {
+                self.refuse(refused);
+                None
+            }
+        }
+    }
+}
+
+/// A value that a database has a type for.
+///
+/// # Errors
+/// A duration.
+pub(super) fn bindable(
+    compiled: Compiled,
+    source: Excerpt<'_>,
+) -> Result<Compiled, crate::expr::Refused> {
+    if compiled.kind() != Type::Duration {
+        return Ok(compiled);
+    }
+    let text = source.text();
+    let message = format!("{} is a duration, which is no value of a database", quoted(text));
+    let inner = if text.contains(' ') { format!("({text})") } else { text.to_owned() };
+    let help = format!("divide it by a unit: `{inner} / 1s` is a number of seconds");
+    Err(source.error(message).help(help).into())
+}

@@ -1,0 +1,187 @@
+//! Is what the file says possible, and what exactly does it say?
+//!
+//! `File -> sections -> Plan`: one file per kind of section. Checking is pure: it touches no file,
+//! no database and no clock. It goes on behind every mistake, so that one look shows them all.
+
+mod condition;
+mod fault;
+mod fields;
+mod fixed;
+mod global;
+mod job;
+mod load;
+mod named;
+mod pacing;
+mod params;
+mod scan;
+mod section;
+mod statement;
+mod value;
+
+use std::collections::BTreeMap;
+
+use base::{Diagnostic, Nanos, Seed, Target};
+
+use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
+use crate::plan::Plan;
+use crate::read::{Excerpt, File};
+use crate::sink::Sink;
+use crate::wording;
+use section::Kind;
+
+/// What the command line sets, over what the file says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    /// `--set NAME=VALUE`: parameters; the last of a name holds.
+    pub set: Vec<(String, String)>,
+    /// `--duration`
+    pub duration: Option<Nanos>,
+    /// `--warmup`
+    pub warmup: Option<Nanos>,
+    /// `--arrival`: of every job with a rate that is not a timetable.
+    pub arrival: Option<Arrival>,
+    /// `--seed`
+    pub seed: Option<Seed>,
+    /// `--url`
+    pub target: Option<Target>,
+}
+
+/// How the arrivals of a rate are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// At random, independently of one another.
+    Poisson,
+    /// Evenly.
+    Uniform,
+}
+
+/// Makes the plan of a file. There is a plan exactly when there is no error, neither here nor in
+/// reading the file; a file with only `[setup]`, `[load TABLE]` and `[teardown]` gives a plan
+/// without jobs.
+pub fn check(file: &File<'_>, overrides: &Overrides) -> (Option<Plan>, Vec<Diagnostic>) {
+    let mut checker = Checker {
+        file,
+        overrides,
+        sink: Sink::default(),
+        params: BTreeMap::new(),
+        seed: Seed::default(),
+        parts: 0,
+    };
+    let plan = checker.plan();
+    let sound = checker.sink.errors() == 0 && file.errors() == 0;
+    (sound.then_some(plan), checker.sink.finish())
+}
+
+/// What the check of one section needs to know of the rest.
+struct Checker<'f> {
+    file: &'f File<'f>,
+    overrides: &'f Overrides,
+    sink: Sink,
+    /// The parameters; `None` for one that has already been complained about.
+    params: BTreeMap<String, Option<Constant>>,
+    seed: Seed,
+    /// How many parts the expressions of the plan have so far.
+    parts: usize,
+}
+
+/// How many values, operators and calls all expressions of a file may have together.
+const MOST_PARTS: usize = 1_000_000;
+
+impl<'f> Checker<'f> {
+    fn plan(&mut self) -> Plan {
+        let sections = self.classify();
+        let params = self.params(&sections);
+        let global = self.global();
+        let mut plan = Plan {
+            target: global.target,
+            duration: global.duration,
+            warmup: global.warmup,
+            seed: self.seed,
+            drain: global.drain,
+            probe: global.probe,
+            connections: global.connections,
+            max_connections: global.max_connections,
+            params,
+            setup: Vec::new(),
+            loads: Vec::new(),
+            jobs: Vec::new(),
+            teardown: Vec::new(),
+        };
+        for (kind, section) in &sections {
+            match kind {
+                Kind::Setup => plan.setup = self.fixed(section),
+                Kind::Teardown => plan.teardown = self.fixed(section),
+                Kind::Load(table) => plan.loads.push(self.load(section, table)),
+                Kind::Job => {
+                    let job = self.job(section, &global.accepted, plan.duration);
+                    plan.jobs.push(job);
+                }
+                Kind::Params | Kind::Silent => {}
+            }
+        }
+        self.something_to_do(&plan);
+        plan
+    }
+
+    /// Counts the parts of an expression; an error beyond the limit, reported once.
+    fn counted(&mut self, compiled: Compiled, place: Excerpt<'_>) -> Result<Compiled, Refused> {
+        let before = self.parts;
+        self.parts += match &compiled {
+            Compiled::Constant(_) => 1,
+            Compiled::Dynamic(node, _) => node.parts(),
+        };
+        if self.parts <= MOST_PARTS {
+            return Ok(compiled);
+        }
+        let first = before <= MOST_PARTS;
+        let message = "all expressions of the file together have more than 1,000,000 parts";
+        Err(Refused(first.then(|| Box::new(place.error(message)))))
+    }
+
+    /// The scope of an expression that must be known before the run; `what` stands in a sentence.
+    fn fixed_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
+        Scope { params: &self.params, variables: &NO_VARIABLES, site: Site::Fixed(what) }
+    }
+
+    /// The scope of an expression in a request.
+    fn request_scope<'s>(
+        &'s self,
+        variables: &'s Variables,
+        job: &'s str,
+        place: &'s str,
+    ) -> Scope<'s> {
+        let seed = self.seed;
+        Scope {
+            params: &self.params,
+            variables,
+            site: Site::Request(Position { seed, job, place }),
+        }
+    }
+
+    /// The scope of an expression in a row.
+    fn row_scope<'s>(&'s self, section: &'s str, place: &'s str) -> Scope<'s> {
+        let (seed, job) = (self.seed, section);
+        Scope {
+            params: &self.params,
+            variables: &NO_VARIABLES,
+            site: Site::Row(Position { seed, job, place }),
+        }
+    }
+
+    /// Complains about a file that does nothing.
+    fn something_to_do(&mut self, plan: &Plan) {
+        let statements = plan.setup.len() + plan.teardown.len();
+        let idle = statements == 0 && plan.loads.is_empty() && plan.jobs.is_empty();
+        let sound = self.sink.errors() == 0 && self.file.errors() == 0;
+        if idle && sound {
+            self.sink.error(|| {
+                wording::error(None, "the file has no job: there is nothing to run").help(
+                    "a job is a section with a statement:\n\
+                     [read]\n\
+                     query = select 1\n\
+                     rate = 100",
+                )
+            });
+        }
+    }
+}

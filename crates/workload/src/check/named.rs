@@ -1,0 +1,122 @@
+//! `NAME: EXPRESSION, …`: the columns of a table and the variables of a job.
+
+use base::Diagnostic;
+
+use super::Checker;
+use super::fields::Fields;
+use crate::expr::{Compiled, Expr, Node, Refused, Variables, compile, is_name, parse_all};
+use crate::plan::Let;
+use crate::read::{Entry, Excerpt};
+use crate::wording::quoted;
+
+/// How many columns a table, and how many variables a job may have.
+const MOST_NAMED: usize = 5_000;
+
+/// The largest request or row in bytes.
+const LARGEST_REQUEST: u64 = 256 << 20;
+
+impl<'f> Checker<'f> {
+    /// The names and expressions in all lines of a key.
+    pub(super) fn named(
+        &mut self,
+        fields: &Fields<'f>,
+        key: &str,
+    ) -> Vec<(Excerpt<'f>, Excerpt<'f>)> {
+        let mut pairs = Vec::new();
+        for entry in fields.all(key) {
+            if entry.value().text().is_empty() {
+                self.sink.error(|| {
+                    let message = format!("{} has no value", quoted(entry.key().text()));
+                    entry.whole().error(message).help(format!("write `{key} = NAME: EXPRESSION`"))
+                });
+            }
+            for item in entry.value().list() {
+                if pairs.len() >= MOST_NAMED {
+                    self.sink.error(|| item.error("more than 5,000 items are listed here"));
+                    return pairs;
+                }
+                match item.split_once(b':').filter(|(name, _)| !name.text().is_empty()) {
+                    Some(pair) => pairs.push(pair),
+                    None => self.sink.error(|| unnamed(key, entry, item)),
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The variables of a job, in order; what each is for later expressions is added to
+    /// `variables`.
+    pub(super) fn lets(
+        &mut self,
+        fields: &Fields<'f>,
+        job: &str,
+        variables: &mut Variables,
+    ) -> Vec<Let> {
+        let mut lets = Vec::new();
+        for (name, source) in self.named(fields, "let") {
+            let Some(name) = self.variable_name(name, variables) else {
+                continue;
+            };
+            let place = format!("let {name}");
+            let compiled = parse_all(source)
+                .map_err(Refused::from)
+                .and_then(|ast| compile(&ast, source, self.request_scope(variables, job, &place)))
+                .and_then(|compiled| self.counted(compiled, source));
+            let compiled = compiled.map_err(|refused| self.refuse(refused)).ok();
+            variables.define(name, compiled.as_ref().map(Compiled::kind));
+            // A broken variable keeps its place, so that the others are not renumbered.
+            let node = compiled.map_or(Node::Int(0), Compiled::into_node);
+            lets.push(Let { name: name.to_owned(), value: Expr(node) });
+        }
+        lets
+    }
+
+    /// The name of a new variable, if it can be one.
+    fn variable_name<'n>(&mut self, name: Excerpt<'n>, variables: &Variables) -> Option<&'n str> {
+        let word = name.text();
+        let why = if !is_name(word) {
+            "is not a name: a name has at most 64 letters, digits and `_`, and begins with no digit"
+        } else if variables.contains(word) {
+            "is defined twice in this job"
+        } else if self.params.contains_key(word) {
+            "is already a parameter: give the variable another name"
+        } else {
+            return Some(word);
+        };
+        self.sink.error(|| name.error(format!("{} {why}", quoted(word))));
+        None
+    }
+
+    /// Complains about values that together could outgrow a buffer.
+    pub(super) fn within_request_size(
+        &mut self,
+        lengths: impl Iterator<Item = u64>,
+        entry: Option<&Entry<'_>>,
+        what: &str,
+    ) {
+        let total = lengths.fold(0, u64::saturating_add);
+        if total <= LARGEST_REQUEST {
+            return;
+        }
+        let megabytes = total >> 20;
+        self.sink.error(|| {
+            let span = entry.and_then(|entry| entry.value().span());
+            let message = format!("{what} could have {megabytes} MB; the limit is 256 MB");
+            crate::wording::error(span, message).help("make its texts shorter")
+        });
+    }
+}
+
+fn unnamed(key: &str, entry: &Entry<'_>, item: Excerpt<'_>) -> Diagnostic {
+    if item.text().is_empty() {
+        return entry
+            .value()
+            .error("an item is missing beside a comma")
+            .help("remove the comma, or write what is missing");
+    }
+    let message = format!("{} is no `NAME: EXPRESSION`", quoted(item.text()));
+    item.error(message).help(match key {
+        "let" => "write for example `let = a: uniform(1, 1000)`",
+        _ => "write for example `columns = id: row(), owner: text(12)`",
+    })
+}

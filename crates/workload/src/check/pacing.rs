@@ -1,0 +1,185 @@
+//! When do requests start? The keys of a job's pacing say which model it is.
+
+use base::{Diagnostic, Nanos, Rate};
+
+use super::fields::Fields;
+use super::global::MOST_CONNECTIONS;
+use super::{Arrival, Checker};
+use crate::expr::{Compiled, Constant, Expr, Refused, Type, Variables, compile, parse_all};
+use crate::keys::Owner;
+use crate::plan::{Pacing, Schedule};
+use crate::read::{Entry, Excerpt};
+use crate::wording::quoted;
+
+/// How many requests one arrival may bring, and how many may wait in a queue.
+const MOST_WAITING: u32 = 1_000_000_000;
+
+/// The shortest time between two arrivals: that of the highest rate.
+const SHORTEST_PERIOD: Nanos = Nanos(1_000_000_000 / Rate::HIGHEST);
+
+/// Which of the keys that decide about the model are set.
+#[derive(Clone, Copy)]
+struct Chosen<'f> {
+    rate: Option<&'f Entry<'f>>,
+    every: Option<&'f Entry<'f>>,
+    concurrency: Option<&'f Entry<'f>>,
+}
+
+impl<'f> Checker<'f> {
+    /// The pacing of a job.
+    pub(super) fn pacing(
+        &mut self,
+        fields: &Fields<'f>,
+        job: &str,
+        variables: &Variables,
+    ) -> Pacing {
+        let chosen = Chosen {
+            rate: fields.one("rate"),
+            every: fields.one("every"),
+            concurrency: fields.one("concurrency"),
+        };
+        self.contradictions(chosen);
+        self.companions(fields, chosen);
+        let batch = self.small_count(fields, "batch-size", (1, MOST_WAITING)).unwrap_or(1);
+        let workers = self.small_count(fields, "concurrency", (1, MOST_CONNECTIONS)).unwrap_or(1);
+        let limit = self.small_count(fields, "queue-limit", (1, MOST_WAITING));
+        let every = self.period(fields);
+        let rated = self.schedule(fields);
+        let think = self.think(fields, job, variables);
+        match (rated, every, chosen.concurrency) {
+            (Some((schedule, _)), _, Some(_)) => {
+                Pacing::Queue { schedule, batch, workers, limit: limit.unwrap_or(100_000) }
+            }
+            (Some((schedule, true)), _, None) => Pacing::Timetable { schedule, batch },
+            (Some((schedule, false)), _, None) => Pacing::Open { schedule, batch },
+            (None, Some(period), _) => {
+                Pacing::Timetable { schedule: Schedule::Every(period), batch }
+            }
+            (None, None, _) => Pacing::Closed { clients: workers, think },
+        }
+    }
+
+    /// The schedule of a rate, and whether it is a timetable: one below 1/s whose arrivals are not
+    /// said to be spread otherwise.
+    fn schedule(&mut self, fields: &Fields<'f>) -> Option<(Schedule, bool)> {
+        let arrivals = [Arrival::Poisson, Arrival::Uniform];
+        let written = self.choice(fields, Owner::Job, "arrival", arrivals);
+        let rate = self.rate(fields, "rate")?;
+        let timetable = rate.as_f64() < 1.0 && written.is_none();
+        let overriding = self.overrides.arrival.filter(|_| !timetable);
+        let usual = if timetable { Arrival::Uniform } else { Arrival::Poisson };
+        let schedule = match overriding.or(written).unwrap_or(usual) {
+            Arrival::Poisson => Schedule::Poisson(rate),
+            Arrival::Uniform => Schedule::Uniform(rate),
+        };
+        Some((schedule, timetable))
+    }
+
+    fn period(&mut self, fields: &Fields<'f>) -> Option<Nanos> {
+        let period = self.span(fields, "every")?;
+        let too_long = period > Rate::LONGEST_PERIOD;
+        let entry = fields.one("every").filter(|_| too_long || period < SHORTEST_PERIOD);
+        if let Some(entry) = entry {
+            let why = match too_long {
+                true => "is longer than a year",
+                false => "is less than 10ns, the time of 100,000,000 arrivals per second",
+            };
+            self.sink
+                .error(|| entry.value().error(format!("{} {why}", quoted(entry.value().text()))));
+        }
+        Some(period)
+    }
+
+    /// Complains about keys that name two models.
+    fn contradictions(&mut self, chosen: Chosen<'f>) {
+        if let (Some(rate), Some(every)) = (chosen.rate, chosen.every) {
+            self.sink.error(|| {
+                two_models(every, rate)
+                    .help("`rate` is traffic, `every` a timetable: keep the one that you mean")
+            });
+        }
+        if let (Some(every), Some(concurrency)) = (chosen.every, chosen.concurrency) {
+            self.sink.error(|| {
+                two_models(concurrency, every).help(
+                    "a timetable takes the connections that it needs;\n\
+                     for a queue with workers write `rate` and `concurrency`",
+                )
+            });
+        }
+    }
+
+    /// Complains about keys that mean something only beside others.
+    fn companions(&mut self, fields: &Fields<'f>, chosen: Chosen<'f>) {
+        let (rate, every) = (chosen.rate.is_some(), chosen.every.is_some());
+        if let Some(entry) = fields.one("arrival").filter(|_| !rate) {
+            let help = match every {
+                true => "a timetable is always even: leave `arrival` out",
+                false => "write `rate = 100` beside it, or leave it out",
+            };
+            self.alone(entry, "needs a `rate`", help);
+        }
+        if let Some(entry) = fields.one("batch-size").filter(|_| !rate && !every) {
+            let help = "write `rate = 100` or `every = 10s` beside it, or leave it out";
+            self.alone(entry, "needs a `rate` or `every`", help);
+        }
+        let queue = rate && chosen.concurrency.is_some();
+        if let Some(entry) = fields.one("queue-limit").filter(|_| !queue) {
+            let help = "add what is missing, or leave the limit out: only those two make a queue";
+            self.alone(entry, "needs a `rate` and a `concurrency`", help);
+        }
+        if let Some(entry) = fields.one("think").filter(|_| rate || every) {
+            let model = if rate { "rate" } else { "every" };
+            let why = format!("has no meaning beside `{model}`");
+            let help =
+                format!("only clients of a closed job think: leave out `think` or `{model}`");
+            self.alone(entry, &why, &help);
+        }
+    }
+
+    fn alone(&mut self, entry: &Entry<'_>, why: &str, help: &str) {
+        self.sink.error(|| {
+            let name = quoted(entry.key().text());
+            entry.key().error(format!("{name} {why}")).help(help)
+        });
+    }
+
+    /// The pause of a client: a duration, known or drawn.
+    fn think(&mut self, fields: &Fields<'f>, job: &str, variables: &Variables) -> Option<Expr> {
+        let entry = fields.one("think")?;
+        let source = entry.value();
+        let compiled = parse_all(source)
+            .map_err(Refused::from)
+            .and_then(|ast| compile(&ast, source, self.request_scope(variables, job, "think")))
+            .and_then(|compiled| self.counted(compiled, source))
+            .and_then(|compiled| pause(compiled, source).map_err(Refused::from));
+        compiled.map_err(|refused| self.refuse(refused)).ok()
+    }
+}
+
+/// A pause from an expression: a duration that is not negative, or a bare zero.
+fn pause(compiled: Compiled, source: Excerpt<'_>) -> Result<Expr, Diagnostic> {
+    let what = quoted(source.text());
+    match &compiled {
+        Compiled::Constant(Constant::Int(0)) => {
+            return Ok(Expr(Constant::Duration(0).into_node()));
+        }
+        Compiled::Constant(constant) if constant.is_negative() => {
+            return Err(source.error(format!("{what} is negative")));
+        }
+        Compiled::Constant(_) | Compiled::Dynamic(..) => {}
+    }
+    let kind = compiled.kind();
+    if kind == Type::Duration {
+        return Ok(Expr(compiled.into_node()));
+    }
+    let error = source.error(format!("`think` is a duration, but {what} is {}", kind.article()));
+    Err(match kind.is_number() {
+        true => error.help("give its numbers a unit: `20ms`, `exp(20ms)`"),
+        false => error.help("write for example `think = exp(20ms)`"),
+    })
+}
+
+fn two_models(second: &Entry<'_>, first: &Entry<'_>) -> Diagnostic {
+    let (first, name) = (quoted(first.key().text()), quoted(second.key().text()));
+    second.key().error(format!("{first} and {name} cannot be set together"))
+}

@@ -1,0 +1,301 @@
+//! `[params]`: constants with names, in any order, overridden by `--set`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use base::Diagnostic;
+
+use super::Checker;
+use super::section::Kind;
+use super::value::resolve;
+use crate::expr::{
+    AstKind, Compiled, Constant, NO_VARIABLES, Refused, Scope, Site, compile, is_name, parse_all,
+    parse_braced, text,
+};
+use crate::plan::Param;
+use crate::read::{Entry, Excerpt, Passage, Section};
+use crate::wording::{self, nearest, quoted};
+
+/// How many parameters may refer to one another in a chain.
+const LONGEST_CHAIN: usize = 100;
+
+/// How many parameters a file may have.
+const MOST_PARAMS: usize = 10_000;
+
+/// A parameter before its value is known.
+struct Raw<'f> {
+    name: &'f str,
+    /// The value from `--set` where there is one.
+    passage: Option<Passage<'f>>,
+    entry: &'f Entry<'f>,
+}
+
+impl Raw<'_> {
+    fn value(&self) -> Excerpt<'_> {
+        match &self.passage {
+            Some(passage) => passage.excerpt().trim(),
+            None => self.entry.value(),
+        }
+    }
+
+    /// A complaint about the value, which says when it came from the command line.
+    fn complaint(&self, diagnostic: Diagnostic) -> Diagnostic {
+        match self.passage {
+            None => diagnostic,
+            Some(_) => Diagnostic {
+                message: format!("--set {}: {}", self.name, diagnostic.message),
+                ..diagnostic
+            },
+        }
+    }
+}
+
+impl<'f> Checker<'f> {
+    /// Makes the parameters known, and gives them for the plan.
+    pub(super) fn params(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Vec<Param> {
+        let section = sections.iter().find(|(kind, _)| *kind == Kind::Params);
+        let mut raw = match section {
+            Some((_, section)) => self.raw_params(&section.entries),
+            None => Vec::new(),
+        };
+        self.apply_overrides(&mut raw);
+        let mut resolver = Resolver {
+            places: raw.iter().enumerate().map(|(place, raw)| (raw.name, place)).collect(),
+            raw: &raw,
+            chain: Vec::new(),
+            checker: self,
+        };
+        for place in 0..raw.len() {
+            resolver.resolve(place);
+        }
+        let param = |raw: &Raw<'_>| {
+            let constant = self.params.get(raw.name)?.as_ref()?;
+            Some(Param { name: raw.name.to_owned(), value: written(constant) })
+        };
+        raw.iter().filter_map(param).collect()
+    }
+
+    fn raw_params(&mut self, entries: &'f [Entry<'f>]) -> Vec<Raw<'f>> {
+        let mut raw = Vec::new();
+        let mut first: HashMap<&str, &Entry<'_>> = HashMap::new();
+        for entry in entries {
+            let name = entry.key().text();
+            if raw.len() >= MOST_PARAMS {
+                self.sink.error(|| entry.key().error("the file has more than 10,000 parameters"));
+                break;
+            }
+            if !is_name(name) {
+                self.sink.error(|| bad_name(entry));
+            } else if let Some(first) = first.get(name) {
+                let file = self.file;
+                self.sink.error(|| {
+                    let start = first.key().span().unwrap_or_default().start;
+                    let line = file.line_number(start);
+                    let message = format!(
+                        "the parameter {} stands twice; the first is in line {line}",
+                        quoted(name)
+                    );
+                    entry.key().error(message).help("remove one of the two")
+                });
+            } else {
+                first.insert(name, entry);
+                raw.push(Raw { name, passage: None, entry });
+            }
+        }
+        raw
+    }
+
+    fn apply_overrides(&mut self, raw: &mut [Raw<'f>]) {
+        let places: HashMap<&str, usize> =
+            raw.iter().enumerate().map(|(place, raw)| (raw.name, place)).collect();
+        let overrides = self.overrides;
+        for (name, value) in &overrides.set {
+            match places.get(name.as_str()) {
+                Some(place) => raw[*place].passage = Some(Passage::outside(value)),
+                None => {
+                    let known = raw.iter().map(|raw| raw.name);
+                    self.sink.error(|| unknown_override(name, known));
+                }
+            }
+        }
+    }
+}
+
+/// Finds the values of parameters through the parameters that they refer to.
+struct Resolver<'r, 'f> {
+    checker: &'r mut Checker<'f>,
+    raw: &'r [Raw<'f>],
+    places: HashMap<&'f str, usize>,
+    /// The parameters whose values are being found, each referring to the next.
+    chain: Vec<usize>,
+}
+
+impl Resolver<'_, '_> {
+    fn resolve(&mut self, place: usize) {
+        let raw = &self.raw[place];
+        if self.checker.params.contains_key(raw.name) {
+            return;
+        }
+        self.chain.push(place);
+        let references = self.resolve_references(raw);
+        self.chain.pop();
+        let constant = references.and_then(|()| constant(raw, &self.checker.params));
+        let constant = constant.map_err(|Refused(diagnostic)| {
+            if let Some(diagnostic) = diagnostic {
+                self.checker.sink.error(|| raw.complaint(*diagnostic));
+            }
+        });
+        self.checker.params.insert(raw.name.to_owned(), constant.ok());
+    }
+
+    /// Finds the values of all parameters that this one refers to.
+    fn resolve_references(&mut self, raw: &Raw<'_>) -> Result<(), Refused> {
+        for name in references(raw.value()) {
+            let Some(&other) = self.places.get(name) else {
+                continue;
+            };
+            if self.chain.contains(&other) {
+                return Err(self.cycle(raw, other).into());
+            }
+            if self.chain.len() >= LONGEST_CHAIN {
+                return Err(too_long(raw).into());
+            }
+            self.resolve(other);
+        }
+        Ok(())
+    }
+
+    fn cycle(&self, raw: &Raw<'_>, back_to: usize) -> Diagnostic {
+        let circle = self.chain.iter().skip_while(|place| **place != back_to);
+        let names: Vec<&str> =
+            circle.chain([&back_to]).map(|place| self.raw[*place].name).collect();
+        let message = format!("the parameter is defined by itself: {}", names.join(" -> "));
+        raw.value().error(message).help("give it, or one of the others, a value of its own")
+    }
+}
+
+/// The names in the expressions of a value.
+fn references(value: Excerpt<'_>) -> Vec<&str> {
+    let text = value.text();
+    let mut names = Vec::new();
+    let mut at = 0;
+    while let Some(offset) = text[at..].find("${") {
+        let open = at + offset;
+        if text[..open].ends_with('$') {
+            at = open + 2;
+            continue;
+        }
+        let (ast, end) = parse_braced(value, open + 2);
+        if let Ok(ast) = ast {
+            ast.names(&mut |range| names.push(&text[range]));
+        }
+        at = end;
+    }
+    names
+}
+
+/// The value of a parameter: a text in quotes, one expression, or a number, a duration or a text
+/// in which expressions are replaced.
+fn constant(
+    raw: &Raw<'_>,
+    params: &BTreeMap<String, Option<Constant>>,
+) -> Result<Constant, Refused> {
+    let value = raw.value();
+    let scope = Scope { params, variables: &NO_VARIABLES, site: Site::Fixed("a parameter") };
+    if value.text().is_empty() {
+        return Err(value
+            .error(format!("the parameter `{}` has no value", raw.name))
+            .help("write a number, a duration or a text; an empty text is `''`")
+            .into());
+    }
+    if let Some(text) = quoted_text(value)? {
+        return Ok(Constant::Text(text));
+    }
+    if let Some(constant) = single_expression(value, scope)? {
+        return Ok(constant);
+    }
+    Ok(read(resolve(value, scope)?.excerpt().text()))
+}
+
+/// The content of a value that is one text in quotes.
+///
+/// # Errors
+/// A value that begins with a quote and is something else: taken as a bare text it would hide that
+/// a `;` cut it.
+fn quoted_text(value: Excerpt<'_>) -> Result<Option<String>, Refused> {
+    if !value.text().starts_with(['\'', '"']) {
+        return Ok(None);
+    }
+    match parse_all(value)?.kind {
+        AstKind::Constant(Constant::Text(text)) => Ok(Some(text)),
+        _ => Err(value
+            .error("more than a text in quotes stands here")
+            .help("write an expression in `${…}`, or the whole value in quotes")
+            .into()),
+    }
+}
+
+/// The constant of a value that is one `${…}`.
+fn single_expression(value: Excerpt<'_>, scope: Scope<'_>) -> Result<Option<Constant>, Refused> {
+    if !value.text().starts_with("${") {
+        return Ok(None);
+    }
+    let (ast, end) = parse_braced(value, 2);
+    if end < value.text().len() {
+        return Ok(None);
+    }
+    match compile(&ast?, value, scope)? {
+        Compiled::Constant(constant) => Ok(Some(constant)),
+        Compiled::Dynamic(..) => Ok(None),
+    }
+}
+
+/// A number or a duration where the text is one, else the text.
+fn read(text: &str) -> Constant {
+    let (negative, magnitude) = match text.strip_prefix('-') {
+        Some(magnitude) => (true, magnitude),
+        None => (false, text),
+    };
+    Constant::number(magnitude, negative).unwrap_or_else(|_| Constant::Text(text.to_owned()))
+}
+
+/// A constant as it is written in `[params]`: texts without quotes where that reads back.
+fn written(constant: &Constant) -> String {
+    let bare = constant.bare();
+    let Constant::Text(content) = constant else {
+        return bare;
+    };
+    let reads_back = !content.is_empty()
+        && content.trim() == content
+        && text::is_plain(content)
+        && !content.contains("${")
+        && !content.starts_with(['\'', '"'])
+        && !content.ends_with('\\')
+        && read(content) == *constant;
+    if reads_back { bare } else { text::quoted(content) }
+}
+
+fn bad_name(entry: &Entry<'_>) -> Diagnostic {
+    let message = format!("{} is not a name for a parameter", quoted(entry.key().text()));
+    entry
+        .key()
+        .error(message)
+        .help("a name has at most 64 letters, digits and `_`, and begins with no digit")
+}
+
+fn unknown_override<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Diagnostic {
+    let message = format!("--set {name}: the file has no parameter {}", quoted(name));
+    let error = wording::error(None, message);
+    if let Some(near) = nearest(name, known.clone()) {
+        return error.did_you_mean(Some(near));
+    }
+    let names: Vec<&str> = known.take(20).collect();
+    match names.is_empty() {
+        true => error.help("parameters are defined in the file's `[params]` section"),
+        false => error.help(format!("its parameters are {}", wording::enumeration(&names, "and"))),
+    }
+}
+
+fn too_long(raw: &Raw<'_>) -> Diagnostic {
+    raw.value()
+        .error(format!("more than {LONGEST_CHAIN} parameters refer to one another in a chain"))
+}

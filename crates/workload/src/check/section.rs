@@ -1,0 +1,213 @@
+//! What is each section?
+
+use std::collections::HashMap;
+
+use base::Diagnostic;
+
+use super::Checker;
+use crate::missing;
+use crate::read::{Entry, Section};
+use crate::wording::{nearest, quoted};
+
+/// The kinds of section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind<'f> {
+    /// `[params]`
+    Params,
+    /// `[setup]`
+    Setup,
+    /// `[teardown]`
+    Teardown,
+    /// `[load TABLE]`
+    Load(&'f str),
+    /// Any other section: something to run.
+    Job,
+    /// Ignored, or already complained about.
+    Silent,
+}
+
+/// Keys that make a section a job, whatever its name.
+const MAKES_A_JOB: &[&str] = &["query", "query-file", "query-log-file", "script", "mix", "command"];
+
+/// Section names with a meaning, for did-you-mean.
+const RESERVED: &[&str] = &["setup", "teardown", "params", "load"];
+
+impl<'f> Checker<'f> {
+    /// The sections with their kinds, in order; of those with one name the first.
+    pub(super) fn classify(&mut self) -> Vec<(Kind<'f>, &'f Section<'f>)> {
+        let mut first: HashMap<String, &'f Section<'f>> = HashMap::new();
+        let mut kinds = Vec::new();
+        for section in &self.file.sections {
+            let name = normal_name(&section.name);
+            match first.get(&name) {
+                Some(other) => self.duplicate(section, other),
+                None => {
+                    first.insert(name, section);
+                    kinds.push((self.kind(section), section));
+                }
+            }
+        }
+        kinds
+    }
+
+    fn duplicate(&mut self, section: &Section<'_>, first: &Section<'_>) {
+        let file = self.file;
+        self.sink.error(|| {
+            let line = file.line_number(first.span.start);
+            let message = format!(
+                "the section {} stands twice; the first is in line {line}",
+                bracketed(&section.name)
+            );
+            Diagnostic::error(section.span, message)
+                .help("give it another name, or move its keys to the first")
+        });
+    }
+
+    fn kind(&mut self, section: &'f Section<'f>) -> Kind<'f> {
+        let is_job = section.entries.iter().any(|entry| makes_a_job(entry.key().text()));
+        match section.name.as_str() {
+            "setup" => Kind::Setup,
+            "teardown" => Kind::Teardown,
+            "global" => {
+                self.sink.warning(|| ignored(section));
+                Kind::Silent
+            }
+            name if is_job => {
+                self.warn_of_near_miss(section, name);
+                Kind::Job
+            }
+            "params" => Kind::Params,
+            name => self.kind_without_query(section, name),
+        }
+    }
+
+    fn kind_without_query(&mut self, section: &Section<'f>, name: &'f str) -> Kind<'f> {
+        if let Some(table) = name.strip_prefix("load").filter(|rest| !starts_with_letter(rest)) {
+            return self.load_of(section, table.trim());
+        }
+        self.sink.error(|| no_job(section, name));
+        Kind::Silent
+    }
+
+    fn load_of(&mut self, section: &Section<'_>, table: &'f str) -> Kind<'f> {
+        if table.is_empty() {
+            self.sink.error(|| {
+                Diagnostic::error(section.span, "the section names no table to load")
+                    .help("write `[load TABLE]`")
+            });
+            return Kind::Silent;
+        }
+        if !is_identifier(table) {
+            self.sink.error(|| {
+                let message = format!("{} is not the name of a table", quoted(table));
+                Diagnostic::error(section.span, message).help(
+                    "a name is letters, digits and `_`, or stands in quotes: `[load \"odd name\"]`",
+                )
+            });
+            return Kind::Silent;
+        }
+        Kind::Load(table)
+    }
+
+    /// A job whose name is almost `setup` would run its statements again and again.
+    fn warn_of_near_miss(&mut self, section: &Section<'_>, name: &str) {
+        let only_queries = section.entries.iter().all(|entry| entry.key().text() == "query");
+        let fixed = ["setup", "teardown"];
+        let Some(near) = nearest(name, fixed).filter(|_| only_queries) else {
+            return;
+        };
+        self.sink.warning(|| {
+            let message =
+                format!("{} is a job: its statements run again and again", bracketed(name));
+            Diagnostic::warning(section.span, message)
+                .help(format!("did you mean `[{near}]`, whose statements run once?"))
+        });
+    }
+}
+
+fn makes_a_job(key: &str) -> bool {
+    let base = key.split_once('.').map_or(key, |(base, _)| base);
+    MAKES_A_JOB.contains(&base)
+}
+
+fn starts_with_letter(rest: &str) -> bool {
+    rest.starts_with(|character: char| !character.is_whitespace())
+}
+
+/// A section's name with single spaces between its words: `[load  t]` is `[load t]`.
+fn normal_name(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A section's name as it is written.
+pub(super) fn bracketed(name: &str) -> String {
+    let shown = quoted(name);
+    format!("[{}]", shown.trim_matches('`'))
+}
+
+/// Whether a text is an identifier of SQL: words between dots, or quoted parts.
+pub(super) fn is_identifier(text: &str) -> bool {
+    let mut rest = text;
+    loop {
+        let Some(length) = identifier_part(rest) else {
+            return false;
+        };
+        rest = &rest[length..];
+        match rest.strip_prefix('.') {
+            Some(behind) => rest = behind,
+            None => return rest.is_empty(),
+        }
+    }
+}
+
+/// The length of the word or quoted name at the beginning of a text.
+fn identifier_part(text: &str) -> Option<usize> {
+    let first = text.chars().next()?;
+    if matches!(first, '"' | '`') {
+        let length = text[1..].find(first).filter(|length| *length > 0)?;
+        return Some(length + 2);
+    }
+    let in_word = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$');
+    let length = text.find(|character| !in_word(character)).unwrap_or(text.len());
+    (length > 0 && !first.is_numeric() && !text[..length].contains("${")).then_some(length)
+}
+
+fn ignored(section: &Section<'_>) -> Diagnostic {
+    Diagnostic::warning(section.span, "the section [global] is ignored")
+        .help("write its keys above the first section")
+}
+
+fn no_job(section: &Section<'_>, name: &str) -> Diagnostic {
+    if missing::section(name) {
+        return Diagnostic::error(section.span, missing::message(&bracketed(name)));
+    }
+    let is_slip = |entry: &&Entry<'_>| nearest(entry.key().text(), ["query"]).is_some();
+    if let Some(slip) = section.entries.iter().find(is_slip) {
+        let (key, name) = (quoted(slip.key().text()), bracketed(name));
+        let message = format!("unknown key {key} in {name}, which has no `query`");
+        return slip.key().error(message).did_you_mean(Some("query"));
+    }
+    let message = format!("the section {} has no `query`, so it is not a job", bracketed(name));
+    let error = Diagnostic::error(section.span, message);
+    let word = name.split_whitespace().next().unwrap_or_default();
+    match nearest(word, RESERVED.iter().copied()) {
+        Some("load") => error.help("did you mean `[load TABLE]`?"),
+        Some(near) => error.help(format!("did you mean `[{near}]`?")),
+        None => error.help("give it a statement: `query = select …`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_words_and_quoted_names() {
+        for good in ["accounts", "public.accounts", "\"odd name\"", "`a`.b", "größe", "t$1"] {
+            assert!(is_identifier(good), "{good}");
+        }
+        for bad in ["", "a b", "a.", ".a", "\"\"", "\"a", "1a", "a;b", "a\"b\"", "a.${x}"] {
+            assert!(!is_identifier(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! What is the value of a key?
+//!
+//! `${…}` in a value is a constant and is replaced by its text, so that a literal and an
+//! expression, or both together as in `${n}k`, are read by the same rules.
+
+use base::units::{parse_count, parse_duration};
+use base::{Diagnostic, Nanos, Rate};
+
+use super::Checker;
+use super::fields::Fields;
+use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
+use crate::keys::{self, Form, Owner};
+use crate::missing;
+use crate::read::{Entry, Excerpt, Passage, PassageBuilder};
+use crate::wording::{enumeration, nearest, quoted};
+
+/// How many `${…}` one value may have.
+const MOST_REPLACED: usize = 1_000;
+
+/// A value after its expressions have been replaced.
+pub(super) enum Resolved<'p> {
+    /// There were none.
+    Plain(Excerpt<'p>),
+    /// A text that knows where each part came from.
+    Replaced(Passage<'static>),
+}
+
+impl Resolved<'_> {
+    /// The text.
+    pub(super) fn excerpt(&self) -> Excerpt<'_> {
+        match self {
+            Resolved::Plain(excerpt) => *excerpt,
+            Resolved::Replaced(passage) => passage.excerpt().trim(),
+        }
+    }
+}
+
+/// Replaces each `${…}` in a value by the text of its constant.
+///
+/// # Errors
+/// The first mistake in one of them.
+pub(super) fn resolve<'p>(source: Excerpt<'p>, scope: Scope<'_>) -> Result<Resolved<'p>, Refused> {
+    let text = source.text();
+    if !text.contains("${") {
+        return Ok(Resolved::Plain(source));
+    }
+    let mut builder = PassageBuilder::default();
+    let mut at = 0;
+    let mut replaced = 0;
+    while let Some(offset) = text[at..].find("${") {
+        let open = at + offset;
+        if text[..open].ends_with('$') {
+            builder.copy(source.part(at..open - 1));
+            builder.copy(source.part(open..open + 2));
+            at = open + 2;
+            continue;
+        }
+        replaced += 1;
+        if replaced > MOST_REPLACED {
+            return Err(source.error("the value has more than 1,000 `${…}`").into());
+        }
+        builder.copy(source.part(at..open));
+        let (ast, end) = parse_braced(source, open + 2);
+        let compiled = compile(&ast?, source, scope)?;
+        if let Compiled::Constant(constant) = compiled {
+            builder.replace(source.part(open..end), &constant.bare());
+        }
+        at = end;
+    }
+    builder.copy(source.part(at..text.len()));
+    Ok(Resolved::Replaced(builder.finish()))
+}
+
+impl<'f> Checker<'f> {
+    /// Complains, unless that has happened already.
+    pub(super) fn refuse(&mut self, refused: Refused) {
+        match refused.0 {
+            Some(diagnostic) => self.sink.error(|| *diagnostic),
+            // The cause has been reported, but the plan must not pass for sound.
+            None => debug_assert!(self.sink.errors() > 0),
+        }
+    }
+
+    /// The text of a key's value with its expressions replaced; `None` after a complaint.
+    pub(super) fn resolved(&mut self, entry: &'f Entry<'f>) -> Option<Resolved<'f>> {
+        let name = entry.key().text();
+        if entry.value().text().is_empty() {
+            self.sink.error(|| no_value(entry));
+            return None;
+        }
+        let what = format!("`{name}`");
+        let resolved = resolve(entry.value(), self.fixed_scope(&what));
+        resolved.map_err(|refused| self.refuse(refused)).ok()
+    }
+
+    /// The value of a key, read by `parse`, whose error is the second half of a sentence that
+    /// begins with the value.
+    pub(super) fn read<T>(
+        &mut self,
+        fields: &Fields<'f>,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        let entry = fields.one(name)?;
+        let resolved = self.resolved(entry)?;
+        let value = resolved.excerpt();
+        match parse(value.text()) {
+            Ok(value) => Some(value),
+            Err(why) => {
+                let is_name = |word: &str| self.params.contains_key(word);
+                let unbraced = words(value.text()).any(is_name);
+                self.sink.error(|| match unbraced {
+                    true => without_braces(name, value, &why),
+                    false => unreadable(name, value, &why),
+                });
+                None
+            }
+        }
+    }
+
+    /// A duration.
+    pub(super) fn duration(&mut self, fields: &Fields<'f>, name: &str) -> Option<Nanos> {
+        self.read(fields, name, |text| parse_duration(text).map_err(|error| error.to_string()))
+    }
+
+    /// A duration above zero.
+    pub(super) fn span(&mut self, fields: &Fields<'f>, name: &str) -> Option<Nanos> {
+        self.read(fields, name, |text| match parse_duration(text) {
+            Ok(Nanos::ZERO) => Err(format!("is zero, but `{name}` must take some time")),
+            Ok(span) => Ok(span),
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    /// A whole number between two ends.
+    pub(super) fn count(
+        &mut self,
+        fields: &Fields<'f>,
+        name: &str,
+        (lowest, highest): (u64, u64),
+    ) -> Option<u64> {
+        self.read(fields, name, |text| {
+            let number = parse_count(text).map_err(|error| error.to_string())?;
+            if number < lowest {
+                return Err(format!("is too few: `{name}` is at least {lowest}"));
+            }
+            if number > highest {
+                let highest = base::units::grouped(highest);
+                return Err(format!("is too many: `{name}` is at most {highest}"));
+            }
+            Ok(number)
+        })
+    }
+
+    /// A whole number between two ends that fits into 32 bits.
+    pub(super) fn small_count(
+        &mut self,
+        fields: &Fields<'f>,
+        name: &str,
+        (lowest, highest): (u32, u32),
+    ) -> Option<u32> {
+        let ends = (u64::from(lowest), u64::from(highest));
+        let number = self.count(fields, name, ends)?;
+        Some(u32::try_from(number).unwrap_or(highest))
+    }
+
+    /// Events per second.
+    pub(super) fn rate(&mut self, fields: &Fields<'f>, name: &str) -> Option<Rate> {
+        let entry = fields.one(name)?;
+        let text = entry.value().text();
+        if let Some(function) = missing::rate(text) {
+            let what = format!("{function}()");
+            self.sink.error(|| entry.value().error(missing::message(&what)));
+            return None;
+        }
+        self.read(fields, name, |text| Rate::parse(text).map_err(|error| error.to_string()))
+    }
+
+    /// One of the words that the table of keys lists, as the value at the same place here.
+    pub(super) fn choice<T: Copy, const N: usize>(
+        &mut self,
+        fields: &Fields<'f>,
+        owner: Owner,
+        name: &str,
+        values: [T; N],
+    ) -> Option<T> {
+        let form = keys::find(owner, name).map(|key| key.form);
+        let words = if let Some(Form::Choice(words)) = form { words } else { &[] };
+        debug_assert_eq!(words.len(), N, "{name}");
+        let entry = fields.one(name)?;
+        let resolved = self.resolved(entry)?;
+        let value = resolved.excerpt();
+        let place = words.iter().position(|word| *word == value.text());
+        if place.is_none() {
+            self.sink.error(|| no_such_choice(name, value, words));
+        }
+        values.get(place?).copied()
+    }
+}
+
+fn no_value(entry: &Entry<'_>) -> Diagnostic {
+    let name = entry.key().text();
+    let error = entry.whole().error(format!("{} has no value", quoted(name)));
+    match keys::ALL.iter().find(|key| key.name == name || key.alias == Some(name)) {
+        Some(key) => error.help(format!("write for example `{}`", key.example)),
+        None => error,
+    }
+}
+
+fn unreadable(name: &str, value: Excerpt<'_>, why: &str) -> Diagnostic {
+    let error = value.error(format!("{} {why}", quoted(value.text())));
+    if let Some(help) = remedy(name, value.text()) {
+        return error.help(help);
+    }
+    let is_unread = why.starts_with("is not") || why.starts_with("has an unknown unit");
+    match keys::ALL.iter().find(|key| key.name == name) {
+        Some(key) if is_unread => error.help(format!("write for example `{}`", key.example)),
+        _ => error,
+    }
+}
+
+/// The words of a text that could be names.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_alphanumeric() && character != '_')
+}
+
+fn without_braces(name: &str, value: Excerpt<'_>, why: &str) -> Diagnostic {
+    let text = value.text();
+    let error = value.error(format!("{} {why}", quoted(text)));
+    error.help(format!("to use a parameter, write `{name} = ${{{text}}}`"))
+}
+
+/// What to write instead, for mistakes that are known.
+fn remedy(name: &str, value: &str) -> Option<String> {
+    if value.contains(" #") || value.contains("\t#") {
+        return Some("a comment behind a value begins with `;`".to_owned());
+    }
+    if name == "rate" && parse_duration(value).is_ok_and(|period| period > Nanos::ZERO) {
+        return Some(format!(
+            "`rate` is a number per second: write `rate = 100`, or `every = {value}`"
+        ));
+    }
+    if name == "rate" && value.ends_with("/s") {
+        let number = value.trim_end_matches("/s").trim();
+        return Some(format!("`rate` is per second without a unit: write `rate = {number}`"));
+    }
+    let digits = value.replace([',', '_', '\'', ' '], "");
+    if digits.len() < value.len() && parse_count(&digits).is_ok() {
+        return Some(format!("digits are not grouped: write `{name} = {digits}`"));
+    }
+    let multiplier = value.strip_suffix(['K', 'm']).filter(|head| parse_count(head).is_ok());
+    if multiplier.is_some() && name != "rate" && parse_count(value).is_err() {
+        return Some("the multipliers are `k` for 1,000 and `M` for 1,000,000".to_owned());
+    }
+    None
+}
+
+fn no_such_choice(name: &str, value: Excerpt<'_>, words: &[&str]) -> Diagnostic {
+    let listed = enumeration(words, "or");
+    let message = format!("`{name}` is {listed}, not {}", quoted(value.text()));
+    let error = value.error(message);
+    if let Some(near) = nearest(value.text(), words.iter().copied()) {
+        return error.did_you_mean(Some(near));
+    }
+    if value.text().contains(" #") {
+        return error.help("a comment behind a value begins with `;`");
+    }
+    let yes = matches!(value.text(), "true" | "on" | "1" | "y");
+    let no = matches!(value.text(), "false" | "off" | "0" | "n");
+    match (words, yes, no) {
+        (["yes", "no"], true, _) => error.help(format!("write `{name} = yes`")),
+        (["yes", "no"], _, true) => error.help(format!("write `{name} = no`")),
+        _ => error,
+    }
+}

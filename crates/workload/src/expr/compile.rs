@@ -1,0 +1,344 @@
+//! What does an expression mean here? Names are looked up, types checked, constants folded.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use base::{Diagnostic, Seed, Stream};
+
+use super::constant::{Constant, Undefined};
+use super::syntax::{Argument, Ast, AstKind};
+use super::{Combination, Generate, Node, Operator, Type};
+use crate::generate::{self, Arguments, Given};
+use crate::missing;
+use crate::read::Excerpt;
+use crate::wording::{nearest, quoted};
+
+/// What the names in an expression can mean, and where the expression stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope<'s> {
+    /// The parameters; `None` for one that has already been complained about.
+    pub(crate) params: &'s BTreeMap<String, Option<Constant>>,
+    /// The variables of `let` that are defined so far.
+    pub(crate) variables: &'s Variables,
+    /// Where the expression stands.
+    pub(crate) site: Site<'s>,
+}
+
+/// The variables of `let` that are defined so far.
+#[derive(Debug)]
+pub(crate) struct Variables {
+    places: BTreeMap<String, usize>,
+    kinds: Vec<Option<Type>>,
+}
+
+impl Variables {
+    /// None.
+    pub(crate) const fn new() -> Variables {
+        Variables { places: BTreeMap::new(), kinds: Vec::new() }
+    }
+
+    /// Adds a variable; one without a type has already been complained about.
+    pub(crate) fn define(&mut self, name: &str, kind: Option<Type>) {
+        self.places.insert(name.to_owned(), self.kinds.len());
+        self.kinds.push(kind);
+    }
+
+    /// Whether there is one with this name.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.places.contains_key(name)
+    }
+}
+
+/// What an expression outside of jobs knows of variables.
+pub(crate) static NO_VARIABLES: Variables = Variables::new();
+
+/// Where an expression stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Site<'s> {
+    /// Where a value must be known before the run; in words: `rows`.
+    Fixed(&'s str),
+    /// In a request of a job.
+    Request(Position<'s>),
+    /// In a row of a table.
+    Row(Position<'s>),
+}
+
+/// The position that a generator's random numbers belong to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Position<'s> {
+    /// The seed of the run.
+    pub(crate) seed: Seed,
+    /// The section.
+    pub(crate) job: &'s str,
+    /// The place in the section: `query 2 value 1`, `let a`, `column id`, `think`.
+    pub(crate) place: &'s str,
+}
+
+/// What an expression turned out to be.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Compiled {
+    /// The same for every request.
+    Constant(Constant),
+    /// Made anew for each request.
+    Dynamic(Node, Type),
+}
+
+/// Why an expression means nothing; without a diagnostic when the cause has been reported.
+#[derive(Debug)]
+pub(crate) struct Refused(pub(crate) Option<Box<Diagnostic>>);
+
+impl From<Diagnostic> for Refused {
+    fn from(diagnostic: Diagnostic) -> Refused {
+        Refused(Some(Box::new(diagnostic)))
+    }
+}
+
+impl Compiled {
+    /// The type.
+    pub(crate) fn kind(&self) -> Type {
+        match self {
+            Compiled::Constant(constant) => constant.kind(),
+            Compiled::Dynamic(_, kind) => *kind,
+        }
+    }
+
+    /// The expression for the plan.
+    pub(crate) fn into_node(self) -> Node {
+        match self {
+            Compiled::Constant(constant) => constant.into_node(),
+            Compiled::Dynamic(expr, _) => expr,
+        }
+    }
+
+    /// The constant, if it is one.
+    pub(crate) fn constant(&self) -> Option<&Constant> {
+        match self {
+            Compiled::Constant(constant) => Some(constant),
+            Compiled::Dynamic(..) => None,
+        }
+    }
+}
+
+/// Gives an expression of `source` its meaning in a scope.
+///
+/// # Errors
+/// The first mistake in it.
+pub(crate) fn compile(
+    ast: &Ast,
+    source: Excerpt<'_>,
+    scope: Scope<'_>,
+) -> Result<Compiled, Refused> {
+    let mut compiler = Compiler { source, scope, generators: 0 };
+    compiler.expression(ast)
+}
+
+struct Compiler<'c> {
+    source: Excerpt<'c>,
+    scope: Scope<'c>,
+    /// How many generators stand before the present place of the expression.
+    generators: usize,
+}
+
+impl<'c> Compiler<'c> {
+    fn part(&self, range: &Range<usize>) -> Excerpt<'c> {
+        self.source.part(range.clone())
+    }
+
+    fn expression(&mut self, ast: &Ast) -> Result<Compiled, Refused> {
+        match &ast.kind {
+            AstKind::Constant(constant) => Ok(Compiled::Constant(constant.clone())),
+            AstKind::Name(range) => self.name(self.part(range)),
+            AstKind::Negate(inner) => self.negate(inner, ast),
+            AstKind::Combine(operator, both) => self.combine(*operator, both, ast),
+            AstKind::Call(name, arguments) => self.call(self.part(name), arguments, ast),
+        }
+    }
+
+    fn name(&self, name: Excerpt<'_>) -> Result<Compiled, Refused> {
+        let variables = self.scope.variables;
+        if let Some(&place) = variables.places.get(name.text()) {
+            let kind = variables.kinds[place].ok_or(Refused(None))?;
+            return Ok(Compiled::Dynamic(Node::Variable(place), kind));
+        }
+        match self.scope.params.get(name.text()) {
+            Some(Some(constant)) => Ok(Compiled::Constant(constant.clone())),
+            Some(None) => Err(Refused(None)),
+            None => Err(self.unknown_name(name).into()),
+        }
+    }
+
+    fn unknown_name(&self, name: Excerpt<'_>) -> Diagnostic {
+        let word = name.text();
+        let error = name.error(format!("unknown name {}", quoted(word)));
+        if generate::find(word).is_some() {
+            return error.help(format!("`{word}` is a generator: write `{word}(…)`"));
+        }
+        let variables = self.scope.variables.places.keys().map(String::as_str);
+        let params = self.scope.params.keys().map(String::as_str);
+        match nearest(word, variables.chain(params)) {
+            Some(near) => error.did_you_mean(Some(near)),
+            None => error.help(match self.scope.site {
+                Site::Request(_) => {
+                    "define it in `[params]`, or with `let` above its use; texts need quotes"
+                }
+                Site::Fixed(_) | Site::Row(_) => "define it in `[params]`; texts need quotes",
+            }),
+        }
+    }
+
+    fn negate(&mut self, inner: &Ast, whole: &Ast) -> Result<Compiled, Refused> {
+        let place = self.part(&inner.range);
+        let (expr, kind) = match self.expression(inner)? {
+            Compiled::Constant(constant) => {
+                let negated = constant.negated();
+                return negated.map(Compiled::Constant).map_err(|why| match why {
+                    Undefined::Types => no_sign(place, constant.kind()).into(),
+                    Undefined::ByZero | Undefined::TooLarge => {
+                        undefined(self.part(&whole.range), why).into()
+                    }
+                });
+            }
+            Compiled::Dynamic(expr, kind) => (expr, kind),
+        };
+        match kind {
+            Type::Int | Type::Real | Type::Duration => {
+                Ok(Compiled::Dynamic(Node::Negate(Box::new(expr)), kind))
+            }
+            Type::Text | Type::Timestamp => Err(no_sign(place, kind).into()),
+        }
+    }
+
+    fn combine(
+        &mut self,
+        operator: Operator,
+        both: &(Ast, Ast),
+        whole: &Ast,
+    ) -> Result<Compiled, Refused> {
+        let left = self.expression(&both.0)?;
+        let right = self.expression(&both.1)?;
+        let places = (self.part(&both.0.range), self.part(&both.1.range));
+        let Some(kind) = Type::combined(operator, left.kind(), right.kind()) else {
+            let whole = self.part(&whole.range);
+            let kinds = (left.kind(), right.kind());
+            return Err(mismatch(whole, operator, places, kinds).into());
+        };
+        if let (Compiled::Constant(left), Compiled::Constant(right)) = (&left, &right) {
+            return match Constant::combine(operator, left, right) {
+                Ok(constant) => Ok(Compiled::Constant(constant)),
+                Err(why) => Err(undefined(self.part(&whole.range), why).into()),
+            };
+        }
+        let combination =
+            Combination { operator, left: left.into_node(), right: right.into_node() };
+        Ok(Compiled::Dynamic(Node::Combine(Box::new(combination)), kind))
+    }
+
+    fn call(
+        &mut self,
+        name: Excerpt<'c>,
+        arguments: &[Argument],
+        whole: &Ast,
+    ) -> Result<Compiled, Refused> {
+        let whole = self.part(&whole.range);
+        let spec = generate::find(name.text()).ok_or_else(|| self.unknown_call(name))?;
+        let stream = self.stream(spec, whole)?;
+        let mut bound = Arguments::new(spec, whole, stream);
+        for argument in arguments {
+            let value = self.expression(&argument.value)?;
+            let given = Given { place: self.part(&argument.value.range), value };
+            bound.bind(argument.name.as_ref().map(|name| self.part(name)), given)?;
+        }
+        bound.complete()?;
+        let (family, kind) = (spec.build)(&bound)?;
+        let generate = Box::new(Generate { stream, family });
+        Ok(Compiled::Dynamic(Node::Generate(generate), kind))
+    }
+
+    /// The random numbers of the next generator, if generators may stand here.
+    fn stream(
+        &mut self,
+        spec: &'static generate::Spec,
+        whole: Excerpt<'_>,
+    ) -> Result<Stream, Refused> {
+        let position = match self.scope.site {
+            Site::Fixed(what) => return Err(not_constant(whole, what).into()),
+            Site::Request(_) if spec.rows_only => return Err(no_row(whole).into()),
+            Site::Request(position) | Site::Row(position) => position,
+        };
+        self.generators += 1;
+        let place = format!("{} #{}", position.place, self.generators);
+        Ok(Stream::new(position.seed, position.job, &place))
+    }
+
+    fn unknown_call(&self, name: Excerpt<'_>) -> Diagnostic {
+        let word = name.text();
+        if word == "raw" {
+            return name
+                .error("`raw(…)` stands inside another expression")
+                .help("it can only be the whole of a `${…}` in a statement: `${raw(table)}`");
+        }
+        if missing::generator(word) {
+            return name.error(missing::message(&format!("{word}()")));
+        }
+        let error = name.error(format!("unknown generator {}", quoted(word)));
+        if let Some(ours) = generate::elsewhere(word) {
+            return error.help(format!("in assay it is called `{ours}(…)`"));
+        }
+        match nearest(word, generate::ALL.iter().map(|spec| spec.name)) {
+            Some(near) => error.did_you_mean(Some(near)),
+            None => error.help(format!("there are {}", generate::names())),
+        }
+    }
+}
+
+fn undefined(place: Excerpt<'_>, why: Undefined) -> Diagnostic {
+    let error = place.error(format!("{} {why}", quoted(place.text())));
+    match why {
+        Undefined::TooLarge => error.help("integers have 64 bits, other numbers go up to 9e18"),
+        Undefined::ByZero | Undefined::Types => error,
+    }
+}
+
+fn no_sign(place: Excerpt<'_>, kind: Type) -> Diagnostic {
+    let what = quoted(place.text());
+    place.error(format!("{what} is {}: it has no negative", kind.article()))
+}
+
+fn mismatch(
+    whole: Excerpt<'_>,
+    operator: Operator,
+    places: (Excerpt<'_>, Excerpt<'_>),
+    kinds: (Type, Type),
+) -> Diagnostic {
+    let (left, right) = (quoted(places.0.text()), quoted(places.1.text()));
+    let message = format!(
+        "`{}` cannot combine {left}, {}, with {right}, {}",
+        operator.sign(),
+        kinds.0.article(),
+        kinds.1.article()
+    );
+    let error = whole.error(message);
+    match kinds {
+        (Type::Text, _) | (_, Type::Text) => error.help("arithmetic is for numbers and durations"),
+        (Type::Timestamp, _) | (_, Type::Timestamp) => {
+            error.help("write the difference as the generator's offset: `timestamp(-1h)`")
+        }
+        (Type::Duration, Type::Duration) => error.help("multiply a duration by a number"),
+        _ => error.help("give the number a unit, such as `10ms`"),
+    }
+}
+
+fn not_constant(place: Excerpt<'_>, what: &str) -> Diagnostic {
+    place
+        .error(format!(
+            "{} differs from request to request, but {what} needs a constant",
+            quoted(place.text())
+        ))
+        .help("write a constant, or an expression of parameters")
+}
+
+fn no_row(place: Excerpt<'_>) -> Diagnostic {
+    place
+        .error("`row()` numbers the rows of a `[load TABLE]` section, and a job has none")
+        .help("`sequence()` numbers the requests of a job")
+}

@@ -1,0 +1,315 @@
+//! What is known before the run: constants and their arithmetic.
+//!
+//! Unlike values made during a run, which saturate, a constant that overflows is an error.
+
+use std::fmt;
+
+use base::Nanos;
+use base::units::{UnitError, parse_decimal, parse_duration};
+
+use super::exact::Exact;
+use super::text;
+use super::{Node, Operator, Type};
+
+/// A value that is the same for every request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Constant {
+    /// A whole number.
+    Int(i64),
+    /// A number with a point.
+    Real(Exact),
+    /// A span in nanoseconds, negative ones included.
+    Duration(i64),
+    /// A text.
+    Text(String),
+}
+
+/// Why constant arithmetic has no result; its `Display` is the second half of a sentence that
+/// begins with the expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Undefined {
+    /// A division by zero.
+    ByZero,
+    /// More than the type can hold.
+    TooLarge,
+    /// The operator has no meaning for these types.
+    Types,
+}
+
+impl fmt::Display for Undefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Undefined::ByZero => "divides by zero",
+            Undefined::TooLarge => "is too large",
+            Undefined::Types => "mixes types",
+        })
+    }
+}
+
+impl Constant {
+    /// Reads a number or a duration as it stands in an expression: `10`, `1.5M`, `0.01`, `250ms`.
+    /// A number is an integer when it is whole and written without a point or with a multiplier.
+    ///
+    /// # Errors
+    /// The second half of a sentence that begins with the word.
+    pub(crate) fn number(word: &str, negative: bool) -> Result<Constant, String> {
+        match parse_decimal(word) {
+            Ok(number) => {
+                let multiplied = word.ends_with(['k', 'M']);
+                if number.scale == 0 && (multiplied || !word.contains('.')) {
+                    return int(number.digits, negative);
+                }
+                let exact = Exact::from_decimal(number, negative);
+                exact.map(Constant::Real).ok_or_else(too_large)
+            }
+            Err(UnitError::NotANumber) => duration(word, negative),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The type.
+    pub(crate) fn kind(&self) -> Type {
+        match self {
+            Constant::Int(_) => Type::Int,
+            Constant::Real(_) => Type::Real,
+            Constant::Duration(_) => Type::Duration,
+            Constant::Text(_) => Type::Text,
+        }
+    }
+
+    /// The constant as a part of a plan.
+    pub(crate) fn into_node(self) -> Node {
+        match self {
+            Constant::Int(number) => Node::Int(number),
+            Constant::Real(number) => Node::Real(number.as_f64()),
+            Constant::Duration(nanos) => Node::Duration(nanos),
+            Constant::Text(text) => Node::Text(text.into()),
+        }
+    }
+
+    /// The constant as it is written where a key's value stands: texts without quotes.
+    pub(crate) fn bare(&self) -> String {
+        match self {
+            Constant::Int(number) => number.to_string(),
+            Constant::Real(number) => number.to_string(),
+            Constant::Duration(nanos) => text::duration(*nanos),
+            Constant::Text(text) => text.clone(),
+        }
+    }
+
+    /// The constant as a literal of SQL; `None` for a duration, which SQL has not.
+    pub(crate) fn sql(&self) -> Option<String> {
+        match self {
+            Constant::Int(_) | Constant::Real(_) => Some(self.bare()),
+            Constant::Duration(_) => None,
+            Constant::Text(text) => Some(format!("'{}'", text.replace('\'', "''"))),
+        }
+    }
+
+    /// The constant with the other sign.
+    pub(crate) fn negated(&self) -> Result<Constant, Undefined> {
+        match self {
+            Constant::Int(number) => number.checked_neg().map(Constant::Int),
+            Constant::Real(number) => Some(Constant::Real(number.negated())),
+            Constant::Duration(nanos) => nanos.checked_neg().map(Constant::Duration),
+            Constant::Text(_) => return Err(Undefined::Types),
+        }
+        .ok_or(Undefined::TooLarge)
+    }
+
+    /// The result of an operation on two constants.
+    pub(crate) fn combine(
+        operator: Operator,
+        left: &Constant,
+        right: &Constant,
+    ) -> Result<Constant, Undefined> {
+        let divides = matches!(operator, Operator::Divide | Operator::Modulo);
+        if divides && right.is_zero() {
+            return Err(Undefined::ByZero);
+        }
+        let combined = match (left, right) {
+            (Constant::Int(a), Constant::Int(b)) => ints(operator, *a, *b).map(Constant::Int),
+            (Constant::Duration(a), Constant::Duration(b)) => spans(operator, *a, *b)?,
+            (Constant::Duration(a), b) => span(span_by(operator, *a, b.exact()?)?),
+            (a, Constant::Duration(b)) if operator == Operator::Multiply => {
+                span(a.exact()?.of_span(*b))
+            }
+            (a, b) => reals(operator, a.exact()?, b.exact()?).map(Constant::Real),
+        };
+        combined.ok_or(Undefined::TooLarge)
+    }
+
+    /// Whether it is below zero.
+    pub(crate) fn is_negative(&self) -> bool {
+        match self {
+            Constant::Int(number) | Constant::Duration(number) => *number < 0,
+            Constant::Real(number) => number.is_negative(),
+            Constant::Text(_) => false,
+        }
+    }
+
+    /// The nearest double of a number; of anything else, none that compares.
+    pub(crate) fn as_f64(&self) -> f64 {
+        match self {
+            Constant::Int(number) => *number as f64,
+            Constant::Real(number) => number.as_f64(),
+            Constant::Duration(_) | Constant::Text(_) => f64::NAN,
+        }
+    }
+
+    /// A number as one with a point.
+    pub(crate) fn widened(&self) -> Option<Node> {
+        self.kind().is_number().then(|| Node::Real(self.as_f64()))
+    }
+
+    fn is_zero(&self) -> bool {
+        match self {
+            Constant::Int(number) | Constant::Duration(number) => *number == 0,
+            Constant::Real(number) => number.is_zero(),
+            Constant::Text(_) => false,
+        }
+    }
+
+    fn exact(&self) -> Result<Exact, Undefined> {
+        match self {
+            Constant::Int(number) => Exact::from_int(*number).ok_or(Undefined::TooLarge),
+            Constant::Real(number) => Ok(*number),
+            Constant::Duration(_) | Constant::Text(_) => Err(Undefined::Types),
+        }
+    }
+}
+
+fn int(magnitude: u64, negative: bool) -> Result<Constant, String> {
+    let number = if negative {
+        0_i64.checked_sub_unsigned(magnitude)
+    } else {
+        i64::try_from(magnitude).ok()
+    };
+    number.map(Constant::Int).ok_or_else(too_large)
+}
+
+fn duration(word: &str, negative: bool) -> Result<Constant, String> {
+    let Nanos(nanos) = parse_duration(word).map_err(|error| error.to_string())?;
+    let nanos = i64::try_from(nanos).map_err(|_| too_large())?;
+    Ok(Constant::Duration(if negative { -nanos } else { nanos }))
+}
+
+fn too_large() -> String {
+    UnitError::TooLarge.to_string()
+}
+
+fn ints(operator: Operator, a: i64, b: i64) -> Option<i64> {
+    match operator {
+        Operator::Add => a.checked_add(b),
+        Operator::Subtract => a.checked_sub(b),
+        Operator::Multiply => a.checked_mul(b),
+        Operator::Divide => a.checked_div(b),
+        Operator::Modulo => Some(a.wrapping_rem(b)),
+    }
+}
+
+fn reals(operator: Operator, a: Exact, b: Exact) -> Option<Exact> {
+    match operator {
+        Operator::Add => a.plus(b),
+        Operator::Subtract => a.plus(b.negated()),
+        Operator::Multiply => a.times(b),
+        Operator::Divide => a.over(b),
+        Operator::Modulo => a.modulo(b),
+    }
+}
+
+/// A span whose size fits too, so that it can be written with its sign.
+fn span(nanos: Option<i64>) -> Option<Constant> {
+    nanos.filter(|nanos| *nanos != i64::MIN).map(Constant::Duration)
+}
+
+fn spans(operator: Operator, a: i64, b: i64) -> Result<Option<Constant>, Undefined> {
+    Ok(match operator {
+        Operator::Add => span(a.checked_add(b)),
+        Operator::Subtract => span(a.checked_sub(b)),
+        Operator::Multiply => return Err(Undefined::Types),
+        Operator::Divide => Exact::ratio(a, b).map(Constant::Real),
+        Operator::Modulo => Some(Constant::Duration(a.wrapping_rem(b))),
+    })
+}
+
+fn span_by(operator: Operator, nanos: i64, by: Exact) -> Result<Option<i64>, Undefined> {
+    match operator {
+        Operator::Multiply => Ok(by.of_span(nanos)),
+        Operator::Divide => Ok(by.divides_span(nanos)),
+        Operator::Add | Operator::Subtract | Operator::Modulo => Err(Undefined::Types),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn constant(text: &str) -> Constant {
+        match text.strip_prefix('-') {
+            Some(rest) => Constant::number(rest, true).unwrap(),
+            None => Constant::number(text, false).unwrap(),
+        }
+    }
+
+    fn check(left: &str, operator: Operator, right: &str, expected: &str) {
+        let result = Constant::combine(operator, &constant(left), &constant(right));
+        let shown = result.map_or_else(|error| error.to_string(), |value| value.bare());
+        assert_eq!(shown, expected, "{left} {operator:?} {right}");
+    }
+
+    #[test]
+    fn a_point_makes_a_real_and_a_multiplier_takes_it_away() {
+        for (text, kind) in [
+            ("7", Type::Int),
+            ("1e3", Type::Int),
+            ("1.5M", Type::Int),
+            ("2.0", Type::Real),
+            ("1e-3", Type::Real),
+            (".5k", Type::Int),
+            ("1.2345k", Type::Real),
+            ("10ms", Type::Duration),
+            ("5m", Type::Duration),
+            ("-9223372036854775808", Type::Int),
+        ] {
+            assert_eq!(constant(text).kind(), kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_says_why() {
+        for (text, why) in [
+            ("10x", "has an unknown unit: units are ns, us, ms, s, m, h and d"),
+            ("9223372036854775808", "is too large"),
+            ("400000000h", "is too large"),
+            ("1..2", "is not a number"),
+        ] {
+            assert_eq!(Constant::number(text, false), Err(why.to_owned()));
+        }
+    }
+
+    #[test]
+    fn types_decide_what_arithmetic_means() {
+        check("7", Operator::Divide, "2", "3");
+        check("-7", Operator::Divide, "2", "-3");
+        check("-7", Operator::Modulo, "2", "-1");
+        check("7.0", Operator::Divide, "2", "3.5");
+        check("1m", Operator::Divide, "40s", "1.5");
+        check("1m", Operator::Divide, "8", "7s500ms");
+        check("1.5", Operator::Multiply, "2s", "3s");
+        check("10s", Operator::Subtract, "15s", "-5s");
+        check("10s", Operator::Modulo, "3s", "1s");
+    }
+
+    #[test]
+    fn constants_without_a_result_are_refused() {
+        check("1", Operator::Divide, "0", "divides by zero");
+        check("1s", Operator::Modulo, "0s", "divides by zero");
+        check("1s", Operator::Divide, "0.0", "divides by zero");
+        check("9223372036854775807", Operator::Add, "1", "is too large");
+        check("-9223372036854775808", Operator::Divide, "-1", "is too large");
+        check("1s", Operator::Add, "1", "mixes types");
+        check("1", Operator::Subtract, "1s", "mixes types");
+        check("1s", Operator::Multiply, "1s", "mixes types");
+    }
+}

@@ -1,0 +1,202 @@
+//! What is one tenth? Constant numbers with a point, exact in decimal.
+//!
+//! A rate of `0.01` has to stay one hundredth through parameters and arithmetic, which a double
+//! cannot promise. Doubles appear only where values are made from request to request.
+
+use std::fmt;
+
+use base::units::Decimal;
+
+/// A decimal fraction: `mantissa / 10^scale`, without trailing zeros.
+///
+/// The mantissa holds at most [`Exact::LARGEST`] and the scale at most 18 digits. What arithmetic
+/// gives beyond that is rounded to fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exact {
+    mantissa: i128,
+    scale: u32,
+}
+
+const SCALE: u32 = 18;
+
+impl Exact {
+    /// The largest number; a double next to it is not larger, so that it reads back.
+    pub(crate) const LARGEST: i128 = 9_000_000_000_000_000_000;
+
+    /// A number from its parts, rounded to what fits; `None` beyond the largest.
+    fn new(mut mantissa: i128, mut scale: u32) -> Option<Exact> {
+        while scale > 0 && (scale > SCALE || mantissa.abs() > Exact::LARGEST) {
+            mantissa = divide_rounding(mantissa, 10);
+            scale -= 1;
+        }
+        if mantissa.abs() > Exact::LARGEST {
+            return None;
+        }
+        while scale > 0 && mantissa % 10 == 0 {
+            mantissa /= 10;
+            scale -= 1;
+        }
+        Some(Exact { mantissa, scale })
+    }
+
+    /// A number as it was written, and its sign.
+    pub(crate) fn from_decimal(number: Decimal, negative: bool) -> Option<Exact> {
+        let magnitude = i128::from(number.digits);
+        let mantissa = if negative { -magnitude } else { magnitude };
+        Exact::new(mantissa, number.scale)
+    }
+
+    /// A whole number.
+    pub(crate) fn from_int(number: i64) -> Option<Exact> {
+        Exact::new(i128::from(number), 0)
+    }
+
+    /// The nearest double.
+    pub(crate) fn as_f64(self) -> f64 {
+        let text = format!("{}e-{}", self.mantissa, self.scale);
+        text.parse().unwrap_or(f64::NAN)
+    }
+
+    /// Whether it is below zero.
+    pub(crate) fn is_negative(self) -> bool {
+        self.mantissa < 0
+    }
+
+    /// Whether it is zero.
+    pub(crate) fn is_zero(self) -> bool {
+        self.mantissa == 0
+    }
+
+    /// The sum.
+    pub(crate) fn plus(self, other: Exact) -> Option<Exact> {
+        let scale = self.scale.max(other.scale);
+        Exact::new(self.at(scale) + other.at(scale), scale)
+    }
+
+    /// The number with the other sign.
+    pub(crate) fn negated(self) -> Exact {
+        Exact { mantissa: -self.mantissa, ..self }
+    }
+
+    /// The product.
+    pub(crate) fn times(self, other: Exact) -> Option<Exact> {
+        Exact::new(self.mantissa * other.mantissa, self.scale + other.scale)
+    }
+
+    /// The quotient to 18 decimals; `None` also for a division by zero.
+    pub(crate) fn over(self, other: Exact) -> Option<Exact> {
+        let scale = self.scale.max(other.scale);
+        quotient(self.at(scale), other.at(scale))
+    }
+
+    /// What is left of a division whose quotient is whole; it has the sign of the dividend.
+    pub(crate) fn modulo(self, other: Exact) -> Option<Exact> {
+        let scale = self.scale.max(other.scale);
+        Exact::new(self.at(scale).checked_rem(other.at(scale))?, scale)
+    }
+
+    /// A span of nanoseconds times this number, rounded down in size.
+    pub(crate) fn of_span(self, nanos: i64) -> Option<i64> {
+        let product = self.mantissa * i128::from(nanos);
+        i64::try_from(product / 10_i128.pow(self.scale)).ok()
+    }
+
+    /// A span of nanoseconds over this number, rounded down in size.
+    pub(crate) fn divides_span(self, nanos: i64) -> Option<i64> {
+        let scaled = i128::from(nanos) * 10_i128.pow(self.scale);
+        i64::try_from(scaled.checked_div(self.mantissa)?).ok()
+    }
+
+    /// How often one span of nanoseconds goes into another.
+    pub(crate) fn ratio(nanos: i64, other: i64) -> Option<Exact> {
+        quotient(i128::from(nanos), i128::from(other))
+    }
+
+    /// The mantissa at a scale that is not below its own: below 10³⁷, so that sums fit.
+    fn at(self, scale: u32) -> i128 {
+        self.mantissa * 10_i128.pow(scale - self.scale)
+    }
+}
+
+/// Long division: the whole part, then digit by digit until nothing is left or 18 are there.
+fn quotient(numerator: i128, denominator: i128) -> Option<Exact> {
+    let negative = (numerator < 0) != (denominator < 0);
+    let (numerator, denominator) = (numerator.abs(), denominator.abs());
+    let mut mantissa = numerator.checked_div(denominator)?;
+    let mut rest = numerator % denominator;
+    let mut scale = 0;
+    while rest > 0 && scale < SCALE && mantissa < Exact::LARGEST {
+        rest *= 10;
+        mantissa = mantissa * 10 + rest / denominator;
+        rest %= denominator;
+        scale += 1;
+    }
+    Exact::new(if negative { -mantissa } else { mantissa }, scale)
+}
+
+fn divide_rounding(number: i128, by: i128) -> i128 {
+    (number + number.signum() * by / 2) / by
+}
+
+impl fmt::Display for Exact {
+    /// With a point, by which it is told from an integer: `0.01`, `2.0`, `-1.5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.mantissa < 0 { "-" } else { "" };
+        let magnitude = self.mantissa.unsigned_abs();
+        let unit = 10_u128.pow(self.scale);
+        let width = self.scale.max(1) as usize;
+        write!(f, "{sign}{}.{:0width$}", magnitude / unit, magnitude % unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exact(text: &str) -> Exact {
+        let (negative, digits) = match text.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, text),
+        };
+        Exact::from_decimal(Decimal::parse(digits).unwrap(), negative).unwrap()
+    }
+
+    fn check(result: Option<Exact>, expected: &str) {
+        let shown = result.map_or("none".to_owned(), |number| number.to_string());
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn arithmetic_is_exact_in_decimal() {
+        check(exact("0.1").plus(exact("0.2")), "0.3");
+        check(exact("16.7").times(exact("3")), "50.1");
+        check(exact("1").over(exact("8")), "0.125");
+        check(exact("-1").over(exact("3")), "-0.333333333333333333");
+        check(exact("100").over(exact("3")), "33.33333333333333333");
+        check(exact("7.5").modulo(exact("-2")), "1.5");
+        check(exact("1").over(exact("0")), "none");
+        check(exact("1").modulo(exact("0")), "none");
+        check(exact("9000000000000000000").plus(exact("1")), "none");
+        check(exact("0.000000001").times(exact("0.0000000001")), "0.0");
+        check(exact("8999999999.999999999").times(exact("2")), "18000000000.0");
+    }
+
+    #[test]
+    fn spans_are_scaled_exactly() {
+        assert_eq!(exact("1.5").of_span(1_000_000_001), Some(1_500_000_001));
+        assert_eq!(exact("0.3").divides_span(3), Some(10));
+        assert_eq!(exact("0").divides_span(3), None);
+        assert_eq!(exact("9e18").of_span(9_000_000_000_000_000_000), None);
+        check(Exact::ratio(90, 60), "1.5");
+    }
+
+    #[test]
+    fn the_nearest_double_reads_back() {
+        for text in ["0.1", "2", "1234567890.123456789", "9e18", "1e-18", "-0.3"] {
+            let double = exact(text).as_f64();
+            let printed = format!("{double}");
+            assert_eq!(exact(&printed).as_f64(), double, "{text}");
+        }
+        assert_eq!(exact("0.1").as_f64(), 0.1);
+    }
+}

@@ -1,0 +1,427 @@
+//! What is the shape of an expression?
+//!
+//! A recursive descent over the words, bounded in depth and in size. The first mistake ends an
+//! expression: what follows it would be guesswork.
+
+use std::ops::Range;
+
+use base::Diagnostic;
+
+use super::constant::Constant;
+use super::token::{Token, TokenKind, next};
+use super::{Operator, text};
+use crate::read::Excerpt;
+use crate::wording::quoted;
+
+/// How deep operators, parentheses and calls may hang on one another.
+const DEEPEST: u32 = 100;
+
+/// How many values, operators and calls one expression may have.
+const LARGEST: usize = 20_000;
+
+/// An expression as it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Ast {
+    /// What it is.
+    pub(crate) kind: AstKind,
+    /// Where it stands in the text that was parsed.
+    pub(crate) range: Range<usize>,
+    depth: u32,
+}
+
+/// The kinds of expression.
+#[derive(Clone, Debug)]
+pub(crate) enum AstKind {
+    /// A number, a duration or a text.
+    Constant(Constant),
+    /// A parameter or a variable, whose name stands here.
+    Name(Range<usize>),
+    /// A minus before an expression.
+    Negate(Box<Ast>),
+    /// Two expressions combined.
+    Combine(Operator, Box<(Ast, Ast)>),
+    /// A call of the function whose name stands at the range.
+    Call(Range<usize>, Vec<Argument>),
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug)]
+pub(crate) struct Argument {
+    /// Where its name stands, if it has one: `s=0.99`.
+    pub(crate) name: Option<Range<usize>>,
+    /// Its value.
+    pub(crate) value: Ast,
+}
+
+impl Ast {
+    /// Calls `visit` with the place of every name.
+    pub(crate) fn names(&self, visit: &mut impl FnMut(Range<usize>)) {
+        match &self.kind {
+            AstKind::Constant(_) => {}
+            AstKind::Name(range) => visit(range.clone()),
+            AstKind::Negate(inner) => inner.names(visit),
+            AstKind::Combine(_, both) => {
+                both.0.names(visit);
+                both.1.names(visit);
+            }
+            AstKind::Call(_, arguments) => {
+                for argument in arguments {
+                    argument.value.names(visit);
+                }
+            }
+        }
+    }
+}
+
+/// Parses a whole text as one expression.
+pub(crate) fn parse_all(source: Excerpt<'_>) -> Result<Ast, Diagnostic> {
+    let mut parser = Parser::new(source, 0);
+    let ast = parser.expression(0)?;
+    match parser.token.kind {
+        TokenKind::End => Ok(ast),
+        _ => Err(parser.unexpected("an operator or the end")),
+    }
+}
+
+/// Parses the expression behind a `${` and its `}`. Besides the result it says where to go on:
+/// behind the `}`, or behind the first `}` after the mistake.
+pub(crate) fn parse_braced(source: Excerpt<'_>, at: usize) -> (Result<Ast, Diagnostic>, usize) {
+    let mut parser = Parser::new(source, at);
+    let result = parser.braced(at);
+    match result {
+        Ok((ast, end)) => (Ok(ast), end),
+        Err(diagnostic) => {
+            let text = source.text();
+            let mistake = parser.token.range.start;
+            let end = text[mistake..].find('}').map_or(text.len(), |brace| mistake + brace + 1);
+            (Err(diagnostic), end)
+        }
+    }
+}
+
+struct Parser<'p> {
+    source: Excerpt<'p>,
+    token: Token,
+    nesting: u32,
+    size: usize,
+}
+
+impl<'p> Parser<'p> {
+    fn new(source: Excerpt<'p>, at: usize) -> Parser<'p> {
+        Parser { source, token: next(source.text(), at), nesting: 0, size: 0 }
+    }
+
+    /// Takes the present word and moves on to the next.
+    fn take(&mut self) -> Token {
+        let following = next(self.source.text(), self.token.range.end);
+        std::mem::replace(&mut self.token, following)
+    }
+
+    fn text(&self, range: &Range<usize>) -> &'p str {
+        &self.source.text()[range.clone()]
+    }
+
+    /// The rest of a `${…}` whose content begins at `at`: the expression and where the `}` ends.
+    fn braced(&mut self, at: usize) -> Result<(Ast, usize), Diagnostic> {
+        let opening = at.saturating_sub(2)..at;
+        if self.token.kind == TokenKind::CloseBrace {
+            let all = opening.start..self.token.range.end;
+            return Err(self
+                .source
+                .part(all)
+                .error("`${}` holds no expression")
+                .help("write a value between the braces, or `$${` for a literal `${`"));
+        }
+        let ast = self.expression(0)?;
+        match self.token.kind {
+            TokenKind::CloseBrace => Ok((ast, self.token.range.end)),
+            TokenKind::End => Err(self.unclosed_brace(opening)),
+            _ => Err(self.unexpected("an operator or `}`")),
+        }
+    }
+
+    /// Operators of at least this precedence and what stands between them.
+    fn expression(&mut self, lowest: u8) -> Result<Ast, Diagnostic> {
+        self.nesting += 1;
+        if self.nesting > DEEPEST {
+            return Err(self.too_deep(self.token.range.clone()));
+        }
+        let mut left = self.operand()?;
+        while let TokenKind::Operator(operator) = self.token.kind {
+            if operator.precedence() < lowest {
+                break;
+            }
+            self.take();
+            let right = self.expression(operator.precedence() + 1)?;
+            left = self.combine(operator, left, right)?;
+        }
+        self.nesting -= 1;
+        Ok(left)
+    }
+
+    fn combine(&mut self, operator: Operator, left: Ast, right: Ast) -> Result<Ast, Diagnostic> {
+        let range = left.range.start..right.range.end;
+        let depth = left.depth.max(right.depth) + 1;
+        self.node(AstKind::Combine(operator, Box::new((left, right))), range, depth)
+    }
+
+    /// Makes a node, within the limits. Values weigh nothing, what they hang on counts them, and
+    /// a call weighs no less than with its defaults written out.
+    fn node(&mut self, kind: AstKind, range: Range<usize>, depth: u32) -> Result<Ast, Diagnostic> {
+        self.size += match &kind {
+            AstKind::Constant(_) | AstKind::Name(_) => 0,
+            AstKind::Negate(_) => 1,
+            AstKind::Combine(..) => 2,
+            AstKind::Call(_, arguments) => arguments.len().max(3) + 1,
+        };
+        if depth > DEEPEST {
+            return Err(self.too_deep(range));
+        }
+        if self.size > LARGEST {
+            return Err(self.too_large(range));
+        }
+        Ok(Ast { kind, range, depth })
+    }
+
+    fn operand(&mut self) -> Result<Ast, Diagnostic> {
+        let token = self.token.clone();
+        match token.kind {
+            TokenKind::Number => self.number(false, token.range.start),
+            TokenKind::Text => self.quoted(),
+            TokenKind::Name => self.name_or_call(),
+            TokenKind::Open => self.parenthesis(),
+            TokenKind::OpenBrace => self.inner_brace(),
+            TokenKind::Operator(Operator::Subtract) => self.minus(),
+            TokenKind::OpenText => Err(self.open_text()),
+            TokenKind::Operator(_)
+            | TokenKind::Close
+            | TokenKind::Comma
+            | TokenKind::Equals
+            | TokenKind::CloseBrace
+            | TokenKind::Other
+            | TokenKind::End => Err(self.unexpected("a value")),
+        }
+    }
+
+    fn number(&mut self, negative: bool, start: usize) -> Result<Ast, Diagnostic> {
+        let token = self.take();
+        let word = self.text(&token.range);
+        let constant = Constant::number(word, negative).map_err(|why| {
+            let place = self.source.part(token.range.clone());
+            place.error(format!("{} {why}", quoted(word)))
+        })?;
+        self.node(AstKind::Constant(constant), start..token.range.end, 1)
+    }
+
+    fn quoted(&mut self) -> Result<Ast, Diagnostic> {
+        let token = self.take();
+        let Some(content) = text::unquoted(self.text(&token.range)) else {
+            return Err(self.bad_escape(token.range));
+        };
+        self.node(AstKind::Constant(Constant::Text(content)), token.range, 1)
+    }
+
+    fn minus(&mut self) -> Result<Ast, Diagnostic> {
+        let sign = self.take();
+        if self.token.kind == TokenKind::Number {
+            return self.number(true, sign.range.start);
+        }
+        self.nesting += 1;
+        if self.nesting > DEEPEST {
+            return Err(self.too_deep(sign.range));
+        }
+        let inner = self.operand()?;
+        self.nesting -= 1;
+        let (range, depth) = (sign.range.start..inner.range.end, inner.depth + 1);
+        self.node(AstKind::Negate(Box::new(inner)), range, depth)
+    }
+
+    fn parenthesis(&mut self) -> Result<Ast, Diagnostic> {
+        let open = self.take();
+        let inner = self.expression(0)?;
+        let close = self.expect(TokenKind::Close, "an operator or `)`", open.range.clone())?;
+        let range = open.range.start..close.range.end;
+        Ok(Ast { range, ..inner })
+    }
+
+    /// `${…}` inside an expression is a parenthesis: people write it where it is not needed.
+    fn inner_brace(&mut self) -> Result<Ast, Diagnostic> {
+        let open = self.take();
+        let inner = self.expression(0)?;
+        let close = self.expect(TokenKind::CloseBrace, "an operator or `}`", open.range.clone())?;
+        let range = open.range.start..close.range.end;
+        Ok(Ast { range, ..inner })
+    }
+
+    fn name_or_call(&mut self) -> Result<Ast, Diagnostic> {
+        let name = self.take();
+        if self.token.kind != TokenKind::Open {
+            return self.node(AstKind::Name(name.range.clone()), name.range, 1);
+        }
+        let open = self.take();
+        let mut arguments = Vec::new();
+        let mut depth = 1;
+        while self.token.kind != TokenKind::Close {
+            let argument = self.argument()?;
+            depth = depth.max(argument.value.depth + 1);
+            arguments.push(argument);
+            if self.token.kind != TokenKind::Comma {
+                break;
+            }
+            self.take();
+        }
+        let close = self.expect(TokenKind::Close, "an operator, `,` or `)`", open.range)?;
+        let range = name.range.start..close.range.end;
+        self.node(AstKind::Call(name.range, arguments), range, depth)
+    }
+
+    fn argument(&mut self) -> Result<Argument, Diagnostic> {
+        let first = self.token.clone();
+        let behind = next(self.source.text(), first.range.end);
+        if first.kind != TokenKind::Name || behind.kind != TokenKind::Equals {
+            let value = self.expression(0)?;
+            return Ok(Argument { name: None, value });
+        }
+        self.take();
+        self.take();
+        let value = self.expression(0)?;
+        let name = Some(first.range);
+        Ok(Argument { name, value })
+    }
+
+    fn expect(
+        &mut self,
+        kind: TokenKind,
+        wanted: &str,
+        opening: Range<usize>,
+    ) -> Result<Token, Diagnostic> {
+        if self.token.kind == kind {
+            return Ok(self.take());
+        }
+        if self.token.kind == TokenKind::End {
+            let closing = if kind == TokenKind::Close { ')' } else { '}' };
+            return Err(self.unclosed(opening, closing));
+        }
+        Err(self.unexpected(wanted))
+    }
+
+    fn unexpected(&self, wanted: &str) -> Diagnostic {
+        let place = self.source.part(self.token.range.clone());
+        match self.token.kind {
+            TokenKind::End => place.error(format!("the expression ends where {wanted} must stand")),
+            TokenKind::OpenText => self.open_text(),
+            _ => place.error(format!("{} stands where {wanted} must stand", quoted(place.text()))),
+        }
+    }
+
+    fn unclosed(&self, opening: Range<usize>, closing: char) -> Diagnostic {
+        let place = self.source.part(opening);
+        place
+            .error(format!("this {} is not closed", quoted(place.text())))
+            .help(format!("write the missing `{closing}`"))
+    }
+
+    fn unclosed_brace(&self, opening: Range<usize>) -> Diagnostic {
+        self.source
+            .part(opening)
+            .error("this `${` is not closed")
+            .help("write the missing `}`, or `$${` for a literal `${`")
+    }
+
+    fn open_text(&self) -> Diagnostic {
+        let place = self.source.part(self.token.range.clone());
+        place.error("the text that begins here is not closed").help(format!(
+            "write the missing `{}`; a quote inside a text is doubled;\n\
+             a `;` behind white space begins a comment, unless it is `\\;` between double quotes",
+            place.text()
+        ))
+    }
+
+    fn bad_escape(&self, range: Range<usize>) -> Diagnostic {
+        self.source.part(range).error("the text has an unknown escape").help(
+            "between double quotes a backslash stands before \\ \" ' ; n r t or u{HEX};\n\
+                 between single quotes it is itself",
+        )
+    }
+
+    fn too_deep(&self, range: Range<usize>) -> Diagnostic {
+        self.source
+            .part(range)
+            .error(format!("the expression is more than {DEEPEST} operators and parentheses deep"))
+    }
+
+    fn too_large(&self, range: Range<usize>) -> Diagnostic {
+        self.source
+            .part(range)
+            .error(format!("the expression has more than {LARGEST} values and operators"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Passage;
+
+    /// The shape with every operator in parentheses.
+    fn shape(ast: &Ast, text: &str) -> String {
+        match &ast.kind {
+            AstKind::Constant(constant) => constant.bare(),
+            AstKind::Name(range) => text[range.clone()].to_owned(),
+            AstKind::Negate(inner) => format!("(-{})", shape(inner, text)),
+            AstKind::Combine(operator, both) => {
+                format!("({} {} {})", shape(&both.0, text), operator.sign(), shape(&both.1, text))
+            }
+            AstKind::Call(name, arguments) => {
+                let shapes: Vec<String> =
+                    arguments.iter().map(|argument| shape(&argument.value, text)).collect();
+                format!("{}[{}]", &text[name.clone()], shapes.join(" "))
+            }
+        }
+    }
+
+    fn check(text: &str, expected: &str) {
+        let passage = Passage::whole(text, 0);
+        let parsed = parse_all(passage.excerpt());
+        let shown = parsed.map_or_else(|error| error.message, |ast| shape(&ast, text));
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn operators_bind_as_in_arithmetic() {
+        check("1 + 2 * 3", "(1 + (2 * 3))");
+        check("1 - 2 - 3", "((1 - 2) - 3)");
+        check("(1 - (2 - 3)) % 4", "((1 - (2 - 3)) % 4)");
+        check("-a * -2", "((-a) * -2)");
+        check("--5", "(--5)");
+        check("2-1", "(2 - 1)");
+        check("${a} + ${b * 2}", "(a + (b * 2))");
+        check("f(a, s = 2, g())", "f[a 2 g[]]");
+    }
+
+    #[test]
+    fn mistakes_are_named_where_they_are() {
+        check("", "the expression ends where a value must stand");
+        check("1 +", "the expression ends where a value must stand");
+        check("1 2", "`2` stands where an operator or the end must stand");
+        check("f(1", "this `(` is not closed");
+        check("f(1 2)", "`2` stands where an operator, `,` or `)` must stand");
+        check("f(,)", "`,` stands where a value must stand");
+        check("(1", "this `(` is not closed");
+        check("a # b", "`#` stands where an operator or the end must stand");
+        check("'a", "the text that begins here is not closed");
+        check("f(a 'b)", "the text that begins here is not closed");
+        check("\"\\q\"", "the text has an unknown escape");
+        check("10x", "`10x` has an unknown unit: units are ns, us, ms, s, m, h and d");
+    }
+
+    #[test]
+    fn depth_and_size_are_bounded() {
+        let deep = "the expression is more than 100 operators and parentheses deep";
+        check(&"(".repeat(1_000_000), deep);
+        check(&"-".repeat(1_000_000), deep);
+        check(&"f(".repeat(1_000_000), deep);
+        check(&"1+".repeat(1_000_000), deep);
+        let wide = format!("pick({}1)", "1,".repeat(50_000));
+        check(&wide, "the expression has more than 20000 values and operators");
+    }
+}

@@ -1,0 +1,77 @@
+//! The tree walk that gives an expression its value.
+
+use base::{Values, WallTime};
+
+use super::{Datum, Family, exponential, normal, numbered, pick, text, timestamp};
+use crate::expr::{Generate, Node};
+
+/// What an expression's value depends on, besides the expression.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment<'m> {
+    /// The number of the request or the row.
+    pub(crate) number: u64,
+    /// When the run started, by the calendar.
+    pub(crate) started: WallTime,
+    /// The variables made so far.
+    pub(crate) variables: &'m [Datum],
+    /// Where the variables' texts lie; `None` when that is where the value goes as well.
+    pub(crate) texts: Option<&'m Values>,
+}
+
+impl Node {
+    /// The value for one request; its texts are written into `out`.
+    pub(crate) fn eval(&self, moment: Moment<'_>, out: &mut Values) -> Datum {
+        match self {
+            Node::Int(number) => Datum::Int(*number),
+            Node::Real(number) => Datum::Real(*number),
+            Node::Duration(nanos) => Datum::Duration(*nanos),
+            Node::Text(text) => Datum::Text(out.text(|out| out.push_str(text))),
+            Node::Variable(place) => moment.variable(*place, out),
+            Node::Negate(inner) => inner.eval(moment, out).negated(),
+            Node::Combine(combination) => {
+                let left = combination.left.eval(moment, out);
+                let right = combination.right.eval(moment, out);
+                Datum::combine(combination.operator, left, right)
+            }
+            Node::Generate(generate) => generate.eval(moment, out),
+        }
+    }
+}
+
+impl Generate {
+    fn eval(&self, moment: Moment<'_>, out: &mut Values) -> Datum {
+        let mut draw = self.stream.draw(moment.number);
+        match &self.family {
+            Family::Uniform(uniform) => uniform.draw(&mut draw, moment, out),
+            Family::Zipf(zipf) => Datum::Int(zipf.draw(&mut draw)),
+            Family::Exponential(mean) => {
+                exponential::value(mean.eval(moment, out), draw.exponential())
+            }
+            Family::Normal(mean, deviation) => {
+                let mean = mean.eval(moment, out);
+                normal::value(mean, deviation.eval(moment, out), draw.normal())
+            }
+            Family::Row => Datum::Int(numbered::row(moment.number)),
+            Family::Sequence(start) => Datum::Int(numbered::sequence(*start, moment.number)),
+            Family::Permute(permute) => Datum::Int(permute.at(moment.number)),
+            Family::Text(lo, hi) => {
+                let lo = lo.eval(moment, out);
+                let hi = hi.as_ref().map_or(lo, |hi| hi.eval(moment, out));
+                text::value((lo, hi), &mut draw, out)
+            }
+            Family::Pick(values) => pick::choice(values, &mut draw).eval(moment, out),
+            Family::Timestamp(offset) => timestamp::value(moment.started, offset.eval(moment, out)),
+        }
+    }
+}
+
+impl Moment<'_> {
+    fn variable(self, place: usize, out: &mut Values) -> Datum {
+        match (self.variables[place], self.texts) {
+            (Datum::Text(text), Some(texts)) => {
+                Datum::Text(out.text(|out| out.push_str(texts.resolve(text))))
+            }
+            (datum, _) => datum,
+        }
+    }
+}

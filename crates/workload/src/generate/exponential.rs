@@ -1,0 +1,72 @@
+//! `exp(mean)`: the time between events that know nothing of one another.
+
+use super::{Arguments, Datum, Family, Parameter, Spec};
+use crate::expr::{Refused, Type};
+
+pub(super) static SPEC: Spec = Spec {
+    name: "exp",
+    parameters: &[Parameter::required("mean")],
+    variadic: false,
+    rows_only: false,
+    build,
+    doc: "exponentially distributed with this mean: a duration or a number with a point",
+    example: "exp(20.0)",
+};
+
+/// The value at a standard exponential number.
+pub(super) fn value(mean: Datum, standard: f64) -> Datum {
+    match mean {
+        Datum::Duration(nanos) => Datum::Duration((nanos.max(0) as f64 * standard) as i64),
+        other => match other.number() {
+            Some(mean) => Datum::real(mean * standard),
+            None => Datum::Null,
+        },
+    }
+}
+
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+    let kind = match arguments.measure(1)? {
+        Type::Duration => Type::Duration,
+        Type::Int | Type::Real | Type::Text | Type::Timestamp => Type::Real,
+    };
+    super::not_negative(arguments.required(0)?, "mean")?;
+    Ok((Family::Exponential(arguments.node(0)?), kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::generate::golden::{check, error, reals};
+
+    #[test]
+    fn golden_values_never_change() {
+        check(
+            "exp(20)",
+            "15.025678344031375 24.147995876091386 2.3117462689998964 30.584738610519096 \
+             14.989444149051554 2.8876646287015673 15.04463247322693 2.214528741568782",
+        );
+        check(
+            "exp(20ms) / 1ms",
+            "15.025678 24.147995 2.311746 30.584738 14.989444 2.887664 15.044632 2.214528",
+        );
+    }
+
+    #[test]
+    fn mean_and_variance_are_those_of_the_law() {
+        let n = 100_000;
+        let drawn = reals("exp(20)", n);
+        let mean = drawn.iter().sum::<f64>() / n as f64;
+        let square = drawn.iter().map(|value| value * value).sum::<f64>() / n as f64;
+        // Five standard errors: deviation 20, and of the square 400 times the root of 20.
+        let error = 5.0 / (n as f64).sqrt();
+        assert!((mean - 20.0).abs() < error * 20.0, "{mean}");
+        assert!((square - 800.0).abs() < error * 400.0 * 20.0_f64.sqrt(), "{square}");
+        assert!(drawn.iter().all(|value| *value >= 0.0));
+    }
+
+    #[test]
+    fn bad_arguments_are_refused() {
+        error("exp(-1)", "the mean `-1` is negative");
+        error("exp('a')", "`exp` needs numbers or durations, but `'a'` is a text");
+        error("exp()", "`exp` has no `mean`");
+    }
+}

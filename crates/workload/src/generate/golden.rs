@@ -1,0 +1,67 @@
+//! Helpers for the tests of the generators: what does an expression give?
+
+use std::collections::BTreeMap;
+
+use base::{Seed, Values, WallTime};
+
+use super::{Datum, Moment};
+use crate::expr::{Compiled, NO_VARIABLES, Position, Refused, Scope, Site, compile, parse_all};
+use crate::read::Passage;
+
+/// The first eight values of an expression, which are part of the contract.
+pub(super) fn check(text: &str, expected: &str) {
+    assert_eq!(values(text, 8).join(" "), expected, "{text}");
+}
+
+/// The message that an expression is refused with.
+pub(super) fn error(text: &str, expected: &str) {
+    let Refused(diagnostic) = compiled(text).expect_err(text);
+    assert_eq!(diagnostic.expect("a diagnostic").message, expected, "{text}");
+}
+
+/// The first values of an expression as text.
+pub(super) fn values(text: &str, count: usize) -> Vec<String> {
+    let written = |(datum, texts): (Datum, Values)| {
+        let mut out = String::new();
+        datum.splice(&texts, &mut out);
+        out
+    };
+    drawn(text, count).map(written).collect()
+}
+
+/// The first values of an integer expression.
+pub(super) fn ints(text: &str, count: usize) -> Vec<i64> {
+    let int = |(datum, _)| match datum {
+        Datum::Int(number) => number,
+        other => panic!("an integer, not {other:?}"),
+    };
+    drawn(text, count).map(int).collect()
+}
+
+/// The first values of a real expression.
+pub(super) fn reals(text: &str, count: usize) -> Vec<f64> {
+    let real = |(datum, _)| match datum {
+        Datum::Real(number) => number,
+        other => panic!("a real, not {other:?}"),
+    };
+    drawn(text, count).map(real).collect()
+}
+
+fn drawn(text: &str, count: usize) -> impl Iterator<Item = (Datum, Values)> {
+    let node = compiled(text).expect(text).into_node();
+    (0..count as u64).map(move |number| {
+        let mut texts = Values::new();
+        let moment = Moment { number, started: WallTime::EPOCH, variables: &[], texts: None };
+        let datum = node.eval(moment, &mut texts);
+        (datum, texts)
+    })
+}
+
+fn compiled(text: &str) -> Result<Compiled, Refused> {
+    let passage = Passage::whole(text, 0);
+    let ast = parse_all(passage.excerpt())?;
+    let position = Position { seed: Seed(42), job: "load golden", place: "column value" };
+    let scope =
+        Scope { params: &BTreeMap::new(), variables: &NO_VARIABLES, site: Site::Row(position) };
+    compile(&ast, passage.excerpt(), scope)
+}

@@ -1,0 +1,232 @@
+//! `zipf(lo, hi, s=0.99)`: a few values are asked for often, most of them rarely.
+
+use base::Draw;
+
+use super::{Arguments, Family, Parameter, Spec};
+use crate::expr::{Refused, Type};
+use crate::wording::quoted;
+
+pub(super) static SPEC: Spec = Spec {
+    name: "zipf",
+    parameters: &[
+        Parameter::required("lo"),
+        Parameter::required("hi"),
+        Parameter::optional("s", "0.99"),
+    ],
+    variadic: false,
+    rows_only: false,
+    build,
+    doc: "integers from lo to hi, the r-th of them with a probability proportional to 1/r^s: \
+          lo is the most frequent; constants only, s from 0 (uniform) to 20",
+    example: "zipf(1, 1000)",
+};
+
+/// The steepest exponent: beyond it only the first value would ever come.
+const STEEPEST: f64 = 20.0;
+
+/// How often a draw is rejected at most. On average fewer than one in ten is, so that this limit
+/// is for the reader only.
+const REJECTIONS: u32 = 1_000;
+
+/// Zipf's distribution over the ranks 1 to n, by rejection-inversion (Hörmann, Derflinger:
+/// "Rejection-inversion to generate variates from monotone discrete distributions", ACM TOMACS
+/// 1996): constant time and memory for any n and any s.
+///
+/// A point chosen uniformly in the area under the [`Law`] is turned into a rank by the inverse of
+/// the area, and rejected when it lies outside the rank's own column.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Zipf {
+    lo: i64,
+    ranks: u64,
+    law: Law,
+    /// The area up to n + 1/2.
+    end: f64,
+    /// The area up to 3/2, less the first column, which is as wide as its probability.
+    start: f64,
+    /// A rank that is at most this much above its point is accepted without looking closer.
+    near: f64,
+}
+
+impl Zipf {
+    /// The distribution over the values from `lo` to `hi`.
+    pub(crate) fn new(lo: i64, hi: i64, s: f64) -> Zipf {
+        let law = Law::new(s);
+        // The one range with 2⁶⁴ values loses its last.
+        let ranks = hi.abs_diff(lo).saturating_add(1);
+        Zipf {
+            lo,
+            ranks,
+            end: law.area(ranks as f64 + 0.5),
+            start: law.area(1.5) - 1.0,
+            near: 2.0 - law.at_area(law.area(2.5) - law.density(2.0)),
+            law,
+        }
+    }
+
+    /// The two ends and the exponent.
+    pub(crate) fn arguments(&self) -> (i64, i64, f64) {
+        (self.lo, self.lo.wrapping_add_unsigned(self.ranks - 1), self.law.s)
+    }
+
+    pub(super) fn draw(&self, draw: &mut Draw) -> i64 {
+        self.lo.wrapping_add_unsigned(self.rank(draw) - 1)
+    }
+
+    /// A rank from 1 to n.
+    fn rank(&self, draw: &mut Draw) -> u64 {
+        for _ in 0..REJECTIONS {
+            let point = self.end + draw.unit() * (self.start - self.end);
+            let x = self.law.at_area(point);
+            let rank = ((x + 0.5) as u64).clamp(1, self.ranks);
+            let middle = rank as f64;
+            let accepted = middle - x <= self.near
+                || point >= self.law.area(middle + 0.5) - self.law.density(middle);
+            if accepted {
+                return rank;
+            }
+        }
+        1
+    }
+}
+
+/// The density `x^-s` and the area under it from 1 on. Near s = 1 the textbook formula of the area
+/// is 0/0; `expm1` and `log1p` keep every digit there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Law {
+    s: f64,
+    /// 1 - s.
+    power: f64,
+    /// 1 / (1 - s); infinite for s = 1, where it is not used.
+    root: f64,
+}
+
+impl Law {
+    fn new(s: f64) -> Law {
+        let power = 1.0 - s;
+        Law { s, power, root: 1.0 / power }
+    }
+
+    fn density(self, x: f64) -> f64 {
+        libm::exp(-self.s * libm::log(x))
+    }
+
+    /// `(x^(1-s) - 1) / (1-s)`, which is `log x` for s = 1.
+    fn area(self, x: f64) -> f64 {
+        let log = libm::log(x);
+        let t = self.power * log;
+        if t.abs() > TINY {
+            libm::expm1(t) * self.root
+        } else {
+            log * (1.0 + t * 0.5 * (1.0 + t / 3.0))
+        }
+    }
+
+    /// The x up to which the area is `a`.
+    fn at_area(self, a: f64) -> f64 {
+        // Rounding can put the argument below -1, where the area has no inverse.
+        let t = (self.power * a).max(-1.0);
+        if t.abs() > TINY {
+            libm::exp(libm::log1p(t) * self.root)
+        } else {
+            libm::exp(a * (1.0 - t * (0.5 - t / 3.0)))
+        }
+    }
+}
+
+/// Below this the series of `expm1` and `log1p` are exact to the last digit after three terms.
+const TINY: f64 = 1e-6;
+
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+    let lo = arguments.constant_int(0, 0)?;
+    let hi = arguments.constant_int(1, 0)?;
+    let s = arguments.constant_real(2, 0.99)?;
+    if lo > hi {
+        return Err(arguments
+            .call()
+            .error(format!("the range is empty: `{lo}` is above `{hi}`"))
+            .help("write the lower end first")
+            .into());
+    }
+    if !(0.0..=STEEPEST).contains(&s) {
+        let place = arguments.get(2).map_or(arguments.call(), |given| given.place);
+        return Err(place
+            .error(format!("the exponent {} is not between 0 and 20", quoted(place.text())))
+            .help("0 is uniform, 0.99 the usual skew, and above 2 almost only `lo` comes")
+            .into());
+    }
+    Ok((Family::Zipf(Zipf::new(lo, hi, s)), Type::Int))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::golden::{check, error, ints};
+
+    #[test]
+    fn golden_values_never_change() {
+        check("zipf(1, 1000)", "20 6 453 3 21 377 20 468");
+        check("zipf(1, 1000, 0)", "472 299 891 217 473 866 472 896");
+        check("zipf(-10, 10, s=1)", "-8 -9 3 -10 -8 2 -8 4");
+        check("zipf(1, 1000000000, s=1.2)", "13 3 21022 2 13 8282 13 25140");
+    }
+
+    /// The probabilities of the first ranks and of the rest, against the exact ones.
+    fn frequencies_match(n: u64, s: f64) {
+        let draws = 100_000;
+        let zipf = Zipf::new(1, n as i64, s);
+        let stream = base::Stream::new(base::Seed(42), "zipf", "test");
+        let mut counts = vec![0_u32; n as usize + 1];
+        for number in 0..draws {
+            counts[zipf.draw(&mut stream.draw(number)) as usize] += 1;
+        }
+        let total: f64 = (1..=n).map(|rank| (rank as f64).powf(-s)).sum();
+        let near = |count: u32, probability: f64, what: &str| {
+            let share = f64::from(count) / draws as f64;
+            // Five standard errors, and one count for the rarest.
+            let bound = 5.0 * (probability * (1.0 - probability) / draws as f64).sqrt();
+            let bound = bound + 1.0 / draws as f64;
+            assert!((share - probability).abs() < bound, "{what}: {share} {probability}");
+        };
+        let first = n.min(20);
+        for rank in 1..=first {
+            let probability = (rank as f64).powf(-s) / total;
+            near(counts[rank as usize], probability, &format!("n {n} s {s} rank {rank}"));
+        }
+        let rest: f64 = (first + 1..=n).map(|rank| (rank as f64).powf(-s)).sum();
+        let rest_count = counts[first as usize + 1..].iter().sum();
+        near(rest_count, rest / total, &format!("n {n} s {s} rest"));
+    }
+
+    #[test]
+    fn frequencies_are_those_of_the_law() {
+        for s in [0.0, 0.5, 0.99, 1.0, 1.000_000_001, 1.2, 3.0] {
+            frequencies_match(10, s);
+            frequencies_match(1_000, s);
+        }
+        frequencies_match(1, 0.99);
+        frequencies_match(2, 0.99);
+    }
+
+    #[test]
+    fn huge_ranges_and_steep_laws_stay_inside() {
+        let all = ints("zipf(-9223372036854775808, 9223372036854775807, 0.5)", 1_000);
+        assert!(all.iter().any(|value| *value > 0));
+        assert!(ints("zipf(1, 1000000, 20)", 1_000).iter().all(|value| *value <= 2));
+    }
+
+    #[test]
+    fn bad_arguments_are_refused() {
+        error("zipf(2, 1)", "the range is empty: `2` is above `1`");
+        error("zipf(1, 2, -1)", "the exponent `-1` is not between 0 and 20");
+        error("zipf(1, 2, s=21)", "the exponent `21` is not between 0 and 20");
+        error("zipf(1.5, 2)", "`zipf` needs an integer, but `1.5` is a number with a point");
+        error(
+            "zipf(1, uniform(2, 3))",
+            "`uniform(2, 3)` differs from request to request, but `zipf` needs a constant",
+        );
+        error("zipf(1)", "`zipf` has no `hi`");
+        error("zipf(1, 2, z=3)", "`zipf` has no argument `z`");
+        error("zipf(1, 2, 3, 4)", "`zipf` takes at most 3 arguments");
+        error("zipf(1, 2, lo=3)", "the argument `lo` is given twice");
+    }
+}

@@ -1,0 +1,550 @@
+//! Which keys are there?
+//!
+//! One table. It decides what the parser accepts, what an unknown key may have meant, and what
+//! `--help` and the reference of the guide say.
+
+/// The part of a file to which a key belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Above the first section.
+    Global,
+    /// `[setup]` and `[teardown]`.
+    Fixed,
+    /// `[load TABLE]`.
+    Load,
+    /// A job: what it sends.
+    What,
+    /// A job: when it sends.
+    When,
+    /// A job: what happens when something goes wrong.
+    Faults,
+    /// A job: what it is judged by.
+    Judged,
+}
+
+impl Place {
+    /// Every place, in the order of the reference.
+    pub const ALL: [Place; 7] = [
+        Place::Global,
+        Place::Fixed,
+        Place::Load,
+        Place::What,
+        Place::When,
+        Place::Faults,
+        Place::Judged,
+    ];
+
+    /// The heading in the reference.
+    pub fn title(self) -> &'static str {
+        match self {
+            Place::Global => "above the first section",
+            Place::Fixed => "[setup], [teardown]",
+            Place::Load => "[load TABLE]",
+            Place::What => "job: what",
+            Place::When => "job: when",
+            Place::Faults => "job: faults",
+            Place::Judged => "job: judged",
+        }
+    }
+
+    /// The kind of section in which the key stands.
+    pub fn owner(self) -> Owner {
+        match self {
+            Place::Global => Owner::Global,
+            Place::Fixed => Owner::Fixed,
+            Place::Load => Owner::Load,
+            Place::What | Place::When | Place::Faults | Place::Judged => Owner::Job,
+        }
+    }
+}
+
+/// The kinds of section that have a fixed set of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// What stands above the first section.
+    Global,
+    /// `[setup]` and `[teardown]`.
+    Fixed,
+    /// `[load TABLE]`.
+    Load,
+    /// A job.
+    Job,
+}
+
+impl Owner {
+    /// Where one writes a key of this kind: `in a job`.
+    pub(crate) fn whereabouts(self) -> &'static str {
+        match self {
+            Owner::Global => "above the first section",
+            Owner::Fixed => "in `[setup]` or `[teardown]`",
+            Owner::Load => "in a `[load TABLE]` section",
+            Owner::Job => "in a job",
+        }
+    }
+}
+
+/// What a key's value looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `250ms`, `1m30s`.
+    Duration,
+    /// A whole number with `k` or `M`.
+    Count,
+    /// Events per second.
+    Rate,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A statement, literal to the end of the line.
+    Statement,
+    /// `NAME: EXPRESSION, …`.
+    Named,
+    /// An expression that gives a duration.
+    Pause,
+    /// `CODE, CODE`.
+    Codes,
+    /// `N on CODE, CODE`.
+    Retry,
+    /// `CONDITION, …`.
+    Conditions,
+    /// A target's URL.
+    Url,
+}
+
+impl Form {
+    /// The form in a few words, for the reference.
+    pub fn describe(self) -> String {
+        match self {
+            Form::Duration => "duration".to_owned(),
+            Form::Count => "whole number".to_owned(),
+            Form::Rate => "number per second".to_owned(),
+            Form::Choice(words) => words.join(" | "),
+            Form::Statement => "statement".to_owned(),
+            Form::Named => "NAME: EXPRESSION, …".to_owned(),
+            Form::Pause => "duration or expression".to_owned(),
+            Form::Codes => "CODE, …".to_owned(),
+            Form::Retry => "N on CODE, …".to_owned(),
+            Form::Conditions => "CONDITION, …".to_owned(),
+            Form::Url => "URL".to_owned(),
+        }
+    }
+}
+
+/// A key of the workload file.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// A second name that means the same.
+    pub alias: Option<&'static str>,
+    /// Where it stands.
+    pub place: Place,
+    /// Whether it may stand there more than once.
+    pub repeatable: bool,
+    /// What its value looks like.
+    pub form: Form,
+    /// What holds without it, in words; empty when it must be there.
+    pub default: &'static str,
+    /// What it means, in one line, with its unit.
+    pub doc: &'static str,
+    /// A line that sets it.
+    pub example: &'static str,
+}
+
+/// Whether a key's value is literal to the end of the line, so that a `;` begins no comment.
+pub(crate) fn is_literal(name: &str) -> bool {
+    let base = name.split_once('.').map_or(name, |(base, _)| base);
+    ALL.iter().any(|key| key.form == Form::Statement && key.name == base)
+}
+
+/// The key with this name in this kind of section.
+pub fn find(owner: Owner, name: &str) -> Option<&'static Key> {
+    of(owner).find(|key| key.name == name || key.alias == Some(name))
+}
+
+/// The keys of a kind of section.
+pub fn of(owner: Owner) -> impl Iterator<Item = &'static Key> {
+    ALL.iter().filter(move |key| key.place.owner() == owner)
+}
+
+const YES_NO: Form = Form::Choice(&["yes", "no"]);
+
+/// Every key of this version.
+pub static ALL: &[Key] = &[
+    Key {
+        name: "duration",
+        alias: None,
+        place: Place::Global,
+        repeatable: false,
+        form: Form::Duration,
+        default: "until interrupted, or until every job reached its count or stop",
+        doc: "how long requests are scheduled, warm-up included; 0 is no limit",
+        example: "duration = 60s",
+    },
+    Key {
+        name: "warmup",
+        alias: None,
+        place: Place::Global,
+        repeatable: false,
+        form: Form::Duration,
+        default: "0s",
+        doc: "how much of the beginning is not measured",
+        example: "warmup = 10s",
+    },
+    Key {
+        name: "seed",
+        alias: None,
+        place: Place::Global,
+        repeatable: false,
+        form: Form::Count,
+        default: "42",
+        doc: "the seed of every schedule and every value: the same seed, the same requests",
+        example: "seed = 7",
+    },
+    Key {
+        name: "drain",
+        alias: None,
+        place: Place::Global,
+        repeatable: false,
+        form: Form::Duration,
+        default: "10s",
+        doc: "how long requests that wait or run may take after the end",
+        example: "drain = 30s",
+    },
+    Key {
+        name: "probe",
+        alias: None,
+        place: Place::Global,
+        repeatable: false,
+        form: Form::Duration,
+        default: "10s",
+        doc: "the length of one row in the table of quantiles over time",
+        example: "probe = 1s",
+    },
+    Key {
+        name: "url",
+        alias: None,
+        place: Place::Global,
+        repeatable: false,
+        form: Form::Url,
+        default: "the option --url",
+        doc: "the target: sqlite:FILE, sim:mm1, postgres://host/db or mysql://host/db",
+        example: "url = sqlite:bank.db",
+    },
+    Key {
+        name: "error",
+        alias: None,
+        place: Place::Global,
+        repeatable: true,
+        form: Form::Codes,
+        default: "none",
+        doc: "error codes that every job accepts: they are counted apart",
+        example: "error = 40001, 1213",
+    },
+    Key {
+        name: "connections",
+        alias: None,
+        place: Place::Global,
+        repeatable: false,
+        form: Form::Count,
+        default: "rate times 20 ms, at least 4",
+        doc: "how many connections an open job opens before it starts",
+        example: "connections = 64",
+    },
+    Key {
+        name: "max-connections",
+        alias: None,
+        place: Place::Global,
+        repeatable: false,
+        form: Form::Count,
+        default: "1000",
+        doc: "how many connections an open job may grow to",
+        example: "max-connections = 200",
+    },
+    Key {
+        name: "query",
+        alias: None,
+        place: Place::Fixed,
+        repeatable: true,
+        form: Form::Statement,
+        default: "none",
+        doc: "a statement that runs once; `${…}` holds constants and is written into the text",
+        example: "query = create table t (id bigint primary key)",
+    },
+    Key {
+        name: "rows",
+        alias: None,
+        place: Place::Load,
+        repeatable: false,
+        form: Form::Count,
+        default: "",
+        doc: "how many rows the table gets",
+        example: "rows = 100k",
+    },
+    Key {
+        name: "columns",
+        alias: Some("column"),
+        place: Place::Load,
+        repeatable: true,
+        form: Form::Named,
+        default: "",
+        doc: "the columns in order, each with the expression that gives its values",
+        example: "columns = id: row(), owner: text(12, 40)",
+    },
+    Key {
+        name: "writers",
+        alias: None,
+        place: Place::Load,
+        repeatable: false,
+        form: Form::Count,
+        default: "1",
+        doc: "how many connections load at the same time",
+        example: "writers = 4",
+    },
+    Key {
+        name: "batch",
+        alias: None,
+        place: Place::Load,
+        repeatable: false,
+        form: Form::Count,
+        default: "1000",
+        doc: "rows per commit",
+        example: "batch = 10k",
+    },
+    Key {
+        name: "method",
+        alias: None,
+        place: Place::Load,
+        repeatable: false,
+        form: Form::Choice(&["auto", "insert", "copy", "load-data"]),
+        default: "auto",
+        doc: "how rows are sent; auto is the fastest way that the target has",
+        example: "method = insert",
+    },
+    Key {
+        name: "on-duplicate",
+        alias: None,
+        place: Place::Load,
+        repeatable: false,
+        form: Form::Choice(&["error", "ignore", "replace"]),
+        default: "error",
+        doc: "what happens to a row whose key exists",
+        example: "on-duplicate = ignore",
+    },
+    Key {
+        name: "indexes",
+        alias: None,
+        place: Place::Load,
+        repeatable: false,
+        form: Form::Choice(&["before", "after"]),
+        default: "before",
+        doc: "whether create index statements of [setup] run before or after the rows are in",
+        example: "indexes = after",
+    },
+    Key {
+        name: "query",
+        alias: None,
+        place: Place::What,
+        repeatable: true,
+        form: Form::Statement,
+        default: "",
+        doc: "a statement of the request, in order; `${…}` is a bound value",
+        example: "query = select * from t where id = ${uniform(1, 1000)}",
+    },
+    Key {
+        name: "let",
+        alias: None,
+        place: Place::What,
+        repeatable: true,
+        form: Form::Named,
+        default: "none",
+        doc: "variables that are made once per request and used in its statements",
+        example: "let = a: uniform(1, 1000), b: a + 1",
+    },
+    Key {
+        name: "transaction",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: YES_NO,
+        default: "no",
+        doc: "whether the statements run inside one transaction",
+        example: "transaction = yes",
+    },
+    Key {
+        name: "rate",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: Form::Rate,
+        default: "none",
+        doc: "arrivals per second, answered or not: Poisson from 1/s on, a timetable below",
+        example: "rate = 3000",
+    },
+    Key {
+        name: "arrival",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: Form::Choice(&["poisson", "uniform"]),
+        default: "poisson from 1/s on, uniform below",
+        doc: "how the arrivals of a rate are spread: at random, or evenly",
+        example: "arrival = uniform",
+    },
+    Key {
+        name: "every",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: Form::Duration,
+        default: "none",
+        doc: "a timetable: one arrival each time this has passed, the first after one of them",
+        example: "every = 10s",
+    },
+    Key {
+        name: "concurrency",
+        alias: Some("queue-depth"),
+        place: Place::When,
+        repeatable: false,
+        form: Form::Count,
+        default: "1 without a rate or every",
+        doc: "clients that send one request after the other; with a rate: workers of its queue",
+        example: "concurrency = 16",
+    },
+    Key {
+        name: "think",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: Form::Pause,
+        default: "none",
+        doc: "how long a client pauses between an answer and its next request",
+        example: "think = exp(20ms)",
+    },
+    Key {
+        name: "batch-size",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: Form::Count,
+        default: "1",
+        doc: "requests per arrival, all with the same intended start",
+        example: "batch-size = 10",
+    },
+    Key {
+        name: "queue-limit",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: Form::Count,
+        default: "100000",
+        doc: "how many requests may wait in the queue of a rate with concurrency",
+        example: "queue-limit = 1000",
+    },
+    Key {
+        name: "count",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: Form::Count,
+        default: "no limit",
+        doc: "how many arrivals, or requests of a closed job, there are in all",
+        example: "count = 1M",
+    },
+    Key {
+        name: "start",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: Form::Duration,
+        default: "0s",
+        doc: "when the job begins, after the start of the run",
+        example: "start = 5s",
+    },
+    Key {
+        name: "stop",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: Form::Duration,
+        default: "the end of the run",
+        doc: "when the job ends, after the start of the run; 0 is never",
+        example: "stop = 30s",
+    },
+    Key {
+        name: "timeout",
+        alias: None,
+        place: Place::Faults,
+        repeatable: false,
+        form: Form::Duration,
+        default: "none",
+        doc: "how long a request may take from its first byte sent",
+        example: "timeout = 2s",
+    },
+    Key {
+        name: "retry",
+        alias: None,
+        place: Place::Faults,
+        repeatable: false,
+        form: Form::Retry,
+        default: "none",
+        doc: "how often a request is tried again, and after which error codes",
+        example: "retry = 3 on 40001, 1213",
+    },
+    Key {
+        name: "error",
+        alias: None,
+        place: Place::Faults,
+        repeatable: true,
+        form: Form::Codes,
+        default: "none",
+        doc: "error codes that the job accepts: they are counted apart",
+        example: "error = 40001, 1213",
+    },
+    Key {
+        name: "on-error",
+        alias: None,
+        place: Place::Faults,
+        repeatable: false,
+        form: Form::Choice(&["continue", "stop"]),
+        default: "continue",
+        doc: "what an error that is not accepted does to the run",
+        example: "on-error = stop",
+    },
+    Key {
+        name: "slo",
+        alias: None,
+        place: Place::Judged,
+        repeatable: true,
+        form: Form::Conditions,
+        default: "none",
+        doc: "conditions that the run must meet; a missed one is exit code 1",
+        example: "slo = p99 < 30ms, failed < 0.1%",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_in_their_section() {
+        for (place, key) in ALL.iter().enumerate() {
+            let owner = key.place.owner();
+            for other in &ALL[place + 1..] {
+                let same = other.name == key.name || other.alias == Some(key.name);
+                assert!(!same || other.place.owner() != owner, "{}", key.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_documents_itself_in_one_line() {
+        for key in ALL {
+            let set = key.example.split_once(" = ").map(|(name, _)| name);
+            assert!(set == Some(key.name) || set == key.alias, "{}", key.example);
+            assert!(key.doc.starts_with(|c: char| c.is_lowercase()), "{}", key.doc);
+            assert!(!key.doc.ends_with('.'), "{}", key.doc);
+            assert!(key.doc.len() <= 95, "{}", key.doc);
+        }
+    }
+}

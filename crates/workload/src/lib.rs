@@ -1,0 +1,49 @@
+//! What did the user ask for? A text file becomes a typed plan.
+//!
+//! ```text
+//! bytes ─decode─▶ text ─parse─▶ File ─check─▶ Plan ─Generator─▶ values of each request
+//! ```
+//!
+//! * [`decode`] and [`parse`] are total: every input gives a [`File`] and a list of
+//!   [`Diagnostic`]s.
+//! * [`check()`] makes a [`Plan`] of it: typed, complete, without names to look up. It is pure;
+//!   only what runs a plan touches files, databases and clocks.
+//! * [`Generator`] and [`RowGenerator`] make values as pure functions of the seed, the place in
+//!   the file and the number of the request.
+//! * [`keys::ALL`] is the one table of keys; [`mod@reference`] makes the documentation from it.
+//!
+//! Invariant: [`Plan::to_text`] is a workload file whose plan is [the same](Plan::as_printed).
+
+mod check;
+mod expr;
+mod generate;
+pub mod keys;
+mod missing;
+pub mod plan;
+mod print;
+mod read;
+pub mod reference;
+mod sink;
+mod wording;
+
+use base::Diagnostic;
+
+pub use base::Placeholders;
+pub use check::{Arrival, Overrides, check};
+pub use expr::Expr;
+pub use generate::{Generator, RowGenerator};
+pub use plan::{
+    Column, FixedStatement, Indexes, Job, Let, Load, LoadMethod, Metric, OnDuplicate, OnError,
+    Pacing, Param, Piece, Plan, Retry, Schedule, Side, Slo, Statement, Statistic,
+};
+pub use read::{File, LARGEST_FILE, decode, parse};
+
+/// The plan of a text, and all that is wrong or odd about the text. There is a plan exactly when
+/// no diagnostic is an error.
+pub fn plan(source: &str, overrides: &Overrides) -> (Option<Plan>, Vec<Diagnostic>) {
+    let (file, mut diagnostics) = parse(source);
+    let (plan, more) = check(&file, overrides);
+    diagnostics.extend(more);
+    sink::sort(&mut diagnostics);
+    (plan, diagnostics)
+}

@@ -1,0 +1,355 @@
+//! How does a plan read as a workload file?
+//!
+//! The text has every default written out and every parameter replaced. Checking it again gives a
+//! plan that is equal [as printed](Plan::as_printed): generators keep their random numbers, because
+//! their places are named by section, key and order.
+
+use std::fmt::{Display, Write as _};
+
+use base::Code;
+
+use crate::expr::{Expr, Node, text};
+use crate::generate::{Family, Uniform};
+use crate::plan::{
+    FixedStatement, Indexes, Job, Let, Load, LoadMethod, OnDuplicate, OnError, Pacing, Piece, Plan,
+    Schedule,
+};
+
+impl Plan {
+    /// The plan as a workload file. A password in the target's URL is left out.
+    pub fn to_text(&self) -> String {
+        let mut out = Page(String::new());
+        self.globals(&mut out);
+        if !self.params.is_empty() {
+            out.header("params");
+            for param in &self.params {
+                out.key(&param.name, &param.value);
+            }
+        }
+        fixed("setup", &self.setup, &mut out);
+        self.loads.iter().for_each(|load| load.print(&mut out));
+        self.jobs.iter().for_each(|job| job.print(&mut out));
+        fixed("teardown", &self.teardown, &mut out);
+        out.0
+    }
+
+    fn globals(&self, out: &mut Page) {
+        out.optional("url", self.target.as_ref());
+        out.optional("duration", self.duration);
+        out.key("warmup", self.warmup);
+        out.key("seed", self.seed.0);
+        out.key("drain", self.drain);
+        out.key("probe", self.probe);
+        out.optional("connections", self.connections);
+        out.key("max-connections", self.max_connections);
+    }
+}
+
+/// A text that grows by lines.
+struct Page(String);
+
+impl Page {
+    fn header(&mut self, name: &str) {
+        // Writing into a String cannot fail.
+        let _ = writeln!(self.0, "\n[{name}]");
+    }
+
+    fn key(&mut self, name: &str, value: impl Display) {
+        let _ = writeln!(self.0, "{name} = {value}");
+    }
+
+    fn optional(&mut self, name: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.key(name, value);
+        }
+    }
+}
+
+fn fixed(name: &str, statements: &[FixedStatement], out: &mut Page) {
+    if statements.is_empty() {
+        return;
+    }
+    out.header(name);
+    for statement in statements {
+        out.key("query", literal(&statement.text));
+    }
+}
+
+impl Load {
+    fn print(&self, out: &mut Page) {
+        out.header(&format!("load {}", self.table));
+        out.key("rows", self.rows);
+        for column in &self.columns {
+            out.key("column", format!("{}: {}", column.name, printed(&column.value, &[])));
+        }
+        out.key("writers", self.writers);
+        out.key("batch", self.batch);
+        out.key("method", self.method.word());
+        out.key("on-duplicate", self.on_duplicate.word());
+        out.key("indexes", self.indexes.word());
+    }
+}
+
+impl LoadMethod {
+    fn word(self) -> &'static str {
+        match self {
+            LoadMethod::Auto => "auto",
+            LoadMethod::Insert => "insert",
+            LoadMethod::Copy => "copy",
+            LoadMethod::LoadData => "load-data",
+        }
+    }
+}
+
+impl OnDuplicate {
+    fn word(self) -> &'static str {
+        match self {
+            OnDuplicate::Error => "error",
+            OnDuplicate::Ignore => "ignore",
+            OnDuplicate::Replace => "replace",
+        }
+    }
+}
+
+impl Indexes {
+    fn word(self) -> &'static str {
+        match self {
+            Indexes::Before => "before",
+            Indexes::After => "after",
+        }
+    }
+}
+
+impl OnError {
+    fn word(self) -> &'static str {
+        match self {
+            OnError::Continue => "continue",
+            OnError::Stop => "stop",
+        }
+    }
+}
+
+impl Job {
+    fn print(&self, out: &mut Page) {
+        out.header(&self.name);
+        let _ = writeln!(out.0, "; {}", self.summary());
+        for variable in &self.lets {
+            let value = printed(&variable.value, &self.lets);
+            out.key("let", format!("{}: {value}", variable.name));
+        }
+        out.key("transaction", if self.transaction { "yes" } else { "no" });
+        for statement in &self.statements {
+            let text = written(&statement.pieces, |expr| printed(expr, &self.lets));
+            out.key("query", text);
+        }
+        self.print_pacing(out);
+        out.key("start", self.start);
+        out.optional("stop", self.stop);
+        out.optional("count", self.count);
+        self.print_faults(out);
+        for slo in &self.slos {
+            out.key("slo", &slo.text);
+        }
+    }
+
+    fn print_pacing(&self, out: &mut Page) {
+        match &self.pacing {
+            Pacing::Open { schedule, batch } => {
+                schedule.print(true, out);
+                out.key("batch-size", batch);
+            }
+            Pacing::Timetable { schedule, batch } => {
+                schedule.print(false, out);
+                out.key("batch-size", batch);
+            }
+            Pacing::Queue { schedule, batch, workers, limit } => {
+                schedule.print(true, out);
+                out.key("batch-size", batch);
+                out.key("concurrency", workers);
+                out.key("queue-limit", limit);
+            }
+            Pacing::Closed { clients, think } => {
+                out.key("concurrency", clients);
+                out.optional("think", think.as_ref().map(|think| printed(think, &self.lets)));
+            }
+        }
+    }
+
+    fn print_faults(&self, out: &mut Page) {
+        out.optional("timeout", self.timeout);
+        let retry = self.retry.as_ref();
+        out.optional(
+            "retry",
+            retry.map(|retry| format!("{} on {}", retry.times, codes(&retry.codes))),
+        );
+        if !self.accepted.is_empty() {
+            out.key("error", codes(&self.accepted));
+        }
+        out.key("on-error", self.on_error.word());
+    }
+
+    /// The job in a few words: `open: 3000 requests/s, Poisson`.
+    fn summary(&self) -> String {
+        match &self.pacing {
+            Pacing::Open { schedule, batch } => format!("open: {}", schedule.words(*batch)),
+            Pacing::Timetable { schedule, batch } => {
+                format!("timetable: {}", schedule.words(*batch))
+            }
+            Pacing::Queue { schedule, batch, workers, .. } => {
+                format!("queue: {}, served by {workers}", schedule.words(*batch))
+            }
+            Pacing::Closed { clients, think } => {
+                let pause = if think.is_some() { " that think between requests" } else { "" };
+                let noun = if *clients == 1 { "client" } else { "clients" };
+                format!("closed: {clients} {noun}{pause}")
+            }
+        }
+    }
+}
+
+impl Schedule {
+    /// The keys of a schedule; a timetable has no `arrival`.
+    fn print(self, with_arrival: bool, out: &mut Page) {
+        let (rate, arrival) = match self {
+            Schedule::Every(period) => return out.key("every", period),
+            Schedule::Poisson(rate) => (rate, "poisson"),
+            Schedule::Uniform(rate) => (rate, "uniform"),
+        };
+        out.key("rate", rate.to_decimal());
+        if with_arrival {
+            out.key("arrival", arrival);
+        }
+    }
+
+    fn words(self, batch: u32) -> String {
+        let requests =
+            if batch == 1 { String::new() } else { format!(" of {batch} requests each") };
+        match self {
+            Schedule::Poisson(rate) => format!("{rate} Poisson arrivals{requests}"),
+            Schedule::Uniform(rate) => format!("{rate} even arrivals{requests}"),
+            Schedule::Every(period) => format!("one arrival each {period}{requests}"),
+        }
+    }
+}
+
+fn codes(codes: &[Code]) -> String {
+    let codes: Vec<&str> = codes.iter().map(Code::as_str).collect();
+    codes.join(", ")
+}
+
+/// A statement of which only the shape counts: every value is `0`.
+pub(crate) fn skeleton(pieces: &[Piece]) -> String {
+    written(pieces, |_| "0".to_owned())
+}
+
+/// A statement as it is written in a file.
+fn written(pieces: &[Piece], expr: impl Fn(&Expr) -> String) -> String {
+    let mut out = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => out.push_str(&literal(text)),
+            Piece::Value(value) => out.push_str(&format!("${{{}}}", expr(value))),
+            Piece::Splice(value) => out.push_str(&format!("${{raw({})}}", expr(value))),
+        }
+    }
+    out
+}
+
+/// A text of a statement as it is written in a file. It holds nothing that could not stand there:
+/// the checks see to that.
+fn literal(text: &str) -> String {
+    text.replace("${", "$${")
+}
+
+/// An expression as it is written in a file.
+fn printed(expr: &Expr, lets: &[Let]) -> String {
+    let mut out = String::new();
+    print_node(&expr.0, lets, &mut out);
+    out
+}
+
+fn print_node(node: &Node, lets: &[Let], out: &mut String) {
+    match node {
+        Node::Int(number) => out.push_str(&number.to_string()),
+        Node::Real(number) => out.push_str(&text::real(*number)),
+        Node::Duration(nanos) => out.push_str(&text::duration(*nanos)),
+        Node::Text(content) => out.push_str(&text::quoted(content)),
+        Node::Variable(place) => {
+            out.push_str(lets.get(*place).map_or("?", |variable| &variable.name));
+        }
+        Node::Negate(inner) => {
+            out.push('-');
+            print_operand(inner, 3, lets, out);
+        }
+        Node::Combine(combination) => {
+            let precedence = combination.operator.precedence();
+            print_operand(&combination.left, precedence, lets, out);
+            out.push_str(&format!(" {} ", combination.operator.sign()));
+            print_operand(&combination.right, precedence + 1, lets, out);
+        }
+        Node::Generate(generate) => print_call(&generate.family, lets, out),
+    }
+}
+
+/// An operand, in parentheses when it binds less tightly than its place asks for.
+fn print_operand(node: &Node, lowest: u8, lets: &[Let], out: &mut String) {
+    let loose = match node {
+        Node::Combine(combination) => combination.operator.precedence() < lowest,
+        Node::Negate(_) => false,
+        Node::Int(_)
+        | Node::Real(_)
+        | Node::Duration(_)
+        | Node::Text(_)
+        | Node::Variable(_)
+        | Node::Generate(_) => false,
+    };
+    if loose {
+        out.push('(');
+    }
+    print_node(node, lets, out);
+    if loose {
+        out.push(')');
+    }
+}
+
+fn print_call(family: &Family, lets: &[Let], out: &mut String) {
+    let node = |node: &Node| {
+        let mut out = String::new();
+        print_node(node, lets, &mut out);
+        out
+    };
+    let call = match family {
+        Family::Uniform(uniform) => {
+            let (lo, hi) = match uniform {
+                Uniform::Ints(ints) => {
+                    let (lo, hi) = ints.ends();
+                    (lo.to_string(), hi.to_string())
+                }
+                Uniform::Durations(ints) => {
+                    let (lo, hi) = ints.ends();
+                    (text::duration(lo), text::duration(hi))
+                }
+                Uniform::Reals(lo, hi) => (text::real(*lo), text::real(*hi)),
+                Uniform::Computed(ends) => (node(&ends.0), node(&ends.1)),
+            };
+            format!("uniform({lo}, {hi})")
+        }
+        Family::Zipf(zipf) => {
+            let (lo, hi, s) = zipf.arguments();
+            format!("zipf({lo}, {hi}, s={})", text::real(s))
+        }
+        Family::Exponential(mean) => format!("exp({})", node(mean)),
+        Family::Normal(mean, deviation) => format!("normal({}, {})", node(mean), node(deviation)),
+        Family::Row => "row()".to_owned(),
+        Family::Sequence(start) => format!("sequence({start})"),
+        Family::Permute(permute) => format!("permute({})", permute.limit()),
+        Family::Text(lo, None) => format!("text({})", node(lo)),
+        Family::Text(lo, Some(hi)) => format!("text({}, {})", node(lo), node(hi)),
+        Family::Pick(values) => {
+            let values: Vec<String> = values.iter().map(node).collect();
+            format!("pick({})", values.join(", "))
+        }
+        Family::Timestamp(offset) => format!("timestamp({})", node(offset)),
+    };
+    out.push_str(&call);
+}

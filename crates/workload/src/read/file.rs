@@ -1,0 +1,283 @@
+//! Which sections does the file have, and which keys with which values?
+
+use std::ops::Range;
+
+use base::{Diagnostic, Span};
+
+use super::decode::LARGEST_FILE;
+use super::lines::Lines;
+use super::passage::{Excerpt, Passage};
+use crate::keys;
+use crate::sink::Sink;
+use crate::wording::quoted;
+
+/// How many keys a file may set: far more than anybody writes by hand, and few enough that a file
+/// of the largest size stays within ten times its size in memory.
+pub(crate) const MOST_ENTRIES: usize = 200_000;
+
+/// How many sections a file may have.
+pub(crate) const MOST_SECTIONS: usize = 10_000;
+
+/// A parsed file: its sections with their keys and values, not yet understood.
+#[derive(Clone, Debug)]
+pub struct File<'a> {
+    source: &'a str,
+    errors: usize,
+    /// What stands above the first section.
+    pub(crate) globals: Vec<Entry<'a>>,
+    /// The sections in order.
+    pub(crate) sections: Vec<Section<'a>>,
+}
+
+/// A section: `[name]` and what follows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Section<'a> {
+    /// What stands between the brackets, trimmed.
+    pub(crate) name: String,
+    /// Where the brackets stand.
+    pub(crate) span: Span,
+    /// Its keys in order.
+    pub(crate) entries: Vec<Entry<'a>>,
+}
+
+/// A key and its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry<'a> {
+    line: Passage<'a>,
+    key: Range<u32>,
+    value: Range<u32>,
+}
+
+impl Entry<'_> {
+    /// The key.
+    pub(crate) fn key(&self) -> Excerpt<'_> {
+        self.line.part(wide(&self.key))
+    }
+
+    /// The value.
+    pub(crate) fn value(&self) -> Excerpt<'_> {
+        self.line.part(wide(&self.value))
+    }
+
+    /// The key, the equals sign and the value.
+    pub(crate) fn whole(&self) -> Excerpt<'_> {
+        self.key().to(self.value())
+    }
+}
+
+impl File<'_> {
+    /// The number of the line in which a byte stands, counted from 1.
+    pub(crate) fn line_number(&self, at: usize) -> usize {
+        let before = self.source.as_bytes().get(..at).unwrap_or_default();
+        1 + before.iter().filter(|byte| **byte == b'\n').count()
+    }
+
+    /// How many errors there were in reading it.
+    pub(crate) fn errors(&self) -> usize {
+        self.errors
+    }
+}
+
+/// Reads the sections, keys and values of a text. Total: what is no section, key or comment is a
+/// diagnostic, and reading goes on behind it.
+pub fn parse(source: &str) -> (File<'_>, Vec<Diagnostic>) {
+    let mut parser = Parser {
+        file: File { source, errors: 0, globals: Vec::new(), sections: Vec::new() },
+        entries: 0,
+        sink: Sink::default(),
+    };
+    if source.len() > LARGEST_FILE {
+        parser.sink.error(too_large);
+        return parser.finish();
+    }
+    parser.control_characters();
+    let mut lines = Lines::new(source);
+    while let Some(line) = lines.next(&mut parser.sink) {
+        if !parser.line(line) {
+            break;
+        }
+    }
+    parser.finish()
+}
+
+struct Parser<'a> {
+    file: File<'a>,
+    entries: usize,
+    sink: Sink,
+}
+
+impl<'a> Parser<'a> {
+    fn finish(mut self) -> (File<'a>, Vec<Diagnostic>) {
+        self.file.errors = self.sink.errors();
+        (self.file, self.sink.finish())
+    }
+
+    /// Complains about the first character that no editor shows.
+    fn control_characters(&mut self) {
+        let bytes = self.file.source.as_bytes();
+        let odd = |(at, byte): (usize, &u8)| match byte {
+            b'\t' | b'\n' => false,
+            b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+            _ => byte.is_ascii_control(),
+        };
+        if let Some(at) = bytes.iter().enumerate().position(odd) {
+            self.sink.error(|| control_character(at, bytes[at]));
+        }
+    }
+
+    /// Takes one line in; false when the file has grown beyond its limits.
+    fn line(&mut self, line: Passage<'a>) -> bool {
+        if line.excerpt().trim().text().starts_with('[') {
+            let section = header(&line, &mut self.sink);
+            self.file.sections.push(section);
+        } else if let Some(entry) = property(line, &mut self.sink) {
+            self.entries += 1;
+            let last = self.file.sections.last_mut();
+            match last {
+                Some(section) => section.entries.push(entry),
+                None => self.file.globals.push(entry),
+            }
+        }
+        self.within_limits()
+    }
+
+    fn within_limits(&mut self) -> bool {
+        let many_sections = self.file.sections.len() > MOST_SECTIONS;
+        let many_entries = self.entries > MOST_ENTRIES;
+        if many_sections {
+            self.file.sections.pop();
+            self.sink.error(too_many_sections);
+        } else if many_entries {
+            self.sink.error(too_many_entries);
+        }
+        !many_sections && !many_entries
+    }
+}
+
+fn header(line: &Passage<'_>, sink: &mut Sink) -> Section<'static> {
+    let line = line.excerpt().trim();
+    let text = line.text();
+    let end = text.find(']').unwrap_or_else(|| {
+        sink.error(|| {
+            line.part(0..1).error("the section's `[` is not closed").help("write `[name]`")
+        });
+        comment_start(text).unwrap_or(text.len())
+    });
+    let name = line.part(1..end).trim();
+    let behind = line.part((end + 1).min(text.len())..text.len());
+    let comment = comment_start(behind.text()).unwrap_or(behind.text().len());
+    let trailing = behind.part(0..comment).trim();
+    if !trailing.text().is_empty() {
+        sink.error(|| behind_header(trailing));
+    }
+    if name.text().is_empty() {
+        sink.error(|| line.error("the section has no name").help("write `[name]`"));
+    }
+    let span = line.part(0..(end + 1).min(text.len())).span();
+    Section { name: name.text().to_owned(), span: span.unwrap_or_default(), entries: Vec::new() }
+}
+
+fn property<'a>(line: Passage<'a>, sink: &mut Sink) -> Option<Entry<'a>> {
+    let all = line.excerpt();
+    let Some(equals) = all.text().find('=') else {
+        sink.error(|| no_property(all.trim()));
+        return None;
+    };
+    let key = all.part(0..equals).trim();
+    if key.text().is_empty() {
+        let sign = all.part(equals..equals + 1);
+        sink.error(|| sign.error("there is no key before the `=`").help("write `key = value`"));
+        return None;
+    }
+    let behind = all.part(equals + 1..all.text().len());
+    let value =
+        if keys::is_literal(key.text()) { behind.trim() } else { without_comment(behind, sink) };
+    if value.text().ends_with('\\') {
+        sink.error(|| blanks_behind_backslash(value));
+    }
+    let (key, value) = (narrow(key.place()), narrow(value.place()));
+    Some(Entry { line, key, value })
+}
+
+/// A value up to the `;` behind white space that begins a comment.
+fn without_comment<'p>(behind: Excerpt<'p>, sink: &mut Sink) -> Excerpt<'p> {
+    let Some(comment) = comment_start(behind.text()) else {
+        return behind.trim();
+    };
+    if behind.joined_behind(comment) {
+        sink.error(|| swallowing_comment(behind.part(comment..comment + 1)));
+    }
+    behind.part(0..comment).trim()
+}
+
+/// The offset of a `;` behind white space, or at the beginning of what is behind a header.
+fn comment_start(text: &str) -> Option<usize> {
+    let mut blank = false;
+    for (at, character) in text.char_indices() {
+        if character == ';' && blank {
+            return Some(at);
+        }
+        blank = character.is_whitespace();
+    }
+    None
+}
+
+fn wide(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+/// A file is far shorter than 4 GiB: see [`LARGEST_FILE`].
+fn narrow(range: Range<usize>) -> Range<u32> {
+    range.start as u32..range.end as u32
+}
+
+fn control_character(at: usize, byte: u8) -> Diagnostic {
+    let span = Span::new(at, at + 1);
+    if byte == b'\r' {
+        return Diagnostic::error(span, "a carriage return stands alone, without a line feed")
+            .help("save the file with LF or CRLF line ends");
+    }
+    Diagnostic::error(span, format!("the control character U+{byte:04X} stands in the file"))
+        .help("remove it; if there are many, this is probably not a text file")
+}
+
+fn behind_header(trailing: Excerpt<'_>) -> Diagnostic {
+    let message = format!("{} stands behind the section's header", quoted(trailing.text()));
+    trailing.error(message).help(
+        "write the first key on a line of its own, and a comment behind white space and a `;`",
+    )
+}
+
+fn no_property(line: Excerpt<'_>) -> Diagnostic {
+    let message = format!("{} is no section, no comment and no `key = value`", quoted(line.text()));
+    line.error(message).help("if it belongs to the value above, end that line with `\\`")
+}
+
+fn blanks_behind_backslash(value: Excerpt<'_>) -> Diagnostic {
+    let length = value.text().len();
+    value
+        .part(length - 1..length)
+        .error("white space follows this `\\`, so it does not continue the line")
+        .help("remove the white space at the end of the line")
+}
+
+fn swallowing_comment(semicolon: Excerpt<'_>) -> Diagnostic {
+    semicolon
+        .error("this comment swallows the lines that `\\` joins to it")
+        .help("move the comment above the key")
+}
+
+fn too_large() -> Diagnostic {
+    let megabytes = LARGEST_FILE >> 20;
+    crate::wording::error(None, format!("the file has more than {megabytes} MB"))
+        .help("give data in a `[load TABLE]` section instead of in statements")
+}
+
+fn too_many_sections() -> Diagnostic {
+    crate::wording::error(None, format!("the file has more than {MOST_SECTIONS} sections"))
+}
+
+fn too_many_entries() -> Diagnostic {
+    crate::wording::error(None, format!("the file sets more than {MOST_ENTRIES} keys"))
+        .help("give data in a `[load TABLE]` section instead of in statements")
+}

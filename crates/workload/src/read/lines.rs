@@ -1,0 +1,119 @@
+//! Which lines of the file belong together?
+//!
+//! Comments and blank lines are skipped, a `\` at the end of a line joins the next one to it
+//! without a separator, and lines end with LF or CRLF.
+
+use base::{Diagnostic, Span};
+
+use super::passage::{Passage, PassageBuilder};
+use crate::sink::Sink;
+
+/// How many lines `\` may join.
+const MOST_JOINED: u32 = 65_536;
+
+/// Walks through the lines of a source.
+pub(super) struct Lines<'a> {
+    source: &'a str,
+    at: usize,
+}
+
+/// A line as it stands in the file, without its end.
+#[derive(Clone, Copy)]
+struct Physical<'a> {
+    text: &'a str,
+    start: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of a text, behind its byte order mark if it has one.
+    pub(super) fn new(source: &'a str) -> Lines<'a> {
+        let at = if source.starts_with('\u{feff}') { 3 } else { 0 };
+        Lines { source, at }
+    }
+
+    /// The next line that says something, continuations joined.
+    pub(super) fn next(&mut self, sink: &mut Sink) -> Option<Passage<'a>> {
+        loop {
+            let line = self.physical()?;
+            if line.is_comment() || line.text.trim().is_empty() {
+                continue;
+            }
+            return Some(match line.text.strip_suffix('\\') {
+                None => Passage::whole(line.text, line.start),
+                Some(text) => self.joined(Physical { text, ..line }, sink),
+            });
+        }
+    }
+
+    fn physical(&mut self) -> Option<Physical<'a>> {
+        let start = self.at;
+        let rest = self.source.get(start..)?;
+        if rest.is_empty() {
+            return None;
+        }
+        let length = rest.find('\n').unwrap_or(rest.len());
+        self.at = start + length + 1;
+        let text = &rest[..length];
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        Some(Physical { text, start })
+    }
+
+    fn joined(&mut self, first: Physical<'a>, sink: &mut Sink) -> Passage<'a> {
+        let mut builder = PassageBuilder::default();
+        builder.verbatim(first.text, first.start);
+        let mut backslash = first.end();
+        let mut joined = 0;
+        loop {
+            let Some(line) = self.physical() else {
+                sink.error(|| nothing_to_continue(backslash));
+                break;
+            };
+            if line.is_comment() {
+                sink.error(|| comment_inside(line));
+                continue;
+            }
+            joined += 1;
+            let text = line.text.strip_suffix('\\').unwrap_or(line.text);
+            match joined {
+                ..MOST_JOINED => builder.verbatim(text, line.start),
+                MOST_JOINED => sink.error(|| too_many_joined(backslash)),
+                _ => {}
+            }
+            if text.len() == line.text.len() {
+                break;
+            }
+            backslash = line.start + text.len();
+        }
+        builder.finish()
+    }
+}
+
+impl Physical<'_> {
+    fn is_comment(self) -> bool {
+        self.text.trim_start().starts_with([';', '#'])
+    }
+
+    fn end(self) -> usize {
+        self.start + self.text.len()
+    }
+}
+
+fn nothing_to_continue(backslash: usize) -> Diagnostic {
+    let span = Span::new(backslash, backslash + 1);
+    Diagnostic::error(span, "the `\\` continues the line, but the file ends here")
+        .help("remove the `\\`, or write the rest of the value on the next line")
+}
+
+fn too_many_joined(backslash: usize) -> Diagnostic {
+    let span = Span::new(backslash, backslash + 1);
+    Diagnostic::error(span, "more than 65,536 lines are joined by `\\` into one")
+}
+
+fn comment_inside(line: Physical<'_>) -> Diagnostic {
+    let comment = line.start + line.text.len() - line.text.trim_start().len();
+    Diagnostic::error(
+        Span::new(comment, line.end()),
+        "a comment line stands inside a value that `\\` continues",
+    )
+    .help("move the comment above the key")
+}

@@ -1,0 +1,322 @@
+//! Where in the file does each byte of a value stand?
+//!
+//! A value is not always a piece of the file: `\` joins lines, `${…}` is replaced by what it
+//! stands for, and `--set` gives values from outside. A [`Passage`] is a text that remembers where
+//! its bytes came from; an [`Excerpt`] is a part of one. Every diagnostic finds its caret here.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use base::{Diagnostic, Span};
+
+use crate::wording;
+
+/// A text and where its bytes stand in the file.
+#[derive(Clone, Debug)]
+pub(crate) struct Passage<'a> {
+    text: Cow<'a, str>,
+    origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+enum Origin {
+    /// Not in the file: an option of the command line.
+    Outside,
+    /// In one piece from this byte of the file on.
+    Whole(usize),
+    /// Put together from parts, in order.
+    Parts(Vec<Part>),
+}
+
+/// The bytes of a passage from `at` up to the next part.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    at: usize,
+    from: From,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum From {
+    /// The same bytes stand in the file from here on.
+    Verbatim(usize),
+    /// Other bytes stand there, as a whole.
+    Replaced(Span),
+}
+
+impl<'a> Passage<'a> {
+    /// A text that stands in the file at `start`.
+    pub(crate) fn whole(text: &'a str, start: usize) -> Passage<'a> {
+        Passage { text: Cow::Borrowed(text), origin: Origin::Whole(start) }
+    }
+
+    /// A text that does not stand in the file.
+    pub(crate) fn outside(text: &'a str) -> Passage<'a> {
+        Passage { text: Cow::Borrowed(text), origin: Origin::Outside }
+    }
+
+    /// The whole of it.
+    pub(crate) fn excerpt(&self) -> Excerpt<'_> {
+        self.part(0..self.text.len())
+    }
+
+    /// A part of it.
+    pub(crate) fn part(&self, range: Range<usize>) -> Excerpt<'_> {
+        Excerpt { passage: self, start: range.start, end: range.end }
+    }
+
+    /// Whether another line was joined to the text behind `at`.
+    pub(crate) fn joined_behind(&self, at: usize) -> bool {
+        match &self.origin {
+            Origin::Outside | Origin::Whole(_) => false,
+            Origin::Parts(parts) => parts.last().is_some_and(|part| part.at > at),
+        }
+    }
+
+    /// Where one byte stands.
+    fn locate(&self, at: usize) -> Option<Span> {
+        match &self.origin {
+            Origin::Outside => None,
+            Origin::Whole(start) => Some(Span::new(start + at, start + at + 1)),
+            Origin::Parts(parts) => {
+                let behind = parts.partition_point(|part| part.at <= at);
+                let part = parts.get(behind.checked_sub(1)?)?;
+                Some(match part.from {
+                    From::Verbatim(start) => {
+                        let place = start + at - part.at;
+                        Span::new(place, place + 1)
+                    }
+                    From::Replaced(span) => span,
+                })
+            }
+        }
+    }
+}
+
+/// Puts a passage together.
+#[derive(Debug, Default)]
+pub(crate) struct PassageBuilder {
+    text: String,
+    parts: Vec<Part>,
+    outside: bool,
+}
+
+impl PassageBuilder {
+    /// Appends text that stands in the file at `start`.
+    pub(crate) fn verbatim(&mut self, text: &str, start: usize) {
+        self.push(text, From::Verbatim(start));
+    }
+
+    /// Appends a part of another passage.
+    pub(crate) fn copy(&mut self, excerpt: Excerpt<'_>) {
+        match excerpt.span() {
+            Some(span) => self.verbatim(excerpt.text(), span.start),
+            None => self.push_outside(excerpt.text()),
+        }
+    }
+
+    /// Appends text that stands for `original`.
+    pub(crate) fn replace(&mut self, original: Excerpt<'_>, text: &str) {
+        match original.span() {
+            Some(span) => self.push(text, From::Replaced(span)),
+            None => self.push_outside(text),
+        }
+    }
+
+    fn push(&mut self, text: &str, from: From) {
+        self.parts.push(Part { at: self.text.len(), from });
+        self.text.push_str(text);
+    }
+
+    fn push_outside(&mut self, text: &str) {
+        self.outside = true;
+        self.text.push_str(text);
+    }
+
+    /// The passage.
+    pub(crate) fn finish(self) -> Passage<'static> {
+        let origin = if self.outside { Origin::Outside } else { Origin::Parts(self.parts) };
+        Passage { text: Cow::Owned(self.text), origin }
+    }
+}
+
+/// A part of a [`Passage`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Excerpt<'p> {
+    passage: &'p Passage<'p>,
+    start: usize,
+    end: usize,
+}
+
+impl<'p> Excerpt<'p> {
+    /// What it says.
+    pub(crate) fn text(self) -> &'p str {
+        &self.passage.text[self.start..self.end]
+    }
+
+    /// Where it stands in the file, if it does.
+    pub(crate) fn span(self) -> Option<Span> {
+        let first = self.passage.locate(self.start)?;
+        if self.start == self.end {
+            return Some(Span::new(first.start, first.start));
+        }
+        let last = self.passage.locate(self.end - 1)?;
+        Some(Span::new(first.start, last.end.max(first.start)))
+    }
+
+    /// A part of it, by offsets into its text.
+    pub(crate) fn part(self, range: Range<usize>) -> Excerpt<'p> {
+        Excerpt {
+            passage: self.passage,
+            start: self.start + range.start,
+            end: self.start + range.end,
+        }
+    }
+
+    /// Where it stands in its passage.
+    pub(crate) fn place(self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// From the beginning of this part to the end of `other`.
+    pub(crate) fn to(self, other: Excerpt<'p>) -> Excerpt<'p> {
+        Excerpt { end: other.end, ..self }
+    }
+
+    /// It without white space at its ends.
+    pub(crate) fn trim(self) -> Excerpt<'p> {
+        let text = self.text();
+        let start = text.len() - text.trim_start().len();
+        let length = text.trim().len();
+        self.part(start..start + length)
+    }
+
+    /// Whether another line was joined to the text behind `at`.
+    pub(crate) fn joined_behind(self, at: usize) -> bool {
+        self.passage.joined_behind(self.start + at)
+    }
+
+    /// An error about this part.
+    pub(crate) fn error(self, message: impl Into<String>) -> Diagnostic {
+        wording::error(self.span(), message)
+    }
+
+    /// A warning about this part.
+    pub(crate) fn warning(self, message: impl Into<String>) -> Diagnostic {
+        wording::warning(self.span(), message)
+    }
+
+    /// Its pieces between commas that stand outside parentheses and quotes, trimmed; a blank text
+    /// has none.
+    pub(crate) fn list(self) -> impl Iterator<Item = Excerpt<'p>> {
+        let length = self.text().len();
+        let mut commas = top_level(self.text(), b',');
+        let mut start = if self.trim().text().is_empty() { None } else { Some(0) };
+        std::iter::from_fn(move || {
+            let from = start?;
+            let comma = commas.next();
+            start = comma.map(|comma| comma + 1);
+            Some(self.part(from..comma.unwrap_or(length)).trim())
+        })
+    }
+
+    /// The parts before and behind the first `separator` outside parentheses and quotes.
+    pub(crate) fn split_once(self, separator: u8) -> Option<(Excerpt<'p>, Excerpt<'p>)> {
+        let at = top_level(self.text(), separator).next()?;
+        let after = self.part(at + 1..self.text().len());
+        Some((self.part(0..at).trim(), after.trim()))
+    }
+}
+
+/// The offsets of a byte outside parentheses, braces and quotes. A quote that is never closed
+/// protects nothing, so that an apostrophe does not swallow the rest of the line.
+fn top_level(text: &str, wanted: u8) -> impl Iterator<Item = usize> + '_ {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut depth = 0_usize;
+    // After one search in vain there is none again, or the search would cost the length squared.
+    let mut unclosed = false;
+    std::iter::from_fn(move || {
+        while let Some(&byte) = bytes.get(at) {
+            let here = at;
+            at += 1;
+            match byte {
+                b'(' | b'{' => depth += 1,
+                b')' | b'}' => depth = depth.saturating_sub(1),
+                b'\'' | b'"' if !unclosed => match closing_quote(bytes, here) {
+                    Some(end) => at = end + 1,
+                    None => unclosed = true,
+                },
+                _ if byte == wanted && depth == 0 => return Some(here),
+                _ => {}
+            }
+        }
+        None
+    })
+}
+
+/// The offset of the quote that closes the one at `open`, by the rules of texts in expressions:
+/// a doubled quote is a quote, and between `"` a backslash protects the next character.
+pub(crate) fn closing_quote(bytes: &[u8], open: usize) -> Option<usize> {
+    let quote = bytes[open];
+    let mut at = open + 1;
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'\\' && quote == b'"' {
+            at += 1;
+        } else if byte == quote {
+            if bytes.get(at + 1) == Some(&quote) {
+                at += 1;
+            } else {
+                return Some(at);
+            }
+        }
+        at += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_joined_text_knows_where_each_line_stood() {
+        let mut builder = PassageBuilder::default();
+        builder.verbatim("abc", 10);
+        builder.verbatim("defg", 20);
+        let passage = builder.finish();
+        assert_eq!(passage.part(1..2).span(), Some(Span::new(11, 12)));
+        assert_eq!(passage.part(3..5).span(), Some(Span::new(20, 22)));
+        assert_eq!(passage.part(2..4).span(), Some(Span::new(12, 21)));
+        assert!(passage.joined_behind(2));
+        assert!(!passage.joined_behind(3));
+    }
+
+    #[test]
+    fn a_replaced_text_points_at_what_it_stands_for() {
+        let original = Passage::whole("${n}k", 5);
+        let mut builder = PassageBuilder::default();
+        builder.replace(original.part(0..4), "100");
+        builder.copy(original.part(4..5));
+        let passage = builder.finish();
+        assert_eq!(passage.excerpt().text(), "100k");
+        assert_eq!(passage.part(1..2).span(), Some(Span::new(5, 9)));
+        assert_eq!(passage.part(3..4).span(), Some(Span::new(9, 10)));
+        assert_eq!(Passage::outside("100k").excerpt().span(), None);
+    }
+
+    #[test]
+    fn lists_are_split_at_commas_outside_quotes_and_parentheses() {
+        let pieces = |text: &str| -> Vec<String> {
+            let passage = Passage::whole(text, 0);
+            let list = passage.excerpt().list();
+            list.map(|piece| piece.text().to_owned()).collect()
+        };
+        assert_eq!(
+            pieces("a: pick('x, y', \"z\\\", \"), b"),
+            ["a: pick('x, y', \"z\\\", \")", "b"]
+        );
+        assert_eq!(pieces("it's, here"), ["it's", "here"]);
+        assert_eq!(pieces(" "), Vec::<String>::new());
+        assert_eq!(pieces("a,,"), ["a", "", ""]);
+    }
+}

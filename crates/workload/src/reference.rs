@@ -1,0 +1,307 @@
+//! What does the guide say about the language? Text made from the tables that the checks use.
+
+use std::fmt::Write as _;
+
+use base::{Value, Values, WallTime};
+
+use crate::generate::{self, RowGenerator, Spec};
+use crate::keys::{self, Key, Place};
+use crate::{Overrides, missing, plan};
+
+/// How wide the lines of [`help`] are.
+const WIDTH: usize = 96;
+
+/// How wide the column of names in [`help`] is.
+const NAMES: usize = 18;
+
+/// The keys and the generators in short, for `--help`.
+pub fn help() -> String {
+    let mut out = String::from("WORKLOAD FILE\n");
+    for place in Place::ALL {
+        let _ = writeln!(out, "\n  {}", place.title());
+        for key in keys::ALL.iter().filter(|key| key.place == place) {
+            entry(&mut out, &names(key), &format!("{}{}", key.doc, presence(key)));
+        }
+    }
+    out.push_str("\n  expressions in ${…}: parameters, variables of let, + - * / %, and\n");
+    for spec in generate::ALL {
+        entry(&mut out, &spec.usage(), spec.doc);
+    }
+    out
+}
+
+/// A name and its explanation in two columns; a long name has a line of its own.
+fn entry(out: &mut String, name: &str, text: &str) {
+    let mut line = format!("    {name:NAMES$}");
+    if name.chars().count() >= NAMES {
+        let _ = writeln!(out, "    {name}");
+        line = " ".repeat(4 + NAMES);
+    }
+    let mut width = 4 + NAMES;
+    for word in text.split(' ') {
+        let length = word.chars().count() + 1;
+        if width + length > WIDTH {
+            let _ = writeln!(out, "{}", line.trim_end());
+            line = " ".repeat(4 + NAMES);
+            width = 4 + NAMES;
+        }
+        line.push_str(word);
+        line.push(' ');
+        width += length;
+    }
+    let _ = writeln!(out, "{}", line.trim_end());
+}
+
+fn names(key: &Key) -> String {
+    match key.alias {
+        None => key.name.to_owned(),
+        Some(alias) => format!("{}, {alias}", key.name),
+    }
+}
+
+fn presence(key: &Key) -> String {
+    match key.default {
+        "" => " (required)".to_owned(),
+        "none" => String::new(),
+        default => format!(" (default: {default})"),
+    }
+}
+
+/// The complete reference of the language, as Markdown.
+pub fn markdown() -> String {
+    let mut out = String::from(OPENING);
+    for place in Place::ALL {
+        table_of_keys(&mut out, place);
+    }
+    out.push_str(PACING);
+    out.push_str(STATEMENTS);
+    out.push_str(EXPRESSIONS);
+    table_of_generators(&mut out);
+    golden_values(&mut out);
+    out.push_str(CONDITIONS);
+    out.push_str(UNITS);
+    out.push_str(&missing());
+    out
+}
+
+fn table_of_keys(out: &mut String, place: Place) {
+    let _ = writeln!(out, "\n### Keys: {}\n", place.title());
+    out.push_str("| key | value | default | meaning | example |\n");
+    out.push_str("| --- | --- | --- | --- | --- |\n");
+    for key in keys::ALL.iter().filter(|key| key.place == place) {
+        let default = if key.default.is_empty() { "required" } else { key.default };
+        let names = match key.alias {
+            None => format!("`{}`", key.name),
+            Some(alias) => format!("`{}`, `{alias}`", key.name),
+        };
+        let repeatable = if key.repeatable { " (repeatable)" } else { "" };
+        let form = key.form.describe().replace('|', "\\|");
+        let _ = writeln!(
+            out,
+            "| {names}{repeatable} | {form} | {default} | {} | `{}` |",
+            key.doc, key.example
+        );
+    }
+}
+
+fn table_of_generators(out: &mut String) {
+    out.push_str("\n## Generators\n\n");
+    out.push_str(GENERATORS);
+    out.push_str("\n| generator | gives |\n| --- | --- |\n");
+    for spec in generate::ALL {
+        let _ = writeln!(out, "| `{}` | {} |", spec.usage(), spec.doc);
+    }
+}
+
+fn golden_values(out: &mut String) {
+    out.push_str(GOLDEN);
+    out.push_str("\n| call | values |\n| --- | --- |\n");
+    for spec in generate::ALL {
+        let values = first_values(spec).join(", ");
+        let _ = writeln!(out, "| `{}` | {values} |", spec.example);
+    }
+}
+
+/// The first values of a generator's example as the column `value` of a table `golden`.
+fn first_values(spec: &Spec) -> Vec<String> {
+    let source = format!("[load golden]\nrows = 8\ncolumn = value: {}\n", spec.example);
+    let (plan, _) = plan(&source, &Overrides::default());
+    let Some(load) = plan.as_ref().and_then(|plan| plan.loads.first()) else {
+        return Vec::new();
+    };
+    let mut generator = RowGenerator::new(load, WallTime::EPOCH);
+    let mut values = Values::new();
+    for row in 0..load.rows {
+        generator.fill(row, &mut values);
+    }
+    values.items().iter().map(|value| shown(&values, *value)).collect()
+}
+
+fn shown(values: &Values, value: Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => format!("`{}`", values.resolve(text)),
+    }
+}
+
+fn missing() -> String {
+    let list = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        words.join(", ")
+    };
+    format!(
+        "\n## Not in this version\n\n\
+         Sections: {}. Keys: {}, and keys for one database such as `query.mysql`. \
+         Generators: {}. Rates that vary: {}.\n",
+        list(missing::SECTIONS),
+        list(missing::KEYS),
+        list(missing::GENERATORS),
+        list(missing::RATES)
+    )
+}
+
+const OPENING: &str = r"# Workload files
+
+A workload is a text file in UTF-8, with or without a byte order mark, with LF or CRLF line ends.
+
+* A line is a section `[name]`, a `key = value`, a comment, or blank. White space around names,
+  keys and values does not count. Upper and lower case differ.
+* A comment line begins with `;` or `#`. Behind a header or a value a comment begins with white
+  space and `;`. A statement is literal to the end of its line: no comment can follow it.
+* A `\` as the last character of a line joins the next line to it, without a separator.
+* A key stands once in its section, except where the tables say *repeatable*; lines of a repeatable
+  key add up.
+
+## Sections
+
+| section | meaning |
+| --- | --- |
+| above the first | keys that hold for the whole run |
+| `[params]` | constants with names: `rows = 100k`; `--set rows=1M` overrides them |
+| `[setup]` | statements that run once, before everything |
+| `[load TABLE]` | rows to be made before the jobs start |
+| `[teardown]` | statements that run once, at the end |
+| any other | a job: statements that are sent again and again |
+
+A section with a `query` is a job whatever its name, except `[setup]` and `[teardown]`. A section
+stands once. `[global]` is ignored with a warning.
+
+A parameter is a number, a duration or a text; what reads as a number or a duration is one, unless
+it stands in quotes: `zip = '01234'`. Its value may use other parameters, in any order:
+`pages = ${rows / 100}`. A text in quotes is taken as it is.
+";
+
+const PACING: &str = r"
+## When requests start
+
+| keys | model | meaning |
+| --- | --- | --- |
+| `rate` | open | arrivals by schedule, answered or not |
+| `rate` + `concurrency` | queue | arrivals into one queue, served by that many workers |
+| `every` | timetable | fixed times |
+| `concurrency`, or nothing | closed | clients with one request at a time; `think` between them |
+
+A `rate` of at least 1/s is a Poisson process, below 1/s it is a timetable, unless `arrival` says
+otherwise. The option `--arrival` changes every rate but the timetables. Timetables and uniform
+arrivals come first one period after the job's start. `start` and `stop` count from the start of the
+run. `count` counts arrivals (batches), in a closed job requests.
+";
+
+const STATEMENTS: &str = r"
+## Statements
+
+* `${expression}` is a bound value of a prepared statement. In `[setup]` and `[teardown]` only
+  constants are possible; they are written as literals of SQL, texts in quotes.
+* `${raw(expression)}` splices the value's text in, without quotes: for names of tables, and inside
+  literals. A statement with a spliced value that is not constant is sent as a new text each time.
+* `$${` is a literal `${`.
+* A statement has no `;` outside literals and comments, and does not begin with `begin` (write
+  `transaction = yes`) or `use` (name the database in the URL).
+* Literals are `'…'`, `…` between double quotes or backquotes, and `$tag$…$tag$`; a doubled quote is
+  a quote. A backslash protects a quote only where the literals would not end otherwise. Comments
+  are `--` and `/* */`.
+* Durations cannot be bound, as databases have no such value: `${timeout / 1s}` is a number of
+  seconds.
+";
+
+const EXPRESSIONS: &str = r"
+## Expressions
+
+Numbers (`10`, `1.5M`, `0.01`), durations (`250ms`), texts (`'it''s'`, or with escapes
+`\\ \' \n \r \t \; \u{41}` between double quotes), parameters, variables of `let`, `+ - * / %`,
+parentheses, and generators. Arguments have places or names: `zipf(1, rows, s=1.2)`.
+
+* A number is an integer (64 bits) when it is whole and written without a point, or with `k` or `M`.
+  All others are decimal fractions: exact as constants, doubles in values that are made anew.
+* Integers stay integers: `7 / 2` is 3, and `-7 % 2` is -1. One number with a point makes the result
+  one: `7.0 / 2` is 3.5.
+* Durations are added and subtracted, multiplied and divided by numbers; a duration over a duration
+  is a number with a point.
+* A constant that overflows or divides by zero is an error. In values made anew integers and
+  durations stop at their ends, and a division by zero is NULL, as is everything made of NULL.
+* `let` variables are made once per request, in order; later ones may use earlier ones.
+* Where a key takes a plain value, `${…}` may hold a constant expression: `rows = ${scale * 1000}`.
+* An expression is at most 100 operators and parentheses deep.
+";
+
+const GENERATORS: &str = "\
+A generator is a pure function of the seed, the section's name, the place in the section (the \
+name of the column or the variable, or the number of the statement and of the value in it) and the \
+number of the request or row. Changing one place leaves the values of all others alone.
+";
+
+const GOLDEN: &str = "
+The first eight values of each with seed 42, as the column `value` of `[load golden]`, in a run \
+that starts with the year 1970:
+";
+
+const CONDITIONS: &str = r"
+## Conditions
+
+`slo = p99 < 30ms, failed < 0.1%`: a metric, `<` or `>`, and a bound.
+
+| metric | of | bound |
+| --- | --- | --- |
+| `p50`, `p99.9`, any quantile | response time | duration |
+| `mean`, `max` | response time | duration |
+| `service.p99`, `service.mean`, `service.max` | service time | duration |
+| `throughput` | completions per second | number |
+| `failed` | (errors − accepted + rejected + unsent) / scheduled | percentage |
+";
+
+const UNITS: &str = r"
+## Units and limits
+
+Durations have the units `ns`, `us`, `ms`, `s`, `m`, `h` and `d`, also together: `1m30s`. Numbers
+may end with `k` (1,000) or `M` (1,000,000). Rates are per second, above one in a year and at most
+100,000,000. A file has at most 64 MB, 10,000 sections and 200,000 keys; a statement at most 65,535
+values; a request or a row at most 256 MB.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_names_every_key_and_generator() {
+        let (markdown, help) = (markdown(), help());
+        for key in keys::ALL {
+            assert!(markdown.contains(&format!("| `{}`", key.name)), "{}", key.name);
+            assert!(markdown.contains(key.example), "{}", key.example);
+            assert!(help.contains(key.name), "{}", key.name);
+        }
+        for spec in generate::ALL {
+            assert!(markdown.contains(&spec.usage()), "{}", spec.name);
+            assert_eq!(first_values(spec).len(), 8, "{}", spec.name);
+        }
+    }
+
+    #[test]
+    fn the_help_fits_the_terminal() {
+        for line in help().lines() {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+    }
+}

@@ -1,0 +1,759 @@
+//! What is wrong with expressions, and what to write instead.
+
+use crate::check;
+
+#[test]
+fn unknown_names_are_met_with_the_nearest_known_one() {
+    check(
+        r#"
+[params]
+rows = 5
+[read]
+query = select ${rosw}
+"#,
+        r#"
+error: unknown name `rosw`
+ --> mail.ini:4:18
+  |
+4 | query = select ${rosw}
+  |                  ^^^^
+  |
+  = help: did you mean `rows`?
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${rows}
+"#,
+        r#"
+error: unknown name `rows`
+ --> mail.ini:2:18
+  |
+2 | query = select ${rows}
+  |                  ^^^^
+  |
+  = help: define it in `[params]`, or with `let` above its use; texts need quotes
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${uniform}
+"#,
+        r#"
+error: unknown name `uniform`
+ --> mail.ini:2:18
+  |
+2 | query = select ${uniform}
+  |                  ^^^^^^^
+  |
+  = help: `uniform` is a generator: write `uniform(…)`
+"#,
+    );
+    check(
+        r#"
+[read]
+let = a: b, b: 1
+query = select ${a}
+"#,
+        r#"
+error: unknown name `b`
+ --> mail.ini:2:10
+  |
+2 | let = a: b, b: 1
+  |          ^
+  |
+  = help: define it in `[params]`, or with `let` above its use; texts need quotes
+"#,
+    );
+}
+
+#[test]
+fn unknown_generators_are_met_with_the_nearest_known_one() {
+    check(
+        r#"
+[read]
+query = select ${unifrom(1, 2)}
+"#,
+        r#"
+error: unknown generator `unifrom`
+ --> mail.ini:2:18
+  |
+2 | query = select ${unifrom(1, 2)}
+  |                  ^^^^^^^
+  |
+  = help: did you mean `uniform`?
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${random(1, 2)}
+"#,
+        r#"
+error: unknown generator `random`
+ --> mail.ini:2:18
+  |
+2 | query = select ${random(1, 2)}
+  |                  ^^^^^^
+  |
+  = help: in assay it is called `uniform(…)`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${frobnicate(1)}
+"#,
+        r#"
+error: unknown generator `frobnicate`
+ --> mail.ini:2:18
+  |
+2 | query = select ${frobnicate(1)}
+  |                  ^^^^^^^^^^
+  |
+  = help: there are uniform, zipf, exp, normal, row, sequence, permute, text, pick and timestamp
+"#,
+    );
+}
+
+#[test]
+fn arguments_are_counted() {
+    check(
+        r#"
+[read]
+query = select ${uniform(1)}
+"#,
+        r#"
+error: `uniform` has no `hi`
+ --> mail.ini:2:18
+  |
+2 | query = select ${uniform(1)}
+  |                  ^^^^^^^^^^
+  |
+  = help: write `uniform(lo, hi)`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${uniform(1, 2, 3)}
+"#,
+        r#"
+error: `uniform` takes at most 2 arguments
+ --> mail.ini:2:32
+  |
+2 | query = select ${uniform(1, 2, 3)}
+  |                                ^
+  |
+  = help: write `uniform(lo, hi)`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${zipf(1, 10, z=2)}
+"#,
+        r#"
+error: `zipf` has no argument `z`
+ --> mail.ini:2:30
+  |
+2 | query = select ${zipf(1, 10, z=2)}
+  |                              ^
+  |
+  = help: did you mean `s`?
+"#,
+    );
+}
+
+#[test]
+fn arguments_fit_their_generator() {
+    check(
+        r#"
+[read]
+query = select ${uniform(1, 10ms)}
+"#,
+        r#"
+error: `uniform` needs numbers on both sides, but `10ms` is a duration
+ --> mail.ini:2:29
+  |
+2 | query = select ${uniform(1, 10ms)}
+  |                             ^^^^
+  |
+  = help: give both arguments a unit, or none
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${uniform(10, 1)}
+"#,
+        r#"
+error: the range is empty: `10` is above `1`
+ --> mail.ini:2:18
+  |
+2 | query = select ${uniform(10, 1)}
+  |                  ^^^^^^^^^^^^^^
+  |
+  = help: write the lower end first
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${zipf(1, uniform(5, 6))}
+"#,
+        r#"
+error: `uniform(5, 6)` differs from request to request, but `zipf` needs a constant
+ --> mail.ini:2:26
+  |
+2 | query = select ${zipf(1, uniform(5, 6))}
+  |                          ^^^^^^^^^^^^^
+  |
+  = help: write a constant, or an expression of parameters
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${row()}
+"#,
+        r#"
+error: `row()` numbers the rows of a `[load TABLE]` section, and a job has none
+ --> mail.ini:2:18
+  |
+2 | query = select ${row()}
+  |                  ^^^^^
+  |
+  = help: `sequence()` numbers the requests of a job
+"#,
+    );
+}
+
+#[test]
+fn types_fit_their_operators() {
+    check(
+        r#"
+[read]
+query = select ${1 + 'a'}
+"#,
+        r#"
+error: `+` cannot combine `1`, an integer, with `'a'`, a text
+ --> mail.ini:2:18
+  |
+2 | query = select ${1 + 'a'}
+  |                  ^^^^^^^
+  |
+  = help: arithmetic is for numbers and durations
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${10ms + 5}
+"#,
+        r#"
+error: `+` cannot combine `10ms`, a duration, with `5`, an integer
+ --> mail.ini:2:18
+  |
+2 | query = select ${10ms + 5}
+  |                  ^^^^^^^^
+  |
+  = help: give the number a unit, such as `10ms`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${timestamp() + 1h}
+"#,
+        r#"
+error: `+` cannot combine `timestamp()`, a timestamp, with `1h`, a duration
+ --> mail.ini:2:18
+  |
+2 | query = select ${timestamp() + 1h}
+  |                  ^^^^^^^^^^^^^^^^
+  |
+  = help: write the difference as the generator's offset: `timestamp(-1h)`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${-'a'}
+"#,
+        r#"
+error: `'a'` is a text: it has no negative
+ --> mail.ini:2:19
+  |
+2 | query = select ${-'a'}
+  |                   ^^^
+"#,
+    );
+}
+
+#[test]
+fn a_duration_is_no_value_of_a_database() {
+    check(
+        r#"
+[read]
+query = select ${10ms}
+"#,
+        r#"
+error: `10ms` is a duration, which is no value of a database
+ --> mail.ini:2:18
+  |
+2 | query = select ${10ms}
+  |                  ^^^^
+  |
+  = help: divide it by a unit: `10ms / 1s` is a number of seconds
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${10ms + exp(1s)}
+"#,
+        r#"
+error: `10ms + exp(1s)` is a duration, which is no value of a database
+ --> mail.ini:2:18
+  |
+2 | query = select ${10ms + exp(1s)}
+  |                  ^^^^^^^^^^^^^^
+  |
+  = help: divide it by a unit: `(10ms + exp(1s)) / 1s` is a number of seconds
+"#,
+    );
+}
+
+#[test]
+fn constants_have_a_value() {
+    check(
+        r#"
+[params]
+n = ${1 / 0}
+[read]
+query = select ${n}
+"#,
+        r#"
+error: `1 / 0` divides by zero
+ --> mail.ini:2:7
+  |
+2 | n = ${1 / 0}
+  |       ^^^^^
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${9223372036854775807 + 1}
+"#,
+        r#"
+error: `9223372036854775807 + 1` is too large
+ --> mail.ini:2:18
+  |
+2 | query = select ${9223372036854775807 + 1}
+  |                  ^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: integers have 64 bits, other numbers go up to 9e18
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${9223372036854775808}
+"#,
+        r#"
+error: `9223372036854775808` is too large
+ --> mail.ini:2:18
+  |
+2 | query = select ${9223372036854775808}
+  |                  ^^^^^^^^^^^^^^^^^^^
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${10x}
+"#,
+        r#"
+error: `10x` has an unknown unit: units are ns, us, ms, s, m, h and d
+ --> mail.ini:2:18
+  |
+2 | query = select ${10x}
+  |                  ^^^
+"#,
+    );
+}
+
+#[test]
+fn syntax_errors_point_at_the_word() {
+    check(
+        r#"
+[read]
+query = select ${}
+"#,
+        r#"
+error: `${}` holds no expression
+ --> mail.ini:2:16
+  |
+2 | query = select ${}
+  |                ^^^
+  |
+  = help: write a value between the braces, or `$${` for a literal `${`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${1 +}
+"#,
+        r#"
+error: `}` stands where a value must stand
+ --> mail.ini:2:21
+  |
+2 | query = select ${1 +}
+  |                     ^
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${1 2}
+"#,
+        r#"
+error: `2` stands where an operator or `}` must stand
+ --> mail.ini:2:20
+  |
+2 | query = select ${1 2}
+  |                    ^
+"#,
+    );
+}
+
+#[test]
+fn parentheses_are_closed() {
+    check(
+        r#"
+[read]
+query = select ${(1}
+"#,
+        r#"
+error: `}` stands where an operator or `)` must stand
+ --> mail.ini:2:20
+  |
+2 | query = select ${(1}
+  |                    ^
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${uniform(1, 2}
+"#,
+        r#"
+error: `}` stands where an operator, `,` or `)` must stand
+ --> mail.ini:2:30
+  |
+2 | query = select ${uniform(1, 2}
+  |                              ^
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${a
+"#,
+        r#"
+error: this `${` is not closed
+ --> mail.ini:2:16
+  |
+2 | query = select ${a
+  |                ^^
+  |
+  = help: write the missing `}`, or `$${` for a literal `${`
+"#,
+    );
+}
+
+#[test]
+fn texts_are_closed() {
+    check(
+        r#"
+[read]
+query = select ${'a}
+"#,
+        r#"
+error: the text that begins here is not closed
+ --> mail.ini:2:18
+  |
+2 | query = select ${'a}
+  |                  ^
+  |
+  = help: write the missing `'`; a quote inside a text is doubled;
+          a `;` behind white space begins a comment, unless it is `\;` between double quotes
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${"\q"}
+"#,
+        r#"
+error: the text has an unknown escape
+ --> mail.ini:2:18
+  |
+2 | query = select ${"\q"}
+  |                  ^^^^
+  |
+  = help: between double quotes a backslash stands before \ " ' ; n r t or u{HEX};
+          between single quotes it is itself
+"#,
+    );
+    check(
+        r#"
+[read]
+let = a: pick('x ; y', 'z')
+query = select ${a}
+"#,
+        r#"
+error: the text that begins here is not closed
+ --> mail.ini:2:15
+  |
+2 | let = a: pick('x ; y', 'z')
+  |               ^
+  |
+  = help: write the missing `'`; a quote inside a text is doubled;
+          a `;` behind white space begins a comment, unless it is `\;` between double quotes
+"#,
+    );
+}
+
+#[test]
+fn what_must_be_known_before_the_run_is_constant() {
+    check(
+        r#"
+[read]
+query = select 1
+rate = ${uniform(1, 2)}
+"#,
+        r#"
+error: `uniform(1, 2)` differs from request to request, but `rate` needs a constant
+ --> mail.ini:3:10
+  |
+3 | rate = ${uniform(1, 2)}
+  |          ^^^^^^^^^^^^^
+  |
+  = help: write a constant, or an expression of parameters
+"#,
+    );
+    check(
+        r#"
+[setup]
+query = insert into t values (${uniform(1, 2)})
+[read]
+query = select 1
+"#,
+        r#"
+error: `uniform(1, 2)` differs from request to request, but [setup] needs a constant
+ --> mail.ini:2:33
+  |
+2 | query = insert into t values (${uniform(1, 2)})
+  |                                 ^^^^^^^^^^^^^
+  |
+  = help: write a constant, or an expression of parameters
+"#,
+    );
+}
+
+#[test]
+fn parameters_do_not_define_themselves() {
+    check(
+        r#"
+[params]
+a = ${a}
+[read]
+query = select ${a}
+"#,
+        r#"
+error: the parameter is defined by itself: a -> a
+ --> mail.ini:2:5
+  |
+2 | a = ${a}
+  |     ^^^^
+  |
+  = help: give it, or one of the others, a value of its own
+"#,
+    );
+    check(
+        r#"
+[params]
+a = ${b}
+b = ${c}
+c = ${a + 1}
+[read]
+query = select ${a}
+"#,
+        r#"
+error: the parameter is defined by itself: a -> b -> c -> a
+ --> mail.ini:4:5
+  |
+4 | c = ${a + 1}
+  |     ^^^^^^^^
+  |
+  = help: give it, or one of the others, a value of its own
+"#,
+    );
+}
+
+#[test]
+fn parameters_have_names_of_their_own() {
+    check(
+        r#"
+[params]
+my-rows = 5
+1a = 5
+[read]
+query = select 1
+"#,
+        r#"
+error: `my-rows` is not a name for a parameter
+ --> mail.ini:2:1
+  |
+2 | my-rows = 5
+  | ^^^^^^^
+  |
+  = help: a name has at most 64 letters, digits and `_`, and begins with no digit
+
+error: `1a` is not a name for a parameter
+ --> mail.ini:3:1
+  |
+3 | 1a = 5
+  | ^^
+  |
+  = help: a name has at most 64 letters, digits and `_`, and begins with no digit
+"#,
+    );
+    check(
+        r#"
+[params]
+a = 5
+a = 6
+[read]
+query = select 1
+"#,
+        r#"
+error: the parameter `a` stands twice; the first is in line 2
+ --> mail.ini:3:1
+  |
+3 | a = 6
+  | ^
+  |
+  = help: remove one of the two
+"#,
+    );
+}
+
+#[test]
+fn texts_in_quotes_are_whole_values_of_parameters() {
+    check(
+        r#"
+[params]
+a = 'x ; y'
+[read]
+query = select ${a}
+"#,
+        r#"
+error: the text that begins here is not closed
+ --> mail.ini:2:5
+  |
+2 | a = 'x ; y'
+  |     ^
+  |
+  = help: write the missing `'`; a quote inside a text is doubled;
+          a `;` behind white space begins a comment, unless it is `\;` between double quotes
+"#,
+    );
+    check(
+        r#"
+[params]
+a = 'x' + 'y'
+[read]
+query = select ${a}
+"#,
+        r#"
+error: more than a text in quotes stands here
+ --> mail.ini:2:5
+  |
+2 | a = 'x' + 'y'
+  |     ^^^^^^^^^
+  |
+  = help: write an expression in `${…}`, or the whole value in quotes
+"#,
+    );
+}
+
+#[test]
+fn variables_have_names_of_their_own() {
+    check(
+        r#"
+[params]
+a = 5
+[read]
+let = a: 1
+query = select ${a}
+"#,
+        r#"
+error: `a` is already a parameter: give the variable another name
+ --> mail.ini:4:7
+  |
+4 | let = a: 1
+  |       ^
+"#,
+    );
+    check(
+        r#"
+[read]
+let = a: 1, a: 2
+query = select ${a}
+"#,
+        r#"
+error: `a` is defined twice in this job
+ --> mail.ini:2:13
+  |
+2 | let = a: 1, a: 2
+  |             ^
+"#,
+    );
+    check(
+        r#"
+[read]
+let = uniform(1, 2)
+query = select 1
+"#,
+        r#"
+error: `uniform(1, 2)` is no `NAME: EXPRESSION`
+ --> mail.ini:2:7
+  |
+2 | let = uniform(1, 2)
+  |       ^^^^^^^^^^^^^
+  |
+  = help: write for example `let = a: uniform(1, 1000)`
+"#,
+    );
+    check(
+        r#"
+[read]
+let = 1a: 2
+query = select 1
+"#,
+        r#"
+error: `1a` is not a name: a name has at most 64 letters, digits and `_`, and begins with no digit
+ --> mail.ini:2:7
+  |
+2 | let = 1a: 2
+  |       ^^
+"#,
+    );
+}

@@ -1,0 +1,53 @@
+//! The crate as its users see it: files in, diagnostics and plans out.
+
+mod corpus;
+mod expressions;
+mod lines;
+mod memory;
+mod mutation;
+mod overrides;
+mod pacing;
+mod plans;
+mod requests;
+mod round_trip;
+mod sections;
+mod size;
+mod statements;
+mod values;
+
+use base::{Diagnostic, Severity, Source};
+use workload::{Overrides, Plan};
+
+/// Checks what a file is answered with: all diagnostics, as a person sees them.
+fn check(input: &str, expected: &str) {
+    check_with(&Overrides::default(), input, expected);
+}
+
+/// The same with options of the command line.
+fn check_with(overrides: &Overrides, input: &str, expected: &str) {
+    let input = input.strip_prefix('\n').unwrap_or(input);
+    let (plan, diagnostics) = workload::plan(input, overrides);
+    let shown = render(input, &diagnostics);
+    assert_eq!(shown, expected.trim_matches('\n'), "{input}");
+    let sound = diagnostics.iter().all(|diagnostic| diagnostic.severity == Severity::Warning);
+    assert_eq!(plan.is_some(), sound, "{input}");
+}
+
+/// All diagnostics as text.
+fn render(input: &str, diagnostics: &[Diagnostic]) -> String {
+    let source = Source { name: "mail.ini".into(), text: input.into() };
+    let shown: Vec<String> =
+        diagnostics.iter().map(|diagnostic| diagnostic.render(&source, false)).collect();
+    shown.join("\n\n")
+}
+
+/// The plan of a file in which nothing is wrong.
+fn plan(input: &str) -> Plan {
+    plan_with(&Overrides::default(), input)
+}
+
+/// The same with options of the command line.
+fn plan_with(overrides: &Overrides, input: &str) -> Plan {
+    let (plan, diagnostics) = workload::plan(input, overrides);
+    plan.unwrap_or_else(|| panic!("{}", render(input, &diagnostics)))
+}

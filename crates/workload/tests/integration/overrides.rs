@@ -1,0 +1,147 @@
+//! What the command line sets over what the file says.
+
+use base::{Nanos, Rate, Seed, Target};
+use workload::{Arrival, Overrides, Pacing, Schedule};
+
+use crate::{check_with, plan_with};
+
+const FILE: &str = "\
+duration = 60s
+warmup = 10s
+[params]
+rows = 100k
+[read]
+query = select ${rows}
+rate = 100
+[slow]
+query = select 1
+rate = 0.5
+[even]
+query = select 1
+rate = 100
+arrival = uniform
+concurrency = 4
+";
+
+fn set(name: &str, value: &str) -> Overrides {
+    Overrides { set: vec![(name.to_owned(), value.to_owned())], ..Overrides::default() }
+}
+
+#[test]
+fn a_parameter_is_set_as_if_it_stood_in_the_file() {
+    let plan = plan_with(&set("rows", "1M"), FILE);
+    assert_eq!(plan.params[0].value, "1000000");
+    assert!(plan.to_text().contains("query = select ${1000000}"));
+    let mut twice = set("rows", "1M");
+    twice.set.push(("rows".to_owned(), "2M".to_owned()));
+    assert_eq!(plan_with(&twice, FILE).params[0].value, "2000000");
+}
+
+#[test]
+fn mistakes_in_options_have_no_place_in_the_file() {
+    check_with(
+        &set("rosw", "5"),
+        FILE,
+        "
+error: --set rosw: the file has no parameter `rosw`
+ |
+ = help: did you mean `rows`?
+",
+    );
+    check_with(
+        &set("rows", "${1 / 0}"),
+        FILE,
+        "
+error: --set rows: `1 / 0` divides by zero
+",
+    );
+    check_with(
+        &set("rows", "${x}"),
+        FILE,
+        "
+error: --set rows: unknown name `x`
+ |
+ = help: define it in `[params]`; texts need quotes
+",
+    );
+    check_with(
+        &set("n", "5"),
+        "[read]\nquery = select 1\n",
+        "
+error: --set n: the file has no parameter `n`
+ |
+ = help: parameters are defined in the file's `[params]` section
+",
+    );
+}
+
+#[test]
+fn a_value_that_fits_nowhere_is_shown_where_it_is_used() {
+    check_with(
+        &set("rows", "many"),
+        "[params]\nrows = 5\n[load t]\nrows = ${rows}\ncolumns = id: row()\n",
+        "
+error: `many` is not a number
+ --> mail.ini:4:8
+  |
+4 | rows = ${rows}
+  |        ^^^^^^^
+  |
+  = help: write for example `rows = 100k`
+",
+    );
+}
+
+#[test]
+fn lengths_seed_and_target_are_replaced() {
+    let overrides = Overrides {
+        duration: Some(Nanos::from_secs(5)),
+        warmup: Some(Nanos::from_secs(1)),
+        seed: Some(Seed(7)),
+        target: Target::parse("sqlite:x.db").ok(),
+        ..Overrides::default()
+    };
+    let plan = plan_with(&overrides, FILE);
+    assert_eq!(plan.duration, Some(Nanos::from_secs(5)));
+    assert_eq!(plan.warmup, Nanos::from_secs(1));
+    assert_eq!(plan.seed, Seed(7));
+    assert_eq!(plan.target, overrides.target);
+}
+
+#[test]
+fn a_run_shorter_than_its_warm_up_is_refused() {
+    let overrides = Overrides { duration: Some(Nanos::from_secs(5)), ..Overrides::default() };
+    check_with(
+        &overrides,
+        FILE,
+        "
+error: nothing would be measured: the warm-up is `10s`, the whole run `5s`
+ --> mail.ini:2:10
+  |
+2 | warmup = 10s
+  |          ^^^
+  |
+  = help: `duration` includes the warm-up: make it longer
+",
+    );
+}
+
+#[test]
+fn the_arrival_is_replaced_where_there_is_traffic() {
+    let overrides = |arrival| Overrides { arrival: Some(arrival), ..Overrides::default() };
+    let schedules = |arrival| -> Vec<Schedule> {
+        let plan = plan_with(&overrides(arrival), FILE);
+        plan.jobs.iter().filter_map(|job| job.arrivals()).map(|(schedule, _)| schedule).collect()
+    };
+    let (fast, slow) = (Rate::parse("100").unwrap(), Rate::parse("0.5").unwrap());
+    assert_eq!(
+        schedules(Arrival::Uniform),
+        [Schedule::Uniform(fast), Schedule::Uniform(slow), Schedule::Uniform(fast)]
+    );
+    assert_eq!(
+        schedules(Arrival::Poisson),
+        [Schedule::Poisson(fast), Schedule::Uniform(slow), Schedule::Poisson(fast)]
+    );
+    let plan = plan_with(&overrides(Arrival::Uniform), FILE);
+    assert!(matches!(plan.jobs[1].pacing, Pacing::Timetable { .. }));
+}

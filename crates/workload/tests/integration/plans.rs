@@ -1,0 +1,195 @@
+//! What a file means.
+
+use base::{Code, Nanos, Rate, Seed};
+use workload::{
+    Job, Metric, OnError, Pacing, Piece, Placeholders, Schedule, Side, Statistic, keys,
+};
+
+use crate::plan;
+
+fn job(keys: &str) -> Job {
+    let plan = plan(&format!("[job]\nquery = select 1\n{keys}\n"));
+    plan.jobs.into_iter().next().expect("a job")
+}
+
+#[test]
+fn the_keys_of_pacing_choose_the_model() {
+    let rate = |text| Rate::parse(text).unwrap();
+    let check = |keys: &str, expected: Pacing| assert_eq!(job(keys).pacing, expected, "{keys}");
+    let open = |schedule| Pacing::Open { schedule, batch: 1 };
+    let timetable = |schedule| Pacing::Timetable { schedule, batch: 1 };
+    let closed = |clients| Pacing::Closed { clients, think: None };
+    let queue = |schedule, workers, limit| Pacing::Queue { schedule, batch: 1, workers, limit };
+    check("rate = 1", open(Schedule::Poisson(rate("1"))));
+    check("rate = 0.99", timetable(Schedule::Uniform(rate("0.99"))));
+    check("rate = 0.5\narrival = poisson", open(Schedule::Poisson(rate("0.5"))));
+    check("rate = 0.5\narrival = uniform", open(Schedule::Uniform(rate("0.5"))));
+    check("rate = 50\narrival = uniform", open(Schedule::Uniform(rate("50"))));
+    check("every = 10s", timetable(Schedule::Every(Nanos::from_secs(10))));
+    check("", closed(1));
+    check("concurrency = 8", closed(8));
+    check("queue-depth = 8", closed(8));
+    check("rate = 50\nconcurrency = 8", queue(Schedule::Poisson(rate("50")), 8, 100_000));
+    check(
+        "rate = 0.5\nconcurrency = 8\nqueue-limit = 10",
+        queue(Schedule::Uniform(rate("0.5")), 8, 10),
+    );
+    check(
+        "every = 1s\nbatch-size = 10",
+        Pacing::Timetable { schedule: Schedule::Every(Nanos::from_secs(1)), batch: 10 },
+    );
+}
+
+#[test]
+fn the_other_keys_of_a_job_are_read() {
+    let job = job("start = 1s\nstop = 5s\ncount = 1k\ntransaction = yes\ntimeout = 2s\n\
+        retry = 3 on 40001, 1213\nerror = 1205, 1205\nerror = 1062\non-error = stop\n\
+        slo = p99.9 < 30ms, failed < 1%\nslo = throughput > 5k");
+    assert_eq!((job.start, job.stop), (Nanos::from_secs(1), Some(Nanos::from_secs(5))));
+    assert_eq!((job.count, job.transaction), (Some(1_000), true));
+    assert_eq!((job.timeout, job.on_error), (Some(Nanos::from_secs(2)), OnError::Stop));
+    let retry = job.retry.unwrap();
+    assert_eq!((retry.times, retry.codes), (3, vec![Code::new("40001"), Code::new("1213")]));
+    assert_eq!(job.accepted, [Code::new("1205"), Code::new("1062")]);
+    let slos: Vec<_> = job.slos.iter().map(|slo| (slo.text.as_str(), slo.side)).collect();
+    assert_eq!(
+        slos,
+        [
+            ("p99.9 < 30ms", Side::Below),
+            ("failed < 1%", Side::Below),
+            ("throughput > 5k", Side::Above)
+        ]
+    );
+    assert_eq!(job.slos[0].metric, Metric::Response(Statistic::Quantile(0.999)));
+}
+
+#[test]
+fn defaults_are_those_of_the_table() {
+    let plan = plan("[job]\nquery = select 1\n");
+    assert_eq!((plan.duration, plan.warmup, plan.seed), (None, Nanos::ZERO, Seed(42)));
+    assert_eq!((plan.drain, plan.probe), (Nanos::from_secs(10), Nanos::from_secs(10)));
+    assert_eq!((plan.connections, plan.max_connections), (None, 1_000));
+    assert_eq!(plan.jobs[0].on_error, OnError::Continue);
+}
+
+#[test]
+fn a_parameter_keeps_every_digit() {
+    let read = |params: &str, rate: &str| {
+        let text = format!("[params]\n{params}\n[job]\nquery = select 1\nrate = {rate}\n");
+        plan(&text).jobs[0].arrivals().unwrap().0
+    };
+    let rate = |text| Schedule::Uniform(Rate::parse(text).unwrap());
+    assert_eq!(read("r = 0.01", "${r}"), rate("0.01"));
+    assert_eq!(read("r = 0.1", "${r + 0.2}"), rate("0.3"));
+    assert_eq!(read("a = ${b}\nb = 0.123456789012345678", "${a}"), rate("0.123456789012345678"));
+    assert_eq!(read("a = 5", "0.${a}"), rate("0.5"));
+}
+
+#[test]
+fn parameters_have_the_type_that_they_look_like() {
+    let plan = plan(
+        "[params]\nn = 100k\nr = 8.0\nd = 90s\nt = hello world\nq = '007'\nneg = -1.5k\n\
+         sum = ${n + 1}\nmixed = t_${n}\nliteral = a $${b}\n\
+         [job]\nquery = select 1\n",
+    );
+    let params: Vec<_> =
+        plan.params.iter().map(|param| (param.name.as_str(), param.value.as_str())).collect();
+    assert_eq!(
+        params,
+        [
+            ("n", "100000"),
+            ("r", "8.0"),
+            ("d", "1m30s"),
+            ("t", "hello world"),
+            ("q", "'007'"),
+            ("neg", "-1500"),
+            ("sum", "100001"),
+            ("mixed", "t_100000"),
+            ("literal", "'a ${b}'"),
+        ]
+    );
+}
+
+#[test]
+fn lines_follow_the_rules_of_the_dialect() {
+    let plan = plan(
+        "\u{feff}duration = 10s ; ten\r\n  # indented comment\r\n\t; another\r\n\r\n\
+         [job] ; the job\r\nquery = select a, \\\r\n   b -- ; from\r\n",
+    );
+    assert_eq!(plan.duration, Some(Nanos::from_secs(10)));
+    let text = plan.jobs[0].statements[0].text(Placeholders::Question);
+    assert_eq!(text, "select a,    b -- ; from");
+}
+
+#[test]
+fn a_section_with_a_query_is_a_job_whatever_its_name() {
+    let plan = plan(
+        "[load]\nquery = select 1\n[params]\nquery = select 2\n[load t]\nquery = select 3\n\
+         [question]\nquery = select 4\n",
+    );
+    let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["load", "params", "load t", "question"]);
+}
+
+#[test]
+fn setup_statements_are_texts_with_literals() {
+    let plan = plan(
+        "[params]\ntable = accounts\nname = it's\nn = 5\nr = 0.50\n[setup]\n\
+         query = insert into ${raw(table)} values (${n}, ${r}, ${name}, '$${x}', ${n * 2})\n",
+    );
+    assert_eq!(plan.setup[0].text, "insert into accounts values (5, 0.5, 'it''s', '${x}', 10)");
+    assert!(plan.jobs.is_empty());
+}
+
+#[test]
+fn statements_are_pieces_of_text_and_values() {
+    let plan = plan(
+        "[params]\nt = accounts\n[job]\nlet = a: uniform(1, 9)\n\
+         query = select * from ${raw(t)} where a = ${a} and b = ${7}\n\
+         query = select * from t${raw(a)} where c = '${raw(a)}$${' and d = ${a + 1}\n",
+    );
+    let [fixed, dynamic] = plan.jobs[0].statements.as_slice() else {
+        panic!("two statements");
+    };
+    assert_eq!((fixed.parameters(), fixed.is_dynamic()), (2, false));
+    assert_eq!(fixed.text(Placeholders::Dollar), "select * from accounts where a = $1 and b = $2");
+    assert_eq!((dynamic.parameters(), dynamic.is_dynamic()), (1, true));
+    assert_eq!(dynamic.text(Placeholders::Question), "select * from t… where c = '…${' and d = ?");
+    assert!(matches!(dynamic.pieces[1], Piece::Splice(_)));
+}
+
+#[test]
+fn the_examples_in_the_table_of_keys_are_accepted() {
+    for key in keys::ALL {
+        let companion = match key.name {
+            "arrival" | "batch-size" => "rate = 5\n",
+            "queue-limit" => "rate = 5\nconcurrency = 5\n",
+            "rows" => "columns = a: 1\n",
+            "columns" => "rows = 5\n",
+            "warmup" => "duration = 60s\n",
+            _ => "",
+        };
+        let table = match key.name {
+            "rows" | "columns" => "",
+            _ => "rows = 5\ncolumns = a: 1\n",
+        };
+        let query = if key.name == "query" { "" } else { "query = select 1\n" };
+        let lines = format!("{}\n{companion}", key.example);
+        let file = match key.place.owner() {
+            keys::Owner::Global => format!("{lines}[job]\nquery = select 1\n"),
+            keys::Owner::Fixed => format!("[setup]\n{lines}[job]\nquery = select 1\n"),
+            keys::Owner::Load => format!("[load t]\n{table}{lines}"),
+            keys::Owner::Job => format!("[job]\n{query}{lines}"),
+        };
+        plan(&file);
+    }
+}
+
+#[test]
+fn a_plan_without_spans_and_passwords_is_comparable() {
+    let one = plan("url = mysql://ann:secret@h/d\n[job]\nquery = select 1\n");
+    let other = plan("url = mysql://ann@h/d\n\n\n[job]\nquery =    select 1\n");
+    assert_ne!(one, other);
+    assert_eq!(one.as_printed(), other.as_printed());
+    assert!(!one.to_text().contains("secret"));
+}

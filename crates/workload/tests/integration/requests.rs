@@ -1,0 +1,125 @@
+//! What a job sends and what a row holds.
+
+use base::{Nanos, Seed, Stream, Value, Values, WallTime};
+use workload::{Expr, Generator, Pacing, Placeholders, RowGenerator};
+
+use crate::plan;
+
+/// The values as text: texts in quotes.
+fn shown(values: &Values) -> Vec<String> {
+    let show = |value: &Value| match *value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(number) => number.to_string(),
+        Value::Real(number) => format!("{number:?}"),
+        Value::Text(text) => format!("'{}'", values.resolve(text)),
+    };
+    values.items().iter().map(show).collect()
+}
+
+fn generator(keys: &str, placeholders: Placeholders) -> Generator {
+    let plan = plan(&format!("[job]\n{keys}\n"));
+    Generator::new(&plan.jobs[0], WallTime::EPOCH, placeholders)
+}
+
+fn request(keys: &str, number: u64) -> Vec<String> {
+    let mut values = Values::new();
+    generator(keys, Placeholders::Dollar).fill(number, &mut values);
+    shown(&values)
+}
+
+#[test]
+fn values_come_in_the_order_of_the_statements() {
+    let keys = "query = select ${sequence()}, ${'a'}, ${0.5}\nquery = select 1\n\
+                query = select ${timestamp(1h)}, ${1 / (sequence() - 5)}";
+    assert_eq!(request(keys, 0), ["1", "'a'", "0.5", "'1970-01-01 01:00:00.000000'", "0"]);
+    assert_eq!(request(keys, 4)[4], "NULL");
+}
+
+#[test]
+fn a_variable_is_made_once_per_request() {
+    let keys = "let = a: uniform(1, 1000000), t: text(5), b: a + 1\n\
+                query = select ${a}, ${b}, ${t}\nquery = select ${a}, ${t}";
+    for number in 0..100 {
+        let values = request(keys, number);
+        let a: i64 = values[0].parse().unwrap();
+        assert_eq!(values[1], (a + 1).to_string());
+        assert_eq!((&values[3], &values[4]), (&values[0], &values[2]));
+    }
+}
+
+#[test]
+fn a_dynamic_statement_follows_its_values_as_a_whole() {
+    let keys = "let = t: pick('x')\n\
+                query = select ${1}, ${sequence()} from t_${raw(sequence())} \
+                where ${raw(t)} = ${t}\n\
+                query = select ${2}";
+    assert_eq!(request(keys, 6), ["1", "7", "'x'", "'select $1, $2 from t_7 where x = $3'", "2"]);
+    let mut values = Values::new();
+    values.push(Value::Int(99));
+    generator(keys, Placeholders::Question).fill(0, &mut values);
+    assert_eq!(shown(&values)[0], "99");
+    assert_eq!(shown(&values)[4], "'select ?, ? from t_1 where x = ?'");
+}
+
+#[test]
+fn clients_make_the_same_values_for_the_same_number() {
+    let keys = "query = select ${zipf(1, 1000)}, ${text(3, 9)}, ${pick(1, 2, 3)}";
+    let mut one = generator(keys, Placeholders::Question);
+    let mut other = one.clone();
+    let (mut a, mut b) = (Values::new(), Values::new());
+    for number in [5, 3, 1_000_000_007, 3, 0] {
+        a.clear();
+        b.clear();
+        one.fill(number, &mut a);
+        other.fill(number + 1, &mut b);
+        b.clear();
+        other.fill(number, &mut b);
+        assert_eq!(shown(&a), shown(&b));
+    }
+}
+
+#[test]
+fn adding_a_job_a_column_or_a_variable_leaves_other_values_alone() {
+    let small = request("query = select ${uniform(1, 1000000)}", 5);
+    let large = request(
+        "let = x: text(5)\nquery = select ${uniform(1, 1000000)}, ${x}, ${uniform(1, 5)}",
+        5,
+    );
+    assert_eq!(small[0], large[0]);
+    let row = |columns: &str| {
+        let plan = plan(&format!("[load t]\nrows = 5\ncolumns = {columns}\n"));
+        let mut values = Values::new();
+        RowGenerator::new(&plan.loads[0], WallTime::EPOCH).fill(2, &mut values);
+        shown(&values)
+    };
+    let narrow = row("b: uniform(1, 1000000)");
+    let wide = row("a: row(), b: uniform(1, 1000000)");
+    assert_eq!(wide, ["3".to_owned(), narrow[0].clone()]);
+}
+
+#[test]
+fn a_pause_is_drawn_for_each_request() {
+    let think = |keys: &str, number| {
+        let keys = format!("query = select 1\nthink = {keys}");
+        generator(&keys, Placeholders::Question).think(number)
+    };
+    assert_eq!(think("20ms", 7), Nanos::from_millis(20));
+    assert_eq!(think("0", 7), Nanos::ZERO);
+    assert_eq!(think("${10ms} * 2", 7), Nanos::from_millis(20));
+    assert_eq!(think("10ms * sequence(0)", 7), Nanos::from_millis(70));
+    assert_eq!(think("5ms - 10ms * sequence()", 7), Nanos::ZERO);
+    assert_ne!(think("exp(20ms)", 7), think("exp(20ms)", 8));
+    let mut plan = plan("[job]\nquery = select 1\n");
+    let stream = Stream::new(Seed(42), "job", "think #1");
+    let pause = Some(Expr::exp(Nanos::from_millis(20), stream));
+    plan.jobs[0].pacing = Pacing::Closed { clients: 1, think: pause };
+    let mut by_hand = Generator::new(&plan.jobs[0], WallTime::EPOCH, Placeholders::Question);
+    assert_eq!(by_hand.think(7), think("exp(20ms)", 7));
+    let none = generator("query = select 1", Placeholders::Question).think(1);
+    assert_eq!(none, Nanos::ZERO);
+    let mut with_variable = generator(
+        "let = a: sequence(1)\nquery = select ${a}\nthink = a * 1ms",
+        Placeholders::Question,
+    );
+    assert_eq!(with_variable.think(4), Nanos::from_millis(5));
+}

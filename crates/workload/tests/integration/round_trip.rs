@@ -1,0 +1,284 @@
+//! A printed plan is a workload file whose plan is the same, generator by generator.
+
+use base::{Value, Values, WallTime};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::RngSeed;
+use workload::{Generator, Overrides, Placeholders, RowGenerator};
+
+use crate::render;
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(42),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_printed_plan_reads_as_the_same_plan(text in file()) {
+        let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
+        let Some(plan) = plan else {
+            // Constants can overflow, and spliced texts can hold quotes; nothing else is wrong
+            // with these files.
+            let harmless = ["is too large", "divides by zero", "no longer one statement"];
+            for diagnostic in &diagnostics {
+                let known = harmless.iter().any(|why| diagnostic.message.contains(why));
+                prop_assert!(known, "{}", render(&text, &diagnostics));
+            }
+            return Ok(());
+        };
+        let printed = plan.to_text();
+        let (again, diagnostics) = workload::plan(&printed, &Overrides::default());
+        let again = again.ok_or_else(|| {
+            TestCaseError::fail(format!("{text}\n{printed}\n{}", render(&printed, &diagnostics)))
+        })?;
+        prop_assert_eq!(again.as_printed(), plan.as_printed(), "{}\n{}", text, printed);
+        prop_assert_eq!(again.to_text(), printed);
+        for (one, other) in plan.jobs.iter().zip(&again.jobs) {
+            prop_assert_eq!(requests(one), requests(other));
+        }
+        for (one, other) in plan.loads.iter().zip(&again.loads) {
+            prop_assert_eq!(rows(one), rows(other));
+        }
+    }
+}
+
+fn requests(job: &workload::Job) -> (Vec<Value>, usize) {
+    let mut values = Values::new();
+    let mut generator = Generator::new(job, WallTime::EPOCH, Placeholders::Dollar);
+    for number in [0, 1, 1_000_003] {
+        generator.fill(number, &mut values);
+    }
+    (values.items().to_vec(), values.text_bytes())
+}
+
+fn rows(load: &workload::Load) -> (Vec<Value>, usize) {
+    let mut values = Values::new();
+    let mut generator = RowGenerator::new(load, WallTime::EPOCH);
+    for number in [0, 1, 1_000_003] {
+        generator.fill(number, &mut values);
+    }
+    (values.items().to_vec(), values.text_bytes())
+}
+
+const PARAMS: &str = "\
+[params]
+p_int = 7
+p_real = 0.25
+p_span = 90s
+p_name = accounts
+p_text = it's 100% \"fine\"
+p_odd = \"a \\; b\\n\\\\\"
+";
+
+fn file() -> impl Strategy<Value = String> {
+    (globals(), fixed(), vec(column(), 1..5), vec(job(), 1..4), fixed()).prop_map(
+        |(globals, setup, columns, jobs, teardown)| {
+            let mut text =
+                format!("{globals}{PARAMS}[setup]\n{setup}[load s.\"odd t\"]\nrows = 5\n");
+            for (place, column) in columns.iter().enumerate() {
+                text.push_str(&format!("column = c{place}: {column}\n"));
+            }
+            for (place, job) in jobs.iter().enumerate() {
+                text.push_str(&format!("[job {place} é]\n{job}"));
+            }
+            format!("{text}[teardown]\n{teardown}")
+        },
+    )
+}
+
+fn globals() -> impl Strategy<Value = String> {
+    let lines = [
+        "duration = 1m30s",
+        "seed = 18446744073709551615",
+        "drain = 0s",
+        "probe = ${p_span / 9}",
+        "url = sqlite:odd%20file%3B.db?a=b%26c",
+        "error = 1, A-B",
+        "connections = 5",
+        "max-connections = ${p_int * 100}",
+    ];
+    vec(any::<bool>(), lines.len()).prop_map(move |chosen| {
+        let lines = lines.iter().zip(chosen).filter(|(_, chosen)| *chosen);
+        lines.map(|(line, _)| format!("{line}\n")).collect()
+    })
+}
+
+fn fixed() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        literal(),
+        select(vec!["${p_int}", "${p_text}", "${raw(p_name)}", "${-p_real * 2}"])
+            .prop_map(|piece| format!(" {piece} "))
+    ];
+    statements(piece)
+}
+
+fn job() -> impl Strategy<Value = String> {
+    let value = prop_oneof![int(true), real(true), text(true), stamp()];
+    let piece = prop_oneof![
+        2 => literal(),
+        2 => value.clone().prop_map(|value| format!("${{{value}}}")),
+        1 => value.clone().prop_map(|value| format!(" ${{raw({value})}} ")),
+        1 => Just("'${raw(p_int)}'".to_owned()),
+    ];
+    let lets = (int(false), text(false), span(false)).prop_map(|(int, text, span)| {
+        format!("let = v_int: {int}, v_text: {text}\nlet = v_span: {span}\n")
+    });
+    (lets, statements(piece), pacing(), options()).prop_map(
+        |(lets, statements, pacing, options)| format!("{lets}{statements}{pacing}{options}"),
+    )
+}
+
+fn statements(piece: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
+    vec(vec(piece, 0..6), 1..4).prop_map(|statements| {
+        let line = |pieces: Vec<String>| format!("query = x{}\n", pieces.concat());
+        statements.into_iter().map(line).collect()
+    })
+}
+
+/// Text of a statement that means nothing special, or that only looks as if it did.
+fn literal() -> impl Strategy<Value = String> {
+    select(vec![
+        " where a = ",
+        "$${x}",
+        "'it''s; $${x}'",
+        "/* ' ; */",
+        "t$1",
+        "é\t",
+        "\"a;b\"",
+        " $$$${ ' $$ ",
+        "\\ x",
+        "% {} }",
+        "# ",
+        "`odd;`",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn pacing() -> impl Strategy<Value = String> {
+    let rate = select(vec!["1", "0.01", "3000", "16.7", "${p_real}", "123.456789012345678"]);
+    let arrival = select(vec!["", "arrival = poisson\n", "arrival = uniform\n"]);
+    let rated = (rate, arrival, 1..50_u32).prop_map(|(rate, arrival, batch)| {
+        format!("rate = {rate}\n{arrival}batch-size = {batch}\n")
+    });
+    prop_oneof![
+        rated.clone(),
+        rated.prop_map(|rated| format!("{rated}queue-depth = 4\nqueue-limit = 1k\n")),
+        (1..u64::MAX >> 20).prop_map(|nanos| format!("every = {}ns\n", nanos.clamp(10, 1 << 50))),
+        (1..5_000_u32).prop_map(|clients| format!("concurrency = {clients}\n")),
+        span(true).prop_map(|span| format!("think = 1ms + {span}\n")),
+        Just(String::new()),
+    ]
+}
+
+fn options() -> impl Strategy<Value = String> {
+    let lines = [
+        "start = 1s500us",
+        "stop = 59s",
+        "count = 10k",
+        "timeout = 3us",
+        "retry = ${p_int} on 40001,1213",
+        "error = HY000, SQLITE_BUSY",
+        "on-error = stop",
+        "transaction = yes",
+        "slo = p99.9<${p_span} , failed < 0.25%",
+        "slo = service.mean > 0, throughput > 1.5k",
+    ];
+    vec(any::<bool>(), lines.len()).prop_map(move |chosen| {
+        let lines = lines.iter().zip(chosen).filter(|(_, chosen)| *chosen);
+        lines.map(|(line, _)| format!("{line}\n")).collect()
+    })
+}
+
+fn column() -> impl Strategy<Value = String> {
+    prop_oneof![Just("row()".to_owned()), int(false), real(false), text(false), stamp()]
+}
+
+/// An integer; with the job's variables, or without.
+fn int(variables: bool) -> BoxedStrategy<String> {
+    let name = if variables { "v_int" } else { "p_int" };
+    let leaf = prop_oneof![
+        any::<i64>().prop_map(|number| number.to_string()),
+        (-9..99_i64).prop_map(|number| number.to_string()),
+        select(vec![name, "p_int", "1.5M", "sequence()", "sequence(start=-5)", "permute(77)"])
+            .prop_map(str::to_owned),
+        (any::<i64>(), any::<i64>()).prop_map(|(a, b)| format!(
+            "uniform({}, {})",
+            a.min(b),
+            a.max(b)
+        )),
+        (0..2_000_u32).prop_map(|s| format!("zipf(-3, 1000000, s={}.{:03})", s / 1000, s % 1000)),
+    ];
+    let nested = leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            (inner.clone(), select(vec!["+", "-", "*", "/", "%"]), inner.clone())
+                .prop_map(|(a, sign, b)| format!("({a}) {sign} ({b})")),
+            (inner.clone(), inner.clone(), inner.clone())
+                .prop_map(|(a, b, c)| { format!("{a} + pick({b}, -{c}) * ${{{a}}}") }),
+            (inner.clone(), inner).prop_map(|(a, b)| format!("uniform(sequence() * {a}, {b})")),
+        ]
+    });
+    nested.boxed()
+}
+
+fn real(variables: bool) -> BoxedStrategy<String> {
+    let number = any::<u32>().prop_map(|n| format!("{}.{:05}", n / 100_000, n % 100_000));
+    let leaf = prop_oneof![
+        number,
+        select(vec![
+            "p_real",
+            "-0.5",
+            "2.0",
+            "1e-18",
+            "uniform(0, 0.5)",
+            "exp(3)",
+            "normal(0, 0.1)"
+        ])
+        .prop_map(str::to_owned),
+    ];
+    (leaf.clone(), select(vec!["+", "-", "*", "/"]), prop_oneof![leaf, int(variables)])
+        .prop_map(|(a, sign, b)| format!("{a} {sign} ({b})"))
+        .boxed()
+}
+
+fn span(variables: bool) -> BoxedStrategy<String> {
+    let leaf = prop_oneof![
+        (0..i64::MAX as u64 / 8).prop_map(|nanos| base::Nanos(nanos).to_string()),
+        select(vec!["p_span", "exp(20ms)", "normal(1s, 2ms)", "uniform(0s, 1h)"])
+            .prop_map(str::to_owned),
+    ];
+    (leaf.clone(), leaf, int(variables))
+        .prop_map(|(a, b, number)| format!("({a} - {b}) / ({number}) + -{a} * 0.5"))
+        .prop_map(|span| format!("exp(1ms) * 0 + ({span})"))
+        .boxed()
+}
+
+fn text(variables: bool) -> BoxedStrategy<String> {
+    let name = if variables { "v_text" } else { "p_text" };
+    let quoted = ".{0,12}".prop_map(|text| {
+        let escape = |c: char| match c {
+            'a'..='z' | 'A'..='Z' => c.to_string(),
+            '\0' => "\\t".to_owned(),
+            _ => c.escape_unicode().to_string(),
+        };
+        format!("\"{}\"", text.chars().map(escape).collect::<String>())
+    });
+    let leaf = prop_oneof![
+        quoted,
+        select(vec![name, "p_odd", "text(5)", "text(0, 9)", "'it''s'", "text(uniform(1, 5))"])
+            .prop_map(str::to_owned),
+    ];
+    prop_oneof![
+        leaf.clone(),
+        vec(leaf, 1..4).prop_map(|values| format!("pick({})", values.join(", "))),
+    ]
+    .boxed()
+}
+
+fn stamp() -> impl Strategy<Value = String> {
+    select(vec!["timestamp()", "timestamp(-uniform(0s, p_span))", "timestamp(offset=-1h)"])
+        .prop_map(str::to_owned)
+}

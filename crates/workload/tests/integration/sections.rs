@@ -1,0 +1,647 @@
+//! What is wrong with sections and their keys, and what to write instead.
+
+use crate::check;
+
+#[test]
+fn unknown_keys_are_met_with_the_nearest_known_one() {
+    check(
+        r#"
+[read]
+query = select 1
+raet = 5
+"#,
+        r#"
+error: unknown key `raet` in job [read]
+ --> mail.ini:3:1
+  |
+3 | raet = 5
+  | ^^^^
+  |
+  = help: did you mean `rate`?
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select 1
+concurency = 5
+"#,
+        r#"
+error: unknown key `concurency` in job [read]
+ --> mail.ini:3:1
+  |
+3 | concurency = 5
+  | ^^^^^^^^^^
+  |
+  = help: did you mean `concurrency`?
+"#,
+    );
+    check(
+        r#"
+durration = 10s
+[read]
+query = select 1
+"#,
+        r#"
+error: unknown key `durration` above the first section
+ --> mail.ini:1:1
+  |
+1 | durration = 10s
+  | ^^^^^^^^^
+  |
+  = help: did you mean `duration`?
+"#,
+    );
+    check(
+        r#"
+[load t]
+rows = 1
+columns = a: 1
+wirters = 4
+"#,
+        r#"
+error: unknown key `wirters` in [load t]
+ --> mail.ini:4:1
+  |
+4 | wirters = 4
+  | ^^^^^^^
+  |
+  = help: did you mean `writers`?
+"#,
+    );
+}
+
+#[test]
+fn a_misspelt_query_is_recognised() {
+    check(
+        r#"
+[read]
+qurey = select 1
+"#,
+        r#"
+error: unknown key `qurey` in [read], which has no `query`
+ --> mail.ini:2:1
+  |
+2 | qurey = select 1
+  | ^^^^^
+  |
+  = help: did you mean `query`?
+"#,
+    );
+    check(
+        r#"
+[read]
+Query = select 1
+"#,
+        r#"
+error: unknown key `Query` in [read], which has no `query`
+ --> mail.ini:2:1
+  |
+2 | Query = select 1
+  | ^^^^^
+  |
+  = help: did you mean `query`?
+"#,
+    );
+    check(
+        r#"
+[read]
+queries = select 1
+"#,
+        r#"
+error: the section [read] has no `query`, so it is not a job
+ --> mail.ini:1:1
+  |
+1 | [read]
+  | ^^^^^^
+  |
+  = help: give it a statement: `query = select …`
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_key_may_belong_elsewhere() {
+    check(
+        r#"
+rtae = 10
+[read]
+query = select 1
+"#,
+        r#"
+error: unknown key `rtae` above the first section
+ --> mail.ini:1:1
+  |
+1 | rtae = 10
+  | ^^^^
+  |
+  = help: did you mean `rate`? it belongs in a job
+"#,
+    );
+    check(
+        r#"
+[setup]
+sql = select 1
+[read]
+query = select 1
+"#,
+        r#"
+error: unknown key `sql` in [setup]
+ --> mail.ini:2:1
+  |
+2 | sql = select 1
+  | ^^^
+  |
+  = help: keys here are query
+"#,
+    );
+}
+
+#[test]
+fn keys_in_the_wrong_place_say_where_they_belong() {
+    check(
+        r#"
+[read]
+query = select 1
+duration = 10s
+"#,
+        r#"
+error: `duration` is no key in job [read]
+ --> mail.ini:3:1
+  |
+3 | duration = 10s
+  | ^^^^^^^^
+  |
+  = help: it belongs above the first section
+"#,
+    );
+    check(
+        r#"
+rate = 10
+[read]
+query = select 1
+"#,
+        r#"
+error: `rate` is no key above the first section
+ --> mail.ini:1:1
+  |
+1 | rate = 10
+  | ^^^^
+  |
+  = help: it belongs in a job
+"#,
+    );
+    check(
+        r#"
+[setup]
+query = select 1
+transaction = yes
+[read]
+query = select 1
+"#,
+        r#"
+error: `transaction` is no key in [setup]
+ --> mail.ini:3:1
+  |
+3 | transaction = yes
+  | ^^^^^^^^^^^
+  |
+  = help: it belongs in a job
+"#,
+    );
+}
+
+#[test]
+fn repeated_keys_name_the_first() {
+    check(
+        r#"
+[read]
+query = select 1
+rate = 5
+rate = 6
+"#,
+        r#"
+error: `rate` is repeated in job [read]; the first is in line 3
+ --> mail.ini:4:1
+  |
+4 | rate = 6
+  | ^^^^
+  |
+  = help: remove one of the two
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select 1
+concurrency = 5
+queue-depth = 6
+"#,
+        r#"
+error: `queue-depth` is repeated in job [read]; its other name `concurrency` is in line 3
+ --> mail.ini:4:1
+  |
+4 | queue-depth = 6
+  | ^^^^^^^^^^^
+  |
+  = help: remove one of the two
+"#,
+    );
+    check(
+        r#"
+seed = 1
+seed = 2
+[read]
+query = select 1
+"#,
+        r#"
+error: `seed` is repeated above the first section; the first is in line 1
+ --> mail.ini:2:1
+  |
+2 | seed = 2
+  | ^^^^
+  |
+  = help: remove one of the two
+"#,
+    );
+}
+
+#[test]
+fn sections_that_are_not_built_yet_say_so() {
+    check(
+        r#"
+[sweep]
+vary = rate(read)
+[read]
+query = select 1
+"#,
+        r#"
+error: `[sweep]` is not supported by this version of assay
+ --> mail.ini:1:1
+  |
+1 | [sweep]
+  | ^^^^^^^
+"#,
+    );
+    check(
+        r#"
+[target b]
+url = sqlite:b
+[read]
+query = select 1
+"#,
+        r#"
+error: `[target b]` is not supported by this version of assay
+ --> mail.ini:1:1
+  |
+1 | [target b]
+  | ^^^^^^^^^^
+"#,
+    );
+}
+
+#[test]
+fn keys_that_are_not_built_yet_say_so() {
+    check(
+        r#"
+[read]
+query-file = read.sql
+"#,
+        r#"
+error: `query-file` is not supported by this version of assay
+ --> mail.ini:2:1
+  |
+2 | query-file = read.sql
+  | ^^^^^^^^^^
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select 1
+prepare = no
+query.mysql = select 2
+"#,
+        r#"
+error: `prepare` is not supported by this version of assay
+ --> mail.ini:3:1
+  |
+3 | prepare = no
+  | ^^^^^^^
+
+error: `query.mysql` is not supported by this version of assay
+ --> mail.ini:4:1
+  |
+4 | query.mysql = select 2
+  | ^^^^^^^^^^^
+"#,
+    );
+    check(
+        r#"
+warmup = auto
+[read]
+query = select 1
+"#,
+        r#"
+error: automatic warm-up is not supported by this version of assay
+ --> mail.ini:1:10
+  |
+1 | warmup = auto
+  |          ^^^^
+  |
+  = help: give a duration: `warmup = 10s`
+"#,
+    );
+}
+
+#[test]
+fn functions_that_are_not_built_yet_say_so() {
+    check(
+        r#"
+[read]
+query = select ${uuid()}
+"#,
+        r#"
+error: `uuid()` is not supported by this version of assay
+ --> mail.ini:2:18
+  |
+2 | query = select ${uuid()}
+  |                  ^^^^
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select 1
+rate = ramp(1, 100, 60s)
+"#,
+        r#"
+error: `ramp()` is not supported by this version of assay
+ --> mail.ini:3:8
+  |
+3 | rate = ramp(1, 100, 60s)
+  |        ^^^^^^^^^^^^^^^^^
+"#,
+    );
+}
+
+#[test]
+fn sections_without_a_statement_are_no_jobs() {
+    check(
+        r#"
+[param]
+n = 5
+[read]
+query = select 1
+"#,
+        r#"
+error: the section [param] has no `query`, so it is not a job
+ --> mail.ini:1:1
+  |
+1 | [param]
+  | ^^^^^^^
+  |
+  = help: did you mean `[params]`?
+"#,
+    );
+    check(
+        r#"
+[lod accounts]
+rows = 5
+"#,
+        r#"
+error: the section [lod accounts] has no `query`, so it is not a job
+ --> mail.ini:1:1
+  |
+1 | [lod accounts]
+  | ^^^^^^^^^^^^^^
+  |
+  = help: did you mean `[load TABLE]`?
+"#,
+    );
+    check(
+        r#"
+[read]
+rate = 5
+"#,
+        r#"
+error: the section [read] has no `query`, so it is not a job
+ --> mail.ini:1:1
+  |
+1 | [read]
+  | ^^^^^^
+  |
+  = help: give it a statement: `query = select …`
+"#,
+    );
+}
+
+#[test]
+fn sections_that_load_name_a_table() {
+    check(
+        r#"
+[load]
+rows = 5
+"#,
+        r#"
+error: the section names no table to load
+ --> mail.ini:1:1
+  |
+1 | [load]
+  | ^^^^^^
+  |
+  = help: write `[load TABLE]`
+"#,
+    );
+    check(
+        r#"
+[load my table]
+rows = 5
+"#,
+        r#"
+error: `my table` is not the name of a table
+ --> mail.ini:1:1
+  |
+1 | [load my table]
+  | ^^^^^^^^^^^^^^^
+  |
+  = help: a name is letters, digits and `_`, or stands in quotes: `[load "odd name"]`
+"#,
+    );
+}
+
+#[test]
+fn a_job_with_the_name_of_a_reserved_section_is_warned_about() {
+    check(
+        r#"
+[Setup]
+query = create table t (a int)
+"#,
+        r#"
+warning: [Setup] is a job: its statements run again and again
+ --> mail.ini:1:1
+  |
+1 | [Setup]
+  | ^^^^^^^
+  |
+  = help: did you mean `[setup]`, whose statements run once?
+"#,
+    );
+    check(
+        r#"
+[tear-down]
+query = drop table t
+"#,
+        r#"
+warning: [tear-down] is a job: its statements run again and again
+ --> mail.ini:1:1
+  |
+1 | [tear-down]
+  | ^^^^^^^^^^^
+  |
+  = help: did you mean `[teardown]`, whose statements run once?
+"#,
+    );
+    check(
+        r#"
+[global]
+duration = 5s
+[read]
+query = select 1
+"#,
+        r#"
+warning: the section [global] is ignored
+ --> mail.ini:1:1
+  |
+1 | [global]
+  | ^^^^^^^^
+  |
+  = help: write its keys above the first section
+"#,
+    );
+}
+
+#[test]
+fn a_table_to_load_has_rows_and_columns() {
+    check(
+        r#"
+[load t]
+writers = 2
+"#,
+        r#"
+error: [load t] has no `rows`
+ --> mail.ini:1:1
+  |
+1 | [load t]
+  | ^^^^^^^^
+  |
+  = help: write for example `rows = 100k`
+
+error: [load t] has no `columns`
+ --> mail.ini:1:1
+  |
+1 | [load t]
+  | ^^^^^^^^
+  |
+  = help: write for example `columns = id: row()`
+"#,
+    );
+    check(
+        r#"
+[load t]
+rows = 10
+columns = row()
+"#,
+        r#"
+error: `row()` is no `NAME: EXPRESSION`
+ --> mail.ini:3:11
+  |
+3 | columns = row()
+  |           ^^^^^
+  |
+  = help: write for example `columns = id: row(), owner: text(12)`
+"#,
+    );
+    check(
+        r#"
+[load t]
+rows = 10
+columns = a: row(),, b: 1
+"#,
+        r#"
+error: an item is missing beside a comma
+ --> mail.ini:3:11
+  |
+3 | columns = a: row(),, b: 1
+  |           ^^^^^^^^^^^^^^^
+  |
+  = help: remove the comma, or write what is missing
+"#,
+    );
+}
+
+#[test]
+fn columns_have_names_and_values() {
+    check(
+        r#"
+[load t]
+rows = 10
+columns = a: row(), a: 1
+"#,
+        r#"
+error: the column `a` stands twice
+ --> mail.ini:3:21
+  |
+3 | columns = a: row(), a: 1
+  |                     ^
+"#,
+    );
+    check(
+        r#"
+[load t]
+rows = 10
+columns = a b: row()
+"#,
+        r#"
+error: `a b` is not the name of a column
+ --> mail.ini:3:11
+  |
+3 | columns = a b: row()
+  |           ^^^
+  |
+  = help: a name has letters, digits and `_`, or stands between double quotes
+"#,
+    );
+    check(
+        r#"
+[load t]
+rows = 10
+columns = a: row(), b: 10ms
+"#,
+        r#"
+error: `10ms` is a duration, which is no value of a database
+ --> mail.ini:3:24
+  |
+3 | columns = a: row(), b: 10ms
+  |                        ^^^^
+  |
+  = help: divide it by a unit: `10ms / 1s` is a number of seconds
+"#,
+    );
+    check(
+        r#"
+[load t]
+rows = 10
+columns = a: row(), b: other
+"#,
+        r#"
+error: unknown name `other`
+ --> mail.ini:3:24
+  |
+3 | columns = a: row(), b: other
+  |                        ^^^^^
+  |
+  = help: define it in `[params]`; texts need quotes
+"#,
+    );
+}

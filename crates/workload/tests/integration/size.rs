@@ -1,0 +1,94 @@
+//! Large, deep and repetitive files are answered, and quickly.
+//!
+//! The times are not asserted, as a test must not depend on the machine; a cost that grows with
+//! the square of the size would show as a test that never ends.
+
+use workload::Overrides;
+
+use crate::render;
+
+/// The first message that a file is answered with, and how many there are.
+fn answer(input: &str) -> (String, usize) {
+    let (_, diagnostics) = workload::plan(input, &Overrides::default());
+    let first = diagnostics.first().map(|diagnostic| diagnostic.message.clone());
+    render(input, &diagnostics[..diagnostics.len().min(2)]);
+    (first.unwrap_or_default(), diagnostics.len())
+}
+
+fn check(input: &str, expected: &str, count: usize) {
+    assert_eq!(answer(input), (expected.to_owned(), count));
+}
+
+const MANY: usize = 1 << 20;
+
+#[test]
+fn long_lines_are_read() {
+    let long = "x".repeat(4 * MANY);
+    check(&format!("[a]\nquery = select '{long}'\n"), "", 0);
+    check(&format!("[a]\nquery = select 1\nrate = {long}\n"), &not_a_number(), 1);
+    check(&format!("[{long}]\nquery = select 1\n"), "", 0);
+    let continued = "x\\\n".repeat(60_000);
+    check(&format!("[a]\nquery = select '{continued}'\n"), "", 0);
+    check(&format!("[a]\nquery = select '{}'\n", "''".repeat(MANY)), "", 0);
+}
+
+fn not_a_number() -> String {
+    format!("`{}…` is not a number", "x".repeat(60))
+}
+
+#[test]
+fn many_mistakes_are_counted_after_the_first_hundred() {
+    let (first, count) = answer(&"[a]\n".repeat(9_000));
+    assert_eq!(
+        (first.as_str(), count),
+        ("the section [a] has no `query`, so it is not a job", 101)
+    );
+    let unknown = "some-key-that-is-unknown = 5\n".repeat(100_000);
+    let (first, count) = answer(&format!("[a]\nquery = select 1\n{unknown}"));
+    assert_eq!(first, "unknown key `some-key-that-is-unknown` in job [a]");
+    assert_eq!(count, 101);
+    check(&"x\n".repeat(MANY), "`x` is no section, no comment and no `key = value`", 101);
+    let (_, count) = answer(&format!("[a]\nquery = {}\n", "${x}".repeat(50_000)));
+    assert_eq!(count, 101);
+}
+
+#[test]
+fn limits_are_named() {
+    let continued = "x\\\n".repeat(MANY);
+    let joined = "more than 65,536 lines are joined by `\\` into one";
+    check(&format!("[a]\nquery = select {continued}\n"), joined, 1);
+    let sections: String = (0..10_001).map(|n| format!("[a{n}]\nquery=x\n")).collect();
+    check(&sections, "the file has more than 10000 sections", 1);
+    let keys = format!("[setup]\n{}", "query = select 1\n".repeat(200_001));
+    check(&keys, "the file sets more than 200000 keys", 1);
+    let values = format!("[a]\nquery = select {}\n", "${1}".repeat(70_000));
+    check(&values, "the statement has more than 65,535 values", 1);
+    let texts = "${text(1M)}".repeat(300);
+    check(
+        &format!("[a]\nquery = select {texts}\n"),
+        "a request could have 286 MB; the limit is 256 MB",
+        1,
+    );
+}
+
+#[test]
+fn many_parameters_and_variables_are_found() {
+    let params: String = (0..9_000).map(|n| format!("p{n} = ${{p{}}}\n", n.max(1) - 1)).collect();
+    let (first, count) = answer(&format!("[params]\n{params}[a]\nquery = select 1\n"));
+    assert_eq!((first.as_str(), count), ("the parameter is defined by itself: p0 -> p0", 1));
+    let columns: String = (0..5_000).map(|n| format!("c{n}: row(), ")).collect();
+    let columns = columns.trim_end_matches(", ");
+    check(&format!("[load t]\nrows = 1\ncolumns = {columns}\n"), "", 0);
+}
+
+#[test]
+fn quotes_that_never_close_cost_no_square() {
+    let (_, count) = answer(&format!("[a]\nquery = {}\n", "${'".repeat(100_000)));
+    assert!(count > 0);
+    let (_, count) = answer(&format!("[a]\nquery = {}\n", "${\"\\\"}".repeat(60_000)));
+    assert!(count > 0);
+    let (_, count) = answer(&format!("[a]\nquery=x\nlet = {}\n", "\"\\".repeat(MANY)));
+    assert!(count > 0);
+    let (_, count) = answer(&format!("[a]\nquery=x\nlet = {}\n", "a:".repeat(MANY)));
+    assert!(count > 0);
+}

@@ -1,0 +1,249 @@
+//! What is wrong with statements, and what to write instead.
+
+use crate::check;
+
+#[test]
+fn a_statement_is_one_statement() {
+    check(
+        r#"
+[read]
+query = select 1;
+"#,
+        r#"
+error: a `;` stands in a statement
+ --> mail.ini:2:17
+  |
+2 | query = select 1;
+  |                 ^
+  |
+  = help: remove it: each `query` is one statement
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select 1 ; the first
+"#,
+        r#"
+error: a `;` stands in a statement
+ --> mail.ini:2:18
+  |
+2 | query = select 1 ; the first
+  |                  ^
+  |
+  = help: a statement is literal to the end of its line: write a comment on a line of its own,
+          and a second statement as a second `query`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select 1; select 2
+"#,
+        r#"
+error: a `;` stands in a statement
+ --> mail.ini:2:17
+  |
+2 | query = select 1; select 2
+  |                 ^
+  |
+  = help: write the second statement as a second `query`
+"#,
+    );
+}
+
+#[test]
+fn a_statement_does_not_change_its_connection() {
+    check(
+        r#"
+[read]
+query = begin
+"#,
+        r#"
+error: `begin` would leave its connection in a transaction
+ --> mail.ini:2:9
+  |
+2 | query = begin
+  |         ^^^^^
+  |
+  = help: write `transaction = yes` in the job: its statements run in one transaction
+"#,
+    );
+    check(
+        r#"
+[read]
+query = use shop
+"#,
+        r#"
+error: `use` would change the database of one connection of many
+ --> mail.ini:2:9
+  |
+2 | query = use shop
+  |         ^^^
+  |
+  = help: name the database in the target's URL
+"#,
+    );
+}
+
+#[test]
+fn literals_and_comments_are_closed() {
+    check(
+        r#"
+[read]
+query = select 'open
+"#,
+        r#"
+error: the literal that begins here is not closed
+ --> mail.ini:2:16
+  |
+2 | query = select 'open
+  |                ^
+  |
+  = help: write the missing `'`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select 1 /* open
+"#,
+        r#"
+error: this comment is not closed
+ --> mail.ini:2:18
+  |
+2 | query = select 1 /* open
+  |                  ^^
+  |
+  = help: write the missing `*/`
+"#,
+    );
+}
+
+#[test]
+fn constants_leave_a_statement_whole() {
+    check(
+        r#"
+[params]
+t = 'a; drop table b'
+[read]
+query = select * from ${raw(t)}
+"#,
+        r#"
+error: the statement is no longer one statement once its constants are in it
+ --> mail.ini:4:9
+  |
+4 | query = select * from ${raw(t)}
+  |         ^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: a spliced text must close its quotes and hold no `;` and no line break
+"#,
+    );
+    check(
+        r#"
+[params]
+t = "a\nb"
+[setup]
+query = insert into t values (${t})
+"#,
+        r#"
+error: the statement is no longer one statement once its constants are in it
+ --> mail.ini:4:9
+  |
+4 | query = insert into t values (${t})
+  |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: a spliced text must close its quotes and hold no `;` and no line break
+"#,
+    );
+}
+
+#[test]
+fn values_stand_outside_literals() {
+    check(
+        r#"
+[read]
+query = select '${uniform(1, 2)}'
+"#,
+        r#"
+error: `${uniform(1, 2)}` stands inside '…'
+ --> mail.ini:2:17
+  |
+2 | query = select '${uniform(1, 2)}'
+  |                 ^^^^^^^^^^^^^^^^
+  |
+  = help: to bind a value, remove the quotes; to splice its text, write `${raw(uniform(1, 2))}`;
+          for a literal `${`, write `$${`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select 1 /* ${uniform(1, 2)} */
+"#,
+        r#"
+error: `${uniform(1, 2)}` stands inside a comment
+ --> mail.ini:2:21
+  |
+2 | query = select 1 /* ${uniform(1, 2)} */
+  |                     ^^^^^^^^^^^^^^^^
+  |
+  = help: remove it, or write `$${` for a literal `${`
+"#,
+    );
+}
+
+#[test]
+fn raw_stands_alone() {
+    check(
+        r#"
+[read]
+query = select ${1 + raw(2)}
+"#,
+        r#"
+error: `raw(…)` stands inside another expression
+ --> mail.ini:2:22
+  |
+2 | query = select ${1 + raw(2)}
+  |                      ^^^
+  |
+  = help: it can only be the whole of a `${…}` in a statement: `${raw(table)}`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select ${raw()}
+"#,
+        r#"
+error: `raw` takes one argument
+ --> mail.ini:2:18
+  |
+2 | query = select ${raw()}
+  |                  ^^^^^
+  |
+  = help: write `${raw(table)}`
+"#,
+    );
+}
+
+#[test]
+fn a_text_where_a_name_belongs_is_warned_about() {
+    check(
+        r#"
+[params]
+t = accounts
+[read]
+query = select * from ${t}
+"#,
+        r#"
+warning: a text value stands behind `from`, where a name belongs
+ --> mail.ini:4:23
+  |
+4 | query = select * from ${t}
+  |                       ^^^^
+  |
+  = help: to splice a name, write `${raw(t)}`
+"#,
+    );
+}

@@ -1,0 +1,53 @@
+//! The checks of the tree: each is a function from texts to complaints, with a planted fault in
+//! its tests.
+
+mod edges;
+mod shape;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs every check. Returns a summary, or one complaint per line.
+pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
+    let mut complaints = Vec::new();
+    let files = match tracked_files(root) {
+        Ok(files) => files,
+        Err(error) => return Err(vec![error]),
+    };
+    complaints.extend(edges::check(root));
+    let mut sources = 0;
+    for path in &files {
+        let name = path.to_string_lossy();
+        let Ok(text) = std::fs::read_to_string(root.join(path)) else { continue };
+        complaints.extend(words::check(&name, &text));
+        if name.ends_with(".rs") {
+            sources += 1;
+            complaints.extend(shape::check(&name, &text));
+        }
+    }
+    if sources == 0 {
+        complaints.push("no source file was found: tidy looks in the wrong place".to_owned());
+    }
+    if complaints.is_empty() {
+        Ok(format!("tidy: {sources} source files and the crate edges are in order"))
+    } else {
+        Err(complaints)
+    }
+}
+
+/// The files that git tracks, and new ones that it does not ignore.
+fn tracked_files(root: &Path) -> Result<Vec<PathBuf>, String> {
+    let arguments = ["ls-files", "--cached", "--others", "--exclude-standard"];
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("cannot run git: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("git ls-files: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let listing = String::from_utf8_lossy(&output.stdout);
+    let files: Vec<PathBuf> = listing.lines().map(PathBuf::from).collect();
+    Ok(files.into_iter().filter(|path| root.join(path).is_file()).collect())
+}

@@ -1,0 +1,81 @@
+//! Words that do not belong into the tree, and the layout of text.
+
+/// What is banned, and what to do instead. The words are written in two parts so that this file
+/// does not complain of itself.
+const BANNED: [(&str, &str); 8] = [
+    (concat!("FIX", "ME"), "do it, or open an issue"),
+    (concat!("XX", "X"), "do it, or open an issue"),
+    (concat!("TO", "DO"), "do it, or open an issue"),
+    (concat!("dbg", "!("), "remove it"),
+    (concat!("todo", "!("), "write it"),
+    (concat!("unimplemented", "!("), "write it"),
+    (concat!("#[ign", "ore"), "run it or delete it"),
+    (concat!("thread::", "sleep"), "wait on an rt timer"),
+];
+
+/// Where a banned word is allowed after all: the one place, and why, stands there.
+const ALLOWED: [(&str, &str); 2] = [
+    ("clippy.toml", concat!("thread::", "sleep")),
+    ("crates/driver/src/sqlite/", concat!("thread::", "sleep")),
+];
+
+/// A planted fault of the tests: the engine itself never calls it.
+const PLANTED: &str = concat!("as_if_", "meant_for");
+
+pub(crate) fn check(path: &str, text: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    // What a test feeds in or expects is as untidy as the case needs.
+    let is_quoted = path.contains("/corpus/") || path.contains("/tests/");
+    for (number, line) in text.lines().enumerate() {
+        let place = format!("{path}:{}", number + 1);
+        for (word, instead) in BANNED {
+            if line.contains(word) && !is_allowed(path, word) {
+                complaints.push(format!("{place}: `{word}` is banned: {instead}"));
+            }
+        }
+        let planted = line.contains(PLANTED) && !line.contains("fn ");
+        if planted && path.ends_with(".rs") && !path.contains("/tests/") {
+            complaints.push(format!("{place}: `{PLANTED}` is for tests"));
+        }
+        if line.ends_with([' ', '\t']) && !is_quoted {
+            complaints.push(format!("{place}: white space at the end of the line"));
+        }
+    }
+    if !text.is_empty() && !text.ends_with('\n') && !is_quoted {
+        complaints.push(format!("{path}: the last line does not end"));
+    }
+    complaints
+}
+
+fn is_allowed(path: &str, word: &str) -> bool {
+    ALLOWED.iter().any(|(place, allowed)| path.starts_with(place) && *allowed == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_banned_word_is_noticed_with_the_remedy() {
+        for (word, instead) in BANNED {
+            let complaints = check("a.rs", &format!("    {word} x\n"));
+            assert_eq!(complaints, [format!("a.rs:1: `{word}` is banned: {instead}")]);
+        }
+        let (place, word) = ALLOWED[1];
+        assert_eq!(check(&format!("{place}thread.rs"), &format!("{word}\n")), [""; 0]);
+    }
+
+    #[test]
+    fn planted_faults_stay_in_the_tests() {
+        let call = format!("request.{PLANTED}(at)\n");
+        assert_eq!(check("crates/a/tests/b.rs", &call), [""; 0]);
+        let complaint = format!("crates/a/src/b.rs:1: `{PLANTED}` is for tests");
+        assert_eq!(check("crates/a/src/b.rs", &call), [complaint]);
+    }
+
+    #[test]
+    fn untidy_text_is_noticed() {
+        assert_eq!(check("a.md", "a \n"), ["a.md:1: white space at the end of the line"]);
+        assert_eq!(check("a.md", "a"), ["a.md: the last line does not end"]);
+    }
+}
