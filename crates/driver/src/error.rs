@@ -15,11 +15,7 @@ pub struct Error {
 impl Error {
     /// An error with the database's own code and words.
     pub fn new(class: Class, code: Code, message: impl Into<Box<str>>) -> Error {
-        Error {
-            class,
-            code,
-            message: message.into(),
-        }
+        Error { class, code, message: message.into() }
     }
 
     /// The connection was lost or refused.

@@ -9,14 +9,17 @@
 //! connection stamps the first byte that it sends and the last byte that it reads with the run's
 //! clock; nothing above it could do so truthfully.
 
+pub mod conformance;
 mod error;
 mod null;
 mod simulated;
+mod sqlite;
 mod work;
 
 pub use error::Error;
 pub use null::Null;
 pub use simulated::Simulated;
+pub use sqlite::{Sqlite, SqliteConnection};
 pub use work::{Reply, StatementId, Step, Work};
 
 use std::future::Future;
@@ -83,8 +86,15 @@ pub trait Connection: Sized + 'static {
     /// Class `Statement` if the database rejects it.
     fn prepare(&mut self, text: &str) -> impl Future<Output = Result<StatementId, Error>>;
 
-    /// Runs the steps of a request in order and fills in [`Work::reply`]. The first error ends it;
-    /// an open transaction is then rolled back before this returns.
+    /// How many values a prepared statement takes; `None` if the database does not say. Known
+    /// without asking it again, so that a workload's mistake is found before the run.
+    fn parameters(&self, _statement: StatementId) -> Option<usize> {
+        None
+    }
+
+    /// Runs the steps of a request in order and fills in [`Work::reply`], which the caller has
+    /// reset. The first error ends it; an open transaction is then rolled back before this
+    /// returns. A transaction that is begun and not committed is still open in the next run.
     ///
     /// If the future is dropped before it is ready, the connection can only be abandoned and the
     /// content of `work` is lost.

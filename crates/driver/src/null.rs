@@ -12,7 +12,7 @@ pub struct Null;
 /// A connection to nothing.
 pub struct NullConnection {
     rt: Rt,
-    prepared: u16,
+    prepared: usize,
 }
 
 impl Driver for Null {
@@ -31,17 +31,15 @@ impl Driver for Null {
     }
 
     async fn connect(&self, rt: &Rt) -> Result<NullConnection, Error> {
-        Ok(NullConnection {
-            rt: rt.clone(),
-            prepared: 0,
-        })
+        Ok(NullConnection { rt: rt.clone(), prepared: 0 })
     }
 }
 
 impl Connection for NullConnection {
     async fn prepare(&mut self, _text: &str) -> Result<StatementId, Error> {
+        let id = StatementId::nth(self.prepared)?;
         self.prepared += 1;
-        Ok(StatementId(self.prepared - 1))
+        Ok(id)
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {

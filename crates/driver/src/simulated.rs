@@ -18,9 +18,7 @@ pub struct Simulated {
 impl Simulated {
     /// A server whose randomness depends on `seed` alone.
     pub fn new(config: Config, seed: Seed) -> Simulated {
-        Simulated {
-            server: Arc::new(Mutex::new(Server::new(config, seed))),
-        }
+        Simulated { server: Arc::new(Mutex::new(Server::new(config, seed))) }
     }
 
     fn server(&self) -> MutexGuard<'_, Server> {
@@ -86,10 +84,7 @@ fn refused(refusal: Refusal) -> Error {
 impl SimulatedConnection {
     /// Sends one statement and waits for the answer.
     async fn ask(&self, hints: &Hints) -> Result<u64, Error> {
-        let answer = self
-            .driver
-            .server()
-            .arrive(self.session, self.rt.now(), hints);
+        let answer = self.driver.server().arrive(self.session, self.rt.now(), hints);
         self.timer.arm(answer.at);
         self.timer.fired().await;
         match answer.fate {
@@ -118,8 +113,9 @@ impl SimulatedConnection {
 
 impl Connection for SimulatedConnection {
     async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        let id = StatementId::nth(self.statements.len())?;
         self.statements.push(parse_hints(text)?);
-        Ok(StatementId((self.statements.len() - 1) as u16))
+        Ok(id)
     }
 
     /// Transactions are free: begin and commit take no time, and there is nothing to roll back.
@@ -173,12 +169,8 @@ fn parse_hints(text: &str) -> Result<Hints, Error> {
     for word in words.split_whitespace() {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         let understood = match name {
-            "service" => parse_duration(value)
-                .map(|service| hints.service = Some(service))
-                .is_ok(),
-            "rows" => parse_count(value)
-                .map(|rows| hints.rows = Some(rows))
-                .is_ok(),
+            "service" => parse_duration(value).map(|service| hints.service = Some(service)).is_ok(),
+            "rows" => parse_count(value).map(|rows| hints.rows = Some(rows)).is_ok(),
             "error" => !value.is_empty() && hints.error.replace(Code::new(value)).is_none(),
             "disconnect" => !std::mem::replace(&mut hints.disconnect, true),
             _ => false,
@@ -211,16 +203,8 @@ mod tests {
 
     #[test]
     fn a_hint_that_makes_no_sense_is_a_rejected_statement() {
-        for text in [
-            "/* sim: reject */",
-            "/* sim: service=5 */",
-            "/* sim: rows */",
-        ] {
-            assert_eq!(
-                parse_hints(text).unwrap_err().class(),
-                Class::Statement,
-                "{text}"
-            );
+        for text in ["/* sim: reject */", "/* sim: service=5 */", "/* sim: rows */"] {
+            assert_eq!(parse_hints(text).unwrap_err().class(), Class::Statement, "{text}");
         }
     }
 }

@@ -1,10 +1,28 @@
 //! One request as a driver sees it.
 
-use base::{Nanos, Stamp, Values};
+use base::{Class, Code, Nanos, Stamp, Values};
+
+use crate::Error;
 
 /// A prepared statement of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StatementId(pub u16);
+
+impl StatementId {
+    /// The id of the statement that is prepared when `before` others are.
+    ///
+    /// # Errors
+    /// The connection has as many statements as there are ids.
+    pub(crate) fn nth(before: usize) -> Result<StatementId, Error> {
+        u16::try_from(before).map(StatementId).map_err(|_| {
+            Error::new(
+                Class::Statement,
+                Code::new("too-many-statements"),
+                "a connection can hold at most 65,536 prepared statements",
+            )
+        })
+    }
+}
 
 /// The steps of a request with their values, and the answer. One per client, used again and again.
 #[derive(Clone, Debug, Default)]
@@ -50,8 +68,8 @@ pub struct Reply {
     pub sent: Option<Stamp>,
     /// D: when the last byte of the last answer was read.
     pub done: Stamp,
-    /// The service time of each statement that was answered, in order, without `Begin` and
-    /// `Commit`.
+    /// The service time of each statement that was answered without an error, in order, without
+    /// `Begin` and `Commit`.
     pub statements: Vec<Nanos>,
     /// Rows returned or affected.
     pub rows: u64,
@@ -66,15 +84,7 @@ pub struct Reply {
 impl Reply {
     /// Makes ready for the next request and keeps the memory.
     pub fn reset(&mut self) {
-        let Reply {
-            sent,
-            done,
-            statements,
-            rows,
-            bytes_sent,
-            bytes_received,
-            busy_waits,
-        } = self;
+        let Reply { sent, done, statements, rows, bytes_sent, bytes_received, busy_waits } = self;
         *sent = None;
         *done = Stamp::ZERO;
         statements.clear();

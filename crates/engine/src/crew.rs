@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Code, Nanos, Placeholders, Stamp};
-use driver::{StatementId, Step};
+use base::{Class, Code, Nanos, Placeholders, Stamp};
+use driver::{Connection, Error, StatementId, Step};
 use record::{Gauge, JobIndex};
 use rt::Timer;
 use workload::Job;
@@ -82,6 +82,32 @@ pub(crate) struct Text {
     /// Its place in the job.
     pub(crate) statement: usize,
     pub(crate) sql: String,
+    /// How many values it is given.
+    pub(crate) values: usize,
+}
+
+/// Prepares a job's statements on a connection, in order.
+///
+/// # Errors
+/// The place of the statement that the database rejects, or that takes another number of values
+/// than it is given, with what is wrong.
+pub(crate) async fn prepare<C: Connection>(
+    connection: &mut C,
+    texts: &[Text],
+) -> Result<(), (usize, Error)> {
+    for text in texts {
+        let rejected = |error| (text.statement, error);
+        let id = connection.prepare(&text.sql).await.map_err(rejected)?;
+        let wanted = connection.parameters(id).unwrap_or(text.values);
+        if wanted != text.values {
+            let message = format!(
+                "it has {wanted} placeholders, and values for {}: write `${{…}}` for each value",
+                text.values
+            );
+            return Err(rejected(Error::new(Class::Statement, Code::new("parameters"), message)));
+        }
+    }
+    Ok(())
 }
 
 /// The steps of a job's requests and the texts that they prepare. Values lie in the order of the
@@ -101,7 +127,8 @@ pub(crate) fn steps(job: &Job, placeholders: Placeholders) -> (Vec<Step>, Vec<Te
         } else {
             let id = StatementId(texts.len() as u16);
             steps.push(Step::Execute { statement: id, first, count });
-            texts.push(Text { statement: place, sql: statement.text(placeholders) });
+            let sql = statement.text(placeholders);
+            texts.push(Text { statement: place, sql, values: count as usize });
             first += count;
         }
     }

@@ -10,13 +10,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::{Clock, Nanos, Stamp, WallTime};
-use driver::{Connection, Driver, Error, Work};
+use driver::{Driver, Error, Work};
 use record::{EventKind, Grid, JobIndex, Ledger, Outcome, Outlet};
 use rt::{Rt, Task, Timer};
 use workload::{Generator, Job, Pacing, Plan};
 
 use crate::client::Client;
-use crate::crew::{Crew, steps};
+use crate::crew::{Crew, prepare, steps};
 use crate::gate::{Gate, Seat, Settings};
 use crate::link::{AT_ONCE, Change, Link};
 use crate::news::Listener;
@@ -228,12 +228,10 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             Ok(connection) => connection,
             Err(error) => return (Err(error), change),
         };
-        for text in &crew.texts {
-            if let Err(error) = connection.prepare(&text.sql).await {
-                return (Err(error), change);
-            }
+        match prepare(&mut connection, &crew.texts).await {
+            Ok(()) => (Ok(connection), change),
+            Err((_, error)) => (Err(error), change),
         }
-        (Ok(connection), change)
     }
 
     /// While the target refuses and the job has no connection left, its arrivals fail at once.

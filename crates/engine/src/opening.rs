@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use base::{Class, Nanos};
-use driver::{Connection, Driver, Error};
+use driver::{Driver, Error};
 use record::JobIndex;
 use rt::Rt;
 use workload::{Job, Pacing, Plan};
 
-use crate::crew::{Text, steps};
+use crate::crew::{Text, prepare, steps};
 use crate::error::{Failed, Place};
 use crate::link::AT_ONCE;
 use crate::pacer::Share;
@@ -163,10 +163,8 @@ impl<D: Driver> Opening<D> {
         place: usize,
     ) -> Result<D::Connection, (Option<usize>, Error)> {
         let mut connection = driver.connect(rt).await.map_err(|error| (None, error))?;
-        for text in &self.texts[place] {
-            let rejected = |error| (Some(text.statement), error);
-            connection.prepare(&text.sql).await.map_err(rejected)?;
-        }
+        let rejected = |(statement, error)| (Some(statement), error);
+        prepare(&mut connection, &self.texts[place]).await.map_err(rejected)?;
         Ok(connection)
     }
 }

@@ -1,0 +1,171 @@
+//! What every driver does for every request.
+
+use base::{Clock, Nanos};
+
+use super::bench::{ensure, execute, ran, work};
+use super::{Bench, Finding, Fixture, Verdict};
+use crate::{Connection, Driver, StatementId, Step, Work};
+
+/// How many connections are open at the same time.
+pub(super) const MANY: usize = 64;
+
+/// A driver can be connected to, used and closed, more than once.
+pub async fn a_connection_opens_works_and_closes<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+    for _ in 0..2 {
+        bench.returns(1).await?;
+    }
+    Ok(())
+}
+
+/// A statement that is rejected takes no id.
+pub async fn ids_count_from_zero_in_the_order_of_preparation<F: Fixture>(
+    bench: Bench<'_, F>,
+) -> Verdict {
+    let mut connection = bench.connect().await?;
+    for place in 0..3 {
+        let _ = connection.prepare(&bench.fixture.rejected().text).await;
+        let id = connection.prepare(&bench.fixture.returning(place)).await?;
+        ensure!(id == StatementId(place as u16), "statement {place} got the id {id:?}");
+    }
+    Ok(())
+}
+
+/// S and D are readings of the clock that the caller reads, taken during the call.
+pub async fn the_stamps_lie_within_the_call<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.connect().await?;
+    let statement = connection.prepare(&bench.fixture.returning(1)).await?;
+    for _ in 0..3 {
+        let before = bench.rt.now();
+        let work = ran(&mut connection, [execute(statement)]).await?;
+        let after = bench.rt.now();
+        let Some(sent) = work.reply.sent else {
+            return Err(Finding::new("an answered request was never sent"));
+        };
+        let stamps = [before, sent, work.reply.done, after];
+        ensure!(stamps.is_sorted(), "call, S, D and return are not in this order: {stamps:?}");
+    }
+    Ok(())
+}
+
+/// The times follow the order of the statements and fit between S and D.
+pub async fn every_statement_has_a_time_and_no_other_step<F: Fixture>(
+    bench: Bench<'_, F>,
+) -> Verdict {
+    let mut connection = bench.connect().await?;
+    let statement = connection.prepare(&bench.fixture.returning(1)).await?;
+    let steps = [Step::Begin, execute(statement), execute(statement), Step::Commit];
+    let reply = ran(&mut connection, steps).await?.reply;
+    ensure!(reply.statements.len() == 2, "2 statements have {} times", reply.statements.len());
+    let service = reply.done.since(reply.sent.unwrap_or(reply.done));
+    let total: Nanos = reply.statements.iter().copied().sum();
+    ensure!(total <= service, "the statements took {total} of a service time of {service}");
+    Ok(())
+}
+
+/// The rows of all statements of a request are counted together.
+pub async fn rows_are_counted<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.connect().await?;
+    let three = connection.prepare(&bench.fixture.returning(3)).await?;
+    let five = connection.prepare(&bench.fixture.returning(5)).await?;
+    for (steps, rows) in
+        [(vec![execute(three)], 3), (vec![execute(five), execute(three), execute(five)], 13)]
+    {
+        let reply = ran(&mut connection, steps).await?.reply;
+        ensure!(reply.rows == rows, "{rows} rows are returned and {} counted", reply.rows);
+    }
+    Ok(())
+}
+
+/// After the caller has reset the reply, nothing of the run before is in it.
+pub async fn a_reply_is_of_one_run_alone<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.connect().await?;
+    let statement = connection.prepare(&bench.fixture.returning(2)).await?;
+    let mut work = work([execute(statement)], &[]);
+    let mut first: Option<Work> = None;
+    for _ in 0..3 {
+        work.reply.reset();
+        connection.run(&mut work).await?;
+        let first = first.get_or_insert_with(|| work.clone());
+        ensure!(work.steps == first.steps, "the steps do not come back from the driver");
+        let counts = |work: &Work| {
+            let reply = &work.reply;
+            let bytes = (reply.bytes_sent, reply.bytes_received);
+            (reply.statements.len(), reply.rows, bytes)
+        };
+        ensure!(
+            counts(&work) == counts(first),
+            "the same request is counted as {:?} and as {:?}",
+            counts(first),
+            counts(&work)
+        );
+    }
+    Ok(())
+}
+
+/// A text needs no preparation, and may differ each time.
+pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.connect().await?;
+    for rows in [1, 4] {
+        let mut work = Work::default();
+        let text = bench.fixture.returning(rows);
+        work.values.push_text(|buffer| buffer.push_str(&text));
+        work.steps.push(Step::ExecuteText { first: 0, count: 0 });
+        connection.run(&mut work).await?;
+        let found = (work.reply.statements.len(), work.reply.rows);
+        ensure!(found == (1, u64::from(rows)), "1 text with {rows} rows is counted as {found:?}");
+    }
+    Ok(())
+}
+
+/// Settings go into the record: a name stands for one thing, and no value is empty.
+pub async fn settings_tell_the_server_and_each_name_once<F: Fixture>(
+    bench: Bench<'_, F>,
+) -> Verdict {
+    let mut connection = bench.connect().await?;
+    let settings = connection.settings().await;
+    ensure!(
+        settings.iter().any(|(name, _)| name == "server"),
+        "no setting is called `server`: {settings:?}"
+    );
+    for (place, (name, value)) in settings.iter().enumerate() {
+        ensure!(!value.is_empty(), "the setting `{name}` is empty");
+        ensure!(
+            settings[..place].iter().all(|(other, _)| other != name),
+            "two settings are called `{name}`"
+        );
+    }
+    Ok(())
+}
+
+/// Connections do not get in each other's way.
+pub async fn many_connections_work_at_the_same_time<F: Fixture>(bench: Bench<'_, F>) -> Verdict {
+    let opening: Vec<_> = (0..MANY)
+        .map(|_| {
+            let (driver, rt) = (bench.fixture.driver(), bench.rt.clone());
+            bench.rt.spawn(async move { driver.connect(&rt).await })
+        })
+        .collect();
+    let mut connections = Vec::new();
+    for connection in opening {
+        connections.push(connection.await?);
+    }
+    let text = bench.fixture.returning(1);
+    let running: Vec<_> = connections
+        .into_iter()
+        .map(|mut connection| {
+            let text = text.clone();
+            bench.rt.spawn(async move {
+                let statement = connection.prepare(&text).await?;
+                let work = ran(&mut connection, [execute(statement)]).await?;
+                connection.close().await;
+                Ok::<u64, crate::Error>(work.reply.rows)
+            })
+        })
+        .collect();
+    let mut rows = 0;
+    for result in running {
+        rows += result.await?;
+    }
+    ensure!(rows == MANY as u64, "{MANY} connections returned {rows} rows together");
+    Ok(())
+}

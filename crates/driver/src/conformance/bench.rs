@@ -1,0 +1,308 @@
+//! What the cases have in common: how they are run, how they talk to a driver, how they complain.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use base::{Clock, Nanos, Placeholders, Value};
+use rt::{Options, Rt, run_real, run_virtual};
+
+use super::{Fixture, Keeper, Refused};
+use crate::{Connection, Driver, Error, Insert, StatementId, Step, Table, Work};
+
+/// What came of a case.
+pub type Verdict = Result<(), Finding>;
+
+/// What a driver did wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding(String);
+
+impl Finding {
+    pub(super) fn new(what: impl Into<String>) -> Finding {
+        Finding(what.into())
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Finding {}
+
+impl From<Error> for Finding {
+    fn from(error: Error) -> Finding {
+        Finding(format!("there should be no error, and there is: {error}"))
+    }
+}
+
+/// Finds fault, in the given words, unless the condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($words:tt)+) => {
+        if !$condition {
+            return Err(Finding::new(format!($($words)+)));
+        }
+    };
+}
+pub(super) use ensure;
+
+/// No case takes longer than this: a driver that keeps its caller waiting is found out.
+const LONGEST_CASE: Nanos = Nanos::from_secs(60);
+
+/// Runs a case on the machine's clock.
+///
+/// # Errors
+/// What the driver did wrong.
+///
+/// # Panics
+/// If the operating system grants no runtime.
+pub fn in_real_time<F: Fixture>(
+    fixture: &F,
+    case: impl AsyncFnOnce(Bench<'_, F>) -> Verdict,
+) -> Verdict {
+    let options = Options::default();
+    run_real(&options, |rt| supervise(fixture, rt, case)).expect("the system grants a runtime")
+}
+
+/// Runs a case in virtual time.
+///
+/// # Errors
+/// What the driver did wrong.
+pub fn in_virtual_time<F: Fixture>(
+    fixture: &F,
+    case: impl AsyncFnOnce(Bench<'_, F>) -> Verdict,
+) -> Verdict {
+    run_virtual(|rt| supervise(fixture, rt, case))
+        .unwrap_or_else(|deadlock| Err(Finding::new(deadlock.to_string())))
+}
+
+async fn supervise<F: Fixture>(
+    fixture: &F,
+    rt: Rt,
+    case: impl AsyncFnOnce(Bench<'_, F>) -> Verdict,
+) -> Verdict {
+    let mut verdict = pin!(case(Bench { fixture, rt: rt.clone() }));
+    let timer = rt.timer();
+    timer.arm(rt.now() + LONGEST_CASE);
+    poll_fn(|context| match verdict.as_mut().poll(context) {
+        Poll::Ready(verdict) => Poll::Ready(verdict),
+        Poll::Pending => timer.poll_fired(context).map(|()| {
+            let what = format!("the driver keeps its caller waiting for {LONGEST_CASE}");
+            Err(Finding::new(what))
+        }),
+    })
+    .await
+}
+
+/// Runs two futures to their ends; `first` is polled first.
+pub(super) async fn both<A, B>(
+    first: impl Future<Output = A>,
+    second: impl Future<Output = B>,
+) -> (A, B) {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    let mut results = (None, None);
+    poll_fn(|context| {
+        if results.0.is_none() {
+            results.0 = ready(first.as_mut().poll(context));
+        }
+        if results.1.is_none() {
+            results.1 = ready(second.as_mut().poll(context));
+        }
+        match (results.0.take(), results.1.take()) {
+            (Some(first), Some(second)) => Poll::Ready((first, second)),
+            unfinished => {
+                results = unfinished;
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+fn ready<T>(poll: Poll<T>) -> Option<T> {
+    match poll {
+        Poll::Ready(result) => Some(result),
+        Poll::Pending => None,
+    }
+}
+
+/// Begins a future and drops it, finished or not, when `other` is at its end.
+pub(super) async fn dropped_after<T>(future: impl Future, other: impl Future<Output = T>) -> T {
+    let (mut future, mut other) = (pin!(future), pin!(other));
+    let mut is_over = false;
+    poll_fn(|context| {
+        is_over = is_over || future.as_mut().poll(context).is_ready();
+        other.as_mut().poll(context)
+    })
+    .await
+}
+
+/// A fixture at work: what a case gets.
+pub struct Bench<'a, F> {
+    /// The fixture.
+    pub fixture: &'a F,
+    /// The clock, and the way to start tasks.
+    pub rt: Rt,
+}
+
+/// The connections of a fixture's driver.
+pub(super) type ConnectionOf<F> = <<F as Fixture>::Driver as Driver>::Connection;
+
+/// The table of the cases that keep data.
+pub(super) const TABLE: &str = "kept";
+
+/// Its columns.
+pub(super) const COLUMNS: [&str; 4] = ["id", "number", "ratio", "words"];
+
+impl<F: Fixture> Bench<'_, F> {
+    pub(super) async fn connect(&self) -> Result<ConnectionOf<F>, Error> {
+        self.fixture.driver().connect(&self.rt).await
+    }
+
+    /// A statement's text with the placeholders of this database; it is written with `?`.
+    pub(super) fn sql(&self, text: &str) -> String {
+        match self.fixture.driver().placeholders() {
+            Placeholders::Question => text.to_owned(),
+            Placeholders::Dollar => {
+                let mut parts = text.split('?');
+                let mut out = parts.next().unwrap_or_default().to_owned();
+                for (place, part) in parts.enumerate() {
+                    out.push_str(&format!("${}{part}", place + 1));
+                }
+                out
+            }
+        }
+    }
+
+    /// Connects, and runs a statement that returns this many rows.
+    pub(super) async fn returns(&self, rows: u32) -> Verdict {
+        let mut connection = self.connect().await?;
+        let statement = connection.prepare(&self.fixture.returning(rows)).await?;
+        let work = ran(&mut connection, [execute(statement)]).await?;
+        ensure!(
+            work.reply.rows == u64::from(rows),
+            "{rows} rows are returned and {} counted",
+            work.reply.rows
+        );
+        connection.close().await;
+        Ok(())
+    }
+}
+
+impl<F: Keeper> Bench<'_, F> {
+    /// Connects, and makes the table with one row: 1, 0, NULL, NULL.
+    pub(super) async fn with_table(&self) -> Result<ConnectionOf<F>, Error> {
+        let mut connection = self.connect().await?;
+        let [integer, real, text] =
+            [self.fixture.integer(), self.fixture.real(), self.fixture.text()];
+        let [id, number, ratio, words] = COLUMNS;
+        let create = format!(
+            "create table {TABLE} ({id} {integer} primary key, {number} {integer}, \
+             {ratio} {real}, {words} {text})"
+        );
+        connection.query_text(&create).await?;
+        let row = format!("insert into {TABLE} ({id}, {number}) values (1, 0)");
+        connection.query_text(&row).await?;
+        Ok(connection)
+    }
+
+    /// Prepares a text that is written with `?`.
+    pub(super) async fn prepare(
+        &self,
+        connection: &mut ConnectionOf<F>,
+        text: &str,
+    ) -> Result<StatementId, Error> {
+        connection.prepare(&self.sql(text)).await
+    }
+
+    /// Prepares the insertion of an id and a number.
+    pub(super) async fn prepare_insert(
+        &self,
+        connection: &mut ConnectionOf<F>,
+    ) -> Result<StatementId, Error> {
+        let insert =
+            Insert { table: TABLE, columns: &COLUMNS[..2], duplicates: crate::Duplicates::Fail };
+        let text = self.fixture.driver().insert(&insert)?;
+        connection.prepare(&text).await
+    }
+
+    /// Prepares `update … set number = ? where id = 1`.
+    pub(super) async fn prepare_update(
+        &self,
+        connection: &mut ConnectionOf<F>,
+    ) -> Result<StatementId, Error> {
+        let text = format!("update {TABLE} set number = ? where id = 1");
+        self.prepare(connection, &text).await
+    }
+}
+
+/// The number in the row with this id.
+pub(super) async fn number(
+    connection: &mut impl Connection,
+    id: i64,
+) -> Result<Option<String>, Error> {
+    let query = format!("select number from {TABLE} where id = {id}");
+    let table = connection.query_text(&query).await?;
+    Ok(table.single().map(str::to_owned))
+}
+
+/// How many rows the table has.
+pub(super) async fn count(connection: &mut impl Connection) -> Result<String, Error> {
+    let table: Table = connection.query_text(&format!("select count(*) from {TABLE}")).await?;
+    Ok(table.single().unwrap_or("nothing").to_owned())
+}
+
+/// The execution of a statement without values.
+pub(super) fn execute(statement: StatementId) -> Step {
+    Step::Execute { statement, first: 0, count: 0 }
+}
+
+/// Work with these steps and these values, of which each step says its own.
+pub(super) fn work(steps: impl IntoIterator<Item = Step>, values: &[Value]) -> Work {
+    let mut work = Work::default();
+    work.steps.extend(steps);
+    for value in values {
+        work.values.push(*value);
+    }
+    work
+}
+
+/// The execution of a statement with the values from `first` on.
+pub(super) fn execute_with(statement: StatementId, first: u32, count: u32) -> Step {
+    Step::Execute { statement, first, count }
+}
+
+/// Runs steps without values and returns the work with its reply.
+pub(super) async fn ran(
+    connection: &mut impl Connection,
+    steps: impl IntoIterator<Item = Step>,
+) -> Result<Work, Error> {
+    let mut work = work(steps, &[]);
+    connection.run(&mut work).await?;
+    Ok(work)
+}
+
+/// Finds fault unless an attempt failed as it should.
+pub(super) fn refused<T>(attempt: Result<T, Error>, expected: &Refused) -> Verdict {
+    let Refused { text, class, code, words } = expected;
+    let Err(error) = attempt else {
+        return Err(Finding::new(format!("`{text}` should fail and does not")));
+    };
+    ensure!(
+        error.class() == *class,
+        "`{text}` fails with class {} instead of {class}: {error}",
+        error.class()
+    );
+    ensure!(
+        error.code().as_str() == *code,
+        "`{text}` fails with code {} instead of {code}",
+        error.code()
+    );
+    ensure!(
+        error.message().contains(words),
+        "the message does not repeat the database's words `{words}`: {error}"
+    );
+    Ok(())
+}

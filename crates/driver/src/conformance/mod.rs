@@ -1,0 +1,142 @@
+//! Does a driver keep the promises of its traits?
+//!
+//! One suite for all drivers. A [`Fixture`] tells it what differs between databases: a statement
+//! that this one rejects, one that never ends, how a connection to it is lost. A driver whose
+//! database keeps data passes the [`Keeper`]'s cases as well.
+//!
+//! A case is a function from a [`Bench`] to a [`Verdict`] and knows nothing of the test harness:
+//! [`in_real_time`] and [`in_virtual_time`] run one. The names of the cases stand in
+//! [`conformance_cases!`](crate::conformance_cases) and
+//! [`conformance_keeper_cases!`](crate::conformance_keeper_cases), from which a test binary makes
+//! one test each.
+
+mod basics;
+mod bench;
+mod failures;
+mod transactions;
+mod values;
+
+pub use bench::{Bench, Finding, Verdict, in_real_time, in_virtual_time};
+
+use base::Class;
+
+use crate::Driver;
+
+/// What the suite must know about a database.
+pub trait Fixture {
+    /// The driver under test.
+    type Driver: Driver;
+
+    /// A driver for the fixture's database: whenever it is called, for the same one.
+    fn driver(&self) -> Self::Driver;
+
+    /// A statement that returns this many rows.
+    fn returning(&self, rows: u32) -> String;
+
+    /// A statement that the database refuses to prepare.
+    fn rejected(&self) -> Refused;
+
+    /// A statement that is prepared and fails when it is run.
+    fn failing(&self) -> Refused;
+
+    /// A statement that takes hours unless it is stopped, and disturbs no other connection.
+    fn endless(&self) -> String;
+
+    /// Does what must be done so that a connection is lost, and returns the statement with which
+    /// an open connection notices.
+    fn sever(&self) -> String;
+}
+
+/// What the suite must know about a database that keeps what is written. It is empty at first.
+pub trait Keeper: Fixture {
+    /// The type of a column of 64-bit integers.
+    fn integer(&self) -> &'static str;
+
+    /// The type of a column of doubles.
+    fn real(&self) -> &'static str;
+
+    /// The type of a column of texts of a megabyte.
+    fn text(&self) -> &'static str;
+
+    /// A driver for the same database that waits for a lock only some milliseconds.
+    fn impatient(&self) -> Self::Driver;
+
+    /// Whether the driver knows, and counts in a reply, that a statement waited for a lock.
+    fn counts_waits(&self) -> bool;
+}
+
+/// A statement with which something is wrong.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// Its text.
+    pub text: String,
+    /// The class of its error.
+    pub class: Class,
+    /// The code of its error.
+    pub code: &'static str,
+    /// Words of the database's that its error repeats.
+    pub words: &'static str,
+}
+
+/// Calls the macro `$then` with the names of all cases that every driver passes, behind the
+/// `$arguments` in brackets. Each is a function of [`conformance`](crate::conformance).
+#[macro_export]
+macro_rules! conformance_cases {
+    ($then:ident $($arguments:tt)*) => {
+        $then! {
+            [$($arguments)*]
+            a_connection_opens_works_and_closes
+            ids_count_from_zero_in_the_order_of_preparation
+            the_stamps_lie_within_the_call
+            every_statement_has_a_time_and_no_other_step
+            rows_are_counted
+            a_reply_is_of_one_run_alone
+            a_text_is_run_like_a_statement
+            settings_tell_the_server_and_each_name_once
+            many_connections_work_at_the_same_time
+            a_rejected_statement_is_explained_and_the_connection_lives_on
+            a_failing_statement_ends_the_request_and_the_connection_lives_on
+            a_lost_connection_says_so
+            an_abandoned_request_hurts_nobody
+        }
+    };
+}
+
+/// Calls the macro `$then` like [`conformance_cases!`](crate::conformance_cases), with the cases
+/// for drivers whose database keeps data.
+#[macro_export]
+macro_rules! conformance_keeper_cases {
+    ($then:ident $($arguments:tt)*) => {
+        $then! {
+            [$($arguments)*]
+            values_come_back_as_they_went
+            bytes_are_counted
+            affected_rows_are_counted
+            placeholders_are_counted_when_prepared
+            a_wrong_number_of_values_is_an_error
+            two_statements_in_one_text_are_refused
+            a_query_as_text_returns_names_and_values
+            a_duplicate_key_is_a_violated_constraint
+            an_insert_treats_duplicates_as_it_was_asked
+            an_error_rolls_the_whole_transaction_back
+            a_transaction_is_seen_when_it_is_committed
+            writers_wait_for_each_other
+            a_lock_that_stays_is_a_conflict
+            an_abandoned_transaction_gives_its_locks_back
+            many_connections_write_at_the_same_time
+        }
+    };
+}
+
+/// Makes the cases public: one that is missing in its list is dead code, which does not compile.
+macro_rules! publish {
+    ([$cases:ident: $($module:ident)*] $($case:ident)*) => {
+        mod $cases {
+            $(pub use super::$module::*;)*
+        }
+        $(pub use $cases::$case;)*
+    };
+}
+
+conformance_cases!(publish every: basics failures);
+conformance_keeper_cases!(publish keeping: values transactions);

@@ -1,0 +1,187 @@
+//! What connections to one database see of each other, and how they wait for each other.
+
+use base::{Class, Value};
+
+use super::basics::MANY;
+use super::bench::{
+    TABLE, both, count, dropped_after, ensure, execute, execute_with, number, ran, work,
+};
+use super::{Bench, Finding, Keeper, Verdict};
+use crate::{Connection, Driver, Error, Reply, Step};
+
+/// What stood before the transaction stands again, and the connection is out of it.
+pub async fn an_error_rolls_the_whole_transaction_back<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    let insert = bench.prepare_insert(&mut connection).await?;
+    let row = |first| execute_with(insert, first, 2);
+    let steps = [Step::Begin, row(0), row(2), row(0), Step::Commit];
+    let values = [2, 2, 3, 3].map(Value::Int);
+    let failed = connection.run(&mut work(steps, &values)).await;
+    ensure!(failed.is_err(), "a duplicate key in a transaction is accepted");
+    let rows = count(&mut connection).await?;
+    ensure!(rows == "1", "of a failed transaction {rows} rows are left");
+    let steps = [Step::Begin, row(0), row(2), Step::Commit];
+    connection.run(&mut work(steps, &values)).await?;
+    let rows = count(&mut bench.connect().await?).await?;
+    ensure!(rows == "3", "after the next transaction another connection sees {rows} rows");
+    Ok(())
+}
+
+/// Another connection sees nothing of an open transaction and all of a committed one.
+pub async fn a_transaction_is_seen_when_it_is_committed<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut writer = bench.with_table().await?;
+    let mut reader = bench.connect().await?;
+    let update = bench.prepare_update(&mut writer).await?;
+    let mut open = work([Step::Begin, execute_with(update, 0, 1)], &[Value::Int(5)]);
+    writer.run(&mut open).await?;
+    let during = number(&mut reader, 1).await?;
+    ensure!(
+        during.as_deref() == Some("0"),
+        "an open transaction shows {during:?} to another connection"
+    );
+    ran(&mut writer, [Step::Commit]).await?;
+    let after = number(&mut reader, 1).await?;
+    ensure!(
+        after.as_deref() == Some("5"),
+        "a committed transaction shows {after:?} to another connection"
+    );
+    Ok(())
+}
+
+/// How often two writers meet at most. Each time the lock is held twice as long, through this
+/// power of two of other statements, until the second writer is seen waiting for it.
+const MEETINGS: u32 = 12;
+
+/// The second of two writing transactions waits for the first, and both succeed.
+pub async fn writers_wait_for_each_other<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut first = bench.with_table().await?;
+    let mut second = bench.connect().await?;
+    let first_update = bench.prepare_update(&mut first).await?;
+    let second_update = bench.prepare_update(&mut second).await?;
+    let idle = first.prepare(&bench.fixture.returning(1)).await?;
+    for meeting in 0..MEETINGS {
+        let lock = [Step::Begin, execute_with(first_update, 0, 1)];
+        first.run(&mut work(lock, &[Value::Int(1)])).await?;
+        let all = [Step::Begin, execute_with(second_update, 0, 1), Step::Commit];
+        let mut waiting = work(all, &[Value::Int(2)]);
+        let (waited, freed) = both(second.run(&mut waiting), async {
+            for _ in 0..1 << meeting {
+                ran(&mut first, [execute(idle)]).await?;
+            }
+            ran(&mut first, [Step::Commit]).await
+        })
+        .await;
+        waited?;
+        let freed = freed?;
+        let found = number(&mut first, 1).await?;
+        ensure!(
+            found.as_deref() == Some("2"),
+            "the second of two writers wrote last, and the row holds {found:?}"
+        );
+        if has_waited(&bench, &waiting.reply, &freed.reply) {
+            return Ok(());
+        }
+    }
+    Err(Finding::new("no writer was ever seen waiting for another"))
+}
+
+/// Whether a request waited for the transaction that was committed by another.
+fn has_waited<F: Keeper>(bench: &Bench<'_, F>, waiting: &Reply, commit: &Reply) -> bool {
+    if bench.fixture.counts_waits() {
+        return waiting.busy_waits > 0;
+    }
+    waiting.sent < commit.sent && Some(waiting.done) > commit.sent
+}
+
+/// Who has waited long enough gets an error that says it is worth another try.
+pub async fn a_lock_that_stays_is_a_conflict<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut holder = bench.with_table().await?;
+    let mut impatient = bench.fixture.impatient().connect(&bench.rt).await?;
+    let holds = bench.prepare_update(&mut holder).await?;
+    let wants = bench.prepare_update(&mut impatient).await?;
+    let lock = [Step::Begin, execute_with(holds, 0, 1)];
+    holder.run(&mut work(lock, &[Value::Int(1)])).await?;
+    let mut request =
+        work([Step::Begin, execute_with(wants, 0, 1), Step::Commit], &[Value::Int(2)]);
+    let Err(error) = impatient.run(&mut request).await else {
+        return Err(Finding::new("a lock that another holds is granted"));
+    };
+    ensure!(
+        error.class() == Class::Conflict,
+        "a lock that stays is an error of class {}: {error}",
+        error.class()
+    );
+    ensure!(
+        request.reply.busy_waits > 0 || !bench.fixture.counts_waits(),
+        "a vain wait is not counted"
+    );
+    ran(&mut holder, [Step::Commit]).await?;
+    request.reply.reset();
+    impatient.run(&mut request).await?;
+    Ok(())
+}
+
+/// Whatever the connection was doing in its transaction when it was abandoned.
+pub async fn an_abandoned_transaction_gives_its_locks_back<F: Keeper>(
+    bench: Bench<'_, F>,
+) -> Verdict {
+    let mut witness = bench.with_table().await?;
+    let update = bench.prepare_update(&mut witness).await?;
+    for others in [0, 1, 10, 100] {
+        let mut lost = bench.connect().await?;
+        let lock = bench.prepare_update(&mut lost).await?;
+        let endless = lost.prepare(&bench.fixture.endless()).await?;
+        let steps = [Step::Begin, execute_with(lock, 0, 1)];
+        lost.run(&mut work(steps, &[Value::Int(1)])).await?;
+        let mut stuck = work([execute(endless)], &[]);
+        dropped_after(lost.run(&mut stuck), async {
+            for _ in 0..others {
+                number(&mut witness, 1).await?;
+            }
+            Ok::<(), Error>(())
+        })
+        .await?;
+        lost.abandon();
+        let mut request = work([execute_with(update, 0, 1)], &[Value::Int(2)]);
+        witness.run(&mut request).await?;
+        let found = number(&mut bench.connect().await?, 1).await?;
+        ensure!(
+            found.as_deref() == Some("2"),
+            "after an abandoned transaction the row holds {found:?}"
+        );
+    }
+    Ok(())
+}
+
+/// Each writer gets its turn.
+pub async fn many_connections_write_at_the_same_time<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut witness = bench.with_table().await?;
+    let mut writers = Vec::new();
+    for _ in 0..MANY {
+        let mut connection = bench.connect().await?;
+        let insert = bench.prepare_insert(&mut connection).await?;
+        writers.push((connection, insert));
+    }
+    let writing: Vec<_> = writers
+        .into_iter()
+        .enumerate()
+        .map(|(place, (mut connection, insert))| {
+            bench.rt.spawn(async move {
+                let steps = [Step::Begin, execute_with(insert, 0, 2), Step::Commit];
+                let id = Value::Int(10 + place as i64);
+                connection.run(&mut work(steps, &[id, id])).await?;
+                connection.close().await;
+                Ok::<(), Error>(())
+            })
+        })
+        .collect();
+    for writer in writing {
+        writer.await?;
+    }
+    let rows = count(&mut witness).await?;
+    ensure!(
+        rows == (MANY + 1).to_string(),
+        "{MANY} writers have made {rows} rows of one in `{TABLE}`"
+    );
+    Ok(())
+}

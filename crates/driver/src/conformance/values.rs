@@ -1,0 +1,240 @@
+//! What goes into a database, and what comes out of it.
+
+use base::{Class, Value};
+
+use super::bench::{COLUMNS, TABLE, count, ensure, execute_with, number, ran, work};
+use super::{Bench, Finding, Keeper, Verdict};
+use crate::{Connection, Driver, Duplicates, Insert, Step, Work};
+
+/// A value that is sent, and what may come back as text.
+enum Sent<'a> {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(&'a str),
+}
+
+impl Sent<'_> {
+    /// The column for it.
+    fn column(&self) -> &'static str {
+        let [_, number, ratio, words] = COLUMNS;
+        match self {
+            Sent::Int(_) => number,
+            Sent::Real(_) => ratio,
+            Sent::Null | Sent::Text(_) => words,
+        }
+    }
+
+    fn push(&self, work: &mut Work) {
+        match *self {
+            Sent::Null => work.values.push(Value::Null),
+            Sent::Int(number) => work.values.push(Value::Int(number)),
+            Sent::Real(number) => work.values.push(Value::Real(number)),
+            Sent::Text(text) => work.values.push_text(|buffer| buffer.push_str(text)),
+        }
+    }
+
+    fn is(&self, found: Option<&str>) -> bool {
+        match *self {
+            Sent::Null => found.is_none(),
+            Sent::Int(number) => found == Some(&number.to_string()),
+            Sent::Real(number) => found.and_then(|text| text.parse().ok()) == Some(number),
+            Sent::Text(text) => found == Some(text),
+        }
+    }
+
+    /// What it is, for a message: a megabyte is not repeated.
+    fn shown(&self) -> String {
+        match self {
+            Sent::Null => "NULL".to_owned(),
+            Sent::Int(number) => number.to_string(),
+            Sent::Real(number) => number.to_string(),
+            Sent::Text(text) => format!("{:?}", text.chars().take(40).collect::<String>()),
+        }
+    }
+}
+
+/// Each type, its limits, and texts that a careless driver would misread.
+pub async fn values_come_back_as_they_went<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let megabyte = "0123456789abcdeß".repeat(1 << 16);
+    let sent = [
+        Sent::Null,
+        Sent::Int(0),
+        Sent::Int(-1),
+        Sent::Int(i64::MIN),
+        Sent::Int(i64::MAX),
+        Sent::Real(0.1),
+        Sent::Real(-1.5e300),
+        Sent::Real(f64::MIN_POSITIVE),
+        Sent::Real(f64::MAX),
+        Sent::Text(""),
+        Sent::Text("7"),
+        Sent::Text("it's \"quoted\" and `quoted`"),
+        Sent::Text("? $1 ; -- /* %s :name @name"),
+        Sent::Text("two\nlines\r\nand\ta tab"),
+        Sent::Text("a \\ and a \\' and a \\n"),
+        Sent::Text("naïve Grüße, 東京, 🚀"),
+        Sent::Text(&megabyte),
+    ];
+    let mut connection = bench.with_table().await?;
+    for value in &sent {
+        let column = value.column();
+        let text = format!("update {TABLE} set {column} = ? where id = 1");
+        let statement = bench.prepare(&mut connection, &text).await?;
+        let mut work = Work::default();
+        value.push(&mut work);
+        work.steps.push(execute_with(statement, 0, 1));
+        connection.run(&mut work).await?;
+        let query = format!("select {column} from {TABLE} where id = 1");
+        let table = connection.query_text(&query).await?;
+        ensure!(
+            table.rows.len() == 1 && value.is(table.single()),
+            "{} does not come back as it went",
+            value.shown()
+        );
+    }
+    Ok(())
+}
+
+/// A text of a thousand bytes costs a thousand bytes and not many more, in both directions.
+pub async fn bytes_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    let write = format!("update {TABLE} set words = ? where id = 1");
+    let write = bench.prepare(&mut connection, &write).await?;
+    let read = format!("select words from {TABLE} where id = 1");
+    let read = connection.prepare(&read).await?;
+    let text = "x".repeat(1_000);
+    let mut work = Work::default();
+    work.values.push_text(|buffer| buffer.push_str(&text));
+    work.steps.push(execute_with(write, 0, 1));
+    connection.run(&mut work).await?;
+    let sent = work.reply.bytes_sent;
+    let received = ran(&mut connection, [execute_with(read, 0, 0)]).await?.reply.bytes_received;
+    for (direction, bytes) in [("sent", sent), ("received", received)] {
+        ensure!(
+            (1_000..1_200).contains(&bytes),
+            "a text of 1,000 bytes was {direction}, and {bytes} bytes are counted"
+        );
+    }
+    Ok(())
+}
+
+/// A statement that returns no rows counts those that it changed: its own, not those of the
+/// statement before.
+pub async fn affected_rows_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    for (text, rows) in [
+        (format!("insert into {TABLE} (id) values (2), (3), (4)"), 3),
+        (format!("update {TABLE} set number = 7 where id > 1"), 3),
+        (format!("delete from {TABLE} where id > 100"), 0),
+        (format!("delete from {TABLE} where id > 2"), 2),
+        (format!("create index by_number on {TABLE} (number)"), 0),
+    ] {
+        let statement = connection.prepare(&text).await?;
+        let found = ran(&mut connection, [execute_with(statement, 0, 0)]).await?.reply.rows;
+        ensure!(found == rows, "`{text}` changes {rows} rows and {found} are counted");
+    }
+    Ok(())
+}
+
+/// A workload with too many or too few values is found out before it is run.
+pub async fn placeholders_are_counted_when_prepared<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    for (text, wanted) in [
+        (format!("select number from {TABLE}"), 0),
+        (format!("select number from {TABLE} where id = ?"), 1),
+        (format!("update {TABLE} set number = ?, ratio = ? where id = ?"), 3),
+    ] {
+        let statement = bench.prepare(&mut connection, &text).await?;
+        let found = connection.parameters(statement);
+        ensure!(
+            found == Some(wanted),
+            "`{text}` takes {wanted} values and the driver says {found:?}"
+        );
+    }
+    Ok(())
+}
+
+/// Neither is a value made up nor one left out.
+pub async fn a_wrong_number_of_values_is_an_error<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    let statement = bench.prepare_insert(&mut connection).await?;
+    for given in [0, 1, 3] {
+        let mut work = work([execute_with(statement, 0, given)], &[Value::Int(5); 3]);
+        let class = connection.run(&mut work).await.err().map(|e| e.class());
+        ensure!(
+            class == Some(Class::Statement),
+            "a statement with 2 placeholders takes {given} values: {class:?}"
+        );
+    }
+    let rows = count(&mut connection).await?;
+    ensure!(rows == "1", "of 3 wrong insertions {rows} took place");
+    Ok(())
+}
+
+/// The second would be run unmeasured, or not at all.
+pub async fn two_statements_in_one_text_are_refused<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    let text = format!("delete from {TABLE}; delete from {TABLE}");
+    let class = connection.prepare(&text).await.err().map(|e| e.class());
+    ensure!(class == Some(Class::Statement), "`{text}` is prepared: {class:?}");
+    let rows = count(&mut connection).await?;
+    ensure!(rows == "1", "preparing has changed the table");
+    Ok(())
+}
+
+/// NULL is not a text, and columns have the names that the query gave them.
+pub async fn a_query_as_text_returns_names_and_values<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    let query = format!("select id as one, words as two, 'x y' as three from {TABLE}");
+    let table = connection.query_text(&query).await?;
+    ensure!(table.columns == ["one", "two", "three"], "the columns are called {:?}", table.columns);
+    let row = vec![Some("1".to_owned()), None, Some("x y".to_owned())];
+    ensure!(table.rows == [row], "the rows are {:?}", table.rows);
+    Ok(())
+}
+
+/// It has a class of its own and a code that a workload can accept.
+pub async fn a_duplicate_key_is_a_violated_constraint<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    let insert = bench.prepare_insert(&mut connection).await?;
+    let mut work = work([execute_with(insert, 0, 2)], &[Value::Int(1); 2]);
+    let Err(error) = connection.run(&mut work).await else {
+        return Err(Finding::new("a duplicate key is accepted"));
+    };
+    ensure!(
+        error.class() == Class::Constraint && !error.code().as_str().is_empty(),
+        "a duplicate key is an error of class {} with code `{}`",
+        error.class(),
+        error.code()
+    );
+    Ok(())
+}
+
+/// The driver's own text for an insertion fails, leaves the old row or replaces it.
+pub async fn an_insert_treats_duplicates_as_it_was_asked<F: Keeper>(
+    bench: Bench<'_, F>,
+) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    for (duplicates, succeeds, after) in [
+        (Duplicates::Fail, false, "0"),
+        (Duplicates::Ignore, true, "0"),
+        (Duplicates::Replace, true, "9"),
+    ] {
+        let text = bench.fixture.driver().insert(&Insert {
+            table: TABLE,
+            columns: &COLUMNS[..2],
+            duplicates,
+        })?;
+        let insert = connection.prepare(&text).await?;
+        let steps = [Step::Begin, execute_with(insert, 0, 2), Step::Commit];
+        let mut work = work(steps, &[Value::Int(1), Value::Int(9)]);
+        let outcome = connection.run(&mut work).await;
+        let found = number(&mut connection, 1).await?;
+        ensure!(
+            outcome.is_ok() == succeeds && found.as_deref() == Some(after),
+            "after `{text}` of a duplicate, which ended as {outcome:?}, the row holds {found:?}"
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! SQLite inside this process: `sqlite:FILE`, or `sqlite:` for a temporary file.
+//!
+//! SQLite is a library whose calls block, so each connection has a thread of its own. A request
+//! travels to it as a whole, in one hand-off there and one back (the module `mailbox`), and the
+//! thread stamps S and D: the service time holds SQLite's work and not the hand-off, which counts
+//! as the generator's own lag. Waiting for another connection's lock is service, and is counted.
+//!
+//! # Options of the URL
+//!
+//! * `busy-timeout=D`: how long a statement waits for a lock until that is an error (5s).
+//! * `journal=wal|delete|truncate|persist|memory|off`: a file that is made here has `wal`, one that
+//!   exists keeps what it has.
+//! * `synchronous=off|normal|full|extra`, `cache-size=N` (pages, or KiB if negative) and
+//!   `mmap-size=N` (bytes): SQLite's own defaults.
+//!
+//! What SQLite does not grant is refused when the driver is opened. Foreign keys are enforced.
+//! SQLite knows no NaN: as a value it becomes NULL.
+//!
+//! # What the measured connections share
+//!
+//! The recorder writes its own SQLite file from this very process. So that it and the measured
+//! connections do not meet, `.cargo/config.toml` compiles SQLite
+//!
+//! * with `SQLITE_DEFAULT_MEMSTATUS=0`, without which each of its allocations takes one mutex of
+//!   the whole process to keep statistics, and
+//! * with `SQLITE_DISABLE_PAGECACHE_OVERFLOW_STATS`, without which each page that enters or leaves
+//!   a cache does the same;
+//!
+//! `SQLITE_ENABLE_MEMORY_MANAGEMENT`, which would put all page caches under one mutex, stays off,
+//! and a connection is opened without a mutex of its own. Of the process-wide locks in SQLite's
+//! source (3.54) these remain, each held for some nanoseconds, and no option removes them:
+//!
+//! * the random number generator's, when a rollback journal's header is written (so by the
+//!   recorder once a second), when a write-ahead log begins anew, and by `random()`;
+//! * the file layer's, when a database file is opened or closed, and when a transaction begins to
+//!   read or commits in a database with a write-ahead log. The recorder has a rollback journal and
+//!   comes here only to open and to close.
+//!
+//! Connections to one file also share the locks of that file: they are part of what is measured.
+
+mod faults;
+mod mailbox;
+mod options;
+mod patience;
+mod place;
+mod session;
+#[cfg(test)]
+mod tests;
+mod thread;
+
+use std::future::poll_fn;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use base::{Class, Code, Placeholders, Target};
+use rt::Rt;
+use rusqlite::InterruptHandle;
+
+use self::options::Options;
+use self::place::Place;
+use self::thread::{Answer, Creation, Mail, Order};
+use crate::{Connection, Driver, Duplicates, Error, Insert, StatementId, Table, Work};
+
+/// The driver of `sqlite:` targets.
+///
+/// A temporary database lasts as long as a clone of its driver or a connection to it.
+#[derive(Clone, Debug)]
+pub struct Sqlite {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    place: Place,
+    options: Options,
+}
+
+/// A connection to an SQLite database, with the thread that works for it.
+///
+/// Dropping it is the same as [`Connection::abandon`].
+pub struct SqliteConnection {
+    driver: Sqlite,
+    mail: Arc<Mail>,
+    /// `None` once the thread's end has been seen.
+    thread: Option<JoinHandle<()>>,
+    /// Known as soon as the database is open.
+    interrupt: Option<InterruptHandle>,
+    /// The number of placeholders of each prepared statement.
+    placeholders: Vec<usize>,
+}
+
+impl Sqlite {
+    /// Finds or makes the database file that a target names. A file made here gets a write-ahead
+    /// log unless the URL says otherwise; one that exists keeps the journal that it has. Blocks
+    /// while it looks at the file.
+    ///
+    /// # Errors
+    /// Class `Statement` for a URL that cannot be used as it is written, `Disconnect` for a file
+    /// that cannot be opened or is no database. Messages name the option or the path.
+    ///
+    /// # Panics
+    /// If the target is no `sqlite:` target.
+    pub fn open(target: &Target) -> Result<Sqlite, Error> {
+        let mut options = Options::parse(&target.options)?;
+        let place = Place::find(&target.endpoint)?;
+        let creation = if place.is_new {
+            options.journal.get_or_insert("wal");
+            Creation::Allowed
+        } else {
+            Creation::Refused
+        };
+        thread::try_out(&place.path, creation, &options)?;
+        Ok(Sqlite { shared: Arc::new(Shared { place, options }) })
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.shared.place.path
+    }
+
+    /// Starts the thread of a connection, which opens the database.
+    fn start(&self) -> Result<SqliteConnection, Error> {
+        let mail = Arc::new(Mail::new());
+        let body = {
+            let (path, options) = (self.path().to_owned(), self.shared.options.clone());
+            let mail = Arc::clone(&mail);
+            move || thread::live(&path, &options, &mail)
+        };
+        let thread =
+            std::thread::Builder::new().name("sqlite".to_owned()).spawn(body).map_err(no_thread)?;
+        Ok(SqliteConnection {
+            driver: self.clone(),
+            mail,
+            thread: Some(thread),
+            interrupt: None,
+            placeholders: Vec::new(),
+        })
+    }
+}
+
+fn no_thread(cause: std::io::Error) -> Error {
+    Error::new(
+        Class::TooManyConnections,
+        Code::new("no-thread"),
+        format!("each SQLite connection needs a thread, and there is none left: {cause}"),
+    )
+}
+
+impl Driver for Sqlite {
+    type Connection = SqliteConnection;
+
+    fn placeholders(&self) -> Placeholders {
+        Placeholders::Question
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+        let verb = match insert.duplicates {
+            Duplicates::Fail => "insert",
+            Duplicates::Ignore => "insert or ignore",
+            Duplicates::Replace => "insert or replace",
+        };
+        let columns = insert.columns.join(", ");
+        let placeholders = vec!["?"; insert.columns.len()].join(", ");
+        Ok(format!("{verb} into {} ({columns}) values ({placeholders})", insert.table))
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<SqliteConnection, Error> {
+        if rt.is_virtual() {
+            return Err(Error::new(
+                Class::Statement,
+                Code::new("virtual-time"),
+                "SQLite takes real time; leave out `--virtual` or use a `sim:` target",
+            ));
+        }
+        let mut connection = self.start()?;
+        match connection.exchange(None).await? {
+            Answer::Opened(opened) => connection.interrupt = Some(opened?),
+            _ => unreachable!("the first answer is about opening"),
+        }
+        Ok(connection)
+    }
+}
+
+impl SqliteConnection {
+    /// Hands an order to the thread and waits for the answer.
+    async fn exchange(&mut self, mut order: Option<Order>) -> Result<Answer, Error> {
+        let mail = &self.mail;
+        let answer = poll_fn(|context| mail.poll_exchange(&mut order, context)).await;
+        answer.ok_or_else(|| self.see_the_end())
+    }
+
+    /// What it means that the thread has ended. A panic there goes on here.
+    fn see_the_end(&mut self) -> Error {
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+            std::panic::resume_unwind(panic);
+        }
+        Error::disconnect("the thread of this SQLite connection has ended")
+    }
+}
+
+impl Connection for SqliteConnection {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        let id = StatementId::nth(self.placeholders.len())?;
+        match self.exchange(Some(Order::Prepare(text.into()))).await? {
+            Answer::Prepared(placeholders) => self.placeholders.push(placeholders?),
+            _ => unreachable!("a text is answered with a statement"),
+        }
+        Ok(id)
+    }
+
+    fn parameters(&self, statement: StatementId) -> Option<usize> {
+        self.placeholders.get(usize::from(statement.0)).copied()
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        let order = Order::Run(std::mem::take(work));
+        match self.exchange(Some(order)).await? {
+            Answer::Ran(done, outcome) => {
+                *work = done;
+                outcome
+            }
+            _ => unreachable!("a request is answered with its reply"),
+        }
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        match self.exchange(Some(Order::Query(sql.into()))).await? {
+            Answer::Table(table) => table,
+            _ => unreachable!("a query is answered with a table"),
+        }
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        let mut settings = match self.exchange(Some(Order::Settings)).await {
+            Ok(Answer::Settings(settings)) => settings,
+            Ok(_) => unreachable!("settings are answered with settings"),
+            Err(_) => vec![("server".to_owned(), "unknown".to_owned())],
+        };
+        let timeout = self.driver.shared.options.busy_timeout.to_string();
+        settings.push(("busy_timeout".to_owned(), timeout));
+        settings.push((
+            "threading".to_owned(),
+            "one thread per connection, without a mutex".to_owned(),
+        ));
+        settings
+    }
+
+    /// Waits until the database is closed. The last connection writes the log back to the file.
+    async fn close(mut self) {
+        self.mail.hang_up();
+        while self.exchange(None).await.is_ok() {}
+    }
+
+    fn abandon(self) {}
+}
+
+impl Drop for SqliteConnection {
+    fn drop(&mut self) {
+        let at_work = self.mail.hang_up();
+        if let Some(interrupt) = &self.interrupt
+            && at_work
+        {
+            interrupt.interrupt();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! How a statement waits for another connection's lock, and how it stops when nobody waits for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use base::{Clock, Monotonic, Nanos};
+
+use super::thread::Mail;
+
+/// How long the first nap before a lock is tried again is; each is twice as long as the one before.
+const FIRST_NAP: Nanos = Nanos::from_micros(50);
+
+const LONGEST_NAP: Nanos = Nanos::from_millis(5);
+
+/// After this many instructions of SQLite's virtual machine, some tens of microseconds, a
+/// statement looks whether anyone still waits for its answer.
+///
+/// An interrupt alone is not enough: SQLite forgets one that comes between two statements.
+const INSTRUCTIONS_PER_LOOK: i32 = 10_000;
+
+/// Counts the locks that were waited for on one connection.
+#[derive(Clone, Default)]
+pub(super) struct Waits(Arc<AtomicU32>);
+
+impl Waits {
+    /// How many there were since the last call.
+    pub(super) fn take(&self) -> u32 {
+        self.0.swap(0, Ordering::Relaxed)
+    }
+
+    fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Makes a connection wait for locks for at most `limit`, and give up when its caller has gone.
+pub(super) fn install(
+    connection: &mut rusqlite::Connection,
+    limit: Nanos,
+    mail: &Arc<Mail>,
+) -> rusqlite::Result<Waits> {
+    let waits = Waits::default();
+    let mut patience =
+        Patience { limit, waited: Nanos::ZERO, waits: waits.clone(), mail: Arc::clone(mail) };
+    connection.busy_handler(Some(move |tries| patience.wait(tries)))?;
+    let mail = Arc::clone(mail);
+    connection.progress_handler(INSTRUCTIONS_PER_LOOK, Some(move || mail.caller_has_gone()))?;
+    Ok(waits)
+}
+
+/// The wait for a lock, nap by nap.
+struct Patience {
+    limit: Nanos,
+    /// For the present lock.
+    waited: Nanos,
+    waits: Waits,
+    mail: Arc<Mail>,
+}
+
+impl Patience {
+    /// Takes a nap after `tries` vain attempts to get the same lock. Returns whether to try again.
+    fn wait(&mut self, tries: i32) -> bool {
+        if tries == 0 {
+            self.waited = Nanos::ZERO;
+        }
+        let left = self.limit.saturating_sub(self.waited);
+        if left == Nanos::ZERO {
+            return false;
+        }
+        if tries == 0 {
+            self.waits.count();
+        }
+        let begun = Monotonic.now();
+        let still_wanted = self.mail.doze(nap(tries).min(left));
+        // Only the naps count, not the work between them: a statement may wait for several locks.
+        self.waited += Monotonic.now().since(begun);
+        still_wanted
+    }
+}
+
+fn nap(tries: i32) -> Nanos {
+    let doublings = tries.clamp(0, 16) as u32;
+    (FIRST_NAP * (1 << doublings)).min(LONGEST_NAP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patience(limit: Nanos) -> Patience {
+        Patience {
+            limit,
+            waited: Nanos::ZERO,
+            waits: Waits::default(),
+            mail: Arc::new(Mail::new()),
+        }
+    }
+
+    #[test]
+    fn naps_grow_to_a_limit() {
+        assert_eq!(nap(0), Nanos::from_micros(50));
+        assert_eq!(nap(3), Nanos::from_micros(400));
+        assert_eq!(nap(7), LONGEST_NAP);
+        assert_eq!(nap(i32::MAX), LONGEST_NAP);
+    }
+
+    #[test]
+    fn patience_ends_after_its_limit_and_begins_anew_with_the_next_lock() {
+        let mut patience = patience(Nanos::from_micros(300));
+        for lock in 1..=2 {
+            let begun = Monotonic.now();
+            let mut tries = 0;
+            while patience.wait(tries) {
+                tries += 1;
+            }
+            assert!(Monotonic.now().since(begun) >= Nanos::from_micros(300));
+            assert!(tries <= 3, "naps of 50, 100 and 150 us or longer");
+            assert_eq!(patience.waits.take(), 1, "lock {lock}");
+        }
+    }
+
+    #[test]
+    fn without_patience_nothing_is_waited_for() {
+        let mut patience = patience(Nanos::ZERO);
+        assert!(!patience.wait(0));
+        assert_eq!(patience.waits.take(), 0);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_lock_that_nobody_wants() {
+        let mut patience = patience(Nanos::from_secs(3_600));
+        patience.mail.hang_up();
+        assert!(!patience.wait(0));
+    }
+}

@@ -1,0 +1,210 @@
+//! Where the database file lies.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use base::{Class, Code, Endpoint};
+
+use super::options::refusal;
+use crate::Error;
+
+/// A database file that exists or can be made, by its absolute path: a relative one would change
+/// its meaning with the working directory, and SQLite reads `file:…` and `:memory:` in its own way.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    /// Whether there was no such file.
+    pub(super) is_new: bool,
+    /// The folder that goes when this place does.
+    _folder: Option<TemporaryFolder>,
+}
+
+impl Place {
+    /// Finds the file that an endpoint names.
+    pub(super) fn find(endpoint: &Endpoint) -> Result<Place, Error> {
+        match endpoint {
+            Endpoint::Temporary => Place::temporary(),
+            Endpoint::File(path) => Place::named(path),
+            Endpoint::Named(_) | Endpoint::Network { .. } => {
+                unreachable!("a `sqlite:` URL names a file or nothing")
+            }
+        }
+    }
+
+    fn temporary() -> Result<Place, Error> {
+        let parent = std::env::temp_dir();
+        let folder = TemporaryFolder::new(&parent).map_err(|cause| {
+            let parent = parent.display();
+            unusable(format!(
+                "cannot make a folder in `{parent}` for the temporary database: {cause}; \
+                 set TMPDIR or name a file: sqlite:FILE"
+            ))
+        })?;
+        Ok(Place { path: folder.0.join("database"), is_new: true, _folder: Some(folder) })
+    }
+
+    fn named(path: &Path) -> Result<Place, Error> {
+        if path.as_os_str() == ":memory:" {
+            return Err(refusal(
+                "each connection to `:memory:` would see a database of its own; write `sqlite:` \
+                 for a temporary file that the connections share"
+                    .to_owned(),
+            ));
+        }
+        let shown = path.display();
+        let absolute = std::path::absolute(path)
+            .map_err(|cause| unusable(format!("cannot use the path `{shown}`: {cause}")))?;
+        let is_new = match fs::metadata(&absolute) {
+            Ok(found) if found.is_dir() => {
+                return Err(unusable(format!("`{shown}` is a directory; name a file in it")));
+            }
+            Ok(found) if !found.is_file() => {
+                return Err(unusable(format!("`{shown}` is not a regular file")));
+            }
+            Ok(_) => {
+                File::open(&absolute).map_err(|cause| unreadable(path, &cause))?;
+                false
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => true,
+            Err(cause) => return Err(unreadable(path, &cause)),
+        };
+        match absolute.parent() {
+            Some(parent) if is_new && !parent.is_dir() => Err(unusable(format!(
+                "there is no directory `{}` for the database file `{shown}`; make it first",
+                parent.display()
+            ))),
+            _ => Ok(Place { path: absolute, is_new, _folder: None }),
+        }
+    }
+}
+
+fn unreadable(path: &Path, cause: &io::Error) -> Error {
+    let path = path.display();
+    unusable(format!("cannot read the database file `{path}`: {cause}"))
+}
+
+fn unusable(message: String) -> Error {
+    Error::new(Class::Disconnect, Code::new("SQLITE_CANTOPEN"), message)
+}
+
+/// A folder of this process's own, removed with all that is in it.
+///
+/// A folder and not only a file: what SQLite puts beside the file goes with it, and the thread of
+/// an abandoned connection that is not quite at its end cannot put anything there afterwards.
+#[derive(Debug)]
+struct TemporaryFolder(PathBuf);
+
+/// How many names are tried: killed processes with the same number may have left theirs.
+const NAMES: u32 = 1_000;
+
+/// How often the removal is tried: a journal may appear while the folder is being emptied.
+const REMOVALS: u32 = 10;
+
+impl TemporaryFolder {
+    fn new(parent: &Path) -> io::Result<TemporaryFolder> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let process = std::process::id();
+        for _ in 0..NAMES {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = parent.join(format!("assay-{process}-{number}"));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(TemporaryFolder(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        // A folder that cannot be removed is left behind: the run is over, and its result stands.
+        let _ = (0..REMOVALS).find(|_| fs::remove_dir_all(&self.0).is_ok());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch() -> TemporaryFolder {
+        TemporaryFolder::new(&std::env::temp_dir()).unwrap()
+    }
+
+    fn refused(path: &Path) -> String {
+        let error = Place::find(&Endpoint::File(path.to_owned())).unwrap_err();
+        error.message().replace(&*path.to_string_lossy(), "PATH")
+    }
+
+    #[test]
+    fn a_temporary_folder_goes_with_all_that_is_in_it() {
+        let place = Place::find(&Endpoint::Temporary).unwrap();
+        let folder = place.path.parent().unwrap().to_owned();
+        assert!(place.is_new && folder.is_dir());
+        fs::write(&place.path, "x").unwrap();
+        fs::write(folder.join("database-wal"), "y").unwrap();
+        drop(place);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn temporary_places_do_not_meet() {
+        let places: Vec<Place> =
+            (0..10).map(|_| Place::find(&Endpoint::Temporary).unwrap()).collect();
+        for (index, place) in places.iter().enumerate() {
+            assert!(places[..index].iter().all(|other| other.path != place.path));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_taken_is_passed_over() {
+        let parent = scratch();
+        let first = TemporaryFolder::new(&parent.0).unwrap();
+        let (stem, number) = first.0.to_str().unwrap().rsplit_once('-').unwrap();
+        let next: u32 = number.parse::<u32>().unwrap() + 1;
+        for taken in next..next + 20 {
+            let _ = fs::create_dir(format!("{stem}-{taken}"));
+        }
+        let second = TemporaryFolder::new(&parent.0).unwrap();
+        assert!(second.0.is_dir() && second.0 != first.0);
+    }
+
+    #[test]
+    fn a_file_is_new_or_it_is_not() {
+        let folder = scratch();
+        let path = folder.0.join("file:x?y.db");
+        let place = |path: &Path| Place::find(&Endpoint::File(path.to_owned())).unwrap();
+        assert!(place(&path).is_new);
+        fs::write(&path, "").unwrap();
+        assert!(!place(&path).is_new);
+        assert_eq!(place(&path).path, path);
+        assert!(place(Path::new("file:y.db")).path.is_absolute());
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_a_database_is_refused_with_the_reason() {
+        let folder = scratch();
+        assert_eq!(refused(&folder.0), "`PATH` is a directory; name a file in it");
+        let message = refused(&folder.0.join("no/such/x.db"));
+        let parent = folder.0.join("no/such");
+        assert_eq!(
+            message,
+            format!(
+                "there is no directory `{}` for the database file `PATH`; make it first",
+                parent.display()
+            )
+        );
+        assert_eq!(refused(Path::new("/dev/null")), "`PATH` is not a regular file");
+        let file = folder.0.join("file");
+        fs::write(&file, "").unwrap();
+        assert_eq!(
+            refused(&file.join("x.db")),
+            "cannot read the database file `PATH`: Not a directory (os error 20)"
+        );
+        assert!(refused(Path::new(":memory:")).contains("write `sqlite:`"));
+    }
+}

@@ -1,0 +1,398 @@
+//! The work that the thread of a connection does with SQLite.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use base::{Clock, Monotonic, Nanos, Stamp, Value, Values};
+use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::types::{Null, ValueRef};
+use rusqlite::{Batch, Connection, FileControl, PrepFlags, Row, Statement};
+
+use super::faults::{fault, interrupted, not_one_statement, wrong_number_of_values};
+use super::options::SYNCHRONOUS;
+use super::patience::Waits;
+use super::thread::{Answer, Mail, Order};
+use crate::{Error, Reply, Step, Table, Work};
+
+/// How often a connection that is in use looks whether its file is still in its place. SQLite
+/// would go on with a removed file until its last descriptor is closed, into nowhere.
+const LOOK_EVERY: Nanos = Nanos::from_secs(1);
+
+/// An open connection with its prepared statements. Lives on its thread.
+pub(super) struct Session<'c> {
+    connection: &'c Connection,
+    path: &'c Path,
+    mail: &'c Mail,
+    waits: Waits,
+    statements: Vec<Statement<'c>>,
+    brackets: Brackets<'c>,
+    /// When to look for the file again.
+    next_look: Stamp,
+}
+
+/// What stands around a transaction.
+struct Brackets<'c> {
+    begin: Statement<'c>,
+    begin_immediate: Statement<'c>,
+    commit: Statement<'c>,
+    rollback: Statement<'c>,
+}
+
+impl<'c> Session<'c> {
+    pub(super) fn new(
+        connection: &'c Connection,
+        path: &'c Path,
+        mail: &'c Mail,
+        waits: Waits,
+    ) -> Result<Session<'c>, Error> {
+        Ok(Session {
+            connection,
+            path,
+            mail,
+            waits,
+            statements: Vec::new(),
+            brackets: Brackets {
+                begin: prepare(connection, "begin")?,
+                begin_immediate: prepare(connection, "begin immediate")?,
+                commit: prepare(connection, "commit")?,
+                rollback: prepare(connection, "rollback")?,
+            },
+            next_look: Stamp::ZERO,
+        })
+    }
+
+    pub(super) fn carry_out(&mut self, order: Order) -> Answer {
+        match order {
+            Order::Run(mut work) => {
+                let outcome = self.run(&mut work);
+                Answer::Ran(work, outcome)
+            }
+            Order::Prepare(text) => Answer::Prepared(self.prepare(&text)),
+            Order::Query(text) => Answer::Table(query(self.connection, &text)),
+            Order::Settings => Answer::Settings(settings(self.connection)),
+        }
+    }
+
+    fn prepare(&mut self, text: &str) -> Result<usize, Error> {
+        let statement = prepare(self.connection, text)?;
+        let placeholders = statement.parameter_count();
+        self.statements.push(statement);
+        Ok(placeholders)
+    }
+
+    /// Runs a request. Its time begins when this thread begins with it and ends with the last row,
+    /// or with the end of the rollback.
+    fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        self.waits.take();
+        let begun = Monotonic.now();
+        self.look_for_the_file(begun)?;
+        work.reply.sent.get_or_insert(begun);
+        let outcome = self.take_steps(begun, work);
+        work.reply.busy_waits += self.waits.take();
+        match outcome {
+            Ok(done) => {
+                work.reply.done = done;
+                Ok(())
+            }
+            Err(error) => {
+                let error = self.roll_back(error);
+                work.reply.done = Monotonic.now();
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes all steps and returns when the last one was done. One reading of the clock is the end
+    /// of a step and the beginning of the next.
+    fn take_steps(&mut self, begun: Stamp, work: &mut Work) -> Result<Stamp, Error> {
+        let Work { steps, values, reply } = work;
+        let mut at = begun;
+        for &step in steps.iter() {
+            if self.mail.caller_has_gone() {
+                return Err(interrupted());
+            }
+            self.take(step, steps, values, reply)?;
+            let done = Monotonic.now();
+            if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
+                reply.statements.push(done.since(at));
+            }
+            at = done;
+        }
+        Ok(at)
+    }
+
+    fn take(
+        &mut self,
+        step: Step,
+        steps: &[Step],
+        values: &Values,
+        reply: &mut Reply,
+    ) -> Result<(), Error> {
+        match step {
+            Step::Begin if self.writes(steps, values) => {
+                complete(&mut self.brackets.begin_immediate)
+            }
+            Step::Begin => complete(&mut self.brackets.begin),
+            Step::Commit => complete(&mut self.brackets.commit),
+            Step::Execute { statement, first, count } => {
+                let parameters = Parameters::new(values, first, count);
+                let statement = &mut self.statements[usize::from(statement.0)];
+                execute(self.connection, statement, parameters, reply)
+            }
+            Step::ExecuteText { first, count } => {
+                let text = text_behind(values, first, count);
+                let mut statement = prepare(self.connection, text)?;
+                reply.bytes_sent += text.len() as u64;
+                let parameters = Parameters::new(values, first, count);
+                execute(self.connection, &mut statement, parameters, reply)
+            }
+        }
+    }
+
+    /// Whether a request writes. A transaction that does takes the lock at its beginning, where it
+    /// can wait; one that came to it later could only fail, for what it has read may be outdated.
+    fn writes(&self, steps: &[Step], values: &Values) -> bool {
+        steps.iter().any(|step| match *step {
+            Step::Begin | Step::Commit => false,
+            Step::Execute { statement, .. } => {
+                !self.statements[usize::from(statement.0)].readonly()
+            }
+            // A text that cannot be prepared yet, since a step before it makes its table, writes
+            // for all that is known.
+            Step::ExecuteText { first, count } => {
+                let text = text_behind(values, first, count);
+                prepare(self.connection, text).map_or(true, |statement| !statement.readonly())
+            }
+        })
+    }
+
+    /// Ends the transaction that an error has left open, if it has left one.
+    fn roll_back(&mut self, error: Error) -> Error {
+        if self.connection.is_autocommit() {
+            return error;
+        }
+        match complete(&mut self.brackets.rollback) {
+            Ok(()) => error,
+            // Nothing good can come of a connection that cannot leave its transaction.
+            Err(second) => Error::disconnect(format!(
+                "{}, and the transaction cannot be rolled back: {}",
+                error.message(),
+                second.message()
+            )),
+        }
+    }
+
+    fn look_for_the_file(&mut self, now: Stamp) -> Result<(), Error> {
+        if now < self.next_look {
+            return Ok(());
+        }
+        self.next_look = now + LOOK_EVERY;
+        let mut moved = 0;
+        self.connection
+            .file_control(Some(c"main"), FileControl::HasMoved(&mut moved))
+            .map_err(fault)?;
+        if moved == 0 {
+            return Ok(());
+        }
+        Err(Error::disconnect(format!(
+            "the database file `{}` was removed or replaced while it was in use",
+            self.path.display()
+        )))
+    }
+}
+
+/// Prepares the one statement of a text, for many executions.
+fn prepare<'c>(connection: &'c Connection, text: &str) -> Result<Statement<'c>, Error> {
+    let several = || not_one_statement("several statements");
+    let statement = connection
+        .prepare_with_flags(text, PrepFlags::SQLITE_PREPARE_PERSISTENT)
+        .map_err(|error| match error {
+            rusqlite::Error::MultipleStatement => several(),
+            // The complaint may be about what comes behind a first statement that is in order.
+            error => match Batch::new(connection, text).next() {
+                Ok(Some(_)) => several(),
+                Ok(None) | Err(_) => fault(error),
+            },
+        })?;
+    // A text without a statement is prepared to nothing. That nothing has neither columns nor
+    // text; asking for the text costs a copy, so it comes last.
+    if statement.column_count() == 0 && statement.readonly() && statement.expanded_sql().is_none() {
+        return Err(not_one_statement("no statement"));
+    }
+    Ok(statement)
+}
+
+/// The text that stands behind the values of a step.
+fn text_behind(values: &Values, first: u32, count: u32) -> &str {
+    match values.items()[(first + count) as usize] {
+        Value::Text(text) => values.resolve(text),
+        other => unreachable!("a text stands behind the values, not {other:?}"),
+    }
+}
+
+/// The values of one step.
+#[derive(Clone, Copy)]
+struct Parameters<'a> {
+    all: &'a Values,
+    items: &'a [Value],
+}
+
+impl<'a> Parameters<'a> {
+    fn new(all: &'a Values, first: u32, count: u32) -> Parameters<'a> {
+        let items = &all.items()[first as usize..][..count as usize];
+        Parameters { all, items }
+    }
+}
+
+/// Runs a statement that takes no values and returns no rows.
+fn complete(statement: &mut Statement<'_>) -> Result<(), Error> {
+    statement.raw_execute().map(|_| ()).map_err(fault)
+}
+
+/// Runs a statement to its last row and counts.
+fn execute(
+    connection: &Connection,
+    statement: &mut Statement<'_>,
+    parameters: Parameters<'_>,
+    reply: &mut Reply,
+) -> Result<(), Error> {
+    bind(statement, parameters, reply)?;
+    let changes_before = connection.total_changes();
+    let returns_rows = statement.column_count() > 0;
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next().map_err(fault)? {
+        reply.rows += 1;
+        reply.bytes_received += width(row)?;
+    }
+    // SQLite's number of changes is that of the last statement that could make any: a statement
+    // such as `create table` leaves it as it was.
+    if !returns_rows && connection.total_changes() != changes_before {
+        reply.rows += connection.changes();
+    }
+    Ok(())
+}
+
+/// How many bytes an integer or a real counts.
+const NUMBER: u64 = 8;
+
+fn bind(
+    statement: &mut Statement<'_>,
+    Parameters { all, items }: Parameters<'_>,
+    reply: &mut Reply,
+) -> Result<(), Error> {
+    let wanted = statement.parameter_count();
+    if wanted != items.len() {
+        return Err(wrong_number_of_values(items.len(), wanted));
+    }
+    for (place, item) in items.iter().enumerate() {
+        // SQLite counts placeholders from 1.
+        let place = place + 1;
+        let bytes = match *item {
+            Value::Null => statement.raw_bind_parameter(place, Null).map(|()| 0),
+            Value::Int(number) => statement.raw_bind_parameter(place, number).map(|()| NUMBER),
+            Value::Real(number) => statement.raw_bind_parameter(place, number).map(|()| NUMBER),
+            Value::Text(text) => {
+                let text = all.resolve(text);
+                let length = text.len() as u64;
+                statement.raw_bind_parameter(place, text).map(|()| length)
+            }
+        };
+        reply.bytes_sent += bytes.map_err(fault)?;
+    }
+    Ok(())
+}
+
+/// How many bytes the values of a row have.
+fn width(row: &Row<'_>) -> Result<u64, Error> {
+    let mut bytes = 0;
+    for column in 0..row.as_ref().column_count() {
+        bytes += match row.get_ref(column).map_err(fault)? {
+            ValueRef::Null => 0,
+            ValueRef::Integer(_) | ValueRef::Real(_) => NUMBER,
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len() as u64,
+        };
+    }
+    Ok(bytes)
+}
+
+/// Runs a text and returns its rows as text.
+fn query(connection: &Connection, text: &str) -> Result<Table, Error> {
+    let mut statement = prepare(connection, text)?;
+    let columns = (0..statement.column_count())
+        .map(|column| column_name(&statement, column))
+        .collect::<Vec<_>>();
+    let mut table = Table { columns, rows: Vec::new() };
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next().map_err(fault)? {
+        let values =
+            (0..row.as_ref().column_count()).map(|column| row.get_ref(column).map(as_text));
+        let values = values.collect::<rusqlite::Result<_>>().map_err(fault)?;
+        table.rows.push(values);
+    }
+    Ok(table)
+}
+
+/// The name of a column; `?` if it is no text. A file can hold such names, and the binding
+/// panics when it comes upon one.
+fn column_name(statement: &Statement<'_>, column: usize) -> String {
+    let name = AssertUnwindSafe(|| statement.column_name(column).map(str::to_owned));
+    match catch_unwind(name) {
+        Ok(Ok(name)) => name,
+        Ok(Err(_)) | Err(_) => "?".to_owned(),
+    }
+}
+
+/// A value as text: reals with as many digits as tell them apart, blobs as SQL literals.
+fn as_text(value: ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(format!("{number:?}")),
+        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Blob(bytes) => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            Some(format!("X'{digits}'"))
+        }
+    }
+}
+
+/// The present value of one of SQLite's pragmas, in words where it has words.
+pub(super) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<String> {
+    let text = connection.query_row(&format!("pragma {name}"), [], |row| {
+        row.get_ref(0).map(|value| as_text(value).unwrap_or_default())
+    })?;
+    let word = match name {
+        "synchronous" => text.parse().ok().and_then(|number: usize| SYNCHRONOUS.get(number)),
+        _ => None,
+    };
+    Ok(word.map_or(text, |word| (*word).to_owned()))
+}
+
+/// The pragmas that decide what numbers mean: durability, memory, locking, integrity.
+const PRAGMAS: [&str; 10] = [
+    "journal_mode",
+    "synchronous",
+    "wal_autocheckpoint",
+    "page_size",
+    "cache_size",
+    "mmap_size",
+    "locking_mode",
+    "foreign_keys",
+    "auto_vacuum",
+    "encoding",
+];
+
+fn settings(connection: &Connection) -> Vec<(String, String)> {
+    let read = |name: &str| pragma(connection, name).ok();
+    let unknown = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
+    let pages: Option<u64> = read("page_count").and_then(|count| count.parse().ok());
+    let page_size: Option<u64> = read("page_size").and_then(|size| size.parse().ok());
+    let bytes = pages.zip(page_size).and_then(|(count, size)| count.checked_mul(size));
+    let mut settings = vec![
+        ("server".to_owned(), format!("SQLite {}", rusqlite::version())),
+        ("isolation".to_owned(), "serializable".to_owned()),
+    ];
+    settings.extend(PRAGMAS.map(|name| (name.to_owned(), unknown(read(name)))));
+    settings.push(("database_bytes".to_owned(), unknown(bytes.map(|bytes| bytes.to_string()))));
+    settings
+}

@@ -1,0 +1,747 @@
+//! What is SQLite's own in this driver; what it has in common with the others is tested by the
+//! conformance suite.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+
+use base::{Class, Clock, Endpoint, Monotonic, Nanos, Seed, Stream, Target, Value};
+use rt::{Options as RtOptions, run_real, run_virtual};
+
+use super::session::Session;
+use super::*;
+use crate::Step;
+
+fn real<T>(program: impl AsyncFnOnce(Rt) -> T) -> T {
+    run_real(&RtOptions::default(), |rt| program(rt)).unwrap()
+}
+
+fn open(url: &str) -> Result<Sqlite, Error> {
+    Sqlite::open(&Target::parse(url).unwrap())
+}
+
+fn open_file(path: &Path, options: &str) -> Result<Sqlite, Error> {
+    let mut target = Target::parse(&format!("sqlite:?{options}")).unwrap();
+    target.endpoint = Endpoint::File(path.to_owned());
+    Sqlite::open(&target)
+}
+
+/// A place for files, which goes with the driver that is returned.
+fn scratch() -> (Sqlite, PathBuf) {
+    let driver = open("sqlite:").unwrap();
+    let folder = driver.path().parent().unwrap().to_owned();
+    (driver, folder)
+}
+
+fn execute(statement: StatementId, first: u32, count: u32) -> Step {
+    Step::Execute { statement, first, count }
+}
+
+fn work<const N: usize>(steps: [Step; N], values: &[Value]) -> Work {
+    let mut work = Work::default();
+    work.steps.extend(steps);
+    for value in values {
+        work.values.push(*value);
+    }
+    work
+}
+
+/// Work that consists of texts, between `begin` and `commit` if there are several.
+fn texts(texts: &[&str]) -> Work {
+    let mut work = Work::default();
+    for text in texts {
+        let first = work.values.items().len() as u32;
+        work.values.push_text(|buffer| buffer.push_str(text));
+        work.steps.push(Step::ExecuteText { first, count: 0 });
+    }
+    if texts.len() > 1 {
+        work.steps.insert(0, Step::Begin);
+        work.steps.push(Step::Commit);
+    }
+    work
+}
+
+const ENDLESS: &str = "with recursive n (i) as (select 1 union all select i + 1 from n) \
+                       select count(*) from n";
+
+async fn setting(connection: &mut SqliteConnection, name: &str) -> String {
+    let settings = connection.settings().await;
+    let found = settings.into_iter().find(|(known, _)| known == name);
+    found.expect("a setting of this name").1
+}
+
+// Where the file lies and how it is opened.
+
+#[test]
+fn a_temporary_database_goes_with_its_last_user() {
+    let driver = open("sqlite:").unwrap();
+    let (path, clone) = (driver.path().to_owned(), driver.clone());
+    let folder = path.parent().unwrap().to_owned();
+    real(async move |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        drop((driver, clone));
+        connection.query_text("create table t (i)").await.unwrap();
+        assert!(folder.join("database-wal").exists());
+        connection.close().await;
+        assert!(!folder.exists());
+    });
+}
+
+#[test]
+fn a_new_file_gets_a_log_and_an_old_one_keeps_its_journal() {
+    let (_scratch, folder) = scratch();
+    real(async move |rt| {
+        let journal = async |file: &str, options: &str| {
+            let driver = open_file(&folder.join(file), options).unwrap();
+            let mut connection = driver.connect(&rt).await.unwrap();
+            let journal = setting(&mut connection, "journal_mode").await;
+            connection.close().await;
+            journal
+        };
+        assert_eq!(journal("new", "").await, "wal");
+        assert_eq!(journal("old", "journal=delete").await, "delete");
+        assert_eq!(journal("old", "").await, "delete");
+        for mode in ["truncate", "persist", "memory", "off", "wal"] {
+            assert_eq!(journal("old", &format!("journal={mode}")).await, mode);
+        }
+        assert_eq!(journal("old", "").await, "wal");
+    });
+}
+
+#[test]
+fn options_are_granted_and_read_back() {
+    let url = "sqlite:?busy-timeout=7s&synchronous=extra&cache-size=-4k&mmap-size=1M";
+    let driver = open(url).unwrap();
+    let settings = real(async |rt| driver.connect(&rt).await.unwrap().settings().await);
+    for (name, value) in [
+        ("journal_mode", "wal"),
+        ("synchronous", "extra"),
+        ("cache_size", "-4000"),
+        ("mmap_size", "1000000"),
+        ("busy_timeout", "7s"),
+        ("page_size", "4096"),
+        ("database_bytes", "4096"),
+        ("foreign_keys", "0"),
+        ("encoding", "UTF-8"),
+    ] {
+        let found = settings.iter().find(|(known, _)| known == name);
+        assert_eq!(found.map(|(_, value)| value.as_str()), Some(value), "{name}");
+    }
+    assert_eq!(settings[0].1, format!("SQLite {}", rusqlite::version()));
+}
+
+#[test]
+fn an_option_that_sqlite_does_not_grant_is_refused() {
+    let error = open("sqlite:?mmap-size=1000000M").unwrap_err();
+    assert_eq!(error.class(), Class::Statement);
+    let message = error.message();
+    assert!(message.contains("`mmap-size` is not granted for"), "{message}");
+    assert!(message.contains("SQLite keeps `2147418112`"), "{message}");
+}
+
+#[test]
+fn what_is_no_database_is_refused_by_name() {
+    let (_scratch, folder) = scratch();
+    let path = folder.join("letter.txt");
+    fs::write(&path, "Dear reader, this is a letter and no database. ".repeat(100)).unwrap();
+    let error = open_file(&path, "").unwrap_err();
+    assert_eq!(error.class(), Class::Disconnect);
+    assert_eq!(error.code().as_str(), "SQLITE_NOTADB");
+    let path = path.display();
+    assert_eq!(
+        error.message(),
+        format!("cannot use the database file `{path}`: file is not a database")
+    );
+}
+
+#[test]
+fn names_that_mean_something_to_sqlite_are_only_names() {
+    let (_scratch, folder) = scratch();
+    let path = folder.join("file:x?mode=memory");
+    let driver = open_file(&path, "").unwrap();
+    let file = real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        let table = connection.query_text("select file from pragma_database_list").await;
+        table.unwrap().single().map(PathBuf::from)
+    });
+    assert_eq!(file.map(|file| fs::canonicalize(file).unwrap()), fs::canonicalize(path).ok());
+}
+
+#[test]
+fn in_virtual_time_there_is_no_sqlite() {
+    let driver = open("sqlite:").unwrap();
+    let refused = run_virtual(|rt| async move { driver.connect(&rt).await.err() }).unwrap();
+    let error = refused.expect("no connection");
+    assert_eq!(error.class(), Class::Statement);
+    assert!(error.message().contains("`sim:`"), "{error}");
+}
+
+/// The recorder and the measured connections share no lock of the allocator or the page cache.
+#[test]
+fn sqlite_is_compiled_without_statistics_that_lock_the_process() {
+    let driver = open("sqlite:").unwrap();
+    let table = real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        connection.query_text("pragma compile_options").await.unwrap()
+    });
+    let options: Vec<&str> = table.rows.iter().filter_map(|row| row[0].as_deref()).collect();
+    for wanted in ["DEFAULT_MEMSTATUS=0", "DISABLE_PAGECACHE_OVERFLOW_STATS", "THREADSAFE=1"] {
+        assert!(options.contains(&wanted), "{wanted} is set in .cargo/config.toml: {options:?}");
+    }
+    assert!(!options.contains(&"ENABLE_MEMORY_MANAGEMENT"));
+}
+
+// How threads end.
+
+#[test]
+fn no_thread_outlives_its_connection() {
+    let driver = open("sqlite:").unwrap();
+    for ending in ["close", "abandon idle", "abandon at work", "drop", "failed"] {
+        let thread = real(async |rt| {
+            let mut connection = driver.connect(&rt).await.unwrap();
+            let thread = connection.thread.take().unwrap();
+            match ending {
+                "close" => connection.close().await,
+                "abandon idle" => connection.abandon(),
+                "abandon at work" => {
+                    begin(&connection, ENDLESS).await;
+                    connection.abandon();
+                }
+                "drop" => drop(connection),
+                _ => assert!(connection.query_text("nonsense").await.is_err()),
+            }
+            thread
+        });
+        joined(thread);
+    }
+}
+
+/// The result of a thread that must end, and soon.
+pub(super) fn joined<T>(thread: JoinHandle<T>) -> T {
+    let patience = Monotonic.now() + Nanos::from_secs(30);
+    while !thread.is_finished() {
+        assert!(Monotonic.now() < patience, "the thread goes on and on");
+        std::thread::yield_now();
+    }
+    thread.join().expect("the thread ends in peace")
+}
+
+/// Hands over an order and returns when the thread works on it, without waiting for the answer.
+async fn begin(connection: &SqliteConnection, text: &str) {
+    let mut order = Some(Order::Query(text.into()));
+    poll_fn(|context| {
+        let exchange = connection.mail.poll_exchange(&mut order, context);
+        assert!(exchange.is_pending());
+        Poll::Ready(())
+    })
+    .await;
+    while !connection.mail.has_taken_the_order() {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn an_interrupt_ends_a_statement_and_not_the_connection() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        begin(&connection, ENDLESS).await;
+        let interrupt = connection.interrupt.take().expect("an open connection has one");
+        let answer = poll_fn(|context| {
+            // Again and again: the statement has perhaps not begun yet.
+            interrupt.interrupt();
+            context.waker().wake_by_ref();
+            connection.mail.poll_exchange(&mut None, context)
+        })
+        .await;
+        let Some(Answer::Table(Err(error))) = answer else {
+            panic!("an interrupted statement has no rows");
+        };
+        assert_eq!((error.class(), error.code().as_str()), (Class::Timeout, "SQLITE_INTERRUPT"));
+        connection.query_text("select 1").await.unwrap();
+    });
+}
+
+#[test]
+fn a_statement_stops_for_want_of_a_caller_without_being_interrupted() {
+    let driver = open("sqlite:").unwrap();
+    let thread = real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        // As if the interrupt had come between two statements and had been forgotten.
+        connection.interrupt = None;
+        begin(&connection, ENDLESS).await;
+        connection.thread.take().unwrap()
+    });
+    joined(thread);
+}
+
+#[test]
+fn a_dropped_connection_interrupts_its_statement() {
+    let running = Arc::new(AtomicBool::new(false));
+    let mut database = rusqlite::Connection::open_in_memory().unwrap();
+    let flag = Arc::clone(&running);
+    let raise = move || {
+        flag.store(true, Ordering::Relaxed);
+        false
+    };
+    database.progress_handler(100, Some(raise)).unwrap();
+    let connection = SqliteConnection {
+        driver: open("sqlite:").unwrap(),
+        // A new mailbox is that of a thread at work.
+        mail: Arc::new(Mail::new()),
+        thread: None,
+        interrupt: Some(database.get_interrupt_handle()),
+        placeholders: Vec::new(),
+    };
+    let thread = std::thread::spawn(move || {
+        let endless = database.query_row(ENDLESS, [], |_| Ok(()));
+        endless.unwrap_err().to_string()
+    });
+    while !running.load(Ordering::Relaxed) {
+        std::thread::yield_now();
+    }
+    drop(connection);
+    assert_eq!(joined(thread), "interrupted");
+}
+
+#[test]
+fn a_request_stops_between_its_statements_when_its_caller_goes() {
+    let driver = open("sqlite:").unwrap();
+    let database = rusqlite::Connection::open(driver.path()).unwrap();
+    database.execute_batch("create table t (n)").unwrap();
+    let mail = Mail::new();
+    mail.hang_up();
+    let waits = patience::Waits::default();
+    let mut session = Session::new(&database, driver.path(), &mail, waits).unwrap();
+    let order = Order::Run(texts(&["insert into t values (1)"]));
+    let Answer::Ran(_, Err(error)) = session.carry_out(order) else {
+        panic!("nothing is done for nobody");
+    };
+    assert_eq!(error.class(), Class::Timeout);
+    let count = database.query_row("select count(*) from t", [], |row| row.get::<_, i64>(0));
+    assert_eq!(count.unwrap(), 0);
+}
+
+#[test]
+fn a_wait_for_a_lock_ends_when_its_caller_goes() {
+    let driver = open("sqlite:?busy-timeout=1h").unwrap();
+    let thread = real(async |rt| {
+        let mut holder = driver.connect(&rt).await.unwrap();
+        holder.query_text("begin immediate").await.unwrap();
+        let mut waiting = driver.connect(&rt).await.unwrap();
+        begin(&waiting, "begin immediate").await;
+        let thread = waiting.thread.take().unwrap();
+        waiting.abandon();
+        thread
+    });
+    joined(thread);
+}
+
+#[test]
+#[should_panic(expected = "index out of bounds")]
+fn a_panic_on_the_thread_goes_on_in_the_task() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        let mut unknown = work([execute(StatementId(7), 0, 0)], &[]);
+        let _ = connection.run(&mut unknown).await;
+    });
+}
+
+// Statements and transactions.
+
+#[test]
+fn a_text_holds_exactly_one_statement() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        for (text, accepted) in [
+            ("select 1", true),
+            ("select 1;", true),
+            ("select 1 ; -- and no more\n /* at all */ ", true),
+            ("-- first a word\nselect 1", true),
+            ("pragma optimize", true),
+            ("", false),
+            (" ; ", false),
+            ("-- nothing", false),
+            ("select 1; select 2", false),
+            ("create table t (i); insert into t values (1)", false),
+            ("select 1; nonsense", false),
+        ] {
+            let outcome = connection.prepare(text).await;
+            assert_eq!(outcome.is_ok(), accepted, "{text:?}: {outcome:?}");
+            if let Err(error) = outcome {
+                assert_eq!(error.class(), Class::Statement);
+                assert!(error.message().contains("write exactly one statement"), "{error}");
+            }
+        }
+    });
+}
+
+#[test]
+fn inserts_are_written_as_sqlite_writes_them() {
+    let driver = open("sqlite:").unwrap();
+    let text = |columns: &[&str], duplicates| {
+        let table = "main.\"my table\"";
+        let insert = Insert { table, columns, duplicates };
+        driver.insert(&insert).unwrap()
+    };
+    assert_eq!(
+        text(&["a", "\"b c\""], Duplicates::Fail),
+        "insert into main.\"my table\" (a, \"b c\") values (?, ?)"
+    );
+    assert_eq!(
+        text(&["a"], Duplicates::Ignore),
+        "insert or ignore into main.\"my table\" (a) values (?)"
+    );
+    assert_eq!(
+        text(&["a"], Duplicates::Replace),
+        "insert or replace into main.\"my table\" (a) values (?)"
+    );
+}
+
+/// Two transactions that read before they write would, if they began as readers, overtake and so
+/// fail each other.
+#[test]
+fn a_transaction_that_writes_has_the_lock_from_its_beginning() {
+    let driver = open("sqlite:?synchronous=off").unwrap();
+    let total = real(async |rt| {
+        let mut witness = driver.connect(&rt).await.unwrap();
+        witness.query_text("create table t (n)").await.unwrap();
+        witness.query_text("insert into t values (0)").await.unwrap();
+        let tasks: Vec<_> = (0..4)
+            .map(|_| {
+                let (driver, rt) = (driver.clone(), rt.clone());
+                rt.clone().spawn(async move {
+                    let mut connection = driver.connect(&rt).await?;
+                    let read = connection.prepare("select n from t").await?;
+                    let write = connection.prepare("update t set n = n + 1").await?;
+                    let steps = [Step::Begin, execute(read, 0, 0), execute(write, 0, 0)];
+                    let mut work = work(steps, &[]);
+                    work.steps.push(Step::Commit);
+                    for _ in 0..50 {
+                        work.reply.reset();
+                        connection.run(&mut work).await?;
+                    }
+                    Ok::<(), Error>(())
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        witness.query_text("select n from t").await.unwrap()
+    });
+    assert_eq!(total.single(), Some("200"));
+}
+
+#[test]
+fn a_transaction_that_only_reads_holds_no_writer_up() {
+    let driver = open("sqlite:?busy-timeout=0").unwrap();
+    real(async |rt| {
+        let mut reader = driver.connect(&rt).await.unwrap();
+        reader.query_text("create table t (n)").await.unwrap();
+        let mut text = texts(&["select * from t"]);
+        text.steps.insert(0, Step::Begin);
+        reader.run(&mut text).await.unwrap();
+        let mut writer = driver.connect(&rt).await.unwrap();
+        writer.query_text("insert into t values (1)").await.unwrap();
+    });
+}
+
+#[test]
+fn texts_of_a_transaction_may_build_on_each_other() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        let mut work = texts(&["create table t (n)", "insert into t values (1), (2)"]);
+        connection.run(&mut work).await.unwrap();
+        assert_eq!(work.reply.rows, 2);
+        assert_eq!(work.reply.statements.len(), 2);
+        assert_eq!(work.reply.bytes_sent, 18 + 29);
+    });
+}
+
+#[test]
+fn a_transaction_that_fails_at_its_end_is_rolled_back() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        connection.query_text("pragma foreign_keys = on").await.unwrap();
+        connection.query_text("create table a (i primary key)").await.unwrap();
+        let child = "create table b (i references a (i) deferrable initially deferred)";
+        connection.query_text(child).await.unwrap();
+        let mut orphan = texts(&["insert into a values (1)", "insert into b values (2)"]);
+        let error = connection.run(&mut orphan).await.unwrap_err();
+        assert_eq!(error.class(), Class::Constraint);
+        assert_eq!(error.code().as_str(), "SQLITE_CONSTRAINT_FOREIGNKEY");
+        let left = connection.query_text("select count(*) from a").await.unwrap();
+        assert_eq!(left.single(), Some("0"));
+        let mut family = texts(&["insert into a values (1)", "insert into b values (1)"]);
+        connection.run(&mut family).await.unwrap();
+    });
+}
+
+/// With a rollback journal a writer has to wait for readers when it commits.
+#[test]
+fn a_commit_that_waits_in_vain_is_rolled_back() {
+    let driver = open("sqlite:?journal=delete&busy-timeout=3ms").unwrap();
+    real(async |rt| {
+        let mut writer = driver.connect(&rt).await.unwrap();
+        writer.query_text("create table t (n)").await.unwrap();
+        let mut reader = driver.connect(&rt).await.unwrap();
+        let mut reading = texts(&["select * from t"]);
+        reading.steps.insert(0, Step::Begin);
+        reader.run(&mut reading).await.unwrap();
+        let mut writing = texts(&["insert into t values (1)", "insert into t values (2)"]);
+        let error = writer.run(&mut writing).await.unwrap_err();
+        assert_eq!((error.class(), error.code().as_str()), (Class::Conflict, "SQLITE_BUSY"));
+        assert_eq!(writing.reply.busy_waits, 1);
+        // What waits between the requests is no request's wait.
+        writer.query_text("insert into t values (3)").await.unwrap_err();
+        reader.run(&mut work([Step::Commit], &[])).await.unwrap();
+        writing.reply.reset();
+        writer.run(&mut writing).await.unwrap();
+        assert_eq!(writing.reply.busy_waits, 0);
+    });
+}
+
+// What comes back.
+
+#[test]
+fn rows_as_text_keep_their_types_apart() {
+    let driver = open("sqlite:").unwrap();
+    let query = "select 1, 1.0, 1e300, 'x', x'00ff', null, cast(x'ff41' as text)";
+    let table = real(async |rt| driver.connect(&rt).await.unwrap().query_text(query).await);
+    let row = table.unwrap().rows.remove(0);
+    let row: Vec<_> = row.iter().map(|value| value.as_deref().unwrap_or("NULL")).collect();
+    assert_eq!(row, ["1", "1.0", "1e300", "x", "X'00FF'", "NULL", "\u{fffd}A"]);
+}
+
+#[test]
+fn bytes_and_rows_are_counted_by_type() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        let echo = connection.prepare("select ?, ?, ?, x'0000'").await.unwrap();
+        let mut work = work([execute(echo, 0, 3)], &[Value::Int(1), Value::Null]);
+        work.values.push_text(|buffer| buffer.push_str("größer"));
+        connection.run(&mut work).await.unwrap();
+        assert_eq!((work.reply.bytes_sent, work.reply.bytes_received), (8 + 8, 8 + 8 + 2));
+        assert_eq!(work.reply.rows, 1);
+    });
+}
+
+#[test]
+fn a_statement_follows_a_changed_table() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        connection.query_text("create table t (a)").await.unwrap();
+        connection.query_text("insert into t values (1)").await.unwrap();
+        let all = connection.prepare("select * from t").await.unwrap();
+        for columns in 1..4 {
+            let mut work = work([execute(all, 0, 0)], &[]);
+            connection.run(&mut work).await.unwrap();
+            assert_eq!(work.reply.bytes_received, 8 * columns);
+            let wider = format!("alter table t add column c{columns} default 7");
+            connection.query_text(&wider).await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn what_is_not_a_number_is_null() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        connection.query_text("create table t (a)").await.unwrap();
+        let insert = connection.prepare("insert into t values (?)").await.unwrap();
+        let mut work = work([execute(insert, 0, 1)], &[Value::Real(f64::NAN)]);
+        connection.run(&mut work).await.unwrap();
+        let table = connection.query_text("select a from t").await.unwrap();
+        assert_eq!(table.rows, [[None]]);
+    });
+}
+
+// Trouble with the file.
+
+#[test]
+fn a_file_that_is_taken_away_is_a_lost_connection_and_a_refused_one() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        fs::remove_file(driver.path()).unwrap();
+        let error = connection.run(&mut texts(&["select 1"])).await.unwrap_err();
+        assert!(error.class().ends_connection());
+        assert!(error.message().contains("removed or replaced"), "{error}");
+        drop(connection);
+        let error = driver.connect(&rt).await.err().expect("no connection");
+        assert_eq!(error.class(), Class::Disconnect);
+        let path = driver.path().display();
+        assert_eq!(
+            error.message(),
+            format!(
+                "cannot open the database file `{path}`: No such file or directory (os error 2)"
+            )
+        );
+        assert!(!driver.path().exists(), "a lost file is not made again");
+    });
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_the_connection_lives_on() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        connection.query_text("create table t (a)").await.unwrap();
+        connection.query_text("pragma max_page_count = 10").await.unwrap();
+        let fill = "insert into t values (zeroblob(100000))";
+        let error = connection.run(&mut texts(&[fill, fill])).await.unwrap_err();
+        assert_eq!((error.class(), error.code().as_str()), (Class::Server, "SQLITE_FULL"));
+        connection.run(&mut texts(&["insert into t values (1)"])).await.unwrap();
+    });
+}
+
+#[test]
+fn a_read_only_database_can_be_read() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        connection.query_text("create table t (a)").await.unwrap();
+        connection.query_text("pragma query_only = on").await.unwrap();
+        connection.run(&mut texts(&["select * from t"])).await.unwrap();
+        let write = connection.run(&mut texts(&["insert into t values (1)"])).await;
+        let error = write.unwrap_err();
+        assert_eq!((error.class(), error.code().as_str()), (Class::Server, "SQLITE_READONLY"));
+    });
+}
+
+/// Invariant 7: whatever stands in a file, the driver answers with values or with errors.
+#[test]
+fn invariant_7_no_file_makes_the_driver_panic() {
+    let (_scratch, folder) = scratch();
+    let path = folder.join("good");
+    let driver = open_file(&path, "journal=delete").unwrap();
+    real(async move |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        for text in [
+            "create table t (id integer primary key, \"größe\" text, n real)",
+            "create index by_n on t (n)",
+            "create view v as select \"größe\" as \"wie groß\" from t",
+            "with recursive n (i) as (select 1 union all select i + 1 from n limit 300) \
+             insert into t select i, printf('%.*c', 10 * i, 'x'), i / 3.0 from n",
+        ] {
+            connection.query_text(text).await.unwrap();
+        }
+        connection.close().await;
+        let good = fs::read(&path).unwrap();
+        let randomness = Stream::new(Seed(7), "test", "damage");
+        for round in 0..150 {
+            let mut draw = randomness.draw(round);
+            let mut bytes = good.clone();
+            for _ in 0..1 << (round % 8) {
+                // Half of the damage is done to the first page, which holds the schema.
+                let range = if draw.unit() < 0.5 { 4_096 } else { bytes.len() };
+                let place = (draw.unit() * range as f64) as usize;
+                bytes[place] = (draw.unit() * 256.0) as u8;
+            }
+            let path = folder.join(format!("bad-{round}"));
+            fs::write(&path, bytes).unwrap();
+            use_all(&rt, &path).await;
+            fs::remove_file(&path).unwrap();
+        }
+    });
+}
+
+/// Uses a database in all ways and does not mind what comes of it.
+async fn use_all(rt: &Rt, path: &Path) {
+    let Ok(driver) = open_file(path, "synchronous=off") else {
+        return;
+    };
+    let Ok(mut connection) = driver.connect(rt).await else {
+        return;
+    };
+    for text in ["select * from t", "select * from v", "pragma integrity_check"] {
+        let _ = connection.query_text(text).await;
+        let _ = connection.run(&mut texts(&[text])).await;
+    }
+    let writing = ["update t set n = n + 1", "insert into t (n) values (1)"];
+    let _ = connection.run(&mut texts(&writing)).await;
+    let _ = connection.settings().await;
+    connection.close().await;
+}
+
+#[test]
+fn a_column_whose_name_is_no_text_has_a_question_mark_for_a_name() {
+    let (_scratch, folder) = scratch();
+    let path = folder.join("odd");
+    real(async move |rt| {
+        let driver = open_file(&path, "journal=delete").unwrap();
+        let mut connection = driver.connect(&rt).await.unwrap();
+        connection.query_text("create table t (abcdefgh)").await.unwrap();
+        connection.close().await;
+        let mut bytes = fs::read(&path).unwrap();
+        let place = bytes.windows(8).position(|bytes| bytes == b"abcdefgh").unwrap();
+        bytes[place] = 0xff;
+        fs::write(&path, bytes).unwrap();
+        let mut connection = driver.connect(&rt).await.unwrap();
+        let table = connection.query_text("select * from t").await.unwrap();
+        assert_eq!(table.columns, ["?"]);
+    });
+}
+
+// What a request costs.
+
+/// Runs `requests` requests on a connection whose thread is not its own.
+fn request_again_and_again(mut connection: SqliteConnection, requests: u32) {
+    real(async move |_| {
+        let opened = connection.exchange(None).await.unwrap();
+        assert!(matches!(opened, Answer::Opened(Ok(_))));
+        connection.query_text("create table t (n, s)").await.unwrap();
+        let insert = connection.prepare("insert into t values (?, ?)").await.unwrap();
+        let select = connection.prepare("select * from t where n = ?").await.unwrap();
+        let mut work = Work::default();
+        for number in 0..requests {
+            work.reply.reset();
+            work.values.clear();
+            work.steps.clear();
+            work.values.push(Value::Int(number.into()));
+            work.values.push_text(|buffer| buffer.push_str("a text"));
+            work.values.push_text(|buffer| buffer.push_str("select 1 where 2 = 3"));
+            work.steps.push(Step::Begin);
+            work.steps.push(execute(insert, 0, 2));
+            work.steps.push(execute(select, 0, 1));
+            work.steps.push(Step::ExecuteText { first: 2, count: 0 });
+            work.steps.push(Step::Commit);
+            connection.run(&mut work).await.unwrap();
+            assert_eq!(work.reply.rows, 2);
+        }
+    });
+}
+
+/// Invariant 3: the measured path allocates nothing, on neither side of the hand-off. SQLite's own
+/// allocations are not Rust's and are not seen here.
+#[test]
+fn invariant_3_a_request_allocates_nothing() {
+    let count = |requests: u32| {
+        let driver = open("sqlite:?synchronous=off").unwrap();
+        let mail = Arc::new(Mail::new());
+        let connection = SqliteConnection {
+            driver: driver.clone(),
+            mail: Arc::clone(&mail),
+            thread: None,
+            interrupt: None,
+            placeholders: Vec::new(),
+        };
+        let caller = std::thread::spawn(move || {
+            allocation_counter::measure(|| request_again_and_again(connection, requests))
+        });
+        let serving = allocation_counter::measure(|| {
+            thread::live(driver.path(), &driver.shared.options, &mail);
+        });
+        (caller.join().unwrap().count_total, serving.count_total)
+    };
+    assert_eq!(count(10), count(1_010), "allocations of the task and of the thread");
+}

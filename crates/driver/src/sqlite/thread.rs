@@ -1,0 +1,120 @@
+//! The thread of one connection: it opens the database, then carries out orders until its caller
+//! has gone.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::{Connection, InterruptHandle, OpenFlags};
+
+use super::faults::fault_at_connect;
+use super::mailbox::Mailbox;
+use super::options::{Options, Setting, refusal};
+use super::patience;
+use super::session::{Session, pragma};
+use crate::{Error, Table, Work};
+
+/// What a task and the thread of its connection share.
+pub(super) type Mail = Mailbox<Order, Answer>;
+
+/// What the thread is asked to do.
+pub(super) enum Order {
+    /// To carry out a request. The work travels with its memory, there and back.
+    Run(Work),
+    /// To prepare a statement.
+    Prepare(Box<str>),
+    /// To run a text and return what it returns.
+    Query(Box<str>),
+    /// To read the settings.
+    Settings,
+}
+
+/// What came of it. The thread's first answer, to nothing, is `Opened`.
+pub(super) enum Answer {
+    /// The database is open; this interrupts its statements.
+    Opened(Result<InterruptHandle, Error>),
+    /// The work with its reply.
+    Ran(Work, Result<(), Error>),
+    /// The number of placeholders.
+    Prepared(Result<usize, Error>),
+    /// The rows.
+    Table(Result<Table, Error>),
+    /// Names and values.
+    Settings(Vec<(String, String)>),
+}
+
+/// The whole life of the thread.
+pub(super) fn live(path: &Path, options: &Options, mail: &Arc<Mail>) {
+    // Declared first, so that the caller learns of the end only when the database is closed.
+    let _end = End(mail);
+    if let Err(error) = serve(path, options, mail) {
+        mail.answer(Answer::Opened(Err(error)));
+    }
+}
+
+/// Opens the database and carries out orders; the only errors are those of opening.
+fn serve(path: &Path, options: &Options, mail: &Arc<Mail>) -> Result<(), Error> {
+    let mut connection = open(path, Creation::Refused)?;
+    let waits = patience::install(&mut connection, options.busy_timeout, mail)
+        .map_err(|error| fault_at_connect(path, error))?;
+    configure(&connection, path, options)?;
+    let mut session = Session::new(&connection, path, mail, waits)?;
+    mail.answer(Answer::Opened(Ok(connection.get_interrupt_handle())));
+    while let Some(order) = mail.next_order() {
+        mail.answer(session.carry_out(order));
+    }
+    Ok(())
+}
+
+/// Tells the caller that the thread has ended, also when it panics.
+struct End<'a>(&'a Mail);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.thread_has_gone();
+    }
+}
+
+/// Makes sure that there is a database at `path` whose connections can have these options.
+pub(super) fn try_out(path: &Path, creation: Creation, options: &Options) -> Result<(), Error> {
+    configure(&open(path, creation)?, path, options)
+}
+
+/// Whether a file may be made where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Creation {
+    /// It is made.
+    Allowed,
+    /// Its absence is an error: the file was there before and has been taken away.
+    Refused,
+}
+
+fn open(path: &Path, creation: Creation) -> Result<Connection, Error> {
+    // Each connection is used by its own thread alone, so SQLite needs no mutex for it.
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if creation == Creation::Allowed {
+        flags |= OpenFlags::SQLITE_OPEN_CREATE;
+    }
+    Connection::open_with_flags(path, flags).map_err(|error| fault_at_connect(path, error))
+}
+
+/// Asks for the options and reads back whether they were granted.
+fn configure(connection: &Connection, path: &Path, options: &Options) -> Result<(), Error> {
+    let failed = |error| fault_at_connect(path, error);
+    // The first look into the file: what is no database shows here.
+    pragma(connection, "schema_version").map_err(failed)?;
+    for Setting { option, pragma: name, value } in options.settings() {
+        if pragma(connection, name).map_err(failed)? == value {
+            continue;
+        }
+        connection.execute_batch(&format!("pragma {name} = {value}")).map_err(failed)?;
+        let granted = pragma(connection, name).map_err(failed)?;
+        if granted != value {
+            return Err(refusal(format!(
+                "`{value}` of SQLite's option `{option}` is not granted for `{}`, where SQLite \
+                 keeps `{granted}`; write that or leave the option out",
+                path.display()
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,349 @@
+//! Drivers with planted faults.
+//!
+//! Each fault is one that a driver could really have. A case that does not see the fault planted
+//! for it proves nothing when it passes.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use base::{Class, Code, Nanos, Placeholders, Stamp, Value, Values};
+use driver::conformance::{Fixture, Keeper, Refused};
+use driver::{Connection, Driver, Error, Insert, Reply, StatementId, Step, Table, Work};
+use rt::Rt;
+
+/// What a driver does wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    AcceptsWhatIsRejected,
+    BlamesTheServer,
+    CountsBracketsAsStatements,
+    CountsIdsFromOne,
+    ForgetsBytes,
+    ForgetsNames,
+    ForgetsPlaceholders,
+    ForgetsRows,
+    ForgetsSettings,
+    IgnoresDuplicates,
+    IgnoresTexts,
+    IgnoresTransactions,
+    KeepsAbandonedConnections,
+    KeepsOldRows,
+    LimitsConnections,
+    SavesEmptyTextAsNull,
+    SwallowsErrors,
+    SwapsStamps,
+    WaitsForNobody,
+}
+
+/// A fault, and words of the finding that tell that it was this one.
+pub(crate) struct Planted {
+    pub(crate) fault: Fault,
+    pub(crate) found: &'static str,
+}
+
+/// The fault that is planted for a case.
+pub(crate) fn planted_for(case: &str) -> Planted {
+    use Fault::*;
+    let (fault, found) = match case {
+        "a_connection_opens_works_and_closes" => (ForgetsRows, "0 counted"),
+        "ids_count_from_zero_in_the_order_of_preparation" => (CountsIdsFromOne, "got the id"),
+        "the_stamps_lie_within_the_call" => (SwapsStamps, "not in this order"),
+        "every_statement_has_a_time_and_no_other_step" => {
+            (CountsBracketsAsStatements, "2 statements have 4 times")
+        }
+        "rows_are_counted" => (ForgetsRows, "0 counted"),
+        "a_reply_is_of_one_run_alone" => (KeepsOldRows, "the same request is counted as"),
+        "a_text_is_run_like_a_statement" => (IgnoresTexts, "1 text with 1 rows"),
+        "settings_tell_the_server_and_each_name_once" => (ForgetsSettings, "no setting is called"),
+        "many_connections_work_at_the_same_time" => (LimitsConnections, "no more connections"),
+        "a_rejected_statement_is_explained_and_the_connection_lives_on" => {
+            (AcceptsWhatIsRejected, "should fail and does not")
+        }
+        "a_failing_statement_ends_the_request_and_the_connection_lives_on" => {
+            (SwallowsErrors, "should fail and does not")
+        }
+        "a_lost_connection_says_so" => (BlamesTheServer, "is an error of class server"),
+        "an_abandoned_request_hurts_nobody" => (KeepsAbandonedConnections, "no more connections"),
+        "values_come_back_as_they_went" => (SavesEmptyTextAsNull, "\"\" does not come back"),
+        "bytes_are_counted" => (ForgetsBytes, "0 bytes are counted"),
+        "affected_rows_are_counted" => (ForgetsRows, "changes 3 rows and 0 are counted"),
+        "placeholders_are_counted_when_prepared" => (ForgetsPlaceholders, "says None"),
+        "a_wrong_number_of_values_is_an_error" => (SwallowsErrors, "takes 0 values"),
+        "two_statements_in_one_text_are_refused" => (AcceptsWhatIsRejected, "is prepared"),
+        "a_query_as_text_returns_names_and_values" => (ForgetsNames, "are called []"),
+        "a_duplicate_key_is_a_violated_constraint" => (BlamesTheServer, "class server"),
+        "an_insert_treats_duplicates_as_it_was_asked" => (IgnoresDuplicates, "of a duplicate"),
+        "an_error_rolls_the_whole_transaction_back" => (IgnoresTransactions, "3 rows are left"),
+        "a_transaction_is_seen_when_it_is_committed" => {
+            (IgnoresTransactions, "an open transaction shows")
+        }
+        "writers_wait_for_each_other" => (WaitsForNobody, "ever seen waiting"),
+        "a_lock_that_stays_is_a_conflict" => (IgnoresTransactions, "is granted"),
+        "an_abandoned_transaction_gives_its_locks_back" => {
+            (KeepsAbandonedConnections, "database is locked")
+        }
+        "many_connections_write_at_the_same_time" => (LimitsConnections, "no more connections"),
+        other => panic!("no fault is planted for {other}"),
+    };
+    Planted { fault, found }
+}
+
+/// A fixture whose driver has a fault.
+pub(crate) struct Faulty<F> {
+    fixture: F,
+    fault: Fault,
+    open: Arc<AtomicUsize>,
+}
+
+impl<F> Faulty<F> {
+    /// Plants a fault.
+    pub(crate) fn new(fixture: F, fault: Fault) -> Faulty<F> {
+        Faulty { fixture, fault, open: Arc::default() }
+    }
+
+    fn planted<D>(&self, driver: D) -> FaultyDriver<D> {
+        FaultyDriver { driver, fault: self.fault, open: Arc::clone(&self.open) }
+    }
+}
+
+impl<F: Fixture> Fixture for Faulty<F> {
+    type Driver = FaultyDriver<F::Driver>;
+
+    fn driver(&self) -> Self::Driver {
+        self.planted(self.fixture.driver())
+    }
+
+    fn returning(&self, rows: u32) -> String {
+        self.fixture.returning(rows)
+    }
+
+    fn rejected(&self) -> Refused {
+        self.fixture.rejected()
+    }
+
+    fn failing(&self) -> Refused {
+        self.fixture.failing()
+    }
+
+    fn endless(&self) -> String {
+        self.fixture.endless()
+    }
+
+    fn sever(&self) -> String {
+        self.fixture.sever()
+    }
+}
+
+impl<F: Keeper> Keeper for Faulty<F> {
+    fn integer(&self) -> &'static str {
+        self.fixture.integer()
+    }
+
+    fn real(&self) -> &'static str {
+        self.fixture.real()
+    }
+
+    fn text(&self) -> &'static str {
+        self.fixture.text()
+    }
+
+    fn impatient(&self) -> Self::Driver {
+        self.planted(self.fixture.impatient())
+    }
+
+    fn counts_waits(&self) -> bool {
+        self.fixture.counts_waits()
+    }
+}
+
+/// A driver with a fault.
+#[derive(Clone)]
+pub(crate) struct FaultyDriver<D> {
+    driver: D,
+    fault: Fault,
+    /// How many connections are open.
+    open: Arc<AtomicUsize>,
+}
+
+/// How many connections a driver with a limit has.
+const LIMIT: usize = 8;
+
+impl<D: Driver> Driver for FaultyDriver<D> {
+    type Connection = FaultyConnection<D::Connection>;
+
+    fn placeholders(&self) -> Placeholders {
+        self.driver.placeholders()
+    }
+
+    fn keeps_data(&self) -> bool {
+        self.driver.keeps_data()
+    }
+
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+        let duplicates = match self.fault {
+            Fault::IgnoresDuplicates => driver::Duplicates::Ignore,
+            _ => insert.duplicates,
+        };
+        self.driver.insert(&Insert { duplicates, ..*insert })
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
+        let limit = match self.fault {
+            Fault::LimitsConnections => LIMIT,
+            // One is kept although it was abandoned, and there is no room for the next.
+            Fault::KeepsAbandonedConnections if !self.driver.keeps_data() => 1,
+            _ => usize::MAX,
+        };
+        let open = self.open.fetch_add(1, Ordering::Relaxed);
+        let token = Token(Arc::clone(&self.open));
+        if open >= limit {
+            return Err(Error::disconnect("no more connections"));
+        }
+        Ok(FaultyConnection {
+            connection: self.driver.connect(rt).await?,
+            fault: self.fault,
+            old_rows: 0,
+            prepared: 0,
+            _token: token,
+        })
+    }
+}
+
+/// Counts a connection as long as it lives.
+struct Token(Arc<AtomicUsize>);
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A connection with a fault.
+pub(crate) struct FaultyConnection<C> {
+    connection: C,
+    fault: Fault,
+    old_rows: u64,
+    prepared: u16,
+    _token: Token,
+}
+
+thread_local! {
+    /// What was abandoned and kept, until the test ends.
+    static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl<C: Connection> Connection for FaultyConnection<C> {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        let id = match self.connection.prepare(text).await {
+            Ok(id) => id,
+            Err(_) if self.fault == Fault::AcceptsWhatIsRejected => StatementId(self.prepared),
+            Err(error) => return Err(self.blame(error)),
+        };
+        self.prepared += 1;
+        Ok(match self.fault {
+            Fault::CountsIdsFromOne => StatementId(id.0 + 1),
+            _ => id,
+        })
+    }
+
+    fn parameters(&self, statement: StatementId) -> Option<usize> {
+        match self.fault {
+            Fault::ForgetsPlaceholders => None,
+            _ => self.connection.parameters(statement),
+        }
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        let steps = work.steps.clone();
+        let is_bracket = |step: &Step| matches!(step, Step::Begin | Step::Commit);
+        match self.fault {
+            Fault::IgnoresTransactions => work.steps.retain(|step| !is_bracket(step)),
+            Fault::IgnoresTexts => {
+                work.steps.retain(|step| !matches!(step, Step::ExecuteText { .. }))
+            }
+            Fault::SavesEmptyTextAsNull => work.values = without_empty_texts(&work.values),
+            _ => {}
+        }
+        let outcome = self.connection.run(work).await;
+        work.steps = steps;
+        let brackets = work.steps.iter().filter(|step| is_bracket(step)).count();
+        self.spoil(&mut work.reply, brackets);
+        match outcome {
+            Err(_) if self.fault == Fault::SwallowsErrors => Ok(()),
+            outcome => outcome.map_err(|error| self.blame(error)),
+        }
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        let mut table = self.connection.query_text(sql).await?;
+        if self.fault == Fault::ForgetsNames {
+            table.columns.clear();
+        }
+        Ok(table)
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        match self.fault {
+            Fault::ForgetsSettings => Vec::new(),
+            _ => self.connection.settings().await,
+        }
+    }
+
+    async fn close(self) {
+        self.connection.close().await;
+    }
+
+    fn abandon(self) {
+        match self.fault {
+            Fault::KeepsAbandonedConnections => KEPT.with_borrow_mut(|kept| {
+                kept.push(Box::new(self));
+            }),
+            _ => self.connection.abandon(),
+        }
+    }
+}
+
+impl<C> FaultyConnection<C> {
+    fn blame(&self, error: Error) -> Error {
+        match self.fault {
+            Fault::BlamesTheServer => Error::new(Class::Server, Code::new("?"), error.message()),
+            _ => error,
+        }
+    }
+
+    fn spoil(&mut self, reply: &mut Reply, brackets: usize) {
+        match self.fault {
+            Fault::CountsBracketsAsStatements => {
+                reply.statements.extend(std::iter::repeat_n(Nanos(1), brackets));
+            }
+            Fault::ForgetsBytes => (reply.bytes_sent, reply.bytes_received) = (0, 0),
+            Fault::ForgetsRows => reply.rows = 0,
+            Fault::KeepsOldRows => {
+                reply.rows += self.old_rows;
+                self.old_rows = reply.rows;
+            }
+            Fault::SwapsStamps => {
+                let sent = reply.sent.unwrap_or(Stamp::ZERO);
+                (reply.sent, reply.done) = (Some(reply.done), sent);
+            }
+            Fault::WaitsForNobody => reply.busy_waits = 0,
+            _ => {}
+        }
+    }
+}
+
+fn without_empty_texts(values: &Values) -> Values {
+    let mut copy = Values::new();
+    for value in values.items() {
+        match *value {
+            Value::Text(text) => match values.resolve(text) {
+                "" => copy.push(Value::Null),
+                text => copy.push_text(|buffer| buffer.push_str(text)),
+            },
+            other => copy.push(other),
+        }
+    }
+    copy
+}

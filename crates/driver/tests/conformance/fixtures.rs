@@ -1,0 +1,148 @@
+//! What the suite must know about each database.
+
+use base::{Class, Endpoint, Nanos, Seed, Target};
+use driver::conformance::{Fixture, Keeper, Refused};
+use driver::{Simulated, Sqlite};
+use sim::Config;
+
+/// A simulated server of which nobody has to wait for anybody.
+pub(crate) struct Sim(Simulated);
+
+impl Default for Sim {
+    fn default() -> Sim {
+        let target = Target::parse("sim:mmc?servers=unlimited&service=50us").expect("a URL");
+        let config = Config::from_options("mmc", &target.options).expect("options");
+        Sim(Simulated::new(config, Seed(1)))
+    }
+}
+
+impl Fixture for Sim {
+    type Driver = Simulated;
+
+    fn driver(&self) -> Simulated {
+        self.0.clone()
+    }
+
+    fn returning(&self, rows: u32) -> String {
+        format!("select /* sim: rows={rows} */")
+    }
+
+    fn rejected(&self) -> Refused {
+        Refused {
+            text: "select /* sim: reject */".to_owned(),
+            class: Class::Statement,
+            code: "syntax",
+            words: "does not understand `reject`",
+        }
+    }
+
+    fn failing(&self) -> Refused {
+        Refused {
+            text: "select /* sim: error=1213 */".to_owned(),
+            class: Class::Conflict,
+            code: "1213",
+            words: "says no",
+        }
+    }
+
+    fn endless(&self) -> String {
+        "select /* sim: service=24h */".to_owned()
+    }
+
+    fn sever(&self) -> String {
+        "select /* sim: disconnect */".to_owned()
+    }
+}
+
+/// An SQLite database in a temporary file, which is not flushed: how fast the disk is has no
+/// meaning here.
+pub(crate) struct Lite(Sqlite);
+
+/// How long a writer waits for all the others, however busy the machine is.
+pub(crate) const PATIENT: Nanos = Nanos::from_secs(50);
+
+/// How long a writer waits for a lock that is never given back.
+pub(crate) const LESS_PATIENT: Nanos = Nanos::from_secs(2);
+
+/// How long a writer waits that is to be seen giving up.
+const IMPATIENT: Nanos = Nanos::from_millis(2);
+
+impl Lite {
+    /// A new database with a kind of journal, for which a lock is waited so long.
+    pub(crate) fn new(journal: &str, patience: Nanos) -> Lite {
+        Lite(open(&Endpoint::Temporary, &format!("journal={journal}"), patience))
+    }
+}
+
+fn open(endpoint: &Endpoint, journal: &str, patience: Nanos) -> Sqlite {
+    let url = format!("sqlite:?{journal}&synchronous=off&busy-timeout={patience}");
+    let target = Target { endpoint: endpoint.clone(), ..Target::parse(&url).expect("a URL") };
+    Sqlite::open(&target).expect("a database")
+}
+
+impl Fixture for Lite {
+    type Driver = Sqlite;
+
+    fn driver(&self) -> Sqlite {
+        self.0.clone()
+    }
+
+    fn returning(&self, rows: u32) -> String {
+        format!(
+            "with recursive numbers (n) as \
+             (select 1 union all select n + 1 from numbers limit {rows}) select n from numbers"
+        )
+    }
+
+    fn rejected(&self) -> Refused {
+        Refused {
+            text: "selec 1".to_owned(),
+            class: Class::Statement,
+            code: "SQLITE_ERROR",
+            words: "near \"selec\": syntax error",
+        }
+    }
+
+    fn failing(&self) -> Refused {
+        Refused {
+            text: "select abs(-9223372036854775808)".to_owned(),
+            class: Class::Statement,
+            code: "SQLITE_ERROR",
+            words: "integer overflow",
+        }
+    }
+
+    fn endless(&self) -> String {
+        "with recursive numbers (n) as (select 1 union all select n + 1 from numbers) \
+         select count(*) from numbers"
+            .to_owned()
+    }
+
+    fn sever(&self) -> String {
+        let path = self.0.path();
+        std::fs::rename(path, path.with_extension("moved")).expect("a file of our own");
+        "select 1".to_owned()
+    }
+}
+
+impl Keeper for Lite {
+    fn integer(&self) -> &'static str {
+        "bigint"
+    }
+
+    fn real(&self) -> &'static str {
+        "double precision"
+    }
+
+    fn text(&self) -> &'static str {
+        "text"
+    }
+
+    fn impatient(&self) -> Sqlite {
+        open(&Endpoint::File(self.0.path().to_owned()), "", IMPATIENT)
+    }
+
+    fn counts_waits(&self) -> bool {
+        true
+    }
+}
