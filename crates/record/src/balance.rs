@@ -18,12 +18,7 @@ pub struct Balance {
 impl Balance {
     /// A balance of known parts.
     pub fn of(completed: u64, errors: u64, rejected: u64, unsent: u64) -> Balance {
-        Balance {
-            completed,
-            errors,
-            rejected,
-            unsent,
-        }
+        Balance { completed, errors, rejected, unsent }
     }
 
     /// Requests whose intended start lies in the period.
@@ -64,12 +59,7 @@ impl Balance {
 
     /// Adds another period's requests.
     pub fn merge(&mut self, other: &Balance) {
-        let Balance {
-            completed,
-            errors,
-            rejected,
-            unsent,
-        } = other;
+        let Balance { completed, errors, rejected, unsent } = other;
         self.completed += completed;
         self.errors += errors;
         self.rejected += rejected;
@@ -173,11 +163,7 @@ pub struct Ends {
 impl Ends {
     /// Adds another interval's or another lane's ends.
     pub fn merge(&mut self, other: &Ends) {
-        let Ends {
-            completed,
-            errors,
-            rows,
-        } = other;
+        let Ends { completed, errors, rows } = other;
         self.completed += completed;
         self.errors += errors;
         self.rows += rows;
@@ -190,18 +176,11 @@ mod tests {
 
     #[test]
     fn scheduled_is_the_sum_of_what_became_of_the_requests() {
-        let failure = Failure {
-            class: Class::Conflict,
-            code: Code::new("40001"),
-            accepted: true,
-        };
+        let failure = Failure { class: Class::Conflict, code: Code::new("40001"), accepted: true };
         let mut balance = Balance::default();
-        for outcome in [
-            Outcome::Completed,
-            Outcome::Failed(failure),
-            Outcome::Rejected,
-            Outcome::Unsent,
-        ] {
+        for outcome in
+            [Outcome::Completed, Outcome::Failed(failure), Outcome::Rejected, Outcome::Unsent]
+        {
             balance.settle(&outcome);
         }
         assert_eq!(balance, Balance::of(1, 1, 1, 1));
@@ -211,11 +190,7 @@ mod tests {
 
     #[test]
     fn a_lost_request_stays_open() {
-        let counts = Counts {
-            arrivals: 10,
-            balance: Balance::of(7, 1, 1, 0),
-            ..Counts::default()
-        };
+        let counts = Counts { arrivals: 10, balance: Balance::of(7, 1, 1, 0), ..Counts::default() };
         assert_eq!(counts.open(), 1);
     }
 }

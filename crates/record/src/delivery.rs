@@ -71,21 +71,9 @@ impl LateBatch {
     }
 
     pub(crate) fn push(&mut self, late: &Late<'_>) {
-        let Late {
-            job,
-            start,
-            end,
-            sample,
-            statements,
-        } = *late;
+        let Late { job, start, end, sample, statements } = *late;
         let sample = *sample;
-        self.requests.push(LateRequest {
-            job,
-            start,
-            end,
-            sample,
-            statements: statements.len(),
-        });
+        self.requests.push(LateRequest { job, start, end, sample, statements: statements.len() });
         self.statements.extend_from_slice(statements);
     }
 
@@ -114,22 +102,10 @@ impl LateBatch {
     pub fn requests(&self) -> impl Iterator<Item = Late<'_>> {
         let mut rest = self.statements.as_slice();
         self.requests.iter().map(move |late| {
-            let LateRequest {
-                job,
-                start,
-                end,
-                sample,
-                statements,
-            } = late;
+            let LateRequest { job, start, end, sample, statements } = late;
             let (statements, tail) = rest.split_at(*statements);
             rest = tail;
-            Late {
-                job: *job,
-                start: *start,
-                end: *end,
-                sample,
-                statements,
-            }
+            Late { job: *job, start: *start, end: *end, sample, statements }
         })
     }
 }
@@ -148,11 +124,7 @@ pub struct Gauge {
 impl Gauge {
     /// Adds another lane's part of the same job.
     pub fn merge(&mut self, other: &Gauge) {
-        let Gauge {
-            in_flight,
-            queued,
-            connections,
-        } = other;
+        let Gauge { in_flight, queued, connections } = other;
         self.in_flight += in_flight;
         self.queued += queued;
         self.connections += connections;
@@ -183,6 +155,8 @@ pub enum EventKind {
     ConnectionLimit,
     /// A queue was full: arrivals are rejected from here on.
     QueueFull,
+    /// An error code was seen for the first time; the text is the database's.
+    FirstError,
     /// An error ended the run because its job says `on-error = stop`.
     StoppedByError,
     /// The user ended the run.
@@ -193,11 +167,12 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [EventKind; 7] = [
+    pub const ALL: [EventKind; 8] = [
         EventKind::OutageBegan,
         EventKind::OutageEnded,
         EventKind::ConnectionLimit,
         EventKind::QueueFull,
+        EventKind::FirstError,
         EventKind::StoppedByError,
         EventKind::Interrupted,
         EventKind::RecorderFailed,
@@ -210,6 +185,7 @@ impl EventKind {
             EventKind::OutageEnded => "outage-ended",
             EventKind::ConnectionLimit => "connection-limit",
             EventKind::QueueFull => "queue-full",
+            EventKind::FirstError => "first-error",
             EventKind::StoppedByError => "stopped-by-error",
             EventKind::Interrupted => "interrupted",
             EventKind::RecorderFailed => "recorder-failed",
@@ -261,4 +237,18 @@ pub trait Outlet {
 
     /// Whether the record can no longer be kept, so that the run must end.
     fn is_broken(&self) -> bool;
+}
+
+impl<O: Outlet + ?Sized> Outlet for Box<O> {
+    fn deliver(&mut self, delivery: Delivery) {
+        (**self).deliver(delivery);
+    }
+
+    fn returned(&mut self) -> Option<Returned> {
+        (**self).returned()
+    }
+
+    fn is_broken(&self) -> bool {
+        (**self).is_broken()
+    }
 }

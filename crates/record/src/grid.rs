@@ -31,11 +31,7 @@ impl Grid {
             let longer = seconds.div_ceil(ROWS_OF_ONE_SECOND.into()).max(1);
             u32::try_from(longer).unwrap_or(u32::MAX)
         });
-        Grid {
-            pad,
-            warmup,
-            row_seconds,
-        }
+        Grid { pad, warmup, row_seconds }
     }
 
     /// The warm-up that the grid was made for.
@@ -56,7 +52,7 @@ impl Grid {
 
     /// When an interval ends.
     pub fn end(&self, interval: Interval) -> Nanos {
-        self.start(interval + 1)
+        self.start(interval.saturating_add(1))
     }
 
     /// The first interval of the window.
@@ -71,14 +67,29 @@ impl Grid {
         if interval < first {
             let length = self.row_seconds.max(1);
             let rows_before = (first - interval).div_ceil(length);
-            return first.saturating_sub(rows_before * length);
+            return first.saturating_sub(rows_before.saturating_mul(length));
         }
         let into_window = interval - first;
-        first + into_window - into_window % self.row_length(into_window)
+        first + into_window - into_window % self.intervals_in_row(into_window)
+    }
+
+    /// The first interval behind the histogram row of an interval.
+    pub fn next_row(&self, interval: Interval) -> Interval {
+        let first = self.first_of_window();
+        if interval < first {
+            let length = self.row_seconds.max(1);
+            return first - (first - interval - 1) / length * length;
+        }
+        self.row(interval).saturating_add(self.intervals_in_row(interval - first))
+    }
+
+    /// How long the histogram row of an interval is.
+    pub fn row_length(&self, interval: Interval) -> Nanos {
+        self.start(self.next_row(interval)).saturating_sub(self.start(self.row(interval)))
     }
 
     /// The length of the row, in intervals, that begins or lies so far into the window.
-    fn row_length(&self, into_window: u32) -> u32 {
+    fn intervals_in_row(&self, into_window: u32) -> u32 {
         match (self.row_seconds, into_window / ROWS_OF_ONE_SECOND) {
             // Without a known end: 1 s in the first two hours, 2 s up to four, 4 s up to eight, ….
             (0, 0) => 1,
@@ -91,12 +102,10 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn grid(warmup_ms: u64, duration_s: Option<u64>) -> Grid {
-        Grid::new(
-            Nanos::from_millis(warmup_ms),
-            duration_s.map(Nanos::from_secs),
-        )
+        Grid::new(Nanos::from_millis(warmup_ms), duration_s.map(Nanos::from_secs))
     }
 
     #[test]
@@ -129,6 +138,47 @@ mod tests {
         assert_eq!(six_hours.row(10), 10);
         assert_eq!(six_hours.row(12), 10);
         assert_eq!(six_hours.row(13), 13);
+    }
+
+    #[test]
+    fn rows_follow_each_other_without_a_gap() {
+        for grid in [
+            grid(0, None),
+            grid(2_500, Some(60)),
+            grid(10_000, Some(21_600)),
+            grid(3_000, Some(90_000)),
+        ] {
+            let mut row = 0;
+            while row < 40_000 {
+                let next = grid.next_row(row);
+                for interval in row..next {
+                    let found = (grid.row(interval), grid.next_row(interval));
+                    assert_eq!(found, (row, next), "{grid:?}");
+                }
+                assert_eq!(grid.start(row) + grid.row_length(row), grid.start(next));
+                row = next;
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::with_cases(256)
+        })]
+
+        /// A damaged record can say anything.
+        #[test]
+        fn absurd_grids_do_not_panic(warmup: u64, duration: Option<u64>, interval: u32) {
+            let warmup = Nanos(warmup / 2);
+            let grid = Grid::new(warmup, duration.map(Nanos));
+            for interval in [0, interval, Interval::MAX] {
+                prop_assert!(grid.row(interval) <= interval);
+                prop_assert!(grid.next_row(interval) >= interval);
+                prop_assert!(grid.start(interval) <= grid.end(interval));
+                let _ = grid.row_length(interval);
+            }
+        }
     }
 
     #[test]

@@ -22,13 +22,8 @@ pub enum Kind {
 
 impl Kind {
     /// The kinds that every job has.
-    pub const OF_A_JOB: [Kind; 5] = [
-        Kind::Response,
-        Kind::Service,
-        Kind::Wait,
-        Kind::SendLag,
-        Kind::Error,
-    ];
+    pub const OF_A_JOB: [Kind; 5] =
+        [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag, Kind::Error];
 
     /// The word for this kind in records and exports: `response`, `statement-1`.
     pub fn name(self) -> String {
@@ -45,11 +40,7 @@ impl Kind {
     /// The kind with this name.
     pub fn from_name(name: &str) -> Option<Kind> {
         if let Some(number) = name.strip_prefix("statement-") {
-            return number
-                .parse::<u16>()
-                .ok()?
-                .checked_sub(1)
-                .map(Kind::Statement);
+            return number.parse::<u16>().ok()?.checked_sub(1).map(Kind::Statement);
         }
         Kind::OF_A_JOB.into_iter().find(|kind| kind.name() == name)
     }
@@ -94,9 +85,7 @@ impl Histograms {
             wait: Kind::Wait.histogram(),
             send_lag: Kind::SendLag.histogram(),
             error: Kind::Error.histogram(),
-            statements: (0..statements)
-                .map(|place| Kind::Statement(place).histogram())
-                .collect(),
+            statements: (0..statements).map(|place| Kind::Statement(place).histogram()).collect(),
         }
     }
 
@@ -110,7 +99,7 @@ impl Histograms {
     }
 
     #[inline]
-    fn of_mut(&mut self, kind: Kind) -> &mut Histogram<u32> {
+    pub(crate) fn of_mut(&mut self, kind: Kind) -> &mut Histogram<u32> {
         match kind {
             Kind::Response => &mut self.response,
             Kind::Service => &mut self.service,
@@ -123,14 +112,7 @@ impl Histograms {
 
     /// Every histogram with its kind, the empty ones too.
     pub fn iter(&self) -> impl Iterator<Item = (Kind, &Histogram<u32>)> {
-        let Histograms {
-            response,
-            service,
-            wait,
-            send_lag,
-            error,
-            statements,
-        } = self;
+        let Histograms { response, service, wait, send_lag, error, statements } = self;
         let of_the_job = [
             (Kind::Response, response),
             (Kind::Service, service),
@@ -167,17 +149,8 @@ impl Histograms {
 
     /// Empties them and keeps the memory.
     pub(crate) fn reset(&mut self) {
-        let Histograms {
-            response,
-            service,
-            wait,
-            send_lag,
-            error,
-            statements,
-        } = self;
-        let all = [response, service, wait, send_lag, error]
-            .into_iter()
-            .chain(statements);
+        let Histograms { response, service, wait, send_lag, error, statements } = self;
+        let all = [response, service, wait, send_lag, error].into_iter().chain(statements);
         for histogram in all.filter(|histogram| !histogram.is_empty()) {
             histogram.reset();
         }
@@ -190,10 +163,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_found_by_its_name() {
-        for kind in Kind::OF_A_JOB
-            .into_iter()
-            .chain([Kind::Statement(0), Kind::Statement(12)])
-        {
+        for kind in Kind::OF_A_JOB.into_iter().chain([Kind::Statement(0), Kind::Statement(12)]) {
             assert_eq!(Kind::from_name(&kind.name()), Some(kind));
         }
         assert_eq!(Kind::from_name("statement-0"), None);

@@ -41,6 +41,13 @@ impl Request {
     pub fn noticed(&self) -> Stamp {
         self.noticed
     }
+
+    /// The request with its intended start forgotten, as a generator without a schedule would
+    /// record it. Never called by the engine: it exists so that tests can plant this fault and show
+    /// that the oracles notice.
+    pub fn as_if_meant_for(self, at: Stamp) -> Request {
+        Request { intended: at, noticed: at, ..self }
+    }
 }
 
 /// The proof that a request was settled.
@@ -74,13 +81,7 @@ pub struct Dispatch {
 impl Ending<'_> {
     /// The end of a request that was never sent.
     pub fn without_sending(outcome: Outcome, done: Stamp) -> Ending<'static> {
-        Ending {
-            outcome,
-            sent: None,
-            done,
-            effort: Effort::default(),
-            statements: &[],
-        }
+        Ending { outcome, sent: None, done, effort: Effort::default(), statements: &[] }
     }
 }
 
@@ -92,10 +93,7 @@ pub struct Ledger<O> {
     present: Interval,
     jobs: Vec<JobBook>,
     late: Box<LateBatch>,
-    #[expect(
-        clippy::vec_box,
-        reason = "the box itself makes the round through the outlet"
-    )]
+    #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
     spare_late: Vec<Box<LateBatch>>,
     outlet: O,
 }
@@ -103,10 +101,7 @@ pub struct Ledger<O> {
 struct JobBook {
     statements: u16,
     cell: Box<Cell>,
-    #[expect(
-        clippy::vec_box,
-        reason = "the box itself makes the round through the outlet"
-    )]
+    #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
     spares: Vec<Box<Cell>>,
 }
 
@@ -123,16 +118,7 @@ impl<O: Outlet> Ledger<O> {
             })
             .collect();
         let late = Box::new(LateBatch::new());
-        Ledger {
-            lane,
-            zero,
-            grid,
-            present: 0,
-            jobs,
-            late,
-            spare_late: Vec::new(),
-            outlet,
-        }
+        Ledger { lane, zero, grid, present: 0, jobs, late, spare_late: Vec::new(), outlet }
     }
 
     /// A request has come due: `number` in its job, meant for `intended`, noticed at `noticed`.
@@ -155,34 +141,15 @@ impl<O: Outlet> Ledger<O> {
             self.late.push_arrival(job, interval);
             self.hand_over_late_if_full();
         }
-        Request {
-            job,
-            number,
-            intended,
-            noticed,
-        }
+        Request { job, number, intended, noticed }
     }
 
     /// A request has ended.
     #[inline]
     pub fn settle(&mut self, request: Request, ending: Ending<'_>) -> Settled {
-        let Request {
-            job,
-            number: _,
-            intended,
-            noticed,
-        } = request;
-        let Ending {
-            outcome,
-            sent,
-            done,
-            effort,
-            statements,
-        } = ending;
-        let dispatch = sent.unwrap_or(Dispatch {
-            assigned: noticed,
-            sent: noticed,
-        });
+        let Request { job, number: _, intended, noticed } = request;
+        let Ending { outcome, sent, done, effort, statements } = ending;
+        let dispatch = sent.unwrap_or(Dispatch { assigned: noticed, sent: noticed });
         let life = Life {
             intended,
             noticed,
@@ -191,16 +158,7 @@ impl<O: Outlet> Ledger<O> {
             done: done.max(dispatch.sent),
         };
         debug_assert!(life.is_ordered(), "{life:?}");
-        self.record(
-            job,
-            &Sample {
-                life,
-                sent: sent.is_some(),
-                outcome,
-                effort,
-            },
-            statements,
-        );
+        self.record(job, &Sample { life, sent: sent.is_some(), outcome, effort }, statements);
         Settled(())
     }
 
@@ -215,13 +173,7 @@ impl<O: Outlet> Ledger<O> {
             tally.record_start(sample, statements);
             tally.record_end(sample);
         } else {
-            self.late.push(&Late {
-                job,
-                start,
-                end,
-                sample,
-                statements,
-            });
+            self.late.push(&Late { job, start, end, sample, statements });
             self.hand_over_late_if_full();
         }
     }
@@ -233,13 +185,10 @@ impl<O: Outlet> Ledger<O> {
         if interval > self.present {
             self.begin(interval);
         }
-        let ended = interval.saturating_sub(1);
-        let gauges = Delivery::Gauges {
-            lane: self.lane,
-            interval: ended,
-            gauges: gauges(),
-        };
-        self.outlet.deliver(gauges);
+        if let Some(ended) = interval.checked_sub(1) {
+            let (lane, gauges) = (self.lane, gauges());
+            self.outlet.deliver(Delivery::Gauges { lane, interval: ended, gauges });
+        }
     }
 
     /// Hands over everything: the lane has ended.
@@ -250,12 +199,7 @@ impl<O: Outlet> Ledger<O> {
     /// Notes that something happened at `at`.
     pub fn event(&mut self, at: Stamp, job: Option<JobIndex>, kind: EventKind, text: String) {
         let at = at.since(self.zero);
-        self.outlet.deliver(Delivery::Event(Event {
-            at,
-            job,
-            kind,
-            text,
-        }));
+        self.outlet.deliver(Delivery::Event(Event { at, job, kind, text }));
     }
 
     /// Whether the record can no longer be kept, so that the run must end.
@@ -295,10 +239,7 @@ impl<O: Outlet> Ledger<O> {
     #[cold]
     fn hand_over_late(&mut self) {
         if !self.late.is_empty() {
-            let fresh = self
-                .spare_late
-                .pop()
-                .unwrap_or_else(|| Box::new(LateBatch::new()));
+            let fresh = self.spare_late.pop().unwrap_or_else(|| Box::new(LateBatch::new()));
             let full = std::mem::replace(&mut self.late, fresh);
             self.outlet.deliver(Delivery::Late(full));
         }
@@ -315,11 +256,7 @@ impl<O: Outlet> Ledger<O> {
 }
 
 fn new_cell(job: JobIndex, interval: Interval, statements: u16) -> Box<Cell> {
-    Box::new(Cell {
-        job,
-        interval,
-        tally: Tally::new(statements),
-    })
+    Box::new(Cell { job, interval, tally: Tally::new(statements) })
 }
 
 #[cfg(test)]
@@ -334,20 +271,14 @@ mod tests {
     fn ledger() -> (Ledger<MemoryOutlet>, MemoryOutlet) {
         let grid = Grid::new(Nanos::from_secs(1), Some(Nanos::from_secs(10)));
         let outlet = MemoryOutlet::new(Totals::new(grid, &[1]));
-        (
-            Ledger::new(0, Stamp(5_000 * MS), grid, &[1], outlet.clone()),
-            outlet,
-        )
+        (Ledger::new(0, Stamp(5_000 * MS), grid, &[1], outlet.clone()), outlet)
     }
 
     /// A request meant for `intended` and answered at `done`, in ms after time zero.
     fn request(ledger: &mut Ledger<MemoryOutlet>, intended: u64, done: u64) {
         let at = |ms: u64| Stamp((5_000 + ms) * MS);
         let request = ledger.arrive(JOB, 0, at(intended), at(intended));
-        let dispatch = Dispatch {
-            assigned: at(intended),
-            sent: at(intended),
-        };
+        let dispatch = Dispatch { assigned: at(intended), sent: at(intended) };
         let service = [Nanos::from_millis(done - intended)];
         let Settled(()) = ledger.settle(
             request,
@@ -355,10 +286,7 @@ mod tests {
                 outcome: Outcome::Completed,
                 sent: Some(dispatch),
                 done: at(done),
-                effort: Effort {
-                    rows: 1,
-                    ..Effort::default()
-                },
+                effort: Effort { rows: 1, ..Effort::default() },
                 statements: &service,
             },
         );
@@ -374,11 +302,8 @@ mod tests {
         let totals = outlet.totals();
         let job = totals.job(JOB);
         let arrivals: Vec<u64> = job.intervals.iter().map(|(c, _)| c.arrivals).collect();
-        let completed: Vec<u64> = job
-            .intervals
-            .iter()
-            .map(|(c, _)| c.balance.completed())
-            .collect();
+        let completed: Vec<u64> =
+            job.intervals.iter().map(|(c, _)| c.balance.completed()).collect();
         let ended: Vec<u64> = job.intervals.iter().map(|(_, e)| e.completed).collect();
         assert_eq!(arrivals, [1, 1, 0, 0, 1]);
         assert_eq!(completed, [1, 1, 0, 0, 1]);
@@ -386,10 +311,7 @@ mod tests {
         assert_eq!(job.window.counts.balance, Balance::of(2, 0, 0, 0));
         assert_eq!(job.window.ends.completed, 2);
         assert_eq!(job.window.histograms.of(crate::Kind::Statement(0)).len(), 2);
-        assert_eq!(
-            job.window.histograms.of(crate::Kind::Response).max() / MS,
-            2_300
-        );
+        assert_eq!(job.window.histograms.of(crate::Kind::Response).max() / MS, 2_300);
     }
 
     #[test]
@@ -400,10 +322,7 @@ mod tests {
             request(&mut ledger, 100, 3_500);
         }
         ledger.finish();
-        assert_eq!(
-            outlet.totals().job(JOB).intervals[0].0.balance.completed(),
-            5_000
-        );
+        assert_eq!(outlet.totals().job(JOB).intervals[0].0.balance.completed(), 5_000);
         assert_eq!(outlet.totals().job(JOB).intervals[0].0.open(), 0);
         assert_eq!(outlet.totals().job(JOB).intervals[3].1.completed, 5_001);
     }
@@ -420,19 +339,39 @@ mod tests {
         }
         ledger.finish();
         let totals = outlet.totals();
-        assert_eq!(
-            totals.job(JOB).window.counts.balance,
-            Balance::of(0, 0, 1, 1)
-        );
-        assert_eq!(
-            totals
-                .job(JOB)
-                .window
-                .histograms
-                .of(crate::Kind::Response)
-                .len(),
-            1
-        );
+        assert_eq!(totals.job(JOB).window.counts.balance, Balance::of(0, 0, 1, 1));
+        assert_eq!(totals.job(JOB).window.histograms.of(crate::Kind::Response).len(), 1);
+    }
+
+    /// Notes the intervals whose gauges are handed over.
+    struct Turns<'a>(&'a mut Vec<Interval>);
+
+    impl Outlet for Turns<'_> {
+        fn deliver(&mut self, delivery: Delivery) {
+            if let Delivery::Gauges { interval, .. } = delivery {
+                self.0.push(interval);
+            }
+        }
+
+        fn returned(&mut self) -> Option<Returned> {
+            None
+        }
+
+        fn is_broken(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_turn_is_about_the_interval_that_has_ended() {
+        let mut turns = Vec::new();
+        let grid = Grid::new(Nanos::from_secs(1), None);
+        let mut ledger = Ledger::new(0, Stamp(0), grid, &[0], Turns(&mut turns));
+        for millis in [400, 1_000, 2_001] {
+            ledger.turn(Stamp(millis * MS), Vec::new);
+        }
+        ledger.finish();
+        assert_eq!(turns, [0, 1]);
     }
 
     #[test]

@@ -4,26 +4,41 @@
 //! when it ends; counts and histograms of one second make a [`Cell`], which changes hands once per
 //! interval through an [`Outlet`].
 //!
+//! On the other side of the outlet, a [`Recorder`] adds the lanes up and writes the `.assay` file,
+//! which an [`Archive`] reads again and [`write_hlog`] exports.
+//!
 //! The invariants that live here: nothing scheduled vanishes ([`Balance`]), quantiles come from
-//! merged histograms ([`Histograms::merge`]), and an answer counts where its request was *meant*
-//! to begin ([`Life`], [`Grid`]).
+//! merged histograms ([`Histograms::merge`]), an answer counts where its request was *meant* to
+//! begin ([`Life`], [`Grid`]), a record survives `kill -9` ([`Recorder`]), and what is read from
+//! one is what was written ([`Archive`]).
 
+mod archive;
 mod balance;
 mod delivery;
+mod facts;
 mod grid;
 mod histogram;
+mod hlog;
 mod ledger;
 mod life;
+mod recorder;
 mod tally;
 mod totals;
 
+pub use archive::{
+    Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
+    RecordError, RecordErrorKind,
+};
 pub use balance::{Balance, Counts, Ends, Failure, Outcome};
 pub use delivery::{
     Cell, Delivery, Event, EventKind, Gauge, JobIndex, Late, LateBatch, Outlet, Returned,
 };
+pub use facts::{ClientSample, End, EndKind, Header, JobHeader, Load, Pace, TargetText};
 pub use grid::{Grid, Interval};
 pub use histogram::{HIGHEST, Histograms, Kind};
+pub use hlog::{hlog_tag, write_hlog};
 pub use ledger::{Dispatch, Ending, Ledger, Request, Settled};
 pub use life::Life;
+pub use recorder::{Live, LiveJob, LiveView, Notes, Recorder, RecorderOutlet};
 pub use tally::{Effort, Failures, Sample, Tally};
 pub use totals::{JobTotals, MemoryOutlet, Totals};

@@ -40,14 +40,7 @@ impl Life {
 
     /// Whether the stamps are in the order of a life.
     pub fn is_ordered(&self) -> bool {
-        [
-            self.intended,
-            self.noticed,
-            self.assigned,
-            self.sent,
-            self.done,
-        ]
-        .is_sorted()
+        [self.intended, self.noticed, self.assigned, self.sent, self.done].is_sorted()
     }
 }
 
@@ -68,9 +61,6 @@ mod tests {
         assert_eq!(life.send_lag(), Nanos(5));
         assert_eq!(life.wait(), Nanos(47));
         assert_eq!(life.service(), Nanos(48));
-        assert_eq!(
-            life.response(),
-            life.send_lag() + life.wait() + life.service()
-        );
+        assert_eq!(life.response(), life.send_lag() + life.wait() + life.service());
     }
 }

@@ -63,9 +63,7 @@ impl Tally {
     pub fn record_start(&mut self, sample: &Sample, statements: &[Nanos]) {
         self.counts.record(sample);
         self.counts.overflows += self.histograms.record_request(sample, statements);
-        if let Outcome::Failed(failure) = &sample.outcome {
-            self.failures.add(failure.class, failure.code, 1);
-        }
+        self.failures.record(sample);
     }
 
     /// Counts a request where its end lies.
@@ -76,12 +74,7 @@ impl Tally {
 
     /// Adds another tally of the same job.
     pub fn merge(&mut self, other: &Tally) {
-        let Tally {
-            counts,
-            ends,
-            failures,
-            histograms,
-        } = other;
+        let Tally { counts, ends, failures, histograms } = other;
         self.counts.merge(counts);
         self.ends.merge(ends);
         self.failures.merge(failures);
@@ -95,12 +88,7 @@ impl Tally {
 
     /// Forgets everything and keeps the memory.
     pub fn reset(&mut self) {
-        let Tally {
-            counts,
-            ends,
-            failures,
-            histograms,
-        } = self;
+        let Tally { counts, ends, failures, histograms } = self;
         *counts = Counts::default();
         *ends = Ends::default();
         failures.0.clear();
@@ -111,13 +99,7 @@ impl Tally {
 impl Counts {
     /// Counts a request, but not its times.
     pub fn record(&mut self, sample: &Sample) {
-        let Effort {
-            rows,
-            bytes_sent,
-            bytes_received,
-            retries,
-            busy_waits,
-        } = sample.effort;
+        let Effort { rows, bytes_sent, bytes_received, retries, busy_waits } = sample.effort;
         self.balance.settle(&sample.outcome);
         self.bytes_sent += bytes_sent;
         self.bytes_received += bytes_received;
@@ -157,11 +139,7 @@ impl Histograms {
         let mut overflows = 0;
         let mut record = |kind, time| overflows += self.record(kind, time);
         match &sample.outcome {
-            Outcome::Completed
-            | Outcome::Failed(Failure {
-                class: Class::Timeout,
-                ..
-            }) => {
+            Outcome::Completed | Outcome::Failed(Failure { class: Class::Timeout, .. }) => {
                 record(Kind::Response, life.response());
                 record(Kind::Service, life.service());
             }
@@ -194,24 +172,23 @@ impl Failures {
     /// How many different codes are told apart; further ones are counted as `other`.
     pub const LIMIT: usize = 64;
 
+    /// Counts a request, if it ended in an error.
+    pub fn record(&mut self, sample: &Sample) {
+        if let Outcome::Failed(failure) = &sample.outcome {
+            self.add(failure.class, failure.code, 1);
+        }
+    }
+
     /// Counts `count` errors.
     pub fn add(&mut self, class: Class, code: Code, count: u64) {
-        if let Some(entry) = self
-            .0
-            .iter_mut()
-            .find(|(c, k, _)| (*c, *k) == (class, code))
-        {
+        if let Some(entry) = self.0.iter_mut().find(|(c, k, _)| (*c, *k) == (class, code)) {
             entry.2 += count;
         } else if self.0.len() < Failures::LIMIT {
             self.0.push((class, code, count));
         } else {
             // One entry per class may come on top of the limit.
             let other = Code::new("other");
-            match self
-                .0
-                .iter_mut()
-                .find(|(c, k, _)| (*c, *k) == (class, other))
-            {
+            match self.0.iter_mut().find(|(c, k, _)| (*c, *k) == (class, other)) {
                 Some(entry) => entry.2 += count,
                 None => self.0.push((class, other, count)),
             }
@@ -236,57 +213,30 @@ mod tests {
     use super::*;
     use crate::balance::Balance;
     use base::Stamp;
+    use proptest::prelude::*;
 
     fn sample(outcome: Outcome, sent: bool) -> Sample {
         let [intended, noticed, assigned, sent_at, done] = [0, 10, 30, 60, 100].map(Stamp);
-        let life = Life {
-            intended,
-            noticed,
-            assigned,
-            sent: sent_at,
-            done,
-        };
-        let effort = Effort {
-            rows: 2,
-            bytes_sent: 5,
-            bytes_received: 9,
-            retries: 1,
-            busy_waits: 3,
-        };
-        Sample {
-            life,
-            sent,
-            outcome,
-            effort,
-        }
+        let life = Life { intended, noticed, assigned, sent: sent_at, done };
+        let effort =
+            Effort { rows: 2, bytes_sent: 5, bytes_received: 9, retries: 1, busy_waits: 3 };
+        Sample { life, sent, outcome, effort }
     }
 
     fn failed(class: Class) -> Outcome {
-        Outcome::Failed(Failure {
-            class,
-            code: Code::new("x"),
-            accepted: class == Class::Conflict,
-        })
+        Outcome::Failed(Failure { class, code: Code::new("x"), accepted: class == Class::Conflict })
     }
 
     /// The kinds that hold a value, with it.
     fn recorded(tally: &Tally) -> Vec<(String, u64)> {
-        let filled = tally
-            .histograms
-            .iter()
-            .filter(|(_, histogram)| !histogram.is_empty());
-        filled
-            .map(|(kind, histogram)| (kind.name(), histogram.max()))
-            .collect()
+        let filled = tally.histograms.iter().filter(|(_, histogram)| !histogram.is_empty());
+        filled.map(|(kind, histogram)| (kind.name(), histogram.max())).collect()
     }
 
     fn check(outcome: Outcome, sent: bool, expected: &[(&str, u64)]) -> Tally {
         let mut tally = Tally::new(1);
         tally.record_start(&sample(outcome, sent), &[Nanos(7)][..usize::from(sent)]);
-        let expected: Vec<_> = expected
-            .iter()
-            .map(|(k, v)| ((*k).to_owned(), *v))
-            .collect();
+        let expected: Vec<_> = expected.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect();
         assert_eq!(recorded(&tally), expected);
         tally
     }
@@ -308,10 +258,7 @@ mod tests {
         let expected = [("wait", 20), ("send-lag", 40), ("error", 100)];
         assert_eq!(recorded(&tally), expected.map(|(k, v)| (k.to_owned(), v)));
         assert_eq!(tally.counts.accepted_errors, 1);
-        assert_eq!(
-            tally.failures.iter().next(),
-            Some((Class::Conflict, Code::new("x"), 1))
-        );
+        assert_eq!(tally.failures.iter().next(), Some((Class::Conflict, Code::new("x"), 1)));
     }
 
     #[test]
@@ -336,18 +283,66 @@ mod tests {
         }
         assert_eq!(merged.counts, whole.counts);
         assert_eq!(merged.counts.balance, Balance::of(1, 2, 1, 1));
-        assert_eq!(
-            merged.ends,
-            Ends {
-                completed: 1,
-                errors: 2,
-                rows: 2
-            }
-        );
+        assert_eq!(merged.ends, Ends { completed: 1, errors: 2, rows: 2 });
         assert_eq!(merged.failures, whole.failures);
         assert_eq!(recorded(&merged), recorded(&whole));
         merged.reset();
         assert!(merged.is_empty() && recorded(&merged).is_empty());
+    }
+
+    fn any_sample() -> impl Strategy<Value = Sample> {
+        let outcome = (0..5usize, 0..3usize).prop_map(|(outcome, code)| match outcome {
+            0 => Outcome::Completed,
+            1 => Outcome::Rejected,
+            2 => Outcome::Unsent,
+            _ => Outcome::Failed(Failure {
+                class: [Class::Timeout, Class::Conflict, Class::Server][code],
+                code: Code::new(["timeout", "40001", "53100"][code]),
+                accepted: code == 1,
+            }),
+        });
+        (outcome, 1..10_000_000_000_000u64).prop_map(|(outcome, time)| {
+            let mut sample = sample(outcome, true);
+            sample.life.done = Stamp(100 + time);
+            sample
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::with_cases(32)
+        })]
+
+        #[test]
+        fn requests_merge_in_any_grouping_and_order(
+            samples in proptest::collection::vec((any_sample(), 0..4usize), 0..60),
+        ) {
+            let mut whole = Tally::new(1);
+            let mut parts = vec![Tally::new(1); 4];
+            for (sample, part) in &samples {
+                for tally in [&mut whole, &mut parts[*part]] {
+                    tally.record_start(sample, &[sample.life.service()]);
+                    tally.record_end(sample);
+                }
+            }
+            let [first, second, third, fourth] = &mut parts[..] else { unreachable!() };
+            // The last before the first, and two of them beforehand.
+            third.merge(second);
+            fourth.merge(first);
+            fourth.merge(third);
+            prop_assert_eq!(fourth.counts, whole.counts);
+            prop_assert_eq!(fourth.ends, whole.ends);
+            let sorted = |tally: &Tally| {
+                let mut failures: Vec<_> = tally.failures.iter().collect();
+                failures.sort_unstable();
+                failures
+            };
+            prop_assert_eq!(sorted(fourth), sorted(&whole));
+            for (kind, histogram) in whole.histograms.iter() {
+                prop_assert_eq!(fourth.histograms.of(kind), histogram);
+            }
+        }
     }
 
     #[test]
@@ -357,9 +352,6 @@ mod tests {
             failures.add(Class::Server, Code::new(&number.to_string()), 1);
         }
         assert_eq!(failures.iter().count(), Failures::LIMIT + 1);
-        assert_eq!(
-            failures.iter().map(|(_, _, count)| count).sum::<u64>(),
-            1_000
-        );
+        assert_eq!(failures.iter().map(|(_, _, count)| count).sum::<u64>(), 1_000);
     }
 }

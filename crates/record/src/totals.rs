@@ -30,16 +30,9 @@ impl Totals {
     pub fn new(grid: Grid, statements: &[u16]) -> Totals {
         let jobs = statements
             .iter()
-            .map(|&count| JobTotals {
-                intervals: Vec::new(),
-                window: Tally::new(count),
-            })
+            .map(|&count| JobTotals { intervals: Vec::new(), window: Tally::new(count) })
             .collect();
-        Totals {
-            grid,
-            events: Vec::new(),
-            jobs,
-        }
+        Totals { grid, events: Vec::new(), jobs }
     }
 
     /// One job.
@@ -112,10 +105,7 @@ pub struct MemoryOutlet {
 impl MemoryOutlet {
     /// An outlet to `totals`.
     pub fn new(totals: Totals) -> MemoryOutlet {
-        MemoryOutlet {
-            totals: Arc::new(Mutex::new(totals)),
-            returned: Vec::new(),
-        }
+        MemoryOutlet { totals: Arc::new(Mutex::new(totals)), returned: Vec::new() }
     }
 
     /// What was handed over so far.
@@ -127,10 +117,7 @@ impl MemoryOutlet {
 /// A clone is another lane's outlet to the same totals.
 impl Clone for MemoryOutlet {
     fn clone(&self) -> MemoryOutlet {
-        MemoryOutlet {
-            totals: Arc::clone(&self.totals),
-            returned: Vec::new(),
-        }
+        MemoryOutlet { totals: Arc::clone(&self.totals), returned: Vec::new() }
     }
 }
 

@@ -1,0 +1,195 @@
+//! Why a record could not be written or read.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a record could not be written or read. Its `Display` names the file, says what is wrong and
+/// what to do; the cause is its `source`.
+#[derive(Debug)]
+pub struct RecordError {
+    path: PathBuf,
+    kind: RecordErrorKind,
+    source: Option<Cause>,
+}
+
+/// An error of something beneath.
+pub(crate) type Cause = Box<dyn Error + Send + Sync>;
+
+/// What is wrong with a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordErrorKind {
+    /// There is something at the place where a new record should be.
+    Exists,
+    /// A new record cannot be made at this place.
+    CannotCreate,
+    /// A record cannot be continued: the disk is full, or failed.
+    CannotWrite,
+    /// The recorder's thread panicked.
+    Crashed,
+    /// There is nothing at this place.
+    NotFound,
+    /// It is a directory, or something else that is not a file.
+    NotAFile,
+    /// It cannot be read.
+    CannotRead,
+    /// It is a file of another kind; the words say which.
+    NotARecord(&'static str),
+    /// It was written by a later version.
+    Newer {
+        /// The version of the record.
+        version: i64,
+        /// The version of the program that wrote it, if it says so.
+        assay: Option<String>,
+    },
+    /// It is a record, but its content is not what was written; the words say where.
+    Damaged(String),
+    /// What was read from it could not be written elsewhere.
+    Output,
+}
+
+impl RecordError {
+    pub(crate) fn new(path: &Path, kind: RecordErrorKind) -> RecordError {
+        RecordError { path: path.to_owned(), kind, source: None }
+    }
+
+    pub(crate) fn because(self, source: impl Into<Cause>) -> RecordError {
+        RecordError { source: Some(source.into()), ..self }
+    }
+
+    /// What is wrong.
+    pub fn kind(&self) -> &RecordErrorKind {
+        &self.kind
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.kind {
+            RecordErrorKind::Exists => write!(
+                f,
+                "`{path}` exists, and a record is never overwritten: name another file with --out, \
+                 or move this one away"
+            ),
+            RecordErrorKind::CannotCreate => write!(
+                f,
+                "cannot create the record `{path}`: name a file in a directory that exists and can \
+                 be written to with --out"
+            ),
+            RecordErrorKind::CannotWrite => write!(
+                f,
+                "cannot go on writing the record `{path}`: what it holds so far stays readable"
+            ),
+            RecordErrorKind::Crashed => write!(
+                f,
+                "the recorder of `{path}` crashed: what it holds so far stays readable; this is a \
+                 defect of Assay, please report it"
+            ),
+            RecordErrorKind::NotFound => write!(f, "there is no file `{path}`"),
+            RecordErrorKind::NotAFile => {
+                write!(f, "`{path}` is not a file: name a record, its name ends in .assay")
+            }
+            RecordErrorKind::CannotRead => write!(f, "cannot read `{path}`"),
+            RecordErrorKind::NotARecord(found) => {
+                write!(f, "`{path}` is not a record of Assay: it is {found}")
+            }
+            RecordErrorKind::Newer { version, assay } => {
+                let writer = assay.as_ref().map(|assay| format!(" by Assay {assay}"));
+                write!(
+                    f,
+                    "`{path}` was written{} in version {version} of the format, later than any \
+                     that this program knows: read it with that Assay or a later one",
+                    writer.unwrap_or_default()
+                )
+            }
+            RecordErrorKind::Damaged(place) => write!(
+                f,
+                "the record `{path}` is damaged: {place}; use a copy of it if there is one"
+            ),
+            RecordErrorKind::Output => write!(f, "cannot write what was read from `{path}`"),
+        }
+    }
+}
+
+impl Error for RecordError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_ref().map(|source| source.as_ref() as &(dyn Error + 'static))
+    }
+}
+
+/// What went wrong beneath, before it is known in which file.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// SQLite says so.
+    Sql(rusqlite::Error),
+    /// A value that no writer writes.
+    Content(String),
+}
+
+impl Trouble {
+    pub(crate) fn content(what: impl Into<String>) -> Trouble {
+        Trouble::Content(what.into())
+    }
+
+    /// As an error of a writer.
+    pub(crate) fn while_writing(self, path: &Path) -> RecordError {
+        match self {
+            Trouble::Sql(error) => {
+                RecordError::new(path, RecordErrorKind::CannotWrite).because(error)
+            }
+            Trouble::Content(_) => self.while_reading(path, ""),
+        }
+    }
+
+    /// As an error of a reader that was at this place. SQLite's complaints about what lies around
+    /// the content (locks, permissions, a failing disk) are not damage.
+    pub(crate) fn while_reading(self, path: &Path, place: &str) -> RecordError {
+        let damaged = |what: String| RecordError::new(path, RecordErrorKind::Damaged(what));
+        match self {
+            Trouble::Content(what) if place.is_empty() => damaged(what),
+            Trouble::Content(what) => damaged(format!("{place}: {what}")),
+            Trouble::Sql(error) => match error.sqlite_error_code() {
+                Some(code) if is_about_surroundings(code) => {
+                    RecordError::new(path, RecordErrorKind::CannotRead).because(error)
+                }
+                Some(_) | None => damaged(place.to_owned()).because(error),
+            },
+        }
+    }
+}
+
+fn is_about_surroundings(code: rusqlite::ErrorCode) -> bool {
+    use rusqlite::ErrorCode as Code;
+    let surroundings = [
+        Code::PermissionDenied,
+        Code::DatabaseBusy,
+        Code::DatabaseLocked,
+        Code::OutOfMemory,
+        Code::ReadOnly,
+        Code::SystemIoFailure,
+        Code::CannotOpen,
+        Code::FileLockingProtocolFailed,
+    ];
+    surroundings.contains(&code)
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Trouble {
+        Trouble::Sql(error)
+    }
+}
+
+/// An error of the file system as one of a new record.
+pub(crate) fn cannot_create(path: &Path, error: io::Error) -> RecordError {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => RecordError::new(path, RecordErrorKind::Exists),
+        _ => RecordError::new(path, RecordErrorKind::CannotCreate).because(error),
+    }
+}

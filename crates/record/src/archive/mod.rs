@@ -1,0 +1,85 @@
+//! The `.assay` file: one SQLite database that holds one run.
+//!
+//! A [`Writer`] creates it and adds rows, in transactions; [`Archive`] reads it and says what is
+//! wrong with a file that cannot be read. [`v1`] holds the tables and the meaning of their rows.
+//! `docs/record.md` describes the tables to those who query them.
+//!
+//! What a reader returns is what was written, or an error: a record that lost rows or bytes is not
+//! read as a shorter one.
+
+mod encoding;
+mod error;
+mod open;
+mod reader;
+mod v1;
+mod writer;
+
+pub use error::{RecordError, RecordErrorKind};
+pub use reader::{
+    Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
+};
+
+pub(crate) use error::Trouble;
+pub(crate) use writer::{Second, Writer};
+
+/// `PRAGMA application_id` of every record: the letters `ASAY`.
+const APPLICATION: i64 = 0x4153_4159;
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use base::{Nanos, Seed, Target, WallTime};
+
+    use crate::facts::{Header, JobHeader, Pace, TargetText};
+
+    /// A directory of its own in the temporary directory.
+    pub(crate) struct Place(PathBuf);
+
+    impl Place {
+        pub(crate) fn new(name: &str) -> Place {
+            static NUMBER: AtomicU32 = AtomicU32::new(0);
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let name = format!("assay-unit-{}-{number}-{name}", std::process::id());
+            let directory = std::env::temp_dir().join(name);
+            std::fs::create_dir(&directory).unwrap();
+            Place(directory)
+        }
+
+        pub(crate) fn path(&self, name: &str) -> PathBuf {
+            self.0.join(name)
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// The header of a run with one job.
+    pub(crate) fn header() -> Header {
+        let job = JobHeader {
+            name: "read".to_owned(),
+            model: "closed".to_owned(),
+            arrival: None,
+            offered_per_s: None,
+            connections_asked: None,
+            statements: vec!["select 1".to_owned()],
+        };
+        Header {
+            assay: "0.1.0".to_owned(),
+            started: WallTime::EPOCH,
+            pace: Pace::Real,
+            seed: Seed::default(),
+            target: TargetText::from(&Target::parse("sim:mm1").unwrap()),
+            command: "assay run read.ini".to_owned(),
+            workload: "read.ini".to_owned(),
+            plan: "read: closed".to_owned(),
+            warmup: Nanos::ZERO,
+            duration: None,
+            jobs: vec![job],
+        }
+    }
+}

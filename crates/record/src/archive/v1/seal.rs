@@ -1,0 +1,101 @@
+//! What the rows of a record add up to, so that a row that is lost is missed.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, params};
+
+use super::rows::{SCALARS, natural, scalars};
+use crate::archive::error::Trouble;
+use crate::balance::{Counts, Ends};
+
+/// The tables whose rows are counted.
+const COUNTED: [&str; 8] =
+    ["meta", "job", "statement", "event", "client", "setting", "load", "load_progress"];
+
+/// The tables whose rows are counted job by job.
+const COUNTED_BY_JOB: [&str; 3] = ["interval", "histogram", "failure"];
+
+/// The job of a total over all jobs.
+const ALL_JOBS: i64 = -1;
+
+/// Totals by their names and jobs.
+pub(crate) type Totals = BTreeMap<(String, i64), u64>;
+
+/// What the rows of `interval` must add up to, if so much was counted of each job.
+pub(crate) fn sums(of_jobs: &[(Counts, Ends)]) -> Totals {
+    let of_jobs = of_jobs.iter().zip(0..).flat_map(|((counts, ends), job)| {
+        let scalars = SCALARS.into_iter().zip(scalars(counts, ends));
+        scalars.map(move |(what, total)| ((what.to_owned(), job), total))
+    });
+    of_jobs.collect()
+}
+
+/// What the rows of `interval` add up to. A job without rows is missing.
+pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, Trouble> {
+    let sums: Vec<String> = SCALARS.iter().map(|scalar| format!("sum({scalar})")).collect();
+    let sums = sums.join(", ");
+    let mut select = of.prepare(&format!("select job, {sums} from interval group by job"))?;
+    let mut rows = select.query([])?;
+    let mut totals = Totals::new();
+    while let Some(row) = rows.next()? {
+        let job = row.get(0)?;
+        for (place, what) in SCALARS.into_iter().enumerate() {
+            totals.insert((what.to_owned(), job), natural(row, 1 + place)?);
+        }
+    }
+    Ok(totals)
+}
+
+/// Writes sums of `interval`, and how many rows there are in all tables.
+pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), Trouble> {
+    let mut insert = to.prepare("insert into seal values (?, ?, ?)")?;
+    for ((what, job), total) in sums.iter().chain(&count_rows(to)?) {
+        insert.execute(params![what, job, i64::try_from(*total).unwrap_or(i64::MAX)])?;
+    }
+    Ok(())
+}
+
+/// Compares the seal of a record with its rows. To be asked of a record that has one.
+pub(crate) fn check_seal(of: &Connection) -> Result<(), Trouble> {
+    let mut sealed = read_seal(of)?;
+    let mut found = count_rows(of)?;
+    found.extend(sums_on_disk(of)?);
+    // A job without rows adds up to nothing.
+    sealed.retain(|what, total| *total > 0 || found.contains_key(what));
+    for (what, job) in sealed.keys().chain(found.keys()) {
+        let key = (what.clone(), *job);
+        let [sealed, found] = [&sealed, &found].map(|totals| totals.get(&key).copied());
+        if sealed != found {
+            let [sealed, found] = [sealed, found].map(Option::unwrap_or_default);
+            let of_job = if *job == ALL_JOBS { String::new() } else { format!(" of job {job}") };
+            return Err(Trouble::content(format!(
+                "there were {sealed} {what}{of_job}, and there are {found}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn read_seal(from: &Connection) -> Result<Totals, Trouble> {
+    let mut select = from.prepare("select what, job, total from seal")?;
+    let mut rows = select.query([])?;
+    let mut totals = Totals::new();
+    while let Some(row) = rows.next()? {
+        totals.insert((row.get(0)?, row.get(1)?), natural(row, 2)?);
+    }
+    Ok(totals)
+}
+
+fn count_rows(of: &Connection) -> Result<Totals, Trouble> {
+    let all = COUNTED.map(|table| (table, "-1", ""));
+    let by_job = COUNTED_BY_JOB.map(|table| (table, "job", " group by job"));
+    let mut totals = Totals::new();
+    for (table, job, group) in all.into_iter().chain(by_job) {
+        let mut count = of.prepare(&format!("select {job}, count(*) from {table}{group}"))?;
+        let mut rows = count.query([])?;
+        while let Some(row) = rows.next()? {
+            totals.insert((format!("rows of {table}"), row.get(0)?), natural(row, 1)?);
+        }
+    }
+    Ok(totals)
+}

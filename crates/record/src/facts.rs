@@ -1,0 +1,186 @@
+//! What is known of a run beside its requests: before it, during it, and at its end.
+
+use std::fmt;
+
+use base::{Nanos, Seed, Target, WallTime};
+
+use crate::grid::Grid;
+
+/// Everything that is known before time zero.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Header {
+    /// The version of the program.
+    pub assay: String,
+    /// When the run began; time zero comes later, after setup and loads.
+    pub started: WallTime,
+    /// Real or virtual time.
+    pub pace: Pace,
+    /// The seed of every schedule and value.
+    pub seed: Seed,
+    /// The target, without its password.
+    pub target: TargetText,
+    /// The command line, rebuilt from what was understood of it.
+    pub command: String,
+    /// The name of the workload file.
+    pub workload: String,
+    /// The plan in words, as `assay check` prints it.
+    pub plan: String,
+    /// What is not measured at the beginning.
+    pub warmup: Nanos,
+    /// How long requests are scheduled, warm-up included; `None` is until interrupted.
+    pub duration: Option<Nanos>,
+    /// The jobs in the order of the plan.
+    pub jobs: Vec<JobHeader>,
+}
+
+impl Header {
+    /// Where the intervals of the run lie.
+    pub fn grid(&self) -> Grid {
+        Grid::new(self.warmup, self.duration)
+    }
+}
+
+/// What is known of a job before time zero.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobHeader {
+    /// Its name.
+    pub name: String,
+    /// The word for its model: `open`, `queue`, `partly-open`, `closed`, `timetable`, `replay`.
+    pub model: String,
+    /// The word for its arrival process, if it has one: `poisson`, `uniform`.
+    pub arrival: Option<String>,
+    /// Requests per second that it is meant to make, if it has a constant rate.
+    pub offered_per_s: Option<f64>,
+    /// How many connections it was told to use, if it was.
+    pub connections_asked: Option<u32>,
+    /// The texts of its statements: as many as its cells have statement histograms.
+    pub statements: Vec<String>,
+}
+
+/// How time passes in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// As it does: whoever hands something over must not be made to wait.
+    Real,
+    /// As fast as the events can be worked off: whoever is too fast may be made to wait.
+    Virtual,
+}
+
+impl Pace {
+    /// Every pace.
+    pub const ALL: [Pace; 2] = [Pace::Real, Pace::Virtual];
+
+    /// The word for this pace in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pace::Real => "real",
+            Pace::Virtual => "virtual",
+        }
+    }
+}
+
+/// A target in words. It can only be made from a parsed [`Target`], whose text has no password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetText(String);
+
+impl TargetText {
+    /// The URL without its password.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What a record says that the target was.
+    pub(crate) fn recorded(text: String) -> TargetText {
+        TargetText(text)
+    }
+}
+
+impl From<&Target> for TargetText {
+    fn from(target: &Target) -> TargetText {
+        TargetText(target.to_string())
+    }
+}
+
+impl fmt::Display for TargetText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How a run came to its end. The record of a run that was killed has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// When the schedule ended, after time zero.
+    pub at: Nanos,
+    /// Why.
+    pub kind: EndKind,
+    /// The details in words; empty where there are none.
+    pub text: String,
+}
+
+/// Why a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndKind {
+    /// Its duration was over, or every job had made its requests.
+    Completed,
+    /// The user ended it.
+    Interrupted,
+    /// An error ended it.
+    StoppedByError,
+    /// The target was unreachable from some moment to the end.
+    TargetLost,
+    /// The record could not be kept any longer.
+    RecorderFailed,
+}
+
+impl EndKind {
+    /// Every kind.
+    pub const ALL: [EndKind; 5] = [
+        EndKind::Completed,
+        EndKind::Interrupted,
+        EndKind::StoppedByError,
+        EndKind::TargetLost,
+        EndKind::RecorderFailed,
+    ];
+
+    /// The word for this kind in records and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            EndKind::Completed => "completed",
+            EndKind::Interrupted => "interrupted",
+            EndKind::StoppedByError => "stopped-by-error",
+            EndKind::TargetLost => "target-lost",
+            EndKind::RecorderFailed => "recorder-failed",
+        }
+    }
+}
+
+/// What the load generator's own process has used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientSample {
+    /// Processor time outside the kernel since the process began.
+    pub cpu_user: Nanos,
+    /// Processor time in the kernel since the process began.
+    pub cpu_system: Nanos,
+    /// Memory in use, if the system tells.
+    pub rss_bytes: Option<u64>,
+    /// The most memory that was in use, if the system tells.
+    pub peak_rss_bytes: Option<u64>,
+    /// Threads, if the system tells.
+    pub threads: Option<u64>,
+}
+
+/// How far a table has been filled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// The table.
+    pub table: String,
+    /// When its filling began.
+    pub started: WallTime,
+    /// How long it has taken so far.
+    pub length: Nanos,
+    /// Rows that were committed so far.
+    pub rows: u64,
+    /// Bytes of values that were sent so far.
+    pub bytes: u64,
+}

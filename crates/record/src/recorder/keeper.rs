@@ -1,0 +1,291 @@
+//! The recorder's thread: what it does with each message, and when it writes.
+//!
+//! In real time an interval that every lane has left is written at once, which makes one
+//! transaction per second; in virtual time some hundreds of intervals share one. When something
+//! cannot be written the lanes learn of it, what they still hand over is emptied and returned, and
+//! the record stays as its last transaction left it.
+
+use std::mem;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::Duration;
+
+use base::{Clock, Monotonic, Nanos, Stamp};
+
+use super::books::Books;
+use super::live::LiveView;
+use super::outlet::{Health, Lane, Message, Note};
+use super::process;
+use super::roll::{Complete, Roll};
+use crate::archive::{RecordError, Trouble, Writer};
+use crate::delivery::{Delivery, Event, EventKind, LateBatch, Returned};
+use crate::facts::{ClientSample, End, EndKind, Header, Pace};
+use crate::grid::Grid;
+
+/// How long anything stays unsaved in real time if the intervals do not become complete: longer
+/// than an interval, so that their rhythm leads.
+const UNSAVED: Nanos = Nanos::from_millis(1_500);
+
+/// How many intervals a transaction holds in virtual time.
+const INTERVALS_IN_VIRTUAL: u32 = 256;
+
+/// How many batches of late answers are collected before the rows that they belong to are fetched.
+const BATCHES: usize = 32;
+
+/// How many events a record holds.
+const EVENTS: u64 = 10_000;
+
+/// How many bytes of an event's text are kept.
+const EVENT_TEXT: usize = 4_096;
+
+/// The state of the recorder's thread.
+pub(super) struct Keeper {
+    grid: Grid,
+    pace: Pace,
+    books: Books,
+    roll: Roll,
+    /// The ways back to the lanes, in the order of their numbers.
+    lanes: Vec<SyncSender<Returned>>,
+    late: Vec<(Lane, Box<LateBatch>)>,
+    events: u64,
+    /// Intervals that became complete since the last transaction.
+    complete: u32,
+    /// Since when there is something that is not part of the record.
+    unsaved_since: Option<Stamp>,
+    /// How the run ended, or that there was none, once that is known.
+    last_words: Option<Option<End>>,
+    health: Arc<Health>,
+    live: LiveView,
+}
+
+impl Keeper {
+    pub(super) fn new(
+        writer: Writer,
+        header: &Header,
+        health: Arc<Health>,
+        live: LiveView,
+    ) -> Keeper {
+        Keeper {
+            grid: header.grid(),
+            pace: header.pace,
+            books: Books::new(writer, header),
+            roll: Roll::default(),
+            lanes: Vec::new(),
+            late: Vec::new(),
+            events: 0,
+            complete: 0,
+            unsaved_since: None,
+            last_words: None,
+            health,
+            live,
+        }
+    }
+
+    /// Takes what comes until the run and every lane have ended, or until nobody is left who could
+    /// say more.
+    pub(super) fn keep(mut self, receiver: &Receiver<Message>) -> Result<(), RecordError> {
+        self.attend(receiver).and_then(|()| self.close()).map_err(|trouble| {
+            self.health.fail();
+            self.refuse_all(receiver);
+            let error = trouble.while_writing(self.books.writer.path());
+            self.mark_as_failed(&error);
+            error
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        self.last_words.is_some() && self.roll.is_empty()
+    }
+
+    fn attend(&mut self, receiver: &Receiver<Message>) -> Result<(), Trouble> {
+        while !self.is_over() {
+            match self.next(receiver) {
+                Ok(message) => self.take(message)?,
+                Err(RecvTimeoutError::Timeout) => self.save()?,
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&self, receiver: &Receiver<Message>) -> Result<Message, RecvTimeoutError> {
+        match (self.pace, self.unsaved_since) {
+            (Pace::Real, Some(since)) => {
+                let left = UNSAVED.saturating_sub(Monotonic.now().since(since));
+                receiver.recv_timeout(Duration::from_nanos(left.0))
+            }
+            (Pace::Real, None) | (Pace::Virtual, _) => {
+                receiver.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message) -> Result<(), Trouble> {
+        if self.unsaved_since.is_none() {
+            self.unsaved_since = Some(Monotonic.now());
+        }
+        match message {
+            Message::Opened(lane, returns) => self.open(lane, returns),
+            Message::Delivered(lane, Delivery::Cell(mut cell)) => {
+                self.books.add_cell(&mut cell)?;
+                self.give_back(lane, Returned::Cell(cell));
+            }
+            Message::Delivered(lane, Delivery::Late(batch)) => {
+                self.late.push((lane, batch));
+                if self.late.len() >= BATCHES {
+                    self.add_late()?;
+                }
+            }
+            Message::Delivered(lane, Delivery::Gauges { lane: _, interval, gauges }) => {
+                self.roll.report(lane, interval, gauges);
+                self.turn()?;
+            }
+            Message::Delivered(_, Delivery::Event(event)) => self.add_event(event)?,
+            Message::Noted(note) => self.take_note(note)?,
+            Message::Closed(lane, lost) => {
+                self.roll.close(lane);
+                if lost > 0 {
+                    self.add_loss(lane, lost)?;
+                }
+                self.turn()?;
+            }
+            Message::End(end) => self.last_words = Some(end),
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, lane: Lane, returns: SyncSender<Returned>) {
+        debug_assert_eq!(lane.0 as usize, self.lanes.len(), "lanes are numbered as they open");
+        self.lanes.push(returns);
+        self.roll.open(lane);
+    }
+
+    /// Works off the intervals that every lane has left.
+    fn turn(&mut self) -> Result<(), Trouble> {
+        let mut last = None;
+        while let Some(Complete { interval, gauges }) = self.roll.next_complete() {
+            self.books.set_gauges(interval, gauges.as_deref())?;
+            self.complete += 1;
+            last = Some(interval);
+        }
+        let Some(interval) = last else { return Ok(()) };
+        self.add_late()?;
+        if self.pace == Pace::Virtual && self.complete < INTERVALS_IN_VIRTUAL {
+            return Ok(());
+        }
+        self.live.show(self.books.picture(interval));
+        if let Some(sample) = self.sample() {
+            self.books.writer.add_client(self.grid.end(interval), &sample)?;
+        }
+        self.save()
+    }
+
+    fn save(&mut self) -> Result<(), Trouble> {
+        self.add_late()?;
+        self.books.save()?;
+        self.complete = 0;
+        self.unsaved_since = None;
+        Ok(())
+    }
+
+    fn add_late(&mut self) -> Result<(), Trouble> {
+        let batches = mem::take(&mut self.late);
+        self.books.add_late(batches.iter().map(|(_, batch)| &**batch))?;
+        for (lane, mut batch) in batches {
+            batch.reset();
+            self.give_back(lane, Returned::Late(batch));
+        }
+        Ok(())
+    }
+
+    fn add_event(&mut self, event: Event) -> Result<(), Trouble> {
+        self.events += 1;
+        if self.events > EVENTS {
+            return Ok(());
+        }
+        let Event { at, job, kind, mut text } = event;
+        text.truncate(text.floor_char_boundary(EVENT_TEXT));
+        self.books.writer.add_event(&Event { at, job, kind, text })
+    }
+
+    fn add_loss(&mut self, lane: Lane, lost: u64) -> Result<(), Trouble> {
+        let at = self.roll.last_complete().map_or(Nanos::ZERO, |last| self.grid.end(last));
+        let text = format!(
+            "lane {} handed over faster than the record could be written: {lost} parts of it are \
+             missing",
+            lane.0
+        );
+        self.add_event(Event { at, job: None, kind: EventKind::RecorderFailed, text })
+    }
+
+    fn take_note(&mut self, note: Note) -> Result<(), Trouble> {
+        let sample = self.sample();
+        let writer = &mut self.books.writer;
+        match note {
+            Note::TimeZero(zero) => {
+                writer.set_time_zero(zero)?;
+                sample.map_or(Ok(()), |sample| writer.add_client(Nanos::ZERO, &sample))
+            }
+            Note::Setting(name, value) => writer.set_setting(&name, &value),
+            Note::Load(load) => writer.set_load(&load, sample.as_ref()),
+        }
+    }
+
+    /// What this process uses; nobody's business in virtual time, whose records repeat themselves.
+    fn sample(&self) -> Option<ClientSample> {
+        match self.pace {
+            Pace::Real => Some(process::sample()),
+            Pace::Virtual => None,
+        }
+    }
+
+    /// Returns something to the lane that it came from. If the lane has ended, or has more than it
+    /// takes back, it is freed.
+    fn give_back(&self, lane: Lane, returned: Returned) {
+        let _ = self.lanes[lane.0 as usize].try_send(returned);
+    }
+
+    fn close(&mut self) -> Result<(), Trouble> {
+        self.turn()?;
+        self.add_late()?;
+        match self.last_words.take().flatten() {
+            Some(end) => self.books.seal(&end, self.events.saturating_sub(EVENTS)),
+            None => self.books.save(),
+        }
+    }
+
+    /// Empties and returns what the lanes still hand over.
+    fn refuse_all(&mut self, receiver: &Receiver<Message>) {
+        while !self.is_over() {
+            match receiver.recv() {
+                Ok(Message::Opened(lane, returns)) => self.open(lane, returns),
+                Ok(Message::Closed(lane, _)) => self.roll.close(lane),
+                Ok(Message::Delivered(lane, delivery)) => match delivery {
+                    Delivery::Cell(mut cell) => {
+                        cell.tally.reset();
+                        self.give_back(lane, Returned::Cell(cell));
+                    }
+                    Delivery::Late(mut batch) => {
+                        batch.reset();
+                        self.give_back(lane, Returned::Late(batch));
+                    }
+                    Delivery::Gauges { .. } | Delivery::Event(_) => {}
+                },
+                Ok(Message::Noted(_)) => {}
+                Ok(Message::End(end)) => self.last_words = Some(end),
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// Tries to say in the record why it ends where it does.
+    fn mark_as_failed(&mut self, error: &RecordError) {
+        let at = self.roll.last_complete().map_or(Nanos::ZERO, |last| self.grid.end(last));
+        let cause = std::error::Error::source(error);
+        let text = cause.map_or_else(|| error.to_string(), ToString::to_string);
+        let end = End { at, kind: EndKind::RecorderFailed, text };
+        // The disk that refused a row may well refuse this too; then the record looks like that of
+        // a killed run, and the error that is returned says why.
+        let _ = self.books.writer.seal_as_is(&end);
+    }
+}

@@ -1,0 +1,150 @@
+//! Which intervals every lane has left behind.
+
+use std::collections::BTreeMap;
+
+use super::outlet::Lane;
+use crate::delivery::Gauge;
+use crate::grid::Interval;
+
+/// How many intervals wait for a lane that says nothing.
+const WAITING: usize = 64;
+
+/// Collects what the lanes report at the ends of intervals.
+#[derive(Default)]
+pub(super) struct Roll {
+    /// The lanes that have not ended, with the last interval that each has left.
+    lanes: BTreeMap<Lane, Option<Interval>>,
+    waiting: BTreeMap<Interval, BTreeMap<Lane, Vec<Gauge>>>,
+    done: Option<Interval>,
+}
+
+/// An interval that every lane has left.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Complete {
+    pub(super) interval: Interval,
+    /// The gauges of the jobs over all lanes; `None` if a lane skipped the interval.
+    pub(super) gauges: Option<Vec<Gauge>>,
+}
+
+impl Roll {
+    pub(super) fn open(&mut self, lane: Lane) {
+        self.lanes.insert(lane, None);
+    }
+
+    pub(super) fn close(&mut self, lane: Lane) {
+        self.lanes.remove(&lane);
+    }
+
+    /// Whether no lane is left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// A lane has left an interval, and its jobs look like this.
+    pub(super) fn report(&mut self, lane: Lane, interval: Interval, gauges: Vec<Gauge>) {
+        if let Some(last) = self.lanes.get_mut(&lane) {
+            *last = (*last).max(Some(interval));
+        }
+        if self.done < Some(interval) {
+            self.waiting.entry(interval).or_default().insert(lane, gauges);
+        }
+    }
+
+    /// The next interval that every lane has left, in order, if there is one.
+    pub(super) fn next_complete(&mut self) -> Option<Complete> {
+        let interval = *self.waiting.keys().next()?;
+        let is_left = self.lanes.values().all(|last| *last >= Some(interval));
+        if !is_left && self.waiting.len() <= WAITING {
+            return None;
+        }
+        let reports = self.waiting.remove(&interval)?;
+        self.done = Some(interval);
+        let is_whole = self.lanes.keys().all(|lane| reports.contains_key(lane));
+        let gauges = is_whole.then(|| add_up(reports.into_values()));
+        Some(Complete { interval, gauges })
+    }
+
+    /// The last interval that was complete.
+    pub(super) fn last_complete(&self) -> Option<Interval> {
+        self.done
+    }
+}
+
+fn add_up(reports: impl Iterator<Item = Vec<Gauge>>) -> Vec<Gauge> {
+    let mut sums: Vec<Gauge> = Vec::new();
+    for report in reports {
+        sums.resize(sums.len().max(report.len()), Gauge::default());
+        for (sum, gauge) in sums.iter_mut().zip(&report) {
+            sum.merge(gauge);
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Lane = Lane(0);
+    const B: Lane = Lane(1);
+
+    fn gauge(in_flight: u64) -> Vec<Gauge> {
+        vec![Gauge { in_flight, queued: 0, connections: 1 }]
+    }
+
+    fn roll() -> Roll {
+        let mut roll = Roll::default();
+        roll.open(A);
+        roll.open(B);
+        roll
+    }
+
+    /// The intervals that are complete, each with its requests in flight.
+    fn complete(roll: &mut Roll) -> Vec<(Interval, Option<u64>)> {
+        std::iter::from_fn(|| roll.next_complete())
+            .map(|it| (it.interval, it.gauges.map(|gauges| gauges[0].in_flight)))
+            .collect()
+    }
+
+    #[test]
+    fn an_interval_is_complete_when_every_lane_has_left_it() {
+        let mut roll = roll();
+        roll.report(A, 0, gauge(1));
+        roll.report(A, 1, gauge(2));
+        assert_eq!(complete(&mut roll), []);
+        roll.report(B, 0, gauge(10));
+        assert_eq!(complete(&mut roll), [(0, Some(11))]);
+        roll.report(B, 1, gauge(20));
+        assert_eq!(complete(&mut roll), [(1, Some(22))]);
+    }
+
+    #[test]
+    fn an_interval_that_a_lane_skipped_has_no_gauge() {
+        let mut roll = roll();
+        roll.report(A, 0, gauge(1));
+        roll.report(A, 1, gauge(2));
+        roll.report(B, 1, gauge(20));
+        assert_eq!(complete(&mut roll), [(0, None), (1, Some(22))]);
+        roll.report(B, 0, gauge(9));
+        assert_eq!(complete(&mut roll), [], "it is too late");
+    }
+
+    #[test]
+    fn a_lane_that_has_ended_is_not_waited_for() {
+        let mut roll = roll();
+        roll.report(A, 0, gauge(1));
+        roll.close(B);
+        assert_eq!(complete(&mut roll), [(0, Some(1))]);
+        roll.close(A);
+        assert!(roll.is_empty());
+    }
+
+    #[test]
+    fn a_silent_lane_is_not_waited_for_without_end() {
+        let mut roll = roll();
+        for interval in 0..200 {
+            roll.report(A, interval, gauge(1));
+        }
+        assert_eq!(complete(&mut roll).len(), 200 - WAITING);
+    }
+}
