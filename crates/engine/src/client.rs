@@ -231,13 +231,15 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let (class, code) = (error.class(), error.code());
         let accepted = self.crew.job.accepted.contains(&code);
         let index = Some(self.crew.index);
+        let note = |kind| {
+            let text = error.to_string();
+            self.lane.ledger.borrow_mut().event(at, index, kind, text);
+        };
         if self.crew.is_news(code) {
-            let mut ledger = self.lane.ledger.borrow_mut();
-            ledger.event(at, index, EventKind::FirstError, error.to_string());
+            note(EventKind::FirstError);
         }
         if !accepted && self.crew.job.on_error == OnError::Stop {
-            let mut ledger = self.lane.ledger.borrow_mut();
-            ledger.event(at, index, EventKind::StoppedByError, error.to_string());
+            note(EventKind::StoppedByError);
             self.lane.stop.ask(Reason::StoppedByError);
             self.lane.heed_stop();
         }

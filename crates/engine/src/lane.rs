@@ -321,6 +321,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
 
     /// No request begins at `end` or later.
     fn stop_all_at(&self, end: Stamp) {
+        self.ledger.borrow_mut().end_at(end);
         for crew in &self.crews {
             let own = crew.job.stop.map_or(Stamp::NEVER, |stop| self.zero + stop);
             crew.end.set(end.min(own));

@@ -15,6 +15,8 @@ pub struct Header {
     pub started: WallTime,
     /// Real or virtual time.
     pub pace: Pace,
+    /// How many lanes the measured phase has.
+    pub lanes: u16,
     /// The seed of every schedule and value.
     pub seed: Seed,
     /// The target, without its password.

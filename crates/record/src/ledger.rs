@@ -90,12 +90,22 @@ pub struct Ledger<O> {
     lane: u16,
     zero: Stamp,
     grid: Grid,
+    /// The first interval behind the schedule's end, once that is known.
+    behind: Option<Behind>,
     present: Interval,
     jobs: Vec<JobBook>,
     late: Box<LateBatch>,
     #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
     spare_late: Vec<Box<LateBatch>>,
     outlet: O,
+}
+
+/// What happens after the schedule's end is not part of the interval in which that lies: a window
+/// that ends with the schedule counts what ended in it, to the nanosecond.
+#[derive(Clone, Copy, Debug)]
+struct Behind {
+    end: Stamp,
+    first: Interval,
 }
 
 struct JobBook {
@@ -118,7 +128,24 @@ impl<O: Outlet> Ledger<O> {
             })
             .collect();
         let late = Box::new(LateBatch::new());
-        Ledger { lane, zero, grid, present: 0, jobs, late, spare_late: Vec::new(), outlet }
+        Ledger {
+            lane,
+            zero,
+            grid,
+            behind: None,
+            present: 0,
+            jobs,
+            late,
+            spare_late: Vec::new(),
+            outlet,
+        }
+    }
+
+    /// The schedule ends at `end`: what ends later counts in later intervals.
+    pub fn end_at(&mut self, end: Stamp) {
+        let last = Nanos(end.since(self.zero).0.saturating_sub(1));
+        let first = self.grid.interval(last).saturating_add(1);
+        self.behind = (end != Stamp::NEVER).then_some(Behind { end, first });
     }
 
     /// A request has come due: `number` in its job, meant for `intended`, noticed at `noticed`.
@@ -164,7 +191,7 @@ impl<O: Outlet> Ledger<O> {
 
     fn record(&mut self, job: JobIndex, sample: &Sample, statements: &[Nanos]) {
         let start = self.grid.interval(sample.life.intended.since(self.zero));
-        let end = self.grid.interval(sample.life.done.since(self.zero));
+        let end = self.interval_of_end(sample.life.done);
         if end > self.present {
             self.begin(end);
         }
@@ -175,6 +202,15 @@ impl<O: Outlet> Ledger<O> {
         } else {
             self.late.push(&Late { job, start, end, sample, statements });
             self.hand_over_late_if_full();
+        }
+    }
+
+    #[inline]
+    fn interval_of_end(&self, done: Stamp) -> Interval {
+        let interval = self.grid.interval(done.since(self.zero));
+        match self.behind {
+            Some(behind) if done >= behind.end => interval.max(behind.first),
+            _ => interval,
         }
     }
 
@@ -312,6 +348,20 @@ mod tests {
         assert_eq!(job.window.ends.completed, 2);
         assert_eq!(job.window.histograms.of(crate::Kind::Statement(0)).len(), 2);
         assert_eq!(job.window.histograms.of(crate::Kind::Response).max() / MS, 2_300);
+    }
+
+    #[test]
+    fn what_ends_after_the_schedule_does_not_count_in_its_last_interval() {
+        let (mut ledger, outlet) = ledger();
+        ledger.end_at(Stamp((5_000 + 2_500) * MS));
+        request(&mut ledger, 2_100, 2_499);
+        request(&mut ledger, 2_200, 2_500);
+        request(&mut ledger, 2_300, 2_700);
+        ledger.finish();
+        let totals = outlet.totals();
+        let intervals = &totals.job(JOB).intervals;
+        assert_eq!(intervals[2].0.balance.completed(), 3);
+        assert_eq!((intervals[2].1.completed, intervals[3].1.completed), (1, 2));
     }
 
     #[test]

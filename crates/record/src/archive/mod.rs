@@ -72,6 +72,7 @@ pub(crate) mod tests {
             assay: "0.1.0".to_owned(),
             started: WallTime::EPOCH,
             pace: Pace::Real,
+            lanes: 1,
             seed: Seed::default(),
             target: TargetText::from(&Target::parse("sim:mm1").unwrap()),
             command: "assay run read.ini".to_owned(),

@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 use rusqlite::{Connection, Params, Row, params};
 
 use super::encoding::{Held, Sum, add_to};
-use super::error::{RecordError, Trouble};
+use super::error::{RecordError, RecordErrorKind, Trouble};
 use super::open::{Opened, PrivateCopy, open};
 use super::v1;
 use crate::balance::{Counts, Ends};
@@ -218,6 +218,12 @@ impl Archive {
     /// As [`Archive::intervals`].
     pub fn settings(&self) -> Result<Vec<(String, String)>, RecordError> {
         self.rows("setting", v1::Setting::SELECT, [], v1::Setting::read)
+    }
+
+    /// An error that says that the record holds something that makes no sense: for those who
+    /// understand more of its content than the archive does.
+    pub fn damaged(&self, what: String) -> RecordError {
+        RecordError::new(&self.path, RecordErrorKind::Damaged(what))
     }
 
     /// The tables that were filled, in the order in which they were begun.

@@ -61,6 +61,7 @@ pub(crate) fn header(pace: Pace) -> Header {
         assay: "0.1.0".to_owned(),
         started: WallTime(1_795_292_102_000_000_000),
         pace,
+        lanes: 3,
         seed: Seed(u64::MAX),
         target: TargetText::from(&target),
         command: "assay run shop.ini --url postgres://ann@db1/shop".to_owned(),

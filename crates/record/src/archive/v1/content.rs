@@ -16,6 +16,7 @@ pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Troub
         assay,
         started,
         pace,
+        lanes,
         seed,
         target,
         command,
@@ -32,6 +33,7 @@ pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Troub
         ("started", started.to_string().into()),
         ("started_ns", started.0.into()),
         ("pace", pace.name().to_owned().into()),
+        ("lanes", i64::from(*lanes).into()),
         ("seed", seed.0.to_string().into()),
         ("target", target.as_str().to_owned().into()),
         ("command", command.clone().into()),
@@ -103,12 +105,14 @@ pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>
     let pace = facts.text("pace")?;
     let pace = Pace::ALL.into_iter().find(|known| known.name() == pace);
     let seed = facts.text("seed")?.parse().map_err(|_| Facts::is_odd("seed"))?;
+    let lanes = u16::try_from(facts.integer("lanes")?).map_err(|_| Facts::is_odd("lanes"))?;
     let duration = facts.get("duration_ns").map(|_| facts.nanos("duration_ns"));
     let zero = facts.get("time_zero_ns").map(|_| facts.integer("time_zero_ns"));
     let header = Header {
         assay: facts.text("assay")?,
         started: WallTime(facts.integer("started_ns")?),
         pace: pace.ok_or_else(|| Facts::is_odd("pace"))?,
+        lanes,
         seed: Seed(seed),
         target: TargetText::recorded(facts.text("target")?),
         command: facts.text("command")?,

@@ -1,0 +1,241 @@
+//! One run with its record.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use base::{Nanos, Stamp, Target, WallTime};
+use driver::Driver;
+use engine::{Failed, Finished, LaneOutlet, Listener, News, Options, Reason, Stop};
+use record::{End, EndKind, Header, JobHeader, LiveView, Load, Notes, Pace, RecordError, Recorder};
+use workload::{Placeholders, Plan};
+
+use crate::target::{TargetProblem, WithDriver, with_driver};
+
+/// What is to be run, against what, and where the record goes.
+pub struct Order {
+    /// The plan.
+    pub plan: Plan,
+    /// The target.
+    pub target: Target,
+    /// How the engine works.
+    pub options: Options,
+    /// The record's place; it must be free.
+    pub record: PathBuf,
+    /// The name of the workload file.
+    pub workload: String,
+    /// The command line, rebuilt from what was understood of it.
+    pub command: String,
+    /// The version of the program.
+    pub version: String,
+    /// Ends the run before its time.
+    pub stop: Stop,
+}
+
+/// A run that left a record.
+#[derive(Debug)]
+pub struct Done {
+    /// Why it ended.
+    pub end: EndKind,
+    /// Where the record is.
+    pub record: PathBuf,
+    /// Why the record could not be kept to the end, if it could not.
+    pub record_error: Option<RecordError>,
+}
+
+/// Why there is no record.
+#[derive(Debug)]
+pub enum Error {
+    /// There is no driver for the target.
+    Target(TargetProblem),
+    /// No record can be made.
+    Record(RecordError),
+    /// The run could not be made.
+    Failed(Failed),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Target(problem) => problem.fmt(f),
+            Error::Record(error) => error.fmt(f),
+            Error::Failed(failed) => failed.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Target(problem) => problem.source(),
+            Error::Record(error) => error.source(),
+            Error::Failed(failed) => failed.source(),
+        }
+    }
+}
+
+/// Runs a plan once and records it. `watch` is given a view of the run before it begins;
+/// `listener` hears of its phases.
+///
+/// # Errors
+/// Nothing was measured and there is no record. A target that cannot be reached is none: its
+/// record says so.
+pub fn run(
+    order: Order,
+    listener: Arc<dyn Listener>,
+    watch: impl FnOnce(LiveView),
+) -> Result<Done, Error> {
+    let (target, seed) = (order.target.clone(), order.plan.seed);
+    let is_virtual = order.options.is_virtual;
+    let work = Recording { order, listener, watch };
+    match with_driver(&target, seed, is_virtual, work) {
+        Ok(outcome) => outcome,
+        Err(problem) => Err(Error::Target(problem)),
+    }
+}
+
+/// Only sets up and fills the tables of a plan; nothing is measured or torn down. The record holds
+/// the loads.
+///
+/// # Errors
+/// As [`run`].
+pub fn load(mut order: Order, listener: Arc<dyn Listener>) -> Result<Done, Error> {
+    order.plan.jobs.clear();
+    order.plan.teardown.clear();
+    order.plan.warmup = Nanos::ZERO;
+    order.plan.duration = Some(Nanos::ZERO);
+    run(order, listener, |_| {})
+}
+
+struct Recording<W> {
+    order: Order,
+    listener: Arc<dyn Listener>,
+    watch: W,
+}
+
+impl<W: FnOnce(LiveView)> WithDriver for Recording<W> {
+    type Output = Result<Done, Error>;
+
+    fn call<D: Driver>(self, driver: D) -> Result<Done, Error> {
+        let Recording { order, listener, watch } = self;
+        let header = header(&order);
+        let recorder = Recorder::create(&order.record, &header).map_err(Error::Record)?;
+        watch(recorder.live());
+        let scribe = Arc::new(Scribe {
+            notes: recorder.notes(),
+            next: listener,
+            started: order.options.started,
+            is_virtual: order.options.is_virtual,
+            zero: Mutex::new(None),
+        });
+        let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
+        let finished =
+            engine::run(&order.plan, driver, &order.options, outlet, &order.stop, scribe);
+        conclude(recorder, finished)
+    }
+}
+
+/// Writes down how the run ended, or removes the record of one that never began.
+fn conclude(recorder: Recorder, finished: Result<Finished, Failed>) -> Result<Done, Error> {
+    let end = match finished {
+        Ok(finished) => end_of(&finished),
+        Err(Failed::Unreachable(error)) => {
+            End { at: Nanos::ZERO, kind: EndKind::TargetLost, text: error.to_string() }
+        }
+        Err(failed) => {
+            recorder.discard().map_err(Error::Record)?;
+            return Err(Error::Failed(failed));
+        }
+    };
+    let record = recorder.path().to_owned();
+    let kind = end.kind;
+    let record_error = recorder.finish(end).err();
+    let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
+    Ok(Done { end, record, record_error })
+}
+
+fn end_of(finished: &Finished) -> End {
+    let at = finished.measured.map_or(Nanos::ZERO, |measured| measured.length);
+    let lost = finished.measured.is_some_and(|measured| measured.target_lost);
+    let kind = match finished.reason {
+        Reason::Interrupted => EndKind::Interrupted,
+        Reason::RecorderFailed => EndKind::RecorderFailed,
+        Reason::StoppedByError => EndKind::StoppedByError,
+        Reason::Completed if lost => EndKind::TargetLost,
+        Reason::Completed => EndKind::Completed,
+    };
+    let text = if lost { "the target refuses connections" } else { "" };
+    End { at, kind, text: text.to_owned() }
+}
+
+fn header(order: &Order) -> Header {
+    let Order { plan, options, .. } = order;
+    let job = |job: &workload::Job| JobHeader {
+        name: job.name.clone(),
+        model: job.model().to_owned(),
+        arrival: job.arrival().map(str::to_owned),
+        offered_per_s: job.offered_per_s(),
+        connections_asked: Some(engine::connections_asked(plan, job)),
+        statements: job.statements.iter().map(|s| s.text(Placeholders::Question)).collect(),
+    };
+    Header {
+        assay: order.version.clone(),
+        started: options.started,
+        pace: if options.is_virtual { Pace::Virtual } else { Pace::Real },
+        lanes: options.threads,
+        seed: plan.seed,
+        target: (&order.target).into(),
+        command: order.command.clone(),
+        workload: order.workload.clone(),
+        plan: plan.to_text(),
+        warmup: plan.warmup,
+        duration: plan.duration,
+        jobs: plan.jobs.iter().map(job).collect(),
+    }
+}
+
+/// Writes what the run says of itself into the record, and passes it on.
+struct Scribe {
+    notes: Notes,
+    next: Arc<dyn Listener>,
+    started: WallTime,
+    is_virtual: bool,
+    zero: Mutex<Option<Stamp>>,
+}
+
+impl Scribe {
+    /// Calendar time, which in virtual time stands still at the epoch.
+    fn now(&self) -> WallTime {
+        if self.is_virtual { self.started } else { WallTime::now() }
+    }
+}
+
+impl Listener for Scribe {
+    fn hear(&self, news: &News<'_>) {
+        match news {
+            News::Settings(settings) => {
+                settings.iter().for_each(|(name, value)| self.notes.setting(name, value));
+            }
+            News::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
+                table: (*table).to_owned(),
+                started: self.now().plus(-(elapsed.0 as i64)),
+                length: *elapsed,
+                rows: *rows,
+                bytes: *bytes,
+            }),
+            News::TimeZero(zero) => {
+                *self.zero.lock().expect("nothing panics here") = Some(*zero);
+                self.notes.time_zero(self.now().after(ZERO_IS_AHEAD));
+            }
+            News::Setup { .. }
+            | News::Opening
+            | News::Ended
+            | News::Teardown { .. }
+            | News::TeardownFailed(_) => {}
+        }
+        self.next.hear(news);
+    }
+}
+
+/// Time zero is announced this long before it is.
+const ZERO_IS_AHEAD: Nanos = Nanos::from_millis(50);

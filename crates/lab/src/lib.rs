@@ -1,0 +1,13 @@
+//! Which runs answer the question?
+//!
+//! The lab brings plan, target and record together: [`run`] carries one plan out and leaves a
+//! record, [`load`] only fills its tables, and [`evidence`] reads a record for the analysis. The
+//! one `match` on the kind of target is here.
+
+mod evidence;
+mod experiment;
+mod target;
+
+pub use evidence::evidence;
+pub use experiment::{Done, Error, Order, load, run};
+pub use target::TargetProblem;
