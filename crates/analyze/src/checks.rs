@@ -11,11 +11,13 @@ use crate::evidence::{Evidence, HowEnded, JobEvidence};
 /// A send lag at p99 that does not matter whatever the response time.
 const LAG_ALLOWED: Nanos = Nanos::from_micros(100);
 
-/// The part of the median response time that the send lag at p99 may make up.
-const LAG_SHARE: f64 = 0.05;
+/// The part of the median response time, or of p99, that the send lag at p99 may make up.
+const LAG_SHARE_OF_MEDIAN: f64 = 0.05;
+const LAG_SHARE_OF_P99: f64 = 0.10;
 
-/// Beyond this many times its limit, the send lag is not a blemish of the result but its content.
-const LAG_HOPELESS: f64 = 10.0;
+/// At this many times its limit, the send lag makes up half of p99: it is not a blemish of the
+/// result but its content.
+const LAG_HOPELESS: f64 = 5.0;
 
 /// Error rates, accepted errors left out, beyond which a run is suspect or invalid.
 const ERRORS_SUSPECT: f64 = 0.001;
@@ -97,16 +99,21 @@ impl<'a> Findings<'a> {
 
     /// All checks.
     pub(crate) fn verdict(&self) -> Verdict {
+        let is_idle = self.evidence.plan.jobs.is_empty();
+        let of_requests = |check: Check| match is_idle {
+            true => Check::not_possible(check.name, "there is no job, so nothing was requested"),
+            false => check,
+        };
         let checks = vec![
             self.complete(),
-            self.window(),
-            self.balance(),
-            self.send_lag(),
-            self.backlog_check(),
-            self.errors(),
-            self.outage(),
-            self.connections(),
-            self.overflow(),
+            of_requests(self.window()),
+            of_requests(self.balance()),
+            of_requests(self.send_lag()),
+            of_requests(self.backlog_check()),
+            of_requests(self.errors()),
+            of_requests(self.outage()),
+            of_requests(self.connections()),
+            of_requests(self.overflow()),
         ];
         Verdict { checks }
     }
@@ -285,6 +292,7 @@ impl<'a> Findings<'a> {
 fn lag_of(job: &JobEvidence) -> Option<(f64, f64)> {
     let lag = job.histogram(Kind::SendLag).filter(|histogram| !histogram.is_empty())?;
     let response = job.histogram(Kind::Response)?;
-    let share = response.value_at_quantile(0.5) as f64 * LAG_SHARE;
+    let at = |quantile: f64| response.value_at_quantile(quantile) as f64;
+    let share = (at(0.5) * LAG_SHARE_OF_MEDIAN).max(at(0.99) * LAG_SHARE_OF_P99);
     Some((lag.value_at_quantile(0.99) as f64, share.max(LAG_ALLOWED.0 as f64)))
 }

@@ -1,10 +1,14 @@
 //! The numbers of one job.
 
+use std::ops::Range;
+
 use base::{Class, Code};
+use hdrhistogram::Histogram;
 use record::{Counts, Gauge, Kind};
 
 use crate::checks::Findings;
 use crate::distribution::Distribution;
+use crate::evidence::{Evidence, JobEvidence};
 use crate::slo::{Judgement, Measured, judge};
 
 /// The numbers of one job over the window.
@@ -101,7 +105,7 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
         statements: statements(findings, place),
         errors_by_code: job.failures.clone(),
         connections: most(job.range(window).map(|interval| interval.gauge)),
-        probes: probes(findings, place),
+        probes: probes(evidence, place, usize::MAX),
         slos: plan.slos.iter().map(|slo| judge(slo, &measured)).collect(),
     }
 }
@@ -128,19 +132,32 @@ fn statements(findings: &Findings<'_>, place: usize) -> Vec<StatementSummary> {
     statements.map(summary).collect()
 }
 
-fn probes(findings: &Findings<'_>, place: usize) -> Vec<Probe> {
-    let evidence = findings.evidence;
+/// The window of the job at `place` in at most `parts` parts: consecutive probes are merged, so
+/// that a table over time has a length that can be read.
+pub fn probes(evidence: &Evidence, place: usize, parts: usize) -> Vec<Probe> {
     let job = &evidence.jobs[place];
-    let probe = |(range, histogram): &(std::ops::Range<u32>, hdrhistogram::Histogram<u64>)| {
-        let start = evidence.grid.start(range.start);
-        let end = evidence.grid.start(range.end).min(evidence.end);
-        let length = end.saturating_sub(start).as_secs_f64();
-        let completed = job.ends(range.clone()).completed as f64;
-        Probe {
-            start_s: start.as_secs_f64(),
-            throughput_per_s: if length > 0.0 { completed / length } else { 0.0 },
-            response: Distribution::of(histogram),
-        }
-    };
-    job.probes.iter().map(probe).collect()
+    let merged = job.probes.len().div_ceil(parts.max(1)).max(1);
+    job.probes.chunks(merged).map(|part| probe(evidence, job, part)).collect()
+}
+
+/// Consecutive probes as one; `part` is not empty.
+fn probe(
+    evidence: &Evidence,
+    job: &JobEvidence,
+    part: &[(Range<record::Interval>, Histogram<u64>)],
+) -> Probe {
+    let range = part[0].0.start..part[part.len() - 1].0.end;
+    let start = evidence.grid.start(range.start);
+    let end = evidence.grid.start(range.end).min(evidence.end);
+    let length = end.saturating_sub(start).as_secs_f64();
+    let completed = job.ends(range).completed as f64;
+    let mut response = part[0].1.clone();
+    for (_, histogram) in &part[1..] {
+        response.add(histogram).expect("histograms of one kind have the same bounds");
+    }
+    Probe {
+        start_s: start.as_secs_f64(),
+        throughput_per_s: if length > 0.0 { completed / length } else { 0.0 },
+        response: Distribution::of(&response),
+    }
 }

@@ -21,7 +21,7 @@ pub use distribution::{Distribution, Quantile};
 pub use evidence::{
     ClientSample, Evidence, HowEnded, Interval, JobEvidence, LoadEvidence, LoadPoint,
 };
-pub use job::{JobSummary, Probe, StatementSummary};
+pub use job::{JobSummary, Probe, StatementSummary, probes};
 pub use limiter::{Component, Limiter};
 pub use slo::Judgement;
 pub use summary::{ClientSummary, LoadSummary, Summary, Window, summarize};

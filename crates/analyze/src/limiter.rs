@@ -51,13 +51,14 @@ pub(crate) fn name(findings: &Findings<'_>) -> Limiter {
         };
     }
     if !overloaded.is_empty() || closed || findings.window_is_empty() {
-        let why = if overloaded.is_empty() {
-            "a closed job takes what it can get, and no component of the database was observed"
+        let why = if !overloaded.is_empty() {
+            "requests arrive faster than they are answered"
+        } else if closed {
+            "a closed job takes what it can get"
         } else {
-            "requests arrive faster than they are answered, and no component of the database was \
-             observed"
+            "there were no requests"
         };
-        let because = why.to_owned();
+        let because = format!("{why}, and no component of the database was observed");
         return Limiter { component: Component::Unknown, because, evidence: Vec::new() };
     }
     let offered: f64 = evidence.plan.jobs.iter().filter_map(|job| job.offered_per_s()).sum();

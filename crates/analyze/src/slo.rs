@@ -10,6 +10,8 @@ use crate::evidence::JobEvidence;
 pub struct Judgement {
     /// The condition as it was written.
     pub text: String,
+    /// What is judged; it says what the number is.
+    pub metric: Metric,
     /// Whether it was met. A number that does not exist or is withheld meets nothing.
     pub met: bool,
     /// The number that was judged: nanoseconds, per second, or a fraction.
@@ -37,7 +39,7 @@ pub(crate) fn judge(slo: &Slo, measured: &Measured<'_>) -> Judgement {
         Side::Below => value < slo.bound,
         Side::Above => value > slo.bound,
     });
-    Judgement { text: slo.text.clone(), met, value }
+    Judgement { text: slo.text.clone(), metric: slo.metric, met, value }
 }
 
 impl Measured<'_> {

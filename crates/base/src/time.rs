@@ -148,16 +148,16 @@ pub trait Clock {
 
 /// The machine's monotonic clock (`CLOCK_MONOTONIC`).
 ///
-/// It is read through `rustix` and not through `std::time::Instant` because the pacing timer needs
-/// the kernel's own numbers: a deadline is armed as an absolute time without reading the clock
-/// once more.
+/// It is not read through `std::time::Instant` because the pacing timer needs the kernel's own
+/// numbers: a deadline is armed as an absolute time without reading the clock once more.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Monotonic;
 
 impl Clock for Monotonic {
     fn now(&self) -> Stamp {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        Stamp(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+        let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
+        let time = time.expect("every Linux has this clock");
+        Stamp(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
     }
 }
 

@@ -82,32 +82,39 @@ fn refused(refusal: Refusal) -> Error {
 }
 
 impl SimulatedConnection {
-    /// Sends one statement and waits for the answer.
-    async fn ask(&self, hints: &Hints) -> Result<u64, Error> {
-        let answer = self.driver.server().arrive(self.session, self.rt.now(), hints);
+    /// Sends one statement. The server knows at once when it will answer, and how.
+    fn send(&self, hints: &Hints, now: Stamp) -> Fate {
+        let answer = self.driver.server().arrive(self.session, now, hints);
         self.timer.arm(answer.at);
-        self.timer.fired().await;
-        match answer.fate {
-            Fate::Completed { rows } => Ok(rows),
-            Fate::Failed(class, code) => {
-                Err(Error::new(class, code, "the simulated server says no"))
-            }
-            Fate::Disconnected => Err(Error::disconnect("the simulated server hung up")),
-        }
+        answer.fate
     }
 
-    fn hints(&self, step: &Step, work: &Work) -> Result<Hints, Error> {
-        match *step {
-            Step::Execute { statement, .. } => Ok(self.statements[usize::from(statement.0)]),
+    fn send_step(&self, step: Step, work: &Work, now: Stamp) -> Result<Fate, Error> {
+        match step {
+            Step::Execute { statement, .. } => {
+                Ok(self.send(&self.statements[usize::from(statement.0)], now))
+            }
             Step::ExecuteText { first, count } => {
                 let place = (first + count) as usize;
                 match work.values.items()[place] {
-                    base::Value::Text(text) => parse_hints(work.values.resolve(text)),
+                    base::Value::Text(text) => {
+                        let hints = parse_hints(work.values.resolve(text))?;
+                        Ok(self.send(&hints, now))
+                    }
                     other => unreachable!("a text stands behind the values, not {other:?}"),
                 }
             }
-            Step::Begin | Step::Commit => Ok(Hints::default()),
+            Step::Begin | Step::Commit => unreachable!("transactions are free"),
         }
+    }
+}
+
+/// What the server says, once its time has come.
+fn say(fate: Fate) -> Result<u64, Error> {
+    match fate {
+        Fate::Completed { rows } => Ok(rows),
+        Fate::Failed(class, code) => Err(Error::new(class, code, "the simulated server says no")),
+        Fate::Disconnected => Err(Error::disconnect("the simulated server hung up")),
     }
 }
 
@@ -125,21 +132,22 @@ impl Connection for SimulatedConnection {
             if matches!(step, Step::Begin | Step::Commit) {
                 continue;
             }
-            let hints = self.hints(&step, work)?;
             let sent = self.rt.now();
+            let fate = self.send_step(step, work, sent)?;
             work.reply.sent.get_or_insert(sent);
-            let answer = self.ask(&hints).await;
+            self.timer.fired().await;
             let done = self.rt.now();
             work.reply.done = done;
-            work.reply.rows += answer?;
+            work.reply.rows += say(fate)?;
             work.reply.statements.push(done.since(sent));
         }
         Ok(())
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
-        let hints = parse_hints(sql)?;
-        self.ask(&hints).await.map(|_| Table::default())
+        let fate = self.send(&parse_hints(sql)?, self.rt.now());
+        self.timer.fired().await;
+        say(fate).map(|_| Table::default())
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {

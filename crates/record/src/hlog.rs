@@ -15,7 +15,7 @@ use hdrhistogram::serialization::interval_log::{
     IntervalLogWriterBuilder, IntervalLogWriterError, Tag,
 };
 
-use crate::archive::{Archive, RecordError, RecordErrorKind};
+use crate::archive::{Archive, RecordError};
 use crate::delivery::JobIndex;
 use crate::grid::Interval;
 use crate::histogram::Kind;
@@ -29,8 +29,7 @@ const MAX_UNIT: f64 = 1e6;
 /// # Errors
 /// The record cannot be read, or `out` cannot be written to.
 pub fn write_hlog(archive: &Archive, out: &mut impl Write) -> Result<(), RecordError> {
-    let path = archive.path();
-    let cannot_write = |error| RecordError::new(path, RecordErrorKind::Output).because(error);
+    let cannot_write = |error| archive.unwritable(error);
     write_legend(archive, out).map_err(cannot_write)?;
     let lines = lines(archive)?;
     let mut serializer = V2DeflateSerializer::new();

@@ -8,15 +8,14 @@
 use std::cell::RefCell;
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::rc::Rc;
 
 use base::{Clock, Monotonic, Nanos, Stamp};
-use rustix::thread::{CpuSet, sched_setaffinity};
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
-    timerfd_settime,
-};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::unistd::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Builder, LocalOptions};
@@ -64,13 +63,10 @@ pub fn run_real<F: Future>(
 }
 
 fn bind_to(cpu: usize) -> io::Result<()> {
-    if cpu >= CpuSet::MAX_CPU {
-        return Err(io::Error::other(format!("there is no processor {cpu}")));
-    }
+    let refused = |error| io::Error::other(format!("cannot bind to processor {cpu}: {error}"));
     let mut set = CpuSet::new();
-    set.set(cpu);
-    sched_setaffinity(None, &set)
-        .map_err(|error| io::Error::other(format!("cannot bind to processor {cpu}: {error}")))
+    set.set(cpu).map_err(refused)?;
+    sched_setaffinity(Pid::from_raw(0), &set).map_err(refused)
 }
 
 thread_local! {
@@ -81,7 +77,7 @@ thread_local! {
 /// What happens before this thread goes idle.
 struct Park {
     rt: Rt,
-    timer: Rc<OwnedFd>,
+    timer: Rc<TimerFd>,
     /// What the kernel's timer is set to.
     armed: Stamp,
     /// Wakes the spinning task, if there is one.
@@ -99,8 +95,8 @@ impl Drop for Installed {
 
 impl Park {
     fn install(rt: &Rt, spin: bool) -> io::Result<Installed> {
-        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-        let timer = Rc::new(timerfd_create(TimerfdClockId::Monotonic, flags)?);
+        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+        let timer = Rc::new(TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?);
         let readable = watch(&timer)?;
         rt.spawn(fire_when_readable(rt.clone(), readable));
         let spinner = spin.then(|| Rc::new(Slot::default()));
@@ -131,13 +127,10 @@ impl Park {
         if at == self.armed {
             return;
         }
-        let value = Timespec {
-            tv_sec: (at.0 / 1_000_000_000) as i64,
-            tv_nsec: (at.0 % 1_000_000_000) as i64,
-        };
-        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
-        timerfd_settime(&*self.timer, TimerfdTimerFlags::ABSTIME, &once)
-            .expect("a timer of our own takes any valid time");
+        let (seconds, nanos) = (at.0 / 1_000_000_000, at.0 % 1_000_000_000);
+        let once = Expiration::OneShot(TimeSpec::new(seconds as i64, nanos as i64));
+        let absolute = TimerSetTimeFlags::TFD_TIMER_ABSTIME;
+        self.timer.set(once, absolute).expect("a timer of our own takes any valid time");
         self.armed = at;
     }
 }
@@ -145,10 +138,10 @@ impl Park {
 /// Registers the timer with the runtime.
 #[expect(
     deprecated,
-    reason = "the successor is unsafe and asks for a promise that `OwnedFd` keeps by its type: the \
+    reason = "the successor is unsafe and asks for a promise that `TimerFd` keeps by its type: the \
               descriptor stays open and the same as long as it is registered"
 )]
-fn watch(timer: &Rc<OwnedFd>) -> io::Result<AsyncFd<Shared>> {
+fn watch(timer: &Rc<TimerFd>) -> io::Result<AsyncFd<Shared>> {
     AsyncFd::with_interest(Shared(Rc::clone(timer)), Interest::READABLE)
 }
 
@@ -188,7 +181,7 @@ async fn spin_until_due(rt: Rt, wake: Rc<Slot<()>>) {
 }
 
 /// A file descriptor with two owners.
-struct Shared(Rc<OwnedFd>);
+struct Shared(Rc<TimerFd>);
 
 impl AsRawFd for Shared {
     fn as_raw_fd(&self) -> RawFd {

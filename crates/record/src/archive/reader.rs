@@ -226,6 +226,12 @@ impl Archive {
         RecordError::new(&self.path, RecordErrorKind::Damaged(what))
     }
 
+    /// An error that says that what was read from the record could not be written elsewhere: for
+    /// exports.
+    pub fn unwritable(&self, cause: std::io::Error) -> RecordError {
+        RecordError::new(&self.path, RecordErrorKind::Output).because(cause)
+    }
+
     /// The tables that were filled, in the order in which they were begun.
     ///
     /// # Errors

@@ -1,0 +1,123 @@
+//! Invariant 3: the measured path allocates nothing.
+//!
+//! Every allocation of the process is counted. A run of twice as many requests in the same number
+//! of intervals must need exactly as many as the shorter one: what is left is setting up and
+//! ending, and the handing over of intervals.
+
+use std::alloc::System;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use base::{Nanos, Rate};
+use driver::{Driver, Null, Simulated};
+use engine::{LaneOutlet, Options, Silence, Stop, run};
+use record::{Grid, JobIndex, MemoryOutlet, Totals};
+use sim::{Config, Service};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use workload::{Overrides, Pacing, Plan, Schedule};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// The counts are those of the whole process: one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn plan(job: &str) -> Plan {
+    let text = format!("duration = 4s\nconnections = 50\n[job]\n{job}\n");
+    let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
+    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
+}
+
+/// Runs a plan and returns how many requests were completed and how many allocations that took.
+fn count<D: Driver>(plan: &Plan, driver: D, is_virtual: bool) -> (u64, usize) {
+    let options = Options {
+        threads: 1,
+        cpus: Vec::new(),
+        spin: false,
+        is_virtual,
+        loaded: false,
+        started: base::WallTime::EPOCH,
+    };
+    let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+    let grid = Grid::new(plan.warmup, plan.duration);
+    let memory = MemoryOutlet::new(Totals::new(grid, &statements));
+    let region = Region::new(ALLOCATOR);
+    let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+    run(plan, driver, &options, outlet, &Stop::default(), Arc::new(Silence))
+        .expect("the run is made");
+    let change = region.change();
+    let completed = memory.totals().job(JobIndex(0)).window.counts.balance.completed();
+    (completed, change.allocations + change.reallocations)
+}
+
+/// A workload with values of every cheap kind.
+const STATEMENTS: &str = "let = key: zipf(1, 100000)\ntransaction = yes\n\
+    query = select ${uniform(1, 10)}, ${key}, ${text(12, 40)}\n\
+    query = select ${permute(1000)}, ${normal(0, 1)}, ${pick('a', 'b')}";
+
+fn with_rate(per_s: u64, more: &str) -> Plan {
+    let mut plan = plan(&format!("rate = 100\n{STATEMENTS}\n{more}"));
+    let schedule = Schedule::Uniform(Rate::per_second(per_s).expect("a rate"));
+    match &mut plan.jobs[0].pacing {
+        Pacing::Open { schedule: s, .. } | Pacing::Queue { schedule: s, .. } => *s = schedule,
+        Pacing::Timetable { .. } | Pacing::Closed { .. } => panic!("an open job"),
+    }
+    plan
+}
+
+/// A server that is never busy: the number of requests in flight does not grow with the rate.
+fn server(seed: base::Seed) -> Simulated {
+    let service = Service::Constant(Nanos::from_micros(3));
+    Simulated::new(Config::new(service, None), seed)
+}
+
+#[test]
+fn invariant_3_open_and_queued_requests_allocate_nothing() {
+    let _alone = alone();
+    for more in ["", "concurrency = 8", "timeout = 1s\nretry = 3 on 40001"] {
+        let counts = |per_s| {
+            let plan = with_rate(per_s, more);
+            count(&plan, server(plan.seed), true)
+        };
+        // The first run also allocates what the process keeps.
+        counts(1_000);
+        let (few, allocations) = counts(20_000);
+        let (many, same) = counts(40_000);
+        assert!((few, many) == (79_999, 159_999), "{few} {many}");
+        assert_eq!(same, allocations, "{more}");
+    }
+}
+
+#[test]
+fn invariant_3_closed_requests_allocate_nothing() {
+    let _alone = alone();
+    let counts = |requests: u64| {
+        let closed = format!("concurrency = 8\ncount = {requests}\n{STATEMENTS}");
+        let plan = plan(&closed);
+        count(&plan, server(plan.seed), true)
+    };
+    counts(1_000);
+    let (few, allocations) = counts(50_000);
+    let (many, same) = counts(100_000);
+    assert_eq!((few, many), (50_000, 100_000));
+    assert_eq!(same, allocations);
+}
+
+/// The same in real time, where tokio's runtime and the kernel's timer take part.
+#[test]
+fn invariant_3_requests_in_real_time_allocate_nothing() {
+    let _alone = alone();
+    let counts = |requests: u64| {
+        let closed = format!("concurrency = 8\ncount = {requests}\n{STATEMENTS}");
+        count(&plan(&closed), Null, false)
+    };
+    counts(1_000);
+    let (_, allocations) = counts(20_000);
+    let (many, more) = counts(200_000);
+    assert_eq!(many, 200_000);
+    // The longer run may reach into a further second, whose handing over is not per request.
+    assert!(more < allocations + 100, "{allocations} and {more}");
+}

@@ -1,0 +1,430 @@
+//! `assay.summary/1`. Fields may be added, and are never renamed or removed.
+//!
+//! Units are in the names; where a quantile names a field, its unit is the millisecond. Numbers
+//! that do not exist are null, never left out.
+
+use std::collections::BTreeMap;
+
+use analyze::{
+    Check, ClientSummary, Distribution, JobSummary, Judgement, Limiter, LoadPoint, LoadSummary,
+    Probe, StatementSummary, Verdict,
+};
+use base::{Class, Code};
+use serde::Serialize;
+use workload::Metric;
+
+use crate::view::{About, View};
+
+/// The name of this version of the contract.
+const SCHEMA: &str = "assay.summary/1";
+
+/// Why a number is null that would mislead.
+const EXCEEDS_CAPACITY: &str = "exceeds capacity";
+
+#[derive(Serialize)]
+pub(super) struct Document {
+    schema: &'static str,
+    file: String,
+    verdict: VerdictOf,
+    window: Window,
+    jobs: Vec<Job>,
+    loads: Vec<Load>,
+    limiter: LimiterOf,
+    client: Option<Client>,
+    run: Run,
+}
+
+#[derive(Serialize)]
+struct VerdictOf {
+    status: &'static str,
+    checks: Vec<CheckOf>,
+}
+
+#[derive(Serialize)]
+struct CheckOf {
+    name: &'static str,
+    status: &'static str,
+    value: Option<f64>,
+    limit: Option<f64>,
+    unit: &'static str,
+    explain: String,
+}
+
+#[derive(Serialize)]
+struct Window {
+    warmup_s: f64,
+    start_s: f64,
+    end_s: f64,
+}
+
+#[derive(Serialize)]
+struct Job {
+    name: String,
+    model: &'static str,
+    arrival: Option<&'static str>,
+    offered_per_s: Option<f64>,
+    scheduled: u64,
+    completed: u64,
+    errors: u64,
+    rejected: u64,
+    unsent: u64,
+    timeouts: u64,
+    accepted_errors: u64,
+    retries: u64,
+    busy_waits: u64,
+    rows: u64,
+    rows_per_s: Option<f64>,
+    bytes_sent: u64,
+    bytes_received: u64,
+    throughput_per_s: Option<f64>,
+    errors_by_code: Vec<Failure>,
+    connections: u64,
+    response_ms: Times,
+    service_ms: Times,
+    wait_ms: Times,
+    send_lag_ms: Times,
+    error_ms: Times,
+    statements: Vec<Statement>,
+    probes: Vec<ProbeOf>,
+    slo: Vec<Slo>,
+}
+
+#[derive(Serialize)]
+struct Failure {
+    class: &'static str,
+    code: String,
+    count: u64,
+}
+
+/// A distribution of times in milliseconds.
+#[derive(Default, Serialize)]
+struct Times {
+    count: u64,
+    mean: Option<f64>,
+    stddev: Option<f64>,
+    p50: Option<f64>,
+    p90: Option<f64>,
+    p95: Option<f64>,
+    p99: Option<f64>,
+    p99_9: Option<f64>,
+    max: Option<f64>,
+    withheld: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Statement {
+    number: usize,
+    text: String,
+    service_ms: Times,
+}
+
+#[derive(Serialize)]
+struct ProbeOf {
+    t_s: f64,
+    count: u64,
+    throughput_per_s: Option<f64>,
+    p50: Option<f64>,
+    p95: Option<f64>,
+    p99: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Slo {
+    text: String,
+    met: bool,
+    value: Option<f64>,
+    unit: &'static str,
+}
+
+#[derive(Serialize)]
+struct Load {
+    table: String,
+    rows: u64,
+    bytes: u64,
+    length_s: f64,
+    rows_per_s: Option<f64>,
+    exit_rows_per_s: Option<f64>,
+    series: Vec<Point>,
+    client_cpu_s: Option<f64>,
+    server_cpu_s: Option<f64>,
+    limiter: &'static str,
+}
+
+#[derive(Serialize)]
+struct Point {
+    rows: u64,
+    t_s: f64,
+    rows_per_s: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct LimiterOf {
+    component: &'static str,
+    because: String,
+    evidence: Vec<Number>,
+}
+
+#[derive(Serialize)]
+struct Number {
+    name: String,
+    value: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Client {
+    cpu_user_s: f64,
+    cpu_system_s: f64,
+    cpu_us_per_query: Option<f64>,
+    peak_rss_bytes: u64,
+    threads: u16,
+}
+
+#[derive(Serialize)]
+struct Run {
+    target: String,
+    workload: String,
+    command: String,
+    version: String,
+    started: String,
+    seed: String,
+    r#virtual: bool,
+    threads: u16,
+    ended: &'static str,
+    ended_because: Option<String>,
+    settings: BTreeMap<String, String>,
+}
+
+impl Document {
+    pub(super) fn of(view: &View) -> Document {
+        let summary = &view.summary;
+        let window = summary.window;
+        Document {
+            schema: SCHEMA,
+            file: view.about.file(),
+            verdict: VerdictOf::of(&summary.verdict),
+            window: Window {
+                warmup_s: window.warmup_s,
+                start_s: window.start_s,
+                end_s: window.end_s,
+            },
+            jobs: summary.jobs.iter().map(Job::of).collect(),
+            loads: summary.loads.iter().map(Load::of).collect(),
+            limiter: LimiterOf::of(&summary.limiter),
+            client: summary.client.map(Client::of),
+            run: Run::of(&view.about),
+        }
+    }
+}
+
+impl VerdictOf {
+    fn of(verdict: &Verdict) -> VerdictOf {
+        let checks = verdict.checks.iter().map(CheckOf::of).collect();
+        VerdictOf { status: verdict.word(), checks }
+    }
+}
+
+impl CheckOf {
+    fn of(check: &Check) -> CheckOf {
+        CheckOf {
+            name: check.name,
+            status: check.status.name(),
+            value: check.value.and_then(finite),
+            limit: check.limit.and_then(finite),
+            unit: check.unit,
+            explain: check.explain.clone(),
+        }
+    }
+}
+
+impl Job {
+    fn of(job: &JobSummary) -> Job {
+        let counts = &job.counts;
+        let balance = &counts.balance;
+        let unless_withheld = |times| match job.exceeds_capacity {
+            true => Times::withheld(times),
+            false => Times::of(times),
+        };
+        Job {
+            name: job.name.clone(),
+            model: job.model,
+            arrival: job.arrival,
+            offered_per_s: job.offered_per_s.and_then(finite),
+            scheduled: balance.scheduled(),
+            completed: balance.completed(),
+            errors: balance.errors(),
+            rejected: balance.rejected(),
+            unsent: balance.unsent(),
+            timeouts: counts.timeouts,
+            accepted_errors: counts.accepted_errors,
+            retries: counts.retries,
+            busy_waits: counts.busy_waits,
+            rows: counts.rows,
+            rows_per_s: job.rows_per_s.and_then(finite),
+            bytes_sent: counts.bytes_sent,
+            bytes_received: counts.bytes_received,
+            throughput_per_s: job.throughput_per_s.and_then(finite),
+            errors_by_code: job.errors_by_code.iter().map(Failure::of).collect(),
+            connections: job.connections,
+            response_ms: unless_withheld(&job.response),
+            service_ms: Times::of(&job.service),
+            wait_ms: unless_withheld(&job.wait),
+            send_lag_ms: Times::of(&job.send_lag),
+            error_ms: unless_withheld(&job.error),
+            statements: job.statements.iter().map(Statement::of).collect(),
+            probes: job.probes.iter().map(|p| ProbeOf::of(p, job.exceeds_capacity)).collect(),
+            slo: job.slos.iter().map(Slo::of).collect(),
+        }
+    }
+}
+
+impl Failure {
+    fn of((class, code, count): &(Class, Code, u64)) -> Failure {
+        Failure { class: class.name(), code: code.to_string(), count: *count }
+    }
+}
+
+impl Times {
+    fn of(times: &Distribution) -> Times {
+        if times.count == 0 {
+            return Times::default();
+        }
+        let [p50, p90, p95, p99, p99_9] = times.quantiles_ns.map(|ns| ms(ns as f64));
+        Times {
+            count: times.count,
+            mean: ms(times.mean_ns),
+            stddev: ms(times.stddev_ns),
+            p50,
+            p90,
+            p95,
+            p99,
+            p99_9,
+            max: ms(times.max_ns as f64),
+            withheld: None,
+        }
+    }
+
+    fn withheld(times: &Distribution) -> Times {
+        Times { count: times.count, withheld: Some(EXCEEDS_CAPACITY), ..Times::default() }
+    }
+}
+
+impl Statement {
+    fn of(statement: &StatementSummary) -> Statement {
+        Statement {
+            number: statement.number,
+            text: statement.text.clone(),
+            service_ms: Times::of(&statement.service),
+        }
+    }
+}
+
+impl ProbeOf {
+    fn of(probe: &Probe, is_withheld: bool) -> ProbeOf {
+        let times = if is_withheld { Times::default() } else { Times::of(&probe.response) };
+        ProbeOf {
+            t_s: probe.start_s,
+            count: probe.response.count,
+            throughput_per_s: finite(probe.throughput_per_s),
+            p50: times.p50,
+            p95: times.p95,
+            p99: times.p99,
+        }
+    }
+}
+
+impl Slo {
+    fn of(slo: &Judgement) -> Slo {
+        let (value, unit) = match slo.metric {
+            Metric::Response(_) | Metric::Service(_) => (slo.value.and_then(ms), "ms"),
+            Metric::Throughput => (slo.value.and_then(finite), "per_s"),
+            Metric::Failed => (slo.value.and_then(finite), "fraction"),
+        };
+        Slo { text: slo.text.clone(), met: slo.met, value, unit }
+    }
+}
+
+impl Load {
+    fn of(load: &LoadSummary) -> Load {
+        let befores = std::iter::once(None).chain(load.points.iter().map(Some));
+        let series = befores.zip(&load.points).map(|(before, point)| Point::of(before, point));
+        Load {
+            table: load.table.clone(),
+            rows: load.rows,
+            bytes: load.bytes,
+            length_s: load.took.as_secs_f64(),
+            rows_per_s: load.rows_per_s.and_then(finite),
+            exit_rows_per_s: load.exit_rows_per_s.and_then(finite),
+            series: series.collect(),
+            client_cpu_s: load.client_cpu.map(|cpu| cpu.as_secs_f64()),
+            server_cpu_s: None,
+            limiter: analyze::Component::Unknown.name(),
+        }
+    }
+}
+
+impl Point {
+    /// A point with the rate since the one before, or since the load began.
+    fn of(before: Option<&LoadPoint>, point: &LoadPoint) -> Point {
+        let (rows, at) = before.map_or((0, base::Nanos::ZERO), |before| (before.rows, before.at));
+        let length_s = point.at.saturating_sub(at).as_secs_f64();
+        Point {
+            rows: point.rows,
+            t_s: point.at.as_secs_f64(),
+            rows_per_s: finite(point.rows.saturating_sub(rows) as f64 / length_s),
+        }
+    }
+}
+
+impl LimiterOf {
+    fn of(limiter: &Limiter) -> LimiterOf {
+        let evidence = limiter.evidence.iter();
+        let number =
+            |(name, value): &(String, f64)| Number { name: name.clone(), value: finite(*value) };
+        LimiterOf {
+            component: limiter.component.name(),
+            because: limiter.because.clone(),
+            evidence: evidence.map(number).collect(),
+        }
+    }
+}
+
+impl Client {
+    fn of(client: ClientSummary) -> Client {
+        Client {
+            cpu_user_s: client.user_s,
+            cpu_system_s: client.system_s,
+            cpu_us_per_query: client.us_per_query.and_then(finite),
+            peak_rss_bytes: client.peak_rss_bytes,
+            threads: client.threads,
+        }
+    }
+}
+
+impl Run {
+    fn of(about: &About) -> Run {
+        let because = about.ended.as_ref().map(|end| end.text.as_str());
+        Run {
+            target: about.target.clone(),
+            workload: about.workload.clone(),
+            command: about.command.clone(),
+            version: about.version.clone(),
+            started: about.started.to_string(),
+            seed: about.seed.0.to_string(),
+            r#virtual: about.is_virtual,
+            threads: about.threads,
+            ended: about.ending(),
+            ended_because: because.filter(|text| !text.is_empty()).map(str::to_owned),
+            settings: about.settings.iter().cloned().collect(),
+        }
+    }
+}
+
+/// Nanoseconds in milliseconds, to the nanosecond.
+fn ms(ns: f64) -> Option<f64> {
+    finite(ns.round() / 1e6)
+}
+
+/// JSON has no word for what is no number.
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
+}

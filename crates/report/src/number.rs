@@ -1,0 +1,168 @@
+//! How numbers are written for people: three significant digits and the unit that suits them.
+
+use base::Nanos;
+use base::units::grouped;
+
+/// A time, given in nanoseconds: `945 µs`, `1.40 ms`, `62.3 s`.
+pub(crate) fn time(ns: f64) -> String {
+    if ns == 0.0 {
+        return "0".to_owned();
+    }
+    let small = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6)];
+    let unit = small.into_iter().find(|(_, size)| magnitude(ns / size) < 3);
+    match unit.unwrap_or(("s", 1e9)) {
+        ("ns", _) => format!("{ns:.0} ns"),
+        (unit, size) => format!("{} {unit}", significant(ns / size)),
+    }
+}
+
+/// A span of time as it is said of a run: `60 s`, `12.3 s`, `250 ms`.
+pub(crate) fn span(span: Nanos) -> String {
+    let text = time(span.0 as f64);
+    match text.split_once(' ') {
+        Some((number, unit)) => format!("{} {unit}", trimmed(number)),
+        None => format!("{text} s"),
+    }
+}
+
+/// A rate: `3,002/s`, `76.3/s`, `0.01/s`.
+pub(crate) fn rate(per_s: f64) -> String {
+    format!("{}/s", trimmed(&significant(per_s)))
+}
+
+/// A rate that may not exist.
+pub(crate) fn rate_or_none(per_s: Option<f64>) -> String {
+    per_s.map_or_else(|| NONE.to_owned(), rate)
+}
+
+/// A fraction as a percentage: `16.2 %`, `0.008 %`.
+pub(crate) fn percent(fraction: f64) -> String {
+    format!("{} %", trimmed(&significant(fraction * 100.0)))
+}
+
+/// A part of a whole in percent with two digits, cut and not rounded: only the whole is 100 %.
+pub(crate) fn share(part: u64, whole: u64) -> String {
+    let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
+    format!("{}.{:02} %", hundredths / 100, hundredths % 100)
+}
+
+/// A number of bytes, in powers of a thousand: `512 B`, `12.3 MB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let small = [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
+    let bytes = bytes as f64;
+    let unit = small.into_iter().find(|(_, size)| magnitude(bytes / size) < 3);
+    let (unit, size) = unit.unwrap_or(("TB", 1e12));
+    let number = significant(bytes / size);
+    format!("{} {unit}", if unit == "B" { trimmed(&number) } else { &number })
+}
+
+/// A count and what is counted: `1 client`, `1,200 clients`.
+pub(crate) fn count(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", grouped(number))
+}
+
+/// What stands where there is no number.
+pub(crate) const NONE: &str = "–";
+
+/// A number with three significant digits; from a thousand on with all digits before the point.
+pub(crate) fn significant(number: f64) -> String {
+    if !number.is_finite() {
+        return if number.is_nan() { "unknown" } else { "∞" }.to_owned();
+    }
+    match magnitude(number) {
+        3.. => grouped(number.round() as u64),
+        below => format!("{number:.*}", (2 - below) as usize),
+    }
+}
+
+/// Trailing zeros behind the point, and the point, say nothing in a number that is given.
+pub(crate) fn trimmed(number: &str) -> &str {
+    match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    }
+}
+
+/// The power of ten of a number's first digit, once it is rounded to three digits; 0 for zero.
+fn magnitude(number: f64) -> i32 {
+    let rounded = format!("{number:.2e}");
+    let exponent = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());
+    exponent.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits_and_the_unit_that_suits_them() {
+        for (ns, text) in [
+            (0.0, "0"),
+            (7.0, "7 ns"),
+            (945.0, "945 ns"),
+            (999.6, "1.00 µs"),
+            (945_400.0, "945 µs"),
+            (1_399_999.0, "1.40 ms"),
+            (999_499_999.0, "999 ms"),
+            (999_500_000.0, "1.00 s"),
+            (62_345_000_000.0, "62.3 s"),
+            (3_600_000_000_000.0, "3,600 s"),
+        ] {
+            assert_eq!(time(ns), text);
+        }
+    }
+
+    #[test]
+    fn spans_are_given_without_zeros_that_say_nothing() {
+        for (ns, text) in [(0, "0 s"), (60_000_000_000, "60 s"), (2_500_000_000, "2.5 s")] {
+            assert_eq!(span(Nanos(ns)), text);
+        }
+    }
+
+    #[test]
+    fn rates_are_grouped_or_short() {
+        for (per_s, text) in
+            [(3_002.46, "3,002/s"), (76.349, "76.3/s"), (10.0, "10/s"), (0.01, "0.01/s")]
+        {
+            assert_eq!(rate(per_s), text);
+        }
+        assert_eq!(rate_or_none(None), "–");
+    }
+
+    #[test]
+    fn only_the_whole_is_a_hundred_percent() {
+        assert_eq!(share(999_999, 1_000_000), "99.99 %");
+        assert_eq!(share(5, 5), "100.00 %");
+        assert_eq!(share(0, 0), "0.00 %");
+        assert_eq!(percent(0.162), "16.2 %");
+        assert_eq!(percent(0.000_08), "0.008 %");
+        assert_eq!(percent(0.0), "0 %");
+    }
+
+    #[test]
+    fn bytes_are_in_powers_of_a_thousand() {
+        for (number, text) in [
+            (0, "0 B"),
+            (512, "512 B"),
+            (12_345_678, "12.3 MB"),
+            (999_999, "1.00 MB"),
+            (u64::MAX, "18,446,744 TB"),
+        ] {
+            assert_eq!(bytes(number), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_says_so() {
+        assert_eq!(significant(f64::INFINITY), "∞");
+        assert_eq!(significant(f64::NAN), "unknown");
+        assert_eq!(significant(0.0), "0.00");
+    }
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!(count(1, "client"), "1 client");
+        assert_eq!(count(1_200, "client"), "1,200 clients");
+    }
+}

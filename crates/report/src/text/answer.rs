@@ -1,0 +1,225 @@
+//! The first lines: the answer, the verdict and the limiter.
+
+use analyze::{Check, Component, HowEnded, JobSummary, Judgement, LoadSummary};
+use analyze::{Status, Verdict};
+use base::Nanos;
+use base::units::grouped;
+use workload::{Metric, Pacing};
+
+use crate::number::{count, percent, rate, rate_or_none, significant, span, time, trimmed};
+use crate::text::page::{Line, Page, Tone};
+use crate::view::View;
+
+/// Below this number of times, p99 is the largest of them, and is called that.
+const ENOUGH_FOR_P99: u64 = 100;
+
+/// Below this number of requests, it is said in the first line.
+const FEW: u64 = 1_000;
+
+/// Writes the first lines. Numbers of an invalid run stand under that word alone.
+pub(super) fn write(page: &mut Page, view: &View) {
+    let verdict = &view.summary.verdict;
+    if verdict.status() == Status::Invalid {
+        page.alone(Tone::Bad, verdict.word());
+        write_findings(page, verdict);
+        page.gap();
+        write_headlines(page, view);
+    } else {
+        write_headlines(page, view);
+        page.gap();
+        let tone = tone(verdict.status());
+        page.sentence(tone, verdict.word(), &format!(": {}", tally(verdict)));
+        write_findings(page, verdict);
+    }
+    write_limiter(page, view);
+}
+
+fn write_headlines(page: &mut Page, view: &View) {
+    if let Some(ending) = ending(view) {
+        page.sentence(Tone::Doubtful, ending.lead, &ending.rest);
+    }
+    let jobs = view.summary.jobs.iter().zip(&view.evidence.plan.jobs);
+    let mut lines: Vec<Line> =
+        jobs.map(|(job, plan)| Line::new(&job.name, headline(view, job, &plan.pacing))).collect();
+    if lines.is_empty() {
+        let loads = view.summary.loads.iter();
+        lines.extend(loads.map(|load| Line::new(&load.table, headline_of_load(view, load))));
+    }
+    if lines.is_empty() {
+        lines.push(Line::new("nothing", "was measured: there is no job and no load"));
+    }
+    lines.iter_mut().for_each(|line| line.tone = Tone::Strong);
+    page.lines(0, &lines);
+    for (job, missed) in missed(view) {
+        let text = format!(" by {job}: {}", said(missed));
+        page.sentence(Tone::Bad, "SLO missed", &text);
+    }
+}
+
+/// The conditions that were not met, with their jobs.
+fn missed(view: &View) -> impl Iterator<Item = (&str, &Judgement)> {
+    let of_job = |job: &'_ JobSummary| job.slos.iter().filter(|slo| !slo.met).count();
+    let jobs = view.summary.jobs.iter().filter(move |job| of_job(job) > 0);
+    jobs.flat_map(|job| job.slos.iter().map(move |slo| (job.name.as_str(), slo)))
+        .filter(|(_, slo)| !slo.met)
+}
+
+/// A condition and the number that was compared with it.
+pub(super) fn said(slo: &Judgement) -> String {
+    let Some(value) = slo.value else {
+        return format!("{}: there is no number to judge", slo.text);
+    };
+    let value = match slo.metric {
+        Metric::Response(_) | Metric::Service(_) => time(value),
+        Metric::Throughput => rate(value),
+        Metric::Failed => percent(value),
+    };
+    format!("{}: {value}", slo.text)
+}
+
+/// How a run ended that did not end by itself.
+struct Ending {
+    lead: &'static str,
+    rest: String,
+}
+
+fn ending(view: &View) -> Option<Ending> {
+    let lead = match view.evidence.ended {
+        Some(HowEnded::Completed) => return None,
+        Some(HowEnded::Interrupted) => "Interrupted",
+        Some(HowEnded::StoppedByError) => "Stopped by an error",
+        Some(HowEnded::TargetLost) => "Target lost",
+        Some(HowEnded::RecorderFailed) => "Record given up",
+        None => "Killed",
+    };
+    let mut rest = format!(" after {}", span(view.evidence.end));
+    if let Some(planned) = view.evidence.plan.duration {
+        rest.push_str(&format!(" of {}", span(planned)));
+    }
+    match view.about.ended.as_ref().map(|end| end.text.as_str()) {
+        Some("") | None => rest.push('.'),
+        Some(text) => rest.push_str(&format!(": {text}.")),
+    }
+    Some(Ending { lead, rest })
+}
+
+/// The answer of a job in one sentence.
+fn headline(view: &View, job: &JobSummary, pacing: &Pacing) -> String {
+    let Some(achieved) = job.throughput_per_s else {
+        return "no result: nothing was meant to begin after the warm-up".to_owned();
+    };
+    let achieved = format!("achieved {}", rate(achieved));
+    let balance = &job.counts.balance;
+    let load = match pacing {
+        Pacing::Open { schedule, .. } | Pacing::Queue { schedule, .. } => {
+            let offered = job.offered_per_s.unwrap_or_else(|| schedule.per_s());
+            format!("offered {}, {achieved}", rate(offered))
+        }
+        Pacing::Timetable { .. } => {
+            format!("{} of {} done", grouped(balance.completed()), grouped(balance.scheduled()))
+        }
+        Pacing::Closed { clients, .. } => {
+            format!("{achieved} with {}", count(u64::from(*clients), "client"))
+        }
+    };
+    format!("{load}; {} ({})", times(job), grounds(view, balance.scheduled()))
+}
+
+/// The response time in a few words.
+fn times(job: &JobSummary) -> String {
+    let response = &job.response;
+    if job.exceeds_capacity {
+        return "response withheld, the load exceeds the capacity".to_owned();
+    }
+    let p50 = response.quantile_ns("p50").map(|p50| time(p50 as f64));
+    match (p50, response.quantile_ns("p99")) {
+        (Some(p50), _) if response.count < ENOUGH_FOR_P99 => {
+            format!("response p50 {p50}, max {}", time(response.max_ns as f64))
+        }
+        (Some(p50), Some(p99)) => format!("response p50 {p50}, p99 {}", time(p99 as f64)),
+        (_, _) => "no response time, nothing was answered".to_owned(),
+    }
+}
+
+/// What the numbers of the first line rest on.
+fn grounds(view: &View, requests: u64) -> String {
+    let mut grounds = Vec::new();
+    if requests < FEW {
+        grounds.push(count(requests, "request"));
+    }
+    grounds.push("1 observation".to_owned());
+    if view.about.is_virtual {
+        grounds.push("virtual time".to_owned());
+    }
+    grounds.join(", ")
+}
+
+fn headline_of_load(view: &View, load: &LoadSummary) -> String {
+    let rows = grouped(load.rows);
+    let at = rate_or_none(load.rows_per_s);
+    let took = time(load.took.0 as f64);
+    let virtual_time = if view.about.is_virtual { ", virtual time" } else { "" };
+    format!("{rows} rows loaded in {took}, {at} (1 observation{virtual_time})")
+}
+
+fn tone(status: Status) -> Tone {
+    match status {
+        Status::NotPossible => Tone::Quiet,
+        Status::Pass => Tone::Good,
+        Status::Suspect => Tone::Doubtful,
+        Status::Invalid => Tone::Bad,
+    }
+}
+
+/// How many checks found what: `8 checks passed, 1 not possible here`.
+fn tally(verdict: &Verdict) -> String {
+    let number = |status| verdict.with(status).count() as u64;
+    let mut tally = vec![format!("{} passed", count(number(Status::Pass), "check"))];
+    for (status, words) in [
+        (Status::Suspect, "suspect"),
+        (Status::Invalid, "invalid"),
+        (Status::NotPossible, "not possible here"),
+    ] {
+        if number(status) > 0 {
+            tally.push(format!("{} {words}", number(status)));
+        }
+    }
+    tally.join(", ")
+}
+
+/// The checks that did not pass, the gravest first.
+fn write_findings(page: &mut Page, verdict: &Verdict) {
+    let order = [Status::Invalid, Status::Suspect, Status::NotPossible];
+    let found = order.into_iter().flat_map(|status| verdict.with(status));
+    let lines: Vec<Line> = found
+        .map(|check| Line::new(check.name, explained(check)).in_tone(tone(check.status)))
+        .collect();
+    page.lines(2, &lines);
+}
+
+/// The sentence of a check, with what was compared with what.
+fn explained(check: &Check) -> String {
+    let number = |value: f64| trimmed(&significant(value)).to_owned();
+    match (check.status, check.value, check.limit) {
+        (Status::NotPossible, _, _) => format!("not possible here: {}", check.explain),
+        (_, Some(value), Some(limit)) => {
+            format!("{} ({} {}, limit {})", check.explain, number(value), check.unit, number(limit))
+        }
+        (_, _, _) => check.explain.clone(),
+    }
+}
+
+fn write_limiter(page: &mut Page, view: &View) {
+    let limiter = &view.summary.limiter;
+    let lead = match limiter.component {
+        Component::NotSaturated => "Not saturated".to_owned(),
+        Component::Unknown => "Limiter unknown".to_owned(),
+        Component::Connections => format!("Limited by {}", limiter.component.name()),
+    };
+    page.sentence(Tone::Strong, &lead, &format!(": {}", limiter.because));
+}
+
+/// A span of the run, for sentences.
+pub(super) fn seconds(seconds: f64) -> String {
+    span(Nanos::from_secs_f64(seconds))
+}

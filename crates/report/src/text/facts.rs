@@ -1,0 +1,146 @@
+//! What was run, what happened on the way, and what it needed: enough to repeat it.
+
+use record::Event;
+
+use crate::number::{bytes, count, percent, time};
+use crate::text::answer::seconds;
+use crate::text::page::{Line, Page};
+use crate::text::table::{Align, Table};
+use crate::view::View;
+
+/// How many events are listed; the record has them all.
+const EVENTS: usize = 20;
+
+/// How many settings are listed; the record has them all.
+const SETTINGS: usize = 24;
+
+/// Writes which workload ran against which target, and when it was measured.
+pub(super) fn write_what_was_run(page: &mut Page, view: &View) {
+    let about = &view.about;
+    page.gap();
+    let workload = format!("{}, seed {}", about.workload, about.seed.0);
+    page.lines(
+        0,
+        &[
+            Line::new("workload", workload),
+            Line::new("target", about.target.as_str()),
+            Line::new("measured", measured(view)),
+        ],
+    );
+}
+
+fn measured(view: &View) -> String {
+    let window = view.summary.window;
+    let started = if view.about.is_virtual {
+        "in virtual time".to_owned()
+    } else {
+        format!("started {}", view.about.started)
+    };
+    let length = seconds(window.end_s - window.start_s);
+    let warmup = match window.warmup_s {
+        0.0 => "without a warm-up".to_owned(),
+        warmup => format!("after a warm-up of {}", seconds(warmup)),
+    };
+    let threads = count(u64::from(view.about.threads), "thread");
+    format!("{length} {warmup}, {started}, {threads}")
+}
+
+/// Writes what happened to the run and not to one request.
+pub(super) fn write_events(page: &mut Page, view: &View) {
+    let events = &view.evidence.events;
+    if events.is_empty() {
+        return;
+    }
+    page.gap();
+    page.heading("Events");
+    let words = ["event", "job", "text"].map(|title| (title, Align::Left));
+    let mut table = Table::new([("at", Align::Right)].into_iter().chain(words));
+    for event in events.iter().take(EVENTS) {
+        let at = seconds(event.at.as_secs_f64());
+        let job = job_of(view, event);
+        table.row([at, event.kind.name().to_owned(), job.to_owned(), event.text.clone()]);
+    }
+    page.table(&table);
+    if let more @ 1.. = events.len().saturating_sub(EVENTS) {
+        let more = count(more as u64, "more event");
+        page.note(&format!("and {more} in the record, table `event`"));
+    }
+}
+
+fn job_of<'a>(view: &'a View, event: &Event) -> &'a str {
+    let job = event.job.and_then(|job| view.summary.jobs.get(usize::from(job.0)));
+    job.map_or("all", |job| job.name.as_str())
+}
+
+/// Writes what the generator needed, the settings of the server, and where the record is.
+pub(super) fn write_surroundings(page: &mut Page, view: &View) {
+    let about = &view.about;
+    page.gap();
+    let mut lines = Vec::new();
+    if let Some(generator) = generator(view) {
+        lines.push(Line::new("generator", generator));
+    }
+    if !about.settings.is_empty() {
+        lines.push(Line::new("settings", settings(&about.settings)));
+    }
+    lines.push(Line::new("command", about.command.as_str()));
+    lines.push(Line::new("assay", about.version.as_str()));
+    let record = quoted(&about.record.to_string_lossy());
+    lines.push(Line::new("record", record.as_str()));
+    page.lines(0, &lines);
+    page.gap();
+    page.whole(2, &format!("assay report {record}"));
+    page.whole(2, &format!("assay export {record} --format hlog"));
+}
+
+fn settings(settings: &[(String, String)]) -> String {
+    let shown = settings.iter().take(SETTINGS).map(|(name, value)| format!("{name} = {value}"));
+    let text = shown.collect::<Vec<_>>().join("; ");
+    match settings.len().saturating_sub(SETTINGS) {
+        0 => text,
+        more => format!("{text}; and {more} more in the record, table `setting`"),
+    }
+}
+
+/// What the load generator's own process used.
+fn generator(view: &View) -> Option<String> {
+    let client = view.summary.client?;
+    let window = view.summary.window;
+    let busy = client.user_s + client.system_s;
+    let length = window.end_s - window.start_s;
+    let mut text = format!(
+        "{} of processor time ({} user, {} system)",
+        time(busy * 1e9),
+        time(client.user_s * 1e9),
+        time(client.system_s * 1e9)
+    );
+    if length > 0.0 {
+        text.push_str(&format!(", {} of one core", percent(busy / length)));
+    }
+    if let Some(us) = client.us_per_query {
+        text.push_str(&format!(", {} per completed request", time(us * 1e3)));
+    }
+    text.push_str(&format!("; at most {} of memory", bytes(client.peak_rss_bytes)));
+    Some(text)
+}
+
+/// A file's name as a shell takes it.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    match !path.is_empty() && path.chars().all(is_plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_quoted_where_a_shell_would_break_it() {
+        assert_eq!(quoted("/tmp/run-1.assay"), "/tmp/run-1.assay");
+        assert_eq!(quoted("my run.assay"), "'my run.assay'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}

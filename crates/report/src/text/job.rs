@@ -1,0 +1,269 @@
+//! One job: how it was paced, what became of its requests, and all of its times.
+
+use analyze::{Distribution, JobSummary, Probe, Quantile};
+use base::units::grouped;
+use record::Kind;
+use workload::{Pacing, Schedule};
+
+use crate::number::{NONE, bytes, count, percent, rate, span, time};
+use crate::number::{significant, trimmed};
+use crate::text::answer::{said, seconds};
+use crate::text::page::{Line, Page, Tone};
+use crate::text::shape;
+use crate::text::table::{Align, Table};
+use crate::view::View;
+
+/// The most rows of the table over time; more probes are merged.
+const PROBES: usize = 20;
+
+/// The quantiles of the smaller tables.
+const SHOWN: [&str; 3] = ["p50", "p95", "p99"];
+
+/// What the rows of a table of times are.
+const MEANING: &str = "response = send lag + wait + service, counted from the intended start";
+
+/// Why there are no quantiles.
+const WITHHELD: &str = "withheld: beyond the capacity, these times only say how long the run was";
+
+/// Writes the job at `place`.
+pub(super) fn write(page: &mut Page, view: &View, place: usize) {
+    let job = &view.summary.jobs[place];
+    let pacing = &view.evidence.plan.jobs[place].pacing;
+    page.gap();
+    page.sentence(Tone::Strong, &format!("[{}]", job.name), &format!("  {}", model(job, pacing)));
+    page.lines(2, &accounts(job));
+    write_times(page, job, place == 0);
+    write_errors(page, job);
+    write_statements(page, job);
+    write_probes(page, view, place);
+    write_shape(page, view, place);
+}
+
+/// The model of a job and what belongs to it, in words.
+fn model(job: &JobSummary, pacing: &Pacing) -> String {
+    let mut words = vec![match pacing {
+        Pacing::Open { schedule, batch }
+        | Pacing::Timetable { schedule, batch }
+        | Pacing::Queue { schedule, batch, .. } => arrivals(*schedule, *batch),
+        Pacing::Closed { clients, .. } => count(u64::from(*clients), "client"),
+    }];
+    match pacing {
+        Pacing::Queue { workers, limit, .. } => {
+            words.push(count(u64::from(*workers), "worker"));
+            words.push(format!("at most {} waiting", grouped(u64::from(*limit))));
+        }
+        Pacing::Closed { think: Some(_), .. } => words.push("with think time".to_owned()),
+        Pacing::Closed { think: None, .. } | Pacing::Open { .. } | Pacing::Timetable { .. } => {}
+    }
+    if job.connections > 0 {
+        words.push(count(job.connections, "connection"));
+    }
+    format!("{}: {}", job.model, words.join(", "))
+}
+
+fn arrivals(schedule: Schedule, batch: u32) -> String {
+    let arrivals = match schedule {
+        Schedule::Poisson(arrivals) => format!("Poisson arrivals at {}", rate(arrivals.as_f64())),
+        Schedule::Uniform(arrivals) => format!("uniform arrivals at {}", rate(arrivals.as_f64())),
+        Schedule::Every(period) => format!("every {}", span(period)),
+    };
+    match batch {
+        1 => arrivals,
+        batch => format!("{arrivals}, {} each", count(u64::from(batch), "request")),
+    }
+}
+
+/// What became of the requests.
+fn accounts(job: &JobSummary) -> Vec<Line> {
+    let counts = &job.counts;
+    let balance = &counts.balance;
+    let mut lines = vec![Line::new(
+        "requests",
+        format!(
+            "{} scheduled = {} completed + {} errors + {} rejected + {} unsent",
+            grouped(balance.scheduled()),
+            grouped(balance.completed()),
+            grouped(balance.errors()),
+            grouped(balance.rejected()),
+            grouped(balance.unsent()),
+        ),
+    )];
+    if counts.open() > 0 {
+        let open = format!("{} more came due and have no outcome", grouped(counts.open()));
+        lines.push(Line::new("", open));
+    }
+    if balance.errors() > 0 {
+        let timeouts = count(counts.timeouts, "timeout");
+        let accepted = format!("{} accepted", grouped(counts.accepted_errors));
+        lines.push(Line::new("of errors", format!("{timeouts}, {accepted}")));
+    }
+    let besides = [(counts.retries, "retries"), (counts.busy_waits, "busy waits")];
+    for (number, label) in besides.into_iter().filter(|(number, _)| *number > 0) {
+        lines.push(Line::new(label, grouped(number)));
+    }
+    if let Some(per_s) = job.throughput_per_s {
+        lines.push(Line::new("throughput", throughput(job, per_s)));
+    }
+    lines.extend(job.slos.iter().map(|slo| match slo.met {
+        true => Line::new("SLO met", said(slo)).in_tone(Tone::Good),
+        false => Line::new("SLO missed", said(slo)).in_tone(Tone::Bad),
+    }));
+    lines
+}
+
+fn throughput(job: &JobSummary, per_s: f64) -> String {
+    let mut parts = vec![format!("{} completed", rate(per_s))];
+    if let Some(rows @ f64::MIN_POSITIVE..) = job.rows_per_s {
+        parts.push(format!("{} rows/s", trimmed(&significant(rows))));
+    }
+    for (number, what) in [(job.counts.bytes_sent, "sent"), (job.counts.bytes_received, "received")]
+    {
+        if number > 0 {
+            parts.push(format!("{} {what}", bytes(number)));
+        }
+    }
+    parts.join(", ")
+}
+
+/// The titles of a table of times, and how they are aligned.
+fn titles_of_times() -> impl Iterator<Item = (&'static str, Align)> {
+    let quantiles = Quantile::ALL.into_iter().map(|quantile| quantile.label);
+    let numbers = ["count", "mean", "stddev"].into_iter().chain(quantiles).chain(["max"]);
+    [("", Align::Left)].into_iter().chain(numbers.map(|title| (title, Align::Right)))
+}
+
+fn write_times(page: &mut Page, job: &JobSummary, is_first: bool) {
+    let mut table = Table::new(titles_of_times());
+    let rows = [
+        ("response", &job.response, job.exceeds_capacity),
+        ("service", &job.service, false),
+        ("wait", &job.wait, job.exceeds_capacity),
+        ("send lag", &job.send_lag, false),
+        ("error", &job.error, job.exceeds_capacity),
+    ];
+    for (name, times, is_withheld) in rows.into_iter().filter(|(_, times, _)| times.count > 0) {
+        let head = [name.to_owned(), grouped(times.count)];
+        match is_withheld {
+            true => table.row_in_words(head, "withheld"),
+            false => table.row(head.into_iter().chain(numbers(times))),
+        }
+    }
+    if table.is_empty() {
+        return;
+    }
+    page.gap();
+    page.table(&table);
+    if is_first {
+        page.note(MEANING);
+    }
+    if job.exceeds_capacity {
+        page.note(WITHHELD);
+    }
+    if let Some(remark) = remark_on_aged(job) {
+        page.note(&remark);
+    }
+    if let Some(remark) = remark_on_few(&job.response).filter(|_| !job.exceeds_capacity) {
+        page.note(&remark);
+    }
+}
+
+/// Mean, standard deviation, quantiles and maximum.
+fn numbers(times: &Distribution) -> impl Iterator<Item = String> + use<> {
+    let quantiles = times.quantiles_ns.map(|ns| ns as f64);
+    let moments = [times.mean_ns, times.stddev_ns];
+    moments.into_iter().chain(quantiles).chain([times.max_ns as f64]).map(time)
+}
+
+/// A remark on the times of requests that had no answer.
+fn remark_on_aged(job: &JobSummary) -> Option<String> {
+    let (timeouts, unsent) = (job.counts.timeouts, job.counts.balance.unsent());
+    let mut aged = Vec::new();
+    if timeouts > 0 {
+        aged.push(count(timeouts, "timeout"));
+    }
+    if unsent > 0 {
+        aged.push(format!("{} unsent", grouped(unsent)));
+    }
+    let aged = aged.join(" and ");
+    (!aged.is_empty()).then(|| format!("response includes {aged} at their age"))
+}
+
+/// A remark on so few times that the upper quantiles are one and the same.
+fn remark_on_few(times: &Distribution) -> Option<String> {
+    // Less than one time lies above the quantile. The sliver is for rounding.
+    let is_largest = |fraction: f64| times.count as f64 * (1.0 - fraction) < 1.0 - 1e-9;
+    let first = Quantile::ALL.into_iter().find(|quantile| is_largest(quantile.fraction))?;
+    let times = (times.count > 0).then(|| count(times.count, "time"))?;
+    Some(format!("of {times}, {} and above are the largest", first.label))
+}
+
+fn write_errors(page: &mut Page, job: &JobSummary) {
+    let mut table = Table::new([
+        ("errors", Align::Right),
+        ("of requests", Align::Right),
+        ("class", Align::Left),
+        ("code", Align::Left),
+    ]);
+    let scheduled = job.counts.balance.scheduled().max(1) as f64;
+    let mut errors: Vec<_> = job.errors_by_code.iter().collect();
+    errors.sort_by_key(|(_, _, number)| std::cmp::Reverse(*number));
+    for (class, code, number) in errors {
+        let share = percent(*number as f64 / scheduled);
+        table.row([grouped(*number), share, class.name().to_owned(), code.to_string()]);
+    }
+    write_part(page, &table);
+}
+
+fn write_statements(page: &mut Page, job: &JobSummary) {
+    let numbers = ["statement", "count", "service p50", "p95", "p99", "max"];
+    let titles = numbers.map(|title| (title, Align::Right)).into_iter();
+    let mut table = Table::new(titles.chain([("text", Align::Left)]));
+    for statement in &job.statements {
+        let service = &statement.service;
+        let number = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
+        let max = (service.count > 0).then_some(service.max_ns);
+        let head = [statement.number.to_string(), grouped(service.count)];
+        let quantiles = SHOWN.map(|name| number(service.quantile_ns(name)));
+        let tail = [number(max), statement.text.clone()];
+        table.row(head.into_iter().chain(quantiles).chain(tail));
+    }
+    write_part(page, &table);
+}
+
+fn write_probes(page: &mut Page, view: &View, place: usize) {
+    let probes = analyze::probes(&view.evidence, place, PROBES);
+    if probes.len() < 2 {
+        return;
+    }
+    let titles = ["time from", "requests", "completed", "response p50", "p95", "p99", "max"];
+    let mut table = Table::new(titles.map(|title| (title, Align::Right)));
+    for Probe { start_s, throughput_per_s, response } in &probes {
+        let head = [seconds(*start_s), grouped(response.count), rate(*throughput_per_s)];
+        if view.summary.jobs[place].exceeds_capacity {
+            table.row_in_words(head, "withheld");
+        } else if response.count == 0 {
+            table.row_in_words(head, NONE);
+        } else {
+            let quantiles = SHOWN.map(|name| response.quantile_ns(name).unwrap_or(0));
+            let times = quantiles.into_iter().chain([response.max_ns]);
+            table.row(head.into_iter().chain(times.map(|ns| time(ns as f64))));
+        }
+    }
+    write_part(page, &table);
+}
+
+fn write_shape(page: &mut Page, view: &View, place: usize) {
+    let histogram = view.evidence.jobs[place].histogram(Kind::Response);
+    let is_withheld = view.summary.jobs[place].exceeds_capacity;
+    if let Some(histogram) = histogram.filter(|_| !is_withheld) {
+        write_part(page, &shape::picture(histogram));
+    }
+}
+
+/// Writes a table with a gap before it, unless it has no rows.
+fn write_part(page: &mut Page, table: &Table) {
+    if !table.is_empty() {
+        page.gap();
+        page.table(table);
+    }
+}

@@ -1,0 +1,33 @@
+//! The answer for people: what came out, whether it can be believed, what limited it, and then
+//! everything behind it.
+//!
+//! The order is that of the questions of a reader who does not believe yet. If the run is invalid,
+//! that word comes first and alone, before any number.
+
+mod answer;
+mod facts;
+mod job;
+mod load;
+mod page;
+mod shape;
+mod table;
+
+pub use page::Style;
+
+use page::Page;
+
+use crate::view::View;
+
+/// The answer of a run as text.
+pub fn text(view: &View, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    answer::write(&mut page, view);
+    facts::write_what_was_run(&mut page, view);
+    for place in 0..view.summary.jobs.len() {
+        job::write(&mut page, view, place);
+    }
+    load::write(&mut page, view);
+    facts::write_events(&mut page, view);
+    facts::write_surroundings(&mut page, view);
+    page.into_text()
+}

@@ -1,0 +1,325 @@
+//! The page that an answer is written on: labelled lines, tables, headings and notes, wrapped and
+//! aligned.
+//!
+//! Whatever is written comes through [`printable`]: job names, statements and messages come from
+//! files and servers, and must not be able to move a terminal's cursor.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::text::table::Table;
+
+/// How text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Whether ANSI escape sequences may colour it.
+    pub color: bool,
+    /// How many columns there are. Sentences are wrapped; tables of numbers need up to 100, and
+    /// what is meant to be copied (a path, a command) is never broken.
+    pub width: usize,
+}
+
+impl Style {
+    /// What a pipe gets.
+    pub const PLAIN: Style = Style { color: false, width: 100 };
+
+    fn columns(&self) -> usize {
+        self.width.max(NARROWEST)
+    }
+}
+
+/// The narrowest page: below that, wrapped sentences cannot be read.
+const NARROWEST: usize = 40;
+
+/// What a text is to the reader; only colours show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tone {
+    Plain,
+    Strong,
+    Quiet,
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Tone {
+    /// The parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117).
+    fn sequence(self) -> &'static str {
+        match self {
+            Tone::Plain => "",
+            Tone::Strong => "1",
+            Tone::Quiet => "2",
+            Tone::Good => "1;32",
+            Tone::Doubtful => "1;33",
+            Tone::Bad => "1;31",
+        }
+    }
+}
+
+/// A text with the word for what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) label: String,
+    pub(super) tone: Tone,
+    pub(super) text: String,
+}
+
+impl Line {
+    pub(super) fn new(label: impl Into<String>, text: impl Into<String>) -> Line {
+        Line { label: label.into(), tone: Tone::Plain, text: text.into() }
+    }
+
+    /// With a label in this tone.
+    pub(super) fn in_tone(self, tone: Tone) -> Line {
+        Line { tone, ..self }
+    }
+}
+
+/// A text that grows.
+pub(super) struct Page {
+    style: Style,
+    text: String,
+}
+
+/// The widest column of labels; a longer one pushes its own text away.
+const WIDEST_LABEL: usize = 24;
+
+impl Page {
+    pub(super) fn new(style: Style) -> Page {
+        Page { style, text: String::new() }
+    }
+
+    /// What was written.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// An empty line, unless there is one or the page is empty.
+    pub(super) fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    /// A word or a few in a tone, alone on their line.
+    pub(super) fn alone(&mut self, tone: Tone, text: &str) {
+        self.start(0);
+        self.write(tone, text);
+        self.end();
+    }
+
+    /// What the lines below it are about.
+    pub(super) fn heading(&mut self, text: &str) {
+        self.alone(Tone::Strong, text);
+    }
+
+    /// Something to be copied: it is not broken.
+    pub(super) fn whole(&mut self, indent: usize, text: &str) {
+        self.start(indent);
+        self.write(Tone::Plain, text);
+        self.end();
+    }
+
+    /// A sentence that begins with a word that matters.
+    pub(super) fn sentence(&mut self, tone: Tone, lead: &str, rest: &str) {
+        let lead = printable(lead);
+        let width = self.style.columns();
+        for (number, line) in wrap(&format!("{lead}{rest}"), width, width - 2).iter().enumerate() {
+            match (number, line.strip_prefix(lead.as_str())) {
+                (0, Some(rest)) => {
+                    self.write(tone, &lead);
+                    self.write(Tone::Plain, rest);
+                }
+                (0, None) => self.write(tone, line),
+                (_, _) => {
+                    self.start(2);
+                    self.write(Tone::Plain, line);
+                }
+            }
+            self.end();
+        }
+    }
+
+    /// A remark, indented.
+    pub(super) fn note(&mut self, text: &str) {
+        let width = self.style.columns() - 2;
+        for line in wrap(text, width, width) {
+            self.start(2);
+            self.write(Tone::Quiet, &line);
+            self.end();
+        }
+    }
+
+    /// Lines whose texts stand below each other.
+    pub(super) fn lines(&mut self, indent: usize, lines: &[Line]) {
+        let widths = lines.iter().map(|line| columns(&line.label));
+        let label = widths.max().unwrap_or(0).min(WIDEST_LABEL);
+        for line in lines {
+            self.line(indent, label, line);
+        }
+    }
+
+    fn line(&mut self, indent: usize, label_width: usize, line: &Line) {
+        let hanging = indent + label_width + 2;
+        let label = match line.text.is_empty() {
+            true => printable(&line.label),
+            false => padded(&printable(&line.label), label_width) + "  ",
+        };
+        let first = self.style.columns().saturating_sub(indent + columns(&label));
+        let parts = wrap(&line.text, first, self.style.columns() - hanging);
+        self.start(indent);
+        self.write(line.tone, &label);
+        for (number, part) in parts.iter().enumerate() {
+            if number > 0 {
+                self.end();
+                self.start(hanging);
+            }
+            self.write(Tone::Plain, part);
+        }
+        self.end();
+    }
+
+    /// A table, indented; its last column takes what room there is.
+    pub(super) fn table(&mut self, table: &Table) {
+        const INDENT: usize = 2;
+        for (tone, line) in table.lay_out(self.style.columns() - INDENT) {
+            self.start(INDENT);
+            self.write(tone, &line);
+            self.end();
+        }
+    }
+
+    fn start(&mut self, indent: usize) {
+        self.text.extend(std::iter::repeat_n(' ', indent));
+    }
+
+    fn write(&mut self, tone: Tone, text: &str) {
+        let text = printable(text);
+        if !self.style.color || tone == Tone::Plain || text.is_empty() {
+            self.text.push_str(&text);
+        } else {
+            self.text.push_str(&format!("\x1b[{}m{text}\x1b[0m", tone.sequence()));
+        }
+    }
+
+    /// Ends the line, without blanks before its end.
+    fn end(&mut self) {
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.text.push('\n');
+    }
+}
+
+/// How many columns of a terminal a text takes.
+pub(super) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// The text with blanks up to a width.
+pub(super) fn padded(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(columns(text));
+    format!("{text}{}", " ".repeat(blanks))
+}
+
+/// The text on one line and in at most so many columns.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if columns(&text) <= width {
+        return text;
+    }
+    let mut short = String::new();
+    let mut room = width.saturating_sub(1);
+    for character in text.chars() {
+        let needed = character.width().unwrap_or(0);
+        if needed > room {
+            break;
+        }
+        room -= needed;
+        short.push(character);
+    }
+    short.truncate(short.trim_end().len());
+    short + "…"
+}
+
+/// The text without anything that a terminal obeys: blanks for white space, a mark for other
+/// control characters and for those that turn the direction of writing.
+pub(super) fn printable(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let replaced = text.chars().map(|character| match character {
+        '\n' | '\t' | '\r' => ' ',
+        other if other.is_control() || turns(other) => '\u{fffd}',
+        other => other,
+    });
+    replaced.collect()
+}
+
+/// Breaks a text between words. The first line has another width than the rest. There is always a
+/// line, and a word that is too long has one for itself.
+fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let width = if lines.len() == 1 { first } else { rest };
+        let last = lines.last_mut().expect("there is a first line");
+        let is_first_word = last.is_empty();
+        if !is_first_word && columns(last) + 1 + columns(word) > width {
+            lines.push(word.to_owned());
+        } else {
+            last.push_str(if is_first_word { "" } else { " " });
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(width: usize, write: impl FnOnce(&mut Page)) -> String {
+        let mut page = Page::new(Style { color: false, width });
+        write(&mut page);
+        page.into_text()
+    }
+
+    #[test]
+    fn lines_stand_below_each_other_and_hang() {
+        let long = "word ".repeat(30);
+        let text = page(100, |page| {
+            page.lines(1, &[Line::new("a", "short"), Line::new("label", long.trim())]);
+        });
+        let line = ["word"; 18].join(" ");
+        let rest = ["word"; 12].join(" ");
+        assert_eq!(text, format!(" a      short\n label  {line}\n        {rest}\n"));
+    }
+
+    #[test]
+    fn a_long_word_is_not_broken() {
+        let path = "x".repeat(150);
+        let text = page(100, |page| page.lines(0, &[Line::new("at", format!("see {path}"))]));
+        assert_eq!(text, format!("at  see\n    {path}\n"));
+    }
+
+    #[test]
+    fn a_sentence_is_coloured_where_it_begins() {
+        let mut page = Page::new(Style { color: true, width: 100 });
+        page.sentence(Tone::Good, "VALID", ": all is well");
+        page.gap();
+        page.gap();
+        page.alone(Tone::Bad, "INVALID");
+        let text = page.into_text();
+        assert_eq!(text, "\x1b[1;32mVALID\x1b[0m: all is well\n\n\x1b[1;31mINVALID\x1b[0m\n");
+    }
+
+    #[test]
+    fn nothing_from_outside_moves_the_cursor() {
+        let text = page(100, |page| {
+            page.lines(0, &[Line::new("job\x1b[2J", "a\nb\u{202e}c\u{7}")]);
+        });
+        assert_eq!(text, "job\u{fffd}[2J  a b\u{fffd}c\u{fffd}\n");
+    }
+
+    #[test]
+    fn a_text_is_cut_at_its_width() {
+        assert_eq!(cut("select  1\n from t", 20), "select 1 from t");
+        assert_eq!(cut("select 1 from t", 10), "select 1…");
+        assert_eq!(cut("表表表表", 5), "表表…");
+    }
+}

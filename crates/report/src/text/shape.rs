@@ -1,0 +1,152 @@
+//! The shape of a distribution: how many times lie between which edges, drawn with bars.
+//!
+//! The edges grow by a constant factor, so that a millisecond and a second are told apart equally
+//! well. They are preferred numbers (ISO 3, series R20 and coarser): short to read, and the same in
+//! every report.
+
+use base::units::grouped;
+use hdrhistogram::Histogram;
+
+use crate::number::{share, time};
+use crate::text::table::{Align, Table};
+
+/// The most lines of a picture.
+const LINES: usize = 20;
+
+/// The widest bar in columns.
+const WIDEST: u64 = 48;
+
+/// Twenty steps per decade, in hundredths.
+const R20: [u64; 20] = [
+    100, 112, 125, 140, 160, 180, 200, 224, 250, 280, 315, 355, 400, 450, 500, 560, 630, 710, 800,
+    900,
+];
+
+/// Of how many steps one is taken: 20, 10, 5, 2 or 1 per decade.
+const STRIDES: [usize; 5] = [1, 2, 4, 10, 20];
+
+/// The decades from a nanosecond on; the last edge is beyond any time that is recorded.
+const DECADES: usize = 14;
+
+/// The times up to an edge and beyond the edge before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bin {
+    edge_ns: f64,
+    count: u64,
+}
+
+/// The picture of a histogram.
+pub(super) fn picture(histogram: &Histogram<u64>) -> Table {
+    let bins = bins(histogram);
+    let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0);
+    let mut table = Table::new([
+        ("response up to", Align::Right),
+        ("requests", Align::Right),
+        ("cumulative", Align::Right),
+        ("", Align::Left),
+    ]);
+    let mut so_far = 0;
+    for bin in &bins {
+        so_far += bin.count;
+        table.row([
+            time(bin.edge_ns),
+            grouped(bin.count),
+            share(so_far, histogram.len()),
+            bar(bin.count, most),
+        ]);
+    }
+    table
+}
+
+/// The finest division that has few enough lines.
+fn bins(histogram: &Histogram<u64>) -> Vec<Bin> {
+    let divisions = STRIDES.into_iter().map(|stride| divided(histogram, stride));
+    divisions
+        .reduce(|finer, coarser| if finer.len() <= LINES { finer } else { coarser })
+        .unwrap_or_default()
+}
+
+fn divided(histogram: &Histogram<u64>, stride: usize) -> Vec<Bin> {
+    let mut bins: Vec<Bin> = edges(stride).map(|edge_ns| Bin { edge_ns, count: 0 }).collect();
+    let mut place = 0;
+    for value in histogram.iter_recorded() {
+        // All times of a bucket of the histogram count as its smallest: 1 ms is up to 1 ms.
+        let lowest = histogram.lowest_equivalent(value.value_iterated_to()) as f64;
+        while place + 1 < bins.len() && lowest > bins[place].edge_ns {
+            place += 1;
+        }
+        bins[place].count += value.count_since_last_iteration();
+    }
+    let filled = |bin: &Bin| bin.count > 0;
+    let first = bins.iter().position(filled).unwrap_or(bins.len());
+    let last = bins.iter().rposition(filled).map_or(first, |last| last + 1);
+    bins[first..last].to_vec()
+}
+
+/// Every edge, in nanoseconds.
+fn edges(stride: usize) -> impl Iterator<Item = f64> {
+    (0..DECADES * R20.len()).step_by(stride).map(|step| {
+        let power = 10u64.pow((step / R20.len()) as u32);
+        (R20[step % R20.len()] * power) as f64 / 100.0
+    })
+}
+
+/// A bar in eighths of a column; what is there at all is seen.
+fn bar(count: u64, most: u64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let length = (u128::from(count) * u128::from(8 * WIDEST) / u128::from(most.max(1))) as usize;
+    let length = length.max(usize::from(count > 0));
+    "█".repeat(length / 8) + EIGHTHS[length % 8]
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Kind;
+
+    use super::*;
+
+    fn histogram(times: &[(u64, u64)]) -> Histogram<u64> {
+        let mut histogram = Kind::Response.histogram();
+        times.iter().for_each(|(ns, count)| histogram.saturating_record_n(*ns, *count));
+        histogram
+    }
+
+    fn bins_of(times: &[(u64, u64)]) -> Vec<(f64, u64)> {
+        bins(&histogram(times)).iter().map(|bin| (bin.edge_ns, bin.count)).collect()
+    }
+
+    #[test]
+    fn a_time_on_an_edge_lies_below_it() {
+        assert_eq!(bins_of(&[(1_000_000, 7)]), [(1_000_000.0, 7)]);
+        assert_eq!(bins_of(&[(1_010_000, 7)]), [(1_120_000.0, 7)]);
+        assert_eq!(bins_of(&[(0, 1)]), [(1.0, 1)]);
+        assert_eq!(bins_of(&[]), []);
+    }
+
+    #[test]
+    fn the_division_is_the_finest_that_can_be_read() {
+        let narrow = bins_of(&[(1_000_000, 1), (8_900_000, 1)]);
+        assert_eq!(narrow.len(), 20);
+        let wide = bins_of(&[(1_000_000, 1), (9_100_000, 1)]);
+        let edges: Vec<f64> = wide.iter().map(|(edge, _)| edge / 1e6).collect();
+        assert_eq!(edges, [1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0, 10.0]);
+        let all = bins_of(&[(0, 1), (record::HIGHEST.0, 1)]);
+        assert_eq!(all.len(), 14, "a line per decade");
+    }
+
+    #[test]
+    fn every_time_is_in_one_bin() {
+        let times: Vec<(u64, u64)> = (0..1_000).map(|n| (n * n * n * 977, n % 7)).collect();
+        let total: u64 = times.iter().map(|(_, count)| count).sum();
+        let counted: u64 = bins_of(&times).iter().map(|(_, count)| count).sum();
+        assert_eq!(counted, total);
+    }
+
+    #[test]
+    fn bars_are_in_proportion_and_never_hide_what_is_there() {
+        assert_eq!(bar(100, 100), "█".repeat(48));
+        assert_eq!(bar(1, 1_000_000), "▏");
+        assert_eq!(bar(0, 100), "");
+        assert_eq!(bar(9, 384), "█▏");
+    }
+}

@@ -1,0 +1,89 @@
+//! What a report is made of: a run as it was measured, judged and summed up.
+
+use std::path::PathBuf;
+
+use analyze::{Evidence, Summary};
+use base::{Seed, WallTime};
+use record::{Archive, End, Pace, RecordError};
+
+/// A run, ready to be told.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// What was run, when, against what, and how it ended.
+    pub about: About,
+    /// Its verdict and its numbers.
+    pub summary: Summary,
+    /// What they were made from.
+    pub evidence: Evidence,
+}
+
+impl View {
+    /// The view of a run: judges the evidence and sums it up.
+    pub fn new(about: About, evidence: Evidence) -> View {
+        View { about, summary: analyze::summarize(&evidence), evidence }
+    }
+}
+
+/// What is known of a run beside its numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct About {
+    /// The record's file.
+    pub record: PathBuf,
+    /// The target in words, without its password.
+    pub target: String,
+    /// The name of the workload file.
+    pub workload: String,
+    /// The command line, rebuilt from what was understood of it.
+    pub command: String,
+    /// The version of the program that made the record.
+    pub version: String,
+    /// When the run began.
+    pub started: WallTime,
+    /// The seed of every schedule and value.
+    pub seed: Seed,
+    /// Whether time was simulated.
+    pub is_virtual: bool,
+    /// How many lanes the measured phase had, each a thread.
+    pub threads: u16,
+    /// How the run ended; `None` if it was killed.
+    pub ended: Option<End>,
+    /// Settings of the server and facts about the surroundings: names and values.
+    pub settings: Vec<(String, String)>,
+}
+
+impl About {
+    /// What a record says.
+    ///
+    /// # Errors
+    /// The record is damaged, or cannot be read any more.
+    pub fn of(archive: &Archive) -> Result<About, RecordError> {
+        let header = archive.header();
+        Ok(About {
+            record: archive.path().to_owned(),
+            target: header.target.to_string(),
+            workload: header.workload.clone(),
+            command: header.command.clone(),
+            version: header.assay.clone(),
+            started: header.started,
+            seed: header.seed,
+            is_virtual: header.pace == Pace::Virtual,
+            threads: header.lanes,
+            ended: archive.end().cloned(),
+            settings: archive.settings()?,
+        })
+    }
+
+    /// The name of the record's file, without its folder.
+    pub(crate) fn file(&self) -> String {
+        let name = self.record.file_name().unwrap_or(self.record.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
+    /// The word for how the run ended.
+    pub(crate) fn ending(&self) -> &'static str {
+        self.ended.as_ref().map_or(KILLED, |end| end.kind.name())
+    }
+}
+
+/// How a run without an end ended.
+pub(crate) const KILLED: &str = "killed";

@@ -1,0 +1,6 @@
+//! Reports from the outside: runs of many kinds, made by hand, and what is said of them.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
+
+mod support;
+mod texts;

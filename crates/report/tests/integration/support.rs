@@ -1,0 +1,248 @@
+//! Runs without a database: evidence made by hand, the same each time.
+
+use std::path::{Path, PathBuf};
+
+use analyze::{Evidence, HowEnded, Interval, JobEvidence};
+use base::{Nanos, Seed, Stream, WallTime};
+use hdrhistogram::Histogram;
+use record::{Balance, Counts, End, EndKind, Ends, Gauge, Grid, Kind};
+use report::{About, View};
+use workload::Overrides;
+
+/// A run that is put together.
+pub(crate) struct Case {
+    pub(crate) about: About,
+    pub(crate) evidence: Evidence,
+}
+
+/// What a job does in every second, warm-up included.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traffic {
+    pub(crate) per_s: u64,
+    /// How many of them end in time; the others stay unsent.
+    pub(crate) served_per_s: u64,
+    /// What a request takes at least, and how much longer on average.
+    pub(crate) service: [Nanos; 2],
+    /// How long a request waits, on average.
+    pub(crate) wait: Nanos,
+    /// How late it is sent, on average.
+    pub(crate) lag: Nanos,
+    pub(crate) connections: u64,
+}
+
+impl Traffic {
+    /// So many requests a second, all of them served, in about two milliseconds.
+    pub(crate) fn of(per_s: u64) -> Traffic {
+        Traffic {
+            per_s,
+            served_per_s: per_s,
+            service: [Nanos::from_micros(600), Nanos::from_micros(1_200)],
+            wait: Nanos::ZERO,
+            lag: Nanos::from_micros(8),
+            connections: 16,
+        }
+    }
+}
+
+impl Case {
+    /// A run of this workload that ended by itself and has no requests yet.
+    pub(crate) fn new(workload: &str) -> Case {
+        let (plan, diagnostics) = workload::plan(workload, &Overrides::default());
+        let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
+        let end = plan.duration.unwrap_or(Nanos::from_secs(60));
+        let jobs = plan.jobs.iter().map(|job| nothing(job.statements.len())).collect();
+        let ended = End { at: end, kind: EndKind::Completed, text: String::new() };
+        let evidence = Evidence {
+            is_virtual: false,
+            threads: 1,
+            grid: Grid::new(plan.warmup, plan.duration),
+            ended: Some(HowEnded::Completed),
+            end,
+            jobs,
+            events: Vec::new(),
+            client: Vec::new(),
+            loads: Vec::new(),
+            plan,
+        };
+        let mut case = Case { about: about(ended), evidence };
+        case.sample_client();
+        case
+    }
+
+    /// The run as it is reported.
+    pub(crate) fn view(self) -> View {
+        View::new(self.about, self.evidence)
+    }
+
+    /// In virtual time.
+    pub(crate) fn virtually(mut self) -> Case {
+        self.about.is_virtual = true;
+        self.about.started = WallTime::EPOCH;
+        self.about.target = "sim:mm1?service=1ms".to_owned();
+        self.about.command = "assay run shop.ini --virtual".to_owned();
+        self.evidence.is_virtual = true;
+        self.evidence.client.clear();
+        self
+    }
+
+    /// Ended otherwise than by itself, after so many seconds; `None` is killed.
+    pub(crate) fn ended(mut self, kind: Option<EndKind>, seconds: u64, text: &str) -> Case {
+        let at = Nanos::from_secs(seconds);
+        self.evidence.end = at;
+        self.evidence.ended = kind.map(|kind| match kind {
+            EndKind::Completed => HowEnded::Completed,
+            EndKind::Interrupted => HowEnded::Interrupted,
+            EndKind::StoppedByError => HowEnded::StoppedByError,
+            EndKind::TargetLost => HowEnded::TargetLost,
+            EndKind::RecorderFailed => HowEnded::RecorderFailed,
+        });
+        self.about.ended = kind.map(|kind| End { at, kind, text: text.to_owned() });
+        self.evidence.client.clear();
+        self.sample_client();
+        self
+    }
+
+    /// With these requests in the job at `place`, from time zero to the end.
+    pub(crate) fn serving(mut self, place: usize, traffic: Traffic) -> Case {
+        let seconds = self.evidence.end.0.div_ceil(1_000_000_000);
+        let window = self.evidence.window();
+        let stream = Stream::new(Seed(7), "case", &place.to_string());
+        let statements = self.evidence.plan.jobs[place].statements.len();
+        let job = &mut self.evidence.jobs[place];
+        let mut seconds_done = Vec::new();
+        for second in 0..seconds {
+            let mut times = nothing(statements);
+            for number in 0..traffic.per_s {
+                times.count(traffic, stream.draw(second * traffic.per_s + number));
+            }
+            job.intervals.push(interval(traffic));
+            if window.contains(&(second as u32)) {
+                seconds_done.push((second as u32, times));
+            }
+        }
+        for (_, times) in &seconds_done {
+            job.window.iter_mut().zip(&times.window).for_each(|((_, sum), (_, h))| {
+                sum.add(h).unwrap();
+            });
+        }
+        for part in seconds_done.chunks((self.evidence.plan.probe.0 / 1_000_000_000) as usize) {
+            let mut response = Kind::Response.histogram();
+            part.iter().for_each(|(_, times)| response.add(&times.window[0].1).unwrap());
+            job.probes.push((part[0].0..part[part.len() - 1].0 + 1, response));
+        }
+        self
+    }
+
+    /// What an idle generator uses: little.
+    fn sample_client(&mut self) {
+        let seconds = self.evidence.end.0 / 1_000_000_000;
+        self.evidence.client.extend((0..=seconds).map(|second| analyze::ClientSample {
+            at: Nanos::from_secs(second),
+            user: Nanos::from_millis(8 * second),
+            system: Nanos::from_millis(22 * second),
+            peak_rss_bytes: 12_345_678,
+        }));
+    }
+}
+
+fn about(ended: End) -> About {
+    About {
+        record: PathBuf::from("run-20261121T201502Z.assay"),
+        target: "sqlite:shop.db".to_owned(),
+        workload: "shop.ini".to_owned(),
+        command: "assay run shop.ini --url sqlite:shop.db".to_owned(),
+        version: "0.1.0".to_owned(),
+        started: WallTime(1_795_292_102_000_000_000),
+        seed: Seed(42),
+        is_virtual: false,
+        threads: 1,
+        ended: Some(ended),
+        settings: [("journal_mode", "wal"), ("server", "SQLite 3.51.1"), ("synchronous", "full")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+    }
+}
+
+/// A job without requests.
+fn nothing(statements: usize) -> Times {
+    let statements = (0..statements as u16).map(Kind::Statement);
+    let kinds = Kind::OF_A_JOB.into_iter().chain(statements);
+    Times {
+        intervals: Vec::new(),
+        window: kinds.map(|kind| (kind, kind.histogram())).collect(),
+        probes: Vec::new(),
+        failures: Vec::new(),
+    }
+}
+
+type Times = JobEvidence;
+
+/// Counts requests in histograms.
+trait CountTimes {
+    fn count(&mut self, traffic: Traffic, draw: base::Draw);
+}
+
+impl CountTimes for Times {
+    fn count(&mut self, traffic: Traffic, mut draw: base::Draw) {
+        let mut random = |mean: Nanos| (draw.exponential() * mean.0 as f64) as u64;
+        let [least, more] = traffic.service;
+        let (lag, wait) = (random(traffic.lag), random(traffic.wait));
+        let service = least.0 + random(more);
+        let statements = self.window.len() as u64 - 5;
+        for (kind, histogram) in &mut self.window {
+            let time = match kind {
+                Kind::Response => lag + wait + service,
+                Kind::Service => service,
+                Kind::Wait => wait,
+                Kind::SendLag => lag,
+                Kind::Error => continue,
+                Kind::Statement(_) => service / statements,
+            };
+            histogram.saturating_record(time);
+        }
+    }
+}
+
+fn interval(traffic: Traffic) -> Interval {
+    let Traffic { per_s, served_per_s, connections, .. } = traffic;
+    Interval {
+        counts: Counts {
+            arrivals: per_s,
+            balance: Balance::of(served_per_s, 0, 0, per_s - served_per_s),
+            rows: served_per_s,
+            bytes_sent: 41 * per_s,
+            bytes_received: 97 * served_per_s,
+            ..Counts::default()
+        },
+        ends: Ends { completed: served_per_s, errors: 0, rows: served_per_s },
+        gauge: Gauge { in_flight: 4, queued: 0, connections },
+    }
+}
+
+/// A histogram of these times.
+pub(crate) fn histogram(kind: Kind, times: impl IntoIterator<Item = Nanos>) -> Histogram<u64> {
+    let mut histogram = kind.histogram();
+    times.into_iter().for_each(|time| histogram.saturating_record(time.0));
+    histogram
+}
+
+/// Compares a text with the file of this name, or writes the file if `UPDATE` is set.
+#[track_caller]
+pub(crate) fn check(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/snapshots").join(name);
+    compare_with(&path, text);
+}
+
+/// Compares a text with a file of the repository, or writes the file if `UPDATE` is set.
+#[track_caller]
+pub(crate) fn compare_with(path: &Path, text: &str) {
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        text == expected,
+        "{} differs; look at it and run the tests once with UPDATE=1\n{text}",
+        path.display()
+    );
+}
