@@ -1,0 +1,238 @@
+//! What the user typed.
+
+use std::path::PathBuf;
+
+use base::units::parse_duration;
+use base::{Nanos, Seed, Target};
+use clap::{ArgAction, Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+/// Database load generator and benchmark laboratory: a question in a text file, an answer that a
+/// sceptic can believe.
+#[derive(Debug, Parser)]
+#[command(name = "assay", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = EXAMPLES, after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  assay run shop.ini --url sqlite:shop.db     run a workload, print the answer
+  assay run shop.ini --url sim:mm1 --virtual  an hour of load in seconds
+  assay check shop.ini                        what would be run, without a database
+  assay report run-20261121T201502Z.assay     the answer of a record, again
+
+Exit codes: 0 success, 1 a threshold missed, 2 an error in usage, file or statement,
+3 the run is INVALID, 4 the target was unreachable, 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a workload file and print the answer.
+    Run(RunArgs),
+    /// Print the plan of a workload file without touching a database.
+    Check(CheckArgs),
+    /// Only set up and fill the tables of a workload file.
+    Load(LoadArgs),
+    /// Print the answer of a record.
+    Report(ReportArgs),
+    /// Write a record in an open format.
+    Export(ExportArgs),
+}
+
+/// What a workload file is and what is changed in it.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct FileArgs {
+    /// The workload file; a folder means its `experiment.ini`.
+    #[arg(value_name = "FILE|FOLDER")]
+    pub(crate) file: PathBuf,
+    /// The target: sqlite:FILE, sim:mm1?service=1ms. Without one, the file's `url`, or a
+    /// temporary SQLite database.
+    #[arg(long, value_parser = parse_target, value_name = "URL")]
+    pub(crate) url: Option<Target>,
+    /// Give a parameter of the file another value. Repeatable.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting, action = ArgAction::Append)]
+    pub(crate) set: Vec<(String, String)>,
+    /// How long requests are scheduled, warm-up included.
+    #[arg(long, value_parser = parse_span, value_name = "D")]
+    pub(crate) duration: Option<Nanos>,
+    /// What is not measured at the beginning.
+    #[arg(long, value_parser = parse_span, value_name = "D")]
+    pub(crate) warmup: Option<Nanos>,
+    /// How arrivals of all open jobs are spaced.
+    #[arg(long)]
+    pub(crate) arrival: Option<ArrivalArg>,
+    /// The seed of every schedule and value.
+    #[arg(long, value_parser = parse_seed, value_name = "N")]
+    pub(crate) seed: Option<Seed>,
+}
+
+/// How arrivals are spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArrivalArg {
+    /// Independent of each other.
+    Poisson,
+    /// Evenly.
+    Uniform,
+}
+
+/// How an answer is given.
+#[derive(Clone, Copy, Debug, ClapArgs)]
+pub(crate) struct AnswerArgs {
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// A SUSPECT result ends with exit code 3, like an INVALID one.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_long_help = workload::reference::help())]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+    /// How many threads send requests.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: u16,
+    /// The processors that the threads are bound to in turn: 0,2-3.
+    #[arg(long, value_name = "LIST", value_parser = parse_cpus)]
+    pub(crate) cpus: Option<Cpus>,
+    /// Spin instead of sleeping when a request is nearly due: less than 1 µs late instead of
+    /// about 10, at the price of a busy processor.
+    #[arg(long)]
+    pub(crate) spin: bool,
+    /// The record; it must not exist. [default: ./run-<UTC time>.assay]
+    #[arg(long, value_name = "R.assay")]
+    pub(crate) out: Option<PathBuf>,
+    /// Skip setup and loads after checking that the tables have their rows.
+    #[arg(long)]
+    pub(crate) loaded: bool,
+    /// Run a simulated server in virtual time: an hour takes seconds, one seed one result.
+    #[arg(long = "virtual", conflicts_with_all = ["cpus", "spin"])]
+    pub(crate) is_virtual: bool,
+    /// Show no progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_long_help = workload::reference::help())]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+    /// The record; it must not exist. [default: ./load-<UTC time>.assay]
+    #[arg(long, value_name = "R.assay")]
+    pub(crate) out: Option<PathBuf>,
+    /// Show no progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ReportArgs {
+    /// The record.
+    #[arg(value_name = "RUN.assay")]
+    pub(crate) record: PathBuf,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ExportArgs {
+    /// The record.
+    #[arg(value_name = "RUN.assay")]
+    pub(crate) record: PathBuf,
+    /// The format.
+    #[arg(long)]
+    pub(crate) format: Format,
+    /// Write to this file instead of stdout.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// An open format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// HdrHistogram's interval log, a tag per job and kind.
+    Hlog,
+    /// One row per second and job.
+    Csv,
+    /// Everything that the record holds.
+    Json,
+}
+
+/// Processors by number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cpus(pub(crate) Vec<usize>);
+
+fn parse_target(url: &str) -> Result<Target, String> {
+    Target::parse(url).map_err(|error| error.to_string())
+}
+
+fn parse_setting(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn parse_span(text: &str) -> Result<Nanos, String> {
+    if text == "auto" {
+        return Err("an automatic warm-up is not in this version: give a duration".to_owned());
+    }
+    parse_duration(text).map_err(|error| format!("it {error}"))
+}
+
+fn parse_seed(text: &str) -> Result<Seed, String> {
+    text.parse().map(Seed).map_err(|_| "write a whole number from 0 to 2^64 - 1".to_owned())
+}
+
+/// Reads `0,2-3`.
+fn parse_cpus(text: &str) -> Result<Cpus, String> {
+    let number = |text: &str| {
+        text.trim().parse::<usize>().map_err(|_| format!("`{text}` is no processor: write 0,2-3"))
+    };
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        match part.split_once('-') {
+            None => cpus.push(number(part)?),
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last)?);
+                if first > last || last - first > 4_096 {
+                    return Err(format!("`{part}` is no range of processors: write 0,2-3"));
+                }
+                cpus.extend(first..=last);
+            }
+        }
+    }
+    Ok(Cpus(cpus))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_table_of_arguments_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn lists_of_processors_are_read() {
+        assert_eq!(parse_cpus("0,2-3"), Ok(Cpus(vec![0, 2, 3])));
+        assert_eq!(parse_cpus("7"), Ok(Cpus(vec![7])));
+        for bad in ["", "a", "3-1", "1-", "-1", "0-99999999"] {
+            assert!(parse_cpus(bad).is_err(), "{bad}");
+        }
+    }
+}

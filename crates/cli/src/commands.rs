@@ -1,0 +1,9 @@
+//! One file per command.
+
+pub(crate) mod answer;
+pub(crate) mod check;
+pub(crate) mod export;
+pub(crate) mod load;
+pub(crate) mod order;
+pub(crate) mod report;
+pub(crate) mod run;

@@ -1,0 +1,46 @@
+//! `assay export`: a record in an open format.
+
+use std::fs::File;
+use std::io::{BufWriter, ErrorKind, Write};
+
+use record::{Archive, RecordError};
+
+use crate::args::{ExportArgs, Format};
+use crate::complain::Complaint;
+use crate::exit::Exit;
+
+pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Complaint> {
+    let archive = Archive::open(&args.record).map_err(|error| Complaint::of(&error))?;
+    match &args.out {
+        None => finish(write(&archive, args.format, std::io::stdout().lock())),
+        Some(path) => {
+            let file = File::create_new(path).map_err(|error| {
+                Complaint::new(format!("cannot create `{}`: {error}", path.display()))
+            })?;
+            finish(write(&archive, args.format, file))
+        }
+    }
+}
+
+fn write(archive: &Archive, format: Format, out: impl Write) -> Result<(), RecordError> {
+    let mut out = BufWriter::new(out);
+    match format {
+        Format::Hlog => record::write_hlog(archive, &mut out),
+        Format::Csv => report::export::csv(archive, &mut out),
+        Format::Json => report::export::json(archive, &mut out),
+    }
+}
+
+/// A reader that has seen enough is no error.
+fn finish(written: Result<(), RecordError>) -> Result<Exit, Complaint> {
+    let closed = |error: &RecordError| {
+        let cause = std::error::Error::source(error);
+        let cause = cause.and_then(|cause| cause.downcast_ref::<std::io::Error>());
+        cause.is_some_and(|cause| cause.kind() == ErrorKind::BrokenPipe)
+    };
+    match written {
+        Ok(()) => Ok(Exit::Success),
+        Err(error) if closed(&error) => Ok(Exit::Success),
+        Err(error) => Err(Complaint::of(&error)),
+    }
+}

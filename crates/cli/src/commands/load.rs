@@ -1,0 +1,41 @@
+//! `assay load`: only the tables of a workload file.
+
+use std::sync::Arc;
+
+use base::WallTime;
+use engine::{Options, Stop};
+
+use crate::args::LoadArgs;
+use crate::commands::run::warn_of_password;
+use crate::commands::{answer, order};
+use crate::complain::Complaint;
+use crate::display::Display;
+use crate::exit::Exit;
+use crate::{signals, workload_file};
+
+pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
+    let file = workload_file::read(&args.file)?;
+    if file.plan.setup.is_empty() && file.plan.loads.is_empty() {
+        let sentence = "the file has neither [setup] nor [load TABLE]: there is nothing to load";
+        return Err(Complaint::new(sentence));
+    }
+    warn_of_password(args.file.url.as_ref());
+    let stop = Stop::default();
+    signals::listen(stop.clone()).map_err(|error| Complaint::of(&error))?;
+    let options = Options {
+        threads: 1,
+        cpus: Vec::new(),
+        spin: false,
+        is_virtual: false,
+        loaded: false,
+        started: WallTime::now(),
+    };
+    let place = order::record(args.out.as_ref(), "load");
+    let command = order::command("load", &args.file, &[]);
+    let order = order::order(&file, &args.file.file, options, place, command, stop);
+    let display = Arc::new(Display::new(args.quiet, &order));
+    let done = lab::load(order, Arc::clone(&display) as _);
+    display.finish();
+    let done = done.map_err(|error| order::complaint(&file, &error))?;
+    answer::give(&done.record, args.answer)
+}

@@ -1,0 +1,121 @@
+//! From arguments to the order that the lab carries out.
+
+use std::path::{Path, PathBuf};
+
+use base::{Nanos, WallTime};
+use engine::{Failed, Options, Place, Stop};
+use lab::{Error, Order};
+
+use crate::args::{ArrivalArg, FileArgs, RunArgs};
+use crate::complain::Complaint;
+use crate::workload_file::{WorkloadFile, file_name};
+
+/// The order of a workload file.
+pub(crate) fn order(
+    file: &WorkloadFile,
+    path: &Path,
+    options: Options,
+    record: PathBuf,
+    command: String,
+    stop: Stop,
+) -> Order {
+    Order {
+        plan: file.plan.clone(),
+        target: file.target(),
+        options,
+        record,
+        workload: file_name(path),
+        command,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        stop,
+    }
+}
+
+/// How the engine works, as `assay run` was told.
+pub(crate) fn options(args: &RunArgs) -> Options {
+    Options {
+        threads: args.threads,
+        cpus: args.cpus.as_ref().map(|cpus| cpus.0.clone()).unwrap_or_default(),
+        spin: args.spin,
+        is_virtual: args.is_virtual,
+        loaded: args.loaded,
+        started: if args.is_virtual { WallTime::EPOCH } else { WallTime::now() },
+    }
+}
+
+/// The record's place: what was asked for, or a name of its own that is free.
+pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> PathBuf {
+    if let Some(path) = asked {
+        return path.clone();
+    }
+    let now = WallTime::now().compact();
+    let first = PathBuf::from(format!("./{prefix}-{now}.assay"));
+    let others = (2..).map(|number| PathBuf::from(format!("./{prefix}-{now}-{number}.assay")));
+    std::iter::once(first).chain(others).find(|path| !path.exists()).unwrap_or_default()
+}
+
+/// The command line again, from what was understood of it: without a password, and without what
+/// says nothing of the result.
+pub(crate) fn command(name: &str, args: &FileArgs, more: &[(&str, Option<String>)]) -> String {
+    let mut words = vec!["assay".to_owned(), name.to_owned(), quoted(&args.file.to_string_lossy())];
+    let mut option = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            words.push(format!("--{name}"));
+            if !value.is_empty() {
+                words.push(quoted(&value));
+            }
+        }
+    };
+    option("url", args.url.as_ref().map(ToString::to_string));
+    for (name, value) in &args.set {
+        option("set", Some(format!("{name}={value}")));
+    }
+    option("duration", args.duration.as_ref().map(Nanos::to_string));
+    option("warmup", args.warmup.as_ref().map(Nanos::to_string));
+    option(
+        "arrival",
+        args.arrival.map(|arrival| match arrival {
+            ArrivalArg::Poisson => "poisson".to_owned(),
+            ArrivalArg::Uniform => "uniform".to_owned(),
+        }),
+    );
+    option("seed", args.seed.map(|seed| seed.0.to_string()));
+    for (name, value) in more {
+        option(name, value.clone());
+    }
+    words.join(" ")
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=?&,%+@".contains(c);
+    let shell_reads_it = |c: char| "?&".contains(c);
+    if !word.is_empty() && word.chars().all(|c| plain(c) && !shell_reads_it(c)) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// What to say about a run that could not be made.
+pub(crate) fn complaint(file: &WorkloadFile, error: &Error) -> Complaint {
+    let at = |place: &Place, label: String| file.complain(place.span, error.to_string(), label);
+    match error {
+        Error::Failed(Failed::Statement { place, error }) => at(place, error.to_string()),
+        Error::Failed(Failed::Unsupported { place, .. }) => at(place, String::new()),
+        _ => Complaint::of(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_read_more_into_them() {
+        assert_eq!(quoted("shop.ini"), "shop.ini");
+        assert_eq!(quoted("sim:mm1?service=1ms"), "'sim:mm1?service=1ms'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,62 @@
+//! Complaints: what goes to stderr when something is wrong.
+
+use std::error::Error;
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use base::{Diagnostic, Source};
+
+/// What is wrong, ready to be printed.
+#[derive(Debug)]
+pub(crate) struct Complaint(String);
+
+impl Complaint {
+    /// One sentence.
+    pub(crate) fn new(sentence: impl std::fmt::Display) -> Complaint {
+        Complaint(format!("error: {sentence}"))
+    }
+
+    /// One sentence about something that does not stop anything.
+    pub(crate) fn warning(sentence: impl std::fmt::Display) -> Complaint {
+        Complaint(format!("warning: {sentence}"))
+    }
+
+    /// An error with all of its causes, each said once.
+    pub(crate) fn of(error: &dyn Error) -> Complaint {
+        let mut text = format!("error: {error}");
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            let words = error.to_string();
+            if !text.ends_with(&words) {
+                text.push_str(": ");
+                text.push_str(&words);
+            }
+            cause = error.source();
+        }
+        Complaint(text)
+    }
+
+    /// Diagnostics of a text.
+    pub(crate) fn about(source: &Source, diagnostics: &[Diagnostic]) -> Complaint {
+        let styled = is_styled(&std::io::stderr());
+        let rendered: Vec<String> =
+            diagnostics.iter().map(|diagnostic| diagnostic.render(source, styled)).collect();
+        Complaint(rendered.join("\n\n"))
+    }
+
+    pub(crate) fn print(&self) {
+        // A complaint that cannot be printed has nobody to complain to.
+        let _ = writeln!(std::io::stderr(), "{}", self.0);
+    }
+}
+
+/// Whether a stream is to be coloured.
+pub(crate) fn is_styled(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// A mistake in the arguments, or a request for help.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    if error.use_stderr() { crate::exit::Exit::Usage.into() } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,183 @@
+//! A run while it goes, on stderr: a live table on a terminal, plain lines elsewhere, or nothing.
+//!
+//! The display hears what the run says of itself and looks at the recorder's latest picture. It
+//! has no way to influence either.
+
+mod picture;
+mod plain;
+mod terminal;
+mod words;
+
+use std::io::IsTerminal;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use base::{Clock, Monotonic, Nanos, Stamp};
+use engine::{Listener, News};
+use lab::Order;
+use record::LiveView;
+
+use crate::complain::Complaint;
+
+/// How often the display looks at the run.
+const REFRESH: Duration = Duration::from_millis(250);
+
+/// Shows a run. Dropping it without [`Display::finish`] leaves the terminal as it is.
+pub(crate) struct Display {
+    shared: Arc<Shared>,
+    painter: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the run's threads and the painter share.
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// What is known of the run.
+#[derive(Clone)]
+struct State {
+    /// The workload and the target.
+    title: String,
+    jobs: Vec<JobTitle>,
+    warmup: Nanos,
+    duration: Option<Nanos>,
+    is_virtual: bool,
+    phase: Phase,
+    live: Option<LiveView>,
+    /// What failed without stopping the run, to be said at the end.
+    complaints: Vec<String>,
+    finished: bool,
+}
+
+/// A job as the table names it.
+#[derive(Clone, Debug, PartialEq)]
+struct JobTitle {
+    name: String,
+    is_open: bool,
+}
+
+/// What the run is doing.
+#[derive(Clone, Debug, PartialEq)]
+enum Phase {
+    Starting,
+    Setup { done: usize, of: usize },
+    Loading { table: String, rows: u64, of: u64, elapsed: Nanos },
+    Opening,
+    Running { zero: Stamp },
+    Teardown { done: usize, of: usize },
+}
+
+impl Display {
+    /// The display that fits where stderr leads.
+    pub(crate) fn new(quiet: bool, order: &Order) -> Display {
+        let shared =
+            Arc::new(Shared { state: Mutex::new(State::of(order)), changed: Condvar::new() });
+        let painter = if quiet {
+            None
+        } else if std::io::stderr().is_terminal() {
+            Some(terminal::start(Arc::clone(&shared)))
+        } else {
+            Some(plain::start(Arc::clone(&shared)))
+        };
+        Display { shared, painter: Mutex::new(painter) }
+    }
+
+    /// From here on there is a picture to look at.
+    pub(crate) fn watch(&self, live: LiveView) {
+        self.shared.lock().live = Some(live);
+    }
+
+    /// The run is over: takes the picture away and says what failed on the way.
+    pub(crate) fn finish(&self) {
+        self.shared.lock().finished = true;
+        self.shared.changed.notify_all();
+        let painter = self.painter.lock().expect("nothing panics here").take();
+        if let Some(painter) = painter {
+            // A painter that panicked has said so, and the run is what matters.
+            let _ = painter.join();
+        }
+        for complaint in std::mem::take(&mut self.shared.lock().complaints) {
+            Complaint::warning(complaint).print();
+        }
+    }
+}
+
+impl Listener for Display {
+    fn hear(&self, news: &News<'_>) {
+        let mut state = self.shared.lock();
+        state.phase = match news {
+            News::Settings(_) | News::Ended => return,
+            News::Setup { done, of } => Phase::Setup { done: *done, of: *of },
+            News::Loading { table, rows, of, elapsed, bytes: _ } => Phase::Loading {
+                table: (*table).to_owned(),
+                rows: *rows,
+                of: *of,
+                elapsed: *elapsed,
+            },
+            News::Opening => Phase::Opening,
+            News::TimeZero(zero) => Phase::Running { zero: *zero },
+            News::Teardown { done, of } => Phase::Teardown { done: *done, of: *of },
+            News::TeardownFailed(failed) => {
+                let cause = std::error::Error::source(failed);
+                let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+                state.complaints.push(format!("{failed}{cause}"));
+                return;
+            }
+        };
+        drop(state);
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it holds the state")
+    }
+
+    /// Waits until something changes or it is time to look again. Returns what is known then.
+    fn wait(&self) -> State {
+        let state = self.lock();
+        if state.finished {
+            return state.clone();
+        }
+        let (state, _) = self
+            .changed
+            .wait_timeout(state, REFRESH)
+            .expect("nothing panics while it holds the state");
+        state.clone()
+    }
+}
+
+impl State {
+    fn of(order: &Order) -> State {
+        let job = |job: &workload::Job| JobTitle {
+            name: job.name.clone(),
+            is_open: job.arrivals().is_some(),
+        };
+        State {
+            title: format!("{} on {}", order.workload, order.target),
+            jobs: order.plan.jobs.iter().map(job).collect(),
+            warmup: order.plan.warmup,
+            duration: order.plan.duration,
+            is_virtual: order.options.is_virtual,
+            phase: Phase::Starting,
+            live: None,
+            complaints: Vec::new(),
+            finished: false,
+        }
+    }
+
+    /// How long after time zero it is, as far as the display can tell.
+    fn elapsed(&self) -> Option<Nanos> {
+        match (&self.phase, self.is_virtual) {
+            (Phase::Running { zero }, false) => Some(Monotonic.now().since(*zero)),
+            (Phase::Running { .. }, true) => {
+                let latest = self.live.as_ref().and_then(LiveView::latest);
+                Some(latest.map_or(Nanos::ZERO, |live| live.at))
+            }
+            _ => None,
+        }
+    }
+}

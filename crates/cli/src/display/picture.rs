@@ -1,0 +1,166 @@
+//! What a display shows, as plain data: a function of what is known.
+
+use base::units::grouped;
+use record::{Live, LiveJob, LiveView};
+
+use super::words::{clock, maybe_time, rate};
+use super::{Phase, State};
+
+/// One look at the run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Picture {
+    /// The workload and the target.
+    pub(super) title: String,
+    /// What the run is doing.
+    pub(super) doing: String,
+    /// How far it is, from 0 to 1, if that is known.
+    pub(super) progress: Option<f64>,
+    /// The jobs, once there is something to say of them.
+    pub(super) rows: Vec<Row>,
+}
+
+/// One job.
+pub(super) type Row = [String; COLUMNS.len()];
+
+/// What is said of a job.
+pub(super) const COLUMNS: [&str; 8] =
+    ["job", "offered/s", "achieved/s", "p50", "p99", "errors", "in flight", "queued"];
+
+impl Picture {
+    pub(super) fn of(state: &State) -> Picture {
+        let (doing, progress) = doing(state);
+        let latest = state.live.as_ref().and_then(LiveView::latest);
+        let rows = latest.map(|live| rows(state, &live)).unwrap_or_default();
+        Picture { title: state.title.clone(), doing, progress, rows }
+    }
+}
+
+fn doing(state: &State) -> (String, Option<f64>) {
+    let part = |done: usize, of: usize| Some(done as f64 / of.max(1) as f64);
+    match &state.phase {
+        Phase::Starting => ("starting".to_owned(), None),
+        Phase::Setup { done, of } => (format!("setup {} of {of}", done + 1), part(*done, *of)),
+        Phase::Loading { table, rows, of, elapsed } => {
+            let per_s = *rows as f64 / elapsed.as_secs_f64().max(1e-9);
+            let (so_far, all) = (grouped(*rows), grouped(*of));
+            let text = format!("loading {table}: {so_far} of {all} rows, {}/s", rate(per_s));
+            (text, part(*rows as usize, *of as usize))
+        }
+        Phase::Opening => ("opening connections".to_owned(), None),
+        Phase::Teardown { done, of } => {
+            (format!("teardown {} of {of}", done + 1), part(*done, *of))
+        }
+        Phase::Running { .. } => running(state),
+    }
+}
+
+fn running(state: &State) -> (String, Option<f64>) {
+    let elapsed = state.elapsed().unwrap_or_default();
+    let word = if elapsed < state.warmup {
+        "warming up"
+    } else if state.duration.is_some_and(|duration| elapsed >= duration) {
+        "finishing what is under way"
+    } else {
+        "measuring"
+    };
+    match state.duration {
+        None => (format!("{word}, {} so far", clock(elapsed)), None),
+        Some(duration) => {
+            let text = format!("{word}, {} of {}", clock(elapsed.min(duration)), clock(duration));
+            let part = elapsed.as_secs_f64() / duration.as_secs_f64().max(1e-9);
+            (text, Some(part.min(1.0)))
+        }
+    }
+}
+
+fn rows(state: &State, live: &Live) -> Vec<Row> {
+    state.jobs.iter().zip(&live.jobs).map(|(title, job)| row(title, job)).collect()
+}
+
+fn row(title: &super::JobTitle, job: &LiveJob) -> Row {
+    let gauge = |of: fn(&record::Gauge) -> u64| {
+        job.gauge.as_ref().map_or_else(|| "–".to_owned(), |gauge| grouped(of(gauge)))
+    };
+    [
+        title.name.clone(),
+        if title.is_open { rate(job.offered_per_s) } else { "–".to_owned() },
+        rate(job.achieved_per_s),
+        maybe_time(job.p50),
+        maybe_time(job.p99),
+        grouped(job.errors),
+        gauge(|gauge| gauge.in_flight),
+        gauge(|gauge| gauge.queued),
+    ]
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::display::JobTitle;
+    use base::{Nanos, Stamp};
+    use record::Gauge;
+
+    /// A run of two jobs that is measured for a minute.
+    pub(in crate::display) fn state() -> State {
+        State {
+            title: "shop.ini on sim:mm1".to_owned(),
+            jobs: vec![
+                JobTitle { name: "read".to_owned(), is_open: true },
+                JobTitle { name: "transfer".to_owned(), is_open: false },
+            ],
+            warmup: Nanos::from_secs(10),
+            duration: Some(Nanos::from_secs(60)),
+            is_virtual: true,
+            phase: Phase::Starting,
+            live: None,
+            complaints: Vec::new(),
+            finished: false,
+        }
+    }
+
+    fn live_job() -> LiveJob {
+        LiveJob {
+            offered_per_s: 3_002.0,
+            achieved_per_s: 2_998.0,
+            p50: Some(Nanos::from_micros(1_400)),
+            p99: None,
+            errors: 1_234,
+            gauge: Some(Gauge { in_flight: 3, queued: 0, connections: 60 }),
+        }
+    }
+
+    #[test]
+    fn every_phase_says_what_it_does_and_how_far_it_is() {
+        for (phase, text, progress) in [
+            (Phase::Starting, "starting", None),
+            (Phase::Setup { done: 1, of: 4 }, "setup 2 of 4", Some(0.25)),
+            (
+                Phase::Loading {
+                    table: "accounts".to_owned(),
+                    rows: 50_000,
+                    of: 100_000,
+                    elapsed: Nanos::from_millis(500),
+                },
+                "loading accounts: 50,000 of 100,000 rows, 100,000/s",
+                Some(0.5),
+            ),
+            (Phase::Opening, "opening connections", None),
+            (Phase::Running { zero: Stamp::ZERO }, "warming up, 00:00 of 01:00", Some(0.0)),
+            (Phase::Teardown { done: 0, of: 1 }, "teardown 1 of 1", Some(0.0)),
+        ] {
+            let picture = Picture::of(&State { phase, ..state() });
+            assert_eq!((picture.doing.as_str(), picture.progress), (text, progress));
+        }
+    }
+
+    #[test]
+    fn a_closed_job_is_offered_nothing() {
+        let jobs = vec![live_job(), live_job()];
+        let rows = rows(&state(), &Live { interval: 1, at: Nanos::from_secs(2), jobs });
+        let expected = [
+            ["read", "3,002", "2,998", "1.40 ms", "–", "1,234", "3", "0"],
+            ["transfer", "–", "2,998", "1.40 ms", "–", "1,234", "3", "0"],
+        ];
+        assert_eq!(rows, expected.map(|row| row.map(str::to_owned)));
+    }
+}

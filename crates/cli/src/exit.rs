@@ -1,0 +1,56 @@
+//! The exit codes (specification, section 2): the first that applies.
+
+use std::process::ExitCode;
+
+use analyze::{HowEnded, Status, Summary};
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Success,
+    /// A threshold was missed.
+    Missed,
+    /// An error in usage, file or statement, before anything was measured.
+    Usage,
+    /// The run is invalid, or suspect where that was to be refused.
+    Invalid,
+    /// The target was unreachable at the start, or from some moment to the end.
+    Unreachable,
+    /// The user ended the run.
+    Interrupted,
+}
+
+impl Exit {
+    /// What the result of a run means for those who look at nothing else.
+    pub(crate) fn of_run(ended: Option<HowEnded>, summary: &Summary, strict: bool) -> Exit {
+        let status = summary.verdict.status();
+        let missed = summary.jobs.iter().flat_map(|job| &job.slos).any(|slo| !slo.met);
+        match ended {
+            Some(HowEnded::Interrupted) => Exit::Interrupted,
+            Some(HowEnded::TargetLost) => Exit::Unreachable,
+            _ if status == Status::Invalid => Exit::Invalid,
+            _ if status == Status::Suspect && strict => Exit::Invalid,
+            _ if missed => Exit::Missed,
+            _ => Exit::Success,
+        }
+    }
+
+    /// The number that the shell sees.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Missed => 1,
+            Exit::Usage => 2,
+            Exit::Invalid => 3,
+            Exit::Unreachable => 4,
+            Exit::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}

@@ -1,0 +1,40 @@
+//! The program: arguments, signals, views, exit codes.
+//!
+//! Results go to stdout, progress and complaints to stderr. [`args`] is what the user typed,
+//! [`commands`] is what it means, [`display`] shows a run while it goes. The exit codes are in
+//! [`exit`].
+
+mod args;
+mod commands;
+mod complain;
+mod display;
+mod exit;
+mod signals;
+mod workload_file;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Command};
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return complain::usage(&error),
+    };
+    let outcome = match args.command {
+        Command::Run(run) => commands::run::run(&run),
+        Command::Check(check) => commands::check::check(&check),
+        Command::Load(load) => commands::load::load(&load),
+        Command::Report(report) => commands::report::report(&report),
+        Command::Export(export) => commands::export::export(&export),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(complaint) => {
+            complaint.print();
+            exit::Exit::Usage.into()
+        }
+    }
+}
