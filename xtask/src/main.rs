@@ -1,8 +1,11 @@
 //! What must hold for the tree itself?
 //!
-//! `cargo run -p xtask -- tidy` checks the crate edges and the house style; it is part of
-//! `make test`.
+//! `cargo run -p xtask -- tidy` checks the crate edges and the house style, `… -- gate` the number
+//! of instructions per request of the released engine, and `… -- docs` writes the parts of the
+//! guide that are made from tables. The first two are part of `make test`.
 
+mod docs;
+mod gate;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -12,7 +15,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["tidy"] => tidy::check(&root()),
-        _ => Err(vec!["usage: cargo run -p xtask -- tidy".to_owned()]),
+        ["gate"] => gate::check(&root()),
+        ["docs"] => docs::write(&root()),
+        _ => Err(vec!["usage: cargo run -p xtask -- tidy|gate|docs".to_owned()]),
     };
     match outcome {
         Ok(summary) => {

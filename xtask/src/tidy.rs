@@ -16,6 +16,7 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
         Err(error) => return Err(vec![error]),
     };
     complaints.extend(edges::check(root));
+    complaints.extend(crate::docs::check(root));
     let mut sources = 0;
     for path in &files {
         let name = path.to_string_lossy();

@@ -1,0 +1,201 @@
+//! What is measured.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::{Nanos, Rate, Seed, WallTime};
+use driver::{Driver, Null, Simulated};
+use engine::{LaneOutlet, Options, Silence, Stop};
+use record::{
+    Archive, End, EndKind, Grid, Header, JobHeader, JobIndex, MemoryOutlet, Pace, Recorder, Totals,
+};
+use sim::{Config, Service};
+use workload::{Overrides, Pacing, Plan, Schedule};
+
+use crate::machine::peak_rss;
+use crate::say;
+
+/// A workload that asks for a number of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    /// One closed client against the driver that answers at once, in real time.
+    ClosedNull,
+    /// Arrivals into a queue, faster than 16 workers serve it, against the same in real time: what
+    /// is left is the cost of a scheduled request.
+    OpenNull,
+    /// M/M/1 in virtual time.
+    VirtualMm1,
+}
+
+/// The cases whose instructions are counted.
+pub(crate) const GATES: [(&str, Case); 3] = [
+    ("closed-null", Case::ClosedNull),
+    ("open-null", Case::OpenNull),
+    ("virtual-mm1", Case::VirtualMm1),
+];
+
+/// What a case measured.
+pub(crate) struct Outcome {
+    pub(crate) requests: u64,
+    /// What was recorded.
+    pub(crate) totals: Totals,
+}
+
+const JOB: JobIndex = JobIndex(0);
+
+/// The arrival rate of the open case: more than the engine can send.
+const OPEN_PER_S: u64 = 20_000_000;
+
+/// The arrival rate of the virtual case, at a utilisation of 0.7.
+const VIRTUAL_PER_S: u64 = 700;
+
+impl Case {
+    /// Runs the case in memory.
+    pub(crate) fn run(self, requests: u64) -> Outcome {
+        let plan = self.plan(requests);
+        match self {
+            Case::ClosedNull | Case::OpenNull => in_memory(&plan, Null, false),
+            Case::VirtualMm1 => in_memory(&plan, mm1(plan.seed), true),
+        }
+    }
+
+    fn plan(self, requests: u64) -> Plan {
+        let pacing = match self {
+            Case::ClosedNull => Pacing::Closed { clients: 1, think: None },
+            Case::OpenNull => queue(OPEN_PER_S),
+            Case::VirtualMm1 => open(VIRTUAL_PER_S),
+        };
+        plan(pacing, requests)
+    }
+}
+
+fn open(per_s: u64) -> Pacing {
+    let rate = Rate::per_second(per_s).expect("a rate of the benchmark");
+    Pacing::Open { schedule: Schedule::Poisson(rate), batch: 1 }
+}
+
+fn queue(per_s: u64) -> Pacing {
+    let rate = Rate::per_second(per_s).expect("a rate of the benchmark");
+    Pacing::Queue { schedule: Schedule::Poisson(rate), batch: 1, workers: 16, limit: 1_000_000_000 }
+}
+
+fn plan(pacing: Pacing, requests: u64) -> Plan {
+    let text = "connections = 16\n[job]\nquery = select ${uniform(1, 1000000)}\nrate = 1\n";
+    let (plan, _) = workload::plan(text, &Overrides::default());
+    let mut plan = plan.expect("the benchmark's own workload");
+    plan.jobs[0].pacing = pacing;
+    plan.jobs[0].count = Some(requests);
+    plan
+}
+
+/// A server with one exponential millisecond of service.
+fn mm1(seed: Seed) -> Simulated {
+    let service = Service::Exponential(Nanos::from_millis(1));
+    Simulated::new(Config::new(service, Some(1)), seed)
+}
+
+fn options(is_virtual: bool) -> Options {
+    Options {
+        threads: 1,
+        cpus: Vec::new(),
+        spin: false,
+        is_virtual,
+        loaded: false,
+        started: WallTime::EPOCH,
+    }
+}
+
+fn in_memory<D: Driver>(plan: &Plan, driver: D, is_virtual: bool) -> Outcome {
+    let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+    let memory = MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &statements));
+    let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+    let stop = Stop::default();
+    engine::run(plan, driver, &options(is_virtual), outlet, &stop, Arc::new(Silence))
+        .expect("the benchmark's run is made");
+    let totals = memory.totals().clone();
+    Outcome { requests: totals.job(JOB).window.counts.balance.completed(), totals }
+}
+
+/// Arrivals at a rate against the driver that answers at once, in real time.
+pub(crate) fn paced(per_s: u64, requests: u64) -> Outcome {
+    in_memory(&plan(open(per_s), requests), Null, false)
+}
+
+/// Runs a case with a record, as users do. Returns the number of requests.
+pub(crate) fn recorded(case: Case, requests: u64) -> u64 {
+    let plan = case.plan(requests);
+    let path = scratch();
+    let is_virtual = case == Case::VirtualMm1;
+    let recorder = Recorder::create(&path, &header(&plan, is_virtual)).expect("a scratch file");
+    let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
+    let (options, stop) = (options(is_virtual), Stop::default());
+    let finished = match case {
+        Case::VirtualMm1 => {
+            engine::run(&plan, mm1(plan.seed), &options, outlet, &stop, Arc::new(Silence))
+        }
+        Case::ClosedNull | Case::OpenNull => {
+            engine::run(&plan, Null, &options, outlet, &stop, Arc::new(Silence))
+        }
+    };
+    let measured = finished.expect("the benchmark's run is made").measured;
+    let at = measured.map_or(Nanos::ZERO, |measured| measured.length);
+    let end = End { at, kind: EndKind::Completed, text: String::new() };
+    let path = recorder.finish(end).expect("the record is kept");
+    let completed = completed(&path);
+    std::fs::remove_file(path).expect("the scratch file is ours");
+    completed
+}
+
+fn completed(path: &Path) -> u64 {
+    let archive = Archive::open(path).expect("the record is whole");
+    let evidence = lab::evidence(&archive).expect("the record is whole");
+    let summary = analyze::summarize(&evidence);
+    summary.jobs.iter().map(|job| job.counts.balance.completed()).sum()
+}
+
+fn scratch() -> PathBuf {
+    let name = format!("assay-bench-{}.assay", std::process::id());
+    std::env::temp_dir().join(name)
+}
+
+fn header(plan: &Plan, is_virtual: bool) -> Header {
+    let target = base::Target::parse("sim:null").expect("a target of the benchmark");
+    let jobs = plan.jobs.iter().map(|job| JobHeader {
+        name: job.name.clone(),
+        model: job.model().to_owned(),
+        arrival: job.arrival().map(str::to_owned),
+        offered_per_s: job.offered_per_s(),
+        connections_asked: None,
+        statements: vec![String::new(); job.statements.len()],
+    });
+    Header {
+        assay: env!("CARGO_PKG_VERSION").to_owned(),
+        started: WallTime::EPOCH,
+        pace: if is_virtual { Pace::Virtual } else { Pace::Real },
+        lanes: 1,
+        seed: plan.seed,
+        target: (&target).into(),
+        command: "bench".to_owned(),
+        workload: "bench".to_owned(),
+        plan: plan.to_text(),
+        warmup: plan.warmup,
+        duration: plan.duration,
+        jobs: jobs.collect(),
+    }
+}
+
+/// Prints the largest resident memory after so many virtual requests with a record.
+pub(crate) fn memory(requests: u64) {
+    let completed = recorded(Case::VirtualMm1, requests);
+    say(format!("{completed} {}", peak_rss()));
+}
+
+/// Prints whether a workload file is accepted, and the largest resident memory.
+pub(crate) fn check(path: &str) {
+    let bytes = std::fs::read(path).expect("the benchmark's own file");
+    let accepted = match workload::decode(&bytes) {
+        Ok(text) => workload::plan(&text, &Overrides::default()).0.is_some(),
+        Err(_) => false,
+    };
+    say(format!("{accepted} {}", peak_rss()));
+}

@@ -1,0 +1,50 @@
+//! What does Assay itself cost?
+//!
+//! `make bench` runs every measure in interleaved rounds and prints medians with their spread,
+//! beside the machine and the commit. `bench gate CASE N` runs one case with a fixed number of
+//! requests, for counting its instructions.
+
+mod cases;
+mod machine;
+mod rounds;
+
+use std::process::ExitCode;
+
+use crate::cases::{Case, GATES};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => rounds::measure(5),
+        ["rounds", count] => match count.parse() {
+            Ok(count) => rounds::measure(count),
+            Err(_) => return usage(),
+        },
+        ["gate", case, requests] => match (gate(case), requests.parse()) {
+            (Some(case), Ok(requests)) => drop(case.run(requests)),
+            _ => return usage(),
+        },
+        ["memory", requests] => match requests.parse() {
+            Ok(requests) => cases::memory(requests),
+            Err(_) => return usage(),
+        },
+        ["check", path] => cases::check(path),
+        _ => return usage(),
+    }
+    ExitCode::SUCCESS
+}
+
+fn gate(name: &str) -> Option<Case> {
+    GATES.into_iter().find(|(known, _)| *known == name).map(|(_, case)| case)
+}
+
+fn usage() -> ExitCode {
+    say("usage: bench [rounds N | gate CASE REQUESTS | memory REQUESTS | check FILE]");
+    ExitCode::from(2)
+}
+
+/// Prints a line of the result.
+#[expect(clippy::print_stdout, reason = "this is the program's one way to speak")]
+fn say(line: impl std::fmt::Display) {
+    println!("{line}");
+}

@@ -1,0 +1,157 @@
+//! Interleaved rounds: every measure once per round, medians and spread at the end. A machine
+//! whose speed drifts then drifts for all of them alike.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use base::{Clock, Monotonic};
+
+use crate::cases::{self, Case, Outcome};
+use crate::machine::describe;
+use crate::say;
+
+/// A measure and what it came to, round by round.
+struct Measure {
+    name: &'static str,
+    unit: &'static str,
+    /// What it is meant to stay below (or above, if it says so).
+    goal: &'static str,
+    values: Vec<f64>,
+}
+
+/// Runs all measures in rounds and prints the table.
+pub(crate) fn measure(rounds: usize) {
+    say(describe());
+    let mut measures: Vec<Measure> = MEASURES
+        .iter()
+        .map(|(name, unit, goal, _)| Measure { name, unit, goal, values: Vec::new() })
+        .collect();
+    for round in 1..=rounds {
+        for (measure, (.., take)) in measures.iter_mut().zip(MEASURES) {
+            measure.values.push(take());
+        }
+        say(format!("round {round} of {rounds}"));
+    }
+    say("| measure | median | lowest | highest | unit | goal |");
+    say("| --- | --: | --: | --: | --- | --- |");
+    measures.iter_mut().for_each(Measure::print);
+}
+
+type Take = fn() -> f64;
+
+const MEASURES: [(&str, &str, &str, Take); 9] = [
+    ("engine, closed loop, null driver", "ns/request", "≤ 300", closed),
+    ("closed loop with the record kept", "ns/request", "≤ 300", closed_recorded),
+    ("engine, open loop, null driver", "ns/request", "≤ 500", open),
+    ("open loop with the record kept", "ns/request", "≤ 500", open_recorded),
+    ("M/M/1 in virtual time, in memory", "requests/s", "≥ 2,000,000", virtual_in_memory),
+    ("M/M/1 in virtual time, record kept", "requests/s", "≥ 2,000,000", virtual_recorded),
+    ("open loop at 1,000/s: send lag p99", "µs", "", lag),
+    ("check of a 10 MB file", "s", "≤ 1", check_time),
+    ("check of a 10 MB file: memory", "x its size", "≤ 10", check_memory),
+];
+
+impl Measure {
+    fn print(&mut self) {
+        self.values.sort_by(f64::total_cmp);
+        let (lowest, highest) = (self.values[0], self.values[self.values.len() - 1]);
+        let median = self.values[self.values.len() / 2];
+        let digits = if median < 10.0 { 2 } else { 0 };
+        say(format!(
+            "| {} | {median:.digits$} | {lowest:.digits$} | {highest:.digits$} | {} | {} |",
+            self.name, self.unit, self.goal
+        ));
+    }
+}
+
+/// How many requests the real-time cases make, and the virtual ones.
+const REQUESTS: u64 = 5_000_000;
+
+/// How many requests wait at most in the open case.
+const OVERDUE: u64 = 1_000_000;
+
+/// Elapsed time of something in seconds.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let began = Monotonic.now();
+    let result = work();
+    (result, Monotonic.now().since(began).as_secs_f64())
+}
+
+fn closed() -> f64 {
+    let (outcome, seconds) = timed(|| Case::ClosedNull.run(REQUESTS));
+    seconds * 1e9 / outcome.requests as f64
+}
+
+fn open() -> f64 {
+    let (outcome, seconds) = timed(|| Case::OpenNull.run(OVERDUE));
+    seconds * 1e9 / outcome.requests as f64
+}
+
+fn open_recorded() -> f64 {
+    let (requests, seconds) = timed(|| cases::recorded(Case::OpenNull, OVERDUE));
+    seconds * 1e9 / requests as f64
+}
+
+fn closed_recorded() -> f64 {
+    let (requests, seconds) = timed(|| cases::recorded(Case::ClosedNull, REQUESTS));
+    seconds * 1e9 / requests as f64
+}
+
+fn virtual_in_memory() -> f64 {
+    let (outcome, seconds) = timed(|| Case::VirtualMm1.run(REQUESTS));
+    outcome.requests as f64 / seconds
+}
+
+fn virtual_recorded() -> f64 {
+    let (requests, seconds) = timed(|| cases::recorded(Case::VirtualMm1, REQUESTS));
+    requests as f64 / seconds
+}
+
+fn lag() -> f64 {
+    let Outcome { totals, .. } = cases::paced(1_000, 3_000);
+    let lag = totals.job(record::JobIndex(0)).window.histograms.of(record::Kind::SendLag);
+    lag.value_at_quantile(0.99) as f64 / 1e3
+}
+
+/// A workload file of 10 MB: 100,000 short jobs.
+fn ten_megabytes() -> String {
+    let mut text = String::from("duration = 10s\n");
+    let mut number = 0;
+    while text.len() < 10_000_000 {
+        number += 1;
+        if number <= 9_000 {
+            text.push_str(&format!("[job {number}]\n"));
+        }
+        let padding = "x".repeat(1_000);
+        text.push_str(&format!("query = select '{padding}', ${{uniform(1, {number})}}\n"));
+    }
+    text
+}
+
+/// Runs `bench check` on a file in a process of its own, so that its memory is its own.
+fn check() -> (f64, u64) {
+    let path = std::env::temp_dir().join(format!("assay-bench-{}.ini", std::process::id()));
+    fs::write(&path, ten_megabytes()).expect("a scratch file");
+    let ((accepted, rss), seconds) = timed(|| in_a_process(&path));
+    fs::remove_file(&path).expect("the scratch file is ours");
+    assert!(accepted, "the benchmark's own file is accepted");
+    (seconds, rss)
+}
+
+fn in_a_process(path: &Path) -> (bool, u64) {
+    let program = std::env::current_exe().expect("a running program has a path");
+    let output = Command::new(program).arg("check").arg(path).output().expect("it runs again");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut words = text.split_whitespace();
+    let accepted = words.next() == Some("true");
+    (accepted, words.next().and_then(|word| word.parse().ok()).unwrap_or(0))
+}
+
+fn check_time() -> f64 {
+    check().0
+}
+
+fn check_memory() -> f64 {
+    check().1 as f64 / 10e6
+}

@@ -1,0 +1,111 @@
+//! Does anything from outside bring it down?
+//!
+//! Each target takes arbitrary bytes and must neither panic nor hang. The same functions are run
+//! over a corpus and its seeded mutations in `make test` ([`mutate`]), so that a stable toolchain
+//! is enough to keep them honest.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use base::{Draw, Seed, Source, Stream};
+use record::Archive;
+use report::{About, Style, View};
+use workload::Overrides;
+
+/// A workload file: read, checked, and if it is accepted printed and read again.
+///
+/// # Panics
+/// If a plan that was printed is not the same plan when it is read again.
+pub fn workload(data: &[u8]) {
+    let Ok(text) = workload::decode(data) else { return };
+    let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
+    let source = Source { name: "fuzz.ini".to_owned(), text };
+    for diagnostic in &diagnostics {
+        let _ = diagnostic.render(&source, false);
+    }
+    if let Some(plan) = plan {
+        let (again, _) = workload::plan(&plan.to_text(), &Overrides::default());
+        let again = again.map(|again| again.as_printed());
+        assert_eq!(again, Some(plan.as_printed()), "a printed plan is the same plan");
+    }
+}
+
+/// A record: opened, summed up, reported and exported.
+///
+/// # Panics
+/// If the bytes cannot be put into a temporary file.
+pub fn record(data: &[u8]) {
+    let path = scratch();
+    std::fs::write(&path, data).expect("a scratch file");
+    let _ = answer(&path);
+    // A reader may have found a journal or made one.
+    let _ = std::fs::remove_file(path.with_extension("assay-journal"));
+    std::fs::remove_file(&path).expect("the scratch file is ours");
+}
+
+/// Everything that can be said of a record.
+fn answer(path: &std::path::Path) -> Result<(), record::RecordError> {
+    let archive = Archive::open(path)?;
+    let evidence = lab::evidence(&archive)?;
+    let view =
+        View { about: About::of(&archive)?, summary: analyze::summarize(&evidence), evidence };
+    let _ = report::text(&view, &Style { color: false, width: 100 });
+    let _ = report::json(&view).to_string();
+    record::write_hlog(&archive, &mut Nowhere)?;
+    report::export::csv(&archive, &mut Nowhere)?;
+    report::export::json(&archive, &mut Nowhere)
+}
+
+/// Takes everything and keeps nothing.
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn scratch() -> PathBuf {
+    let thread = format!("{:?}", std::thread::current().id());
+    let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
+    std::env::temp_dir().join(format!("assay-fuzz-{}-{thread}.assay", std::process::id()))
+}
+
+/// The mutation with this number of some bytes: a few of them changed, removed, doubled or
+/// replaced by others of the corpus.
+pub fn mutate(original: &[u8], corpus: &[Vec<u8>], number: u64) -> Vec<u8> {
+    let mut draw = Stream::new(Seed(7), "fuzz", "mutation").draw(number);
+    let mut data = original.to_vec();
+    for _ in 0..=draw.below(8) {
+        mutate_once(&mut data, corpus, &mut draw);
+    }
+    data
+}
+
+/// The longest piece that one mutation moves.
+const PIECE: u64 = 64;
+
+fn mutate_once(data: &mut Vec<u8>, corpus: &[Vec<u8>], draw: &mut Draw) {
+    let at = draw.below(data.len() as u64 + 1) as usize;
+    let end = (at + draw.below(PIECE) as usize).min(data.len());
+    match draw.below(6) {
+        0 if at < data.len() => data[at] ^= 1 << draw.below(8),
+        1 if at < data.len() => data[at] = draw.bits() as u8,
+        2 => drop(data.drain(at..end)),
+        3 => {
+            let piece = data[at..end].to_vec();
+            data.splice(at..at, piece);
+        }
+        4 => data.truncate(at),
+        _ => {
+            let other = &corpus[draw.below(corpus.len() as u64) as usize];
+            let from = draw.below(other.len() as u64 + 1) as usize;
+            let to = (from + draw.below(PIECE) as usize).min(other.len());
+            data.splice(at..end, other[from..to].iter().copied());
+        }
+    }
+}
