@@ -1,0 +1,36 @@
+# Every goal sets up what it needs first. `make demo` and `make test` are all that a new machine asks for.
+
+# Where rustup puts cargo, for a shell that was started before it was there.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+ASSAY := target/release/assay
+
+.PHONY: demo build test lint bench clean
+
+demo: build
+	@scripts/demo $(ASSAY)
+
+build:
+	@scripts/setup build
+	cargo build --release --locked -p cli
+
+test: lint
+	cargo test --workspace --locked
+	cargo build --release --locked -p cli -p bench
+	cargo run --locked -q -p xtask -- gate
+	scripts/demo $(ASSAY)
+
+lint:
+	@scripts/setup test
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
+	cargo run --locked -q -p xtask -- tidy
+
+bench:
+	@scripts/setup build
+	cargo build --release --locked -p bench
+	target/release/bench
+
+clean:
+	cargo clean
