@@ -2,6 +2,7 @@
 //! its tests.
 
 mod edges;
+mod guards;
 mod shape;
 mod words;
 
@@ -17,21 +18,23 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     };
     complaints.extend(edges::check(root));
     complaints.extend(crate::docs::check(root));
-    let mut sources = 0;
+    let mut sources = Vec::new();
     for path in &files {
         let name = path.to_string_lossy();
         let Ok(text) = std::fs::read_to_string(root.join(path)) else { continue };
         complaints.extend(words::check(&name, &text));
         if name.ends_with(".rs") {
-            sources += 1;
             complaints.extend(shape::check(&name, &text));
+            sources.push(text);
         }
     }
-    if sources == 0 {
+    let architecture = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
+    complaints.extend(guards::check(&architecture, &sources));
+    if sources.is_empty() {
         complaints.push("no source file was found: tidy looks in the wrong place".to_owned());
     }
     if complaints.is_empty() {
-        Ok(format!("tidy: {sources} source files and the crate edges are in order"))
+        Ok(format!("tidy: {} source files and the crate edges are in order", sources.len()))
     } else {
         Err(complaints)
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use base::units::parse_duration;
 use base::{Nanos, Seed, Target};
-use clap::{ArgAction, Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// Database load generator and benchmark laboratory: a question in a text file, an answer that a
 /// sceptic can believe.
@@ -51,7 +51,7 @@ pub(crate) struct FileArgs {
     #[arg(long, value_parser = parse_target, value_name = "URL")]
     pub(crate) url: Option<Target>,
     /// Give a parameter of the file another value. Repeatable.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting, action = ArgAction::Append)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub(crate) set: Vec<(String, String)>,
     /// How long requests are scheduled, warm-up included.
     #[arg(long, value_parser = parse_span, value_name = "D")]
