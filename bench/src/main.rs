@@ -2,7 +2,7 @@
 //!
 //! `make bench` runs every measure in interleaved rounds and prints medians with their spread,
 //! beside the machine and the commit. `bench gate CASE N` runs one case with a fixed number of
-//! requests, for counting its instructions.
+//! requests, for counting its instructions; `memory`, `check` and `input` are about memory.
 
 mod cases;
 mod machine;
@@ -29,6 +29,7 @@ fn main() -> ExitCode {
             Err(_) => return usage(),
         },
         ["check", path] => cases::check(path),
+        ["input"] => rounds::input(),
         _ => return usage(),
     }
     ExitCode::SUCCESS
@@ -39,7 +40,7 @@ fn gate(name: &str) -> Option<Case> {
 }
 
 fn usage() -> ExitCode {
-    say("usage: bench [rounds N | gate CASE REQUESTS | memory REQUESTS | check FILE]");
+    say("usage: bench [rounds N | gate CASE REQUESTS | memory REQUESTS | check FILE | input]");
     ExitCode::from(2)
 }
 

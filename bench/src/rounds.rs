@@ -2,7 +2,6 @@
 //! whose speed drifts then drifts for all of them alike.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use base::{Clock, Monotonic};
@@ -36,6 +35,21 @@ pub(crate) fn measure(rounds: usize) {
     say("| measure | median | lowest | highest | unit | goal |");
     say("| --- | --: | --: | --: | --- | --- |");
     measures.iter_mut().for_each(Measure::print);
+    say(growth(FEW, MANY));
+}
+
+/// The numbers of virtual requests between which a run's memory must not grow.
+const FEW: u64 = 1_000_000;
+const MANY: u64 = 100_000_000;
+
+/// The largest resident memory of two virtual runs with their records, each in its own process.
+fn growth(few: u64, many: u64) -> String {
+    let megabytes = |requests: u64| peak_of(&["memory", &requests.to_string()]).1 as f64 / 1e6;
+    let (before, after) = (megabytes(few), megabytes(many));
+    format!(
+        "resident memory: {before:.1} MB after {few} virtual requests, {after:.1} MB after {many} \
+         (goal: at most 1 MB more)"
+    )
 }
 
 type Take = fn() -> f64;
@@ -129,23 +143,30 @@ fn ten_megabytes() -> String {
     text
 }
 
-/// Runs `bench check` on a file in a process of its own, so that its memory is its own.
+/// Checks the file in a process of its own, so that its memory is its own.
 fn check() -> (f64, u64) {
     let path = std::env::temp_dir().join(format!("assay-bench-{}.ini", std::process::id()));
     fs::write(&path, ten_megabytes()).expect("a scratch file");
-    let ((accepted, rss), seconds) = timed(|| in_a_process(&path));
+    let name = path.to_string_lossy();
+    let ((accepted, rss), seconds) = timed(|| peak_of(&["check", &name]));
     fs::remove_file(&path).expect("the scratch file is ours");
-    assert!(accepted, "the benchmark's own file is accepted");
+    assert_eq!(accepted, "true", "the benchmark's own file is accepted");
     (seconds, rss)
 }
 
-fn in_a_process(path: &Path) -> (bool, u64) {
+/// The first word of what this program prints when it runs with these arguments, and its largest
+/// resident memory in bytes.
+fn peak_of(arguments: &[&str]) -> (String, u64) {
     let program = std::env::current_exe().expect("a running program has a path");
-    let output = Command::new(program).arg("check").arg(path).output().expect("it runs again");
+    let output = Command::new(program).args(arguments).output().expect("it runs again");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut words = text.split_whitespace();
-    let accepted = words.next() == Some("true");
-    (accepted, words.next().and_then(|word| word.parse().ok()).unwrap_or(0))
+    let (word, rss) = text.trim().split_once(' ').expect("a word and a number");
+    (word.to_owned(), rss.parse().expect("a number of bytes"))
+}
+
+/// Prints how much memory the check of the file takes, as a multiple of its size.
+pub(crate) fn input() {
+    say(format!("{:.2}", check_memory()));
 }
 
 fn check_time() -> f64 {

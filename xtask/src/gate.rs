@@ -1,109 +1,19 @@
-//! Instructions per request, which do not depend on how busy the machine is.
-//!
-//! Each case of `bench/gates.txt` runs twice under callgrind, once with twice as many requests;
-//! the difference is what the requests alone cost. More than the limit fails; so does much less,
-//! because then the limit has become too generous to notice the next loss.
+//! What must not drift, counted instead of timed, so that it does not depend on how busy the machine
+//! is. Runs the released `bench`.
 
-use std::path::Path;
-use std::process::Command;
+mod instructions;
+mod memory;
 
-/// How many requests the shorter of the two runs makes.
-const REQUESTS: u64 = 50_000;
+use std::path::{Path, PathBuf};
 
-/// How far below its limit a case may be. Compilers and C libraries differ by a few percent.
-const SLACK: f64 = 0.25;
-
-/// One line of the file.
-#[derive(Debug, PartialEq)]
-struct Gate {
-    case: String,
-    limit: u64,
-}
-
+/// Runs every gate. Returns what was counted, or one complaint per line.
 pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
-    let path = root.join("bench/gates.txt");
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| vec![format!("bench/gates.txt: {error}")])?;
-    let mut complaints = Vec::new();
-    let mut report = String::from("gate: instructions per request");
-    for gate in parse(&text)? {
-        let few = instructions(root, &gate.case, REQUESTS).map_err(|error| vec![error])?;
-        let many = instructions(root, &gate.case, 2 * REQUESTS).map_err(|error| vec![error])?;
-        let per_request = many.saturating_sub(few) / REQUESTS;
-        report.push_str(&format!("\n  {}: {per_request} (limit {})", gate.case, gate.limit));
-        complaints.extend(judge(&gate, per_request));
-    }
-    if complaints.is_empty() { Ok(report) } else { Err(complaints) }
+    let instructions = instructions::check(root)?;
+    let memory = memory::check(root)?;
+    Ok(format!("{instructions}\n{memory}"))
 }
 
-/// Reads lines of the form `case limit`.
-fn parse(text: &str) -> Result<Vec<Gate>, Vec<String>> {
-    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-    lines
-        .filter(|line| !line.is_empty())
-        .map(|line| {
-            let gate = line.split_once(' ').and_then(|(case, limit)| {
-                Some(Gate { case: case.to_owned(), limit: limit.trim().parse().ok()? })
-            });
-            gate.ok_or_else(|| vec![format!("bench/gates.txt: `{line}` is not `case limit`")])
-        })
-        .collect()
-}
-
-/// The instructions of one run of a case.
-fn instructions(root: &Path, case: &str, requests: u64) -> Result<u64, String> {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(root.join("target/release/bench"))
-        .args(["gate", case, &requests.to_string()])
-        .output()
-        .map_err(|error| format!("cannot run valgrind: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        return Err(format!("bench gate {case} failed under valgrind:\n{text}"));
-    }
-    collected(&text).ok_or_else(|| format!("valgrind counted nothing:\n{text}"))
-}
-
-/// The count in callgrind's own summary: `==123== Collected : 456`.
-fn collected(text: &str) -> Option<u64> {
-    let line = text.lines().find(|line| line.contains("Collected :"))?;
-    line.split_whitespace().last()?.parse().ok()
-}
-
-fn judge(gate: &Gate, per_request: u64) -> Option<String> {
-    let Gate { case, limit } = gate;
-    if per_request > *limit {
-        let more = format!("{per_request} instructions per request are more than {limit}");
-        return Some(format!("{case}: {more}: find out why, or raise the limit and say why"));
-    }
-    let floor = (*limit as f64 * (1.0 - SLACK)) as u64;
-    (per_request < floor).then(|| {
-        format!("{case}: {per_request} instructions per request: lower the limit of {limit}")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn gate(limit: u64) -> Gate {
-        Gate { case: "closed".to_owned(), limit }
-    }
-
-    #[test]
-    fn more_than_the_limit_and_much_less_are_noticed() {
-        assert_eq!(judge(&gate(1_000), 1_000), None);
-        assert_eq!(judge(&gate(1_000), 750), None);
-        assert!(judge(&gate(1_000), 1_001).is_some_and(|text| text.contains("more than 1000")));
-        assert!(judge(&gate(1_000), 749).is_some_and(|text| text.contains("lower the limit")));
-    }
-
-    #[test]
-    fn the_file_and_the_count_are_read() {
-        assert_eq!(parse("# c\nclosed 1000 # why\n"), Ok(vec![gate(1_000)]));
-        assert!(parse("closed\n").is_err());
-        assert_eq!(collected("==1== Events : Ir\n==1== Collected : 29464771\n"), Some(29_464_771));
-        assert_eq!(collected("nothing"), None);
-    }
+/// The released benchmark.
+fn program(root: &Path) -> PathBuf {
+    root.join("target/release/bench")
 }

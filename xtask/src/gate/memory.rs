@@ -1,0 +1,84 @@
+//! Resident memory: a run's must not grow with the number of its requests, a check's not beyond a
+//! multiple of the file.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The numbers of virtual requests that are compared.
+const FEW: u64 = 1_000_000;
+const MANY: u64 = 10_000_000;
+
+/// By how much memory may grow between them, in bytes.
+const GROWTH: u64 = 1_000_000;
+
+/// What the check of a workload file may take, as a multiple of its size.
+const FACTOR: f64 = 10.0;
+
+pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
+    let measured = measure(root).map_err(|error| vec![error])?;
+    let complaints = judge(&measured);
+    if !complaints.is_empty() {
+        return Err(complaints);
+    }
+    let Measured { few, many, factor } = measured;
+    Ok(format!(
+        "gate: resident memory\n  {few} bytes after {FEW} virtual requests, {many} after {MANY} \
+         (limit {GROWTH} more)\n  check of a 10 MB file: {factor} times its size (limit {FACTOR})"
+    ))
+}
+
+#[derive(Clone, Copy)]
+struct Measured {
+    few: u64,
+    many: u64,
+    factor: f64,
+}
+
+fn measure(root: &Path) -> Result<Measured, String> {
+    let after = |requests: u64| {
+        let text = said(root, &["memory", &requests.to_string()])?;
+        let peak = text.split_whitespace().nth(1).and_then(|peak| peak.parse().ok());
+        peak.ok_or_else(|| format!("bench memory said `{text}`"))
+    };
+    let input = said(root, &["input"])?;
+    let factor = input.trim().parse().map_err(|_| format!("bench input said `{input}`"))?;
+    Ok(Measured { few: after(FEW)?, many: after(MANY)?, factor })
+}
+
+fn said(root: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(super::program(root))
+        .args(arguments)
+        .output()
+        .map_err(|error| format!("cannot run bench: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("bench failed: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn judge(measured: &Measured) -> Vec<String> {
+    let Measured { few, many, factor } = *measured;
+    let mut complaints = Vec::new();
+    if many > few + GROWTH {
+        complaints.push(format!(
+            "a run's memory grows: {few} bytes after {FEW} requests, {many} after {MANY}"
+        ));
+    }
+    if factor > FACTOR {
+        complaints.push(format!("the check of a file takes {factor} times its size of memory"));
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_grows_is_noticed() {
+        let good = Measured { few: 30_000_000, many: 31_000_000, factor: 10.0 };
+        assert_eq!(judge(&good), [""; 0]);
+        assert_eq!(judge(&Measured { many: 31_000_001, ..good }).len(), 1);
+        assert_eq!(judge(&Measured { factor: 10.01, ..good }).len(), 1);
+    }
+}
