@@ -12,7 +12,7 @@ demo: build
 
 build:
 	@scripts/setup build
-	cargo build --release --locked -p cli
+	cargo build --release --locked
 
 test: lint
 	cargo test --workspace --locked
