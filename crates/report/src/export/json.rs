@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use base::Nanos;
 use record::{Archive, ClientReading, Event, HistogramSlice, Interval, IntervalCounts};
-use record::{JobIndex, LoadReport, RecordError};
+use record::{JobIndex, LoadPoint, LoadReport, RecordError};
 use serde::Serialize;
 use serde_json::{Value, json as value};
 
@@ -19,7 +19,7 @@ const SCHEMA: &str = "assay.export/1";
 pub fn json(archive: &Archive, out: &mut impl Write) -> Result<(), RecordError> {
     let mut document = Document { archive, out };
     document.text(&format!("{{\"schema\":\"{SCHEMA}\""))?;
-    document.field("run", &run(archive))?;
+    document.field("run", &run(archive)?)?;
     document.field("settings", &settings(archive)?)?;
     document.table("jobs", |rows| {
         archive.header().jobs.iter().try_for_each(|job| rows.push(&job_row(job)))
@@ -86,10 +86,10 @@ impl<W: Write> Rows<'_, W> {
     }
 }
 
-fn run(archive: &Archive) -> Value {
+fn run(archive: &Archive) -> Result<Value, RecordError> {
     let header = archive.header();
     let end = archive.end();
-    value!({
+    Ok(value!({
         "assay": header.assay,
         "started": header.started.to_string(),
         "time_zero": archive.time_zero().map(|zero| zero.to_string()),
@@ -106,7 +106,8 @@ fn run(archive: &Archive) -> Value {
         "ended": end.map(|end| end.kind.name()),
         "ended_at_s": end.map(|end| end.at.as_secs_f64()),
         "ended_because": end.map(|end| end.text.as_str()),
-    })
+        "events_dropped": archive.events_dropped()?,
+    }))
 }
 
 fn settings(archive: &Archive) -> Result<Value, RecordError> {
@@ -127,17 +128,23 @@ fn job_row(job: &record::JobHeader) -> Value {
 
 fn load_row(report: &LoadReport) -> Value {
     let load = &report.load;
-    let progress = report.progress.iter();
-    let points = progress.map(
-        |point| value!({"at_s": point.at.as_secs_f64(), "rows": point.rows, "bytes": point.bytes}),
-    );
     value!({
         "table": load.table,
         "started": load.started.to_string(),
         "length_s": load.length.as_secs_f64(),
         "rows": load.rows,
         "bytes": load.bytes,
-        "progress": points.collect::<Vec<_>>(),
+        "progress": report.progress.iter().map(progress_row).collect::<Vec<_>>(),
+    })
+}
+
+fn progress_row(point: &LoadPoint) -> Value {
+    value!({
+        "at_s": point.at.as_secs_f64(),
+        "rows": point.rows,
+        "bytes": point.bytes,
+        "cpu_user_s": point.cpu.map(|(user, _)| user.as_secs_f64()),
+        "cpu_system_s": point.cpu.map(|(_, system)| system.as_secs_f64()),
     })
 }
 

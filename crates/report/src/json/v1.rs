@@ -126,6 +126,7 @@ struct ProbeOf {
     p50: Option<f64>,
     p95: Option<f64>,
     p99: Option<f64>,
+    withheld: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -320,14 +321,18 @@ impl Statement {
 
 impl ProbeOf {
     fn of(probe: &Probe, is_withheld: bool) -> ProbeOf {
-        let times = if is_withheld { Times::default() } else { Times::of(&probe.response) };
+        let times = match is_withheld {
+            true => Times::withheld(&probe.response),
+            false => Times::of(&probe.response),
+        };
         ProbeOf {
             t_s: probe.start_s,
-            count: probe.response.count,
+            count: times.count,
             throughput_per_s: finite(probe.throughput_per_s),
             p50: times.p50,
             p95: times.p95,
             p99: times.p99,
+            withheld: times.withheld,
         }
     }
 }

@@ -2,5 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
+mod cases;
+mod documents;
+mod schema;
 mod support;
 mod texts;

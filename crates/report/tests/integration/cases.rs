@@ -1,0 +1,211 @@
+//! The runs of the tests: each a kind of run that reports tell apart.
+
+use base::{Class, Code, Nanos};
+use record::{Balance, EndKind, Event, EventKind, JobIndex, Kind};
+use report::View;
+
+use crate::support::{Case, Traffic, histogram};
+
+/// Every run, by the name of its snapshot.
+pub(crate) fn all() -> Vec<(&'static str, View)> {
+    let cases = [
+        ("open", open()),
+        ("closed", closed()),
+        ("mixed", mixed()),
+        ("suspect", suspect()),
+        ("invalid", invalid()),
+        ("exceeds", exceeds()),
+        ("interrupted", interrupted()),
+        ("killed", killed()),
+        ("lost", lost()),
+        ("loads", loads()),
+        ("virtual", virtual_time()),
+        ("empty", empty()),
+    ];
+    cases.into_iter().map(|(name, case)| (name, case.view())).collect()
+}
+
+const OPEN: &str = "
+duration = 60s
+warmup = 10s
+[read]
+query = select balance from accounts where id = ${uniform(1, 100000)}
+rate = 300
+slo = p99 < 30ms
+";
+
+/// A valid run of one open job.
+pub(crate) fn open() -> Case {
+    Case::new(OPEN).serving(0, Traffic::of(300))
+}
+
+const CLOSED: &str = "
+duration = 30s
+[transfer]
+let = a: uniform(1, 1000)
+transaction = yes
+query = update accounts set balance = balance - 1 where id = ${a}
+query = update accounts set balance = balance + 1 where id = ${a + 1}
+concurrency = 4
+think = exp(20ms)
+error = 40001
+retry = 3 on 40001
+";
+
+/// A closed job with errors and two statements.
+pub(crate) fn closed() -> Case {
+    let mut case = Case::new(CLOSED).serving(0, Traffic { connections: 4, ..Traffic::of(120) });
+    let job = &mut case.evidence.jobs[0];
+    let counts = &mut job.intervals[7].counts;
+    counts.balance = Balance::of(114, 6, 0, 0);
+    (counts.timeouts, counts.accepted_errors, counts.retries, counts.busy_waits) =
+        (1, 4, 13, 1_204);
+    job.failures = vec![
+        (Class::Conflict, Code::new("40001"), 4),
+        (Class::Timeout, Code::TIMEOUT, 1),
+        (Class::Statement, Code::new("42P01"), 1),
+    ];
+    job.window[4].1 = histogram(Kind::Error, (1..=5).map(Nanos::from_millis));
+    let text = "relation \"accounts\"\ndoes not exist".to_owned();
+    let at = Nanos::from_millis(7_250);
+    let job = Some(JobIndex(0));
+    case.evidence.events.push(Event { at, job, kind: EventKind::FirstError, text });
+    case
+}
+
+const MIXED: &str = "
+duration = 60s
+[insert]
+query = insert into t (value) values (${uniform(0, 1000)})
+rate = 100
+slo = p99 < 5ms, failed < 0.1%
+[clean-up]
+query = delete from t where insert_date < now() - interval 1 hour
+every = 10s
+[count]
+query = select count(*) from t where value between 900 and 1000
+concurrency = 8
+slo = throughput > 100
+";
+
+/// Three jobs, of which one missed what it is judged by.
+pub(crate) fn mixed() -> Case {
+    let slow = [Nanos::from_millis(60), Nanos::from_millis(15)];
+    let mut case = Case::new(MIXED)
+        .serving(0, Traffic { connections: 4, ..Traffic::of(100) })
+        .serving(2, Traffic { connections: 8, service: slow, ..Traffic::of(110) });
+    let clean_up = &mut case.evidence.jobs[1];
+    for second in 0..60 {
+        let mut interval = analyze::Interval::default();
+        interval.gauge.connections = 1;
+        if second % 10 == 0 && second > 0 {
+            interval.counts.arrivals = 1;
+            interval.counts.balance = Balance::of(1, 0, 0, 0);
+            interval.counts.rows = 36_000;
+            (interval.ends.completed, interval.ends.rows) = (1, 36_000);
+        }
+        clean_up.intervals.push(interval);
+    }
+    let times = || [812, 790, 1_034, 822, 845].map(Nanos::from_millis);
+    clean_up.window[0].1 = histogram(Kind::Response, times());
+    clean_up.window[1].1 = histogram(Kind::Service, times());
+    clean_up.window[2].1 = histogram(Kind::Wait, [Nanos::ZERO; 5]);
+    clean_up.window[3].1 = histogram(Kind::SendLag, [Nanos::from_micros(31); 5]);
+    case
+}
+
+/// The server accepts fewer connections than were asked for.
+pub(crate) fn suspect() -> Case {
+    let lag = Nanos::from_micros(60);
+    let mut case = Case::new(OPEN).serving(0, Traffic { lag, ..Traffic::of(300) });
+    let text = "12 connections are the limit: too many connections (53300)".to_owned();
+    let at = Nanos::from_millis(1_500);
+    let job = Some(JobIndex(0));
+    case.evidence.events.push(Event { at, job, kind: EventKind::ConnectionLimit, text });
+    case
+}
+
+/// Requests were sent so late that the numbers say nothing about the database.
+pub(crate) fn invalid() -> Case {
+    let lag = Nanos::from_millis(3);
+    Case::new(OPEN).serving(0, Traffic { lag, ..Traffic::of(300) })
+}
+
+const QUEUE: &str = "
+duration = 60s
+[arrivals]
+query = select 1
+rate = 3000
+concurrency = 16
+queue-limit = 100000
+slo = p99 < 30ms
+";
+
+/// Requests arrive faster than they are answered.
+pub(crate) fn exceeds() -> Case {
+    let traffic = Traffic {
+        served_per_s: 2_400,
+        wait: Nanos::from_secs(4),
+        service: [Nanos::from_millis(4), Nanos::from_millis(2)],
+        ..Traffic::of(3_000)
+    };
+    Case::new(QUEUE).serving(0, traffic)
+}
+
+/// The user ended it.
+pub(crate) fn interrupted() -> Case {
+    Case::new(OPEN).ended(Some(EndKind::Interrupted), 24, "").serving(0, Traffic::of(300))
+}
+
+/// Nobody ended it: its record is whole up to some second.
+pub(crate) fn killed() -> Case {
+    Case::new(OPEN).ended(None, 24, "").serving(0, Traffic::of(300))
+}
+
+/// The target went away and did not come back.
+pub(crate) fn lost() -> Case {
+    let why = "the target refuses connections";
+    Case::new(OPEN).ended(Some(EndKind::TargetLost), 24, why).serving(0, Traffic::of(300))
+}
+
+const LOADS: &str = "
+[load accounts]
+rows = 100000
+columns = id: row(), owner: text(12, 40)
+[load orders]
+rows = 3
+columns = id: row()
+";
+
+/// Tables are filled, and nothing else is done.
+pub(crate) fn loads() -> Case {
+    let mut case = Case::new(LOADS).ended(Some(EndKind::Completed), 0, "");
+    let point = |second: u64, rows| analyze::LoadPoint {
+        rows,
+        at: Nanos::from_secs(second),
+        client_cpu: Some(Nanos::from_millis(310 * second)),
+    };
+    let load = |table: &str, rows, took, points| analyze::LoadEvidence {
+        table: table.to_owned(),
+        rows,
+        bytes: rows * 34,
+        took,
+        points,
+    };
+    let points = vec![point(1, 36_000), point(2, 69_000), point(3, 96_000)];
+    case.evidence.loads = vec![
+        load("accounts", 100_000, Nanos::from_millis(3_140), points),
+        load("orders", 3, Nanos::ZERO, Vec::new()),
+    ];
+    case
+}
+
+/// Nothing takes real time.
+pub(crate) fn virtual_time() -> Case {
+    Case::new(OPEN).virtually().serving(0, Traffic::of(300))
+}
+
+/// It ended before anything was measured.
+pub(crate) fn empty() -> Case {
+    Case::new(OPEN).ended(Some(EndKind::Interrupted), 4, "")
+}
