@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use analyze::{Evidence, Summary};
-use base::{Seed, WallTime};
+use analyze::{Evidence, LoadSummary, Summary};
+use base::{Nanos, Seed, WallTime};
 use record::{Archive, End, Pace, RecordError};
 
 /// A run, ready to be told.
@@ -79,6 +79,12 @@ impl About {
         name.to_string_lossy().into_owned()
     }
 
+    /// Whether the database runs in the generator's own process, so that its processor time cannot
+    /// be told from the generator's.
+    pub(crate) fn has_database_inside(&self) -> bool {
+        self.target.starts_with("sqlite:")
+    }
+
     /// The word for how the run ended.
     pub(crate) fn ending(&self) -> &'static str {
         self.ended.as_ref().map_or(KILLED, |end| end.kind.name())
@@ -87,3 +93,9 @@ impl About {
 
 /// How a run without an end ended.
 pub(crate) const KILLED: &str = "killed";
+
+/// The processor time that the generator used for a load. It is counted from the first sample on:
+/// of a load with one sample there is none.
+pub(crate) fn client_cpu(load: &LoadSummary) -> Option<Nanos> {
+    load.client_cpu.filter(|_| load.points.len() > 1)
+}

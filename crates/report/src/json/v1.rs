@@ -13,7 +13,7 @@ use base::{Class, Code};
 use serde::Serialize;
 use workload::Metric;
 
-use crate::view::{About, View};
+use crate::view::{About, View, client_cpu};
 
 /// The name of this version of the contract.
 const SCHEMA: &str = "assay.summary/1";
@@ -360,7 +360,7 @@ impl Load {
             rows_per_s: load.rows_per_s.and_then(finite),
             exit_rows_per_s: load.exit_rows_per_s.and_then(finite),
             series: series.collect(),
-            client_cpu_s: load.client_cpu.map(|cpu| cpu.as_secs_f64()),
+            client_cpu_s: client_cpu(load).map(|cpu| cpu.as_secs_f64()),
             server_cpu_s: None,
             limiter: analyze::Component::Unknown.name(),
         }

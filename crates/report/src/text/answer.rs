@@ -6,7 +6,7 @@ use base::Nanos;
 use base::units::grouped;
 use workload::{Metric, Pacing};
 
-use crate::number::{count, percent, rate, rate_or_none, significant, span, time, trimmed};
+use crate::number::{count, percent, rate, significant, span, time, trimmed};
 use crate::text::page::{Line, Page, Tone};
 use crate::view::View;
 
@@ -51,31 +51,36 @@ fn write_headlines(page: &mut Page, view: &View) {
     lines.iter_mut().for_each(|line| line.tone = Tone::Strong);
     page.lines(0, &lines);
     for (job, missed) in missed(view) {
-        let text = format!(" by {job}: {}", said(missed));
+        let text = format!(" by {}: {}", job.name, said(job, missed));
         page.sentence(Tone::Bad, "SLO missed", &text);
     }
 }
 
 /// The conditions that were not met, with their jobs.
-fn missed(view: &View) -> impl Iterator<Item = (&str, &Judgement)> {
-    let of_job = |job: &'_ JobSummary| job.slos.iter().filter(|slo| !slo.met).count();
-    let jobs = view.summary.jobs.iter().filter(move |job| of_job(job) > 0);
-    jobs.flat_map(|job| job.slos.iter().map(move |slo| (job.name.as_str(), slo)))
-        .filter(|(_, slo)| !slo.met)
+fn missed(view: &View) -> impl Iterator<Item = (&JobSummary, &Judgement)> {
+    let jobs = view.summary.jobs.iter();
+    jobs.flat_map(|job| job.slos.iter().map(move |slo| (job, slo))).filter(|(_, slo)| !slo.met)
 }
 
 /// A condition and the number that was compared with it.
-pub(super) fn said(slo: &Judgement) -> String {
+pub(super) fn said(job: &JobSummary, slo: &Judgement) -> String {
     let Some(value) = slo.value else {
-        return format!("{}: there is no number to judge", slo.text);
+        let why = match job.exceeds_capacity {
+            true => WITHHELD,
+            false => "there is no number to judge",
+        };
+        return format!("{}, {why}", slo.text);
     };
     let value = match slo.metric {
         Metric::Response(_) | Metric::Service(_) => time(value),
         Metric::Throughput => rate(value),
         Metric::Failed => percent(value),
     };
-    format!("{}: {value}", slo.text)
+    format!("{}, measured {value}", slo.text)
 }
+
+/// What stands where a number would mislead.
+const WITHHELD: &str = "withheld: the load exceeds the capacity";
 
 /// How a run ended that did not end by itself.
 struct Ending {
@@ -108,7 +113,7 @@ fn headline(view: &View, job: &JobSummary, pacing: &Pacing) -> String {
     let Some(achieved) = job.throughput_per_s else {
         return "no result: nothing was meant to begin after the warm-up".to_owned();
     };
-    let achieved = format!("achieved {}", rate(achieved));
+    let achieved = format!("achieved {}{}", rate(achieved), failures(job));
     let balance = &job.counts.balance;
     let load = match pacing {
         Pacing::Open { schedule, .. } | Pacing::Queue { schedule, .. } => {
@@ -116,20 +121,35 @@ fn headline(view: &View, job: &JobSummary, pacing: &Pacing) -> String {
             format!("offered {}, {achieved}", rate(offered))
         }
         Pacing::Timetable { .. } => {
-            format!("{} of {} done", grouped(balance.completed()), grouped(balance.scheduled()))
+            let (done, due) = (grouped(balance.completed()), grouped(balance.scheduled()));
+            format!("{done} of {due} done{}", failures(job))
         }
         Pacing::Closed { clients, .. } => {
-            format!("{achieved} with {}", count(u64::from(*clients), "client"))
+            format!("{} {achieved}", count(u64::from(*clients), "client"))
         }
     };
     format!("{load}; {} ({})", times(job), grounds(view, balance.scheduled()))
+}
+
+/// The parts of the scheduled requests that were not answered, where there are any: expected errors
+/// too, because an error is quickly given and flatters the other numbers.
+fn failures(job: &JobSummary) -> String {
+    let balance = &job.counts.balance;
+    let scheduled = balance.scheduled().max(1) as f64;
+    let parts = [
+        (balance.errors(), "errors"),
+        (balance.rejected(), "rejected"),
+        (balance.unsent(), "unsent"),
+    ];
+    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
+    parts.map(|(number, what)| format!(", {} {what}", percent(number as f64 / scheduled))).collect()
 }
 
 /// The response time in a few words.
 fn times(job: &JobSummary) -> String {
     let response = &job.response;
     if job.exceeds_capacity {
-        return "response withheld, the load exceeds the capacity".to_owned();
+        return format!("response {WITHHELD}");
     }
     let p50 = response.quantile_ns("p50").map(|p50| time(p50 as f64));
     match (p50, response.quantile_ns("p99")) {
@@ -155,11 +175,10 @@ fn grounds(view: &View, requests: u64) -> String {
 }
 
 fn headline_of_load(view: &View, load: &LoadSummary) -> String {
-    let rows = grouped(load.rows);
-    let at = rate_or_none(load.rows_per_s);
-    let took = time(load.took.0 as f64);
+    let rows = count(load.rows, "row");
+    let at = load.rows_per_s.map_or_else(String::new, |per_s| format!(", {}", rate(per_s)));
     let virtual_time = if view.about.is_virtual { ", virtual time" } else { "" };
-    format!("{rows} rows loaded in {took}, {at} (1 observation{virtual_time})")
+    format!("{rows} loaded in {}{at} (1 observation{virtual_time})", span(load.took))
 }
 
 fn tone(status: Status) -> Tone {
@@ -189,23 +208,47 @@ fn tally(verdict: &Verdict) -> String {
 
 /// The checks that did not pass, the gravest first.
 fn write_findings(page: &mut Page, verdict: &Verdict) {
-    let order = [Status::Invalid, Status::Suspect, Status::NotPossible];
-    let found = order.into_iter().flat_map(|status| verdict.with(status));
-    let lines: Vec<Line> = found
-        .map(|check| Line::new(check.name, explained(check)).in_tone(tone(check.status)))
-        .collect();
+    let found = [Status::Invalid, Status::Suspect].into_iter();
+    let found = found.flat_map(|status| verdict.with(status));
+    let found =
+        found.map(|check| Line::new(check.name, explained(check)).in_tone(tone(check.status)));
+    let lines: Vec<Line> = found.chain(not_possible(verdict)).collect();
     page.lines(2, &lines);
 }
 
-/// The sentence of a check, with what was compared with what.
-fn explained(check: &Check) -> String {
-    let number = |value: f64| trimmed(&significant(value)).to_owned();
-    match (check.status, check.value, check.limit) {
-        (Status::NotPossible, _, _) => format!("not possible here: {}", check.explain),
-        (_, Some(value), Some(limit)) => {
-            format!("{} ({} {}, limit {})", check.explain, number(value), check.unit, number(limit))
+/// The checks that could not be made: those for one and the same reason on one line.
+fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for check in verdict.with(Status::NotPossible) {
+        match reasons.iter_mut().find(|(reason, _)| *reason == check.explain) {
+            Some((_, names)) => names.push(check.name),
+            None => reasons.push((&check.explain, vec![check.name])),
         }
-        (_, _, _) => check.explain.clone(),
+    }
+    reasons.into_iter().map(|(reason, names)| {
+        let line = match names.as_slice() {
+            [name] => Line::new(*name, format!("not possible here: {reason}")),
+            names => Line::new(
+                format!("{} checks", names.len()),
+                format!("not possible here: {reason} ({})", names.join(", ")),
+            ),
+        };
+        line.in_tone(tone(Status::NotPossible))
+    })
+}
+
+/// The sentence of a check, with what was compared with what if that is why it was found.
+fn explained(check: &Check) -> String {
+    let number = |value: f64| match (trimmed(&significant(value)), check.unit) {
+        (number, "") => number.to_owned(),
+        (number, unit) => format!("{number} {unit}"),
+    };
+    match (check.value, check.limit) {
+        // A limit of zero says only that there must be none, and the sentence how many there are.
+        (Some(value), Some(limit)) if value.is_finite() && value > limit && limit > 0.0 => {
+            format!("{} ({}, limit {})", check.explain, number(value), number(limit))
+        }
+        (_, _) => check.explain.clone(),
     }
 }
 

@@ -36,12 +36,15 @@ fn measured(view: &View) -> String {
     } else {
         format!("started {}", view.about.started)
     };
+    let threads = count(u64::from(view.about.threads), "thread");
+    if view.summary.jobs.is_empty() {
+        return format!("loads alone, {started}");
+    }
     let length = seconds(window.end_s - window.start_s);
     let warmup = match window.warmup_s {
         0.0 => "without a warm-up".to_owned(),
         warmup => format!("after a warm-up of {}", seconds(warmup)),
     };
-    let threads = count(u64::from(view.about.threads), "thread");
     format!("{length} {warmup}, {started}, {threads}")
 }
 
@@ -108,20 +111,24 @@ fn generator(view: &View) -> Option<String> {
     let window = view.summary.window;
     let busy = client.user_s + client.system_s;
     let length = window.end_s - window.start_s;
+    let memory = format!("at most {} of memory", bytes(client.peak_rss_bytes));
+    if length <= 0.0 {
+        return Some(memory);
+    }
     let mut text = format!(
-        "{} of processor time ({} user, {} system)",
+        "{} of processor time ({} user, {} system), {} of one core",
         time(busy * 1e9),
         time(client.user_s * 1e9),
-        time(client.system_s * 1e9)
+        time(client.system_s * 1e9),
+        percent(busy / length)
     );
-    if length > 0.0 {
-        text.push_str(&format!(", {} of one core", percent(busy / length)));
-    }
     if let Some(us) = client.us_per_query {
         text.push_str(&format!(", {} per completed request", time(us * 1e3)));
     }
-    text.push_str(&format!("; at most {} of memory", bytes(client.peak_rss_bytes)));
-    Some(text)
+    if view.about.has_database_inside() {
+        text.push_str(", the database's own included");
+    }
+    Some(format!("{text}; {memory}"))
 }
 
 /// A file's name as a shell takes it.

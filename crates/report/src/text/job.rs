@@ -25,6 +25,10 @@ const MEANING: &str = "response = send lag + wait + service, counted from the in
 /// Why there are no quantiles.
 const WITHHELD: &str = "withheld: beyond the capacity, these times only say how long the run was";
 
+/// What the times of a closed job do not say.
+const CLOSED: &str =
+    "a client asks again only when it has its answer: a slower database is asked less often";
+
 /// Writes the job at `place`.
 pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     let job = &view.summary.jobs[place];
@@ -33,6 +37,9 @@ pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     page.sentence(Tone::Strong, &format!("[{}]", job.name), &format!("  {}", model(job, pacing)));
     page.lines(2, &accounts(job));
     write_times(page, job, place == 0);
+    if let (Pacing::Closed { .. }, 1..) = (pacing, job.response.count) {
+        page.note(CLOSED);
+    }
     write_errors(page, job);
     write_statements(page, job);
     write_probes(page, view, place);
@@ -105,8 +112,8 @@ fn accounts(job: &JobSummary) -> Vec<Line> {
         lines.push(Line::new("throughput", throughput(job, per_s)));
     }
     lines.extend(job.slos.iter().map(|slo| match slo.met {
-        true => Line::new("SLO met", said(slo)).in_tone(Tone::Good),
-        false => Line::new("SLO missed", said(slo)).in_tone(Tone::Bad),
+        true => Line::new("SLO met", said(job, slo)).in_tone(Tone::Good),
+        false => Line::new("SLO missed", said(job, slo)).in_tone(Tone::Bad),
     }));
     lines
 }
@@ -185,7 +192,8 @@ fn remark_on_aged(job: &JobSummary) -> Option<String> {
         aged.push(format!("{} unsent", grouped(unsent)));
     }
     let aged = aged.join(" and ");
-    (!aged.is_empty()).then(|| format!("response includes {aged} at their age"))
+    let whose = if timeouts + unsent == 1 { "its" } else { "their" };
+    (!aged.is_empty()).then(|| format!("response includes {aged} at {whose} age"))
 }
 
 /// A remark on so few times that the upper quantiles are one and the same.

@@ -5,7 +5,7 @@ use base::units::grouped;
 use crate::number::{NONE, bytes, rate_or_none, time};
 use crate::text::page::Page;
 use crate::text::table::{Align, Table};
-use crate::view::View;
+use crate::view::{View, client_cpu};
 
 /// Writes a line for each table.
 pub(super) fn write(page: &mut Page, view: &View) {
@@ -19,7 +19,7 @@ pub(super) fn write(page: &mut Page, view: &View) {
         ("client CPU", Align::Right),
     ]);
     for load in &view.summary.loads {
-        let cpu = load.client_cpu.map(|cpu| time(cpu.0 as f64));
+        let cpu = client_cpu(load).map(|cpu| time(cpu.0 as f64));
         table.row([
             load.table.clone(),
             grouped(load.rows),

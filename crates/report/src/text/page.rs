@@ -83,6 +83,9 @@ pub(super) struct Page {
 /// The widest column of labels; a longer one pushes its own text away.
 const WIDEST_LABEL: usize = 24;
 
+/// The longest label; what is longer is cut.
+const LONGEST_LABEL: usize = 48;
+
 impl Page {
     pub(super) fn new(style: Style) -> Page {
         Page { style, text: String::new() }
@@ -122,8 +125,9 @@ impl Page {
     /// A sentence that begins with a word that matters.
     pub(super) fn sentence(&mut self, tone: Tone, lead: &str, rest: &str) {
         let lead = printable(lead);
+        let text = format!("{lead}{}", printable(rest));
         let width = self.style.columns();
-        for (number, line) in wrap(&format!("{lead}{rest}"), width, width - 2).iter().enumerate() {
+        for (number, line) in wrap(&text, width, width - 2).iter().enumerate() {
             match (number, line.strip_prefix(lead.as_str())) {
                 (0, Some(rest)) => {
                     self.write(tone, &lead);
@@ -142,7 +146,7 @@ impl Page {
     /// A remark, indented.
     pub(super) fn note(&mut self, text: &str) {
         let width = self.style.columns() - 2;
-        for line in wrap(text, width, width) {
+        for line in wrap(&printable(text), width, width) {
             self.start(2);
             self.write(Tone::Quiet, &line);
             self.end();
@@ -151,23 +155,20 @@ impl Page {
 
     /// Lines whose texts stand below each other.
     pub(super) fn lines(&mut self, indent: usize, lines: &[Line]) {
-        let widths = lines.iter().map(|line| columns(&line.label));
-        let label = widths.max().unwrap_or(0).min(WIDEST_LABEL);
-        for line in lines {
-            self.line(indent, label, line);
+        let labels: Vec<String> =
+            lines.iter().map(|line| cut(&printable(&line.label), LONGEST_LABEL)).collect();
+        let widths = labels.iter().map(|label| columns(label));
+        let widest = widths.max().unwrap_or(0).min(WIDEST_LABEL);
+        for (line, label) in lines.iter().zip(labels) {
+            self.line(indent, &(padded(&label, widest) + "  "), line, indent + widest + 2);
         }
     }
 
-    fn line(&mut self, indent: usize, label_width: usize, line: &Line) {
-        let hanging = indent + label_width + 2;
-        let label = match line.text.is_empty() {
-            true => printable(&line.label),
-            false => padded(&printable(&line.label), label_width) + "  ",
-        };
-        let first = self.style.columns().saturating_sub(indent + columns(&label));
-        let parts = wrap(&line.text, first, self.style.columns() - hanging);
+    fn line(&mut self, indent: usize, label: &str, line: &Line, hanging: usize) {
+        let first = self.style.columns().saturating_sub(indent + columns(label));
+        let parts = wrap(&printable(&line.text), first, self.style.columns() - hanging);
         self.start(indent);
-        self.write(line.tone, &label);
+        self.write(line.tone, label);
         for (number, part) in parts.iter().enumerate() {
             if number > 0 {
                 self.end();
@@ -235,16 +236,19 @@ pub(super) fn cut(text: &str, width: usize) -> String {
         room -= needed;
         short.push(character);
     }
+    // Some characters are wider together than one by one.
+    while columns(&short) + 1 > width && short.pop().is_some() {}
     short.truncate(short.trim_end().len());
     short + "…"
 }
 
 /// The text without anything that a terminal obeys: blanks for white space, a mark for other
-/// control characters and for those that turn the direction of writing.
+/// control characters and for those that turn the direction of writing. Layout measures what this
+/// gives, because it changes how wide a text is.
 pub(super) fn printable(text: &str) -> String {
     let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let replaced = text.chars().map(|character| match character {
-        '\n' | '\t' | '\r' => ' ',
+        '\n' | '\t' | '\r' | '\u{2028}' | '\u{2029}' => ' ',
         other if other.is_control() || turns(other) => '\u{fffd}',
         other => other,
     });
@@ -311,9 +315,16 @@ mod tests {
     #[test]
     fn nothing_from_outside_moves_the_cursor() {
         let text = page(100, |page| {
-            page.lines(0, &[Line::new("job\x1b[2J", "a\nb\u{202e}c\u{7}")]);
+            page.lines(0, &[Line::new("job\x1b[2J", "a\nb\u{202e}c\u{7}\u{2028}d")]);
         });
-        assert_eq!(text, "job\u{fffd}[2J  a b\u{fffd}c\u{fffd}\n");
+        assert_eq!(text, "job\u{fffd}[2J  a b\u{fffd}c\u{fffd} d\n");
+    }
+
+    #[test]
+    fn a_label_without_end_is_cut() {
+        let label = "name ".repeat(30);
+        let text = page(100, |page| page.lines(0, &[Line::new(label, "text")]));
+        assert_eq!(text, format!("{}na…  text\n", "name ".repeat(9)));
     }
 
     #[test]
@@ -321,5 +332,7 @@ mod tests {
         assert_eq!(cut("select  1\n from t", 20), "select 1 from t");
         assert_eq!(cut("select 1 from t", 10), "select 1…");
         assert_eq!(cut("表表表表", 5), "表表…");
+        let clouds = "☁\u{fe0f}".repeat(4);
+        assert_eq!(columns(&cut(&clouds, 5)), 5, "a cloud in colour takes two columns");
     }
 }

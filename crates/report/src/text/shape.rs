@@ -35,6 +35,10 @@ struct Bin {
     count: u64,
 }
 
+/// Of the shortest times, this part shares the first line, so that a few of them cannot take the
+/// room of the others. The longest are never put together: they are what a reader looks for.
+const SHORTEST_IN: u64 = 200;
+
 /// The picture of a histogram.
 pub(super) fn picture(histogram: &Histogram<u64>) -> Table {
     let bins = bins(histogram);
@@ -77,10 +81,15 @@ fn divided(histogram: &Histogram<u64>, stride: usize) -> Vec<Bin> {
         }
         bins[place].count += value.count_since_last_iteration();
     }
-    let filled = |bin: &Bin| bin.count > 0;
-    let first = bins.iter().position(filled).unwrap_or(bins.len());
-    let last = bins.iter().rposition(filled).map_or(first, |last| last + 1);
-    bins[first..last].to_vec()
+    let Some(last) = bins.iter().rposition(|bin| bin.count > 0) else { return Vec::new() };
+    let mut shorter = 0;
+    let first = bins.iter().position(|bin| {
+        shorter += bin.count;
+        shorter > histogram.len() / SHORTEST_IN
+    });
+    let first = first.unwrap_or(last);
+    bins[first].count = shorter;
+    bins[first..=last].to_vec()
 }
 
 /// Every edge, in nanoseconds.
@@ -132,6 +141,15 @@ mod tests {
         assert_eq!(edges, [1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0, 10.0]);
         let all = bins_of(&[(0, 1), (record::HIGHEST.0, 1)]);
         assert_eq!(all.len(), 14, "a line per decade");
+    }
+
+    #[test]
+    fn a_few_short_times_share_the_first_line_and_long_ones_keep_theirs() {
+        let times = [(10, 2), (3_000, 3), (1_000_000, 1_000), (1_100_000, 2_000), (9_000_000, 1)];
+        let bins = bins_of(&times);
+        assert_eq!(bins[..2], [(1_000_000.0, 1_005), (1_120_000.0, 2_000)]);
+        assert_eq!(bins.last(), Some(&(9_000_000.0, 1)));
+        assert_eq!(bins_of(&[(10, 2), (1_000_000, 100)])[0], (10.0, 2));
     }
 
     #[test]

@@ -26,6 +26,9 @@ struct Row {
 /// What lies between two columns.
 const GAP: &str = "  ";
 
+/// The widest column of texts but the last; what is longer is cut.
+const WIDEST_TEXT: usize = 28;
+
 impl Table {
     pub(super) fn new(titles: impl IntoIterator<Item = (&'static str, Align)>) -> Table {
         Table { titles: titles.into_iter().collect(), rows: Vec::new() }
@@ -33,14 +36,24 @@ impl Table {
 
     /// Adds a row with a cell for every column.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells: Vec<String> = cells.into_iter().collect();
+        let cells = self.fitted(cells);
         debug_assert_eq!(cells.len(), self.titles.len(), "a cell for every column");
         self.rows.push(Row { cells, rest: None });
     }
 
+    /// The cells without what a terminal obeys, those of the last column as long as they are.
+    fn fitted(&self, cells: impl IntoIterator<Item = String>) -> Vec<String> {
+        let last = self.titles.len() - 1;
+        let fit = |(column, cell): (usize, String)| match self.titles[column].1 {
+            Align::Left if column < last => cut(&printable(&cell), WIDEST_TEXT),
+            Align::Left | Align::Right => printable(&cell),
+        };
+        cells.into_iter().enumerate().map(fit).collect()
+    }
+
     /// Adds a row that says something in words where its last cells would be.
     pub(super) fn row_in_words(&mut self, cells: impl IntoIterator<Item = String>, rest: &str) {
-        let cells = cells.into_iter().collect();
+        let cells = self.fitted(cells);
         self.rows.push(Row { cells, rest: Some(rest.to_owned()) });
     }
 
@@ -81,17 +94,16 @@ impl Table {
             if column > 0 {
                 line.push_str(GAP);
             }
-            let cell = printable(cell);
             let width = widths[column];
             match self.titles[column].1 {
                 Align::Right => {
-                    line.push_str(&" ".repeat(width.saturating_sub(columns(&cell))));
-                    line.push_str(&cell);
+                    line.push_str(&" ".repeat(width.saturating_sub(columns(cell))));
+                    line.push_str(cell);
                 }
                 Align::Left if column == last => {
-                    line.push_str(&cut(&cell, room.saturating_sub(columns(&line))));
+                    line.push_str(&cut(cell, room.saturating_sub(columns(&line))));
                 }
-                Align::Left => line.push_str(&padded(&cell, width)),
+                Align::Left => line.push_str(&padded(cell, width)),
             }
         }
         if let Some(rest) = &row.rest {
@@ -124,5 +136,13 @@ mod tests {
                 "x     nothing to say",
             ]
         );
+    }
+
+    #[test]
+    fn a_text_without_end_leaves_room_for_the_other_columns() {
+        let mut table = Table::new([("job", Align::Left), ("text", Align::Left)]);
+        table.row(["x".repeat(500), "a\tb".to_owned()]);
+        let (_, line) = table.lay_out(100).remove(1);
+        assert_eq!(line, format!("{}…  a b", "x".repeat(27)));
     }
 }

@@ -50,6 +50,7 @@ concurrency = 4
 think = exp(20ms)
 error = 40001
 retry = 3 on 40001
+slo = p99 < 30ms, failed < 0.1%
 ";
 
 /// A closed job with errors and two statements.

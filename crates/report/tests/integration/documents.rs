@@ -1,11 +1,30 @@
 //! What the answer of a run says to programs, and that its schema notices when it does not.
 
-use report::json;
+use analyze::{Component, Status};
+use base::{Class, Nanos};
+use record::EndKind;
+use report::{View, json};
+use serde_json::{Value, json as value};
 
 use crate::cases;
-use crate::schema::{complaints, schema};
+use crate::schema::{
+    check_that_every_field_matters, check_that_faults_are_noticed, complaints, schema, text_of,
+};
+use crate::support::check as compare;
 
 const SCHEMA: &str = "summary.schema.json";
+
+/// The names of settings are the server's own.
+const FREE: &str = "/run/settings";
+
+/// A document in which no array is empty.
+fn full() -> Value {
+    let mut case = cases::closed();
+    case.evidence.loads = cases::loads().evidence.loads;
+    let mut document = json(&case.view());
+    document["limiter"] = json(&cases::open().view())["limiter"].clone();
+    document
+}
 
 #[test]
 fn every_kind_of_run_keeps_to_the_schema() {
@@ -13,4 +32,216 @@ fn every_kind_of_run_keeps_to_the_schema() {
     for (name, view) in cases::all() {
         assert_eq!(complaints(&schema, &json(&view)), [""; 0], "{name}");
     }
+}
+
+#[test]
+fn every_field_is_required_and_has_a_type() {
+    check_that_every_field_matters(&schema(SCHEMA), &full(), FREE);
+}
+
+#[test]
+fn a_field_of_a_later_version_does_no_harm() {
+    let schema = schema(SCHEMA);
+    let mut document = full();
+    document["more"] = value!(1);
+    document["jobs"][0]["response_ms"]["p99_99"] = value!(1.5);
+    assert_eq!(complaints(&schema, &document), [""; 0]);
+}
+
+#[test]
+fn words_formats_and_bounds_are_checked() {
+    let other = || value!("other");
+    let faults = [
+        ("/schema", value!("assay.summary/2")),
+        ("/verdict/status", value!("valid")),
+        ("/verdict/checks", value!([])),
+        ("/verdict/checks/0/status", other()),
+        ("/jobs/0/model", other()),
+        ("/jobs/0/arrival", other()),
+        ("/jobs/0/errors_by_code/0/class", other()),
+        ("/jobs/0/errors_by_code/0/count", value!(0)),
+        ("/jobs/0/slo/0/unit", other()),
+        ("/jobs/0/response_ms/withheld", other()),
+        ("/jobs/0/statements/0/number", value!(0)),
+        ("/jobs/0/completed", value!(-1)),
+        ("/jobs/0/completed", value!(1.5)),
+        ("/jobs/0/throughput_per_s", value!(-0.1)),
+        ("/loads/0/limiter", other()),
+        ("/limiter/component", other()),
+        ("/window/end_s", value!(-1)),
+        ("/run/ended", other()),
+        ("/run/started", value!("2026-11-21 20:15:02")),
+        ("/run/seed", value!("-1")),
+        ("/run/settings/server", value!(3)),
+    ];
+    check_that_faults_are_noticed(&schema(SCHEMA), &full(), &faults);
+}
+
+#[test]
+fn what_contradicts_itself_is_noticed() {
+    let schema = schema(SCHEMA);
+    let faults = [
+        ("/jobs/0/response_ms/count", value!(0)),
+        ("/jobs/0/response_ms/p99", Value::Null),
+        ("/jobs/0/response_ms/withheld", value!("exceeds capacity")),
+        ("/jobs/0/probes/0/count", value!(0)),
+        ("/jobs/0/probes/0/p50", Value::Null),
+        ("/jobs/0/probes/0/withheld", value!("exceeds capacity")),
+        ("/jobs/0/slo/0/value", Value::Null),
+        ("/verdict/status", value!("SUSPECT")),
+        ("/verdict/status", value!("INVALID")),
+        ("/verdict/checks/0/status", value!("suspect")),
+        ("/run/virtual", value!(true)),
+    ];
+    check_that_faults_are_noticed(&schema, &full(), &faults);
+    let exceeding = json(&cases::exceeds().view());
+    let faults = [
+        ("/jobs/0/response_ms/p50", value!(1.5)),
+        ("/jobs/0/probes/0/p99", value!(1.5)),
+        ("/jobs/0/slo/0/met", value!(true)),
+        ("/verdict/status", value!("VALID")),
+    ];
+    check_that_faults_are_noticed(&schema, &exceeding, &faults);
+}
+
+/// What a schema lists as the words of a field.
+fn words(place: &str) -> Vec<Option<String>> {
+    let schema = text_of(SCHEMA);
+    let place = schema.pointer(place).unwrap_or_else(|| panic!("there is no {place}"));
+    let words = place["enum"].as_array().unwrap().iter();
+    words.map(|word| word.as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn the_words_of_the_schema_are_those_of_the_program() {
+    let are = |place: &str, expected: &[&str]| {
+        let expected: Vec<_> = expected.iter().map(|word| Some((*word).to_owned())).collect();
+        assert_eq!(words(place), expected, "{place}");
+    };
+    are("/$defs/failure/properties/class", &Class::ALL.map(Class::name));
+    let endings: Vec<&str> =
+        EndKind::ALL.into_iter().map(EndKind::name).chain(["killed"]).collect();
+    are("/$defs/run/properties/ended", &endings);
+    let statuses = [Status::Pass, Status::Suspect, Status::Invalid, Status::NotPossible];
+    are("/$defs/check/properties/status", &statuses.map(Status::name));
+    for component in [Component::NotSaturated, Component::Connections, Component::Unknown] {
+        assert!(words("/$defs/component").contains(&Some(component.name().to_owned())));
+    }
+}
+
+/// The jobs whose parts are not what was scheduled.
+fn unbalanced(document: &Value) -> Vec<&str> {
+    let number = |job: &Value, name: &str| job[name].as_u64().unwrap();
+    let jobs = document["jobs"].as_array().unwrap().iter();
+    let is_off = |job: &&Value| {
+        let parts = ["completed", "errors", "rejected", "unsent"];
+        let ended: u64 = parts.iter().map(|name| number(job, name)).sum();
+        number(job, "scheduled") != ended || number(job, "errors") < number(job, "timeouts")
+    };
+    jobs.filter(is_off).map(|job| job["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn nothing_scheduled_vanishes_from_a_document() {
+    for (name, view) in cases::all() {
+        assert_eq!(unbalanced(&json(&view)), [""; 0], "{name}");
+    }
+    let mut faulty = json(&cases::mixed().view());
+    faulty["jobs"][1]["completed"] = value!(4);
+    assert_eq!(unbalanced(&faulty), ["clean-up"]);
+}
+
+#[test]
+fn errors_by_code_add_up_to_the_errors() {
+    let document = json(&cases::closed().view());
+    let job = &document["jobs"][0];
+    let codes = job["errors_by_code"].as_array().unwrap().iter();
+    let sum: u64 = codes.map(|code| code["count"].as_u64().unwrap()).sum();
+    assert_eq!(value!(sum), job["errors"]);
+}
+
+#[test]
+fn the_same_view_is_the_same_bytes() {
+    let first = |view: View| serde_json::to_string(&json(&view)).unwrap();
+    for ((name, one), (_, other)) in cases::all().into_iter().zip(cases::all()) {
+        assert_eq!(first(one), first(other), "{name}");
+    }
+}
+
+/// Names, order and digits: whoever changes this file changes the contract.
+#[test]
+fn a_document_is_what_it_was() {
+    for (name, case) in [("closed", cases::closed()), ("exceeds", cases::exceeds())] {
+        let text = serde_json::to_string_pretty(&json(&case.view())).unwrap();
+        compare(&format!("{name}.json"), &(text + "\n"));
+    }
+}
+
+#[test]
+fn beyond_the_capacity_times_are_withheld_and_a_condition_on_them_is_not_met() {
+    let document = json(&cases::exceeds().view());
+    let job = &document["jobs"][0];
+    for times in ["response_ms", "wait_ms"] {
+        let times = &job[times];
+        assert_eq!(times["withheld"], "exceeds capacity");
+        assert_eq!(times["count"], 180_000);
+        for number in ["mean", "stddev", "p50", "p90", "p95", "p99", "p99_9", "max"] {
+            assert_eq!(times[number], Value::Null, "{number}");
+        }
+    }
+    let slo = value!({"text": "p99 < 30ms", "met": false, "value": null, "unit": "ms"});
+    assert_eq!(job["slo"], value!([slo]));
+    let probe = &job["probes"][0];
+    assert_eq!((&probe["p99"], &probe["withheld"]), (&Value::Null, &value!("exceeds capacity")));
+    assert_eq!(probe["count"], 30_000);
+    assert_eq!(job["service_ms"]["withheld"], Value::Null);
+    assert!(job["service_ms"]["p99"].is_f64(), "the service time does not depend on the backlog");
+}
+
+#[test]
+fn of_no_times_there_are_no_quantiles() {
+    let document = json(&cases::open().view());
+    let nothing = value!({
+        "count": 0, "mean": null, "stddev": null, "p50": null, "p90": null, "p95": null,
+        "p99": null, "p99_9": null, "max": null, "withheld": null,
+    });
+    assert_eq!(document["jobs"][0]["error_ms"], nothing);
+    let empty = json(&cases::empty().view());
+    assert_eq!(empty["jobs"][0]["response_ms"], nothing);
+    assert_eq!(empty["jobs"][0]["throughput_per_s"], Value::Null);
+    assert_eq!(empty["jobs"][0]["slo"][0]["met"], false);
+}
+
+#[test]
+fn what_is_no_number_is_null() {
+    let schema = schema(SCHEMA);
+    let mut view = cases::open().view();
+    view.summary.jobs[0].throughput_per_s = Some(f64::INFINITY);
+    view.summary.jobs[0].rows_per_s = Some(f64::NAN);
+    view.summary.limiter.evidence[0].1 = f64::NAN;
+    view.summary.verdict.checks[0].value = Some(f64::NEG_INFINITY);
+    let document = json(&view);
+    assert_eq!(complaints(&schema, &document), [""; 0]);
+    for place in [
+        "/jobs/0/throughput_per_s",
+        "/jobs/0/rows_per_s",
+        "/limiter/evidence/0/value",
+        "/verdict/checks/0/value",
+    ] {
+        assert_eq!(document.pointer(place), Some(&Value::Null), "{place}");
+    }
+    let backlog = json(&cases::exceeds().view())["verdict"]["checks"][4].clone();
+    assert_eq!((&backlog["name"], &backlog["value"]), (&value!("backlog"), &Value::Null));
+}
+
+#[test]
+fn a_load_of_one_sample_has_no_processor_time() {
+    let mut case = cases::loads();
+    for load in &mut case.evidence.loads {
+        load.points.truncate(1);
+        load.points.iter_mut().for_each(|point| point.client_cpu = Some(Nanos::ZERO));
+    }
+    let document = json(&case.view());
+    assert_eq!(document["loads"][0]["series"].as_array().unwrap().len(), 1);
+    assert_eq!(document["loads"][0]["client_cpu_s"], Value::Null);
 }

@@ -4,6 +4,7 @@
 
 mod cases;
 mod documents;
+mod hostile;
 mod schema;
 mod support;
 mod texts;

@@ -1,0 +1,150 @@
+//! Texts from files and servers are not to be trusted: whatever they hold, a report is a report.
+
+use std::sync::LazyLock;
+
+use base::{Class, Code};
+use jsonschema::Validator;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use record::End;
+use report::{Style, View, json, text};
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+
+use crate::cases;
+use crate::schema::{complaints, schema};
+
+static SCHEMA: LazyLock<Validator> = LazyLock::new(|| schema("summary.schema.json"));
+
+/// How many texts a view has that somebody else may have written.
+const TEXTS: usize = 11;
+
+/// A run with errors, events, statements, conditions and loads.
+fn plain_view() -> &'static View {
+    static VIEW: LazyLock<View> = LazyLock::new(|| {
+        let mut case = cases::closed();
+        case.evidence.loads = cases::loads().evidence.loads;
+        case.view()
+    });
+    &VIEW
+}
+
+/// That run with these texts.
+fn view_of(texts: &[String; TEXTS]) -> View {
+    let mut view = plain_view().clone();
+    let [name, statement, code, message, setting, value, path, command, workload, check, table] =
+        texts.clone();
+    view.evidence.events[0].text = message.clone();
+    view.summary.loads[0].table = table;
+    let about = &mut view.about;
+    about.settings.push((setting, value));
+    about.record = path.into();
+    (about.target, about.command, about.workload) = (command.clone(), command, workload);
+    about.ended = about.ended.take().map(|end| End { text: message, ..end });
+    let job = &mut view.summary.jobs[0];
+    job.name = name;
+    job.statements[0].text = statement;
+    job.errors_by_code[0] = (Class::Conflict, Code::new(&code), 4);
+    job.slos[0].text = check.clone();
+    view.summary.verdict.checks[0].explain = check.clone();
+    view.summary.limiter.because = check;
+    view
+}
+
+/// Characters that terminals, shells, tables and JSON treat in ways of their own.
+const ODD: [char; 24] = [
+    '\0', '\u{7}', '\u{8}', '\t', '\n', '\r', '\u{b}', '\u{1b}', '\u{7f}', '\u{85}', '\u{9b}', '"',
+    '\'', '\\', ',', '=', '\u{2028}', '\u{2029}', '\u{202e}', '\u{2066}', '表', 'é', '😀',
+    '\u{fffd}',
+];
+
+fn character() -> impl Strategy<Value = char> {
+    prop_oneof![prop::char::range(' ', '~'), select(&ODD[..]), any::<char>()]
+}
+
+/// A text with blanks here and there, up to a page long, and not empty.
+fn words() -> impl Strategy<Value = String> {
+    vec(vec(character(), 0..20), 0..60).prop_map(|words| {
+        let words = words.into_iter().map(String::from_iter);
+        words.collect::<Vec<String>>().join(" ") + "."
+    })
+}
+
+/// A text of one character, without a blank, longer than any line.
+fn huge() -> impl Strategy<Value = String> {
+    let length = 100..5_000usize;
+    (character(), length).prop_map(|(character, length)| character.to_string().repeat(length))
+}
+
+/// What a terminal obeys, and what would end a line for some reader.
+fn is_obeyed(character: char) -> bool {
+    let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks = matches!(character, '\u{2028}' | '\u{2029}');
+    character != '\n' && (character.is_control() || turns || breaks)
+}
+
+/// The text without the colours that a report may have.
+fn without_colours(text: &str) -> String {
+    let codes = ["1", "2", "1;32", "1;33", "1;31", "0"];
+    let sequences = codes.map(|code| format!("\x1b[{code}m"));
+    sequences.iter().fold(text.to_owned(), |text, sequence| text.replace(sequence, ""))
+}
+
+/// The texts of a view in every style: what a terminal would obey in them.
+fn obeyed(view: &View) -> Vec<char> {
+    let style = Style { color: true, width: 60 };
+    let texts = [text(view, &Style::PLAIN), without_colours(&text(view, &style))];
+    texts.iter().flat_map(|text| text.chars()).filter(|&c| is_obeyed(c)).collect()
+}
+
+/// All texts of a document.
+fn strings(document: &Value) -> Vec<&str> {
+    match document {
+        Value::String(text) => vec![text],
+        Value::Array(values) => values.iter().flat_map(strings).collect(),
+        Value::Object(values) => values.values().flat_map(strings).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(48)
+    })]
+
+    #[test]
+    fn no_text_moves_the_cursor_or_leaves_its_page(texts in prop::array::uniform11(words())) {
+        let view = view_of(&texts);
+        prop_assert_eq!(obeyed(&view), vec![]);
+        let page = text(&view, &Style::PLAIN);
+        let wrapped = page.lines().filter(|line| !is_to_be_copied(line));
+        for line in wrapped {
+            prop_assert!(line.width() <= 100, "{} columns: {line}", line.width());
+        }
+    }
+
+    #[test]
+    fn a_text_without_end_moves_no_cursor(texts in prop::array::uniform11(huge())) {
+        prop_assert_eq!(obeyed(&view_of(&texts)), vec![]);
+    }
+
+    #[test]
+    fn a_document_gives_every_text_back(texts in prop::array::uniform11(words())) {
+        let document = json(&view_of(&texts));
+        let written = serde_json::to_string(&document).unwrap();
+        let read: Value = serde_json::from_str(&written).unwrap();
+        prop_assert_eq!(&read, &document);
+        prop_assert_eq!(complaints(&SCHEMA, &read), Vec::<String>::new());
+        let found = strings(&read);
+        for place in [0, 1, 3, 5, 7, 8, 9, 10] {
+            prop_assert!(found.contains(&texts[place].as_str()), "text {place} is lost");
+        }
+    }
+}
+
+/// Paths and commands are whole, however long they are.
+fn is_to_be_copied(line: &str) -> bool {
+    ["  assay ", "record "].iter().any(|start| line.starts_with(start))
+}
