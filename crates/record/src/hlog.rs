@@ -35,7 +35,7 @@ pub fn write_hlog(archive: &Archive, out: &mut impl Write) -> Result<(), RecordE
     let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
         .with_max_value_divisor(MAX_UNIT)
-        .begin_log_with(out, &mut serializer)
+        .begin_log_with(&mut *out, &mut serializer)
         .map_err(cannot_write)?;
     let grid = archive.grid();
     for Line { row, job, kind } in lines {
@@ -50,7 +50,8 @@ pub fn write_hlog(archive: &Archive, out: &mut impl Write) -> Result<(), RecordE
             })
         })?;
     }
-    Ok(())
+    drop(log);
+    out.flush().map_err(cannot_write)
 }
 
 /// The tag of a job's histograms of a kind. What a tag cannot hold is percent-encoded, so that two

@@ -165,7 +165,7 @@ fn write_row(out: &mut impl Write, cells: impl IntoIterator<Item = String>) -> i
 /// A cell, in quotes if it needs them (RFC 4180, section 2). A text that a spreadsheet would take
 /// for a formula gets a leading apostrophe, as its users know it.
 fn quoted(cell: String) -> String {
-    let is_formula = cell.starts_with(['=', '@']);
+    let is_formula = cell.starts_with(['=', '@', '+', '-', '\t', '\r']);
     let cell = if is_formula { format!("'{cell}") } else { cell };
     match cell.contains([',', '"', '\r', '\n']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
@@ -208,6 +208,16 @@ mod tests {
         assert_eq!(quoted("read".to_owned()), "read");
         assert_eq!(quoted("a,b".to_owned()), "\"a,b\"");
         assert_eq!(quoted("say \"no\"".to_owned()), "\"say \"\"no\"\"\"");
-        assert_eq!(quoted("=1+1".to_owned()), "'=1+1");
+        assert_eq!(quoted("a\r".to_owned()), "\"a\r\"");
+    }
+
+    #[test]
+    fn a_cell_that_a_spreadsheet_would_run_is_marked() {
+        for formula in ["=1+1", "@sum(a1)", "+1+1", "-1+1"] {
+            assert_eq!(quoted(formula.to_owned()), format!("'{formula}"));
+        }
+        assert_eq!(quoted("\t=1".to_owned()), "'\t=1");
+        assert_eq!(quoted("\r=1".to_owned()), "\"'\r=1\"");
+        assert_eq!(quoted("a=1".to_owned()), "a=1");
     }
 }

@@ -4,7 +4,9 @@
 
 mod cases;
 mod documents;
+mod exports;
 mod hostile;
+mod recorded;
 mod schema;
 mod support;
 mod texts;
