@@ -119,7 +119,7 @@ fn cells(archive: &Archive, job: &str, row: &IntervalCounts, times: &Times) -> V
         job.to_owned(),
         seconds(start),
         seconds(end.saturating_sub(start)),
-        if start >= archive.grid().warmup() { "yes" } else { "no" }.to_owned(),
+        if is_in_window(archive, start) { "yes" } else { "no" }.to_owned(),
     ];
     let counted = [
         counts.arrivals,
@@ -155,6 +155,13 @@ fn cells(archive: &Archive, job: &str, row: &IntervalCounts, times: &Times) -> V
         of(&times.send_lag, |row| row.max.clone()),
     ]);
     cells
+}
+
+/// Whether what was meant to start in the interval that begins at `start` is measured: after the
+/// warm-up and before the schedule ended. Behind that, requests are only answered. The window of a
+/// killed run ends where its record does.
+fn is_in_window(archive: &Archive, start: Nanos) -> bool {
+    start >= archive.grid().warmup() && archive.end().is_none_or(|end| start < end.at)
 }
 
 fn write_row(out: &mut impl Write, cells: impl IntoIterator<Item = String>) -> io::Result<()> {

@@ -1,5 +1,8 @@
 //! What the answer of a run says to programs, and that its schema notices when it does not.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use analyze::{Component, Status};
 use base::{Class, Nanos};
 use record::EndKind;
@@ -244,4 +247,57 @@ fn a_load_of_one_sample_has_no_processor_time() {
     let document = json(&case.view());
     assert_eq!(document["loads"][0]["series"].as_array().unwrap().len(), 1);
     assert_eq!(document["loads"][0]["client_cpu_s"], Value::Null);
+}
+
+/// The guide, and the names of all fields that a schema describes.
+fn documented(name: &str) -> (String, BTreeSet<String>) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    let mut names = BTreeSet::new();
+    let schema = text_of(name);
+    let definitions = schema["$defs"].as_object().unwrap().values();
+    for definition in definitions.chain([&schema]) {
+        let properties = definition["properties"].as_object().into_iter();
+        names.extend(properties.flat_map(|properties| properties.keys().cloned()));
+    }
+    (std::fs::read_to_string(path).unwrap(), names)
+}
+
+/// Whether the guide has a name in the type of code, alone or behind the field that holds it.
+fn has(guide: &str, name: &str) -> bool {
+    let ends = ["`", "[]`", "[]."];
+    ends.iter()
+        .any(|end| ["`", "."].iter().any(|start| guide.contains(&format!("{start}{name}{end}"))))
+}
+
+#[test]
+fn the_guide_names_every_field() {
+    for schema in [SCHEMA, "export.schema.json"] {
+        let (guide, names) = documented(schema);
+        let missing: Vec<&String> = names.iter().filter(|name| !has(&guide, name)).collect();
+        assert_eq!(missing, [""; 0], "{schema}");
+    }
+    let (guide, _) = documented(SCHEMA);
+    assert!(!has(&guide, "name_that_is_nowhere"));
+}
+
+#[test]
+fn the_guide_names_every_word() {
+    let (guide, _) = documented(SCHEMA);
+    let components = words("/$defs/component").into_iter().flatten();
+    let models = words("/$defs/job/properties/model").into_iter().flatten();
+    let endings = words("/$defs/run/properties/ended").into_iter().flatten();
+    let classes = words("/$defs/failure/properties/class").into_iter().flatten();
+    for word in components.chain(models).chain(endings).chain(classes) {
+        assert!(has(&guide, &word), "{word}");
+    }
+}
+
+#[test]
+fn the_example_of_the_guide_keeps_to_the_schema() {
+    let (guide, _) = documented(SCHEMA);
+    let (_, rest) = guide.split_once("```json\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let example: Value = serde_json::from_str(example).unwrap();
+    assert_eq!(complaints(&schema(SCHEMA), &example), [""; 0]);
+    assert_eq!(unbalanced(&example), [""; 0]);
 }

@@ -41,8 +41,8 @@ fn full(place: &Place) -> Value {
     serde_json::from_str(&written(export::json, &archive)).unwrap()
 }
 
-/// Reads comma-separated values strictly: RFC 4180, section 2, rules 1 to 7, with a line break after
-/// the last record too.
+/// Reads comma-separated values strictly: RFC 4180, section 2, rules 1 to 7, with a line break
+/// after the last record too.
 fn parse_csv(text: &str) -> Result<Vec<Vec<String>>, String> {
     let mut records = Vec::new();
     let mut rest = text;
@@ -177,6 +177,8 @@ fn a_table_says_which_rows_belong_to_the_window() {
         .collect();
     let expected = [("0", "no"), ("0.5", "no"), ("1.5", "yes"), ("2.5", "yes"), ("3.5", "yes")];
     assert_eq!(rows[..5], expected);
+    let expected = [("4.5", "yes"), ("5.5", "yes"), ("6.5", "no")];
+    assert_eq!(rows[5..], expected, "what comes after the end is drained");
 }
 
 #[test]

@@ -98,7 +98,8 @@ fn header(pace: Pace) -> Header {
     }
 }
 
-/// Forty requests a second, one after the other, and one that takes three seconds beside them.
+/// Forty requests a second, one after the other, one that takes three seconds beside them, and one
+/// that is answered after the end.
 fn serve(mut ledger: Ledger<RecorderOutlet>) {
     let text = "relation \"t\" does not exist".to_owned();
     ledger.event(ZERO + Nanos::from_millis(900), Some(WRITE), EventKind::FirstError, text);
@@ -108,7 +109,9 @@ fn serve(mut ledger: Ledger<RecorderOutlet>) {
         let at = ZERO + Nanos::from_millis(25 * number);
         let (job, statements) = if number % 4 == 0 { (WRITE, 1) } else { (READ, 2) };
         let request = ledger.arrive(job, number, at, at + Nanos::from_micros(30));
-        let done = at + Nanos::from_micros(400 + 70 * number);
+        // The last request is answered when the schedule has ended.
+        let late = if number + 1 == 40 * SECONDS { 1_000_000 } else { 0 };
+        let done = at + Nanos::from_micros(400 + 70 * number + late);
         if number == 81 {
             slow = Some(request);
         } else {
