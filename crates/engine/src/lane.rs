@@ -289,7 +289,9 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             let interval = grid.interval(now.since(self.zero));
             let turn = self.zero + grid.end(interval);
             let end = self.stop.end();
-            self.alarm.arm(turn.min(now + HOUSEKEEPING).min(end));
+            let horizon = self.zero + self.horizon();
+            let next = if now < horizon { horizon.min(end) } else { end };
+            self.alarm.arm(turn.min(now + HOUSEKEEPING).min(next));
             self.alarm.fired().await;
             now = self.rt.now();
             if now >= turn {
@@ -299,10 +301,18 @@ impl<D: Driver, R: Rules> Lane<D, R> {
                 self.stop.ask(Reason::RecorderFailed);
             }
             self.heed_stop();
-            if now >= self.stop.end() || self.clients.get() == 0 {
+            let nobody_is_left = self.clients.get() == 0 && now >= horizon;
+            if now >= self.stop.end() || nobody_is_left {
                 return;
             }
         }
+    }
+
+    /// Until when requests may become due without a job having made all of them: a run does not end
+    /// before that only because its last arrivals came early.
+    fn horizon(&self) -> Nanos {
+        let jobs = self.common.plan.jobs.iter().filter(|job| job.count.is_none());
+        jobs.map(|job| job.stop.unwrap_or(Nanos::MAX)).max().unwrap_or(Nanos::ZERO)
     }
 
     fn turn(&self, now: Stamp) {

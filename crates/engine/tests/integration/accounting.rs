@@ -260,6 +260,22 @@ fn an_open_job_grows_to_what_it_needs_and_not_beyond_its_limit() {
     }
 }
 
+/// A schedule whose last arrival comes before the end does not make the window shorter.
+#[test]
+fn a_run_lasts_as_long_as_its_duration() {
+    for (pacing, stop, length) in [
+        (poisson(3), None, secs(10)),
+        (queue(3, 2), None, secs(10)),
+        (Pacing::Timetable { schedule: Schedule::Every(secs(4)), batch: 1 }, None, secs(10)),
+        (poisson(3), Some(secs(6)), secs(6)),
+    ] {
+        let mut plan = plan(pacing, 0.0, 10.0, 1);
+        plan.jobs[0].stop = stop;
+        let (_, finished) = simulate(&plan, &constant(1_000, None));
+        assert_eq!(finished.measured.expect("it was measured").length, length, "{stop:?}");
+    }
+}
+
 #[test]
 fn counts_and_stops_end_a_job_and_its_run() {
     let counted = |pacing: Pacing, count: u64| {
