@@ -3,6 +3,13 @@
 //! When more requests arrive than are answered, the backlog grows as long as the run does, and so
 //! does every quantile of the response time: it says how long the run was, not how fast the
 //! database is.
+//!
+//! Three things must come together before a backlog counts as growing: a straight line through its
+//! block means rises beyond chance, it rises by more than matters, and by more than a queue moves
+//! at random. Neighbouring blocks of a busy queue resemble each other, so that the first alone
+//! would often be fooled.
+
+use workload::{Job, Schedule};
 
 /// How the backlog of a job developed over the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,51 +18,99 @@ pub(crate) struct Trend {
     pub(crate) growth: f64,
     /// The growth in its own standard errors.
     pub(crate) t: f64,
+    /// The growth that may be chance, in standard errors.
+    pub(crate) limit: f64,
 }
 
-/// The number of blocks that the window is divided into. Their means are nearly independent of
-/// each other where single seconds are not.
+/// What arrived in the window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrivals {
+    /// How many requests.
+    pub(crate) requests: u64,
+    /// How many of them come at once, at times that chance decides.
+    pub(crate) burst: u32,
+}
+
+/// The most blocks that the window is divided into. Their means are nearly independent of each
+/// other where single seconds are not.
 const BLOCKS: usize = 10;
 
-/// A growth of fewer standard errors than this is chance: t with eight degrees of freedom exceeds
-/// it once in a thousand.
-pub(crate) const SIGNIFICANT: f64 = 4.5;
+/// The fewest intervals in which a trend can be told from chance.
+pub(crate) const INTERVALS: usize = 5;
+
+/// Student's t that is exceeded once in a thousand, for 5 to 10 blocks: 3 to 8 degrees of freedom.
+const SIGNIFICANT: [f64; BLOCKS - INTERVALS + 1] = [10.21, 7.17, 5.89, 5.21, 4.79, 4.5];
 
 /// A growth below this fraction of the requests of the window does not matter.
-pub(crate) const MATERIAL_SHARE: f64 = 0.005;
+const MATERIAL_SHARE: f64 = 0.005;
 
 /// A growth below this number of requests does not matter.
-pub(crate) const MATERIAL_COUNT: f64 = 10.0;
+const MATERIAL_COUNT: f64 = 10.0;
+
+/// A queue that is served just as fast as it is fed moves at random, by √(2 n b) in one standard
+/// deviation while n requests arrive, b at once, and services are exponential (the variances of
+/// arrivals and of departures are both n, times b for bursts). This many times √(n b) is more.
+const RANDOM_WALK: f64 = 2.0;
 
 /// The trend of the backlog at the ends of the window's intervals. `None` if there are too few.
 pub(crate) fn trend(backlog: &[f64]) -> Option<Trend> {
-    if backlog.len() < BLOCKS {
+    if backlog.len() < INTERVALS {
         return None;
     }
-    let bound = |block: usize| block * backlog.len() / BLOCKS;
-    let means: Vec<f64> = (0..BLOCKS)
+    let blocks = backlog.len().min(BLOCKS);
+    let bound = |block: usize| block * backlog.len() / blocks;
+    let means: Vec<f64> = (0..blocks)
         .map(|block| {
             let part = &backlog[bound(block)..bound(block + 1)];
             part.iter().sum::<f64>() / part.len() as f64
         })
         .collect();
-    let n = BLOCKS as f64;
+    let n = blocks as f64;
     let center = (n - 1.0) / 2.0;
     let mean = means.iter().sum::<f64>() / n;
-    let places = || (0..BLOCKS).map(|block| block as f64 - center);
+    let places = || (0..blocks).map(|block| block as f64 - center);
     let squares: f64 = places().map(|x| x * x).sum();
     let slope = places().zip(&means).map(|(x, y)| x * (y - mean)).sum::<f64>() / squares;
     let residuals: f64 = places().zip(&means).map(|(x, y)| (y - mean - slope * x).powi(2)).sum();
     let error = (residuals / (n - 2.0) / squares).sqrt();
-    let t = if error > 0.0 { slope / error } else { slope * f64::INFINITY };
-    Some(Trend { growth: slope * n, t: if slope == 0.0 { 0.0 } else { t } })
+    let t = match slope {
+        0.0 => 0.0,
+        // A perfect line is not chance; a number that can be written down says so as well.
+        slope => (slope / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
+    };
+    Some(Trend { growth: slope * n, t, limit: SIGNIFICANT[blocks - INTERVALS] })
+}
+
+/// The t of a perfect line.
+const PERFECT: f64 = 1e6;
+
+impl Arrivals {
+    /// The arrivals of a job that had so many in the window.
+    pub(crate) fn of(job: &Job, requests: u64) -> Arrivals {
+        let burst = match job.arrivals() {
+            Some((Schedule::Poisson(_), batch)) => batch,
+            Some((Schedule::Uniform(_) | Schedule::Every(_), _)) | None => 1,
+        };
+        Arrivals { requests, burst }
+    }
+
+    /// The growth of a backlog that neither matters nor is more than chance.
+    fn harmless_growth(self) -> f64 {
+        let requests = self.requests as f64;
+        let by_chance = RANDOM_WALK * (requests * f64::from(self.burst)).sqrt();
+        MATERIAL_COUNT.max(MATERIAL_SHARE * requests).max(by_chance)
+    }
 }
 
 impl Trend {
-    /// Whether the backlog grew, among this many requests.
-    pub(crate) fn exceeds_capacity(&self, arrivals: u64) -> bool {
-        let material = MATERIAL_COUNT.max(MATERIAL_SHARE * arrivals as f64);
-        self.t > SIGNIFICANT && self.growth > material
+    /// Whether the backlog grew while this arrived.
+    pub(crate) fn exceeds_capacity(&self, arrivals: Arrivals) -> bool {
+        self.is_significant() && self.growth > arrivals.harmless_growth()
+    }
+
+    /// Whether the backlog grew at all.
+    pub(crate) fn is_significant(&self) -> bool {
+        self.t > self.limit
     }
 }
 
@@ -64,31 +119,76 @@ mod tests {
     use super::*;
     use base::{Seed, Stream};
 
-    #[test]
-    fn a_backlog_that_grows_is_noticed() {
-        let overload: Vec<f64> = (0..60).map(|second| f64::from(second) * 20.0).collect();
-        let trend = trend(&overload).unwrap();
-        assert!((trend.growth - 1_200.0).abs() < 1.0, "{trend:?}");
-        assert!(trend.exceeds_capacity(60_000));
-        assert!(!trend.exceeds_capacity(600_000), "a fifth of a percent does not matter");
+    const fn arrivals(requests: u64) -> Arrivals {
+        Arrivals { requests, burst: 1 }
+    }
+
+    fn line(intervals: u32, per_interval: f64) -> Trend {
+        let backlog: Vec<f64> = (0..intervals).map(|n| f64::from(n) * per_interval).collect();
+        trend(&backlog).unwrap()
     }
 
     #[test]
-    fn a_backlog_that_only_fluctuates_is_not() {
+    fn a_growth_counts_when_it_is_more_than_half_a_percent_of_the_requests() {
+        let overload = line(60, 20.0);
+        assert!((overload.growth - 1_200.0).abs() < 1.0, "{overload:?}");
+        assert!(overload.exceeds_capacity(arrivals(239_000)));
+        assert!(!overload.exceeds_capacity(arrivals(241_000)));
+    }
+
+    #[test]
+    fn a_growth_counts_when_it_is_more_than_ten_requests() {
+        assert!(line(60, 10.1 / 60.0).exceeds_capacity(arrivals(20)));
+        assert!(!line(60, 9.9 / 60.0).exceeds_capacity(arrivals(20)));
+    }
+
+    #[test]
+    fn a_growth_counts_when_a_queue_does_not_move_as_far_by_chance() {
+        let growth = |requests| line(60, requests / 60.0);
+        assert!(growth(202.0).exceeds_capacity(arrivals(10_000)));
+        assert!(!growth(198.0).exceeds_capacity(arrivals(10_000)));
+        let bursts = Arrivals { requests: 10_000, burst: 25 };
+        assert!(growth(1_010.0).exceeds_capacity(bursts));
+        assert!(!growth(990.0).exceeds_capacity(bursts));
+    }
+
+    #[test]
+    fn only_bursts_at_random_times_add_to_what_chance_does() {
+        let burst = |job: &str| {
+            let file = format!("duration = 9s\n[a]\nquery = select 1\nbatch-size = 20\n{job}");
+            let (plan, _) = workload::plan(&file, &workload::Overrides::default());
+            Arrivals::of(&plan.unwrap().jobs[0], 5).burst
+        };
+        assert_eq!(burst("rate = 100"), 20);
+        assert_eq!(burst("rate = 100\narrival = uniform"), 1);
+        assert_eq!(burst("every = 1s"), 1);
+    }
+
+    #[test]
+    fn a_backlog_that_only_fluctuates_does_not_grow() {
         let noise = Stream::new(Seed(1), "test", "noise");
-        let alarms = (0..1_000)
-            .filter(|run| {
-                let mut draw = noise.draw(*run);
-                let backlog: Vec<f64> = (0..60).map(|_| 20.0 * draw.exponential()).collect();
-                trend(&backlog).unwrap().exceeds_capacity(1_000)
-            })
-            .count();
-        assert!(alarms <= 3, "{alarms} false alarms in a thousand runs");
+        for intervals in [5, 9, 10, 60] {
+            let alarms = (0..1_000)
+                .filter(|run| {
+                    let mut draw = noise.draw(*run);
+                    let backlog: Vec<f64> =
+                        (0..intervals).map(|_| 1e4 * draw.exponential()).collect();
+                    trend(&backlog).unwrap().exceeds_capacity(arrivals(1_000))
+                })
+                .count();
+            assert!(alarms <= 4, "{alarms} false alarms in 1,000 runs of {intervals} intervals");
+        }
     }
 
     #[test]
-    fn a_constant_backlog_and_a_short_window_say_nothing() {
-        assert_eq!(trend(&[5.0; 60]), Some(Trend { growth: 0.0, t: 0.0 }));
-        assert_eq!(trend(&[5.0; 9]), None);
+    fn a_shorter_window_needs_a_straighter_line() {
+        let limits = [5, 6, 7, 8, 9, 10, 60].map(|intervals| line(intervals, 1.0).limit);
+        assert_eq!(limits, [10.21, 7.17, 5.89, 5.21, 4.79, 4.5, 4.5]);
+    }
+
+    #[test]
+    fn a_constant_backlog_does_not_grow_and_a_short_window_says_nothing() {
+        assert_eq!(trend(&[5.0; 60]), Some(Trend { growth: 0.0, t: 0.0, limit: 4.5 }));
+        assert_eq!(trend(&[5.0; 4]), None);
     }
 }

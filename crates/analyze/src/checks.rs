@@ -1,19 +1,20 @@
 //! The checks that every run goes through. Each is a function of the evidence alone.
 
+use std::ops::Range;
+
 use base::Nanos;
 use base::units::grouped;
 use record::{Counts, EventKind, Kind};
 
-use crate::backlog::{SIGNIFICANT, trend};
+use crate::backlog::{Arrivals, INTERVALS, Trend, trend};
 use crate::check::{Check, Status, Verdict};
-use crate::evidence::{Evidence, HowEnded, JobEvidence};
+use crate::evidence::{Evidence, HowEnded, Interval, JobEvidence};
 
 /// A send lag at p99 that does not matter whatever the response time.
 const LAG_ALLOWED: Nanos = Nanos::from_micros(100);
 
-/// The part of the median response time, or of p99, that the send lag at p99 may make up.
-const LAG_SHARE_OF_MEDIAN: f64 = 0.05;
-const LAG_SHARE_OF_P99: f64 = 0.10;
+/// The part of the response time at p99 that the send lag at p99 may make up.
+const LAG_SHARE: f64 = 0.10;
 
 /// At this many times its limit, the send lag makes up half of p99: it is not a blemish of the
 /// result but its content.
@@ -68,11 +69,23 @@ impl<'a> Findings<'a> {
 
     /// Whether the backlog of a job grew through the window, or its queue overflowed.
     pub(crate) fn is_overloaded(&self, place: usize) -> bool {
-        let Some(job) = self.evidence.jobs.get(place) else { return false };
-        let counts = &self.counts[place];
-        let open = self.evidence.plan.jobs[place].arrivals().is_some();
-        open && (counts.balance.rejected() > 0
-            || trend(&self.backlog(job)).is_some_and(|t| t.exceeds_capacity(counts.arrivals)))
+        let Some(counts) = self.counts.get(place) else { return false };
+        let arrivals = Arrivals::of(&self.evidence.plan.jobs[place], counts.arrivals);
+        self.has_schedule(place)
+            && (counts.balance.rejected() > 0
+                || self.trend(place).is_some_and(|trend| trend.exceeds_capacity(arrivals)))
+    }
+
+    /// How the backlog of a job developed; `None` if it has no schedule or the window is too
+    /// short.
+    pub(crate) fn trend(&self, place: usize) -> Option<Trend> {
+        let job = self.evidence.jobs.get(place).filter(|_| self.has_schedule(place))?;
+        trend(&self.backlog(job))
+    }
+
+    /// Whether requests of the job arrive whether or not it answers.
+    pub(crate) fn has_schedule(&self, place: usize) -> bool {
+        self.evidence.plan.jobs[place].arrivals().is_some()
     }
 
     /// The names of the jobs that are overloaded.
@@ -121,31 +134,56 @@ impl<'a> Findings<'a> {
     /// Did the run end as it was meant to, and is its record whole?
     fn complete(&self) -> Check {
         let check = Check::new("complete", "s", self.evidence.end.as_secs_f64(), 0.0);
-        let planned = self.evidence.plan.duration;
-        let check = Check { limit: planned.map(Nanos::as_secs_f64), ..check };
+        let limit = self.evidence.plan.duration.map(Nanos::as_secs_f64);
+        let check = Check { limit, ..check };
+        let mut events = self.evidence.events.iter();
+        match events.find(|event| event.kind == EventKind::RecorderFailed) {
+            Some(event) => check.found(Status::Invalid, event.text.clone()),
+            None => {
+                let (status, sentence) = self.how_it_ended();
+                check.found(status, sentence)
+            }
+        }
+    }
+
+    fn how_it_ended(&self) -> (Status, String) {
         let until = format!("after {:.1} s", self.evidence.end.as_secs_f64());
+        let is_endless = self.evidence.plan.duration.is_none();
         match self.evidence.ended {
-            Some(HowEnded::Completed) => check.found(Status::Pass, "the run ended by itself"),
-            Some(HowEnded::Interrupted) if planned.is_none() => {
-                check.found(Status::Pass, "the run was ended by the user, as it has no duration")
+            Some(HowEnded::Completed) => (Status::Pass, "the run ended by itself".to_owned()),
+            Some(HowEnded::Interrupted) if is_endless => {
+                let sentence = "the run was ended by the user, as it has no duration";
+                (Status::Pass, sentence.to_owned())
             }
             Some(HowEnded::Interrupted) => {
-                check.found(Status::Suspect, format!("the user ended the run {until}"))
+                (Status::Suspect, format!("the user ended the run {until}"))
             }
             Some(HowEnded::StoppedByError) => {
-                check.found(Status::Suspect, format!("an error ended the run {until}"))
+                (Status::Suspect, format!("an error ended the run {until}"))
             }
             Some(HowEnded::TargetLost) => {
                 let sentence = "the target was not reachable any more when the run ended";
-                check.found(Status::Suspect, sentence)
+                (Status::Suspect, sentence.to_owned())
             }
-            Some(HowEnded::RecorderFailed) => check.found(
-                Status::Invalid,
-                format!("the record could not be written any longer {until}: the run was ended"),
-            ),
-            None => check.found(
-                Status::Suspect,
-                format!("the run was killed: the record is whole until {until}"),
+            Some(HowEnded::RecorderFailed) => {
+                let sentence = "the record could not be written any longer";
+                (Status::Invalid, format!("{sentence} {until}: the run was ended"))
+            }
+            None => (Status::Suspect, self.how_it_was_killed(&until)),
+        }
+    }
+
+    fn how_it_was_killed(&self, until: &str) -> String {
+        let intervals = self.evidence.jobs.iter().flat_map(|job| &job.intervals);
+        // Nobody was left who could have given them up: whatever is unsent was open.
+        let open: u64 = intervals.map(|interval| interval.counts.balance.unsent()).sum();
+        let sentence = format!("the run was killed: its record ends {until}");
+        match open {
+            0 => sentence,
+            1 => format!("{sentence}, when 1 request was open, which counts as unsent"),
+            _ => format!(
+                "{sentence}, when {} requests were open, which count as unsent",
+                grouped(open)
             ),
         }
     }
@@ -166,7 +204,12 @@ impl<'a> Findings<'a> {
     /// Is every request that came due accounted for?
     fn balance(&self) -> Check {
         let all = self.all();
-        let lost = all.arrivals.abs_diff(all.balance.scheduled());
+        // Second by second, so that one too many does not hide another that was lost.
+        let window = self.evidence.window();
+        let intervals = self.evidence.jobs.iter().flat_map(|job| job.range(window.clone()));
+        let lost: u64 = intervals
+            .map(|Interval { counts, .. }| counts.arrivals.abs_diff(counts.balance.scheduled()))
+            .sum();
         let check = Check::new("balance", "requests", lost as f64, 0.0);
         let sentence = format!(
             "{} came due; {} completed, {} ended in errors, {} were rejected, {} stayed unsent",
@@ -201,39 +244,63 @@ impl<'a> Findings<'a> {
 
     /// Did requests arrive faster than they were answered?
     fn backlog_check(&self) -> Check {
-        let open: Vec<usize> = (0..self.evidence.jobs.len())
-            .filter(|&place| self.evidence.plan.jobs[place].arrivals().is_some())
-            .collect();
-        if open.is_empty() {
+        let scheduled = (0..self.evidence.jobs.len()).filter(|place| self.has_schedule(*place));
+        if scheduled.clone().count() == 0 {
             return Check::not_possible("backlog", "no job has a schedule of arrivals");
         }
+        let steepest = scheduled
+            .filter_map(|place| self.trend(place))
+            .max_by(|a, b| (a.t / a.limit).total_cmp(&(b.t / b.limit)));
         let overloaded: Vec<&str> = self.overloaded().collect();
-        let trends =
-            open.iter().filter_map(|&place| trend(&self.backlog(&self.evidence.jobs[place])));
-        let steepest = trends.map(|trend| trend.t).fold(f64::NAN, f64::max);
-        let check = Check::new("backlog", "standard errors", steepest, SIGNIFICANT);
-        if !overloaded.is_empty() {
-            let sentence = format!(
+        let sentence = match steepest {
+            _ if !overloaded.is_empty() => format!(
                 "the offered load exceeds the capacity for [{}]: response times would say how \
                  long the run was, and are withheld",
                 overloaded.join("], [")
-            );
-            return check.found(Status::Suspect, sentence);
+            ),
+            None => {
+                let why = format!("the window is shorter than {INTERVALS} intervals");
+                return Check::not_possible("backlog", why);
+            }
+            Some(trend) if trend.is_significant() => {
+                "the backlog grew by less than matters".to_owned()
+            }
+            Some(_) => "the backlog did not grow".to_owned(),
+        };
+        let status = if overloaded.is_empty() { Status::Pass } else { Status::Suspect };
+        Check {
+            name: "backlog",
+            status,
+            value: steepest.map(|trend| trend.t),
+            limit: steepest.map(|trend| trend.limit),
+            unit: "standard errors",
+            explain: sentence,
         }
-        if steepest.is_nan() {
-            let sentence = "the window is shorter than ten intervals";
-            return Check::not_possible("backlog", sentence);
-        }
-        check.found(Status::Pass, "the backlog did not grow")
     }
 
-    /// Did requests fail that were not expected to?
+    /// Did requests fail that were not expected to? The job with the largest part of them counts:
+    /// one that fails altogether must not hide behind a busier one.
     fn errors(&self) -> Check {
-        let all = self.all();
-        let unexpected = all.balance.errors().saturating_sub(all.accepted_errors);
-        let rate = unexpected as f64 / all.balance.scheduled().max(1) as f64;
+        let unexpected =
+            |counts: &Counts| counts.balance.errors().saturating_sub(counts.accepted_errors);
+        let rate =
+            |counts: &Counts| unexpected(counts) as f64 / counts.balance.scheduled().max(1) as f64;
+        let worst = self
+            .jobs()
+            .map(|(name, _, counts)| (name, counts, rate(counts)))
+            .max_by(|a, b| a.2.total_cmp(&b.2));
+        let Some((name, counts, rate)) = worst else {
+            return Check::not_possible("errors", "nothing was requested");
+        };
         let check = Check::new("errors", "%", rate * 100.0, ERRORS_SUSPECT * 100.0);
-        let sentence = format!("{} requests failed unexpectedly", grouped(unexpected));
+        let sentence = match unexpected(counts) {
+            0 => "0 requests failed unexpectedly".to_owned(),
+            failed => format!(
+                "{} of the {} requests of [{name}] failed unexpectedly",
+                grouped(failed),
+                grouped(counts.balance.scheduled())
+            ),
+        };
         let status = match rate {
             rate if rate <= ERRORS_SUSPECT => Status::Pass,
             rate if rate <= ERRORS_INVALID => Status::Suspect,
@@ -244,29 +311,56 @@ impl<'a> Findings<'a> {
 
     /// Was the target there all the time?
     fn outage(&self) -> Check {
-        let began: Vec<Nanos> = self.events(EventKind::OutageBegan).collect();
-        let mut ended = self.events(EventKind::OutageEnded);
-        let away: Nanos = began
-            .iter()
-            .map(|from| ended.next().unwrap_or(self.evidence.end).saturating_sub(*from))
-            .sum();
+        let outages = self.outages();
+        let away: Nanos =
+            outages.iter().map(|outage| outage.end.saturating_sub(outage.start)).sum();
         let check = Check::new("outage", "s", away.as_secs_f64(), 0.0);
-        if began.is_empty() {
+        let Some(first) = outages.first() else {
             return check.found(Status::Pass, "the target was reachable all the time");
-        }
+        };
         let sentence = format!(
             "the target refused connections for {:.1} s, first {:.1} s after time zero",
             away.as_secs_f64(),
-            began[0].as_secs_f64()
+            first.start.as_secs_f64()
         );
         check.found(Status::Suspect, sentence)
     }
 
+    /// When the target was away. Each lane says when it was for itself; here it is away while it is
+    /// for any of them, and until the end of the run if nobody says that it came back.
+    fn outages(&self) -> Vec<Range<Nanos>> {
+        let mut outages: Vec<Range<Nanos>> = Vec::new();
+        let mut away = 0u32;
+        let mut changes: Vec<(Nanos, EventKind)> = self
+            .evidence
+            .events
+            .iter()
+            .filter(|event| matches!(event.kind, EventKind::OutageBegan | EventKind::OutageEnded))
+            .map(|event| (event.at, event.kind))
+            .collect();
+        changes.sort_by_key(|(at, _)| *at);
+        for (at, kind) in changes {
+            if kind == EventKind::OutageBegan {
+                away += 1;
+                if away == 1 {
+                    outages.push(at..self.evidence.end.max(at));
+                }
+            } else {
+                away = away.saturating_sub(1);
+                if let (0, Some(last)) = (away, outages.last_mut()) {
+                    last.end = at;
+                }
+            }
+        }
+        outages
+    }
+
     /// Were as many connections open as were asked for?
     fn connections(&self) -> Check {
-        let limited = self.events(EventKind::ConnectionLimit).count();
-        let check = Check::new("connections", "limits met", limited as f64, 0.0);
-        match self.evidence.events.iter().find(|e| e.kind == EventKind::ConnectionLimit) {
+        let events = self.evidence.events.iter();
+        let limits: Vec<_> = events.filter(|e| e.kind == EventKind::ConnectionLimit).collect();
+        let check = Check::new("connections", "limits met", limits.len() as f64, 0.0);
+        match limits.first() {
             None => check.found(Status::Pass, "the target accepted every connection"),
             Some(event) => check.found(Status::Suspect, event.text.clone()),
         }
@@ -282,17 +376,12 @@ impl<'a> Findings<'a> {
         let sentence = format!("{} times were longer than an hour", grouped(overflows));
         check.found(Status::Invalid, sentence)
     }
-
-    fn events(&self, kind: EventKind) -> impl Iterator<Item = Nanos> {
-        self.evidence.events.iter().filter(move |event| event.kind == kind).map(|event| event.at)
-    }
 }
 
 /// The send lag of a job at p99 and its limit, in nanoseconds.
 fn lag_of(job: &JobEvidence) -> Option<(f64, f64)> {
     let lag = job.histogram(Kind::SendLag).filter(|histogram| !histogram.is_empty())?;
     let response = job.histogram(Kind::Response)?;
-    let at = |quantile: f64| response.value_at_quantile(quantile) as f64;
-    let share = (at(0.5) * LAG_SHARE_OF_MEDIAN).max(at(0.99) * LAG_SHARE_OF_P99);
+    let share = response.value_at_quantile(0.99) as f64 * LAG_SHARE;
     Some((lag.value_at_quantile(0.99) as f64, share.max(LAG_ALLOWED.0 as f64)))
 }

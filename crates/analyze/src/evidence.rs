@@ -106,7 +106,7 @@ pub struct LoadPoint {
     pub rows: u64,
     /// How long after the load began.
     pub at: Nanos,
-    /// Processor time of the generator since the load began, if it was recorded.
+    /// Processor time of the generator since the first point, if it was recorded.
     pub client_cpu: Option<Nanos>,
 }
 

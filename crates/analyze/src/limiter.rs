@@ -1,6 +1,6 @@
 //! What limited the result, and on what evidence.
 
-use record::EventKind;
+use record::{Event, EventKind};
 
 use crate::checks::Findings;
 
@@ -39,36 +39,53 @@ pub struct Limiter {
 
 /// Names the limiter, as far as the generator alone can tell.
 pub(crate) fn name(findings: &Findings<'_>) -> Limiter {
-    let evidence = findings.evidence;
-    let closed = evidence.plan.jobs.iter().any(|job| job.arrivals().is_none());
-    let overloaded: Vec<&str> = findings.overloaded().collect();
-    let limited = evidence.events.iter().find(|e| e.kind == EventKind::ConnectionLimit);
-    if let (Some(event), false) = (limited, overloaded.is_empty()) {
+    if let Some(event) = limit_of_an_overloaded_job(findings) {
         return Limiter {
             component: Component::Connections,
             because: format!("requests wait while {}", event.text),
             evidence: Vec::new(),
         };
     }
-    if !overloaded.is_empty() || closed || findings.window_is_empty() {
-        let why = if !overloaded.is_empty() {
-            "requests arrive faster than they are answered"
-        } else if closed {
-            "a closed job takes what it can get"
-        } else {
-            "there were no requests"
-        };
-        let because = format!("{why}, and no component of the database was observed");
+    if let Some(because) = why_unknown(findings) {
         return Limiter { component: Component::Unknown, because, evidence: Vec::new() };
     }
-    let offered: f64 = evidence.plan.jobs.iter().filter_map(|job| job.offered_per_s()).sum();
-    let achieved = findings.ended_per_s();
+    let jobs = &findings.evidence.plan.jobs;
+    let offered: f64 = jobs.iter().filter_map(|job| job.offered_per_s()).sum();
     Limiter {
         component: Component::NotSaturated,
         because: "every open job was answered at the rate at which requests arrived".to_owned(),
         evidence: vec![
             ("offered_per_s".to_owned(), offered),
-            ("answered_per_s".to_owned(), achieved),
+            ("answered_per_s".to_owned(), findings.ended_per_s()),
         ],
     }
+}
+
+/// The server's refusal of further connections to a job whose requests wait for one.
+fn limit_of_an_overloaded_job<'a>(findings: &Findings<'a>) -> Option<&'a Event> {
+    let jobs = findings.evidence.jobs.len();
+    findings.evidence.events.iter().filter(|e| e.kind == EventKind::ConnectionLimit).find(|event| {
+        match event.job {
+            Some(job) => findings.is_overloaded(usize::from(job.0)),
+            None => (0..jobs).any(|place| findings.is_overloaded(place)),
+        }
+    })
+}
+
+/// Why the generator alone cannot tell; `None` if it can.
+fn why_unknown(findings: &Findings<'_>) -> Option<String> {
+    let places = || 0..findings.evidence.jobs.len();
+    let why = if findings.overloaded().next().is_some() {
+        "requests arrive faster than they are answered"
+    } else if !places().all(|place| findings.has_schedule(place)) {
+        "a closed job takes what it can get"
+    } else if findings.window_is_empty() {
+        "there were no requests"
+    } else if places().any(|place| findings.trend(place).is_none()) {
+        let why = "the window is too short to tell whether requests arrive faster than they are";
+        return Some(format!("{why} answered"));
+    } else {
+        return None;
+    };
+    Some(format!("{why}, and no component of the database was observed"))
 }

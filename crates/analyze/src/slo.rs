@@ -23,13 +23,15 @@ pub(crate) struct Measured<'a> {
     pub(crate) job: &'a JobEvidence,
     pub(crate) counts: &'a Counts,
     pub(crate) throughput_per_s: Option<f64>,
-    /// Whether times are withheld because the backlog grew.
+    /// Whether response times are withheld because the backlog grew. Service times are not: they
+    /// say how fast the database is, however many requests wait for it.
     pub(crate) withheld: bool,
 }
 
 /// Judges one condition.
 pub(crate) fn judge(slo: &Slo, measured: &Measured<'_>) -> Judgement {
     let value = match slo.metric {
+        Metric::Response(_) if measured.withheld => None,
         Metric::Response(statistic) => measured.time(Kind::Response, statistic),
         Metric::Service(statistic) => measured.time(Kind::Service, statistic),
         Metric::Throughput => measured.throughput_per_s,
@@ -44,10 +46,7 @@ pub(crate) fn judge(slo: &Slo, measured: &Measured<'_>) -> Judgement {
 
 impl Measured<'_> {
     fn time(&self, kind: Kind, statistic: Statistic) -> Option<f64> {
-        let histogram = self.job.histogram(kind)?;
-        if histogram.is_empty() || self.withheld {
-            return None;
-        }
+        let histogram = self.job.histogram(kind).filter(|histogram| !histogram.is_empty())?;
         Some(match statistic {
             Statistic::Quantile(q) => histogram.value_at_quantile(q) as f64,
             Statistic::Mean => histogram.mean(),

@@ -21,7 +21,8 @@ pub struct Summary {
     pub loads: Vec<LoadSummary>,
     /// What limited it.
     pub limiter: Limiter,
-    /// What the generator used; `None` in virtual time.
+    /// What the generator used; `None` in virtual time, and if it was not looked at twice in the
+    /// window.
     pub client: Option<ClientSummary>,
 }
 
@@ -36,14 +37,14 @@ pub struct Window {
     pub end_s: f64,
 }
 
-/// What the generator's process used during the window.
+/// What the generator's process used during the window, from the first look at it to the last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClientSummary {
     /// Processor time in user mode.
     pub user_s: f64,
     /// Processor time in the kernel.
     pub system_s: f64,
-    /// Both, per completed request; `None` without one.
+    /// Both, per request that was completed meanwhile; `None` without one.
     pub us_per_query: Option<f64>,
     /// The largest resident memory of the run.
     pub peak_rss_bytes: u64,
@@ -66,7 +67,7 @@ pub struct LoadSummary {
     pub rows_per_s: Option<f64>,
     /// Over the last twentieth of the rows.
     pub exit_rows_per_s: Option<f64>,
-    /// Processor time of the generator.
+    /// Processor time of the generator, from the first point to the last; `None` without two.
     pub client_cpu: Option<Nanos>,
     /// Rows over time.
     pub points: Vec<LoadPoint>,
@@ -78,7 +79,6 @@ pub fn summarize(evidence: &Evidence) -> Summary {
     let warmup_s = evidence.grid.warmup().as_secs_f64();
     let jobs: Vec<JobSummary> =
         (0..evidence.jobs.len()).map(|place| job::summarize(&findings, place)).collect();
-    let completed = jobs.iter().map(|job| job.counts.balance.completed()).sum();
     Summary {
         verdict: findings.verdict(),
         window: Window {
@@ -88,13 +88,13 @@ pub fn summarize(evidence: &Evidence) -> Summary {
         },
         loads: evidence.loads.iter().map(load).collect(),
         limiter: limiter::name(&findings),
-        client: client(evidence, completed),
+        client: client(evidence),
         jobs,
     }
 }
 
 /// What the process used between the first sample of the window and the last.
-fn client(evidence: &Evidence, completed: u64) -> Option<ClientSummary> {
+fn client(evidence: &Evidence) -> Option<ClientSummary> {
     if evidence.is_virtual {
         return None;
     }
@@ -102,8 +102,16 @@ fn client(evidence: &Evidence, completed: u64) -> Option<ClientSummary> {
     let inside = |at: Nanos| at >= start && at <= evidence.end + Nanos::from_millis(500);
     let samples: Vec<_> = evidence.client.iter().filter(|sample| inside(sample.at)).collect();
     let (first, last) = (samples.first()?, samples.last()?);
+    if first.at == last.at {
+        return None;
+    }
     let user_s = last.user.saturating_sub(first.user).as_secs_f64();
     let system_s = last.system.saturating_sub(first.system).as_secs_f64();
+    // The last sample may be up to a second before the window's end: what was completed after it
+    // has no processor time here. Samples lie between intervals.
+    let meanwhile = evidence.grid.interval(first.at)..evidence.grid.interval(last.at);
+    let jobs = evidence.jobs.iter();
+    let completed: u64 = jobs.map(|job| job.ends(meanwhile.clone()).completed).sum();
     let us_per_query = (completed > 0).then(|| (user_s + system_s) * 1e6 / completed as f64);
     Some(ClientSummary {
         user_s,
@@ -127,7 +135,7 @@ fn load(load: &LoadEvidence) -> LoadSummary {
         took: load.took,
         rows_per_s: per_s(load.rows, load.took),
         exit_rows_per_s: exit.and_then(|(rows, time)| per_s(rows, time)),
-        client_cpu: load.points.last().and_then(|point| point.client_cpu),
+        client_cpu: load.points.iter().skip(1).next_back().and_then(|point| point.client_cpu),
         points: load.points.clone(),
     }
 }

@@ -1,0 +1,301 @@
+//! Each check, at both sides of each of its thresholds: one planted fault, one check that sees it.
+
+use analyze::{Evidence, HowEnded, Status, summarize};
+use base::Nanos;
+use record::{EventKind, Kind};
+
+use crate::support::{
+    CHECKS, MIXED, OPEN, PER_S, add_times, answered, check, event, nothing, only, set_times,
+    steady, turn_bad,
+};
+
+/// The first second of the window.
+const FIRST: usize = 10;
+
+/// Requests in the window.
+const MEASURED: u64 = 50 * PER_S;
+
+#[test]
+fn a_run_without_a_fault_passes_every_check() {
+    for workload in [OPEN, MIXED] {
+        let summary = summarize(&steady(workload));
+        assert_eq!(summary.verdict.word(), "VALID");
+        assert_eq!(summary.verdict.with(Status::Pass).count(), CHECKS.len(), "{summary:?}");
+    }
+}
+
+#[test]
+fn complete_tells_how_a_run_ended() {
+    for (ended, status, words) in [
+        (Some(HowEnded::Completed), Status::Pass, "the run ended by itself"),
+        (Some(HowEnded::Interrupted), Status::Suspect, "the user ended the run after 30.0 s"),
+        (Some(HowEnded::StoppedByError), Status::Suspect, "an error ended the run after 30.0 s"),
+        (Some(HowEnded::TargetLost), Status::Suspect, "the target was not reachable any more"),
+        (Some(HowEnded::RecorderFailed), Status::Invalid, "could not be written any longer after"),
+        (None, Status::Suspect, "the run was killed: its record ends after 30.0 s"),
+    ] {
+        let mut evidence = steady(OPEN);
+        evidence.ended = ended;
+        evidence.end = Nanos::from_secs(30);
+        let check = only("complete", status, &evidence);
+        assert!(check.explain.contains(words), "{check:?}");
+        assert_eq!((check.value, check.limit), (Some(30.0), Some(60.0)));
+    }
+}
+
+#[test]
+fn a_run_without_a_duration_is_complete_when_the_user_ends_it() {
+    let mut evidence = steady("warmup = 10s\n[read]\nquery = select 1\nrate = 1000\n");
+    evidence.ended = Some(HowEnded::Interrupted);
+    assert_eq!(only("complete", Status::Pass, &evidence).limit, None);
+    evidence.ended = None;
+    only("complete", Status::Suspect, &evidence);
+}
+
+#[test]
+fn a_record_with_parts_missing_is_not_complete_however_the_run_ended() {
+    let mut evidence = steady(OPEN);
+    let text = "lane 0 handed over faster than the record could be written: 3 parts are missing";
+    evidence.events.push(event(59_000, None, EventKind::RecorderFailed, text));
+    assert_eq!(only("complete", Status::Invalid, &evidence).explain, text);
+}
+
+#[test]
+fn complete_says_how_many_requests_were_open_when_the_run_was_killed() {
+    let explain = |open: u64| {
+        let mut evidence = steady(OPEN);
+        evidence.ended = None;
+        turn_bad(&mut evidence, 0, 59, [0, 0, open]);
+        only("complete", Status::Suspect, &evidence).explain
+    };
+    assert!(explain(0).ends_with("its record ends after 60.0 s"));
+    assert!(explain(1).ends_with(", when 1 request was open, which counts as unsent"));
+    assert!(explain(40).ends_with(", when 40 requests were open, which count as unsent"));
+}
+
+#[test]
+fn a_window_without_a_request_is_invalid() {
+    let mut evidence = steady(OPEN);
+    evidence.jobs[0].intervals.truncate(FIRST);
+    assert_eq!(check("window", &evidence).status, Status::Invalid);
+    evidence.jobs[0].intervals.push(answered(1));
+    let check = check("window", &evidence);
+    assert_eq!((check.status, check.value), (Status::Pass, Some(1.0)));
+    assert_eq!(check.explain, "1 requests in 50.0 s");
+}
+
+#[test]
+fn a_request_that_is_lost_in_the_window_is_a_fault_of_the_balance() {
+    let lose = |evidence: &mut Evidence, second: usize| {
+        evidence.jobs[0].intervals[second].counts.arrivals += 1;
+    };
+    let mut evidence = steady(OPEN);
+    lose(&mut evidence, FIRST - 1);
+    only("balance", Status::Pass, &evidence);
+    lose(&mut evidence, 59);
+    assert_eq!(only("balance", Status::Invalid, &evidence).value, Some(1.0));
+}
+
+#[test]
+fn one_request_too_many_does_not_hide_another_that_was_lost() {
+    let mut evidence = steady(MIXED);
+    evidence.jobs[0].intervals[20].counts.arrivals += 1;
+    evidence.jobs[1].intervals[20].counts.arrivals -= 1;
+    assert_eq!(only("balance", Status::Invalid, &evidence).value, Some(2.0));
+    let mut evidence = steady(OPEN);
+    evidence.jobs[0].intervals[20].counts.arrivals += 1;
+    evidence.jobs[0].intervals[21].counts.arrivals -= 1;
+    assert_eq!(only("balance", Status::Invalid, &evidence).value, Some(2.0));
+}
+
+/// A run whose requests all take `response` and were sent `lag` late, in milliseconds.
+fn lagging(lag: f64, responses: [(f64, u64); 2]) -> Evidence {
+    let mut evidence = steady(OPEN);
+    set_times(&mut evidence, 0, Kind::SendLag, lag, MEASURED);
+    let [(most, count), (others, more)] = responses;
+    set_times(&mut evidence, 0, Kind::Response, most, count);
+    add_times(&mut evidence, 0, Kind::Response, others, more);
+    evidence
+}
+
+#[track_caller]
+fn check_lag(limit: f64, responses: [(f64, u64); 2]) {
+    for (part, status) in [
+        (0.98, Status::Pass),
+        (1.03, Status::Suspect),
+        (4.9, Status::Suspect),
+        (5.15, Status::Invalid),
+    ] {
+        let check = only("send-lag", status, &lagging(limit * part, responses));
+        assert!((check.limit.unwrap() / limit - 1.0).abs() < 0.01, "{check:?}");
+        assert!((check.value.unwrap() / (limit * part) - 1.0).abs() < 0.02, "{check:?}");
+    }
+}
+
+#[test]
+fn send_lag_may_be_a_tenth_of_a_millisecond_whatever_the_response_time() {
+    check_lag(0.1, [(0.05, MEASURED), (0.0, 0)]);
+}
+
+#[test]
+fn send_lag_may_be_a_tenth_of_the_response_time_at_p99() {
+    check_lag(4.0, [(1.0, MEASURED / 2), (40.0, MEASURED / 2)]);
+}
+
+#[test]
+fn send_lag_is_judged_by_its_own_p99() {
+    let late = |requests: u64| {
+        let mut evidence = steady(OPEN);
+        set_times(&mut evidence, 0, Kind::SendLag, 0.02, MEASURED - requests);
+        add_times(&mut evidence, 0, Kind::SendLag, 1.0, requests);
+        evidence
+    };
+    only("send-lag", Status::Pass, &late(MEASURED / 100));
+    only("send-lag", Status::Suspect, &late(MEASURED / 100 + 1));
+}
+
+#[test]
+fn send_lag_is_that_of_the_job_that_suffers_most() {
+    let mut evidence = steady(MIXED);
+    set_times(&mut evidence, 1, Kind::SendLag, 1.0, MEASURED);
+    let check = only("send-lag", Status::Suspect, &evidence);
+    assert!(check.explain.contains("[write]"), "{check:?}");
+}
+
+#[test]
+fn without_a_request_that_was_sent_there_is_no_send_lag() {
+    let mut evidence = steady(OPEN);
+    evidence.jobs[0].window.retain(|(kind, _)| *kind != Kind::SendLag);
+    only("send-lag", Status::NotPossible, &evidence);
+}
+
+/// A run in which so many requests of the first job failed.
+fn failing(workload: &str, failed: u64, accepted: u64) -> Evidence {
+    let mut evidence = steady(workload);
+    turn_bad(&mut evidence, 0, 20, [failed, 0, 0]);
+    evidence.jobs[0].intervals[20].counts.accepted_errors = accepted;
+    evidence
+}
+
+#[test]
+fn errors_are_judged_by_their_share_of_the_requests() {
+    let (suspect, invalid) = (MEASURED / 1_000, MEASURED / 100);
+    for (failed, status) in [
+        (0, Status::Pass),
+        (suspect, Status::Pass),
+        (suspect + 1, Status::Suspect),
+        (invalid, Status::Suspect),
+        (invalid + 1, Status::Invalid),
+    ] {
+        let check = only("errors", status, &failing(OPEN, failed, 0));
+        let percent = 100.0 * failed as f64 / MEASURED as f64;
+        assert!((check.value.unwrap() - percent).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn accepted_errors_and_errors_of_the_warm_up_are_no_fault() {
+    only("errors", Status::Pass, &failing(OPEN, 900, 900));
+    only("errors", Status::Pass, &failing(OPEN, 900, 850));
+    only("errors", Status::Suspect, &failing(OPEN, 900, 849));
+    let mut evidence = steady(OPEN);
+    turn_bad(&mut evidence, 0, FIRST - 1, [PER_S, 0, 0]);
+    only("errors", Status::Pass, &evidence);
+}
+
+#[test]
+fn a_job_that_fails_does_not_hide_behind_a_busier_one() {
+    let mut evidence = steady(MIXED);
+    evidence.jobs[1].intervals = vec![answered(0); 60];
+    evidence.jobs[1].intervals[30] = answered(20);
+    turn_bad(&mut evidence, 1, 30, [20, 0, 0]);
+    let check = only("errors", Status::Invalid, &evidence);
+    assert_eq!(check.explain, "20 of the 20 requests of [write] failed unexpectedly");
+    assert_eq!(check.value, Some(100.0));
+}
+
+fn away(changes: &[(u64, EventKind)]) -> Evidence {
+    let mut evidence = steady(OPEN);
+    evidence.events.extend(changes.iter().map(|(at, kind)| event(*at, None, *kind, "")));
+    evidence
+}
+
+#[test]
+fn an_outage_makes_a_run_suspect() {
+    use EventKind::{OutageBegan as Began, OutageEnded as Ended};
+    let evidence = away(&[(20_000, Began), (21_500, Ended), (30_000, Began), (30_500, Ended)]);
+    let check = only("outage", Status::Suspect, &evidence);
+    assert_eq!(check.value, Some(2.0));
+    assert!(check.explain.contains("for 2.0 s, first 20.0 s after"), "{check:?}");
+}
+
+#[test]
+fn an_outage_that_does_not_end_lasts_until_the_end() {
+    let check = only("outage", Status::Suspect, &away(&[(57_000, EventKind::OutageBegan)]));
+    assert_eq!(check.value, Some(3.0));
+}
+
+#[test]
+fn an_outage_that_several_lanes_notice_is_one_outage() {
+    use EventKind::{OutageBegan as Began, OutageEnded as Ended};
+    let evidence = away(&[
+        (20_000, Began),
+        (20_100, Began),
+        (21_000, Ended),
+        (22_000, Ended),
+        (40_000, Began),
+        (41_000, Ended),
+    ]);
+    assert_eq!(only("outage", Status::Suspect, &evidence).value, Some(3.0));
+}
+
+#[test]
+fn an_outage_is_measured_in_the_order_of_time() {
+    use EventKind::{OutageBegan as Began, OutageEnded as Ended};
+    let evidence = away(&[(20_000, Began), (22_000, Ended), (20_500, Began), (21_000, Ended)]);
+    assert_eq!(only("outage", Status::Suspect, &evidence).value, Some(2.0));
+}
+
+#[test]
+fn a_server_that_takes_fewer_connections_makes_a_run_suspect() {
+    let mut evidence = steady(OPEN);
+    let text = "3 connections are the limit: too many connections";
+    evidence.events.push(event(10, Some(0), EventKind::ConnectionLimit, text));
+    let check = only("connections", Status::Suspect, &evidence);
+    assert_eq!((check.value, check.explain.as_str()), (Some(1.0), text));
+}
+
+#[test]
+fn a_time_beyond_the_histograms_makes_a_run_invalid() {
+    let mut evidence = steady(OPEN);
+    evidence.jobs[0].intervals[FIRST - 1].counts.overflows = 1;
+    only("overflow", Status::Pass, &evidence);
+    evidence.jobs[0].intervals[FIRST].counts.overflows = 1;
+    assert_eq!(only("overflow", Status::Invalid, &evidence).value, Some(1.0));
+}
+
+#[test]
+fn without_a_job_only_completeness_can_be_judged() {
+    let evidence = nothing("duration = 60s\n[load t]\nrows = 10\ncolumns = a: row()\n");
+    let verdict = summarize(&evidence).verdict;
+    assert_eq!(verdict.word(), "VALID");
+    let passed: Vec<&str> = verdict.with(Status::Pass).map(|check| check.name).collect();
+    assert_eq!(passed, ["complete"]);
+    assert_eq!(verdict.with(Status::NotPossible).count(), CHECKS.len() - 1);
+}
+
+#[test]
+fn the_worst_of_several_faults_is_the_verdict() {
+    let mut evidence = steady(OPEN);
+    evidence.jobs[0].window.retain(|(kind, _)| *kind != Kind::SendLag);
+    assert_eq!(summarize(&evidence).verdict.word(), "VALID", "what is not possible is no fault");
+    evidence.ended = Some(HowEnded::Interrupted);
+    assert_eq!(summarize(&evidence).verdict.word(), "SUSPECT");
+    evidence.jobs[0].intervals[20].counts.overflows = 1;
+    let verdict = summarize(&evidence).verdict;
+    assert_eq!(verdict.word(), "INVALID");
+    let names = |status| verdict.with(status).map(|check| check.name).collect::<Vec<_>>();
+    assert_eq!(names(Status::Invalid), ["overflow"]);
+    assert_eq!(names(Status::Suspect), ["complete"]);
+    assert_eq!(names(Status::NotPossible), ["send-lag"]);
+}

@@ -1,0 +1,72 @@
+//! What the generator alone can say of what limited a run.
+
+use analyze::{Component, Evidence, summarize};
+use record::EventKind;
+
+use crate::support::{MIXED, OPEN, PER_S, answer_only, event, nothing, steady};
+
+#[track_caller]
+fn check(evidence: &Evidence, component: Component, because: &str) {
+    let limiter = summarize(evidence).limiter;
+    assert_eq!((limiter.component, limiter.because.as_str()), (component, because));
+}
+
+const UNOBSERVED: &str = "and no component of the database was observed";
+
+#[test]
+fn open_jobs_that_get_what_they_are_offered_are_not_limited() {
+    let evidence = steady(OPEN);
+    let because = "every open job was answered at the rate at which requests arrived";
+    check(&evidence, Component::NotSaturated, because);
+    let numbers = summarize(&evidence).limiter.evidence;
+    let expected = [("offered_per_s".to_owned(), 1_000.0), ("answered_per_s".to_owned(), 1_000.0)];
+    assert_eq!(numbers, expected);
+}
+
+#[test]
+fn what_limits_an_overloaded_or_a_closed_job_is_not_known() {
+    let mut evidence = steady(OPEN);
+    answer_only(&mut evidence, 0, 0, PER_S / 2);
+    let because = format!("requests arrive faster than they are answered, {UNOBSERVED}");
+    check(&evidence, Component::Unknown, &because);
+    let because = format!("a closed job takes what it can get, {UNOBSERVED}");
+    check(&steady(MIXED), Component::Unknown, &because);
+    let because = format!("there were no requests, {UNOBSERVED}");
+    check(&nothing(OPEN), Component::Unknown, &because);
+}
+
+#[test]
+fn a_window_too_short_for_a_trend_does_not_say_that_nothing_is_limited() {
+    let mut evidence = steady("duration = 4s\n[read]\nquery = select 1\nrate = 1000\n");
+    answer_only(&mut evidence, 0, 0, PER_S / 2);
+    let because =
+        "the window is too short to tell whether requests arrive faster than they are answered";
+    check(&evidence, Component::Unknown, because);
+}
+
+#[test]
+fn connections_limit_the_job_that_waits_for_them() {
+    let two = format!("{OPEN}[other]\nquery = select 1\nrate = 1000\n");
+    let text = "3 connections are the limit: too many connections";
+    let limited = |place: Option<u16>, overloaded: usize| {
+        let mut evidence = steady(&two);
+        evidence.events.push(event(500, place, EventKind::ConnectionLimit, text));
+        answer_only(&mut evidence, overloaded, 0, PER_S / 2);
+        evidence
+    };
+    let because = format!("requests wait while {text}");
+    check(&limited(Some(0), 0), Component::Connections, &because);
+    check(&limited(None, 1), Component::Connections, &because);
+    let because = format!("requests arrive faster than they are answered, {UNOBSERVED}");
+    check(&limited(Some(0), 1), Component::Unknown, &because);
+    let mut evidence = steady(OPEN);
+    evidence.events.push(event(500, Some(0), EventKind::ConnectionLimit, text));
+    let because = "every open job was answered at the rate at which requests arrived";
+    check(&evidence, Component::NotSaturated, because);
+}
+
+#[test]
+fn the_words_for_the_components_are_those_of_the_contract() {
+    let words = [Component::NotSaturated, Component::Connections, Component::Unknown];
+    assert_eq!(words.map(Component::name), ["not-saturated", "connections", "unknown"]);
+}

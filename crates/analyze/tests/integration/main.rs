@@ -1,0 +1,10 @@
+//! Evidence made by hand, with planted faults, and what the analysis says of it.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
+
+mod checks;
+mod limiter;
+mod numbers;
+mod overload;
+mod slos;
+mod support;

@@ -1,0 +1,207 @@
+//! The window's bounds, and the numbers that are made of what lies in it.
+
+use analyze::{Evidence, LoadEvidence, LoadPoint, probes, summarize};
+use base::Nanos;
+use record::{Grid, Kind};
+
+use crate::support::{MIXED, OPEN, PER_S, answered, nothing, steady, used};
+
+/// A run with this warm-up and end, in milliseconds, and a request at an instant.
+fn one_request(warmup: u64, end: u64, at: u64) -> Evidence {
+    let mut evidence = nothing(OPEN);
+    evidence.plan.warmup = Nanos::from_millis(warmup);
+    evidence.grid = Grid::new(Nanos::from_millis(warmup), Some(Nanos::from_millis(end)));
+    evidence.end = Nanos::from_millis(end);
+    let interval = evidence.grid.interval(Nanos::from_millis(at)) as usize;
+    evidence.jobs[0].intervals = vec![answered(0); interval];
+    evidence.jobs[0].intervals.push(answered(1));
+    evidence
+}
+
+#[test]
+fn a_request_belongs_to_the_window_from_the_warm_up_until_before_the_end() {
+    for (warmup, end, at, inside) in [
+        (10_000, 60_000, 9_999, 0),
+        (10_000, 60_000, 10_000, 1),
+        (10_000, 60_000, 59_999, 1),
+        (10_000, 60_000, 60_000, 0),
+        (2_500, 60_000, 2_499, 0),
+        (2_500, 60_000, 2_500, 1),
+        (0, 60_000, 0, 1),
+        (0, 2_700, 2_699, 1),
+        (0, 2_700, 3_000, 0),
+        (10_000, 10_000, 10_000, 0),
+        (10_000, 4_000, 3_000, 0),
+    ] {
+        let job = summarize(&one_request(warmup, end, at)).jobs.remove(0);
+        let scheduled = job.counts.balance.scheduled();
+        assert_eq!(scheduled, inside, "{at} ms of {warmup} to {end} ms");
+    }
+}
+
+#[test]
+fn the_window_begins_after_the_warm_up_and_ends_with_the_schedule() {
+    let window = |warmup, end| summarize(&one_request(warmup, end, 0)).window;
+    let whole = window(2_500, 60_000);
+    assert_eq!((whole.warmup_s, whole.start_s, whole.end_s), (2.5, 2.5, 60.0));
+    let none = window(10_000, 4_000);
+    assert_eq!((none.start_s, none.end_s), (10.0, 10.0), "it ended in its warm-up");
+}
+
+#[test]
+fn throughput_counts_what_ends_in_the_window() {
+    let mut evidence = steady(OPEN);
+    let intervals = &mut evidence.jobs[0].intervals;
+    intervals[10].ends.completed += 500;
+    intervals[59].ends.completed -= 250;
+    intervals[9].ends.completed = 0;
+    intervals.push(answered(PER_S));
+    intervals[60].counts = Default::default();
+    let job = summarize(&evidence).jobs.remove(0);
+    assert_eq!(job.throughput_per_s, Some((50_000.0 + 250.0) / 50.0));
+    assert_eq!(job.rows_per_s, Some(1_000.0));
+    assert_eq!(job.counts.balance.completed(), 50_000);
+}
+
+#[test]
+fn a_window_that_ends_within_a_second_is_as_long_as_it_is() {
+    let mut evidence = steady(OPEN);
+    evidence.end = Nanos::from_millis(59_500);
+    let job = summarize(&evidence).jobs.remove(0);
+    assert_eq!(job.throughput_per_s, Some(50_000.0 / 49.5));
+    evidence.end = Nanos::from_secs(10);
+    assert_eq!(summarize(&evidence).jobs[0].throughput_per_s, None);
+}
+
+/// A run whose window has a probe every ten seconds, with that many times and of that many
+/// milliseconds.
+fn with_probes() -> Evidence {
+    let mut evidence = steady(OPEN);
+    evidence.jobs[0].probes = (1..=5u32)
+        .map(|ten| {
+            let mut response = Kind::Response.histogram();
+            response.record_n(u64::from(ten) * 1_000_000, u64::from(ten)).unwrap();
+            (ten * 10..ten * 10 + 10, response)
+        })
+        .collect();
+    evidence.jobs[0].intervals[20].ends.completed += 10 * PER_S;
+    evidence
+}
+
+#[test]
+fn probes_are_the_parts_of_the_window() {
+    let probes = summarize(&with_probes()).jobs.remove(0).probes;
+    let starts: Vec<f64> = probes.iter().map(|probe| probe.start_s).collect();
+    assert_eq!(starts, [10.0, 20.0, 30.0, 40.0, 50.0]);
+    let rates: Vec<f64> = probes.iter().map(|probe| probe.throughput_per_s).collect();
+    assert_eq!(rates, [1_000.0, 2_000.0, 1_000.0, 1_000.0, 1_000.0]);
+    let counts: Vec<u64> = probes.iter().map(|probe| probe.response.count).collect();
+    assert_eq!(counts, [1, 2, 3, 4, 5]);
+    assert!(probes[4].response.max_ns.abs_diff(5_000_000) < 5_000);
+}
+
+#[test]
+fn probes_are_merged_into_as_many_parts_as_can_be_read() {
+    let evidence = with_probes();
+    for (most, counts) in
+        [(1, vec![15]), (2, vec![6, 9]), (4, vec![3, 7, 5]), (5, vec![1, 2, 3, 4, 5])]
+    {
+        let parts = probes(&evidence, 0, most);
+        assert_eq!(parts.iter().map(|part| part.response.count).collect::<Vec<_>>(), counts);
+    }
+    assert_eq!(probes(&evidence, 0, 4)[0].throughput_per_s, 1_500.0);
+    assert_eq!(probes(&evidence, 0, 0).len(), 1);
+}
+
+#[test]
+fn the_last_probe_is_as_long_as_the_window_reaches() {
+    let mut evidence = with_probes();
+    evidence.end = Nanos::from_secs(52);
+    evidence.jobs[0].intervals.truncate(52);
+    let probes = summarize(&evidence).jobs.remove(0).probes;
+    assert_eq!(probes[4].throughput_per_s, 1_000.0);
+}
+
+#[test]
+fn processor_time_per_query_is_that_of_the_window() {
+    let mut evidence = steady(OPEN);
+    // 40 ms in each second for 1,000 requests, and far more before the window.
+    for sample in &mut evidence.client[..10] {
+        sample.user = Nanos::ZERO;
+    }
+    let client = summarize(&evidence).client.unwrap();
+    assert!((client.us_per_query.unwrap() - 40.0).abs() < 1e-9, "{client:?}");
+    assert!((client.user_s - 0.5).abs() < 1e-9 && (client.system_s - 1.5).abs() < 1e-9);
+    assert_eq!((client.peak_rss_bytes, client.threads), (1_000_060, 2));
+    let both = summarize(&steady(MIXED)).client.unwrap();
+    assert!((both.us_per_query.unwrap() - 20.0).abs() < 1e-9, "{both:?}");
+}
+
+#[test]
+fn requests_after_the_last_sample_have_no_processor_time() {
+    let mut evidence = steady(OPEN);
+    evidence.end = Nanos::from_millis(59_900);
+    evidence.client.truncate(60);
+    let client = summarize(&evidence).client.unwrap();
+    assert!((client.us_per_query.unwrap() - 40.0).abs() < 1e-9, "{client:?}");
+}
+
+#[test]
+fn processor_time_that_was_not_measured_is_not_nothing() {
+    let mut evidence = steady(OPEN);
+    evidence.client = vec![used(10, 40)];
+    assert_eq!(summarize(&evidence).client, None);
+    evidence.client = vec![used(9, 40), used(61, 40)];
+    assert_eq!(summarize(&evidence).client, None);
+    let mut evidence = steady(OPEN);
+    evidence.is_virtual = true;
+    assert_eq!(summarize(&evidence).client, None);
+    assert_eq!(summarize(&nothing(OPEN)).client.unwrap().us_per_query, None);
+}
+
+/// A load of 1,000,000 rows in 30 s that is slow from the row 900,000 on: after so many seconds so
+/// many rows.
+fn load(points: &[(u64, u64)]) -> LoadEvidence {
+    let point = |(seconds, rows): &(u64, u64)| LoadPoint {
+        rows: *rows,
+        at: Nanos::from_secs(*seconds),
+        client_cpu: Some(Nanos::from_millis(seconds * 100)),
+    };
+    LoadEvidence {
+        table: "t".to_owned(),
+        rows: 1_000_000,
+        bytes: 8_000_000,
+        took: Nanos::from_secs(30),
+        points: points.iter().map(point).collect(),
+    }
+}
+
+#[test]
+fn the_exit_rate_of_a_load_is_that_of_its_last_twentieth() {
+    let mut evidence = nothing(OPEN);
+    let slow = (11..=30).map(|second| (second, 900_000 + (second - 10) * 5_000));
+    let points: Vec<(u64, u64)> =
+        (1..=10).map(|second| (second, second * 90_000)).chain(slow).collect();
+    evidence.loads = vec![load(&points), load(&[(30, 1_000_000)]), load(&[])];
+    let loads = summarize(&evidence).loads;
+    assert_eq!(loads[0].rows_per_s, Some(1_000_000.0 / 30.0));
+    assert_eq!(loads[0].exit_rows_per_s, Some(5_000.0));
+    assert_eq!(loads[0].client_cpu, Some(Nanos::from_secs(3)));
+    assert_eq!(loads[0].points.len(), 30);
+    for load in &loads[1..] {
+        assert_eq!(
+            (load.exit_rows_per_s, load.client_cpu),
+            (None, None),
+            "nothing to compare with"
+        );
+    }
+}
+
+#[test]
+fn a_load_of_nothing_has_no_rate() {
+    let mut evidence = nothing(OPEN);
+    let nothing = LoadEvidence { rows: 0, took: Nanos::ZERO, ..load(&[(0, 0)]) };
+    evidence.loads = vec![nothing];
+    let load = summarize(&evidence).loads.remove(0);
+    assert_eq!((load.rows_per_s, load.exit_rows_per_s), (None, None));
+}

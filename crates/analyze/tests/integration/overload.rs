@@ -1,0 +1,210 @@
+//! Loads beyond the capacity, and loads that only look like it.
+
+use analyze::{Evidence, Interval, Status, summarize};
+use base::{Nanos, Seed, Stamp, Stream};
+use record::{Balance, Counts};
+use sim::{Config, Hints, Server, Service};
+
+use crate::support::{MIXED, OPEN, PER_S, answer_only, check, only, steady, turn_bad};
+
+/// The first second of the window, and one in its middle.
+const FIRST: usize = 10;
+const MIDDLE: usize = 35;
+
+#[test]
+fn a_backlog_that_grows_makes_a_run_suspect_and_withholds_its_response_times() {
+    let mut evidence = steady(OPEN);
+    answer_only(&mut evidence, 0, 0, PER_S * 9 / 10);
+    let check = only("backlog", Status::Suspect, &evidence);
+    assert!(check.value > check.limit, "{check:?}");
+    assert!(check.explain.contains("exceeds the capacity for [read]"), "{check:?}");
+    assert!(summarize(&evidence).jobs[0].exceeds_capacity);
+}
+
+#[test]
+fn a_backlog_that_does_not_grow_is_none_of_it() {
+    let mut evidence = steady(OPEN);
+    assert_eq!(only("backlog", Status::Pass, &evidence).explain, "the backlog did not grow");
+    evidence.jobs[0].intervals[FIRST - 1].ends.completed -= 900;
+    only("backlog", Status::Pass, &evidence);
+    assert!(!summarize(&evidence).jobs[0].exceeds_capacity);
+}
+
+#[test]
+fn a_backlog_may_grow_by_as_much_as_does_not_matter() {
+    // 50,000 requests: chance moves a queue by 447, half a percent is 250. The line through the
+    // means of ten blocks is as long as the window.
+    let mut evidence = steady(OPEN);
+    answer_only(&mut evidence, 0, 0, PER_S - 8);
+    let check = only("backlog", Status::Pass, &evidence);
+    assert_eq!(check.explain, "the backlog grew by less than matters");
+    answer_only(&mut evidence, 0, 0, PER_S - 10);
+    only("backlog", Status::Suspect, &evidence);
+}
+
+#[test]
+fn a_stall_that_recovers_is_no_overload() {
+    for length in [1, 3, 8] {
+        for from in [FIRST, MIDDLE, 60 - 2 * length] {
+            let mut evidence = steady(OPEN);
+            let seconds = &mut evidence.jobs[0].intervals[from..];
+            for (second, interval) in seconds.iter_mut().enumerate().take(2 * length) {
+                interval.ends.completed = if second < length { 0 } else { 2 * PER_S };
+            }
+            only("backlog", Status::Pass, &evidence);
+        }
+    }
+}
+
+#[test]
+fn a_backlog_that_shrinks_is_no_overload() {
+    let mut evidence = steady(OPEN);
+    answer_only(&mut evidence, 0, 0, 0);
+    for interval in &mut evidence.jobs[0].intervals[FIRST..] {
+        interval.ends.completed = PER_S + 150;
+    }
+    let check = only("backlog", Status::Pass, &evidence);
+    assert!(check.value < Some(0.0), "{check:?}");
+}
+
+#[test]
+fn a_queue_that_was_full_is_overloaded() {
+    let mut evidence = steady(OPEN);
+    turn_bad(&mut evidence, 0, MIDDLE, [0, 1, 0]);
+    let check = only("backlog", Status::Suspect, &evidence);
+    assert!(check.explain.contains("[read]"), "{check:?}");
+    let mut evidence = steady(OPEN);
+    turn_bad(&mut evidence, 0, FIRST - 1, [0, 1, 0]);
+    only("backlog", Status::Pass, &evidence);
+}
+
+#[test]
+fn errors_and_rejections_are_not_part_of_the_backlog() {
+    let mut evidence = steady(OPEN);
+    for second in 0..60 {
+        turn_bad(&mut evidence, 0, second, [600, 0, 0]);
+        evidence.jobs[0].intervals[second].counts.accepted_errors = 600;
+    }
+    only("backlog", Status::Pass, &evidence);
+}
+
+#[test]
+fn a_closed_job_has_no_backlog() {
+    let mut evidence = steady(MIXED);
+    answer_only(&mut evidence, 1, 0, 100);
+    only("backlog", Status::Pass, &evidence);
+    let closed = steady("duration = 60s\n[write]\nquery = select 1\nconcurrency = 4\n");
+    only("backlog", Status::NotPossible, &closed);
+}
+
+#[test]
+fn the_overloaded_job_is_named_and_the_others_keep_their_times() {
+    let two = format!("{OPEN}[other]\nquery = select 1\nrate = 1000\n");
+    let mut evidence = steady(&two);
+    answer_only(&mut evidence, 1, 0, 500);
+    let check = only("backlog", Status::Suspect, &evidence);
+    assert!(check.explain.contains("for [other]:"), "{check:?}");
+    let exceeds: Vec<bool> =
+        summarize(&evidence).jobs.iter().map(|job| job.exceeds_capacity).collect();
+    assert_eq!(exceeds, [false, true]);
+}
+
+#[test]
+fn five_seconds_are_enough_for_a_plain_overload_and_four_for_none() {
+    let short = |seconds: u64| {
+        let file = format!("duration = {seconds}s\n[read]\nquery = select 1\nrate = 1000\n");
+        let mut evidence = steady(&file);
+        answer_only(&mut evidence, 0, 0, PER_S / 2);
+        evidence
+    };
+    only("backlog", Status::Suspect, &short(5));
+    let check = only("backlog", Status::NotPossible, &short(4));
+    assert_eq!(check.explain, "the window is shorter than 5 intervals");
+}
+
+#[test]
+fn an_overflow_of_a_short_run_is_noticed_all_the_same() {
+    let file = "duration = 3s\n[read]\nquery = select 1\nrate = 1000\nconcurrency = 2\n";
+    let mut evidence = steady(file);
+    turn_bad(&mut evidence, 0, 1, [0, 7, 0]);
+    let check = only("backlog", Status::Suspect, &evidence);
+    assert_eq!((check.value, check.limit), (None, None));
+}
+
+/// A load on a server with so many places, for a minute of which ten seconds are warm-up.
+#[derive(Clone, Copy)]
+struct Load {
+    per_s: u32,
+    servers: u32,
+    utilisation: f64,
+}
+
+impl Load {
+    /// What the record of a run with exponential services would say.
+    fn run(self, seed: u64) -> Evidence {
+        let Load { per_s, servers, utilisation } = self;
+        let file =
+            format!("duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = {per_s}\n");
+        let mut evidence = crate::support::nothing(&file);
+        let service = utilisation * f64::from(servers) / f64::from(per_s);
+        let options = [
+            ("service".to_owned(), format!("{}ns", (service * 1e9) as u64)),
+            ("servers".to_owned(), servers.to_string()),
+        ];
+        let config = Config::from_options("mm1", &options).unwrap();
+        assert!(matches!(config.service, Service::Exponential(_)));
+        let mut server = Server::new(config, Seed(seed));
+        server.time_zero(Stamp::ZERO);
+        let session = server.connect(Stamp::ZERO).unwrap();
+        let gaps = Stream::new(Seed(seed), "test", "gaps");
+        let mut intervals = vec![Interval::default(); 60];
+        let mut now = 0.0;
+        for number in 0.. {
+            now += gaps.draw(number).exponential() / f64::from(per_s);
+            let Some(interval) = intervals.get_mut(now as usize) else { break };
+            interval.counts.arrivals += 1;
+            let at = Stamp::ZERO + Nanos::from_secs_f64(now);
+            let answer = server.arrive(session, at, &Hints::default());
+            let end = answer.at.since(Stamp::ZERO).as_secs_f64() as usize;
+            if let Some(interval) = intervals.get_mut(end) {
+                interval.ends.completed += 1;
+            }
+        }
+        for Interval { counts, .. } in &mut intervals {
+            let arrivals = counts.arrivals;
+            *counts =
+                Counts { arrivals, balance: Balance::of(arrivals, 0, 0, 0), ..Counts::default() };
+        }
+        evidence.jobs[0].intervals = intervals;
+        evidence
+    }
+
+    /// In how many runs of `runs` the load is said to exceed the capacity.
+    fn alarms(self, runs: u64) -> usize {
+        let is_suspect = |seed: &u64| check("backlog", &self.run(*seed)).status == Status::Suspect;
+        (1..=runs).filter(is_suspect).count()
+    }
+}
+
+#[test]
+fn a_stationary_queue_gives_no_false_alarm() {
+    for per_s in [20, 200] {
+        for servers in [1, 4] {
+            for utilisation in [0.5, 0.8, 0.9] {
+                let alarms = Load { per_s, servers, utilisation }.alarms(300);
+                let most = if utilisation > 0.8 { 3 } else { 1 };
+                assert!(alarms <= most, "{per_s}/s, {servers}, {utilisation}: {alarms} of 300");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_load_a_little_above_the_capacity_is_found() {
+    for servers in [1, 4] {
+        let found = |per_s, utilisation| Load { per_s, servers, utilisation }.alarms(100);
+        assert!(found(200, 1.1) >= 99);
+        assert_eq!(found(200, 1.5), 100);
+        assert_eq!(found(20, 1.5), 100);
+    }
+}
