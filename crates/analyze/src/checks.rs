@@ -147,11 +147,15 @@ impl<'a> Findings<'a> {
     }
 
     fn how_it_ended(&self) -> (Status, String) {
-        let until = format!("after {:.1} s", self.evidence.end.as_secs_f64());
+        let has_begun = self.evidence.end > Nanos::ZERO;
+        let until = match has_begun {
+            true => format!("after {:.1} s", self.evidence.end.as_secs_f64()),
+            false => "before its jobs began".to_owned(),
+        };
         let is_endless = self.evidence.plan.duration.is_none();
         match self.evidence.ended {
             Some(HowEnded::Completed) => (Status::Pass, "the run ended by itself".to_owned()),
-            Some(HowEnded::Interrupted) if is_endless => {
+            Some(HowEnded::Interrupted) if is_endless && has_begun => {
                 let sentence = "the run was ended by the user, as it has no duration";
                 (Status::Pass, sentence.to_owned())
             }

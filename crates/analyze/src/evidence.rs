@@ -115,7 +115,9 @@ impl Evidence {
     pub fn window(&self) -> Range<record::Interval> {
         let first = self.grid.first_of_window();
         let last = match self.end.0.checked_sub(1) {
-            Some(last) if self.end > self.grid.warmup() => self.grid.interval(Nanos(last)) + 1,
+            Some(last) if self.end > self.grid.warmup() => {
+                self.grid.interval(Nanos(last)).saturating_add(1)
+            }
             _ => first,
         };
         first..last.max(first)

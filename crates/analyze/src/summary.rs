@@ -99,7 +99,8 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
         return None;
     }
     let start = evidence.grid.warmup();
-    let inside = |at: Nanos| at >= start && at <= evidence.end + Nanos::from_millis(500);
+    let inside =
+        |at: Nanos| at >= start && at.saturating_sub(Nanos::from_millis(500)) <= evidence.end;
     let samples: Vec<_> = evidence.client.iter().filter(|sample| inside(sample.at)).collect();
     let (first, last) = (samples.first()?, samples.last()?);
     if first.at == last.at {

@@ -53,6 +53,21 @@ fn a_run_without_a_duration_is_complete_when_the_user_ends_it() {
 }
 
 #[test]
+fn a_run_that_never_came_to_its_jobs_is_not_complete() {
+    let mut evidence = nothing("[read]\nquery = select 1\nrate = 1000\n");
+    evidence.end = Nanos::ZERO;
+    for (ended, words) in [
+        (Some(HowEnded::Interrupted), "the user ended the run before its jobs began"),
+        (None, "the run was killed: its record ends before its jobs began"),
+    ] {
+        evidence.ended = ended;
+        let check = check("complete", &evidence);
+        assert_eq!((check.status, check.explain.as_str()), (Status::Suspect, words));
+        assert_eq!(summarize(&evidence).verdict.word(), "INVALID", "there is no result");
+    }
+}
+
+#[test]
 fn a_record_with_parts_missing_is_not_complete_however_the_run_ended() {
     let mut evidence = steady(OPEN);
     let text = "lane 0 handed over faster than the record could be written: 3 parts are missing";

@@ -1,0 +1,47 @@
+//! Records that say what cannot be: no number in them decides how much memory or time is used.
+
+use std::path::Path;
+
+use base::Nanos;
+use record::{Archive, EndKind};
+
+use crate::support::{Place, Run, ended};
+
+/// A record of two seconds in which this was changed.
+fn changed(statement: &str) -> String {
+    let place = Place::new();
+    let mut run = Run::begin(&place.record());
+    for second in 0..2 {
+        run.second(0, second, 10);
+        (0..2).for_each(|lane| run.turn(lane, second));
+    }
+    let Run { recorder, lanes, .. } = run;
+    lanes.into_iter().for_each(record::Ledger::finish);
+    recorder.finish(ended(EndKind::Completed, Nanos::from_secs(2))).unwrap();
+    change(&place.record(), statement);
+    let archive = Archive::open(&place.record()).unwrap();
+    lab::evidence(&archive).map_or_else(|error| error.to_string(), |_| "readable".to_owned())
+}
+
+fn change(path: &Path, statement: &str) {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
+}
+
+#[test]
+fn a_record_with_a_day_missing_is_damaged() {
+    let moved =
+        |to: &str| changed(&format!("update interval set interval = {to} where interval = 1"));
+    assert_eq!(moved("86400"), "readable");
+    assert!(moved("86402").contains("no interval from 1 to 86402"), "{}", moved("86402"));
+    assert!(moved("4294967295").contains("no interval from 1 to 4294967295"));
+}
+
+#[test]
+fn a_record_that_ends_long_after_its_last_interval_is_damaged() {
+    let end =
+        |ns: &str| changed(&format!("update meta set value = {ns} where key = 'ended_at_ns'"));
+    assert_eq!(end("60000000000"), "readable");
+    let answer = end("9000000000000000000");
+    assert!(answer.contains("it ends after 2 intervals of 4294967295"), "{answer}");
+}

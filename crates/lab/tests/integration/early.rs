@@ -1,0 +1,78 @@
+//! Runs that ended before time zero, while tables were filled.
+
+use std::path::Path;
+
+use base::{Nanos, WallTime};
+use record::{Archive, EndKind, Load, Recorder};
+
+use crate::support::{Place, WORKLOAD, check, ended, header, read};
+
+const TABLE: &str = "[load t]\nrows = 1000\ncolumns = a: row()\n";
+
+/// Records half of a load.
+fn half_a_load(path: &Path, workload: &str) -> Recorder {
+    let recorder = Recorder::create(path, &header(workload)).unwrap();
+    recorder.notes().load(Load {
+        table: "t".to_owned(),
+        started: WallTime(1_795_292_103_000_000_000),
+        length: Nanos::from_millis(1_500),
+        rows: 500,
+        bytes: 4_000,
+    });
+    recorder
+}
+
+/// Lets go of the recorder and waits until the load is in the file.
+fn wait_until_written(recorder: Recorder, path: &Path) {
+    drop(recorder);
+    let is_written = || {
+        let archive = Archive::open(path).ok()?;
+        Some(!archive.loads().ok()?.is_empty())
+    };
+    while is_written() != Some(true) {
+        std::thread::yield_now();
+    }
+}
+
+/// What is said of a run that ended while it filled its table, `None` is killed: the verdict, and
+/// what the checks `complete` and `window` found.
+#[track_caller]
+fn check_verdict(workload: &str, kind: Option<EndKind>, expected: [&str; 3]) {
+    let place = Place::new();
+    let recorder = half_a_load(&place.record(), workload);
+    match kind {
+        Some(kind) => drop(recorder.finish(ended(kind, Nanos::ZERO)).unwrap()),
+        // A recorder that is dropped writes what it has and leaves the record of a killed run.
+        None => wait_until_written(recorder, &place.record()),
+    }
+    let (evidence, summary) = read(&place.record());
+    assert_eq!((evidence.end, evidence.window().len()), (Nanos::ZERO, 0));
+    let found = ["complete", "window"].map(|name| check(&summary, name).0);
+    assert_eq!([summary.verdict.word(), found[0], found[1]], expected, "{:?}", summary.verdict);
+    let load = &summary.loads[0];
+    assert_eq!((load.rows, load.rows_per_s), (500, Some(500.0 / 1.5)));
+    let start = evidence.grid.warmup().as_secs_f64();
+    assert_eq!((summary.window.start_s, summary.window.end_s), (start, start));
+    for job in &summary.jobs {
+        assert_eq!((job.counts.balance.scheduled(), job.throughput_per_s), (0, None));
+        assert_eq!((job.response.count, job.probes.len()), (0, 0));
+    }
+}
+
+#[test]
+fn a_run_that_ended_before_its_jobs_began_has_no_result() {
+    let workload = format!("{WORKLOAD}{TABLE}");
+    let verdict = ["INVALID", "suspect", "invalid"];
+    check_verdict(&workload, None, verdict);
+    check_verdict(&workload, Some(EndKind::Interrupted), verdict);
+}
+
+#[test]
+fn a_load_that_was_cut_short_is_suspect_and_has_its_rows() {
+    let workload = format!("duration = 0s\n{TABLE}");
+    let verdict = ["SUSPECT", "suspect", "not-possible"];
+    check_verdict(&workload, None, verdict);
+    check_verdict(&workload, Some(EndKind::Interrupted), verdict);
+    let whole = ["VALID", "pass", "not-possible"];
+    check_verdict(&workload, Some(EndKind::Completed), whole);
+}

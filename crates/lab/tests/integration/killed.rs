@@ -1,0 +1,118 @@
+//! Runs that are killed while requests are open.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use analyze::{Evidence, Summary};
+use base::Nanos;
+use record::{EndKind, Kind, LateBatch};
+
+use crate::support::{Place, Run, SEED, check, ended, read};
+
+/// Where a child of this test is to record.
+const RECORD: &str = "ASSAY_TEST_RECORD";
+
+/// As many late answers as a lane hands over before the second is over.
+const FLOOD: u64 = LateBatch::CAPACITY as u64;
+
+/// Five whole seconds of ten requests. Open are one of the warm-up, three that came due in second
+/// 2, two of second 3 and four of second 4, which is the last that both lanes have left.
+fn five_seconds(run: &mut Run) {
+    for (second, open) in [(0, 1), (1, 0), (2, 3), (3, 2), (4, 4)] {
+        run.second(0, second, 10 - open);
+        for number in 0..open {
+            // Nobody is going to say what became of it.
+            let _ = run.arrive(0, second * 1_000 + 900 + number);
+        }
+        run.turn(0, second);
+        if second < 4 {
+            run.turn(1, second);
+        }
+    }
+}
+
+/// Lane 0 is ahead: what it says of second 5 is written together with the end of second 4.
+fn record_until_killed(path: &Path) {
+    let mut run = Run::begin(path);
+    let late: Vec<_> = (0..FLOOD).map(|_| run.arrive(1, 1_999)).collect();
+    five_seconds(&mut run);
+    for request in late {
+        run.answer(1, request, 5_200);
+    }
+    run.turn(1, 4);
+    run.wait_until_written(4);
+    println!("written");
+    // Until it is killed.
+    let _ = std::io::stdin().read_line(&mut String::new());
+}
+
+/// Has a child of this process record, and kills it.
+fn killed(test: &str) -> (Evidence, Summary) {
+    let place = Place::new();
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture"])
+        .env(RECORD, place.record())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.any(|line| line == "written"), "the child has recorded five seconds");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    read(&place.record())
+}
+
+#[test]
+fn what_was_open_when_a_run_was_killed_is_unsent_at_the_least_age_that_it_can_have() {
+    if let Some(path) = std::env::var_os(RECORD) {
+        return record_until_killed(path.as_ref());
+    }
+    let name =
+        "killed::what_was_open_when_a_run_was_killed_is_unsent_at_the_least_age_that_it_can_have";
+    let (evidence, summary) = killed(name);
+    assert_eq!((evidence.ended, evidence.plan.seed), (None, SEED));
+    assert_eq!(evidence.end, Nanos::from_secs(5), "second 5 is not whole");
+    assert_eq!(evidence.jobs[0].intervals.len(), 5);
+    let unsent = evidence.jobs[0].intervals.iter().map(|row| row.counts.balance.unsent());
+    assert_eq!(unsent.collect::<Vec<_>>(), [1, 0, 3, 2, 4]);
+
+    let job = &summary.jobs[0];
+    assert_eq!(job.counts.balance.scheduled(), 40 + FLOOD);
+    assert_eq!(job.counts.balance.unsent(), 9);
+    assert_eq!(job.throughput_per_s, Some(31.0 / 4.0), "ends in second 5 are not in the window");
+    // All but the four of the last second have a time: two of 1 s, three of 2 s.
+    let response = evidence.jobs[0].histogram(Kind::Response).unwrap();
+    assert_eq!(response.len(), 36 + FLOOD);
+    let around = |ms: u64| response.count_between((ms - 1) * 1_000_000, (ms + 1) * 1_000_000);
+    assert_eq!((around(1_000), around(2_000)), (2, 3));
+    assert_eq!(evidence.jobs[0].histogram(Kind::Service).unwrap().len(), 31 + FLOOD);
+    let probes: Vec<(f64, u64)> =
+        job.probes.iter().map(|probe| (probe.start_s, probe.response.count)).collect();
+    assert_eq!(probes, [(1.0, 20 + FLOOD), (3.0, 16)]);
+
+    assert_eq!(check(&summary, "balance").0, "pass");
+    let (status, sentence) = check(&summary, "complete");
+    assert_eq!(status, "suspect");
+    let expected = "the run was killed: its record ends after 5.0 s, when 10 requests were open, \
+                    which count as unsent";
+    assert_eq!(sentence, expected);
+    assert_eq!(summary.verdict.word(), "SUSPECT");
+}
+
+#[test]
+fn a_request_that_is_open_when_a_run_ends_by_itself_is_lost() {
+    let place = Place::new();
+    let mut run = Run::begin(&place.record());
+    five_seconds(&mut run);
+    let Run { recorder, lanes, .. } = run;
+    lanes.into_iter().for_each(record::Ledger::finish);
+    recorder.finish(ended(EndKind::Completed, Nanos::from_secs(5))).unwrap();
+    let (evidence, summary) = read(&place.record());
+    assert_eq!(evidence.jobs[0].histogram(Kind::Response).unwrap().len(), 31);
+    assert_eq!(summary.jobs[0].counts.balance.unsent(), 0);
+    assert_eq!(check(&summary, "balance").0, "invalid");
+    assert_eq!(check(&summary, "complete").0, "pass");
+    assert_eq!(summary.verdict.word(), "INVALID");
+}

@@ -1,0 +1,9 @@
+//! From a record to evidence and verdict: records of runs that ended as they should, were killed,
+//! were interrupted, or were damaged.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may, as tests do")]
+
+mod damaged;
+mod early;
+mod killed;
+mod support;

@@ -1,0 +1,161 @@
+//! Records without an engine: requests at known instants, on two lanes.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use analyze::{Evidence, Summary, summarize};
+use base::{Nanos, Seed, Stamp, Target, WallTime};
+use record::{
+    Archive, Dispatch, Effort, End, EndKind, Ending, Gauge, Header, JobHeader, JobIndex, Ledger,
+    Outcome, Pace, Recorder, RecorderOutlet, Request,
+};
+use workload::{Overrides, Plan};
+
+pub(crate) const JOB: JobIndex = JobIndex(0);
+
+/// Time zero on the clock of the lanes.
+pub(crate) const ZERO: Stamp = Stamp(7_000_000_000);
+
+/// A second of warm-up and a table every two seconds.
+pub(crate) const WORKLOAD: &str =
+    "duration = 60s\nwarmup = 1s\nprobe = 2s\n[read]\nquery = select 1\nrate = 10\n";
+
+/// A directory of its own.
+pub(crate) struct Place(PathBuf);
+
+impl Place {
+    pub(crate) fn new() -> Place {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let directory = format!("assay-lab-test-{}-{number}", std::process::id());
+        let directory = std::env::temp_dir().join(directory);
+        std::fs::create_dir(&directory).unwrap();
+        Place(directory)
+    }
+
+    pub(crate) fn record(&self) -> PathBuf {
+        self.0.join("run.assay")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(crate) fn plan(workload: &str) -> Plan {
+    let (plan, diagnostics) = workload::plan(workload, &Overrides::default());
+    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
+}
+
+pub(crate) fn header(workload: &str) -> Header {
+    let plan = plan(workload);
+    let job = |job: &workload::Job| JobHeader {
+        name: job.name.clone(),
+        model: job.model().to_owned(),
+        arrival: job.arrival().map(str::to_owned),
+        offered_per_s: job.offered_per_s(),
+        connections_asked: None,
+        statements: job.statements.iter().map(|_| "select 1".to_owned()).collect(),
+    };
+    Header {
+        assay: "0.1.0".to_owned(),
+        started: WallTime(1_795_292_102_000_000_000),
+        pace: Pace::Real,
+        lanes: 2,
+        seed: plan.seed,
+        target: (&Target::parse("sim:mm1").unwrap()).into(),
+        command: "assay run shop.ini".to_owned(),
+        workload: "shop.ini".to_owned(),
+        plan: plan.to_text(),
+        warmup: plan.warmup,
+        duration: plan.duration,
+        jobs: plan.jobs.iter().map(job).collect(),
+    }
+}
+
+pub(crate) fn ended(kind: EndKind, at: Nanos) -> End {
+    End { at, kind, text: String::new() }
+}
+
+/// A record that is being made by two lanes.
+pub(crate) struct Run {
+    pub(crate) recorder: Recorder,
+    pub(crate) lanes: [Ledger<RecorderOutlet>; 2],
+    number: u64,
+}
+
+impl Run {
+    pub(crate) fn begin(path: &Path) -> Run {
+        let header = header(WORKLOAD);
+        let recorder = Recorder::create(path, &header).unwrap();
+        let lanes =
+            [0, 1].map(|lane| Ledger::new(lane, ZERO, header.grid(), &[1], recorder.outlet()));
+        Run { recorder, lanes, number: 0 }
+    }
+
+    /// A request comes due so many milliseconds after time zero.
+    pub(crate) fn arrive(&mut self, lane: usize, ms: u64) -> Request {
+        let at = ZERO + Nanos::from_millis(ms);
+        self.number += 1;
+        self.lanes[lane].arrive(JOB, self.number, at, at)
+    }
+
+    /// It is answered so many milliseconds after time zero.
+    pub(crate) fn answer(&mut self, lane: usize, request: Request, ms: u64) {
+        let (sent, done) = (request.noticed(), ZERO + Nanos::from_millis(ms));
+        let dispatch = Dispatch { assigned: sent, sent };
+        let ending = Ending {
+            outcome: Outcome::Completed,
+            sent: Some(dispatch),
+            done,
+            effort: Effort::default(),
+            statements: &[done.since(sent)],
+        };
+        let _ = self.lanes[lane].settle(request, ending);
+    }
+
+    /// So many requests in a second, answered in 2 ms each.
+    pub(crate) fn second(&mut self, lane: usize, second: u64, requests: u64) {
+        for number in 0..requests {
+            let at = second * 1_000 + 50 + number * 10;
+            let request = self.arrive(lane, at);
+            self.answer(lane, request, at + 2);
+        }
+    }
+
+    /// A lane has left a second.
+    pub(crate) fn turn(&mut self, lane: usize, second: u64) {
+        let gauge = Gauge { in_flight: 1, queued: 0, connections: 4 };
+        self.lanes[lane].turn(ZERO + Nanos::from_secs(second + 1), || vec![gauge]);
+    }
+
+    /// Waits until all that both lanes handed over up to this second, and left it, is in the file.
+    pub(crate) fn wait_until_written(&self, second: u32) {
+        let live = self.recorder.live();
+        while live.latest().is_none_or(|live| live.interval < second) {
+            std::thread::yield_now();
+        }
+        // The picture is shown before the second is written. When more has been taken than the
+        // recorder's channel holds, it has come back from writing.
+        let notes = self.recorder.notes();
+        (0..100).for_each(|number| notes.setting("number", number.to_string()));
+    }
+}
+
+/// What the lab makes of a record.
+pub(crate) fn read(path: &Path) -> (Evidence, Summary) {
+    let evidence = lab::evidence(&Archive::open(path).unwrap()).unwrap();
+    let summary = summarize(&evidence);
+    (evidence, summary)
+}
+
+/// The status and the sentence of a check.
+pub(crate) fn check(summary: &Summary, name: &str) -> (&'static str, String) {
+    let check = summary.verdict.checks.iter().find(|check| check.name == name).unwrap();
+    (check.status.name(), check.explain.clone())
+}
+
+/// The plan's seed, which tests do not change.
+pub(crate) const SEED: Seed = Seed(42);
