@@ -1,6 +1,7 @@
 //! What is wrong with a text, where, and what to write instead.
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, renderer::DecorStyle};
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 /// A range of bytes in a [`Source`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,7 +106,7 @@ impl Diagnostic {
         let place = self.span.map(|span| Place::find(&source.text, span));
         let title = level.primary_title(&self.message);
         let mut group = match &place {
-            None => Group::with_title(title),
+            None => title.element(Origin::path(source.name.as_str())),
             Some(place) => title.element(place.snippet(&source.name, &self.label)),
         };
         if let Some(column) = place.as_ref().and_then(|place| place.cut_column) {
@@ -171,15 +172,16 @@ impl Place {
     }
 }
 
-/// A line with the passwords of its URLs replaced by as many asterisks, so that carets stay where
-/// they point.
-fn without_passwords(line: &str) -> String {
-    let mut shown = String::with_capacity(line.len());
-    let mut rest = line;
+/// A text with the passwords of its URLs replaced by as many asterisks, so that carets stay where
+/// they point. A password may hold characters that it should not: what stands before the last `@`
+/// of a word is taken for a login.
+pub fn without_passwords(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
     while let Some(slashes) = rest.find("://") {
         let (before, authority) = rest.split_at(slashes + 3);
         shown.push_str(before);
-        let end = authority.find(['/', '?', ' ', '\t']).unwrap_or(authority.len());
+        let end = authority.find(char::is_whitespace).unwrap_or(authority.len());
         let login = authority[..end].rfind('@').map_or("", |at| &authority[..at]);
         let user = login.find(':').map_or(login.len(), |colon| colon + 1);
         shown.push_str(&login[..user]);
@@ -226,9 +228,23 @@ error: unknown key `raet`
         let shown = render(text, &Diagnostic::error(Span::new(0, 3), "unknown key"));
         let line = "1 | ulr = postgres://ann:*********@db/shop?x=y://z mysql://b@h sim://";
         assert!(shown.contains(line), "{shown}");
+        let cut = render("u = pg://ann:a/b@c", &Diagnostic::error(Span::new(0, 1), "odd"));
+        assert!(cut.contains("1 | u = pg://ann:***@c"), "{cut}");
         let huge = format!("{}://a:{}hunter2@h", "x".repeat(1_000), "y".repeat(500));
         let shown = render(&huge, &Diagnostic::error(Span::new(1_505, 1_512), "odd"));
         assert!(!shown.contains("hunter2"), "{shown}");
+    }
+
+    #[test]
+    fn a_complaint_without_a_place_names_the_file() {
+        let diagnostic = Diagnostic { span: None, ..Diagnostic::error(Span::default(), "empty") };
+        assert_eq!(
+            render("", &diagnostic.help("fill it")),
+            "\
+error: empty
+--> mail.ini
+ = help: fill it"
+        );
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub mod units;
 mod value;
 mod wall;
 
-pub use diagnostic::{Diagnostic, Severity, Source, Span};
+pub use diagnostic::{Diagnostic, Severity, Source, Span, without_passwords};
 pub use fault::{Class, Code};
 pub use random::{Draw, Seed, Stream};
 pub use rate::{Rate, RateError};

@@ -108,6 +108,8 @@ pub enum TargetError {
     OptionValue(String),
     /// One option twice.
     OptionRepeated(String),
+    /// A password among the options, which are shown.
+    PasswordOption,
 }
 
 impl fmt::Display for TargetError {
@@ -131,6 +133,9 @@ impl fmt::Display for TargetError {
                 write!(f, "option `{name}` has no value; write `{name}=VALUE`")
             }
             TargetError::OptionRepeated(name) => write!(f, "option `{name}` is given twice"),
+            TargetError::PasswordOption => f.write_str(
+                "a password is no option, as options are shown; better set ASSAY_PASSWORD",
+            ),
         }
     }
 }
@@ -150,6 +155,9 @@ impl Target {
             .map(|(_, kind)| kind)
             .ok_or_else(|| TargetError::Scheme { found: printable_scheme(scheme) })?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        if kind.has_authority() {
+            no_password_is_cut(rest)?;
+        }
         let endpoint = if kind.has_authority() { network(place)? } else { local(kind, place)? };
         Ok(Target { kind, endpoint, options: options(query)? })
     }
@@ -165,6 +173,20 @@ impl Target {
 fn printable_scheme(scheme: &str) -> String {
     let plausible = scheme.len() <= 20 && scheme.bytes().all(|b| b.is_ascii_alphanumeric());
     if plausible { scheme.to_owned() } else { String::new() }
+}
+
+/// A password with a `/` or a `?` in it would end there, and its rest be taken for a database or an
+/// option, which messages repeat.
+fn no_password_is_cut(rest: &str) -> Result<(), TargetError> {
+    let place = rest.strip_prefix("//").unwrap_or(rest);
+    let authority = place.split(['/', '?']).next().unwrap_or_default();
+    match !authority.contains('@') && place.contains('@') {
+        false => Ok(()),
+        true => Err(TargetError::Endpoint(
+            "`@` stands behind a `/` or a `?`: in a password write them as %2F and %3F, and `@` \
+             elsewhere as %40",
+        )),
+    }
 }
 
 fn local(kind: TargetKind, place: &str) -> Result<Endpoint, TargetError> {
@@ -222,12 +244,18 @@ fn address(text: &str) -> Result<Address, TargetError> {
     Ok(Address { host, port: port.transpose()? })
 }
 
+/// What other programs call an option that holds a password.
+const PASSWORDS: [&str; 4] = ["password", "passwd", "pass", "pwd"];
+
 fn options(query: &str) -> Result<Vec<(String, String)>, TargetError> {
     let mut options: Vec<(String, String)> = Vec::new();
     for part in query.split('&').filter(|part| !part.is_empty()) {
         let (name, value) =
             part.split_once('=').ok_or_else(|| TargetError::OptionValue(part.to_owned()))?;
         let name = decode(name)?;
+        if PASSWORDS.contains(&name.to_ascii_lowercase().as_str()) {
+            return Err(TargetError::PasswordOption);
+        }
         if options.iter().any(|(known, _)| *known == name) {
             return Err(TargetError::OptionRepeated(name));
         }
@@ -348,6 +376,23 @@ mod tests {
         };
         assert_eq!(password.expose(), "hunter@2");
         assert!(!format!("{target:?}{target}").contains("hunter"));
+    }
+
+    #[test]
+    fn a_password_that_is_cut_or_an_option_is_refused_without_being_repeated() {
+        for url in [
+            "postgres://ann:hun/ter2@db1/shop",
+            "postgres://ann:hun?ter2@db1/shop",
+            "postgres://ann:5432/hunter2@db1/shop",
+            "postgres://db1/shop?password=hunter2",
+            "mysql://db1/shop?PWD=hunter2",
+        ] {
+            let message = Target::parse(url).unwrap_err().to_string();
+            assert!(message.contains("password"), "{message}");
+            assert!(!message.contains("hun") && !message.contains("ter2"), "{message}");
+        }
+        // With a login in its place, the rest may hold what it likes.
+        assert!(Target::parse("postgres://ann@db1/shop?application-name=me@home").is_ok());
     }
 
     #[test]

@@ -27,8 +27,19 @@ pub fn help() -> String {
     for spec in generate::ALL {
         entry(&mut out, &spec.usage(), spec.doc);
     }
+    out.push_str("\n  units\n");
+    for (name, text) in SCALES {
+        entry(&mut out, name, text);
+    }
     out
 }
+
+/// The units of the language, in short.
+const SCALES: [(&str, &str); 3] = [
+    ("durations", "`ns`, `us`, `ms`, `s`, `m`, `h` and `d`, also together: `1m30s`"),
+    ("numbers", "may end with `k` (1,000) or `M` (1,000,000)"),
+    ("rates", "requests per second"),
+];
 
 /// A name and its explanation in two columns; a long name has a line of its own.
 fn entry(out: &mut String, name: &str, text: &str) {

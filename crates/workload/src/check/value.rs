@@ -212,9 +212,9 @@ fn unreadable(name: &str, value: Excerpt<'_>, why: &str) -> Diagnostic {
     if let Some(help) = remedy(name, value.text()) {
         return error.help(help);
     }
-    let is_unread = why.starts_with("is not") || why.starts_with("has an unknown unit");
+    let says_it_itself = why.contains(':') && !why.starts_with("has an unknown unit");
     match keys::ALL.iter().find(|key| key.name == name) {
-        Some(key) if is_unread => error.help(format!("write for example `{}`", key.example)),
+        Some(key) if !says_it_itself => error.help(format!("write for example `{}`", key.example)),
         _ => error,
     }
 }

@@ -295,7 +295,8 @@ fn undefined(place: Excerpt<'_>, why: Undefined) -> Diagnostic {
     let error = place.error(format!("{} {why}", quoted(place.text())));
     match why {
         Undefined::TooLarge => error.help("integers have 64 bits, other numbers go up to 9e18"),
-        Undefined::ByZero | Undefined::Types => error,
+        Undefined::ByZero => error.help("divide by a number that is not zero"),
+        Undefined::Types => error,
     }
 }
 

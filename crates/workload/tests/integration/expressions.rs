@@ -342,6 +342,8 @@ error: `1 / 0` divides by zero
   |
 2 | n = ${1 / 0}
   |       ^^^^^
+  |
+  = help: divide by a number that is not zero
 "#,
     );
     check(

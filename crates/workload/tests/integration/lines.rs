@@ -405,7 +405,7 @@ fn an_empty_file_says_what_a_job_is() {
         "",
         r#"
 error: the file has no job: there is nothing to run
- |
+--> mail.ini
  = help: a job is a section with a statement:
          [read]
          query = select 1
@@ -418,7 +418,7 @@ error: the file has no job: there is nothing to run
 "#,
         r#"
 error: the file has no job: there is nothing to run
- |
+--> mail.ini
  = help: a job is a section with a statement:
          [read]
          query = select 1
@@ -433,7 +433,7 @@ n = 5
 "#,
         r#"
 error: the file has no job: there is nothing to run
- |
+--> mail.ini
  = help: a job is a section with a statement:
          [read]
          query = select 1

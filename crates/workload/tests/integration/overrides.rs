@@ -44,7 +44,7 @@ fn mistakes_in_options_have_no_place_in_the_file() {
         FILE,
         "
 error: --set rosw: the file has no parameter `rosw`
- |
+--> mail.ini
  = help: did you mean `rows`?
 ",
     );
@@ -53,6 +53,8 @@ error: --set rosw: the file has no parameter `rosw`
         FILE,
         "
 error: --set rows: `1 / 0` divides by zero
+--> mail.ini
+ = help: divide by a number that is not zero
 ",
     );
     check_with(
@@ -60,7 +62,7 @@ error: --set rows: `1 / 0` divides by zero
         FILE,
         "
 error: --set rows: unknown name `x`
- |
+--> mail.ini
  = help: define it in `[params]`; texts need quotes
 ",
     );
@@ -69,7 +71,7 @@ error: --set rows: unknown name `x`
         "[read]\nquery = select 1\n",
         "
 error: --set n: the file has no parameter `n`
- |
+--> mail.ini
  = help: parameters are defined in the file's `[params]` section
 ",
     );

@@ -253,6 +253,8 @@ error: `0s` is zero, but `every` must take some time
   |
 3 | every = 0s
   |         ^^
+  |
+  = help: write for example `every = 10s`
 "#,
     );
     check(

@@ -66,6 +66,8 @@ error: `-10s` is negative
   |
 1 | duration = -10s
   |            ^^^^
+  |
+  = help: write for example `duration = 60s`
 "#,
     );
     check(
@@ -80,6 +82,8 @@ error: `999999999999h` is too large
   |
 1 | drain = 999999999999h
   |         ^^^^^^^^^^^^^
+  |
+  = help: write for example `drain = 30s`
 "#,
     );
     check(
@@ -94,6 +98,8 @@ error: `0s` is zero, but `probe` must take some time
   |
 1 | probe = 0s
   |         ^^
+  |
+  = help: write for example `probe = 1s`
 "#,
     );
     check(
@@ -196,6 +202,8 @@ error: `-1` is negative
   |
 3 | rate = -1
   |        ^^
+  |
+  = help: write for example `rate = 3000`
 "#,
     );
     check(
@@ -224,6 +232,8 @@ error: `1e9` is above 100,000,000 per second
   |
 3 | rate = 1e9
   |        ^^^
+  |
+  = help: write for example `rate = 3000`
 "#,
     );
     check(
@@ -238,6 +248,8 @@ error: `0.00000001` is less than one event in a year
   |
 3 | rate = 0.00000001
   |        ^^^^^^^^^^
+  |
+  = help: write for example `rate = 3000`
 "#,
     );
 }
@@ -366,6 +378,8 @@ error: `99999999999999999999` is too large
   |
 1 | seed = 99999999999999999999
   |        ^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: write for example `seed = 7`
 "#,
     );
 }
@@ -500,6 +514,7 @@ query = select 1
 "#,
         r#"
 error: `url` in line 1: `99999` is not a port from 1 to 65535
+--> mail.ini
 "#,
     );
 }
