@@ -57,17 +57,21 @@ pub(crate) struct Stumbled {
 impl<D: Driver> Control<'_, D> {
     /// Runs `[setup]`, fills the tables and makes their indexes.
     pub(crate) async fn prepare(&self) -> Result<Prepared, Stumbled> {
+        let unreachable = |failed| Stumbled { failed, setup_done: false };
+        let mut connection = self.connect().await.map_err(unreachable)?;
+        let prepared = self.prepare_on(&mut connection).await;
+        connection.close().await;
+        prepared
+    }
+
+    async fn prepare_on(&self, connection: &mut D::Connection) -> Result<Prepared, Stumbled> {
         let before = |failed| Stumbled { failed, setup_done: false };
         let after = |failed| Stumbled { failed, setup_done: true };
-        let mut connection = self.connect().await.map_err(before)?;
         self.common.listener.hear(&News::Settings(connection.settings().await));
         let (now, later): (Vec<_>, Vec<_>) = (0..self.plan().setup.len())
             .partition(|&place| !is_deferred(&self.plan().setup[place], &self.plan().loads));
-        if !self
-            .run_fixed(&mut connection, "setup", &self.plan().setup, &now)
-            .await
-            .map_err(before)?
-        {
+        let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now).await;
+        if !setup.map_err(before)? {
             return Ok(Prepared::Interrupted { setup_done: false, loaded: Vec::new() });
         }
         let mut loaded = Vec::new();
@@ -77,10 +81,8 @@ impl<D: Driver> Control<'_, D> {
                 return Ok(Prepared::Interrupted { setup_done: true, loaded });
             }
         }
-        let indexed = self.run_fixed(&mut connection, "setup", &self.plan().setup, &later).await;
-        let indexed = indexed.map_err(after)?;
-        connection.close().await;
-        Ok(match indexed {
+        let indexed = self.run_fixed(connection, "setup", &self.plan().setup, &later).await;
+        Ok(match indexed.map_err(after)? {
             true => Prepared::Ready(loaded),
             false => Prepared::Interrupted { setup_done: true, loaded },
         })
@@ -89,6 +91,12 @@ impl<D: Driver> Control<'_, D> {
     /// In place of setup and loads: makes sure that every table has the rows that it should.
     pub(crate) async fn verify(&self) -> Result<(), Failed> {
         let mut connection = self.connect().await?;
+        let verified = self.verify_on(&mut connection).await;
+        connection.close().await;
+        verified
+    }
+
+    async fn verify_on(&self, connection: &mut D::Connection) -> Result<(), Failed> {
         self.common.listener.hear(&News::Settings(connection.settings().await));
         for load in &self.plan().loads {
             let place = place_of(load);
@@ -109,13 +117,13 @@ impl<D: Driver> Control<'_, D> {
                 return Err(Failed::Unsupported { place, reason });
             }
         }
-        connection.close().await;
         Ok(())
     }
 
     /// Runs `[teardown]`, all of it: a statement that fails is reported and the next one runs.
+    /// Whoever wants the end at once gets it without.
     pub(crate) async fn tear_down(&self) {
-        if self.plan().teardown.is_empty() {
+        if self.plan().teardown.is_empty() || self.common.stop.is_at_once() {
             return;
         }
         let mut connection = match self.connect().await {
@@ -286,8 +294,6 @@ impl Filling {
         }
     }
 
-    /// Takes batches of rows from the shared counter until none is left. A row's values depend on
-    /// its number alone, so it does not matter which writer takes it.
     async fn write_batches<D: Driver>(
         &self,
         driver: &D,
@@ -296,6 +302,19 @@ impl Filling {
         started: WallTime,
     ) -> Result<(), Error> {
         let mut connection = driver.connect(rt).await?;
+        let written = self.write_on(&mut connection, stop, started).await;
+        connection.close().await;
+        written
+    }
+
+    /// Takes batches of rows from the shared counter until none is left. A row's values depend on
+    /// its number alone, so it does not matter which writer takes it.
+    async fn write_on(
+        &self,
+        connection: &mut impl Connection,
+        stop: &Stop,
+        started: WallTime,
+    ) -> Result<(), Error> {
         let statement = connection.prepare(&self.sql).await?;
         let mut rows = RowGenerator::new(&self.load, started);
         let mut work = Work::default();
@@ -311,7 +330,6 @@ impl Filling {
             self.committed.set(self.committed.get() + count);
             self.bytes.set(self.bytes.get() + work.reply.bytes_sent);
         }
-        connection.close().await;
         Ok(())
     }
 }

@@ -346,8 +346,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     /// Lets what is queued or in flight finish, for as long as the plan says; then gives it up.
     async fn drain(&self) {
         let mut now = self.rt.now();
-        let give_up_at = self.stop.end().min(now) + self.common.plan.drain;
-        self.give_up_at.set(give_up_at);
+        self.give_up_at.set(self.stop.end().min(now) + self.common.plan.drain);
         for crew in &self.crews {
             if let Some(gate) = &crew.gate {
                 let mut gate = gate.borrow_mut();
@@ -356,12 +355,16 @@ impl<D: Driver, R: Rules> Lane<D, R> {
                 gate.assign(now);
                 crew.due.arm(now);
             }
-            crew.seats.borrow().iter().for_each(|seat| seat.expire_by(give_up_at));
         }
-        while self.clients.get() > 0 && now < give_up_at {
-            self.alarm.arm((now + HOUSEKEEPING).min(give_up_at));
+        self.expire_all();
+        while self.clients.get() > 0 && now < self.give_up_at.get() {
+            self.alarm.arm((now + HOUSEKEEPING).min(self.give_up_at.get()));
             self.alarm.fired().await;
             now = self.rt.now();
+            if self.stop.is_at_once() {
+                self.give_up_at.set(self.give_up_at.get().min(now));
+                self.expire_all();
+            }
         }
         self.give_up_waiting(now);
         // What is in flight is given up by its own client, whose timer fires at the same instant.
@@ -371,6 +374,13 @@ impl<D: Driver, R: Rules> Lane<D, R> {
                 Some(task) => task.await,
                 None => return,
             }
+        }
+    }
+
+    /// Whatever is under way is given up when the drain is over, at the latest.
+    fn expire_all(&self) {
+        for crew in &self.crews {
+            crew.seats.borrow().iter().for_each(|seat| seat.expire_by(self.give_up_at.get()));
         }
     }
 

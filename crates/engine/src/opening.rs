@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use base::{Class, Nanos};
-use driver::{Driver, Error};
+use driver::{Connection, Driver, Error};
 use record::JobIndex;
 use rt::Rt;
 use workload::{Job, Pacing, Plan};
@@ -110,17 +110,17 @@ pub(crate) async fn open<D: Driver>(
         task.await;
     }
     let opening = Rc::into_inner(opening).expect("the tasks that share it have ended");
-    match opening.failed.into_inner() {
-        None => Ok(opening.opened.into_inner().in_order()),
-        Some((place, statement, error)) => Err(match statement {
-            None => Failed::Unreachable(error),
-            Some(statement) => {
-                let job = &plan.jobs[place];
-                let place = Place::of_job(job, statement);
-                Failed::Statement { place, error }
-            }
-        }),
-    }
+    let opened = opening.opened.into_inner();
+    let Some((place, statement, error)) = opening.failed.into_inner() else {
+        return Ok(opened.in_order());
+    };
+    opened.close().await;
+    Err(match statement {
+        None => Failed::Unreachable(error),
+        Some(statement) => {
+            Failed::Statement { place: Place::of_job(&plan.jobs[place], statement), error }
+        }
+    })
 }
 
 struct Opening<D: Driver> {
@@ -163,13 +163,24 @@ impl<D: Driver> Opening<D> {
         place: usize,
     ) -> Result<D::Connection, (Option<usize>, Error)> {
         let mut connection = driver.connect(rt).await.map_err(|error| (None, error))?;
-        let rejected = |(statement, error)| (Some(statement), error);
-        prepare(&mut connection, &self.texts[place]).await.map_err(rejected)?;
-        Ok(connection)
+        match prepare(&mut connection, &self.texts[place]).await {
+            Ok(()) => Ok(connection),
+            Err((statement, error)) => {
+                connection.close().await;
+                Err((Some(statement), error))
+            }
+        }
     }
 }
 
 impl<D: Driver> Opened<D> {
+    /// Closes what was opened for nothing, so that none of it stays behind on the target.
+    async fn close(self) {
+        for (_, connection) in self.connections.into_iter().flatten() {
+            connection.close().await;
+        }
+    }
+
     /// Clients in the order of their numbers, whichever connection was there first.
     fn in_order(mut self) -> Opened<D> {
         for connections in &mut self.connections {

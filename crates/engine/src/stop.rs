@@ -1,7 +1,7 @@
 //! Why and when a run ends before its time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use base::Stamp;
 
@@ -29,12 +29,15 @@ struct State {
     reason: AtomicU8,
     /// The instant at which the schedule ends for every lane.
     end: AtomicU64,
+    /// Whether not even what is under way is waited for.
+    at_once: AtomicBool,
 }
 
 impl Default for Stop {
     fn default() -> Stop {
         let end = AtomicU64::new(Stamp::NEVER.0);
-        Stop(Arc::new(State { reason: AtomicU8::new(Reason::Completed as u8), end }))
+        let reason = AtomicU8::new(Reason::Completed as u8);
+        Stop(Arc::new(State { reason, end, at_once: AtomicBool::new(false) }))
     }
 }
 
@@ -42,6 +45,17 @@ impl Stop {
     /// Asks for a clean end as soon as possible.
     pub fn interrupt(&self) {
         self.ask(Reason::Interrupted);
+    }
+
+    /// Asks for an end without a drain and without a teardown: what is under way is given up.
+    pub fn interrupt_at_once(&self) {
+        self.interrupt();
+        self.0.at_once.store(true, Ordering::Release);
+    }
+
+    /// Whether nothing is to be waited for.
+    pub(crate) fn is_at_once(&self) -> bool {
+        self.0.at_once.load(Ordering::Acquire)
     }
 
     /// Why the run ends, or is going to end.
