@@ -1,9 +1,10 @@
 //! What the user typed.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use base::units::parse_duration;
-use base::{Nanos, Seed, Target};
+use base::{Nanos, Seed, Target, TargetError};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// Database load generator and benchmark laboratory: a question in a text file, an answer that a
@@ -48,16 +49,16 @@ pub(crate) struct FileArgs {
     pub(crate) file: PathBuf,
     /// The target: sqlite:FILE, sim:mm1?service=1ms. Without one, the file's `url`, or a
     /// temporary SQLite database.
-    #[arg(long, value_parser = parse_target, value_name = "URL")]
-    pub(crate) url: Option<Target>,
+    #[arg(long, value_parser = parse_url, value_name = "URL")]
+    pub(crate) url: Option<Url>,
     /// Give a parameter of the file another value. Repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub(crate) set: Vec<(String, String)>,
     /// How long requests are scheduled, warm-up included.
-    #[arg(long, value_parser = parse_span, value_name = "D")]
+    #[arg(long, value_parser = parse_span, value_name = "D", allow_hyphen_values = true)]
     pub(crate) duration: Option<Nanos>,
     /// What is not measured at the beginning.
-    #[arg(long, value_parser = parse_span, value_name = "D")]
+    #[arg(long, value_parser = parse_span, value_name = "D", allow_hyphen_values = true)]
     pub(crate) warmup: Option<Nanos>,
     /// How arrivals of all open jobs are spaced.
     #[arg(long)]
@@ -126,6 +127,7 @@ pub(crate) struct CheckArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_long_help = workload::reference::help())]
 pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) file: FileArgs,
@@ -176,12 +178,19 @@ pub(crate) enum Format {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cpus(pub(crate) Vec<usize>);
 
-fn parse_target(url: &str) -> Result<Target, String> {
-    Target::parse(url).map_err(|error| error.to_string())
+/// What was given as a URL. Whether it is one is said later: a message of clap's would repeat it,
+/// and a password with it.
+pub(crate) type Url = Result<Target, TargetError>;
+
+fn parse_url(url: &str) -> Result<Url, Infallible> {
+    Ok(Target::parse(url))
 }
 
 fn parse_setting(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    if name.trim().is_empty() {
+        return Err("the name is missing: write NAME=VALUE".to_owned());
+    }
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 

@@ -4,7 +4,9 @@ use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use base::{Diagnostic, Source};
+use base::{Diagnostic, Source, without_passwords};
+
+use crate::exit::Exit;
 
 /// What is wrong, ready to be printed.
 #[derive(Debug)]
@@ -55,8 +57,19 @@ pub(crate) fn is_styled(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// A mistake in the arguments, or a request for help.
+/// A mistake in the arguments, or a request for help. An argument that is repeated may be a URL.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    let _ = error.print();
-    if error.use_stderr() { crate::exit::Exit::Usage.into() } else { ExitCode::SUCCESS }
+    // Whoever closed the stream has seen enough.
+    if error.use_stderr() {
+        let text = rendered(error, is_styled(&std::io::stderr()));
+        let _ = write!(std::io::stderr(), "{}", without_passwords(&text));
+        return Exit::Usage.into();
+    }
+    let _ = write!(std::io::stdout(), "{}", rendered(error, is_styled(&std::io::stdout())));
+    Exit::Success.into()
+}
+
+fn rendered(error: &clap::Error, is_styled: bool) -> String {
+    let text = error.render();
+    if is_styled { text.ansi().to_string() } else { text.to_string() }
 }

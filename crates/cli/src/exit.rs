@@ -24,15 +24,22 @@ pub(crate) enum Exit {
 impl Exit {
     /// What the result of a run means for those who look at nothing else.
     pub(crate) fn of_run(ended: Option<HowEnded>, summary: &Summary, strict: bool) -> Exit {
-        let status = summary.verdict.status();
-        let missed = summary.jobs.iter().flat_map(|job| &job.slos).any(|slo| !slo.met);
         match ended {
             Some(HowEnded::Interrupted) => Exit::Interrupted,
             Some(HowEnded::TargetLost) => Exit::Unreachable,
-            _ if status == Status::Invalid => Exit::Invalid,
-            _ if status == Status::Suspect && strict => Exit::Invalid,
-            _ if missed => Exit::Missed,
-            _ => Exit::Success,
+            Some(HowEnded::Completed | HowEnded::StoppedByError | HowEnded::RecorderFailed)
+            | None => Exit::of_verdict(summary, strict),
+        }
+    }
+
+    /// What the result of a run is worth, however the run ended.
+    pub(crate) fn of_verdict(summary: &Summary, strict: bool) -> Exit {
+        let missed = summary.jobs.iter().flat_map(|job| &job.slos).any(|slo| !slo.met);
+        match summary.verdict.status() {
+            Status::Invalid => Exit::Invalid,
+            Status::Suspect if strict => Exit::Invalid,
+            Status::Suspect | Status::Pass | Status::NotPossible if missed => Exit::Missed,
+            Status::Suspect | Status::Pass | Status::NotPossible => Exit::Success,
         }
     }
 

@@ -2,12 +2,18 @@
 
 use std::io;
 use std::io::Write;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 use engine::Stop;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::exit::Exit;
+
+/// How long the end at once may take: long enough to close the record and to answer, unless
+/// something hangs that does not listen.
+const AT_ONCE: Duration = Duration::from_secs(2);
 
 /// Listens for SIGINT and SIGTERM for the rest of the program's life.
 ///
@@ -17,17 +23,32 @@ pub(crate) fn listen(stop: Stop) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for (count, _) in signals.forever().enumerate() {
-            if count > 0 {
-                end_now();
+            match count {
+                0 => {
+                    stop.interrupt();
+                    say("ending the run: what is under way is finished; once more ends it at once");
+                }
+                1 => {
+                    stop.interrupt_at_once();
+                    say("ending the run at once");
+                    std::thread::spawn(end_soon);
+                }
+                _ => end_now(),
             }
-            stop.interrupt();
-            let _ = writeln!(
-                io::stderr(),
-                "\nending the run: what is under way is finished; once more ends it at once"
-            );
         }
     })?;
     Ok(())
+}
+
+fn say(words: &str) {
+    let _ = writeln!(io::stderr(), "\n{words}");
+}
+
+/// Ends the program, unless it has ended by then.
+fn end_soon() {
+    let (_nobody_sends, receiver) = sync_channel::<()>(0);
+    let _ = receiver.recv_timeout(AT_ONCE);
+    end_now()
 }
 
 /// Ends the program without waiting for anything. The record is whole up to its last second.

@@ -1,5 +1,7 @@
 //! From a path and overrides to a plan, with all complaints on the way.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, Endpoint, Severity, Source, Target, TargetKind};
@@ -24,10 +26,11 @@ const EXPERIMENT: &str = "experiment.ini";
 /// # Errors
 /// The file cannot be read, is no text, or asks for something that makes no sense.
 pub(crate) fn read(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
-    let path = if args.file.is_dir() { args.file.join(EXPERIMENT) } else { args.file.clone() };
+    let overrides = overrides(args)?;
+    let path = path(&args.file)?;
     let text = read_text(&path)?;
     let source = Source { name: path.display().to_string(), text };
-    let (plan, diagnostics) = workload::plan(&source.text, &overrides(args));
+    let (plan, diagnostics) = workload::plan(&source.text, &overrides);
     match plan {
         Some(plan) => {
             if !diagnostics.is_empty() {
@@ -39,16 +42,31 @@ pub(crate) fn read(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
     }
 }
 
-fn read_text(path: &PathBuf) -> Result<String, Complaint> {
+/// The file that was named, or the experiment of a folder.
+fn path(named: &Path) -> Result<PathBuf, Complaint> {
+    if !named.is_dir() {
+        return Ok(named.to_owned());
+    }
+    let path = named.join(EXPERIMENT);
+    if path.exists() {
+        return Ok(path);
+    }
+    let folder = named.display();
+    Err(Complaint::new(format!("the folder `{folder}` has no `{EXPERIMENT}`: name a file in it")))
+}
+
+fn read_text(path: &Path) -> Result<String, Complaint> {
     let name = path.display();
-    let metadata = std::fs::metadata(path)
-        .map_err(|error| Complaint::new(format!("cannot read `{name}`: {error}")))?;
-    if metadata.len() > workload::LARGEST_FILE as u64 {
-        let limit = workload::LARGEST_FILE / (1 << 20);
+    let cannot_read = |error| Complaint::new(format!("cannot read `{name}`: {error}"));
+    let file = File::open(path).map_err(cannot_read)?;
+    // What is no regular file has no length that could be asked for, and perhaps no end.
+    let limit = workload::LARGEST_FILE as u64;
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(cannot_read)?;
+    if bytes.len() as u64 > limit {
+        let limit = limit >> 20;
         return Err(Complaint::new(format!("`{name}` is larger than {limit} MiB")));
     }
-    let bytes = std::fs::read(path)
-        .map_err(|error| Complaint::new(format!("cannot read `{name}`: {error}")))?;
     workload::decode(&bytes).map_err(|diagnostic| {
         let source = Source { name: name.to_string(), text: printable(&bytes) };
         Complaint::about(&source, &[diagnostic])
@@ -60,8 +78,10 @@ fn printable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn overrides(args: &FileArgs) -> Overrides {
-    Overrides {
+fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
+    let target = args.url.clone().transpose();
+    let target = target.map_err(|error| Complaint::new(format!("--url: {error}")))?;
+    Ok(Overrides {
         set: args.set.clone(),
         duration: args.duration,
         warmup: args.warmup,
@@ -70,8 +90,8 @@ fn overrides(args: &FileArgs) -> Overrides {
             ArrivalArg::Uniform => Arrival::Uniform,
         }),
         seed: args.seed,
-        target: args.url.clone(),
-    }
+        target,
+    })
 }
 
 impl WorkloadFile {

@@ -37,6 +37,8 @@ pub struct Order {
 pub struct Done {
     /// Why it ended.
     pub end: EndKind,
+    /// Why the target could not be reached at the start, if that is how it ended.
+    pub unreachable: Option<String>,
     /// Where the record is.
     pub record: PathBuf,
     /// Why the record could not be kept to the end, if it could not.
@@ -133,14 +135,24 @@ impl<W: FnOnce(LiveView)> WithDriver for Recording<W> {
             engine::run(&order.plan, driver, &order.options, outlet, &order.stop, scribe);
         conclude(recorder, finished)
     }
+
+    fn unreachable(self, error: driver::Error) -> Result<Done, Error> {
+        let Recording { order, watch, .. } = self;
+        let recorder = Recorder::create(&order.record, &header(&order)).map_err(Error::Record)?;
+        watch(recorder.live());
+        conclude(recorder, Err(Failed::Unreachable(error)))
+    }
 }
 
 /// Writes down how the run ended, or removes the record of one that never began.
 fn conclude(recorder: Recorder, finished: Result<Finished, Failed>) -> Result<Done, Error> {
+    let mut unreachable = None;
     let end = match finished {
         Ok(finished) => end_of(&finished),
         Err(Failed::Unreachable(error)) => {
-            End { at: Nanos::ZERO, kind: EndKind::TargetLost, text: error.to_string() }
+            let text = error.to_string();
+            unreachable = Some(text.clone());
+            End { at: Nanos::ZERO, kind: EndKind::TargetLost, text }
         }
         Err(failed) => {
             recorder.discard().map_err(Error::Record)?;
@@ -151,7 +163,7 @@ fn conclude(recorder: Recorder, finished: Result<Finished, Failed>) -> Result<Do
     let kind = end.kind;
     let record_error = recorder.finish(end).err();
     let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
-    Ok(Done { end, record, record_error })
+    Ok(Done { end, unreachable, record, record_error })
 }
 
 fn end_of(finished: &Finished) -> End {

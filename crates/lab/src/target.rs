@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use base::{Endpoint, Seed, Target, TargetKind};
+use base::{Class, Endpoint, Seed, Target, TargetKind};
 use driver::{Driver, Null, Simulated, Sqlite};
 use sim::Config;
 
@@ -15,7 +15,7 @@ pub enum TargetProblem {
     NotSimulated,
     /// The options describe no server.
     Simulation(sim::ConfigError),
-    /// The database cannot be opened.
+    /// The URL asks for something that the database does not grant.
     Database(driver::Error),
 }
 
@@ -43,9 +43,12 @@ pub(crate) trait WithDriver {
     type Output;
 
     fn call<D: Driver>(self, driver: D) -> Self::Output;
+
+    /// The database cannot be opened.
+    fn unreachable(self, error: driver::Error) -> Self::Output;
 }
 
-/// Makes the driver for a target and hands it over.
+/// Makes the driver for a target and hands it over, or why there is none to be reached.
 pub(crate) fn with_driver<W: WithDriver>(
     target: &Target,
     seed: Seed,
@@ -58,10 +61,11 @@ pub(crate) fn with_driver<W: WithDriver>(
             Some(config) => Ok(work.call(Simulated::new(config, seed))),
         },
         _ if is_virtual => Err(TargetProblem::NotSimulated),
-        TargetKind::Sqlite => {
-            let driver = Sqlite::open(target).map_err(TargetProblem::Database)?;
-            Ok(work.call(driver))
-        }
+        TargetKind::Sqlite => match Sqlite::open(target) {
+            Ok(driver) => Ok(work.call(driver)),
+            Err(error) if error.class() == Class::Disconnect => Ok(work.unreachable(error)),
+            Err(error) => Err(TargetProblem::Database(error)),
+        },
         TargetKind::Postgres | TargetKind::Mysql | TargetKind::Testbed => {
             Err(TargetProblem::Kind(target.kind.scheme()))
         }

@@ -3,7 +3,6 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use analyze::HowEnded;
 use record::{Archive, RecordError};
 use report::{About, Style, View};
 
@@ -14,9 +13,21 @@ use crate::exit::Exit;
 /// How wide an answer is where nobody says.
 const WIDTH: usize = 100;
 
-/// Reads a record, prints its answer and says what it means for the exit code.
-pub(crate) fn give(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
-    let (view, ended) = view(path).map_err(|error| Complaint::of(&error))?;
+/// Prints the answer of a run that has just ended. The exit code says how that was.
+pub(crate) fn of_run(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
+    let view = give(path, args)?;
+    Ok(Exit::of_run(view.evidence.ended, &view.summary, args.strict))
+}
+
+/// Prints the answer of a record. The exit code says what the result is worth: that the run was
+/// interrupted, or lost its target, is no failure of whoever reads of it.
+pub(crate) fn of_record(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
+    let view = give(path, args)?;
+    Ok(Exit::of_verdict(&view.summary, args.strict))
+}
+
+fn give(path: &Path, args: AnswerArgs) -> Result<View, Complaint> {
+    let view = view(path).map_err(|error| Complaint::of(&error))?;
     if args.json {
         let document = report::json(&view);
         let text =
@@ -27,15 +38,12 @@ pub(crate) fn give(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
         let style = Style { color: stdout.is_terminal() && is_styled(&stdout), width: WIDTH };
         print(&report::text(&view, &style))?;
     }
-    Ok(Exit::of_run(ended, &view.summary, args.strict))
+    Ok(view)
 }
 
-fn view(path: &Path) -> Result<(View, Option<HowEnded>), RecordError> {
+fn view(path: &Path) -> Result<View, RecordError> {
     let archive = Archive::open(path)?;
-    let evidence = lab::evidence(&archive)?;
-    let summary = analyze::summarize(&evidence);
-    let ended = evidence.ended;
-    Ok((View { about: About::of(&archive)?, summary, evidence }, ended))
+    Ok(View::new(About::of(&archive)?, lab::evidence(&archive)?))
 }
 
 /// Writes to stdout. A reader that has seen enough is no error.

@@ -17,7 +17,12 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Complaint> {
             let file = File::create_new(path).map_err(|error| {
                 Complaint::new(format!("cannot create `{}`: {error}", path.display()))
             })?;
-            finish(write(&archive, args.format, file))
+            let written = write(&archive, args.format, file);
+            if written.is_err() {
+                // A part of an export could be taken for all of it.
+                let _ = std::fs::remove_file(path);
+            }
+            written.map(|()| Exit::Success).map_err(|error| Complaint::of(&error))
         }
     }
 }

@@ -6,8 +6,8 @@ use base::WallTime;
 use engine::{Options, Stop};
 
 use crate::args::LoadArgs;
-use crate::commands::run::warn_of_password;
-use crate::commands::{answer, order};
+use crate::commands::order;
+use crate::commands::run::{conclude, warn_of_password};
 use crate::complain::Complaint;
 use crate::display::Display;
 use crate::exit::Exit;
@@ -37,5 +37,5 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error))?;
-    answer::give(&done.record, args.answer)
+    conclude(&done, args.answer)
 }

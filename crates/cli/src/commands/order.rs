@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Nanos, WallTime};
+use base::{Nanos, Target, WallTime};
 use engine::{Failed, Options, Place, Stop};
 use lab::{Error, Order};
 
@@ -55,9 +55,9 @@ pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> PathBuf {
 }
 
 /// The command line again, from what was understood of it: without a password, and without what
-/// says nothing of the result.
+/// says nothing of the result, such as the folders that lead to the file.
 pub(crate) fn command(name: &str, args: &FileArgs, more: &[(&str, Option<String>)]) -> String {
-    let mut words = vec!["assay".to_owned(), name.to_owned(), quoted(&args.file.to_string_lossy())];
+    let mut words = vec!["assay".to_owned(), name.to_owned(), quoted(&file_name(&args.file))];
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             words.push(format!("--{name}"));
@@ -66,7 +66,7 @@ pub(crate) fn command(name: &str, args: &FileArgs, more: &[(&str, Option<String>
             }
         }
     };
-    option("url", args.url.as_ref().map(ToString::to_string));
+    option("url", args.url.as_ref().and_then(|url| url.as_ref().ok()).map(Target::to_string));
     for (name, value) in &args.set {
         option("set", Some(format!("{name}={value}")));
     }

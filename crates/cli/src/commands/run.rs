@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use base::Target;
+use base::Endpoint;
 use engine::Stop;
+use lab::Done;
 
-use crate::args::RunArgs;
+use crate::args::{AnswerArgs, RunArgs, Url};
 use crate::commands::{answer, order};
 use crate::complain::Complaint;
 use crate::display::Display;
@@ -30,10 +31,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     let done = lab::run(order, Arc::clone(&display) as _, |live| watching.watch(live));
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error))?;
+    conclude(&done, args.answer)
+}
+
+/// Prints the answer of a run that has ended, and what went wrong on the way.
+pub(crate) fn conclude(done: &Done, args: AnswerArgs) -> Result<Exit, Complaint> {
+    if let Some(reason) = &done.unreachable {
+        Complaint::new(format!("the target could not be reached: {reason}")).print();
+    }
     if let Some(error) = &done.record_error {
         Complaint::of(error).print();
     }
-    answer::give(&done.record, args.answer)
+    answer::of_run(&done.record, args)
 }
 
 /// The command line as the record shows it. The record's own place says nothing of the result.
@@ -58,9 +67,9 @@ fn command(args: &RunArgs) -> String {
 }
 
 /// A password on a command line is in every list of processes.
-pub(crate) fn warn_of_password(url: Option<&Target>) {
-    let has_password = url.is_some_and(|target| {
-        matches!(&target.endpoint, base::Endpoint::Network { password: Some(_), .. })
+pub(crate) fn warn_of_password(url: Option<&Url>) {
+    let has_password = url.and_then(|url| url.as_ref().ok()).is_some_and(|target| {
+        matches!(&target.endpoint, Endpoint::Network { password: Some(_), .. })
     });
     if has_password {
         Complaint::warning(
