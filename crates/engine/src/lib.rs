@@ -1,6 +1,6 @@
 //! Who sends what, when?
 //!
-//! [`run`] carries out one plan once: setup, loads, the measured phase, teardown. The measured
+//! [`run()`] carries out one plan once: setup, loads, the measured phase, teardown. The measured
 //! phase is made of lanes, one per thread; in virtual time all of them share one clock. A lane's
 //! way of a request: the [`Pacer`] says when it is intended, the gate notices that it is due and
 //! finds a worker, a client carries it through its driver connection, and the ledger records what

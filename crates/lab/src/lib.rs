@@ -1,8 +1,8 @@
 //! Which runs answer the question?
 //!
 //! The lab brings plan, target and record together: [`run`] carries one plan out and leaves a
-//! record, [`load`] only fills its tables, and [`evidence`] reads a record for the analysis. The
-//! one `match` on the kind of target is here.
+//! record, [`load`] only fills its tables, and [`evidence()`] reads a record for the analysis.
+//! The one `match` on the kind of target is here.
 
 mod evidence;
 mod experiment;
