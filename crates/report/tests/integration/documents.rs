@@ -233,8 +233,6 @@ fn what_is_no_number_is_null() {
     ] {
         assert_eq!(document.pointer(place), Some(&Value::Null), "{place}");
     }
-    let backlog = json(&cases::exceeds().view())["verdict"]["checks"][4].clone();
-    assert_eq!((&backlog["name"], &backlog["value"]), (&value!("backlog"), &Value::Null));
 }
 
 #[test]
