@@ -8,7 +8,7 @@ use record::{Counts, EventKind, Kind};
 
 use crate::backlog::{Arrivals, INTERVALS, Trend, trend};
 use crate::check::{Check, Status, Verdict};
-use crate::evidence::{Evidence, HowEnded, Interval, JobEvidence};
+use crate::evidence::{Evidence, HowEnded, JobEvidence, Step};
 
 /// A send lag at p99 that does not matter whatever the response time.
 const LAG_ALLOWED: Nanos = Nanos::from_micros(100);
@@ -33,7 +33,7 @@ pub(crate) struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     pub(crate) fn new(evidence: &'a Evidence) -> Findings<'a> {
-        let window = evidence.window();
+        let window = evidence.steps.window();
         let counts = evidence.jobs.iter().map(|job| job.counts(window.clone())).collect();
         Findings { evidence, counts }
     }
@@ -56,7 +56,7 @@ impl<'a> Findings<'a> {
 
     /// Requests per second that ended in the window, answered or not.
     pub(crate) fn ended_per_s(&self) -> f64 {
-        let window = self.evidence.window();
+        let window = self.evidence.steps.window();
         let ended: u64 = self
             .evidence
             .jobs
@@ -94,16 +94,15 @@ impl<'a> Findings<'a> {
         jobs.filter(|(place, _)| self.is_overloaded(*place)).map(|(_, job)| job.name.as_str())
     }
 
-    /// Requests that had come due and not ended, at the end of each interval of the window that
-    /// is a whole second.
+    /// Requests that had come due and not ended, at the end of each step of the window.
     fn backlog(&self, job: &JobEvidence) -> Vec<f64> {
-        let window = self.evidence.window();
+        let window = self.evidence.steps.window();
         let mut open = 0i64;
         let mut backlog = Vec::new();
-        for (interval, row) in job.range(0..window.end).enumerate() {
-            let ended = row.ends.completed + row.ends.errors + row.counts.balance.rejected();
-            open += row.counts.arrivals as i64 - ended as i64;
-            if interval >= window.start as usize {
+        for (place, step) in job.range(0..window.end).enumerate() {
+            let ended = step.ends.completed + step.ends.errors + step.counts.balance.rejected();
+            open += step.counts.arrivals as i64 - ended as i64;
+            if place >= window.start {
                 backlog.push(open as f64);
             }
         }
@@ -133,7 +132,7 @@ impl<'a> Findings<'a> {
 
     /// Did the run end as it was meant to, and is its record whole?
     fn complete(&self) -> Check {
-        let check = Check::new("complete", "s", self.evidence.end.as_secs_f64(), 0.0);
+        let check = Check::new("complete", "s", self.evidence.end().as_secs_f64(), 0.0);
         let limit = self.evidence.plan.duration.map(Nanos::as_secs_f64);
         let check = Check { limit, ..check };
         let mut events = self.evidence.events.iter();
@@ -147,9 +146,9 @@ impl<'a> Findings<'a> {
     }
 
     fn how_it_ended(&self) -> (Status, String) {
-        let has_begun = self.evidence.end > Nanos::ZERO;
+        let has_begun = self.evidence.end() > Nanos::ZERO;
         let until = match has_begun {
-            true => format!("after {:.1} s", self.evidence.end.as_secs_f64()),
+            true => format!("after {:.1} s", self.evidence.end().as_secs_f64()),
             false => "before its jobs began".to_owned(),
         };
         let is_endless = self.evidence.plan.duration.is_none();
@@ -178,9 +177,9 @@ impl<'a> Findings<'a> {
     }
 
     fn how_it_was_killed(&self, until: &str) -> String {
-        let intervals = self.evidence.jobs.iter().flat_map(|job| &job.intervals);
+        let steps = self.evidence.jobs.iter().flat_map(|job| &job.steps);
         // Nobody was left who could have given them up: whatever is unsent was open.
-        let open: u64 = intervals.map(|interval| interval.counts.balance.unsent()).sum();
+        let open: u64 = steps.map(|step| step.counts.balance.unsent()).sum();
         let sentence = format!("the run was killed: its record ends {until}");
         match open {
             0 => sentence,
@@ -208,11 +207,11 @@ impl<'a> Findings<'a> {
     /// Is every request that came due accounted for?
     fn balance(&self) -> Check {
         let all = self.all();
-        // Second by second, so that one too many does not hide another that was lost.
-        let window = self.evidence.window();
-        let intervals = self.evidence.jobs.iter().flat_map(|job| job.range(window.clone()));
-        let lost: u64 = intervals
-            .map(|Interval { counts, .. }| counts.arrivals.abs_diff(counts.balance.scheduled()))
+        // Step by step, so that one too many does not hide another that was lost.
+        let window = self.evidence.steps.window();
+        let steps = self.evidence.jobs.iter().flat_map(|job| job.range(window.clone()));
+        let lost: u64 = steps
+            .map(|Step { counts, .. }| counts.arrivals.abs_diff(counts.balance.scheduled()))
             .sum();
         let check = Check::new("balance", "requests", lost as f64, 0.0);
         let sentence = format!(
@@ -347,7 +346,7 @@ impl<'a> Findings<'a> {
             if kind == EventKind::OutageBegan {
                 away += 1;
                 if away == 1 {
-                    outages.push(at..self.evidence.end.max(at));
+                    outages.push(at..self.evidence.end().max(at));
                 }
             } else {
                 away = away.saturating_sub(1);

@@ -4,8 +4,11 @@ use std::ops::Range;
 
 use base::{Class, Code, Nanos};
 use hdrhistogram::Histogram;
-use record::{Counts, Ends, Event, Gauge, Grid, Kind};
+use record::{Counts, Ends, Event, Kind};
 use workload::Plan;
+
+use crate::distribution::Distribution;
+use crate::steps::Steps;
 
 /// A run as its record tells it.
 #[derive(Clone, Debug)]
@@ -16,12 +19,10 @@ pub struct Evidence {
     pub is_virtual: bool,
     /// How many lanes the measured phase had.
     pub threads: u16,
-    /// Where the intervals lie.
-    pub grid: Grid,
+    /// The steps that it is divided into, up to its end.
+    pub steps: Steps,
     /// How the run ended; `None` if it was killed.
     pub ended: Option<HowEnded>,
-    /// When the schedule ended, since time zero; of a killed run, when its record ends.
-    pub end: Nanos,
     /// The jobs in the plan's order.
     pub jobs: Vec<JobEvidence>,
     /// What happened.
@@ -50,25 +51,31 @@ pub enum HowEnded {
 /// One job.
 #[derive(Clone, Debug)]
 pub struct JobEvidence {
-    /// Its intervals from the first.
-    pub intervals: Vec<Interval>,
+    /// What came of its steps, from the first; steps in which nothing happened may be missing at
+    /// the end.
+    pub steps: Vec<Step>,
     /// The distributions of the window.
     pub window: Vec<(Kind, Histogram<u64>)>,
     /// The response times of each probe: consecutive parts of the window.
-    pub probes: Vec<(Range<record::Interval>, Histogram<u64>)>,
+    pub probes: Vec<(Range<usize>, Distribution)>,
+    /// The same in at most [`ROWS`] parts: of a few probes each, by their merged histograms.
+    pub course: Vec<(Range<usize>, Distribution)>,
     /// The errors of the window.
     pub failures: Vec<(Class, Code, u64)>,
 }
 
-/// The scalars of one interval.
+/// The most parts that the course of a window has, so that it can be read as a table.
+pub const ROWS: usize = 20;
+
+/// The scalars of a job in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Interval {
+pub struct Step {
     /// By intended start.
     pub counts: Counts,
     /// By end.
     pub ends: Ends,
-    /// What the job looked like as it ended.
-    pub gauge: Gauge,
+    /// The most connections that were open at the end of an interval.
+    pub connections: u64,
 }
 
 /// What the generator's process had used by an instant.
@@ -111,41 +118,44 @@ pub struct LoadPoint {
 }
 
 impl Evidence {
-    /// The intervals of the window.
-    pub fn window(&self) -> Range<record::Interval> {
-        let first = self.grid.first_of_window();
-        let last = match self.end.0.checked_sub(1) {
-            Some(last) if self.end > self.grid.warmup() => {
-                self.grid.interval(Nanos(last)).saturating_add(1)
-            }
-            _ => first,
-        };
-        first..last.max(first)
+    /// When the schedule ended, since time zero; of a killed run, when its record ends.
+    pub fn end(&self) -> Nanos {
+        self.steps.end()
     }
 
     /// How long the window is.
     pub fn window_length(&self) -> Nanos {
-        self.end.saturating_sub(self.grid.warmup())
+        self.end().saturating_sub(self.steps.warmup())
+    }
+}
+
+impl Step {
+    /// Adds another part of the same step.
+    pub fn merge(&mut self, other: &Step) {
+        let Step { counts, ends, connections } = other;
+        self.counts.merge(counts);
+        self.ends.merge(ends);
+        self.connections = self.connections.max(*connections);
     }
 }
 
 impl JobEvidence {
-    /// The intervals of a range; those that the record does not reach are empty.
-    pub fn range(&self, range: Range<record::Interval>) -> impl Iterator<Item = Interval> {
-        range.map(|interval| self.intervals.get(interval as usize).copied().unwrap_or_default())
+    /// Some steps; those that the record does not reach are empty.
+    pub fn range(&self, range: Range<usize>) -> impl Iterator<Item = Step> {
+        range.map(|step| self.steps.get(step).copied().unwrap_or_default())
     }
 
-    /// The counts of a range of intervals, by intended start.
-    pub fn counts(&self, range: Range<record::Interval>) -> Counts {
+    /// The counts of some steps, by intended start.
+    pub fn counts(&self, range: Range<usize>) -> Counts {
         let mut sum = Counts::default();
-        self.range(range).for_each(|interval| sum.merge(&interval.counts));
+        self.range(range).for_each(|step| sum.merge(&step.counts));
         sum
     }
 
-    /// The counts of a range of intervals, by end.
-    pub fn ends(&self, range: Range<record::Interval>) -> Ends {
+    /// The counts of some steps, by end.
+    pub fn ends(&self, range: Range<usize>) -> Ends {
         let mut sum = Ends::default();
-        self.range(range).for_each(|interval| sum.merge(&interval.ends));
+        self.range(range).for_each(|step| sum.merge(&step.ends));
         sum
     }
 

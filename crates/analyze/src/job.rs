@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use base::{Class, Code};
-use hdrhistogram::Histogram;
-use record::{Counts, Gauge, Kind};
+use record::{Counts, Kind};
 
 use crate::checks::Findings;
 use crate::distribution::Distribution;
@@ -46,8 +45,10 @@ pub struct JobSummary {
     pub errors_by_code: Vec<(Class, Code, u64)>,
     /// The most connections that were open at the end of an interval.
     pub connections: u64,
-    /// The window in parts.
+    /// The window in parts, as long as the plan says.
     pub probes: Vec<Probe>,
+    /// The window in at most [`ROWS`](crate::ROWS) parts.
+    pub course: Vec<Probe>,
     /// What the job is judged by.
     pub slos: Vec<Judgement>,
 }
@@ -79,7 +80,7 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
     let evidence = findings.evidence;
     let plan = &evidence.plan.jobs[place];
     let job = &evidence.jobs[place];
-    let window = evidence.window();
+    let window = evidence.steps.window();
     let ends = job.ends(window.clone());
     let length = evidence.window_length().as_secs_f64();
     let per_s = |count: u64| (length > 0.0).then(|| count as f64 / length);
@@ -104,14 +105,11 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
         error: distribution(Kind::Error),
         statements: statements(findings, place),
         errors_by_code: job.failures.clone(),
-        connections: most(job.range(window).map(|interval| interval.gauge)),
-        probes: probes(evidence, place, usize::MAX),
+        connections: job.range(window).map(|step| step.connections).max().unwrap_or(0),
+        probes: parts(evidence, job, &job.probes),
+        course: parts(evidence, job, &job.course),
         slos: plan.slos.iter().map(|slo| judge(slo, &measured)).collect(),
     }
-}
-
-fn most(gauges: impl Iterator<Item = Gauge>) -> u64 {
-    gauges.map(|gauge| gauge.connections).max().unwrap_or(0)
 }
 
 fn statements(findings: &Findings<'_>, place: usize) -> Vec<StatementSummary> {
@@ -132,32 +130,20 @@ fn statements(findings: &Findings<'_>, place: usize) -> Vec<StatementSummary> {
     statements.map(summary).collect()
 }
 
-/// The window of the job at `place` in at most `parts` parts: consecutive probes are merged, so
-/// that a table over time has a length that can be read.
-pub fn probes(evidence: &Evidence, place: usize, parts: usize) -> Vec<Probe> {
-    let job = &evidence.jobs[place];
-    let merged = job.probes.len().div_ceil(parts.max(1)).max(1);
-    job.probes.chunks(merged).map(|part| probe(evidence, job, part)).collect()
-}
-
-/// Consecutive probes as one; `part` is not empty.
-fn probe(
+fn parts(
     evidence: &Evidence,
     job: &JobEvidence,
-    part: &[(Range<record::Interval>, Histogram<u64>)],
-) -> Probe {
-    let range = part[0].0.start..part[part.len() - 1].0.end;
-    let start = evidence.grid.start(range.start);
-    let end = evidence.grid.start(range.end).min(evidence.end);
-    let length = end.saturating_sub(start).as_secs_f64();
-    let completed = job.ends(range).completed as f64;
-    let mut response = part[0].1.clone();
-    for (_, histogram) in &part[1..] {
-        response.add(histogram).expect("histograms of one kind have the same bounds");
-    }
-    Probe {
-        start_s: start.as_secs_f64(),
-        throughput_per_s: if length > 0.0 { completed / length } else { 0.0 },
-        response: Distribution::of(&response),
-    }
+    parts: &[(Range<usize>, Distribution)],
+) -> Vec<Probe> {
+    let part = |(steps, response): &(Range<usize>, Distribution)| {
+        let start = evidence.steps.start(steps.start);
+        let length = evidence.steps.start(steps.end).saturating_sub(start).as_secs_f64();
+        let completed = job.ends(steps.clone()).completed as f64;
+        Probe {
+            start_s: start.as_secs_f64(),
+            throughput_per_s: if length > 0.0 { completed / length } else { 0.0 },
+            response: response.clone(),
+        }
+    };
+    parts.iter().map(part).collect()
 }

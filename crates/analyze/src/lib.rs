@@ -14,14 +14,16 @@ mod evidence;
 mod job;
 mod limiter;
 mod slo;
+mod steps;
 mod summary;
 
 pub use check::{Check, Status, Verdict};
 pub use distribution::{Distribution, Quantile};
 pub use evidence::{
-    ClientSample, Evidence, HowEnded, Interval, JobEvidence, LoadEvidence, LoadPoint,
+    ClientSample, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint, ROWS, Step,
 };
-pub use job::{JobSummary, Probe, StatementSummary, probes};
+pub use job::{JobSummary, Probe, StatementSummary};
 pub use limiter::{Component, Limiter};
 pub use slo::Judgement;
+pub use steps::Steps;
 pub use summary::{ClientSummary, LoadSummary, Summary, Window, summarize};

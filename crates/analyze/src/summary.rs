@@ -76,7 +76,7 @@ pub struct LoadSummary {
 /// Judges and sums up a run.
 pub fn summarize(evidence: &Evidence) -> Summary {
     let findings = Findings::new(evidence);
-    let warmup_s = evidence.grid.warmup().as_secs_f64();
+    let warmup_s = evidence.steps.warmup().as_secs_f64();
     let jobs: Vec<JobSummary> =
         (0..evidence.jobs.len()).map(|place| job::summarize(&findings, place)).collect();
     Summary {
@@ -84,7 +84,7 @@ pub fn summarize(evidence: &Evidence) -> Summary {
         window: Window {
             warmup_s,
             start_s: warmup_s,
-            end_s: evidence.end.as_secs_f64().max(warmup_s),
+            end_s: evidence.end().as_secs_f64().max(warmup_s),
         },
         loads: evidence.loads.iter().map(load).collect(),
         limiter: limiter::name(&findings),
@@ -98,9 +98,9 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     if evidence.is_virtual {
         return None;
     }
-    let start = evidence.grid.warmup();
+    let start = evidence.steps.warmup();
     let inside =
-        |at: Nanos| at >= start && at.saturating_sub(Nanos::from_millis(500)) <= evidence.end;
+        |at: Nanos| at >= start && at.saturating_sub(Nanos::from_millis(500)) <= evidence.end();
     let samples: Vec<_> = evidence.client.iter().filter(|sample| inside(sample.at)).collect();
     let (first, last) = (samples.first()?, samples.last()?);
     if first.at == last.at {
@@ -110,7 +110,7 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     let system_s = last.system.saturating_sub(first.system).as_secs_f64();
     // The last sample may be up to a second before the window's end: what was completed after it
     // has no processor time here. Samples lie between intervals.
-    let meanwhile = evidence.grid.interval(first.at)..evidence.grid.interval(last.at);
+    let meanwhile = evidence.steps.between(first.at, last.at);
     let jobs = evidence.jobs.iter();
     let completed: u64 = jobs.map(|job| job.ends(meanwhile.clone()).completed).sum();
     let us_per_query = (completed > 0).then(|| (user_s + system_s) * 1e6 / completed as f64);

@@ -1,15 +1,22 @@
 //! From a record to what the analysis looks at.
 
-use analyze::{ClientSample, Evidence, HowEnded, Interval, JobEvidence, LoadEvidence, LoadPoint};
+use std::ops::Range;
+
+use analyze::{
+    ClientSample, Distribution, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint, ROWS,
+    Step, Steps,
+};
 use base::Nanos;
+use hdrhistogram::Histogram;
 use record::{
-    Archive, Balance, EndKind, HIGHEST, IntervalCounts, JobIndex, Kind, Pace, RecordError,
+    Archive, Balance, Counts, EndKind, HIGHEST, Interval, IntervalCounts, JobIndex, Kind, Pace,
+    RecordError,
 };
 use workload::{Overrides, Plan};
 
 /// The most intervals that may follow each other without a row: those of a day. Every interval that
 /// the run lived through has one, unless the generator itself stood still.
-const GAP: u32 = 86_400;
+const GAP: Interval = 86_400;
 
 /// Reads a record.
 ///
@@ -21,7 +28,6 @@ const GAP: u32 = 86_400;
 pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
     let header = archive.header();
     let plan = plan(archive)?;
-    let grid = archive.grid();
     let end = match archive.end() {
         Some(end) => end.at,
         None => written_until(archive)?,
@@ -29,9 +35,8 @@ pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
     let mut evidence = Evidence {
         is_virtual: header.pace == Pace::Virtual,
         threads: header.lanes,
-        grid,
+        steps: Steps::new(archive.grid(), end, plan.probe),
         ended: archive.end().map(|end| how(end.kind)),
-        end,
         jobs: Vec::new(),
         events: archive.events()?,
         client: client(archive)?,
@@ -69,9 +74,12 @@ fn how(end: EndKind) -> HowEnded {
 fn written_until(archive: &Archive) -> Result<Nanos, RecordError> {
     let mut last = None;
     for job in archive.jobs() {
-        let intervals = archive.intervals(job)?;
-        let whole = intervals.iter().rev().find(|interval| interval.gauge.is_some());
-        last = last.max(whole.map(|interval| interval.interval));
+        archive.each_interval(job, |row| {
+            if row.gauge.is_some() {
+                last = last.max(Some(row.interval));
+            }
+            Ok(())
+        })?;
     }
     Ok(last.map_or(Nanos::ZERO, |interval| archive.grid().end(interval)))
 }
@@ -81,86 +89,109 @@ fn job_evidence(
     run: &Evidence,
     job: JobIndex,
 ) -> Result<JobEvidence, RecordError> {
-    let window = run.window();
+    let Counted { steps, given_up } = counted(archive, run, job)?;
+    let window = run.steps.intervals(run.steps.window());
+    let response = |intervals: Range<Interval>| -> Result<Histogram<u64>, RecordError> {
+        let mut response = archive.histogram(job, Kind::Response, intervals.clone())?;
+        given_up.add(intervals, &mut response);
+        Ok(response)
+    };
     let mut evidence = JobEvidence {
-        intervals: intervals(archive, run, job)?,
+        steps,
         window: Vec::new(),
         probes: Vec::new(),
+        course: Vec::new(),
         failures: Vec::new(),
     };
     for kind in archive.kinds(job) {
-        evidence.window.push((kind, archive.histogram(job, kind, window.clone())?));
+        let histogram = match kind {
+            Kind::Response => response(window.clone())?,
+            other => archive.histogram(job, other, window.clone())?,
+        };
+        evidence.window.push((kind, histogram));
     }
-    let step = u32::try_from(run.plan.probe.0.div_ceil(1_000_000_000)).unwrap_or(u32::MAX).max(1);
-    for start in window.clone().step_by(step as usize) {
-        let range = start..start.saturating_add(step).min(window.end);
-        let response = archive.histogram(job, Kind::Response, range.clone())?;
-        evidence.probes.push((range, response));
+    let probes = run.steps.probes(run.plan.probe);
+    for part in probes.chunks(probes.len().div_ceil(ROWS).max(1)) {
+        let mut merged = Kind::Response.histogram();
+        for probe in part {
+            let histogram = response(run.steps.intervals(probe.clone()))?;
+            evidence.probes.push((probe.clone(), Distribution::of(&histogram)));
+            merged.add(&histogram).expect("histograms of one kind have the same bounds");
+        }
+        let whole = part[0].start..part[part.len() - 1].end;
+        evidence.course.push((whole, Distribution::of(&merged)));
     }
     for failure in archive.failures(job, window)? {
         evidence.failures.push((failure.class, failure.code, failure.count));
     }
-    if run.ended.is_none() {
-        give_up_open(&mut evidence, run);
-    }
     Ok(evidence)
 }
 
-/// The intervals of a job from the first; of a killed run, as far as they are whole.
-fn intervals(
-    archive: &Archive,
-    run: &Evidence,
-    job: JobIndex,
-) -> Result<Vec<Interval>, RecordError> {
-    let mut rows = archive.intervals(job)?;
-    if run.ended.is_none() {
-        rows.retain(|row| run.grid.start(row.interval) < run.end);
-    }
-    let mut intervals: Vec<Interval> = Vec::new();
-    for IntervalCounts { interval, counts, ends, gauge } in rows {
-        let next = intervals.len();
-        if interval as usize > next + GAP as usize {
-            return Err(archive.damaged(format!("no interval from {next} to {interval}")));
-        }
-        intervals.resize(interval as usize, Interval::default());
-        intervals.push(Interval { counts, ends, gauge: gauge.unwrap_or_default() });
-    }
-    if run.window().end as usize > intervals.len() + GAP as usize {
-        let what = format!("it ends after {} intervals of {}", intervals.len(), run.window().end);
-        return Err(archive.damaged(what));
-    }
-    Ok(intervals)
+/// The scalars of a job's steps, and what a killed run left open in them.
+#[derive(Default)]
+struct Counted {
+    steps: Vec<Step>,
+    given_up: GivenUp,
 }
 
-/// Counts the requests of a killed run that were open at its end as unsent, and times them at the
-/// least age that each can have had: as if it had come due at the end of its interval. That is
+fn counted(archive: &Archive, run: &Evidence, job: JobIndex) -> Result<Counted, RecordError> {
+    let mut counted = Counted::default();
+    let mut next = 0;
+    archive.each_interval(job, |row| {
+        check_gap(archive, next, row.interval)?;
+        next = row.interval.saturating_add(1);
+        let Some(place) = run.steps.of(row.interval) else { return Ok(()) };
+        let IntervalCounts { interval, mut counts, ends, gauge } = row;
+        if run.ended.is_none() {
+            let age = run.end().saturating_sub(archive.grid().end(interval));
+            counted.given_up.note(interval, age, &mut counts);
+        }
+        let connections = gauge.map_or(0, |gauge| gauge.connections);
+        if counted.steps.len() <= place {
+            counted.steps.resize(place + 1, Step::default());
+        }
+        counted.steps[place].merge(&Step { counts, ends, connections });
+        Ok(())
+    })?;
+    check_gap(archive, next, run.steps.intervals(0..run.steps.len()).end)?;
+    Ok(counted)
+}
+
+/// Whether the interval `next` may be missing up to `found`.
+fn check_gap(archive: &Archive, next: Interval, found: Interval) -> Result<(), RecordError> {
+    match found > next.saturating_add(GAP) {
+        true => Err(archive.damaged(format!("no interval from {next} to {found}"))),
+        false => Ok(()),
+    }
+}
+
+/// The requests of a killed run that were open at its end. They count as unsent, and are timed at
+/// the least age that each can have had: as if it had come due at the end of its interval. That is
 /// nothing for those of the last interval, and since a time of nothing would flatter the quantiles,
 /// they have no time.
-fn give_up_open(evidence: &mut JobEvidence, run: &Evidence) {
-    let window = run.window();
-    let JobEvidence { intervals, window: distributions, probes, failures: _ } = evidence;
-    let response = distributions.iter_mut().filter(|(kind, _)| *kind == Kind::Response);
-    let response = response.map(|(_, histogram)| (window.clone(), histogram));
-    let probes = probes.iter_mut().map(|(range, histogram)| (range.clone(), histogram));
-    let mut parts: Vec<_> = response.chain(probes).collect();
-    for (interval, row) in (0..).zip(intervals) {
-        let (open, counts) = (row.counts.open(), &mut row.counts);
-        let balance = counts.balance;
+#[derive(Default)]
+struct GivenUp(Vec<(Interval, Nanos, u64)>);
+
+impl GivenUp {
+    /// Turns the requests that are open in an interval into unsent ones.
+    fn note(&mut self, interval: Interval, age: Nanos, counts: &mut Counts) {
+        let (open, balance) = (counts.open(), counts.balance);
         counts.balance = Balance::of(
             balance.completed(),
             balance.errors(),
             balance.rejected(),
             balance.unsent() + open,
         );
-        let age = run.end.saturating_sub(run.grid.end(interval));
-        if open == 0 || age == Nanos::ZERO {
-            continue;
+        if open > 0 && age > Nanos::ZERO {
+            counts.overflows += if age > HIGHEST { open } else { 0 };
+            self.0.push((interval, age.min(HIGHEST), open));
         }
-        if age > HIGHEST {
-            counts.overflows += open;
-        }
-        for (_, histogram) in parts.iter_mut().filter(|(part, _)| part.contains(&interval)) {
-            histogram.saturating_record_n(age.min(HIGHEST).0, open);
+    }
+
+    /// Adds their ages to the response times of some intervals.
+    fn add(&self, intervals: Range<Interval>, response: &mut Histogram<u64>) {
+        for (_, age, open) in self.0.iter().filter(|(at, ..)| intervals.contains(at)) {
+            response.saturating_record_n(age.0, *open);
         }
     }
 }

@@ -5,8 +5,8 @@ use base::Nanos;
 use record::{EventKind, Kind};
 
 use crate::support::{
-    CHECKS, MIXED, OPEN, PER_S, add_times, answered, check, event, nothing, only, set_times,
-    steady, turn_bad,
+    CHECKS, MIXED, OPEN, PER_S, add_times, answered, check, end_at, event, nothing, only,
+    set_times, steady, turn_bad,
 };
 
 /// The first second of the window.
@@ -36,7 +36,7 @@ fn complete_tells_how_a_run_ended() {
     ] {
         let mut evidence = steady(OPEN);
         evidence.ended = ended;
-        evidence.end = Nanos::from_secs(30);
+        end_at(&mut evidence, Nanos::from_secs(30));
         let check = only("complete", status, &evidence);
         assert!(check.explain.contains(words), "{check:?}");
         assert_eq!((check.value, check.limit), (Some(30.0), Some(60.0)));
@@ -55,7 +55,7 @@ fn a_run_without_a_duration_is_complete_when_the_user_ends_it() {
 #[test]
 fn a_run_that_never_came_to_its_jobs_is_not_complete() {
     let mut evidence = nothing("[read]\nquery = select 1\nrate = 1000\n");
-    evidence.end = Nanos::ZERO;
+    end_at(&mut evidence, Nanos::ZERO);
     for (ended, words) in [
         (Some(HowEnded::Interrupted), "the user ended the run before its jobs began"),
         (None, "the run was killed: its record ends before its jobs began"),
@@ -91,9 +91,9 @@ fn complete_says_how_many_requests_were_open_when_the_run_was_killed() {
 #[test]
 fn a_window_without_a_request_is_invalid() {
     let mut evidence = steady(OPEN);
-    evidence.jobs[0].intervals.truncate(FIRST);
+    evidence.jobs[0].steps.truncate(FIRST);
     assert_eq!(check("window", &evidence).status, Status::Invalid);
-    evidence.jobs[0].intervals.push(answered(1));
+    evidence.jobs[0].steps.push(answered(1));
     let check = check("window", &evidence);
     assert_eq!((check.status, check.value), (Status::Pass, Some(1.0)));
     assert_eq!(check.explain, "1 requests in 50.0 s");
@@ -102,7 +102,7 @@ fn a_window_without_a_request_is_invalid() {
 #[test]
 fn a_request_that_is_lost_in_the_window_is_a_fault_of_the_balance() {
     let lose = |evidence: &mut Evidence, second: usize| {
-        evidence.jobs[0].intervals[second].counts.arrivals += 1;
+        evidence.jobs[0].steps[second].counts.arrivals += 1;
     };
     let mut evidence = steady(OPEN);
     lose(&mut evidence, FIRST - 1);
@@ -114,12 +114,12 @@ fn a_request_that_is_lost_in_the_window_is_a_fault_of_the_balance() {
 #[test]
 fn one_request_too_many_does_not_hide_another_that_was_lost() {
     let mut evidence = steady(MIXED);
-    evidence.jobs[0].intervals[20].counts.arrivals += 1;
-    evidence.jobs[1].intervals[20].counts.arrivals -= 1;
+    evidence.jobs[0].steps[20].counts.arrivals += 1;
+    evidence.jobs[1].steps[20].counts.arrivals -= 1;
     assert_eq!(only("balance", Status::Invalid, &evidence).value, Some(2.0));
     let mut evidence = steady(OPEN);
-    evidence.jobs[0].intervals[20].counts.arrivals += 1;
-    evidence.jobs[0].intervals[21].counts.arrivals -= 1;
+    evidence.jobs[0].steps[20].counts.arrivals += 1;
+    evidence.jobs[0].steps[21].counts.arrivals -= 1;
     assert_eq!(only("balance", Status::Invalid, &evidence).value, Some(2.0));
 }
 
@@ -188,7 +188,7 @@ fn without_a_request_that_was_sent_there_is_no_send_lag() {
 fn failing(workload: &str, failed: u64, accepted: u64) -> Evidence {
     let mut evidence = steady(workload);
     turn_bad(&mut evidence, 0, 20, [failed, 0, 0]);
-    evidence.jobs[0].intervals[20].counts.accepted_errors = accepted;
+    evidence.jobs[0].steps[20].counts.accepted_errors = accepted;
     evidence
 }
 
@@ -221,8 +221,8 @@ fn accepted_errors_and_errors_of_the_warm_up_are_no_fault() {
 #[test]
 fn a_job_that_fails_does_not_hide_behind_a_busier_one() {
     let mut evidence = steady(MIXED);
-    evidence.jobs[1].intervals = vec![answered(0); 60];
-    evidence.jobs[1].intervals[30] = answered(20);
+    evidence.jobs[1].steps = vec![answered(0); 60];
+    evidence.jobs[1].steps[30] = answered(20);
     turn_bad(&mut evidence, 1, 30, [20, 0, 0]);
     let check = only("errors", Status::Invalid, &evidence);
     assert_eq!(check.explain, "20 of the 20 requests of [write] failed unexpectedly");
@@ -283,9 +283,9 @@ fn a_server_that_takes_fewer_connections_makes_a_run_suspect() {
 #[test]
 fn a_time_beyond_the_histograms_makes_a_run_invalid() {
     let mut evidence = steady(OPEN);
-    evidence.jobs[0].intervals[FIRST - 1].counts.overflows = 1;
+    evidence.jobs[0].steps[FIRST - 1].counts.overflows = 1;
     only("overflow", Status::Pass, &evidence);
-    evidence.jobs[0].intervals[FIRST].counts.overflows = 1;
+    evidence.jobs[0].steps[FIRST].counts.overflows = 1;
     assert_eq!(only("overflow", Status::Invalid, &evidence).value, Some(1.0));
 }
 
@@ -306,7 +306,7 @@ fn the_worst_of_several_faults_is_the_verdict() {
     assert_eq!(summarize(&evidence).verdict.word(), "VALID", "what is not possible is no fault");
     evidence.ended = Some(HowEnded::Interrupted);
     assert_eq!(summarize(&evidence).verdict.word(), "SUSPECT");
-    evidence.jobs[0].intervals[20].counts.overflows = 1;
+    evidence.jobs[0].steps[20].counts.overflows = 1;
     let verdict = summarize(&evidence).verdict;
     assert_eq!(verdict.word(), "INVALID");
     let names = |status| verdict.with(status).map(|check| check.name).collect::<Vec<_>>();

@@ -1,20 +1,20 @@
 //! The window's bounds, and the numbers that are made of what lies in it.
 
-use analyze::{Evidence, LoadEvidence, LoadPoint, probes, summarize};
+use analyze::{Distribution, Evidence, LoadEvidence, LoadPoint, summarize};
 use base::Nanos;
 use record::{Grid, Kind};
 
-use crate::support::{MIXED, OPEN, PER_S, answered, nothing, steady, used};
+use crate::support::{MIXED, OPEN, PER_S, answered, end_at, nothing, steady, used};
 
 /// A run with this warm-up and end, in milliseconds, and a request at an instant.
 fn one_request(warmup: u64, end: u64, at: u64) -> Evidence {
     let mut evidence = nothing(OPEN);
     evidence.plan.warmup = Nanos::from_millis(warmup);
-    evidence.grid = Grid::new(Nanos::from_millis(warmup), Some(Nanos::from_millis(end)));
-    evidence.end = Nanos::from_millis(end);
-    let interval = evidence.grid.interval(Nanos::from_millis(at)) as usize;
-    evidence.jobs[0].intervals = vec![answered(0); interval];
-    evidence.jobs[0].intervals.push(answered(1));
+    evidence.plan.duration = Some(Nanos::from_millis(end));
+    end_at(&mut evidence, Nanos::from_millis(end));
+    let grid = Grid::new(evidence.plan.warmup, evidence.plan.duration);
+    evidence.jobs[0].steps = vec![answered(0); grid.interval(Nanos::from_millis(at)) as usize];
+    evidence.jobs[0].steps.push(answered(1));
     evidence
 }
 
@@ -51,12 +51,12 @@ fn the_window_begins_after_the_warm_up_and_ends_with_the_schedule() {
 #[test]
 fn throughput_counts_what_ends_in_the_window() {
     let mut evidence = steady(OPEN);
-    let intervals = &mut evidence.jobs[0].intervals;
-    intervals[10].ends.completed += 500;
-    intervals[59].ends.completed -= 250;
-    intervals[9].ends.completed = 0;
-    intervals.push(answered(PER_S));
-    intervals[60].counts = Default::default();
+    let steps = &mut evidence.jobs[0].steps;
+    steps[10].ends.completed += 500;
+    steps[59].ends.completed -= 250;
+    steps[9].ends.completed = 0;
+    steps.push(answered(PER_S));
+    steps[60].counts = Default::default();
     let job = summarize(&evidence).jobs.remove(0);
     assert_eq!(job.throughput_per_s, Some((50_000.0 + 250.0) / 50.0));
     assert_eq!(job.rows_per_s, Some(1_000.0));
@@ -66,10 +66,10 @@ fn throughput_counts_what_ends_in_the_window() {
 #[test]
 fn a_window_that_ends_within_a_second_is_as_long_as_it_is() {
     let mut evidence = steady(OPEN);
-    evidence.end = Nanos::from_millis(59_500);
+    end_at(&mut evidence, Nanos::from_millis(59_500));
     let job = summarize(&evidence).jobs.remove(0);
     assert_eq!(job.throughput_per_s, Some(50_000.0 / 49.5));
-    evidence.end = Nanos::from_secs(10);
+    end_at(&mut evidence, Nanos::from_secs(10));
     assert_eq!(summarize(&evidence).jobs[0].throughput_per_s, None);
 }
 
@@ -77,14 +77,14 @@ fn a_window_that_ends_within_a_second_is_as_long_as_it_is() {
 /// milliseconds.
 fn with_probes() -> Evidence {
     let mut evidence = steady(OPEN);
-    evidence.jobs[0].probes = (1..=5u32)
+    evidence.jobs[0].probes = (1..=5usize)
         .map(|ten| {
             let mut response = Kind::Response.histogram();
-            response.record_n(u64::from(ten) * 1_000_000, u64::from(ten)).unwrap();
-            (ten * 10..ten * 10 + 10, response)
+            response.record_n(ten as u64 * 1_000_000, ten as u64).unwrap();
+            (ten * 10..ten * 10 + 10, Distribution::of(&response))
         })
         .collect();
-    evidence.jobs[0].intervals[20].ends.completed += 10 * PER_S;
+    evidence.jobs[0].steps[20].ends.completed += 10 * PER_S;
     evidence
 }
 
@@ -101,23 +101,11 @@ fn probes_are_the_parts_of_the_window() {
 }
 
 #[test]
-fn probes_are_merged_into_as_many_parts_as_can_be_read() {
-    let evidence = with_probes();
-    for (most, counts) in
-        [(1, vec![15]), (2, vec![6, 9]), (4, vec![3, 7, 5]), (5, vec![1, 2, 3, 4, 5])]
-    {
-        let parts = probes(&evidence, 0, most);
-        assert_eq!(parts.iter().map(|part| part.response.count).collect::<Vec<_>>(), counts);
-    }
-    assert_eq!(probes(&evidence, 0, 4)[0].throughput_per_s, 1_500.0);
-    assert_eq!(probes(&evidence, 0, 0).len(), 1);
-}
-
-#[test]
 fn the_last_probe_is_as_long_as_the_window_reaches() {
     let mut evidence = with_probes();
-    evidence.end = Nanos::from_secs(52);
-    evidence.jobs[0].intervals.truncate(52);
+    end_at(&mut evidence, Nanos::from_secs(52));
+    evidence.jobs[0].steps.truncate(52);
+    evidence.jobs[0].probes[4].0.end = 52;
     let probes = summarize(&evidence).jobs.remove(0).probes;
     assert_eq!(probes[4].throughput_per_s, 1_000.0);
 }
@@ -140,7 +128,7 @@ fn processor_time_per_query_is_that_of_the_window() {
 #[test]
 fn requests_after_the_last_sample_have_no_processor_time() {
     let mut evidence = steady(OPEN);
-    evidence.end = Nanos::from_millis(59_900);
+    end_at(&mut evidence, Nanos::from_millis(59_900));
     evidence.client.truncate(60);
     let client = summarize(&evidence).client.unwrap();
     assert!((client.us_per_query.unwrap() - 40.0).abs() < 1e-9, "{client:?}");

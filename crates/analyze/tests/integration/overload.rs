@@ -1,6 +1,6 @@
 //! Loads beyond the capacity, and loads that only look like it.
 
-use analyze::{Evidence, Interval, Status, summarize};
+use analyze::{Evidence, Status, Step, summarize};
 use base::{Nanos, Seed, Stamp, Stream};
 use record::{Balance, Counts};
 use sim::{Config, Hints, Server, Service};
@@ -25,7 +25,7 @@ fn a_backlog_that_grows_makes_a_run_suspect_and_withholds_its_response_times() {
 fn a_backlog_that_does_not_grow_is_none_of_it() {
     let mut evidence = steady(OPEN);
     assert_eq!(only("backlog", Status::Pass, &evidence).explain, "the backlog did not grow");
-    evidence.jobs[0].intervals[FIRST - 1].ends.completed -= 900;
+    evidence.jobs[0].steps[FIRST - 1].ends.completed -= 900;
     only("backlog", Status::Pass, &evidence);
     assert!(!summarize(&evidence).jobs[0].exceeds_capacity);
 }
@@ -47,7 +47,7 @@ fn a_stall_that_recovers_is_no_overload() {
     for length in [1, 3, 8] {
         for from in [FIRST, MIDDLE, 60 - 2 * length] {
             let mut evidence = steady(OPEN);
-            let seconds = &mut evidence.jobs[0].intervals[from..];
+            let seconds = &mut evidence.jobs[0].steps[from..];
             for (second, interval) in seconds.iter_mut().enumerate().take(2 * length) {
                 interval.ends.completed = if second < length { 0 } else { 2 * PER_S };
             }
@@ -60,7 +60,7 @@ fn a_stall_that_recovers_is_no_overload() {
 fn a_backlog_that_shrinks_is_no_overload() {
     let mut evidence = steady(OPEN);
     answer_only(&mut evidence, 0, 0, 0);
-    for interval in &mut evidence.jobs[0].intervals[FIRST..] {
+    for interval in &mut evidence.jobs[0].steps[FIRST..] {
         interval.ends.completed = PER_S + 150;
     }
     let check = only("backlog", Status::Pass, &evidence);
@@ -83,7 +83,7 @@ fn errors_and_rejections_are_not_part_of_the_backlog() {
     let mut evidence = steady(OPEN);
     for second in 0..60 {
         turn_bad(&mut evidence, 0, second, [600, 0, 0]);
-        evidence.jobs[0].intervals[second].counts.accepted_errors = 600;
+        evidence.jobs[0].steps[second].counts.accepted_errors = 600;
     }
     only("backlog", Status::Pass, &evidence);
 }
@@ -157,7 +157,7 @@ impl Load {
         server.time_zero(Stamp::ZERO);
         let session = server.connect(Stamp::ZERO).unwrap();
         let gaps = Stream::new(Seed(seed), "test", "gaps");
-        let mut intervals = vec![Interval::default(); 60];
+        let mut intervals = vec![Step::default(); 60];
         let mut now = 0.0;
         for number in 0.. {
             now += gaps.draw(number).exponential() / f64::from(per_s);
@@ -170,12 +170,12 @@ impl Load {
                 interval.ends.completed += 1;
             }
         }
-        for Interval { counts, .. } in &mut intervals {
+        for Step { counts, .. } in &mut intervals {
             let arrivals = counts.arrivals;
             *counts =
                 Counts { arrivals, balance: Balance::of(arrivals, 0, 0, 0), ..Counts::default() };
         }
-        evidence.jobs[0].intervals = intervals;
+        evidence.jobs[0].steps = intervals;
         evidence
     }
 

@@ -4,7 +4,7 @@ use analyze::{Evidence, Judgement, summarize};
 use record::{Balance, Counts, Ends, Kind};
 use workload::{Metric, Statistic};
 
-use crate::support::{OPEN, PER_S, answer_only, answered, nothing, steady, turn_bad};
+use crate::support::{OPEN, PER_S, answer_only, answered, end_at, nothing, steady, turn_bad};
 
 /// A run like [`steady`] whose job has this condition.
 fn judged_by(condition: &str) -> Evidence {
@@ -68,7 +68,7 @@ fn failed_is_every_scheduled_request_that_was_not_answered_as_it_should() {
         for (second, bad) in [(12, [90, 0, 0]), (13, [0, 60, 0]), (14, [0, 0, 30])] {
             turn_bad(&mut evidence, 0, second, bad);
         }
-        evidence.jobs[0].intervals[12].counts.accepted_errors = 50;
+        evidence.jobs[0].steps[12].counts.accepted_errors = 50;
         judge(&evidence)
     };
     let share = f64::from(90 - 50 + 60 + 30) / (50 * PER_S) as f64;
@@ -90,7 +90,7 @@ fn what_does_not_exist_meets_nothing() {
         assert_eq!((judgement.met, judgement.value), (false, None), "{condition}");
     }
     let mut ended_early = nothing(&format!("{OPEN}slo = throughput < 1000000\n"));
-    ended_early.end = base::Nanos::from_secs(10);
+    end_at(&mut ended_early, base::Nanos::from_secs(10));
     assert_eq!((judge(&ended_early).met, judge(&ended_early).value), (false, None));
 }
 
@@ -124,13 +124,13 @@ fn every_condition_of_a_job_is_judged() {
 #[test]
 fn more_accepted_errors_than_errors_do_not_make_up_for_others() {
     let mut evidence = judged_by("failed < 1%");
-    evidence.jobs[0].intervals = vec![answered(0); 60];
-    evidence.jobs[0].intervals[20].counts = Counts {
+    evidence.jobs[0].steps = vec![answered(0); 60];
+    evidence.jobs[0].steps[20].counts = Counts {
         arrivals: 10,
         balance: Balance::of(7, 1, 0, 2),
         accepted_errors: 3,
         ..Counts::default()
     };
-    evidence.jobs[0].intervals[20].ends = Ends { completed: 7, errors: 1, rows: 0 };
+    evidence.jobs[0].steps[20].ends = Ends { completed: 7, errors: 1, rows: 0 };
     assert_eq!(judge(&evidence).value, Some(0.2));
 }

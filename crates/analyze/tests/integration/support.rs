@@ -2,10 +2,10 @@
 //! plant one fault in it.
 
 use analyze::{
-    Check, ClientSample, Evidence, HowEnded, Interval, JobEvidence, Status, Summary, summarize,
+    Check, ClientSample, Evidence, HowEnded, JobEvidence, Status, Step, Steps, Summary, summarize,
 };
 use base::Nanos;
-use record::{Balance, Counts, Ends, Event, EventKind, Gauge, Grid, JobIndex, Kind};
+use record::{Balance, Counts, Ends, Event, EventKind, Grid, JobIndex, Kind};
 use workload::Overrides;
 
 /// An open job that is asked 1,000 times a second for a minute, of which 50 s are measured.
@@ -25,7 +25,7 @@ pub(crate) fn steady(workload: &str) -> Evidence {
     let mut evidence = nothing(workload);
     let seconds = seconds(&evidence);
     for place in 0..evidence.jobs.len() {
-        evidence.jobs[place].intervals = vec![answered(PER_S); seconds as usize];
+        evidence.jobs[place].steps = vec![answered(PER_S); seconds as usize];
         for (kind, time_ms, share) in [
             (Kind::Response, 1.0, 0.8),
             (Kind::Response, 4.0, 0.2),
@@ -34,7 +34,7 @@ pub(crate) fn steady(workload: &str) -> Evidence {
             (Kind::Wait, 0.01, 1.0),
             (Kind::SendLag, 0.02, 1.0),
         ] {
-            let measured = evidence.window().len() as f64 * PER_S as f64;
+            let measured = evidence.steps.window().len() as f64 * PER_S as f64;
             add_times(&mut evidence, place, kind, time_ms, (measured * share) as u64);
         }
     }
@@ -49,9 +49,8 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
     let mut evidence = Evidence {
         is_virtual: false,
         threads: 2,
-        grid: Grid::new(plan.warmup, plan.duration),
+        steps: Steps::new(Grid::new(plan.warmup, plan.duration), end, plan.probe),
         ended: Some(HowEnded::Completed),
-        end,
         jobs: plan.jobs.iter().map(|job| idle_job(job.statements.len())).collect(),
         events: Vec::new(),
         client: Vec::new(),
@@ -62,30 +61,37 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
     evidence
 }
 
+/// Lets a run end then.
+pub(crate) fn end_at(evidence: &mut Evidence, at: Nanos) {
+    let grid = Grid::new(evidence.plan.warmup, evidence.plan.duration);
+    evidence.steps = Steps::new(grid, at, evidence.plan.probe);
+}
+
 fn seconds(evidence: &Evidence) -> u64 {
-    evidence.end.0.div_ceil(1_000_000_000)
+    evidence.end().0.div_ceil(1_000_000_000)
 }
 
 fn idle_job(statements: usize) -> JobEvidence {
     let statements = (0..statements as u16).map(Kind::Statement);
     JobEvidence {
-        intervals: Vec::new(),
+        steps: Vec::new(),
         window: Kind::OF_A_JOB.into_iter().chain(statements).map(|k| (k, k.histogram())).collect(),
         probes: Vec::new(),
+        course: Vec::new(),
         failures: Vec::new(),
     }
 }
 
 /// A second with so many requests, all of them answered in it.
-pub(crate) fn answered(requests: u64) -> Interval {
-    Interval {
+pub(crate) fn answered(requests: u64) -> Step {
+    Step {
         counts: Counts {
             arrivals: requests,
             balance: Balance::of(requests, 0, 0, 0),
             ..Counts::default()
         },
         ends: Ends { completed: requests, errors: 0, rows: requests },
-        gauge: Gauge { in_flight: 1, queued: 0, connections: 4 },
+        connections: 4,
     }
 }
 
@@ -115,7 +121,7 @@ pub(crate) fn set_times(evidence: &mut Evidence, place: usize, kind: Kind, ms: f
 
 /// Makes so many completed requests of a second end otherwise: errors, rejected, unsent.
 pub(crate) fn turn_bad(evidence: &mut Evidence, place: usize, second: usize, bad: [u64; 3]) {
-    let Interval { counts, ends, .. } = &mut evidence.jobs[place].intervals[second];
+    let Step { counts, ends, .. } = &mut evidence.jobs[place].steps[second];
     let [errors, rejected, unsent] = bad;
     let completed = counts.balance.completed() - errors - rejected - unsent;
     counts.balance = Balance::of(completed, errors, rejected, unsent);
@@ -125,7 +131,7 @@ pub(crate) fn turn_bad(evidence: &mut Evidence, place: usize, second: usize, bad
 
 /// Lets a job answer all it is asked until `from`, and then so many a second.
 pub(crate) fn answer_only(evidence: &mut Evidence, place: usize, from: usize, per_s: u64) {
-    for interval in &mut evidence.jobs[place].intervals[from..] {
+    for interval in &mut evidence.jobs[place].steps[from..] {
         let completed = per_s.min(interval.counts.arrivals);
         interval.ends.completed = completed;
     }

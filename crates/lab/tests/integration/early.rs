@@ -46,12 +46,12 @@ fn check_verdict(workload: &str, kind: Option<EndKind>, expected: [&str; 3]) {
         None => wait_until_written(recorder, &place.record()),
     }
     let (evidence, summary) = read(&place.record());
-    assert_eq!((evidence.end, evidence.window().len()), (Nanos::ZERO, 0));
+    assert_eq!((evidence.end(), evidence.steps.window().len()), (Nanos::ZERO, 0));
     let found = ["complete", "window"].map(|name| check(&summary, name).0);
     assert_eq!([summary.verdict.word(), found[0], found[1]], expected, "{:?}", summary.verdict);
     let load = &summary.loads[0];
     assert_eq!((load.rows, load.rows_per_s), (500, Some(500.0 / 1.5)));
-    let start = evidence.grid.warmup().as_secs_f64();
+    let start = evidence.steps.warmup().as_secs_f64();
     assert_eq!((summary.window.start_s, summary.window.end_s), (start, start));
     for job in &summary.jobs {
         assert_eq!((job.counts.balance.scheduled(), job.throughput_per_s), (0, None));

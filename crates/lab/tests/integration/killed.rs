@@ -73,9 +73,9 @@ fn what_was_open_when_a_run_was_killed_is_unsent_at_the_least_age_that_it_can_ha
         "killed::what_was_open_when_a_run_was_killed_is_unsent_at_the_least_age_that_it_can_have";
     let (evidence, summary) = killed(name);
     assert_eq!((evidence.ended, evidence.plan.seed), (None, SEED));
-    assert_eq!(evidence.end, Nanos::from_secs(5), "second 5 is not whole");
-    assert_eq!(evidence.jobs[0].intervals.len(), 5);
-    let unsent = evidence.jobs[0].intervals.iter().map(|row| row.counts.balance.unsent());
+    assert_eq!(evidence.end(), Nanos::from_secs(5), "second 5 is not whole");
+    assert_eq!(evidence.jobs[0].steps.len(), 5);
+    let unsent = evidence.jobs[0].steps.iter().map(|row| row.counts.balance.unsent());
     assert_eq!(unsent.collect::<Vec<_>>(), [1, 0, 3, 2, 4]);
 
     let job = &summary.jobs[0];

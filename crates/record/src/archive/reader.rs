@@ -161,11 +161,35 @@ impl Archive {
     /// # Errors
     /// The record is damaged, or cannot be read any more.
     pub fn intervals(&self, job: JobIndex) -> Result<Vec<IntervalCounts>, RecordError> {
+        let mut all = Vec::new();
+        self.each_interval(job, |row| {
+            all.push(row);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Shows the intervals of a job one by one, in order, so that a long run needs no more memory
+    /// than a short one.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`], and the first that `show` returns, which sees no more rows then;
+    /// what was shown before the error is right.
+    pub fn each_interval(
+        &self,
+        job: JobIndex,
+        mut show: impl FnMut(IntervalCounts) -> Result<(), RecordError>,
+    ) -> Result<(), RecordError> {
         let all = params![job.0, 0, i64::MAX];
-        self.rows("interval", v1::IntervalRow::SELECT, all, |row| {
+        let mut shown = Ok(());
+        self.each("interval", v1::IntervalRow::SELECT, all, |row| {
             let v1::IntervalRow { interval, counts, ends, gauge } = v1::IntervalRow::read(row)?;
-            Ok(IntervalCounts { interval, counts, ends, gauge })
-        })
+            if shown.is_ok() {
+                shown = show(IntervalCounts { interval, counts, ends, gauge });
+            }
+            Ok(())
+        })?;
+        shown
     }
 
     /// The errors of requests that were meant to start in a range of intervals.
@@ -333,22 +357,35 @@ impl Archive {
         read: impl Fn(&Row<'_>) -> Result<T, Trouble>,
     ) -> Result<Vec<T>, RecordError> {
         let mut found = Vec::new();
+        self.each(table, select, parameters, |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn each(
+        &self,
+        table: &str,
+        select: &str,
+        parameters: impl Params,
+        mut visit: impl FnMut(&Row<'_>) -> Result<(), Trouble>,
+    ) -> Result<(), RecordError> {
+        let mut visited = 0u64;
         let walk = || {
             let mut select = self.connection.prepare_cached(select)?;
             let mut rows = select.query(parameters)?;
             while let Some(row) = rows.next()? {
-                found.push(read(row)?);
+                visit(row)?;
+                visited += 1;
             }
             Ok(())
         };
         let walked: Result<(), Trouble> = walk();
-        match walked {
-            Ok(()) => Ok(found),
-            Err(trouble) => {
-                let place = format!("table `{table}`, row {}", found.len() + 1);
-                Err(trouble.while_reading(&self.path, &place))
-            }
-        }
+        walked.map_err(|trouble| {
+            let place = format!("table `{table}`, row {}", visited + 1);
+            trouble.while_reading(&self.path, &place)
+        })
     }
 }
 

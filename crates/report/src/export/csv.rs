@@ -57,9 +57,9 @@ pub fn csv(archive: &Archive, out: &mut impl Write) -> Result<(), RecordError> {
     for job in archive.jobs() {
         let name = &archive.header().jobs[usize::from(job.0)].name;
         let times = Times::read(archive, job)?;
-        for row in archive.intervals(job)? {
-            write_row(out, cells(archive, name, &row, &times)).map_err(cannot_write)?;
-        }
+        archive.each_interval(job, |row| {
+            write_row(out, cells(archive, name, &row, &times)).map_err(cannot_write)
+        })?;
     }
     out.flush().map_err(cannot_write)
 }

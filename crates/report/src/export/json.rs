@@ -171,9 +171,7 @@ fn client_row(reading: &ClientReading) -> Value {
 
 fn write_intervals<W: Write>(archive: &Archive, rows: &mut Rows<'_, W>) -> Result<(), RecordError> {
     for job in archive.jobs() {
-        for row in archive.intervals(job)? {
-            rows.push(&interval_row(archive, job, &row))?;
-        }
+        archive.each_interval(job, |row| rows.push(&interval_row(archive, job, &row)))?;
     }
     Ok(())
 }
@@ -211,22 +209,32 @@ fn interval_row(archive: &Archive, job: JobIndex, row: &IntervalCounts) -> Value
 
 fn write_failures<W: Write>(archive: &Archive, rows: &mut Rows<'_, W>) -> Result<(), RecordError> {
     for job in archive.jobs() {
-        for IntervalCounts { interval, counts, .. } in archive.intervals(job)? {
-            if counts.balance.errors() == 0 {
-                continue;
+        archive.each_interval(job, |IntervalCounts { interval, counts, .. }| {
+            match counts.balance.errors() {
+                0 => Ok(()),
+                _ => write_failures_of(archive, job, interval, rows),
             }
-            for failure in archive.failures(job, interval..interval.saturating_add(1))? {
-                rows.push(&value!({
-                    "job": name(archive, job),
-                    "start_s": archive.grid().start(interval).as_secs_f64(),
-                    "class": failure.class.name(),
-                    "code": failure.code.to_string(),
-                    "count": failure.count,
-                }))?;
-            }
-        }
+        })?;
     }
     Ok(())
+}
+
+fn write_failures_of<W: Write>(
+    archive: &Archive,
+    job: JobIndex,
+    interval: Interval,
+    rows: &mut Rows<'_, W>,
+) -> Result<(), RecordError> {
+    let failures = archive.failures(job, interval..interval.saturating_add(1))?;
+    failures.into_iter().try_for_each(|failure| {
+        rows.push(&value!({
+            "job": name(archive, job),
+            "start_s": archive.grid().start(interval).as_secs_f64(),
+            "class": failure.class.name(),
+            "code": failure.code.to_string(),
+            "count": failure.count,
+        }))
+    })
 }
 
 fn write_histograms<W: Write>(

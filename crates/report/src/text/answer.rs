@@ -97,7 +97,7 @@ fn ending(view: &View) -> Option<Ending> {
         Some(HowEnded::RecorderFailed) => "Record given up",
         None => "Killed",
     };
-    let mut rest = format!(" after {}", span(view.evidence.end));
+    let mut rest = format!(" after {}", span(view.evidence.end()));
     if let Some(planned) = view.evidence.plan.duration {
         rest.push_str(&format!(" of {}", span(planned)));
     }

@@ -13,9 +13,6 @@ use crate::text::shape;
 use crate::text::table::{Align, Table};
 use crate::view::View;
 
-/// The most rows of the table over time; more probes are merged.
-const PROBES: usize = 20;
-
 /// The quantiles of the smaller tables.
 const SHOWN: [&str; 3] = ["p50", "p95", "p99"];
 
@@ -239,13 +236,13 @@ fn write_statements(page: &mut Page, job: &JobSummary) {
 }
 
 fn write_probes(page: &mut Page, view: &View, place: usize) {
-    let probes = analyze::probes(&view.evidence, place, PROBES);
+    let probes = &view.summary.jobs[place].course;
     if probes.len() < 2 {
         return;
     }
     let titles = ["time from", "requests", "completed", "response p50", "p95", "p99", "max"];
     let mut table = Table::new(titles.map(|title| (title, Align::Right)));
-    for Probe { start_s, throughput_per_s, response } in &probes {
+    for Probe { start_s, throughput_per_s, response } in probes {
         let head = [seconds(*start_s), grouped(response.count), rate(*throughput_per_s)];
         if view.summary.jobs[place].exceeds_capacity {
             table.row_in_words(head, "withheld");

@@ -57,7 +57,7 @@ slo = p99 < 30ms, failed < 0.1%
 pub(crate) fn closed() -> Case {
     let mut case = Case::new(CLOSED).serving(0, Traffic { connections: 4, ..Traffic::of(120) });
     let job = &mut case.evidence.jobs[0];
-    let counts = &mut job.intervals[7].counts;
+    let counts = &mut job.steps[7].counts;
     counts.balance = Balance::of(114, 6, 0, 0);
     (counts.timeouts, counts.accepted_errors, counts.retries, counts.busy_waits) =
         (1, 4, 13, 1_204);
@@ -97,15 +97,14 @@ pub(crate) fn mixed() -> Case {
         .serving(2, Traffic { connections: 8, service: slow, ..Traffic::of(110) });
     let clean_up = &mut case.evidence.jobs[1];
     for second in 0..60 {
-        let mut interval = analyze::Interval::default();
-        interval.gauge.connections = 1;
+        let mut step = analyze::Step { connections: 1, ..Default::default() };
         if second % 10 == 0 && second > 0 {
-            interval.counts.arrivals = 1;
-            interval.counts.balance = Balance::of(1, 0, 0, 0);
-            interval.counts.rows = 36_000;
-            (interval.ends.completed, interval.ends.rows) = (1, 36_000);
+            step.counts.arrivals = 1;
+            step.counts.balance = Balance::of(1, 0, 0, 0);
+            step.counts.rows = 36_000;
+            (step.ends.completed, step.ends.rows) = (1, 36_000);
         }
-        clean_up.intervals.push(interval);
+        clean_up.steps.push(step);
     }
     let times = || [812, 790, 1_034, 822, 845].map(Nanos::from_millis);
     clean_up.window[0].1 = histogram(Kind::Response, times());

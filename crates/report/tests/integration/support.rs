@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use analyze::{Evidence, HowEnded, Interval, JobEvidence};
+use analyze::{Distribution, Evidence, HowEnded, JobEvidence, Step, Steps};
 use base::{Nanos, Seed, Stream, WallTime};
 use hdrhistogram::Histogram;
-use record::{Balance, Counts, End, EndKind, Ends, Gauge, Grid, Kind};
+use record::{Balance, Counts, End, EndKind, Ends, Grid, Kind};
 use report::{About, View};
-use workload::Overrides;
+use workload::{Overrides, Plan};
 
 /// A run that is put together.
 pub(crate) struct Case {
@@ -55,9 +55,8 @@ impl Case {
         let evidence = Evidence {
             is_virtual: false,
             threads: 1,
-            grid: Grid::new(plan.warmup, plan.duration),
+            steps: steps(&plan, end),
             ended: Some(HowEnded::Completed),
-            end,
             jobs,
             events: Vec::new(),
             client: Vec::new(),
@@ -88,7 +87,7 @@ impl Case {
     /// Ended otherwise than by itself, after so many seconds; `None` is killed.
     pub(crate) fn ended(mut self, kind: Option<EndKind>, seconds: u64, text: &str) -> Case {
         let at = Nanos::from_secs(seconds);
-        self.evidence.end = at;
+        self.evidence.steps = steps(&self.evidence.plan, at);
         self.evidence.ended = kind.map(|kind| match kind {
             EndKind::Completed => HowEnded::Completed,
             EndKind::Interrupted => HowEnded::Interrupted,
@@ -104,8 +103,8 @@ impl Case {
 
     /// With these requests in the job at `place`, from time zero to the end.
     pub(crate) fn serving(mut self, place: usize, traffic: Traffic) -> Case {
-        let seconds = self.evidence.end.0.div_ceil(1_000_000_000);
-        let window = self.evidence.window();
+        let seconds = self.evidence.end().0.div_ceil(1_000_000_000);
+        let window = self.evidence.steps.window();
         let stream = Stream::new(Seed(7), "case", &place.to_string());
         let statements = self.evidence.plan.jobs[place].statements.len();
         let job = &mut self.evidence.jobs[place];
@@ -115,9 +114,9 @@ impl Case {
             for number in 0..traffic.per_s {
                 times.count(traffic, stream.draw(second * traffic.per_s + number));
             }
-            job.intervals.push(interval(traffic));
-            if window.contains(&(second as u32)) {
-                seconds_done.push((second as u32, times));
+            job.steps.push(step(traffic));
+            if window.contains(&(second as usize)) {
+                seconds_done.push((second as usize, times));
             }
         }
         for (_, times) in &seconds_done {
@@ -128,14 +127,17 @@ impl Case {
         for part in seconds_done.chunks((self.evidence.plan.probe.0 / 1_000_000_000) as usize) {
             let mut response = Kind::Response.histogram();
             part.iter().for_each(|(_, times)| response.add(&times.window[0].1).unwrap());
-            job.probes.push((part[0].0..part[part.len() - 1].0 + 1, response));
+            let range = part[0].0..part[part.len() - 1].0 + 1;
+            job.probes.push((range, Distribution::of(&response)));
         }
+        assert!(job.probes.len() <= analyze::ROWS, "so few probes are the course as they are");
+        job.course = job.probes.clone();
         self
     }
 
     /// What an idle generator uses: little.
     fn sample_client(&mut self) {
-        let seconds = self.evidence.end.0 / 1_000_000_000;
+        let seconds = self.evidence.end().0 / 1_000_000_000;
         self.evidence.client.extend((0..=seconds).map(|second| analyze::ClientSample {
             at: Nanos::from_secs(second),
             user: Nanos::from_millis(8 * second),
@@ -168,7 +170,8 @@ fn nothing(statements: usize) -> Times {
     let statements = (0..statements as u16).map(Kind::Statement);
     let kinds = Kind::OF_A_JOB.into_iter().chain(statements);
     Times {
-        intervals: Vec::new(),
+        steps: Vec::new(),
+        course: Vec::new(),
         window: kinds.map(|kind| (kind, kind.histogram())).collect(),
         probes: Vec::new(),
         failures: Vec::new(),
@@ -203,9 +206,9 @@ impl CountTimes for Times {
     }
 }
 
-fn interval(traffic: Traffic) -> Interval {
+fn step(traffic: Traffic) -> Step {
     let Traffic { per_s, served_per_s, connections, .. } = traffic;
-    Interval {
+    Step {
         counts: Counts {
             arrivals: per_s,
             balance: Balance::of(served_per_s, 0, 0, per_s - served_per_s),
@@ -215,8 +218,13 @@ fn interval(traffic: Traffic) -> Interval {
             ..Counts::default()
         },
         ends: Ends { completed: served_per_s, errors: 0, rows: served_per_s },
-        gauge: Gauge { in_flight: 4, queued: 0, connections },
+        connections,
     }
+}
+
+/// The steps of a run of this plan that ended then.
+fn steps(plan: &Plan, end: Nanos) -> Steps {
+    Steps::new(Grid::new(plan.warmup, plan.duration), end, plan.probe)
 }
 
 /// A histogram of these times.

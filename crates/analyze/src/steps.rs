@@ -1,0 +1,190 @@
+//! The division of a run into steps.
+
+use std::ops::Range;
+
+use base::Nanos;
+use record::{Grid, Interval};
+
+/// The number of steps that a run is divided into, unless its rows or probes ask for some more.
+const STEPS: u32 = 2_000;
+
+/// A probe that is longer than a day need not be a whole number of steps.
+const LONGEST_PROBE: u64 = 86_400;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Consecutive parts of a run until its end: an interval of the record each, and in runs of more
+/// than half an hour several, so that judging a long run takes no more memory than judging a short
+/// one. A step is made of whole histogram rows, the window begins with one, and probes are whole
+/// numbers of steps (or the other way round).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steps {
+    grid: Grid,
+    end: Nanos,
+    /// The first interval of each step, and the one behind the last.
+    firsts: Vec<Interval>,
+}
+
+impl Steps {
+    /// The steps of a run that ended then, and whose probes are so long.
+    pub fn new(grid: Grid, end: Nanos, probe: Nanos) -> Steps {
+        let behind = behind(&grid, end);
+        let length = length(behind, probe);
+        let window = grid.first_of_window();
+        let mut firsts = vec![0];
+        let mut first = 0;
+        while first < behind {
+            let next = grid.row(first.saturating_add(length)).max(grid.next_row(first));
+            let bound = if first < window { window.min(behind) } else { behind };
+            first = next.min(bound);
+            firsts.push(first);
+        }
+        Steps { grid, end, firsts }
+    }
+
+    /// When the run ended, since time zero.
+    pub fn end(&self) -> Nanos {
+        self.end
+    }
+
+    /// How long the warm-up was meant to be.
+    pub fn warmup(&self) -> Nanos {
+        self.grid.warmup()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.firsts.len() - 1
+    }
+
+    /// Whether there are none: the run ended before time zero.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The step of an interval; `None` behind the end.
+    pub fn of(&self, interval: Interval) -> Option<usize> {
+        let behind = self.firsts.partition_point(|&first| first <= interval);
+        (behind < self.firsts.len()).then(|| behind - 1)
+    }
+
+    /// When a step begins, since time zero; for the step behind the last, when that ends.
+    pub fn start(&self, step: usize) -> Nanos {
+        self.grid.start(self.firsts[step]).min(self.end)
+    }
+
+    /// The steps that begin at `from` or later and before `to`.
+    pub fn between(&self, from: Nanos, to: Nanos) -> Range<usize> {
+        let all = &self.firsts[..self.len()];
+        let place = |at: Nanos| all.partition_point(|&first| self.grid.start(first) < at);
+        place(from)..place(to).max(place(from))
+    }
+
+    /// The steps of the window.
+    pub fn window(&self) -> Range<usize> {
+        let first = self.firsts.partition_point(|&first| first < self.grid.first_of_window());
+        first.min(self.len())..self.len()
+    }
+
+    /// The intervals of some steps.
+    pub fn intervals(&self, steps: Range<usize>) -> Range<Interval> {
+        self.firsts[steps.start]..self.firsts[steps.end]
+    }
+
+    /// The steps of the window, divided into probes of this length.
+    pub fn probes(&self, probe: Nanos) -> Vec<Range<usize>> {
+        let number = |step: usize| {
+            let into_window = self.start(step).saturating_sub(self.warmup());
+            into_window.0 / probe.0.max(1)
+        };
+        let mut probes: Vec<Range<usize>> = Vec::new();
+        for step in self.window() {
+            match probes.last_mut() {
+                Some(last) if number(last.start) == number(step) => last.end = step + 1,
+                _ => probes.push(step..step + 1),
+            }
+        }
+        probes
+    }
+}
+
+/// The first interval behind a run that ended then.
+fn behind(grid: &Grid, end: Nanos) -> Interval {
+    match end.0.checked_sub(1) {
+        Some(last) => grid.interval(Nanos(last)).saturating_add(1),
+        None => 0,
+    }
+}
+
+/// How many intervals a step is to have: a divisor of a probe or a multiple of it.
+fn length(intervals: Interval, probe: Nanos) -> Interval {
+    let wanted = intervals.div_ceil(STEPS).max(1);
+    let probe = probe.0.div_ceil(SECOND).clamp(1, LONGEST_PROBE) as u32;
+    match wanted > probe {
+        true => wanted.div_ceil(probe).saturating_mul(probe),
+        false => (wanted..=probe).find(|length| probe.is_multiple_of(*length)).unwrap_or(probe),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(warmup_ms: u64, duration_s: Option<u64>, end_s: u64) -> Steps {
+        let grid = Grid::new(Nanos::from_millis(warmup_ms), duration_s.map(Nanos::from_secs));
+        Steps::new(grid, Nanos::from_secs(end_s), Nanos::from_secs(10))
+    }
+
+    #[test]
+    fn in_a_short_run_a_step_is_an_interval() {
+        let steps = steps(2_500, Some(60), 60);
+        assert_eq!(steps.len(), 61);
+        assert_eq!(steps.window(), 3..61);
+        assert_eq!(steps.intervals(3..61), 3..61);
+        assert_eq!(steps.start(3), Nanos::from_millis(2_500));
+        assert_eq!(steps.start(61), Nanos::from_secs(60));
+        assert_eq!(steps.of(60), Some(60));
+        assert_eq!(steps.of(61), None);
+    }
+
+    #[test]
+    fn a_long_run_has_few_steps_and_its_probes_stay_as_they_are() {
+        for (duration, end) in [(Some(7_200), 7_200), (None, 7_200), (Some(14_400), 14_400)] {
+            let steps = steps(10_000, duration, end);
+            assert!(steps.len() <= 2_001, "{}", steps.len());
+            let probes = steps.probes(Nanos::from_secs(10));
+            assert_eq!(probes.len() as u64, (end - 10).div_ceil(10));
+            for (probe, number) in probes.iter().zip(1..) {
+                assert_eq!(steps.start(probe.start), Nanos::from_secs(10 * number));
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_run_has_few_steps_of_whole_rows() {
+        for duration in [None, Some(10_000_000)] {
+            let steps = steps(10_000, duration, 10_000_000);
+            assert!((1_000..=4_000).contains(&steps.len()), "{}", steps.len());
+            assert!(steps.probes(Nanos::from_secs(10)).len() <= 4_000);
+            for &first in &steps.firsts[..steps.len()] {
+                assert_eq!(steps.grid.row(first), first);
+            }
+        }
+        assert!(steps(0, None, u64::from(u32::MAX)).len() <= 4_000);
+    }
+
+    #[test]
+    fn a_run_that_ended_in_its_warm_up_has_no_window() {
+        assert!(steps(10_000, Some(60), 0).is_empty());
+        let steps = steps(10_000, Some(60), 4);
+        assert_eq!((steps.len(), steps.window()), (4, 4..4));
+        assert_eq!(steps.probes(Nanos::from_secs(10)), []);
+    }
+
+    #[test]
+    fn steps_are_found_by_their_time() {
+        let steps = steps(0, Some(60), 60);
+        assert_eq!(steps.between(Nanos::from_millis(500), Nanos::from_secs(3)), 1..3);
+        assert_eq!(steps.between(Nanos::from_secs(3), Nanos::from_secs(1)), 3..3);
+    }
+}

@@ -1,0 +1,34 @@
+//! The course of a run: its probes, and fewer parts that can be read.
+
+use analyze::Distribution;
+use base::Nanos;
+use record::{Archive, EndKind, Kind, Ledger};
+
+use crate::support::{JOB, Place, Run, ended};
+
+#[test]
+fn the_course_of_a_window_is_made_of_merged_histograms() {
+    let place = Place::new();
+    let mut run = Run::begin(&place.record());
+    for second in 0..60 {
+        for lane in [0, 1] {
+            run.second(lane, second, 1 + second % 3);
+            run.turn(lane, second);
+        }
+    }
+    let Run { recorder, lanes, .. } = run;
+    lanes.into_iter().for_each(Ledger::finish);
+    recorder.finish(ended(EndKind::Completed, Nanos::from_secs(60))).unwrap();
+    let archive = Archive::open(&place.record()).unwrap();
+    let job = &lab::evidence(&archive).unwrap().jobs[0];
+    // A second of warm-up, probes of two seconds: thirty of them, and at most twenty parts.
+    assert_eq!((job.probes.len(), job.course.len()), (30, 15));
+    for (number, (steps, part)) in job.course.iter().enumerate() {
+        let probes = &job.probes[2 * number..2 * number + 2];
+        assert_eq!(*steps, probes[0].0.start..probes[1].0.end);
+        assert_eq!(part.count, probes[0].1.count + probes[1].1.count);
+        let from = steps.start as u32;
+        let merged = archive.histogram(JOB, Kind::Response, from..steps.end as u32);
+        assert_eq!(*part, Distribution::of(&merged.unwrap()));
+    }
+}
