@@ -130,7 +130,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Carries one request from its assignment to its place in the ledger. Returns when it ended:
     /// the reading of the clock with which the next one begins.
+    ///
+    /// The worker may look back at an end that was stamped elsewhere, before it was heard of, and
+    /// so before the request was noticed; nothing is assigned earlier than that.
     async fn carry(&mut self, request: Request, assigned: Stamp) -> Stamp {
+        let assigned = assigned.max(request.noticed());
         self.crew.in_flight.set(self.crew.in_flight.get() + 1);
         self.work.values.clear();
         self.generator.fill(request.number(), &mut self.work.values);

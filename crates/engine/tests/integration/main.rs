@@ -1,11 +1,13 @@
 //! The engine as a whole, on the simulated server.
 //!
 //! * `accounting`: nothing scheduled ever vanishes, whatever happens to it.
+//! * `belated`: answers that are heard of later than they came.
 //! * `oracles`: what queueing theory says, in virtual time, by independent replications.
 //! * `stall`: what coordinated omission hides: stalls, backlogs, timeouts.
 //! * `faults`: each dishonest rule turns an oracle red.
 
 mod accounting;
+mod belated;
 mod faults;
 mod oracles;
 mod stall;

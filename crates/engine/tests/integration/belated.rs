@@ -1,0 +1,88 @@
+//! Answers whose end is stamped elsewhere and earlier than the engine hears of them, as by the
+//! thread of an SQLite connection.
+
+use base::{Nanos, Placeholders, Stamp};
+use driver::{Connection, Driver, Error, Insert, Simulated, StatementId, Table, Work};
+use engine::{Honest, Stop};
+use record::Kind;
+use rt::Rt;
+
+use crate::support::{Estimate, JOB, constant, plan, poisson, run_on, virtually};
+
+/// How much later than it happens the engine hears of the end of a request.
+const LATER: Nanos = Nanos::from_micros(800);
+
+#[derive(Clone)]
+struct Belated(Simulated);
+
+struct BelatedConnection {
+    inner: <Simulated as Driver>::Connection,
+    rt: Rt,
+}
+
+impl Driver for Belated {
+    type Connection = BelatedConnection;
+
+    fn placeholders(&self) -> Placeholders {
+        self.0.placeholders()
+    }
+
+    fn keeps_data(&self) -> bool {
+        self.0.keeps_data()
+    }
+
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+        self.0.insert(insert)
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<BelatedConnection, Error> {
+        Ok(BelatedConnection { inner: self.0.connect(rt).await?, rt: rt.clone() })
+    }
+
+    fn time_zero(&self, zero: Stamp) {
+        self.0.time_zero(zero);
+    }
+}
+
+impl Connection for BelatedConnection {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        self.inner.prepare(text).await
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        let outcome = self.inner.run(work).await;
+        self.rt.sleep(LATER).await;
+        outcome
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        self.inner.query_text(sql).await
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        self.inner.settings().await
+    }
+
+    async fn close(self) {
+        self.inner.close().await;
+    }
+
+    fn abandon(self) {
+        self.inner.abandon();
+    }
+}
+
+/// A request that comes due between the end of the one before and the news of it waits in the
+/// queue when its worker looks back at that end: no worker was free for it before it was noticed.
+#[test]
+fn nothing_is_assigned_before_it_is_noticed() {
+    let mut plan = plan(poisson(400), 0.0, 20.0, 1);
+    (plan.connections, plan.max_connections) = (Some(1), 1);
+    let driver = Belated(Simulated::new(constant(500, None), plan.seed));
+    let (totals, _) = run_on::<_, Honest>(&plan, driver, &virtually(1), &Stop::default());
+    assert!(totals.job(JOB).window.counts.arrivals > 7_000);
+    let mean = |kind| Estimate::Mean.of_kind(&totals, kind);
+    let parts = mean(Kind::SendLag) + mean(Kind::Wait) + mean(Kind::Service);
+    let whole = mean(Kind::Response);
+    assert!((parts / whole - 1.0).abs() < 0.01, "{parts} s is not {whole} s");
+}
