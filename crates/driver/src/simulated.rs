@@ -166,8 +166,8 @@ impl Drop for SimulatedConnection {
 }
 
 /// Reads what a statement asks of the simulation, from a comment such as
-/// `/* sim: service=5ms rows=10 */`. The words are `service=D`, `rows=N`, `error=CODE`,
-/// `disconnect` and `reject`.
+/// `/* sim: service=5ms rows=10 */`. The words are `service=D`, `rows=N`, `error=CODE` and
+/// `disconnect`; any other word, such as `reject`, is a statement that the server rejects.
 fn parse_hints(text: &str) -> Result<Hints, Error> {
     let mut hints = Hints::default();
     let Some((_, after)) = text.split_once("/* sim:") else {

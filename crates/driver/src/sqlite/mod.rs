@@ -13,8 +13,8 @@
 //! * `synchronous=off|normal|full|extra`, `cache-size=N` (pages, or KiB if negative) and
 //!   `mmap-size=N` (bytes): SQLite's own defaults.
 //!
-//! What SQLite does not grant is refused when the driver is opened. Foreign keys are enforced.
-//! SQLite knows no NaN: as a value it becomes NULL.
+//! What SQLite does not grant is refused when the driver is opened. Foreign keys are SQLite's own
+//! default: not enforced. SQLite knows no NaN: as a value it becomes NULL.
 //!
 //! # What the measured connections share
 //!
