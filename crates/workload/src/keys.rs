@@ -226,8 +226,8 @@ pub static ALL: &[Key] = &[
         place: Place::Global,
         repeatable: false,
         form: Form::Url,
-        default: "the option --url",
-        doc: "the target: sqlite:FILE, sim:mm1, postgres://host/db or mysql://host/db",
+        default: "a temporary SQLite database",
+        doc: "the target, if the option --url names none: sqlite:FILE or sim:mm1",
         example: "url = sqlite:bank.db",
     },
     Key {
