@@ -1,0 +1,649 @@
+//! Is the guide true? Its workload files are accepted, its command lines run, the output that it
+//! shows is what the program prints, its links lead somewhere, and it leaves nothing out.
+//!
+//! A page is a script. A workload file whose first line is a comment with a name, `; shop.ini`,
+//! lies under that name in a folder of the page's own, and the page's commands run there, in
+//! order. Commands in virtual time run as they stand, and what a block of `text` shows behind them
+//! is compared with what they print; runs against a real database are cut short.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use workload::keys;
+
+/// A fenced block of a page.
+#[derive(Clone, Debug, PartialEq)]
+struct Block {
+    /// What stands behind the fence: `ini`, `ini error`, `sh`, `text`.
+    info: String,
+    /// The number of the line behind the fence.
+    line: usize,
+    text: String,
+}
+
+/// A text with the name by which complaints call it.
+#[derive(Clone, Debug)]
+struct Page {
+    name: String,
+    text: String,
+}
+
+impl Page {
+    fn new(name: &str, text: &str) -> Page {
+        Page { name: name.to_owned(), text: text.to_owned() }
+    }
+
+    /// The fenced blocks, in order.
+    fn blocks(&self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        let mut open: Option<Block> = None;
+        for (number, line) in self.text.lines().enumerate() {
+            match (line.strip_prefix("```"), open.take()) {
+                (Some(_), Some(block)) => blocks.push(block),
+                (Some(info), None) => {
+                    let (info, line) = (info.trim().to_owned(), number + 2);
+                    open = Some(Block { info, line, text: String::new() });
+                }
+                (None, Some(mut block)) => {
+                    block.text.push_str(line);
+                    block.text.push('\n');
+                    open = Some(block);
+                }
+                (None, None) => {}
+            }
+        }
+        assert_eq!(open, None, "{}: a block is not closed", self.name);
+        blocks
+    }
+
+    /// The lines outside of blocks, with inline code blanked out, by their numbers.
+    fn prose(&self) -> Vec<(usize, String)> {
+        let mut prose = Vec::new();
+        let mut inside = false;
+        for (number, line) in self.text.lines().enumerate() {
+            if line.starts_with("```") {
+                inside = !inside;
+            } else if !inside && !line.starts_with("    ") {
+                prose.push((number + 1, line.to_owned()));
+            }
+        }
+        prose
+    }
+}
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().expect("the checkout is there")
+}
+
+/// Every page of the repository, by its path from the root.
+fn pages() -> Vec<Page> {
+    let root = root();
+    let mut pages = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a readable folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() {
+                let foreign = name.starts_with('.') || name == "target" || name == "node_modules";
+                if !foreign {
+                    folders.push(path);
+                }
+            } else if name.ends_with(".md") {
+                let name = path.strip_prefix(&root).expect("below the root").to_string_lossy();
+                pages.push(Page::new(&name, &fs::read_to_string(&path).expect("a text")));
+            }
+        }
+    }
+    pages.sort_by(|a, b| a.name.cmp(&b.name));
+    pages
+}
+
+/// The pages whose blocks are for readers to try: the guide, and the first page of the project.
+fn guide() -> Vec<Page> {
+    let is_guide = |page: &Page| page.name.starts_with("docs/") || page.name == "README.md";
+    let guide: Vec<Page> =
+        pages().into_iter().filter(|page| is_guide(page) && is_flat(&page.name)).collect();
+    assert!(guide.len() >= 8, "the guide is not where it is looked for");
+    guide
+}
+
+/// Whether a page lies in `docs` itself: folders in it hold no pages of the guide.
+fn is_flat(name: &str) -> bool {
+    name.matches('/').count() <= 1
+}
+
+fn page(name: &str) -> Page {
+    let found = guide().into_iter().find(|page| page.name == name);
+    found.unwrap_or_else(|| panic!("there is no {name}"))
+}
+
+/// A folder for one page, removed with what is in it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("docs-{}-{number}", std::process::id());
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&path).expect("a folder");
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a command left behind.
+#[derive(Debug)]
+struct Ran {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn assay(folder: &Path, words: &[String]) -> Ran {
+    let output = Command::new(env!("CARGO_BIN_EXE_assay"))
+        .args(words)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the program starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    }
+}
+
+fn words(line: &[&str]) -> Vec<String> {
+    line.iter().map(|word| (*word).to_owned()).collect()
+}
+
+// Workload files.
+
+/// The name that a block gives its file: `; shop.ini` in its first line.
+fn file_name(block: &Block) -> Option<&str> {
+    let name = block.text.lines().next()?.strip_prefix("; ")?.trim();
+    name.ends_with(".ini").then_some(name)
+}
+
+/// What is wrong with a workload file of a page.
+fn file_complaint(folder: &Path, page: &Page, block: &Block) -> Option<String> {
+    let is_wrong = match block.info.as_str() {
+        "ini" => false,
+        "ini error" => true,
+        _ => return None,
+    };
+    let name = file_name(block).unwrap_or("block.ini");
+    fs::write(folder.join(name), &block.text).expect("a file");
+    let ran = assay(folder, &words(&["check", name]));
+    let place = format!("{}:{}", page.name, block.line);
+    match (is_wrong, ran.code) {
+        (false, 0) if ran.stderr.is_empty() => None,
+        (true, 2) => None,
+        (true, _) => Some(format!("{place}: this file should be rejected, and is not")),
+        (false, _) => Some(format!("{place}: this file is not accepted:\n{}", ran.stderr)),
+    }
+}
+
+fn file_complaints(page: &Page) -> Vec<String> {
+    let folder = Folder::new();
+    let blocks = page.blocks();
+    blocks.iter().filter_map(|block| file_complaint(&folder.0, page, block)).collect()
+}
+
+#[test]
+fn every_workload_file_of_the_guide_is_accepted_and_every_wrong_one_rejected() {
+    let complaints: Vec<String> = guide().iter().flat_map(file_complaints).collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn a_wrong_file_and_one_that_should_be_wrong_are_noticed() {
+    let good = "```ini\n[a]\nquery = select 1\n```\n";
+    let bad = "```ini\n[a]\nqery = select 1\n```\n";
+    let warned = "```ini\n[global]\n[a]\nquery = select 1\n```\n";
+    let complaints = |text: &str| file_complaints(&Page::new("p.md", text));
+    assert_eq!(complaints(good), Vec::<String>::new());
+    assert!(complaints(bad)[0].starts_with("p.md:2: this file is not accepted"));
+    assert!(complaints(warned)[0].starts_with("p.md:2: this file is not accepted"));
+    let wrong = |text: &str| text.replace("```ini", "```ini error");
+    assert_eq!(complaints(&wrong(bad)), Vec::<String>::new());
+    let unexpected = "p.md:2: this file should be rejected, and is not";
+    assert_eq!(complaints(&wrong(good)), [unexpected]);
+}
+
+// Command lines.
+
+/// A command of a page and what the page says of it.
+#[derive(Clone, Debug, PartialEq)]
+struct Step {
+    line: usize,
+    words: Vec<String>,
+    /// `# exit code 1` behind the command.
+    code: i32,
+    /// The blocks of text that follow, up to the next command.
+    shown: Vec<Block>,
+}
+
+/// The commands of a page that begin with `assay`.
+fn steps(page: &Page) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for block in page.blocks() {
+        match block.info.as_str() {
+            "sh" => steps.extend(steps_of(&block)),
+            "text" => {
+                if let Some(step) = steps.last_mut() {
+                    step.shown.push(block);
+                }
+            }
+            _ => {}
+        }
+    }
+    steps
+}
+
+fn steps_of(block: &Block) -> Vec<Step> {
+    let joined = block.text.replace("\\\n", " ");
+    let mut steps = Vec::new();
+    for (number, line) in joined.lines().enumerate() {
+        let (command, remark) = line.split_once(" # ").unwrap_or((line, ""));
+        let words = shell_words(command);
+        if words.first().is_some_and(|word| word == "assay") {
+            let code = remark.trim().strip_prefix("exit code ").and_then(|code| code.parse().ok());
+            let (line, code) = (block.line + number, code.unwrap_or(0));
+            steps.push(Step { line, words: words[1..].to_vec(), code, shown: Vec::new() });
+        }
+    }
+    steps
+}
+
+/// A line as a shell takes it apart, as far as the guide needs it: quotes, and an end at `|`, `>`,
+/// `;` and `&`.
+fn shell_words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for character in line.chars() {
+        match (quote, character) {
+            (Some(open), _) if open == character => quote = None,
+            (Some(_), _) => word.get_or_insert_default().push(character),
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None, '|' | '>' | ';' | '&') => break,
+            (None, _) if character.is_whitespace() => words.extend(word.take()),
+            (None, _) => word.get_or_insert_default().push(character),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+impl Step {
+    fn has(&self, word: &str) -> bool {
+        self.words.iter().any(|other| other == word)
+    }
+
+    /// Whether the command takes real time.
+    fn is_real_run(&self) -> bool {
+        self.has("run") && !self.has("--virtual")
+    }
+
+    /// Whether what the command finds is not the same everywhere: it measures, or prints what was
+    /// measured. A command that is to be refused is refused everywhere.
+    fn depends_on_the_machine(&self) -> bool {
+        let measures = self.is_real_run() || self.has("load") || self.has("report");
+        measures && self.code != 2
+    }
+
+    /// The command as it is tried out: a run against a real database is cut short.
+    fn tried(&self) -> Vec<String> {
+        let mut tried = self.words.clone();
+        if self.is_real_run() {
+            for (option, value) in [("--duration", "100ms"), ("--warmup", "0s")] {
+                match tried.iter().position(|word| word == option) {
+                    Some(place) => tried[place + 1] = value.to_owned(),
+                    None => tried.extend(words(&[option, value])),
+                }
+            }
+        }
+        tried
+    }
+}
+
+/// What is wrong with a command: its exit code, or what the page says that it prints.
+fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
+    let tried = step.tried();
+    let ran = assay(folder, &tried);
+    let place = format!("{}:{}: `assay {}`", page.name, step.line, tried.join(" "));
+    let is_wrong = match step.depends_on_the_machine() {
+        // What a run of a tenth of a second finds says nothing of the command.
+        true => ![0, 1, 3].contains(&ran.code),
+        false => ran.code != step.code,
+    };
+    if is_wrong {
+        let Ran { code, stdout, stderr } = ran;
+        return vec![format!("{place} ends with exit code {code}:\n{stdout}{stderr}")];
+    }
+    if step.depends_on_the_machine() {
+        return Vec::new();
+    }
+    let missing = step.shown.iter().filter(|block| !shows(&block.text, &ran));
+    missing
+        .map(|block| {
+            let Ran { stdout, stderr, .. } = &ran;
+            format!("{place} does not print what line {} shows:\n{stdout}{stderr}", block.line)
+        })
+        .collect()
+}
+
+/// Whether a command printed a text. A line `…` stands for any lines.
+fn shows(text: &str, ran: &Ran) -> bool {
+    let printed: Vec<&str> = ran.stderr.lines().chain(ran.stdout.lines()).collect();
+    let mut from = 0;
+    text.split("…\n").map(str::lines).map(Vec::from_iter).filter(|part| !part.is_empty()).all(
+        |part| {
+            let place = printed[from..].windows(part.len()).position(|lines| lines == part);
+            from += place.map_or(0, |place| place + part.len());
+            place.is_some()
+        },
+    )
+}
+
+fn command_complaints(page: &Page) -> Vec<String> {
+    let folder = Folder::new();
+    for block in page.blocks().iter().filter(|block| block.info.starts_with("ini")) {
+        if let Some(name) = file_name(block) {
+            fs::write(folder.0.join(name), &block.text).expect("a file");
+        }
+    }
+    let steps = steps(page);
+    steps.iter().flat_map(|step| step_complaints(&folder.0, page, step)).collect()
+}
+
+#[test]
+fn every_command_of_the_guide_does_what_the_guide_says() {
+    let complaints: Vec<String> = guide().iter().flat_map(command_complaints).collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    let commands: usize = guide().iter().map(|page| steps(page).len()).sum();
+    assert!(commands >= 20, "{commands}");
+}
+
+#[test]
+fn a_command_that_does_something_else_is_noticed() {
+    let file = "```ini\n; a.ini\nduration = 60s\n[a]\nquery = select 1\nrate = 100\n```\n";
+    let complaints = |commands: &str, shown: &str| {
+        let text = format!("{file}```sh\n{commands}\n```\n```text\n{shown}```\n");
+        command_complaints(&Page::new("p.md", &text))
+    };
+    let run = "assay run a.ini --url sim:mm1 --virtual --quiet";
+    assert_eq!(complaints(run, "VALID: 9 checks passed\n…\n"), [""; 0]);
+    let wrong = complaints(run, "VALID: 8 checks passed\n");
+    assert!(wrong[0].contains("does not print what line 12 shows"), "{wrong:?}");
+    let wrong = complaints("assay run a.ini --url sim:mm1 --virtuall", "");
+    assert!(wrong[0].contains("ends with exit code 2"), "{wrong:?}");
+    let wrong = complaints(&format!("{run} # exit code 3"), "");
+    assert!(wrong[0].contains("ends with exit code 0"), "{wrong:?}");
+    let wrong = complaints("assay run nothing.ini", "");
+    assert!(wrong[0].contains("ends with exit code 2"), "{wrong:?}");
+    assert_eq!(complaints("assay run a.ini --url sqlite:a.db", "anything\n"), [""; 0]);
+}
+
+#[test]
+fn lines_are_taken_apart_as_a_shell_does() {
+    let line = "assay export 'a b.assay' --format \"csv\" > x.csv";
+    assert_eq!(shell_words(line), words(&["assay", "export", "a b.assay", "--format", "csv"]));
+    assert_eq!(shell_words("a '' | b"), words(&["a", ""]));
+}
+
+// Links.
+
+/// The anchor of a heading, as GitHub makes it: lower case, without punctuation, `-` for spaces.
+fn slug(heading: &str) -> String {
+    let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// The anchors of a page; the second of two equal headings gets a number.
+fn anchors(page: &Page) -> Vec<String> {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let mut anchors = Vec::new();
+    for (_, line) in page.prose() {
+        let heading = line.trim_start_matches('#');
+        if heading.len() == line.len() || !heading.starts_with(' ') {
+            continue;
+        }
+        let slug = slug(heading);
+        let times = seen.entry(slug.clone()).or_default();
+        anchors.push(if *times == 0 { slug } else { format!("{slug}-{times}") });
+        *times += 1;
+    }
+    anchors
+}
+
+/// The places to which a line leads: what stands between `](` and `)`, outside of code.
+fn targets(line: &str) -> Vec<String> {
+    let mut prose = String::new();
+    for (place, part) in line.split('`').enumerate() {
+        // Between backquotes is code; what is left of it stands for a word.
+        prose.push_str(if place % 2 == 0 { part } else { "code" });
+    }
+    let rest = prose.split("](").skip(1);
+    rest.filter_map(|rest| rest.split_once(')').map(|(target, _)| target.to_owned())).collect()
+}
+
+/// What is wrong with the links of a page.
+fn link_complaints(page: &Page, all: &[Page], root: &Path) -> Vec<String> {
+    let folder = Path::new(&page.name).parent().unwrap_or(Path::new(""));
+    let mut complaints = Vec::new();
+    for (number, line) in page.prose() {
+        for target in targets(&line) {
+            if target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
+            let name = if file.is_empty() { page.name.clone() } else { joined(folder, file) };
+            let place = format!("{}:{number}: `{target}`", page.name);
+            if !root.join(&name).exists() && !all.iter().any(|page| page.name == name) {
+                complaints.push(format!("{place}: there is no `{name}`"));
+            } else if !anchor.is_empty() {
+                let page = all.iter().find(|page| page.name == name);
+                if !page.is_some_and(|page| anchors(page).iter().any(|known| known == anchor)) {
+                    complaints.push(format!("{place}: `{name}` has no heading `#{anchor}`"));
+                }
+            }
+        }
+    }
+    complaints
+}
+
+/// A relative path from a folder, without `..`.
+fn joined(folder: &Path, file: &str) -> String {
+    let mut parts: Vec<String> =
+        folder.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    for part in file.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part.to_owned()),
+        }
+    }
+    parts.join("/")
+}
+
+#[test]
+fn every_link_of_every_page_leads_somewhere() {
+    let all = pages();
+    let root = root();
+    let complaints: Vec<String> =
+        all.iter().flat_map(|page| link_complaints(page, &all, &root)).collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    let links = all.iter().flat_map(Page::prose).flat_map(|(_, line)| targets(&line)).count();
+    assert!(links >= 40, "{links}");
+}
+
+#[test]
+fn a_broken_link_is_noticed() {
+    let a = Page::new(
+        "docs/a.md",
+        "# A `page`\n[good](b.md#two-words) [here](#a-page) [up](../docs/b.md)\n\
+         [again](b.md#two-words-1) `[code](nowhere)` [out](https://example.org/x)\n\
+         [bad](c.md) [worse](b.md#none)\n```sh\n[x](y)\n```\n",
+    );
+    let b = Page::new("docs/b.md", "## Two, words\n## Two words\n");
+    let nowhere = Path::new("/nonexistent");
+    assert_eq!(
+        link_complaints(&a, &[a.clone(), b.clone()], nowhere),
+        [
+            "docs/a.md:4: `c.md`: there is no `docs/c.md`",
+            "docs/a.md:4: `b.md#none`: `docs/b.md` has no heading `#none`",
+        ]
+    );
+}
+
+// Completeness.
+
+/// The names that a text does not have between backquotes.
+fn undocumented<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    let quoted = |name: &str| {
+        let code = text.split('`').skip(1).step_by(2);
+        code.into_iter().any(|code| code.split([' ', '=', ',']).any(|word| word == name))
+    };
+    names.into_iter().filter(|name| !quoted(name)).collect()
+}
+
+#[test]
+fn a_name_that_is_left_out_is_noticed() {
+    let text = "The key `rate` and `--url URL`, and rows.";
+    assert_eq!(undocumented(text, ["rate", "--url", "rows"]), ["rows"]);
+}
+
+#[test]
+fn every_key_is_in_the_reference_and_in_an_example() {
+    let names = || keys::ALL.iter().map(|key| key.name);
+    assert_eq!(undocumented(&page("docs/reference.md").text, names()), [""; 0]);
+    let mut used = Vec::new();
+    for block in guide().iter().flat_map(Page::blocks).filter(|block| block.info == "ini") {
+        for line in block.text.lines() {
+            used.extend(line.split_once('=').map(|(key, _)| key.trim().to_owned()));
+        }
+    }
+    let is_shown = |key: &keys::Key| {
+        used.iter().any(|used| used == key.name || Some(used.as_str()) == key.alias)
+    };
+    let missing: Vec<&str> =
+        keys::ALL.iter().filter(|key| !is_shown(key)).map(|key| key.name).collect();
+    assert_eq!(missing, [""; 0], "no example of the guide sets these keys");
+}
+
+/// The JSON document of a virtual run.
+fn document(file: &str, url: &str) -> serde_json::Value {
+    let folder = Folder::new();
+    fs::write(folder.0.join("a.ini"), file).expect("a file");
+    let line = ["run", "a.ini", "--url", url, "--virtual", "--json", "--quiet"];
+    let ran = assay(&folder.0, &words(&line));
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.stderr))
+}
+
+const OPEN: &str = "duration = 60s\n[a]\nquery = select 1\nrate = 100\n";
+const CLOSED: &str = "duration = 60s\n[a]\nquery = select 1\n";
+
+#[test]
+fn every_check_has_a_heading_and_every_heading_is_a_check() {
+    let document = document(OPEN, "sim:mm1");
+    let checks = document["verdict"]["checks"].as_array().expect("checks");
+    let mut names: Vec<&str> = checks.iter().filter_map(|check| check["name"].as_str()).collect();
+    let text = page("docs/checks.md").text;
+    let mut headings: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    (names.sort_unstable(), headings.sort_unstable());
+    assert_eq!(names, headings);
+}
+
+#[test]
+fn every_limiter_that_a_run_can_have_is_explained() {
+    let text = page("docs/checks.md").text;
+    for (file, url, limiter) in [
+        (OPEN, "sim:mm1", "not-saturated"),
+        (CLOSED, "sim:mm1", "unknown"),
+        (OPEN, "sim:mmc?service=1s&servers=unlimited&max-connections=4", "connections"),
+    ] {
+        let document = document(file, url);
+        assert_eq!(document["limiter"]["component"], limiter, "{url}");
+        assert_eq!(undocumented(&text, [limiter]), [""; 0]);
+    }
+}
+
+/// What a command prints when it is asked for help.
+fn help(command: &[&str]) -> String {
+    let folder = Folder::new();
+    assay(&folder.0, &words(&[command, &["--help"]].concat())).stdout
+}
+
+#[test]
+fn every_command_option_and_exit_code_is_on_the_page_of_the_command_line() {
+    let text = page("docs/command-line.md").text;
+    let commands = ["run", "check", "load", "report", "export"];
+    let all = help(&[]);
+    let listed = all.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed: Vec<&str> = listed
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(listed, commands);
+    for command in commands {
+        assert!(text.contains(&format!("### assay {command}\n")), "{command}");
+        let help = help(&[command]);
+        let options: Vec<&str> = help
+            .lines()
+            .take_while(|line| !line.starts_with("WORKLOAD FILE"))
+            .filter_map(|line| line.trim_start().strip_prefix("--"))
+            .filter_map(|rest| rest.split(' ').next())
+            .collect();
+        assert!(!options.is_empty(), "{help}");
+        let options: Vec<String> = options.iter().map(|name| format!("--{name}")).collect();
+        assert_eq!(undocumented(&text, options.iter().map(String::as_str)), [""; 0]);
+    }
+    let codes = all.split("Exit codes:").nth(1).expect("exit codes");
+    for code in codes.split(|c: char| !c.is_ascii_digit()).filter(|code| !code.is_empty()) {
+        assert!(text.contains(&format!("\n| {code} |")), "exit code {code}");
+    }
+}
+
+/// The names that an error message lists behind these words.
+fn listed<'m>(message: &'m str, words: &str) -> Vec<&'m str> {
+    let (_, list) = message.split_once(words).unwrap_or_else(|| panic!("{message}"));
+    let list = list.lines().next().unwrap_or_default();
+    list.split(',').map(|name| name.split_whitespace().next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn every_kind_and_option_of_a_target_is_on_the_page_of_the_targets() {
+    let folder = Folder::new();
+    fs::write(folder.0.join("a.ini"), OPEN).expect("a file");
+    let text = page("docs/targets.md").text;
+    for (url, begins, at_least) in [
+        ("sim:somethingelse", "the kinds are ", 6),
+        ("sim:mm1?somethingelse=1", "the options are ", 15),
+        ("sqlite:?somethingelse=1", "the options are ", 5),
+    ] {
+        let ran = assay(&folder.0, &words(&["run", "a.ini", "--url", url]));
+        let names = listed(&ran.stderr, begins);
+        assert!(names.len() >= at_least, "{names:?}");
+        assert_eq!(undocumented(&text, names), [""; 0], "{url}");
+    }
+}
