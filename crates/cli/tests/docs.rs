@@ -570,7 +570,8 @@ fn every_check_has_a_heading_and_every_heading_is_a_check() {
     let text = page("docs/checks.md").text;
     let mut headings: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("### ")).collect();
-    (names.sort_unstable(), headings.sort_unstable());
+    names.sort_unstable();
+    headings.sort_unstable();
     assert_eq!(names, headings);
 }
 
