@@ -1,0 +1,70 @@
+//! A disk that is full ends the run, and what was recorded can be read.
+
+use std::process::Command;
+
+use crate::support::{Place, Ran, check};
+
+/// The program, allowed to write files of so many blocks of 512 bytes; a limit on the size of
+/// files stands for the disk, and its signal must not kill.
+fn limited(place: &Place, blocks: u32, args: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]).args(args);
+    command.current_dir(place.path());
+    command
+}
+
+#[test]
+fn a_full_disk_ends_the_run_as_invalid_and_leaves_what_was_recorded() {
+    // Many times of many kinds: the record grows by some 100 KiB in every second.
+    let place = Place::with(
+        "duration = 1h\n[a]\nquery = select 1\nrate = 2k\n[b]\nquery = select 2\nrate = 2k\n",
+    );
+    let url = "sim:mmc?service=1ms&servers=64";
+    let args = ["run", "w.ini", "--virtual", "--url", url, "--json", "--out", "r.assay"];
+    let ran = Ran::of(&mut limited(&place, 40_000, &args)).expect(3);
+    let words = "error: cannot go on writing the record `";
+    assert!(ran.stderr.contains(words) && ran.stderr.contains("r.assay"), "{}", ran.stderr);
+    let summary = ran.json();
+    assert_eq!(summary["verdict"]["status"], "INVALID");
+    assert_eq!(check(&summary, "complete")["status"], "invalid");
+    assert!(summary["jobs"][0]["completed"].as_u64().unwrap() > 0);
+    assert!(summary["window"]["end_s"].as_f64().unwrap() < 3_600.0);
+    // With room again, what there is can be read.
+    let report = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
+    assert_eq!(report["verdict"]["status"], "INVALID");
+    assert_eq!(report["jobs"], summary["jobs"]);
+    assert!(place.export("r.assay", "csv").lines().count() > 10);
+}
+
+#[test]
+fn a_disk_that_is_full_in_real_time_stops_the_run_before_its_end() {
+    let place = Place::with(
+        "duration = 1h\n[a]\nquery = select 1\nrate = 500\n[b]\nquery = select 2\nrate = 500\n",
+    );
+    let url = "sim:mmc?service=1ms&servers=64";
+    let args = ["run", "w.ini", "--url", url, "--out", "r.assay"];
+    // An hour would not fit; nor would a test that waits for one.
+    let ran = Ran::of(&mut limited(&place, 600, &args)).expect(3);
+    assert!(ran.stderr.contains("cannot go on writing the record `"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("INVALID"), "{}", ran.stdout);
+    place.assay(&["report", "r.assay"]).expect(3);
+}
+
+#[test]
+fn an_export_that_found_no_room_is_an_error_and_leaves_no_part_of_itself() {
+    let place = Place::with("duration = 20s\n[a]\nquery = select 1\nrate = 500\n");
+    place.virtually("sim:mm1", &[]).expect(0);
+    let args = ["export", "r.assay", "--format", "json", "--out", "out.json"];
+    Ran::of(&mut limited(&place, 8, &args)).refuses(&["cannot write", "File too large"]);
+    assert_eq!(place.names(), ["r.assay", "w.ini"]);
+}
+
+#[test]
+fn a_disk_without_room_for_a_record_is_an_error_and_leaves_nothing() {
+    let place = Place::with("duration = 1s\n[a]\nquery = select 1\n");
+    let args = ["run", "w.ini", "--virtual", "--url", "sim:mm1", "--out", "r.assay"];
+    let ran = Ran::of(&mut limited(&place, 8, &args)).refuses(&["cannot create the record `"]);
+    assert!(ran.stderr.contains("r.assay"), "{}", ran.stderr);
+    assert_eq!(place.names(), ["w.ini"]);
+}

@@ -1,0 +1,83 @@
+//! The example of the design runs unchanged, and what it prints keeps to its schema.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Place, assert_balanced, check, job, number};
+
+/// The files of the repository.
+fn repository(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Makes sure that a document is what the schema of summaries promises.
+#[track_caller]
+fn assert_valid(summary: &Value) {
+    let schema = serde_json::from_str(&repository("schemas/summary.schema.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(summary)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+}
+
+#[test]
+fn the_example_runs_on_sqlite_is_balanced_and_keeps_to_its_schema() {
+    let place = Place::with(&repository("workloads/accounts.ini"));
+    let shorter = ["--duration", "4s", "--warmup", "1s", "--set", "rows=20k"];
+    let mut args = vec!["run", "w.ini", "--url", "sqlite:shop.db", "--json", "--out", "r.assay"];
+    args.extend(shorter);
+    let ran = place.assay(&args);
+    let summary = ran.json();
+    // How fast the machine was decides upon the verdict and the threshold, and nothing else.
+    let expected = match (summary["verdict"]["status"].as_str().unwrap(), met(&summary)) {
+        ("INVALID", _) => 3,
+        (_, false) => 1,
+        (_, true) => 0,
+    };
+    ran.expect(expected);
+    assert_valid(&summary);
+    assert_balanced(&summary);
+    for (name, model) in [("read", "open"), ("transfer", "closed"), ("report", "timetable")] {
+        assert_eq!(job(&summary, name)["model"], model);
+        assert_eq!(job(&summary, name)["errors"], 0, "{summary}");
+    }
+    assert_eq!(check(&summary, "complete")["status"], "pass");
+    assert_eq!(summary["loads"][0]["rows"], 20_000);
+    // Teardown dropped the table, and the record has nothing beside it.
+    assert_eq!(number(&place.at("shop.db"), "select count(*) from sqlite_schema"), 0);
+    assert_eq!(place.names(), ["r.assay", "shop.db", "w.ini"]);
+}
+
+fn met(summary: &Value) -> bool {
+    job(summary, "read")["slo"][0]["met"].as_bool().unwrap()
+}
+
+#[test]
+fn a_summary_that_breaks_its_promise_is_noticed() {
+    let place = Place::with("duration = 2s\n[read]\nquery = select 1\nrate = 50\n");
+    let mut summary = place.virtually("sim:mm1", &[]).expect(0).json();
+    assert_valid(&summary);
+    summary["jobs"][0]["scheduled"] = "many".into();
+    let found = std::panic::catch_unwind(|| assert_valid(&summary));
+    assert!(found.is_err());
+}
+
+#[test]
+fn the_transfer_of_the_example_moves_money_and_makes_none() {
+    let place =
+        Place::with(&repository("workloads/accounts.ini").replace("drop table", "select 1 from"));
+    let shorter = ["--duration", "2s", "--warmup", "0s", "--set", "rows=1k", "--json", "--quiet"];
+    let mut args = vec!["run", "w.ini", "--url", "sqlite:shop.db", "--out", "r.assay"];
+    args.extend(shorter);
+    let before = Place::with(&repository("workloads/accounts.ini"));
+    before.assay(&["load", "w.ini", "--url", "sqlite:shop.db", "--set", "rows=1k"]).expect(0);
+    let summary = place.assay(&args).json();
+    assert!(job(&summary, "transfer")["completed"].as_u64().unwrap() > 0);
+    let all = "select sum(balance) from accounts";
+    assert_eq!(number(&place.at("shop.db"), all), number(&before.at("shop.db"), all));
+}

@@ -1,0 +1,102 @@
+//! Each exit code, and which of two that apply comes first.
+
+use crate::support::{MM1, Place, check};
+
+const READ: &str = "duration = 20s\n[read]\nquery = select 1\nrate = 100\n";
+
+/// The exit code of a run in virtual time, and the verdict in its document.
+#[track_caller]
+fn expect(workload: &str, url: &str, more: &[&str], code: i32, status: &str) {
+    let place = Place::with(workload);
+    let ran = place.virtually(url, more).expect(code);
+    let summary = ran.json();
+    assert_eq!(summary["verdict"]["status"], status, "{}", ran.stdout);
+    // The same verdict, read again from the record.
+    let again = place.assay(&[&["report", "r.assay", "--json"][..], strict(more)].concat());
+    assert_eq!(again.stdout, ran.stdout);
+    let of_the_verdict = match status {
+        "INVALID" => 3,
+        "SUSPECT" if more.contains(&"--strict") => 3,
+        _ => i32::from(summary["jobs"][0]["slo"][0]["met"] == false),
+    };
+    again.expect(of_the_verdict);
+}
+
+fn strict<'a>(more: &[&'a str]) -> &'a [&'a str] {
+    if more.contains(&"--strict") { &["--strict"] } else { &[] }
+}
+
+#[test]
+fn a_valid_run_that_met_its_threshold_exits_with_0() {
+    expect(&format!("{READ}slo = p99 < 100ms\n"), MM1, &[], 0, "VALID");
+    expect(&format!("{READ}slo = p99 < 100ms\n"), MM1, &["--strict"], 0, "VALID");
+}
+
+#[test]
+fn a_missed_threshold_exits_with_1() {
+    expect(&format!("{READ}slo = p99 < 1us\n"), MM1, &[], 1, "VALID");
+    expect(&format!("{READ}slo = p99 < 1us\n"), MM1, &["--strict"], 1, "VALID");
+}
+
+#[test]
+fn an_invalid_run_exits_with_3_even_if_it_missed_its_threshold() {
+    expect(READ, "sim:mm1?errors=0.2", &[], 3, "INVALID");
+    expect(&format!("{READ}slo = p99 < 1us\n"), "sim:mm1?errors=0.2", &[], 3, "INVALID");
+}
+
+#[test]
+fn a_suspect_run_exits_with_0_and_with_3_where_that_is_refused() {
+    let url = "sim:mm1?errors=0.004";
+    expect(READ, url, &[], 0, "SUSPECT");
+    expect(READ, url, &["--strict"], 3, "SUSPECT");
+    let missed = format!("{READ}slo = p99 < 1us\n");
+    expect(&missed, url, &[], 1, "SUSPECT");
+    expect(&missed, url, &["--strict"], 3, "SUSPECT");
+}
+
+#[test]
+fn a_target_that_is_lost_until_the_end_exits_with_4_even_if_the_run_is_invalid() {
+    let missed = format!("{READ}slo = p99 < 1us\n");
+    expect(&missed, "sim:mm1?outage=5s..1h", &[], 4, "INVALID");
+    expect(&missed, "sim:mm1?outage=0s..1h", &[], 4, "INVALID");
+    // Lost for so short a time that nothing else is wrong with the run.
+    expect(READ, "sim:mm1?outage=19900ms..1h", &[], 4, "SUSPECT");
+}
+
+#[test]
+fn a_target_that_cannot_be_reached_at_the_start_exits_with_4_and_an_answer() {
+    for url in ["sqlite:no/such/folder/t.db", "sqlite:.", "sqlite:w.ini"] {
+        let place = Place::with(READ);
+        let run = ["run", "w.ini", "--json", "--out", "r.assay", "--url", url];
+        let ran = place.assay(&run).expect(4);
+        let summary = ran.json();
+        assert_eq!(summary["run"]["ended"], "target-lost");
+        let because = summary["run"]["ended_because"].as_str().unwrap();
+        assert!(because.contains("SQLITE_"), "{because}");
+        assert!(ran.stderr.contains(because), "{}", ran.stderr);
+        assert_eq!(check(&summary, "window")["status"], "invalid");
+        assert_eq!(place.names(), ["r.assay", "w.ini"]);
+        place.assay(&["report", "r.assay"]).expect(3);
+    }
+}
+
+#[test]
+fn a_load_whose_target_cannot_be_reached_exits_with_4() {
+    let place = Place::with("[load t]\nrows = 1\ncolumns = a: row()\n");
+    let url = ["--url", "sqlite:no/such/folder/t.db", "--out", "r.assay", "--json"];
+    let ran = place.assay(&[&["load", "w.ini"][..], &url].concat()).expect(4);
+    assert_eq!(ran.json()["run"]["ended"], "target-lost");
+}
+
+#[test]
+fn a_target_without_a_driver_is_an_error_in_usage() {
+    let place = Place::with(READ);
+    for url in ["postgres://localhost/db", "mysql://localhost/db", "testbed:postgres"] {
+        let run = ["run", "w.ini", "--url", url];
+        place.assay(&run).refuses(&["this version has no driver for", "sqlite:FILE"]);
+        assert_eq!(place.names(), ["w.ini"]);
+    }
+    let run = ["run", "w.ini", "--url", "sqlite:t.db", "--virtual"];
+    place.assay(&run).refuses(&["only a simulated server runs in virtual time", "--url sim:mm1"]);
+    assert_eq!(place.names(), ["w.ini"]);
+}

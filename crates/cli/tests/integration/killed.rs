@@ -1,0 +1,66 @@
+//! A run that is killed leaves a record that is whole up to the last second.
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::support::{Place, check, job};
+
+const EVEN: &str = "\
+duration = 1m
+[read]
+query = select 1
+rate = 200
+arrival = uniform
+slo = p99 < 10s
+";
+
+/// Slow enough for the generator's own lag to be a small part of any time.
+const SERVER: &str = "sim:mdc?service=500ms&servers=unlimited";
+
+#[test]
+fn invariant_7_a_run_killed_after_five_seconds_is_whole_up_to_the_fourth() {
+    let place = Place::with(EVEN);
+    let mut run = place.start(&["run", "w.ini", "--url", SERVER, "--out", "r.assay"]);
+    run.says("00:05 read:");
+    run.signal(Signal::SIGKILL);
+    assert_eq!(run.ends().code, -1);
+
+    let report = place.assay(&["report", "r.assay"]);
+    assert!(report.stdout.contains("killed"), "{}", report.stdout);
+    assert_eq!(report.stderr, "");
+    // What was under way has no outcome; how much that was decides upon the verdict.
+    let is_invalid = report.stdout.starts_with("INVALID") || report.stdout.contains("\nINVALID");
+    report.expect(if is_invalid { 3 } else { 0 });
+    // Whatever the killed transaction left behind was rolled back and is gone.
+    assert_eq!(place.names(), ["r.assay", "w.ini"]);
+
+    let export = place.exported("r.assay");
+    assert_eq!(export["run"]["ended"], Value::Null);
+    let rows = export["intervals"].as_array().unwrap();
+    let count = |row: &Value, key: &str| row[key].as_u64().unwrap();
+    let scheduled: Vec<u64> = rows.iter().map(|row| count(row, "scheduled")).collect();
+    // The first of the evenly spaced requests fires 5 ms after the beginning.
+    assert_eq!(scheduled[..4], [199, 200, 200, 200]);
+    for row in &rows[..3] {
+        assert_eq!(count(row, "completed"), count(row, "scheduled"), "{row}");
+    }
+    for format in ["hlog", "csv"] {
+        assert!(place.export("r.assay", format).lines().count() >= 4, "{format}");
+    }
+}
+
+#[test]
+fn the_report_of_a_killed_run_judges_it() {
+    let place = Place::with(&EVEN.replace("10s\n", "1us\n"));
+    let mut run = place.start(&["run", "w.ini", "--url", SERVER, "--out", "r.assay"]);
+    run.says("00:02 read:");
+    run.signal(Signal::SIGKILL);
+    run.ends();
+    let report = place.assay(&["report", "r.assay", "--json"]);
+    let summary = report.json();
+    assert_eq!(summary["run"]["ended"], "killed");
+    assert_eq!(check(&summary, "complete")["status"], "suspect");
+    assert_eq!(job(&summary, "read")["slo"][0]["met"], false);
+    report.expect(if summary["verdict"]["status"] == "INVALID" { 3 } else { 1 });
+    place.assay(&["report", "r.assay", "--strict"]).expect(3);
+}

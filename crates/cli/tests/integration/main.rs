@@ -1,0 +1,20 @@
+//! The program as a user runs it: commands, files, signals, disks and exit codes.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
+
+mod complaints;
+mod disk;
+mod example;
+mod exits;
+mod foreign;
+mod killed;
+mod options;
+mod outage;
+mod output;
+mod plans;
+mod repeatable;
+mod secrets;
+mod signals;
+mod statements;
+mod support;
+mod terminal;

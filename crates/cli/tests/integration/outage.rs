@@ -1,0 +1,93 @@
+//! A target that goes away and comes back is data.
+
+use std::fs;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::support::{Place, assert_balanced, check, job, number};
+
+const READ: &str = "duration = 20s\n[read]\nquery = select 1\nrate = 200\narrival = uniform\n";
+
+fn events<'a>(export: &'a Value, kind: &str) -> Vec<&'a Value> {
+    let events = export["events"].as_array().unwrap();
+    events.iter().filter(|event| event["kind"] == kind).collect()
+}
+
+#[test]
+fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_goes_on() {
+    let place = Place::with(READ);
+    let ran = place.virtually("sim:md1?outage=8s..10s", &[]);
+    let summary = ran.json();
+    assert_balanced(&summary);
+    assert_eq!(check(&summary, "outage")["status"], "suspect");
+    let away = check(&summary, "outage")["value"].as_f64().unwrap();
+    // The back-off finds the server again at most a second late.
+    assert!((2.0..3.0).contains(&away), "{away}");
+    let read = job(&summary, "read");
+    assert_eq!(read["scheduled"], 200 * 20 - 1);
+    let errors = read["errors"].as_f64().unwrap();
+    assert!((200.0 * away - errors).abs() <= 2.0, "{errors} in {away} s");
+    assert_eq!(read["errors_by_code"][0]["code"], "disconnect");
+
+    let export = place.exported("r.assay");
+    assert_eq!(
+        (events(&export, "outage-began").len(), events(&export, "outage-ended").len()),
+        (1, 1)
+    );
+    assert!((8.0..8.1).contains(&events(&export, "outage-began")[0]["at_s"].as_f64().unwrap()));
+    let rows = export["intervals"].as_array().unwrap();
+    let failed = |row: &Value| row["errors"].as_u64().unwrap();
+    assert!(rows.iter().all(|row| row["open"] == 0));
+    assert_eq!(failed(&rows[7]), 0);
+    assert_eq!(failed(&rows[9]), 200);
+    assert_eq!(failed(&rows[15]), 0);
+}
+
+#[test]
+fn a_lost_connection_is_an_error_and_no_outage() {
+    let place = Place::with(READ);
+    let summary = place.virtually("sim:md1?disconnects=0.002", &[]).json();
+    assert_balanced(&summary);
+    assert_eq!(check(&summary, "outage")["status"], "pass");
+    assert!(job(&summary, "read")["errors"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_database_file_that_is_moved_away_and_back_costs_errors_and_not_the_run() {
+    let workload = "\
+duration = 1m
+[setup]
+query = create table t (a int)
+[write]
+query = insert into t values (${sequence()})
+rate = 100
+arrival = uniform
+";
+    let place = Place::with(workload);
+    let url = "sqlite:t.db?journal=memory&synchronous=off";
+    let mut run = place.start(&["run", "w.ini", "--url", url, "--json", "--out", "r.assay"]);
+    run.says_what("some are written", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
+    fs::rename(place.at("t.db"), place.at("away.db")).unwrap();
+    run.says_what("none is written", |line| shown(line, "achieved/s") == Some(0.0));
+    assert!(!place.at("t.db").exists(), "nobody makes an empty file in its place");
+    fs::rename(place.at("away.db"), place.at("t.db")).unwrap();
+    run.says_what("some are written", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
+    run.signal(Signal::SIGINT);
+    let summary = run.ends().expect(130).json();
+    assert_balanced(&summary);
+    assert_eq!(check(&summary, "outage")["status"], "suspect");
+    let completed = job(&summary, "write")["completed"].as_i64().unwrap();
+    assert!(job(&summary, "write")["errors"].as_u64().unwrap() > 0, "{summary}");
+    // What was completed is in the file that came back.
+    assert_eq!(number(&place.at("t.db"), "select count(*) from t"), completed);
+    let export = place.exported("r.assay");
+    assert!(!events(&export, "outage-began").is_empty());
+    assert!(!events(&export, "outage-ended").is_empty());
+}
+
+/// The number that a line of progress shows under a name.
+fn shown(line: &str, name: &str) -> Option<f64> {
+    let (_, after) = line.split_once(name)?;
+    after.split_whitespace().next()?.replace(',', "").parse().ok()
+}

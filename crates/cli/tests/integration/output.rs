@@ -1,0 +1,145 @@
+//! What goes where: one answer on stdout, progress on stderr, nothing over anything.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::support::{MM1, Place, Ran};
+
+const READ: &str = "duration = 30s\n[read]\nquery = select 1\nrate = 100\n";
+
+const ESCAPE: char = '\u{1b}';
+
+#[test]
+fn a_file_that_exists_is_never_overwritten() {
+    let place = Place::with(READ);
+    place.write("r.assay", "precious");
+    place.virtually(MM1, &[]).refuses(&["`", "r.assay` exists", "never overwritten", "--out"]);
+    let load = "[load t]\nrows = 1\ncolumns = a: row()\n";
+    place.write("l.ini", load);
+    place.assay(&["load", "l.ini", "--out", "r.assay"]).refuses(&["r.assay` exists"]);
+    assert_eq!(std::fs::read(place.at("r.assay")).unwrap(), b"precious");
+
+    std::fs::remove_file(place.at("r.assay")).unwrap();
+    place.virtually(MM1, &[]).expect(0);
+    place.write("out", "precious");
+    let export = ["export", "r.assay", "--format", "csv", "--out", "out"];
+    place.assay(&export).refuses(&["cannot create `out`", "exists"]);
+    assert_eq!(std::fs::read(place.at("out")).unwrap(), b"precious");
+}
+
+#[test]
+fn an_export_to_a_file_is_the_one_to_stdout() {
+    let place = Place::with(READ);
+    place.virtually(MM1, &[]).expect(0);
+    for format in ["hlog", "csv", "json"] {
+        let to = ["export", "r.assay", "--format", format, "--out", format];
+        assert_eq!(place.assay(&to).expect(0).stdout, "");
+        let written = std::fs::read_to_string(place.at(format)).unwrap();
+        assert_eq!(written, place.export("r.assay", format));
+    }
+}
+
+#[test]
+fn without_a_name_each_record_gets_one_of_its_own() {
+    let place = Place::with(READ);
+    let run = ["run", "w.ini", "--virtual", "--url", MM1, "--quiet"];
+    for _ in 0..3 {
+        place.assay(&run).expect(0);
+    }
+    let names = place.names();
+    let records = names.iter().filter(|name| name.starts_with("run-2") && name.ends_with(".assay"));
+    assert_eq!(records.count(), 3, "{names:?}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let place = Place::with(READ);
+    place.virtually(MM1, &[]).expect(0);
+    for args in [
+        &["report", "r.assay"][..],
+        &["report", "r.assay", "--json"],
+        &["export", "r.assay", "--format", "json"],
+        &["export", "r.assay", "--format", "hlog"],
+        &["export", "r.assay", "--format", "csv"],
+        &["check", "w.ini"],
+        &["run", "--help"],
+    ] {
+        // The reading end is closed before anything is written.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ran = Ran::of_to(place.command(args), writer.into()).expect(0);
+        assert_eq!(ran.stderr, "", "{args:?}");
+    }
+    let mut head = place.command(&["export", "r.assay", "--format", "json"]);
+    let mut head = head.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(head.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("{\"schema\":"));
+    assert_eq!(head.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_reader_of_progress_that_goes_away_does_not_end_the_run() {
+    let place = Place::with(READ);
+    let mut command =
+        place.command(&["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = command.stderr(writer).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("VALID"));
+}
+
+#[test]
+fn json_is_one_document_and_nothing_else() {
+    let place = Place::with(&format!("{READ}slo = p99 < 1us\n"));
+    let ran = place.virtually(MM1, &[]).expect(1);
+    let mut documents = serde_json::Deserializer::from_str(&ran.stdout).into_iter::<Value>();
+    assert!(documents.next().unwrap().unwrap().is_object());
+    assert!(documents.next().is_none());
+    assert!(ran.stderr.contains("running"), "{}", ran.stderr);
+    let quiet = place.assay(&["run", "w.ini", "--virtual", "--url", MM1, "--json", "--quiet"]);
+    assert_eq!(quiet.expect(1).stderr, "");
+}
+
+#[test]
+fn pipes_get_no_escape_sequences() {
+    let place = Place::with(READ);
+    let bad = "[read]\nrat = 1\n";
+    place.write("bad.ini", bad);
+    for (args, code) in [
+        (&["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay"][..], 0),
+        (&["report", "r.assay"], 0),
+        (&["check", "bad.ini"], 2),
+        (&["run", "--help"], 0),
+        (&["run", "--nonsense"], 2),
+    ] {
+        let ran = place.assay(args).expect(code);
+        assert!(!ran.stdout.contains(ESCAPE) && !ran.stderr.contains(ESCAPE), "{args:?}");
+    }
+}
+
+#[test]
+fn plain_lines_come_once_a_second_at_most() {
+    let place =
+        Place::with("duration = 10s\n[a]\nquery = select 1\nrate = 50\n[b]\nquery = select 2\n");
+    let args = ["run", "w.ini", "--url", "sim:mm1", "--out", "r.assay"];
+    let mut run = place.start(&args);
+    run.says("00:03 a:");
+    run.signal(Signal::SIGINT);
+    let ran = run.ends().expect(130);
+    let lines = |job: &str| -> Vec<String> {
+        let of_job =
+            ran.stderr.lines().filter(|line| line.contains(job) && line[2..].starts_with(':'));
+        of_job.map(|line| line[..5].to_owned()).collect()
+    };
+    let (of_a, of_b) = (lines(" a: "), lines(" b: "));
+    let mut seconds = of_a.clone();
+    seconds.dedup();
+    assert_eq!(of_a, seconds, "{}", ran.stderr);
+    assert_eq!(of_a, of_b);
+    assert!((2..=5).contains(&of_a.len()), "{}", ran.stderr);
+}

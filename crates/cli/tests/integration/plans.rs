@@ -1,0 +1,95 @@
+//! `check` prints a plan that is a workload file; `load` fills tables that a run then finds.
+
+use crate::support::{Place, number};
+
+const FILE: &str = "\
+duration = 2s ; a comment
+[params]
+rows = 2k
+[setup]
+query = create table t (a integer primary key, b text)
+[load t]
+rows = ${rows}
+columns = a: row(), b: text(3, 9)
+[read]
+let = a: uniform(1, rows)
+query = select b from t where a = ${a} and b <> 'it''s; no comment'
+rate = 50
+slo = p99 < 10s, failed < 50%
+[write]
+query = update t set b = ${pick('x', 'y')} where a = ${zipf(1, rows)}
+concurrency = 2
+think = exp(20ms)
+retry = 2 on SQLITE_BUSY
+[teardown]
+query = drop table t
+";
+
+#[test]
+fn a_plan_that_is_checked_again_is_the_same_plan() {
+    let place = Place::with(FILE);
+    place.write("example.ini", include_str!("../../../../workloads/accounts.ini"));
+    for file in ["w.ini", "example.ini"] {
+        let url = "sim:mm1?service=2ms";
+        let first = place.assay(&["check", file, "--url", url, "--set", "rows=7"]).expect(0);
+        assert_eq!(first.stderr, "");
+        for words in ["[read]", "rows = 7", "concurrency = ", url] {
+            assert!(first.stdout.contains(words), "{words}: {}", first.stdout);
+        }
+        place.write("plan.ini", &first.stdout);
+        let second = place.assay(&["check", "plan.ini"]).expect(0);
+        assert_eq!(second.stdout, first.stdout);
+    }
+}
+
+#[test]
+fn check_touches_no_database_and_makes_no_file() {
+    let place = Place::with(FILE);
+    place.assay(&["check", "w.ini", "--url", "sqlite:t.db"]).expect(0);
+    place.assay(&["check", "w.ini", "--url", "sqlite:no/such/folder/t.db"]).expect(0);
+    place.assay(&["check", "w.ini", "--url", "postgres://nowhere.invalid/db"]).expect(0);
+    assert_eq!(place.names(), ["w.ini"]);
+}
+
+#[test]
+fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
+    let place = Place::with(FILE);
+    let url = ["--url", "sqlite:t.db", "--quiet"];
+    let assay = |args: &[&str]| place.assay(&[args, &url[..]].concat());
+    let load = assay(&["load", "w.ini", "--json", "--out", "l.assay"]).expect(0).json();
+    assert_eq!(load["loads"][0]["rows"], 2_000);
+    assert_eq!(load["jobs"].as_array().unwrap().len(), 0);
+    assert_eq!(number(&place.at("t.db"), "select count(*) from t"), 2_000);
+    let values = "select count(*) from t where a between 1 and 2000 and length(b) between 3 and 9";
+    assert_eq!(number(&place.at("t.db"), values), 2_000);
+
+    // The table is there, so that only a run without setup can begin.
+    assay(&["run", "w.ini", "--out", "no.assay"]).refuses(&["[setup]", "table t already exists"]);
+    let other = ["run", "w.ini", "--loaded", "--set", "rows=3k", "--out", "no.assay"];
+    let words = ["[load t]", "table t has 2000 rows instead of 3000", "run without --loaded"];
+    assay(&other).refuses(&words);
+    assert_eq!(place.names(), ["l.assay", "t.db", "w.ini"]);
+
+    let run = assay(&["run", "w.ini", "--loaded", "--json", "--out", "r.assay"]);
+    let summary = run.json();
+    assert_eq!(summary["loads"].as_array().unwrap().len(), 0);
+    assert!(summary["jobs"][0]["completed"].as_u64().unwrap() > 0, "{summary}");
+    // Its teardown is a run's: the table is gone.
+    assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_schema"), 0);
+}
+
+#[test]
+fn loaded_tables_are_not_taken_on_trust_by_a_target_that_keeps_none() {
+    let place = Place::with(FILE);
+    let run = ["run", "w.ini", "--loaded", "--url", "sim:mm1", "--virtual"];
+    place.assay(&run).refuses(&["this target keeps no data: leave out --loaded", "w.ini:6:1"]);
+}
+
+#[test]
+fn a_file_without_jobs_is_for_load_and_one_without_tables_for_run() {
+    let place = Place::with("[load t]\nrows = 5\ncolumns = a: row()\n");
+    place.assay(&["run", "w.ini"]).refuses(&["has no job", "`assay load`"]);
+    place.write("w.ini", "[read]\nquery = select 1\n");
+    place.assay(&["load", "w.ini"]).refuses(&["neither [setup] nor [load TABLE]"]);
+    assert_eq!(place.names(), ["w.ini"]);
+}

@@ -1,0 +1,131 @@
+//! The first signal ends a run cleanly, the second at once.
+
+use nix::sys::signal::Signal;
+
+use crate::support::{Place, assert_balanced, check, job, number};
+
+const TABLE: &str = "\
+duration = 1m
+[setup]
+query = create table t (a integer primary key, b text)
+[load t]
+rows = 2000
+columns = a: row(), b: text(3)
+[read]
+query = select b from t where a = ${uniform(1, 2000)}
+rate = 100
+[write]
+query = update t set b = ${text(5)} where a = ${uniform(1, 2000)}
+concurrency = 2
+think = 10ms
+[teardown]
+query = drop table t
+";
+
+const RUN: [&str; 7] = ["run", "w.ini", "--url", "sqlite:t.db", "--json", "--out", "r.assay"];
+
+/// A signal in mid-run: what is under way ends, the table goes, and there is an answer.
+fn a_signal_ends_the_run_cleanly(signal: Signal) {
+    let place = Place::with(TABLE);
+    let mut run = place.start(&RUN);
+    run.says("00:02 read:");
+    run.signal(signal);
+    let ran = run.ends().expect(130);
+    let summary = ran.json();
+    assert_balanced(&summary);
+    assert_eq!(summary["run"]["ended"], "interrupted");
+    assert_eq!(check(&summary, "complete")["status"], "suspect");
+    assert!(job(&summary, "read")["completed"].as_u64().unwrap() > 0);
+    let tables = "select count(*) from sqlite_schema where name = 't'";
+    assert_eq!(number(&place.at("t.db"), tables), 0);
+    assert_eq!(place.exported("r.assay")["run"]["ended"], "interrupted");
+    assert_eq!(place.names(), ["r.assay", "t.db", "w.ini"]);
+}
+
+#[test]
+fn an_interrupt_ends_the_run_cleanly() {
+    a_signal_ends_the_run_cleanly(Signal::SIGINT);
+}
+
+#[test]
+fn a_request_to_terminate_ends_the_run_cleanly() {
+    a_signal_ends_the_run_cleanly(Signal::SIGTERM);
+}
+
+#[test]
+fn a_run_without_an_end_of_its_own_is_complete_when_it_is_ended() {
+    let place = Place::with("[read]\nquery = select 1\nrate = 100\n");
+    let mut run = place.start(&["run", "w.ini", "--url", "sim:mm1", "--json", "--out", "r.assay"]);
+    run.says("00:01 read:");
+    run.signal(Signal::SIGINT);
+    let summary = run.ends().expect(130).json();
+    assert_eq!(check(&summary, "complete")["status"], "pass");
+    assert_balanced(&summary);
+}
+
+#[test]
+fn an_interrupt_while_a_table_is_filled_ends_the_run_and_drops_the_table() {
+    let place = Place::with(&TABLE.replace("rows = 2000", "rows = 50M"));
+    let mut run = place.start(&RUN);
+    run.says("loading t:");
+    run.signal(Signal::SIGINT);
+    let summary = run.ends().expect(130).json();
+    assert_eq!(summary["run"]["ended"], "interrupted");
+    assert_eq!(job(&summary, "read")["scheduled"], 0);
+    assert!(summary["loads"][0]["rows"].as_u64().unwrap() < 50_000_000);
+    assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_schema"), 0);
+}
+
+#[test]
+fn a_second_interrupt_ends_the_run_at_once_and_the_record_can_be_read() {
+    // The server stalls from the beginning, and the run would wait an hour for it.
+    let place = Place::with("duration = 2h\ndrain = 1h\n[read]\nquery = select 1\nrate = 100\n");
+    let url = "sim:mm1?stall=3h&stall-every=4h";
+    let mut run = place.start(&["run", "w.ini", "--url", url, "--out", "r.assay"]);
+    run.says("00:01 read:");
+    run.signal(Signal::SIGINT);
+    run.says("ending the run");
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+    let summary = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_eq!(summary["run"]["ended"], "interrupted");
+    assert_balanced(&summary);
+    let read = job(&summary, "read");
+    assert!(read["scheduled"].as_u64().unwrap() > 50, "{read}");
+    assert_eq!(read["completed"], 0);
+    assert_eq!(place.names(), ["r.assay", "w.ini"]);
+}
+
+#[test]
+fn a_second_interrupt_ends_even_a_statement_that_never_returns() {
+    let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
+                   select count(*) from n";
+    let place = Place::with(&format!("[setup]\nquery = {endless}\n[read]\nquery = select 1\n"));
+    let mut run = place.start(&RUN);
+    run.says("setup 1 of 1");
+    run.signal(Signal::SIGINT);
+    run.says("ending the run:");
+    run.signal(Signal::SIGINT);
+    assert_eq!(run.ends().expect(130).stdout, "");
+    let summary = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
+    assert_eq!(summary["run"]["ended"], "killed");
+}
+
+#[test]
+fn a_second_interrupt_leaves_out_the_teardown() {
+    // A request that takes until the end of the day keeps the first interrupt waiting.
+    let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
+                   select count(*) from n";
+    let workload = TABLE.replace("duration = 1m", "duration = 1m\ndrain = 1h");
+    let place = Place::with(&format!("{workload}[long]\nquery = {endless}\ncount = 1\n"));
+    let mut run = place.start(&RUN);
+    run.says("00:01 read:");
+    run.signal(Signal::SIGINT);
+    run.says("ending the run:");
+    run.signal(Signal::SIGINT);
+    let summary = run.ends().expect(130).json();
+    assert_balanced(&summary);
+    assert_eq!(job(&summary, "long")["timeouts"], 1);
+    let tables = "select count(*) from sqlite_schema where name = 't'";
+    assert_eq!(number(&place.at("t.db"), tables), 1);
+}

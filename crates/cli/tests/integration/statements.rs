@@ -1,0 +1,68 @@
+//! A statement that the database rejects is an error in the file.
+
+use crate::support::{Place, number};
+
+/// Runs a workload on SQLite and makes sure that it is refused, without a record.
+#[track_caller]
+fn refused(workload: &str, words: &[&str]) -> Place {
+    let place = Place::with(workload);
+    place.assay(&["run", "w.ini", "--url", "sqlite:t.db", "--quiet"]).refuses(words);
+    assert_eq!(place.names(), ["t.db", "w.ini"]);
+    place
+}
+
+#[test]
+fn a_statement_of_a_job_is_named_with_the_words_of_the_database() {
+    refused(
+        "duration = 1s\n[read]\nquery = select 1\nquery = selct 2\n",
+        &[
+            "error: the database rejects statement 2 of [read]",
+            " --> w.ini:4:9",
+            "^^^^^^^",
+            "near \"selct\": syntax error",
+        ],
+    );
+    refused(
+        "duration = 1s\n[read]\nquery = select a from nowhere\n",
+        &["statement 1 of [read]", " --> w.ini:3:9", "no such table: nowhere"],
+    );
+}
+
+#[test]
+fn a_statement_of_setup_is_named_and_nothing_is_torn_down() {
+    let place = refused(
+        "duration = 1s\n[setup]\nquery = create table mine (a int)\nquery = create tble t (a int)\n\
+         [read]\nquery = select 1\n[teardown]\nquery = drop table mine\n",
+        &["statement 2 of [setup]", " --> w.ini:4:9", "near \"tble\": syntax error"],
+    );
+    assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_schema"), 1);
+}
+
+#[test]
+fn a_load_into_a_table_that_is_not_there_is_named() {
+    refused(
+        "duration = 1s\n[load t]\nrows = 5\ncolumns = a: row()\n[read]\nquery = select 1\n",
+        &["[load t]", " --> w.ini:2:1", "no such table: t"],
+    );
+}
+
+#[test]
+fn a_statement_that_fails_before_time_zero_tears_the_setup_down() {
+    let place = refused(
+        "duration = 1s\n[setup]\nquery = create table t (a int)\n\
+         [read]\nquery = select b from t\n[teardown]\nquery = drop table t\n",
+        &["statement 1 of [read]", " --> w.ini:5:9", "no such column: b"],
+    );
+    assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_schema"), 0);
+}
+
+#[test]
+fn a_teardown_that_fails_is_a_warning_and_the_answer_stands() {
+    let place =
+        Place::with("[read]\nquery = select 1\ncount = 5\n[teardown]\nquery = drop table t\n");
+    let ran = place.assay(&["run", "w.ini", "--url", "sqlite:t.db", "--json", "--out", "r.assay"]);
+    assert_eq!(ran.json()["jobs"][0]["completed"], 5);
+    let warning = "warning: the database rejects statement 1 of [teardown]: no such table: t";
+    assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+    assert_ne!(ran.code, 2);
+}

@@ -1,0 +1,255 @@
+//! The program as a user runs it: in a folder of its own, with what it says and how it ends.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How long anything may take before a test gives up: far more than it does take anywhere.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A simulated server of textbook behaviour.
+pub(crate) const MM1: &str = "sim:mm1?service=1ms";
+
+/// A folder that goes when the test ends.
+pub(crate) struct Place(TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Place {
+        Place(TempDir::with_prefix("assay-test-").unwrap())
+    }
+
+    /// A folder with one workload file, `w.ini`.
+    pub(crate) fn with(workload: &str) -> Place {
+        let place = Place::new();
+        place.write("w.ini", workload);
+        place
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.at(name), content).unwrap();
+    }
+
+    /// The names of all that lies here, in alphabetical order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The program with these arguments, in this folder.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command.args(args).current_dir(self.path()).stdin(Stdio::null()).env_remove("NO_COLOR");
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn assay(&self, args: &[&str]) -> Ran {
+        Ran::of(&mut self.command(args))
+    }
+
+    /// A run in virtual time of `w.ini`, recorded in `r.assay`, with its JSON document.
+    pub(crate) fn virtually(&self, url: &str, more: &[&str]) -> Ran {
+        let mut args = vec!["run", "w.ini", "--virtual", "--json", "--out", "r.assay"];
+        args.extend(["--url", url]);
+        args.extend(more);
+        self.assay(&args)
+    }
+
+    /// What `assay export` gives of a record.
+    pub(crate) fn export(&self, record: &str, format: &str) -> String {
+        let ran = self.assay(&["export", record, "--format", format]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{format}");
+        ran.stdout
+    }
+
+    /// The export of a record as a document.
+    pub(crate) fn exported(&self, record: &str) -> Value {
+        serde_json::from_str(&self.export(record, "json")).unwrap()
+    }
+
+    /// Starts the program; what it says can be waited for.
+    pub(crate) fn start(&self, args: &[&str]) -> Running {
+        Running::of(&mut self.command(args))
+    }
+}
+
+/// How the program ended, and what it said.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) fn of(command: &mut Command) -> Ran {
+        Ran::from(command.output().unwrap())
+    }
+
+    /// Runs a program whose stdout leads elsewhere.
+    pub(crate) fn of_to(mut command: Command, stdout: Stdio) -> Ran {
+        Ran::from(command.stdout(stdout).output().unwrap())
+    }
+
+    fn from(output: Output) -> Ran {
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The one document on stdout.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
+    }
+
+    /// Makes sure of an exit code; the other one shows all that was said.
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Ran {
+        assert_eq!(self.code, code, "stdout: {:.2000}\nstderr: {}", self.stdout, self.stderr);
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        self
+    }
+
+    /// Makes sure that the program refused, said all of `words` and nothing on stdout.
+    #[track_caller]
+    pub(crate) fn refuses(self, words: &[&str]) -> Ran {
+        let ran = self.expect(2);
+        assert_eq!(ran.stdout, "");
+        for word in words {
+            assert!(ran.stderr.contains(word), "`{word}` is not in: {}", ran.stderr);
+        }
+        ran
+    }
+}
+
+/// The program while it runs. Killed if the test does not wait for its end.
+pub(crate) struct Running {
+    child: Child,
+    lines: Receiver<String>,
+    /// What was read of stderr so far.
+    said: String,
+}
+
+impl Running {
+    pub(crate) fn of(command: &mut Command) -> Running {
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let (sender, lines) = sync_channel(100_000);
+        std::thread::spawn(move || {
+            for line in stderr.lines() {
+                if sender.send(line.unwrap()).is_err() {
+                    return;
+                }
+            }
+        });
+        Running { child, lines, said: String::new() }
+    }
+
+    /// Waits until the program says something on stderr.
+    #[track_caller]
+    pub(crate) fn says(&mut self, words: &str) {
+        self.says_what(words, |line| line.contains(words));
+    }
+
+    /// Waits for a line on stderr that is as it should be; `what` says how that is.
+    #[track_caller]
+    pub(crate) fn says_what(&mut self, what: &str, is_it: impl Fn(&str) -> bool) {
+        loop {
+            let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
+                panic!("`{what}` is not in: {}", self.said);
+            };
+            self.said.push_str(&line);
+            self.said.push('\n');
+            if is_it(&line) {
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let process = Pid::from_raw(i32::try_from(self.child.id()).unwrap());
+        kill(process, signal).unwrap();
+    }
+
+    /// Waits for the end.
+    #[track_caller]
+    pub(crate) fn ends(mut self) -> Ran {
+        let mut stdout = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        loop {
+            match self.lines.recv_timeout(PATIENCE) {
+                Ok(line) => {
+                    self.said.push_str(&line);
+                    self.said.push('\n');
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end: {}", self.said),
+            }
+        }
+        let status = self.child.wait().unwrap();
+        let stderr = std::mem::take(&mut self.said);
+        Ran { code: status.code().unwrap_or(-1), stdout, stderr }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // A test that failed leaves nothing behind; one that did not has waited for the end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Makes sure that every request of every job in a summary is accounted for.
+#[track_caller]
+pub(crate) fn assert_balanced(summary: &Value) {
+    let jobs = summary["jobs"].as_array().unwrap();
+    for job in jobs {
+        let count = |key: &str| job[key].as_u64().unwrap();
+        let ended = count("completed") + count("errors") + count("rejected") + count("unsent");
+        assert_eq!(count("scheduled"), ended, "{job}");
+    }
+    assert_eq!(check(summary, "balance")["status"], "pass");
+}
+
+/// A check of a summary by its name.
+#[track_caller]
+pub(crate) fn check<'a>(summary: &'a Value, name: &str) -> &'a Value {
+    let checks = summary["verdict"]["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["name"] == name).unwrap()
+}
+
+/// A job of a summary by its name.
+#[track_caller]
+pub(crate) fn job<'a>(summary: &'a Value, name: &str) -> &'a Value {
+    summary["jobs"].as_array().unwrap().iter().find(|job| job["name"] == name).unwrap()
+}
+
+/// One number out of an SQLite file.
+pub(crate) fn number(database: &Path, sql: &str) -> i64 {
+    let connection = rusqlite::Connection::open(database).unwrap();
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}

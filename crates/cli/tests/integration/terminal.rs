@@ -1,0 +1,95 @@
+//! The live view, on a terminal of the test's own.
+
+use std::fs::File;
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use nix::pty::{Winsize, openpty};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::support::{MM1, Place, Ran};
+
+/// What a run wrote to the terminal, and how it ended.
+pub(crate) struct Shown {
+    pub(crate) screen: String,
+    pub(crate) ran: Ran,
+}
+
+/// Runs a program whose stderr is a terminal.
+pub(crate) fn on_a_terminal(command: &mut Command) -> Shown {
+    until_seen(command, None)
+}
+
+/// Runs a program whose stderr is a terminal, and interrupts it once some words are on it.
+fn until_seen(command: &mut Command, words: Option<&str>) -> Shown {
+    let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
+    let pty = openpty(&size, None).unwrap();
+    command.env("TERM", "xterm-256color").stdout(Stdio::piped()).stderr(pty.slave);
+    let mut child = command.spawn().unwrap();
+    // The program's own end of the terminal is the last one, so that its end can be seen here.
+    command.stderr(Stdio::null());
+    let mut answer = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut stdout = String::new();
+        answer.read_to_string(&mut stdout).unwrap();
+        stdout
+    });
+    let mut terminal = File::from(pty.master);
+    let mut bytes = Vec::new();
+    let mut wanted = words;
+    let mut piece = [0; 4_096];
+    // A terminal whose other end is closed gives an error instead of an end.
+    while let Ok(count @ 1..) = terminal.read(&mut piece) {
+        bytes.extend_from_slice(&piece[..count]);
+        if wanted.is_some_and(|words| String::from_utf8_lossy(&bytes).contains(words)) {
+            wanted = None;
+            kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
+        }
+    }
+    let code = child.wait().unwrap().code().unwrap_or(-1);
+    let screen = String::from_utf8(bytes).unwrap();
+    let stdout = reader.join().unwrap();
+    Shown { ran: Ran { code, stdout, stderr: screen.clone() }, screen }
+}
+
+const READ: &str = "duration = 1m\n[read]\nquery = select 1\nrate = 100\n";
+
+#[test]
+fn the_live_view_draws_and_cleans_up() {
+    let place = Place::with(READ);
+    let mut command = place.command(&["run", "w.ini", "--url", MM1, "--out", "r.assay"]);
+    let shown = until_seen(&mut command, Some("achieved/s"));
+    let screen = &shown.screen;
+    for words in ["w.ini on sim:mm1?service=1ms", "measuring, 00:0", "of 01:00", "in flight"] {
+        assert!(screen.contains(words), "{words}: {screen:?}");
+    }
+    // Lines are painted over, and the last thing is that they are taken away.
+    let (erase, up) = ("\u{1b}[2K", "\u{1b}[1A");
+    assert!(screen.contains(erase) && screen.contains(up), "{screen:?}");
+    let last = screen.rfind("achieved/s").unwrap();
+    assert!(screen[last..].matches(erase).count() >= 3, "{:?}", &screen[last..]);
+    // The answer is on stdout, which is none, and has no colours.
+    let ran = shown.ran.expect(130);
+    assert!(ran.stdout.contains("[read]") && !ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+}
+
+#[test]
+fn nothing_is_drawn_where_silence_was_asked_for() {
+    let place = Place::with(READ);
+    let args = ["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay", "--quiet"];
+    assert_eq!(on_a_terminal(&mut place.command(&args)).screen, "");
+}
+
+#[test]
+fn complaints_have_colours_on_a_terminal_and_none_where_they_are_unwanted() {
+    let place = Place::with("[read]\nquery = select 1\nrat = 1\n");
+    let check = ["check", "w.ini"];
+    let coloured = on_a_terminal(&mut place.command(&check));
+    assert!(coloured.screen.contains("\u{1b}["), "{:?}", coloured.screen);
+    let plain = on_a_terminal(place.command(&check).env("NO_COLOR", "1"));
+    assert!(!plain.screen.contains('\u{1b}'), "{:?}", plain.screen);
+    assert!(plain.screen.contains("unknown key `rat`"), "{:?}", plain.screen);
+    let usage = on_a_terminal(place.command(&["run", "--nonsense"]).env("NO_COLOR", "1"));
+    assert!(!usage.screen.contains('\u{1b}'), "{:?}", usage.screen);
+}
