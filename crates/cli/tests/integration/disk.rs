@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Place, Ran, check};
+use crate::support::{Place, Ran, Running, check};
 
 /// The program, allowed to write files of so many blocks of 512 bytes; a limit on the size of
 /// files stands for the disk, and its signal must not kill.
@@ -45,7 +45,7 @@ fn a_disk_that_is_full_in_real_time_stops_the_run_before_its_end() {
     let url = "sim:mmc?service=1ms&servers=64";
     let args = ["run", "w.ini", "--url", url, "--out", "r.assay"];
     // An hour would not fit; nor would a test that waits for one.
-    let ran = Ran::of(&mut limited(&place, 600, &args)).expect(3);
+    let ran = Running::of(&mut limited(&place, 600, &args)).ends().expect(3);
     assert!(ran.stderr.contains("cannot go on writing the record `"), "{}", ran.stderr);
     assert!(ran.stdout.contains("INVALID"), "{}", ran.stdout);
     place.assay(&["report", "r.assay"]).expect(3);

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
@@ -147,6 +148,7 @@ impl Ran {
 /// The program while it runs. Killed if the test does not wait for its end.
 pub(crate) struct Running {
     child: Child,
+    answer: Option<JoinHandle<String>>,
     lines: Receiver<String>,
     /// What was read of stderr so far.
     said: String,
@@ -156,6 +158,12 @@ impl Running {
     pub(crate) fn of(command: &mut Command) -> Running {
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        let answer = std::thread::spawn(move || {
+            let mut text = String::new();
+            stdout.read_to_string(&mut text).unwrap();
+            text
+        });
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let (sender, lines) = sync_channel(100_000);
         std::thread::spawn(move || {
@@ -165,7 +173,7 @@ impl Running {
                 }
             }
         });
-        Running { child, lines, said: String::new() }
+        Running { child, answer: Some(answer), lines, said: String::new() }
     }
 
     /// Waits until the program says something on stderr.
@@ -197,8 +205,6 @@ impl Running {
     /// Waits for the end.
     #[track_caller]
     pub(crate) fn ends(mut self) -> Ran {
-        let mut stdout = String::new();
-        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         loop {
             match self.lines.recv_timeout(PATIENCE) {
                 Ok(line) => {
@@ -210,6 +216,7 @@ impl Running {
             }
         }
         let status = self.child.wait().unwrap();
+        let stdout = self.answer.take().unwrap().join().unwrap();
         let stderr = std::mem::take(&mut self.said);
         Ran { code: status.code().unwrap_or(-1), stdout, stderr }
     }
