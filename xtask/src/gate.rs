@@ -1,5 +1,5 @@
-//! What must not drift, counted instead of timed, so that it does not depend on how busy the machine
-//! is. Runs the released `bench`.
+//! What must not drift, counted instead of timed, so that it does not depend on how busy the
+//! machine is. Runs the released `bench`.
 
 mod instructions;
 mod memory;

@@ -105,7 +105,7 @@ pub(crate) struct RunArgs {
     /// about 10, at the price of a busy processor.
     #[arg(long)]
     pub(crate) spin: bool,
-    /// The record; it must not exist. [default: ./run-<UTC time>.assay]
+    /// The record; it must not exist. Default: `./run-<UTC time>.assay`.
     #[arg(long, value_name = "R.assay")]
     pub(crate) out: Option<PathBuf>,
     /// Skip setup and loads after checking that the tables have their rows.
@@ -133,7 +133,7 @@ pub(crate) struct LoadArgs {
     pub(crate) file: FileArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
-    /// The record; it must not exist. [default: ./load-<UTC time>.assay]
+    /// The record; it must not exist. Default: `./load-<UTC time>.assay`.
     #[arg(long, value_name = "R.assay")]
     pub(crate) out: Option<PathBuf>,
     /// Show no progress.
