@@ -43,6 +43,7 @@ mod mailbox;
 mod options;
 mod patience;
 mod place;
+mod processors;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -59,6 +60,7 @@ use rusqlite::InterruptHandle;
 
 use self::options::Options;
 use self::place::Place;
+use self::processors::Processors;
 use self::thread::{Answer, Creation, Mail, Order};
 use crate::{Connection, Driver, Duplicates, Error, Insert, StatementId, Table, Work};
 
@@ -74,6 +76,7 @@ pub struct Sqlite {
 struct Shared {
     place: Place,
     options: Options,
+    processors: Processors,
 }
 
 /// A connection to an SQLite database, with the thread that works for it.
@@ -111,7 +114,9 @@ impl Sqlite {
             Creation::Refused
         };
         thread::try_out(&place.path, creation, &options)?;
-        Ok(Sqlite { shared: Arc::new(Shared { place, options }) })
+        Ok(Sqlite {
+            shared: Arc::new(Shared { place, options, processors: Processors::of_this_thread() }),
+        })
     }
 
     /// The database file.
@@ -125,7 +130,11 @@ impl Sqlite {
         let body = {
             let (path, options) = (self.path().to_owned(), self.shared.options.clone());
             let mail = Arc::clone(&mail);
-            move || thread::live(&path, &options, &mail)
+            let processors = self.shared.processors.beside(Processors::of_this_thread());
+            move || {
+                processors.adopt();
+                thread::live(&path, &options, &mail)
+            }
         };
         let thread =
             std::thread::Builder::new().name("sqlite".to_owned()).spawn(body).map_err(no_thread)?;

@@ -745,3 +745,37 @@ fn invariant_3_a_request_allocates_nothing() {
     };
     assert_eq!(count(10), count(1_010), "allocations of the task and of the thread");
 }
+
+/// The processors that a thread may run on, as the system prints them.
+fn processors(task: &Path) -> Option<String> {
+    // A thread may end while we look.
+    let status = fs::read_to_string(task.join("status")).ok()?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    Some(list.trim().to_owned())
+}
+
+#[test]
+fn a_bound_lane_does_not_bind_the_threads_of_its_connections() {
+    let driver = open("sqlite:").unwrap();
+    let all = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0)).unwrap();
+    let cpus: Vec<usize> =
+        (0..nix::sched::CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap()).collect();
+    let options = RtOptions { cpu: Some(cpus[0]), ..RtOptions::default() };
+    // A thread of its own is bound, and not the one that runs other tests.
+    let bound = std::thread::spawn(move || {
+        run_real(&options, async |rt| {
+            let _connection = driver.connect(&rt).await.unwrap();
+            let tasks = fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
+            let name = |task: &PathBuf| fs::read_to_string(task.join("comm")).unwrap_or_default();
+            let threads = tasks.filter(|task| name(task).trim() == "sqlite");
+            let threads: Vec<_> = threads.filter_map(|task| processors(&task)).collect();
+            (processors(Path::new("/proc/thread-self")), threads)
+        })
+        .unwrap()
+    });
+    let (lane, threads) = joined(bound);
+    assert_eq!(lane, Some(cpus[0].to_string()));
+    // Threads of other tests are not bound at all.
+    let is_free = |list: &String| cpus.len() == 1 || *list != cpus[0].to_string();
+    assert!(!threads.is_empty() && threads.iter().all(is_free), "{threads:?}");
+}

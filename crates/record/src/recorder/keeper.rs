@@ -27,7 +27,7 @@ use crate::grid::Grid;
 const UNSAVED: Nanos = Nanos::from_millis(1_500);
 
 /// How many intervals a transaction holds in virtual time.
-const INTERVALS_IN_VIRTUAL: u32 = 256;
+const INTERVALS_IN_VIRTUAL: u32 = 64;
 
 /// How many batches of late answers are collected before the rows that they belong to are fetched.
 const BATCHES: usize = 32;

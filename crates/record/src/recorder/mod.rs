@@ -33,9 +33,11 @@ use crate::facts::{End, Header, Load, Pace};
 use keeper::Keeper;
 use outlet::{Health, Lane, Message, Note};
 
-/// How many messages may be on their way to the recorder. In virtual time that bounds the memory of
-/// a run; in real time a lane keeps what finds no room.
+/// How many messages may be on their way to the recorder. In real time a lane keeps what finds no
+/// room; in virtual time it waits, and the number bounds the memory of a run: with few cells on the
+/// way, a short run touches as much of it as the longest.
 const CHANNEL: usize = 32;
+const CHANNEL_IN_VIRTUAL: usize = 4;
 
 /// A record that is being made. If it is dropped before it is finished, it looks like that of a
 /// killed run.
@@ -67,7 +69,10 @@ impl Recorder {
     /// Starts the recorder of a file that was created.
     pub(crate) fn start(writer: Writer, header: &Header) -> Result<Recorder, RecordError> {
         let path = writer.path().to_owned();
-        let (sender, receiver) = sync_channel(CHANNEL);
+        let (sender, receiver) = sync_channel(match header.pace {
+            Pace::Real => CHANNEL,
+            Pace::Virtual => CHANNEL_IN_VIRTUAL,
+        });
         let health = Arc::new(Health::default());
         let live = LiveView::default();
         let keeper = Keeper::new(writer, header, Arc::clone(&health), live.clone());

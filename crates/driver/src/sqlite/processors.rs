@@ -1,0 +1,54 @@
+//! Where the threads of the connections may run.
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
+/// A set of processors; none if the system does not tell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Processors(Option<CpuSet>);
+
+impl Processors {
+    /// Those that the calling thread may run on.
+    pub(super) fn of_this_thread() -> Processors {
+        Processors(sched_getaffinity(Pid::from_raw(0)).ok())
+    }
+
+    /// Those that are left for the database when a lane is bound to these (`--cpus`). Whoever binds
+    /// the load generator to a processor wants the database not to be in its way there; a thread
+    /// would inherit the binding of the one that starts it. All of them if none would be left.
+    pub(super) fn beside(&self, lane: Processors) -> Processors {
+        let (Some(all), Some(lane)) = (self.0, lane.0) else { return *self };
+        let mut rest = CpuSet::new();
+        let is_in = |set: &CpuSet, cpu| set.is_set(cpu).unwrap_or(false);
+        for cpu in (0..CpuSet::count()).filter(|&cpu| is_in(&all, cpu) && !is_in(&lane, cpu)) {
+            // Processors of the set `all` are within the bounds of every set.
+            let _ = rest.set(cpu);
+        }
+        if rest == CpuSet::new() { *self } else { Processors(Some(rest)) }
+    }
+
+    /// Lets the calling thread run on them. Where that is refused, it stays where it is.
+    pub(super) fn adopt(&self) {
+        if let Some(set) = &self.0 {
+            let _ = sched_setaffinity(Pid::from_raw(0), set);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(cpus: &[usize]) -> Processors {
+        let mut set = CpuSet::new();
+        cpus.iter().for_each(|&cpu| set.set(cpu).unwrap());
+        Processors(Some(set))
+    }
+
+    #[test]
+    fn the_database_gets_the_processors_that_a_bound_lane_leaves() {
+        assert_eq!(set(&[0, 1, 2]).beside(set(&[1])).0, set(&[0, 2]).0);
+        assert_eq!(set(&[0, 1]).beside(set(&[0, 1])).0, set(&[0, 1]).0, "nobody is bound");
+        assert_eq!(set(&[3]).beside(set(&[3])).0, set(&[3]).0, "there is only one");
+    }
+}
