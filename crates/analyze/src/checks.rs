@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use base::Nanos;
 use base::units::grouped;
+use base::{Code, Nanos};
 use record::{Counts, EventKind, Kind};
 
 use crate::backlog::{Arrivals, INTERVALS, Trend, trend};
@@ -65,6 +65,26 @@ impl<'a> Findings<'a> {
             .map(|ends| ends.completed + ends.errors)
             .sum();
         ended as f64 / self.evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// Errors of a job that it does not accept. What an overloaded job had in flight when the run
+    /// had drained is a part of its backlog and no failure of its own.
+    fn unexpected(&self, place: usize) -> u64 {
+        let counts = &self.counts[place];
+        let drained = match self.is_overloaded(place) {
+            true => self.evidence.jobs[place].failed_with(Code::DRAIN),
+            false => 0,
+        };
+        counts.balance.errors().saturating_sub(counts.accepted_errors + drained)
+    }
+
+    fn error_rate(&self, place: usize) -> f64 {
+        self.unexpected(place) as f64 / self.counts[place].balance.scheduled().max(1) as f64
+    }
+
+    /// Whether so many requests of a job failed that the rest says little of the target.
+    pub(crate) fn fails(&self, place: usize) -> bool {
+        self.error_rate(place) > ERRORS_INVALID
     }
 
     /// Whether the backlog of a job grew through the window, or its queue overflowed.
@@ -255,6 +275,17 @@ impl<'a> Findings<'a> {
             .filter_map(|place| self.trend(place))
             .max_by(|a, b| (a.t / a.limit).total_cmp(&(b.t / b.limit)));
         let overloaded: Vec<&str> = self.overloaded().collect();
+        let rejected = self.all().balance.rejected();
+        if rejected > 0 {
+            let check = Check::new("backlog", "rejected requests", rejected as f64, 0.0);
+            let full = self.jobs().filter(|(.., counts)| counts.balance.rejected() > 0);
+            let sentence = format!(
+                "the offered load exceeds the capacity: the queue of [{}] was full, response \
+                 times would say how long it may be, and are withheld",
+                full.map(|(name, ..)| name).collect::<Vec<_>>().join("], [")
+            );
+            return check.found(Status::Suspect, sentence);
+        }
         let sentence = match steepest {
             _ if !overloaded.is_empty() => format!(
                 "the offered load exceeds the capacity for [{}]: response times would say how \
@@ -284,24 +315,18 @@ impl<'a> Findings<'a> {
     /// Did requests fail that were not expected to? The job with the largest part of them counts:
     /// one that fails altogether must not hide behind a busier one.
     fn errors(&self) -> Check {
-        let unexpected =
-            |counts: &Counts| counts.balance.errors().saturating_sub(counts.accepted_errors);
-        let rate =
-            |counts: &Counts| unexpected(counts) as f64 / counts.balance.scheduled().max(1) as f64;
-        let worst = self
-            .jobs()
-            .map(|(name, _, counts)| (name, counts, rate(counts)))
-            .max_by(|a, b| a.2.total_cmp(&b.2));
-        let Some((name, counts, rate)) = worst else {
+        let rates = (0..self.counts.len()).map(|place| (place, self.error_rate(place)));
+        let Some((place, rate)) = rates.max_by(|a, b| a.1.total_cmp(&b.1)) else {
             return Check::not_possible("errors", "nothing was requested");
         };
         let check = Check::new("errors", "%", rate * 100.0, ERRORS_SUSPECT * 100.0);
-        let sentence = match unexpected(counts) {
+        let sentence = match self.unexpected(place) {
             0 => "0 requests failed unexpectedly".to_owned(),
             failed => format!(
-                "{} of the {} requests of [{name}] failed unexpectedly",
+                "{} of the {} requests of [{}] failed unexpectedly",
                 grouped(failed),
-                grouped(counts.balance.scheduled())
+                grouped(self.counts[place].balance.scheduled()),
+                self.evidence.plan.jobs[place].name
             ),
         };
         let status = match rate {
@@ -362,7 +387,7 @@ impl<'a> Findings<'a> {
     fn connections(&self) -> Check {
         let events = self.evidence.events.iter();
         let limits: Vec<_> = events.filter(|e| e.kind == EventKind::ConnectionLimit).collect();
-        let check = Check::new("connections", "limits met", limits.len() as f64, 0.0);
+        let check = Check::new("connections", "limits", limits.len() as f64, 0.0);
         match limits.first() {
             None => check.found(Status::Pass, "the target accepted every connection"),
             Some(event) => check.found(Status::Suspect, event.text.clone()),

@@ -159,6 +159,12 @@ impl JobEvidence {
         sum
     }
 
+    /// Errors of the window with a code.
+    pub fn failed_with(&self, code: Code) -> u64 {
+        let with_it = self.failures.iter().filter(|(_, known, _)| *known == code);
+        with_it.map(|(_, _, count)| count).sum()
+    }
+
     /// A distribution of the window.
     pub fn histogram(&self, kind: Kind) -> Option<&Histogram<u64>> {
         self.window.iter().find(|(k, _)| *k == kind).map(|(_, histogram)| histogram)

@@ -81,6 +81,8 @@ fn why_unknown(findings: &Findings<'_>) -> Option<String> {
         "a closed job takes what it can get"
     } else if findings.window_is_empty() {
         "there were no requests"
+    } else if places().any(|place| findings.fails(place)) {
+        "a request that fails says nothing of what the target can do"
     } else if places().any(|place| findings.trend(place).is_none()) {
         let why = "the window is too short to tell whether requests arrive faster than they are";
         return Some(format!("{why} answered"));

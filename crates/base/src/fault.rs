@@ -76,8 +76,10 @@ pub struct Code {
 impl Code {
     /// The longest code in bytes; longer ones are cut.
     pub const CAPACITY: usize = 31;
-    /// The code of a request that ended by its timeout or the drain's.
+    /// The code of a request that ended by its timeout.
     pub const TIMEOUT: Code = Code::literal("timeout");
+    /// The code of a request that was still unanswered when the drain of the run ended.
+    pub const DRAIN: Code = Code::literal("drain");
     /// The code of a request whose connection was lost or refused.
     pub const DISCONNECT: Code = Code::literal("disconnect");
 

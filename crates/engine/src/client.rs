@@ -251,7 +251,10 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     fn timed_out(&self, at: Stamp) -> Outcome {
-        let error = Error::new(Class::Timeout, Code::TIMEOUT, "no answer in time");
+        let error = match self.lane.rt.now() >= self.lane.give_up_at.get() {
+            true => Error::new(Class::Timeout, Code::DRAIN, "no answer until the run had drained"),
+            false => Error::new(Class::Timeout, Code::TIMEOUT, "no answer in time"),
+        };
         let outcome = self.failed(&error, at);
         match outcome {
             Outcome::Failed(failure) if !R::TIMEOUTS_HAVE_LATENCIES => {

@@ -3,7 +3,7 @@
 use analyze::{Component, Evidence, summarize};
 use record::EventKind;
 
-use crate::support::{MIXED, OPEN, PER_S, answer_only, event, nothing, steady};
+use crate::support::{MIXED, OPEN, PER_S, answer_only, event, nothing, steady, turn_bad};
 
 #[track_caller]
 fn check(evidence: &Evidence, component: Component, because: &str) {
@@ -33,6 +33,15 @@ fn what_limits_an_overloaded_or_a_closed_job_is_not_known() {
     check(&steady(MIXED), Component::Unknown, &because);
     let because = format!("there were no requests, {UNOBSERVED}");
     check(&nothing(OPEN), Component::Unknown, &because);
+}
+
+#[test]
+fn a_target_that_fails_is_not_called_unsaturated() {
+    let mut evidence = steady(OPEN);
+    (10..60).for_each(|second| turn_bad(&mut evidence, 0, second, [11, 0, 0]));
+    let because =
+        format!("a request that fails says nothing of what the target can do, {UNOBSERVED}");
+    check(&evidence, Component::Unknown, &because);
 }
 
 #[test]

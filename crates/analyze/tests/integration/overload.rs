@@ -1,7 +1,7 @@
 //! Loads beyond the capacity, and loads that only look like it.
 
 use analyze::{Evidence, Status, Step, summarize};
-use base::{Nanos, Seed, Stamp, Stream};
+use base::{Class, Code, Nanos, Seed, Stamp, Stream};
 use record::{Balance, Counts};
 use sim::{Config, Hints, Server, Service};
 
@@ -73,6 +73,7 @@ fn a_queue_that_was_full_is_overloaded() {
     turn_bad(&mut evidence, 0, MIDDLE, [0, 1, 0]);
     let check = only("backlog", Status::Suspect, &evidence);
     assert!(check.explain.contains("[read]"), "{check:?}");
+    assert_eq!((check.value, check.limit, check.unit), (Some(1.0), Some(0.0), "rejected requests"));
     let mut evidence = steady(OPEN);
     turn_bad(&mut evidence, 0, FIRST - 1, [0, 1, 0]);
     only("backlog", Status::Pass, &evidence);
@@ -86,6 +87,19 @@ fn errors_and_rejections_are_not_part_of_the_backlog() {
         evidence.jobs[0].steps[second].counts.accepted_errors = 600;
     }
     only("backlog", Status::Pass, &evidence);
+}
+
+/// What an overloaded job has in flight at the end of the drain is its backlog, and no failure.
+#[test]
+fn what_the_drain_gave_up_is_a_failure_only_without_an_overload() {
+    let mut evidence = steady(OPEN);
+    turn_bad(&mut evidence, 0, 59, [900, 0, 0]);
+    evidence.jobs[0].failures = vec![(Class::Timeout, Code::DRAIN, 900)];
+    assert_eq!(check("errors", &evidence).status, Status::Invalid);
+    answer_only(&mut evidence, 0, 0, 500);
+    only("backlog", Status::Suspect, &evidence);
+    evidence.jobs[0].failures[0].1 = Code::TIMEOUT;
+    assert_eq!(check("errors", &evidence).status, Status::Invalid);
 }
 
 #[test]
@@ -128,7 +142,7 @@ fn an_overflow_of_a_short_run_is_noticed_all_the_same() {
     let mut evidence = steady(file);
     turn_bad(&mut evidence, 0, 1, [0, 7, 0]);
     let check = only("backlog", Status::Suspect, &evidence);
-    assert_eq!((check.value, check.limit), (None, None));
+    assert_eq!((check.value, check.limit), (Some(7.0), Some(0.0)));
 }
 
 /// A load on a server with so many places, for a minute of which ten seconds are warm-up.

@@ -136,6 +136,8 @@ fn what_is_left_after_the_drain_is_given_up_at_its_age() {
     assert_eq!(balance(&totals), Balance::of(1, 1, 0, 7));
     let window = &totals.job(JOB).window;
     assert_eq!(window.counts.timeouts, 1);
+    let failures: Vec<_> = window.failures.iter().collect();
+    assert_eq!((failures.len(), failures[0].1), (1, Code::DRAIN));
     let response = window.histograms.of(Kind::Response);
     assert_eq!(response.len(), 9);
     let oldest = Nanos::from_millis(1_500).0;
