@@ -82,6 +82,8 @@ impl<D: Driver> Control<'_, D> {
             }
         }
         let indexed = self.run_fixed(connection, "setup", &self.plan().setup, &later).await;
+        // Setup may have changed some, and loads have made the database larger.
+        self.common.listener.hear(&News::Settings(connection.settings().await));
         Ok(match indexed.map_err(after)? {
             true => Prepared::Ready(loaded),
             false => Prepared::Interrupted { setup_done: true, loaded },

@@ -48,6 +48,9 @@ fn the_example_runs_on_sqlite_is_balanced_and_keeps_to_its_schema() {
     }
     assert_eq!(check(&summary, "complete")["status"], "pass");
     assert_eq!(summary["loads"][0]["rows"], 20_000);
+    // Settings are those of the measured database, and not of the empty one before.
+    let bytes = summary["run"]["settings"]["database_bytes"].as_str().unwrap();
+    assert!(bytes.parse::<u64>().unwrap() > 100_000, "{bytes}");
     // Teardown dropped the table, and the record has nothing beside it.
     assert_eq!(number(&place.at("shop.db"), "select count(*) from sqlite_schema"), 0);
     assert_eq!(place.names(), ["r.assay", "shop.db", "w.ini"]);
