@@ -80,6 +80,8 @@ struct Park {
     timer: Rc<TimerFd>,
     /// What the kernel's timer is set to.
     armed: Stamp,
+    /// Wakes a task that does nothing, so that the thread comes here once more before it sleeps.
+    again: Rc<Slot<()>>,
     /// Wakes the spinning task, if there is one.
     spinner: Option<Rc<Slot<()>>>,
 }
@@ -103,7 +105,9 @@ impl Park {
         if let Some(slot) = &spinner {
             rt.spawn(spin_until_due(rt.clone(), Rc::clone(slot)));
         }
-        PARK.set(Some(Park { rt: rt.clone(), timer, armed: Stamp::NEVER, spinner }));
+        let again = Rc::new(Slot::default());
+        rt.spawn(take_for_ever(Rc::clone(&again)));
+        PARK.set(Some(Park { rt: rt.clone(), timer, armed: Stamp::NEVER, again, spinner }));
         Ok(Installed)
     }
 
@@ -112,7 +116,9 @@ impl Park {
         let earliest = {
             let mut deadlines = self.rt.0.deadlines.borrow_mut();
             if deadlines.may_be_due(now) && deadlines.fire_due(now) {
-                return;
+                // Usually somebody is ready now, and the kernel's timer would be set in vain. But
+                // a timer may have fired for nobody, and then the thread would sleep without one.
+                return self.again.put(());
             }
             deadlines.earliest()
         };
@@ -180,6 +186,13 @@ async fn spin_until_due(rt: Rt, wake: Rc<Slot<()>>) {
     }
 }
 
+/// Is woken, and does nothing.
+async fn take_for_ever(slot: Rc<Slot<()>>) {
+    loop {
+        slot.take().await;
+    }
+}
+
 /// A file descriptor with two owners.
 struct Shared(Rc<TimerFd>);
 
@@ -197,6 +210,24 @@ mod tests {
 
     fn run<F: Future>(spin: bool, program: impl FnOnce(Rt) -> F) -> F::Output {
         run_real(&Options { cpu: None, spin }, program).expect("a runtime")
+    }
+
+    #[test]
+    fn a_timer_that_fires_for_nobody_holds_up_no_other() {
+        for spin in [false, true] {
+            let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+            std::thread::spawn(move || {
+                run(spin, |rt| async move {
+                    let (for_nobody, later) = (rt.timer(), rt.now() + Nanos::from_millis(1));
+                    for_nobody.arm(rt.now());
+                    rt.sleep_until(later).await;
+                });
+                sender.send(()).expect("the test waits");
+            });
+            // Ten seconds stand for ever: the thread would sleep until something else wakes it.
+            let ended = receiver.recv_timeout(std::time::Duration::from_secs(10));
+            assert_eq!(ended, Ok(()), "spin {spin}");
+        }
     }
 
     #[test]
