@@ -129,3 +129,16 @@ fn a_second_interrupt_leaves_out_the_teardown() {
     let tables = "select count(*) from sqlite_schema where name = 't'";
     assert_eq!(number(&place.at("t.db"), tables), 1);
 }
+
+/// Requests that are still under way when the drain is over are given up then, in real time too.
+#[test]
+fn a_run_ends_with_its_drain_however_long_a_request_takes() {
+    let file = "duration = 1s\ndrain = 1s\n[read]\nquery = select 1\nevery = 500ms\n";
+    let place = Place::with(file);
+    let url = "sim:md1?service=1h";
+    let summary = place.assay(&["run", "w.ini", "--url", url, "--json"]).json();
+    assert_balanced(&summary);
+    let read = job(&summary, "read");
+    assert_eq!((&read["timeouts"], &read["scheduled"]), (&1.into(), &1.into()), "{summary}");
+    assert_eq!(read["errors_by_code"][0]["code"], "drain");
+}
