@@ -142,3 +142,15 @@ fn a_run_ends_with_its_drain_however_long_a_request_takes() {
     assert_eq!((&read["timeouts"], &read["scheduled"]), (&1.into(), &1.into()), "{summary}");
     assert_eq!(read["errors_by_code"][0]["code"], "drain");
 }
+
+#[test]
+fn an_interrupted_run_ends_with_its_drain_however_long_a_request_takes() {
+    let file = "duration = 1h\ndrain = 1s\n[read]\nquery = select 1\nrate = 20\n";
+    let place = Place::with(file);
+    let mut run = place.start(&["run", "w.ini", "--url", "sim:md1?service=1h", "--json"]);
+    run.says("00:01 read:");
+    run.signal(Signal::SIGINT);
+    let summary = run.ends().expect(130).json();
+    assert_balanced(&summary);
+    assert_eq!(job(&summary, "read")["completed"], 0);
+}
