@@ -117,8 +117,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Waits for the end of the think time, or for the end of the job if that comes first.
     async fn pause_until(&self, ready: Stamp) -> Stamp {
-        self.seat.pause.arm(ready.min(self.crew.end.get()));
-        self.seat.pause.fired().await;
+        self.seat.pause_until(ready.min(self.crew.end.get())).await;
         self.lane.rt.now()
     }
 

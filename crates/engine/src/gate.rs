@@ -17,7 +17,8 @@ use crate::pacer::{Arrival, Pacer};
 pub(crate) struct Seat {
     pub(crate) orders: Slot<Order>,
     /// Ends a pause between two requests.
-    pub(crate) pause: Timer,
+    pause: Timer,
+    pause_ends: Cell<Stamp>,
     /// Ends a request, or an attempt to connect, that takes too long.
     pub(crate) expiry: Timer,
     expires: Cell<Stamp>,
@@ -26,7 +27,29 @@ pub(crate) struct Seat {
 impl Seat {
     pub(crate) fn new(rt: &Rt) -> Seat {
         let (pause, expiry) = (rt.timer(), rt.timer());
-        Seat { orders: Slot::default(), pause, expiry, expires: Cell::new(Stamp::NEVER) }
+        Seat {
+            orders: Slot::default(),
+            pause,
+            pause_ends: Cell::new(Stamp::NEVER),
+            expiry,
+            expires: Cell::new(Stamp::NEVER),
+        }
+    }
+
+    /// Waits until `at`, or until [`Seat::end_pause_by`] says otherwise.
+    pub(crate) async fn pause_until(&self, at: Stamp) {
+        self.pause_ends.set(at);
+        self.pause.arm(at);
+        self.pause.fired().await;
+        self.pause_ends.set(Stamp::NEVER);
+    }
+
+    /// A pause that is being made ends at `at` at the latest.
+    pub(crate) fn end_pause_by(&self, at: Stamp) {
+        if self.pause_ends.get() != Stamp::NEVER && at < self.pause_ends.get() {
+            self.pause_ends.set(at);
+            self.pause.arm(at);
+        }
     }
 
     /// What is under way is given up at `at`.

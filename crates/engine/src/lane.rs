@@ -338,7 +338,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             if let Some(gate) = &crew.gate {
                 gate.borrow_mut().end_at(end);
             } else if self.stop.is_asked() {
-                crew.seats.borrow().iter().for_each(|seat| seat.pause.arm(end));
+                crew.seats.borrow().iter().for_each(|seat| seat.end_pause_by(end));
             }
         }
     }

@@ -42,7 +42,7 @@ impl Grid {
     /// The interval in which an instant lies, given as the time since time zero.
     #[inline]
     pub fn interval(&self, since_zero: Nanos) -> Interval {
-        Interval::try_from((since_zero.0 + self.pad) / SECOND).unwrap_or(Interval::MAX)
+        Interval::try_from(since_zero.0.saturating_add(self.pad) / SECOND).unwrap_or(Interval::MAX)
     }
 
     /// When an interval begins, as the time since time zero.
@@ -178,6 +178,7 @@ mod tests {
                 prop_assert!(grid.start(interval) <= grid.end(interval));
                 let _ = grid.row_length(interval);
             }
+            prop_assert!(grid.interval(Nanos::MAX) >= grid.interval(Nanos::ZERO));
         }
     }
 

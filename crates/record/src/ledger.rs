@@ -143,9 +143,10 @@ impl<O: Outlet> Ledger<O> {
 
     /// The schedule ends at `end`: what ends later counts in later intervals.
     pub fn end_at(&mut self, end: Stamp) {
-        let last = Nanos(end.since(self.zero).0.saturating_sub(1));
-        let first = self.grid.interval(last).saturating_add(1);
-        self.behind = (end != Stamp::NEVER).then_some(Behind { end, first });
+        self.behind = (end != Stamp::NEVER).then(|| {
+            let last = Nanos(end.since(self.zero).0.saturating_sub(1));
+            Behind { end, first: self.grid.interval(last).saturating_add(1) }
+        });
     }
 
     /// A request has come due: `number` in its job, meant for `intended`, noticed at `noticed`.

@@ -314,7 +314,7 @@ fn a_run_without_duration_goes_on_until_it_is_stopped() {
 }
 
 #[test]
-fn an_interrupted_run_ends_at_one_instant_on_all_threads_and_balances() {
+fn a_run_that_was_interrupted_before_it_began_measures_nothing() {
     let mut plan = plan(poisson(1_000), 0.0, 1_000.0, 1);
     plan.jobs[0].pacing = Pacing::Open {
         schedule: Schedule::Poisson(Rate::per_second(1_000).expect("a rate")),
@@ -327,4 +327,21 @@ fn an_interrupted_run_ends_at_one_instant_on_all_threads_and_balances() {
     assert_eq!(finished.reason, Reason::Interrupted);
     assert_eq!(finished.measured, None, "it was interrupted before anything was measured");
     assert_eq!(balance(&totals), Balance::default());
+}
+
+/// Two threads agree on an end that lies a little ahead. Until then, pauses last as long as they
+/// should.
+#[test]
+fn a_run_that_is_stopped_on_two_threads_does_not_move_the_ends_of_pauses() {
+    let file = "duration = 100s\n[thinks]\nquery = select 1\nconcurrency = 200\nthink = 500ms\n\
+                [stops]\nquery = select 1\nstart = 3s\nevery = 1s\ncount = 1\ntimeout = 1ms\n\
+                on-error = stop\n";
+    let (plan, diagnostics) = workload::plan(file, &workload::Overrides::default());
+    let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
+    let server = Simulated::new(exponential(200_000, None), plan.seed);
+    let (totals, finished) = run_on::<_, Honest>(&plan, server, &virtually(2), &Stop::default());
+    assert_eq!(finished.reason, Reason::StoppedByError);
+    let window = &totals.job(JOB).window;
+    assert!(window.counts.arrivals > 1_000, "{}", window.counts.arrivals);
+    assert_eq!(window.histograms.of(Kind::SendLag).max(), 0);
 }
