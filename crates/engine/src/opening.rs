@@ -41,7 +41,8 @@ pub(crate) fn clients(plan: &Plan, place: usize, share: Share) -> Vec<u32> {
         Pacing::Queue { .. } if share.has(place as u64) => (0..all).collect(),
         Pacing::Queue { .. } => Vec::new(),
         Pacing::Closed { .. } => (0..all).filter(|client| share.has((*client).into())).collect(),
-        Pacing::Open { .. } | Pacing::Timetable { .. } => (0..part(all, share)).collect(),
+        // Each lane has arrivals, and needs a connection for them.
+        Pacing::Open { .. } | Pacing::Timetable { .. } => (0..part(all, share).max(1)).collect(),
     }
 }
 
@@ -76,9 +77,26 @@ pub(crate) fn queue_limit(job: &Job) -> usize {
     }
 }
 
-/// A lane's part of something, rounded up.
+/// A lane's part of something; the parts of all lanes are the whole.
 fn part(all: u32, share: Share) -> u32 {
-    all.div_ceil(share.lanes.into())
+    let (lane, lanes) = (u32::from(share.lane), u32::from(share.lanes));
+    all / lanes + u32::from(lane < all % lanes)
+}
+
+/// Makes sure that every lane can have a connection for its arrivals.
+pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
+    let is_open = |job: &&Job| matches!(job.pacing, Pacing::Open { .. } | Pacing::Timetable { .. });
+    match plan.jobs.iter().find(is_open) {
+        Some(job) if (plan.max_connections as usize) < lanes => Err(Failed::Unsupported {
+            place: Place::of_job(job, 0),
+            reason: format!(
+                "each of the {lanes} threads needs a connection, and `max-connections` is {}: run \
+                 on fewer threads, or raise it",
+                plan.max_connections
+            ),
+        }),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Opens the connections of a lane, some at a time, and prepares the jobs' statements on them.

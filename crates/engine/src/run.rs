@@ -12,6 +12,7 @@ use crate::error::Failed;
 use crate::lane::{Common, Ended, LaneOutlet};
 use crate::measure::{Meeting, lane};
 use crate::news::{Listener, News};
+use crate::opening::check_limit;
 use crate::pacer::Share;
 use crate::rules::{Honest, Rules};
 use crate::stop::{Reason, Stop};
@@ -89,7 +90,9 @@ pub fn run_by<D: Driver, R: Rules>(
         stop: stop.clone(),
         listener,
     };
-    let outlets: Vec<LaneOutlet> = (0..options.threads.max(1)).map(&mut outlet).collect();
+    let lanes = options.threads.max(1);
+    check_limit(plan, lanes.into())?;
+    let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
     if options.is_virtual {
         run_virtual(|rt| virtually::<D, R>(rt, common, options, outlets))
             .map_err(Failed::Deadlock)?
@@ -121,8 +124,10 @@ async fn virtually<D: Driver, R: Rules>(
         ended.push(lane.await);
     }
     let measured = conclude(ended, meeting);
+    // Whoever interrupts the teardown has a measurement that ended before.
+    let reason = common.stop.reason();
     after(&rt, &common).await;
-    Ok(Finished { reason: common.stop.reason(), loaded, measured: Some(measured?) })
+    Ok(Finished { reason, loaded, measured: Some(measured?) })
 }
 
 /// The control phases on this thread, the lanes on threads of their own.
@@ -138,9 +143,10 @@ fn really<D: Driver, R: Rules>(
         Begun::Ready(loaded) => loaded,
     };
     let measured = on_threads::<D, R>(common, options, outlets);
+    let reason = common.stop.reason();
     run_real(&on_this_thread, |rt| async move { after(&rt, common).await })
         .map_err(Failed::System)?;
-    Ok(Finished { reason: common.stop.reason(), loaded, measured: Some(measured?) })
+    Ok(Finished { reason, loaded, measured: Some(measured?) })
 }
 
 /// Runs the lanes, each on a thread, and waits for all of them.

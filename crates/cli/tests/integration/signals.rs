@@ -154,3 +154,19 @@ fn an_interrupted_run_ends_with_its_drain_however_long_a_request_takes() {
     assert_balanced(&summary);
     assert_eq!(job(&summary, "read")["completed"], 0);
 }
+
+#[test]
+fn an_interrupt_in_the_teardown_does_not_undo_that_the_run_was_complete() {
+    let slow = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000000) \
+                select count(*) from n";
+    let file = format!(
+        "duration = 1s\n[read]\nquery = select 1\nevery = 300ms\n[teardown]\nquery = {slow}\n"
+    );
+    let place = Place::with(&file);
+    let mut run = place.start(&["run", "w.ini", "--json", "--url", "sqlite:t.db"]);
+    run.says("teardown 1 of 1");
+    run.signal(Signal::SIGINT);
+    let ran = run.ends();
+    assert_eq!(ran.json()["run"]["ended"], "completed", "{}", ran.stderr);
+    assert_ne!(ran.code, 130);
+}

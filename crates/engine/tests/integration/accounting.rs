@@ -345,3 +345,30 @@ fn a_run_that_is_stopped_on_two_threads_does_not_move_the_ends_of_pauses() {
     assert!(window.counts.arrivals > 1_000, "{}", window.counts.arrivals);
     assert_eq!(window.histograms.of(Kind::SendLag).max(), 0);
 }
+
+#[test]
+fn all_threads_together_keep_to_the_most_connections() {
+    let most = |connections: u32, threads: u16| {
+        let mut plan = plan(even(1_000), 0.0, 5.0, 4);
+        plan.max_connections = connections;
+        let server = Simulated::new(constant(100_000, None), plan.seed);
+        let no_stop = Stop::default();
+        let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(threads), &no_stop);
+        // A thousand a second at a tenth of a second each: all connections are busy throughout.
+        totals.job(JOB).intervals[3].1.completed
+    };
+    assert_eq!(most(10, 3), 100);
+    assert_eq!(most(4, 4), 40);
+}
+
+#[test]
+fn fewer_connections_than_threads_are_refused() {
+    let mut plan = plan(even(1_000), 0.0, 5.0, 4);
+    plan.max_connections = 3;
+    let server = Simulated::new(constant(100_000, None), plan.seed);
+    let outlet = |_| -> engine::LaneOutlet { unreachable!("nothing begins") };
+    let (stop, listener) = (Stop::default(), std::sync::Arc::new(engine::Silence));
+    let error = engine::run(&plan, server, &virtually(4), outlet, &stop, listener).unwrap_err();
+    let expected = "each of the 4 threads needs a connection, and `max-connections` is 3";
+    assert!(error.to_string().contains(expected), "{error}");
+}
