@@ -260,18 +260,19 @@ mod tests {
 
     #[test]
     fn the_timer_is_armed_again_and_again() {
-        let count = run(false, |rt| async move {
+        let early = run(false, |rt| async move {
             let timer = rt.timer();
             let mut at = rt.now();
+            let mut early = 0;
             for _ in 0..50 {
                 at = at + Nanos::from_micros(200);
                 timer.arm(at);
                 timer.fired().await;
-                assert!(rt.now() >= at);
+                early += u32::from(rt.now() < at);
             }
-            50
+            early
         });
-        assert_eq!(count, 50);
+        assert_eq!(early, 0);
     }
 
     #[test]
