@@ -44,7 +44,7 @@ pub(crate) struct Outcome {
 const JOB: JobIndex = JobIndex(0);
 
 /// The arrival rate of the open case: more than the engine can send.
-const OPEN_PER_S: u64 = 20_000_000;
+const OPEN_PER_S: u64 = 10_000_000;
 
 /// The arrival rate of the virtual case, at a utilisation of 0.7.
 const VIRTUAL_PER_S: u64 = 700;

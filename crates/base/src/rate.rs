@@ -34,7 +34,7 @@ impl fmt::Display for RateError {
         match self {
             RateError::Number(error) => error.fmt(f),
             RateError::Zero => f.write_str("is zero: leave the rate out or give a number above 0"),
-            RateError::TooHigh => f.write_str("is above 100,000,000 per second"),
+            RateError::TooHigh => f.write_str("is above 10,000,000 per second"),
             RateError::TooLow => f.write_str("is less than one event in a year"),
         }
     }
@@ -43,8 +43,8 @@ impl fmt::Display for RateError {
 impl std::error::Error for RateError {}
 
 impl Rate {
-    /// The highest rate: one event in 10 ns, less than it takes to notice one.
-    pub const HIGHEST: u64 = 100_000_000;
+    /// The highest rate: one event in 100 ns, more than a thread can send.
+    pub const HIGHEST: u64 = 10_000_000;
     /// The longest time between two events of a rate: a year.
     pub const LONGEST_PERIOD: Nanos = Nanos::from_secs(31_536_000);
 
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(third.nth_uniform(3), Nanos::from_secs(1));
         let odd = Rate::parse("16.7").unwrap();
         assert_eq!(odd.nth_uniform(167), Nanos::from_secs(10));
-        let high = Rate::parse("100M").unwrap();
+        let high = Rate::parse("10M").unwrap();
         assert_eq!(high.nth_uniform(u64::MAX), Nanos::MAX);
     }
 

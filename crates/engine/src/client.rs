@@ -3,21 +3,19 @@
 //! This is the measured path. A client owns its connection, its generator of values, its buffers
 //! and its seat at the gate; what it shares with others of its lane it touches between awaits.
 
-use std::future::Future;
-use std::pin::pin;
 use std::rc::Rc;
-use std::task::Poll;
 
 use base::{Class, Clock, Code, Stamp};
 use driver::{Connection, Driver, Error, Work};
 use record::{Dispatch, Effort, Ending, EventKind, Failure, Outcome, Request};
-use rt::{Timer, yield_now};
+use rt::yield_now;
 use workload::{Generator, OnError};
 
 use crate::crew::Crew;
 use crate::gate::{Order, Seat};
 use crate::lane::Lane;
 use crate::link::Change;
+use crate::patience::unless_fired;
 use crate::rules::Rules;
 use crate::stop::Reason;
 
@@ -30,6 +28,8 @@ pub(crate) struct Client<D: Driver, R> {
     pub(crate) crew: Rc<Crew>,
     pub(crate) seat: Rc<Seat>,
     pub(crate) connection: Option<D::Connection>,
+    /// Whether it lost its connection and has no other yet.
+    pub(crate) is_bereft: bool,
     pub(crate) generator: Generator,
     pub(crate) work: Work,
     pub(crate) served: u32,
@@ -263,12 +263,26 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    fn lost_connection(&self) {
+    fn lost_connection(&mut self) {
         self.crew.connected.set(self.crew.connected.get() - 1);
+        self.crew.lost.set(self.crew.lost.get() + 1);
+        self.is_bereft = true;
+    }
+
+    fn found_connection(&mut self, connection: D::Connection) {
+        self.connection = Some(connection);
+        self.crew.connected.set(self.crew.connected.get() + 1);
+        self.is_not_bereft();
+    }
+
+    fn is_not_bereft(&mut self) {
+        if std::mem::take(&mut self.is_bereft) {
+            self.crew.lost.set(self.crew.lost.get() - 1);
+        }
     }
 
     /// Makes sure that there is a connection, however long that takes. False when the run is over
-    /// first, or when the server takes no more connections.
+    /// first, or when the server takes no more connections than the job has.
     async fn has_connection(&mut self) -> bool {
         while self.connection.is_none() {
             if self.is_needless() {
@@ -280,12 +294,13 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 None => return false,
                 Some((Ok(connection), change)) => {
                     self.lane.note_change(change);
-                    self.connection = Some(connection);
-                    self.crew.connected.set(self.crew.connected.get() + 1);
+                    self.found_connection(connection);
                 }
                 Some((Err(error), change)) => {
                     self.lane.note_change(change);
-                    if error.class() == Class::TooManyConnections {
+                    // What is lost may come back: others have its place, perhaps for a while.
+                    let is_full = error.class() == Class::TooManyConnections;
+                    if is_full && self.crew.lost.get() == 0 {
                         self.lane.note_connection_limit(&self.crew, &error);
                         return false;
                     }
@@ -308,19 +323,10 @@ impl<D: Driver, R: Rules> Client<D, R> {
     async fn leave(mut self) {
         if let Some(connection) = self.connection.take() {
             connection.close().await;
-            self.lost_connection();
+            self.crew.connected.set(self.crew.connected.get() - 1);
         }
+        self.is_not_bereft();
         self.crew.clients.set(self.crew.clients.get() - 1);
         self.lane.client_left();
     }
-}
-
-/// Waits for a future, but not longer than until the timer fires.
-async fn unless_fired<T>(future: impl Future<Output = T>, timer: &Timer) -> Option<T> {
-    let mut future = pin!(future);
-    std::future::poll_fn(|context| match future.as_mut().poll(context) {
-        Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending => timer.poll_fired(context).map(|()| None),
-    })
-    .await
 }

@@ -30,6 +30,8 @@ pub(crate) struct Crew {
     pub(crate) in_flight: Cell<u64>,
     /// Clients that have a connection.
     pub(crate) connected: Cell<u32>,
+    /// Clients that lost theirs.
+    pub(crate) lost: Cell<u32>,
     /// Clients that are there, with or without one.
     pub(crate) clients: Cell<u32>,
     /// How many clients there may be at most.

@@ -167,6 +167,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             lane: Rc::clone(self),
             crew: Rc::clone(crew),
             seat,
+            is_bereft: false,
             connection,
             generator: Generator::new(&crew.job, self.common.started, placeholders),
             work: Work { steps: crew.steps.clone(), ..Work::default() },
@@ -346,16 +347,11 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     /// Lets what is queued or in flight finish, for as long as the plan says; then gives it up.
     async fn drain(&self) {
         let mut now = self.rt.now();
-        self.give_up_at.set(self.stop.end().min(now) + self.common.plan.drain);
-        for crew in &self.crews {
-            if let Some(gate) = &crew.gate {
-                let mut gate = gate.borrow_mut();
-                gate.notice(now, &mut self.ledger.borrow_mut());
-                gate.end_at(now);
-                gate.assign(now);
-                crew.due.arm(now);
-            }
-        }
+        let end = self.stop.end().min(now);
+        self.stop_all_at(end);
+        self.give_up_at.set(end + self.common.plan.drain);
+        // The dispatchers notice what was due before the end, and that nothing follows.
+        self.crews.iter().for_each(|crew| crew.due.arm(now));
         self.expire_all();
         while self.clients.get() > 0 && now < self.give_up_at.get() {
             self.alarm.arm((now + HOUSEKEEPING).min(self.give_up_at.get()));
@@ -388,8 +384,9 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         for crew in &self.crews {
             if let Some(gate) = &crew.gate {
                 let mut gate = gate.borrow_mut();
-                gate.give_up_waiting(now, Outcome::Unsent, &mut self.ledger.borrow_mut());
+                gate.give_up(now, Outcome::Unsent, &mut self.ledger.borrow_mut());
                 gate.assign(now);
+                crew.due.arm(now);
             }
         }
     }
@@ -430,6 +427,7 @@ fn crew<D: Driver>(
         end: Cell::new(Stamp::NEVER),
         in_flight: Cell::new(0),
         connected: Cell::new(0),
+        lost: Cell::new(0),
         clients: Cell::new(0),
         most_clients: Cell::new(crate::opening::most_clients(&common.plan, job, share)),
         seen: RefCell::new(Vec::new()),

@@ -21,6 +21,7 @@ mod measure;
 mod news;
 mod opening;
 mod pacer;
+mod patience;
 mod rules;
 mod run;
 mod stop;

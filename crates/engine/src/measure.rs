@@ -13,6 +13,7 @@ use crate::lane::{Common, Ended, Lane, LaneOutlet};
 use crate::news::News;
 use crate::opening::open;
 use crate::pacer::Share;
+use crate::patience::unless_ended_at_once;
 use crate::rules::Rules;
 
 /// How long after the last connection is open time zero is.
@@ -42,9 +43,12 @@ impl Meeting {
         }
     }
 
-    /// This lane cannot take part, so the run cannot take place.
-    pub(crate) fn give_up(&self, failed: Failed) {
-        self.failed.lock().expect("nothing panics here").get_or_insert(failed);
+    /// This lane cannot take part, so the run cannot take place. Without a fault it is the user
+    /// who ended it.
+    pub(crate) fn give_up(&self, failed: Option<Failed>) {
+        if let Some(failed) = failed {
+            self.failed.lock().expect("nothing panics here").get_or_insert(failed);
+        }
         self.given_up.store(true, Ordering::Release);
     }
 
@@ -56,7 +60,8 @@ impl Meeting {
     /// Waits for the other lanes and returns time zero. The last one to come sets it, and tells
     /// `announce`. `None` if a lane gave up.
     async fn zero(&self, rt: &Rt, announce: impl FnOnce(Stamp)) -> Option<Stamp> {
-        if self.ready.fetch_add(1, Ordering::AcqRel) + 1 == self.lanes {
+        let is_last = self.ready.fetch_add(1, Ordering::AcqRel) + 1 == self.lanes;
+        if is_last && !self.given_up.load(Ordering::Acquire) {
             let zero = rt.now() + LEAD;
             announce(zero);
             self.zero.store(zero.0, Ordering::Release);
@@ -82,13 +87,20 @@ pub(crate) async fn lane<D: Driver, R: Rules>(
     outlet: LaneOutlet,
     meeting: Arc<Meeting>,
 ) -> Option<Ended> {
-    let opened = match open(&rt, &common.plan, &common.driver, share).await {
-        Ok(opened) => opened,
-        Err(failed) => {
-            meeting.give_up(failed);
+    let opened = match unless_ended_at_once(open(&rt, &common, share), &rt, &common.stop).await {
+        Some(Ok(opened)) => opened,
+        Some(Err(failed)) => {
+            meeting.give_up(Some(failed));
+            return None;
+        }
+        None => {
+            meeting.give_up(None);
             return None;
         }
     };
+    if common.stop.is_asked() {
+        meeting.give_up(None);
+    }
     let begin = |zero: Stamp| {
         common.driver.time_zero(zero);
         if let Some(duration) = common.plan.duration {
@@ -96,6 +108,9 @@ pub(crate) async fn lane<D: Driver, R: Rules>(
         }
         common.listener.hear(&News::TimeZero(zero));
     };
-    let zero = meeting.zero(&rt, begin).await?;
+    let Some(zero) = meeting.zero(&rt, begin).await else {
+        opened.close().await;
+        return None;
+    };
     Some(Lane::<D, R>::run(rt, common, share, zero, outlet, opened).await)
 }

@@ -11,8 +11,10 @@ use workload::{Job, Pacing, Plan};
 
 use crate::crew::{Text, prepare, steps};
 use crate::error::{Failed, Place};
+use crate::lane::Common;
 use crate::link::AT_ONCE;
 use crate::pacer::Share;
+use crate::stop::Stop;
 
 /// How many requests may wait for a worker where the job does not say.
 const QUEUE_LIMIT: usize = 100_000;
@@ -100,12 +102,16 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
 }
 
 /// Opens the connections of a lane, some at a time, and prepares the jobs' statements on them.
+/// Stops in between when the user ends the run.
+///
+/// # Errors
+/// The target cannot be reached, rejects a statement, or has no connection left for a job.
 pub(crate) async fn open<D: Driver>(
     rt: &Rt,
-    plan: &Plan,
-    driver: &D,
+    common: &Common<D>,
     share: Share,
 ) -> Result<Opened<D>, Failed> {
+    let Common { plan, driver, .. } = common;
     let orders: Vec<(usize, u32)> = (0..plan.jobs.len())
         .flat_map(|place| clients(plan, place, share).into_iter().map(move |c| (place, c)))
         .collect();
@@ -121,7 +127,8 @@ pub(crate) async fn open<D: Driver>(
     let tasks: Vec<_> = (0..AT_ONCE)
         .map(|_| {
             let (opening, driver, rt) = (Rc::clone(&opening), driver.clone(), rt.clone());
-            rt.clone().spawn(async move { opening.work(&driver, &rt).await })
+            let stop = common.stop.clone();
+            rt.clone().spawn(async move { opening.work(&driver, &rt, &stop).await })
         })
         .collect();
     for task in tasks {
@@ -129,16 +136,20 @@ pub(crate) async fn open<D: Driver>(
     }
     let opening = Rc::into_inner(opening).expect("the tasks that share it have ended");
     let opened = opening.opened.into_inner();
-    let Some((place, statement, error)) = opening.failed.into_inner() else {
-        return Ok(opened.in_order());
-    };
-    opened.close().await;
-    Err(match statement {
-        None => Failed::Unreachable(error),
-        Some(statement) => {
-            Failed::Statement { place: Place::of_job(&plan.jobs[place], statement), error }
+    let failed = match opening.failed.into_inner() {
+        None => opened.left_out(plan, share),
+        Some((_, None, error)) => Some(Failed::Unreachable(error)),
+        Some((place, Some(statement), error)) => {
+            Some(Failed::Statement { place: Place::of_job(&plan.jobs[place], statement), error })
         }
-    })
+    };
+    match failed {
+        None => Ok(opened.in_order()),
+        Some(failed) => {
+            opened.close().await;
+            Err(failed)
+        }
+    }
 }
 
 struct Opening<D: Driver> {
@@ -151,8 +162,8 @@ struct Opening<D: Driver> {
 
 impl<D: Driver> Opening<D> {
     /// Opens one connection after the other until none is left to be opened.
-    async fn work(&self, driver: &D, rt: &Rt) {
-        while self.failed.borrow().is_none() {
+    async fn work(&self, driver: &D, rt: &Rt, stop: &Stop) {
+        while self.failed.borrow().is_none() && !stop.is_asked() {
             let Some((place, client)) = self.orders.borrow_mut().next() else {
                 return;
             };
@@ -192,8 +203,22 @@ impl<D: Driver> Opening<D> {
 }
 
 impl<D: Driver> Opened<D> {
+    /// A job for whose requests on this lane the server had no connection at all.
+    fn left_out(&self, plan: &Plan, share: Share) -> Option<Failed> {
+        let left_out =
+            |(job, _): &&(JobIndex, Error)| self.connections[usize::from(job.0)].is_empty();
+        let (job, error) = self.limited.iter().find(left_out)?;
+        let message = format!(
+            "no connection is left for [{}] on one of {} threads: {error}; raise the server's \
+             limit, or run with fewer threads or connections",
+            plan.jobs[usize::from(job.0)].name,
+            share.lanes
+        );
+        Some(Failed::Unreachable(Error::new(error.class(), error.code(), message)))
+    }
+
     /// Closes what was opened for nothing, so that none of it stays behind on the target.
-    async fn close(self) {
+    pub(crate) async fn close(self) {
         for (_, connection) in self.connections.into_iter().flatten() {
             connection.close().await;
         }

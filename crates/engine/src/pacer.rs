@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn beyond_the_end_of_time_nothing_arrives() {
-        let mut pacer = pacer("rate = 100M\narrival = uniform");
+        let mut pacer = pacer("rate = 10M\narrival = uniform");
         pacer.next_number = u64::MAX - 1;
         assert_eq!(pacer.next(), None);
         assert_eq!(pacer.next(), None);

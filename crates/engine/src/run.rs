@@ -14,6 +14,7 @@ use crate::measure::{Meeting, lane};
 use crate::news::{Listener, News};
 use crate::opening::check_limit;
 use crate::pacer::Share;
+use crate::patience::unless_ended_at_once;
 use crate::rules::{Honest, Rules};
 use crate::stop::{Reason, Stop};
 
@@ -123,11 +124,11 @@ async fn virtually<D: Driver, R: Rules>(
     for lane in lanes {
         ended.push(lane.await);
     }
-    let measured = conclude(ended, meeting);
+    let measured = conclude(ended, &meeting);
     // Whoever interrupts the teardown has a measurement that ended before.
     let reason = common.stop.reason();
     after(&rt, &common).await;
-    Ok(Finished { reason, loaded, measured: Some(measured?) })
+    Ok(Finished { reason, loaded, measured: measured? })
 }
 
 /// The control phases on this thread, the lanes on threads of their own.
@@ -146,7 +147,7 @@ fn really<D: Driver, R: Rules>(
     let reason = common.stop.reason();
     run_real(&on_this_thread, |rt| async move { after(&rt, common).await })
         .map_err(Failed::System)?;
-    Ok(Finished { reason, loaded, measured: Some(measured?) })
+    Ok(Finished { reason, loaded, measured: measured? })
 }
 
 /// Runs the lanes, each on a thread, and waits for all of them.
@@ -154,7 +155,7 @@ fn on_threads<D: Driver, R: Rules>(
     common: &Common<D>,
     options: &Options,
     outlets: Vec<LaneOutlet>,
-) -> Result<Measured, Failed> {
+) -> Result<Option<Measured>, Failed> {
     let meeting = Arc::new(Meeting::new(outlets.len() as u16));
     let ended = std::thread::scope(|scope| {
         let threads: Vec<_> = shares(outlets)
@@ -169,7 +170,7 @@ fn on_threads<D: Driver, R: Rules>(
         };
         threads.into_iter().map(join).collect()
     });
-    conclude(ended, meeting)
+    conclude(ended, &meeting)
 }
 
 fn on_thread<D: Driver, R: Rules>(
@@ -186,7 +187,7 @@ fn on_thread<D: Driver, R: Rules>(
     match run_real(&thread, |rt| lane::<D, R>(rt, common, share, outlet, meeting)) {
         Ok(ended) => ended,
         Err(error) => {
-            ours.give_up(Failed::System(error));
+            ours.give_up(Some(Failed::System(error)));
             None
         }
     }
@@ -200,18 +201,18 @@ fn shares(outlets: Vec<LaneOutlet>) -> impl Iterator<Item = (Share, LaneOutlet)>
         .map(move |(lane, outlet)| (Share { lane: lane as u16, lanes }, outlet))
 }
 
-/// What the lanes' ends say of the whole run.
-fn conclude(ended: Vec<Option<Ended>>, meeting: Arc<Meeting>) -> Result<Measured, Failed> {
+/// What the lanes' ends say of the whole run; `None` if it was ended before time zero.
+fn conclude(ended: Vec<Option<Ended>>, meeting: &Meeting) -> Result<Option<Measured>, Failed> {
     if let Some(failed) = meeting.take_failure() {
         return Err(failed);
     }
     let ended: Vec<Ended> = ended.into_iter().flatten().collect();
-    let last = ended.iter().max_by_key(|lane| lane.at).expect("a run has at least one lane");
-    Ok(Measured {
+    let last = ended.iter().max_by_key(|lane| lane.at);
+    Ok(last.map(|last| Measured {
         zero: last.zero,
         length: last.at,
         target_lost: ended.iter().all(|lane| lane.lost_since.is_some()),
-    })
+    }))
 }
 
 /// How a run goes on after its preparation.
@@ -229,11 +230,16 @@ async fn before<D: Driver>(
     options: &Options,
 ) -> Result<Begun, Failed> {
     let control = Control { rt, common };
-    let begun = if options.loaded {
-        control.verify().await.map(|()| Begun::Ready(Vec::new()))
-    } else {
-        prepare(&control).await
+    let begun = async {
+        match options.loaded {
+            true => control.verify().await.map(|()| Begun::Ready(Vec::new())),
+            false => prepare(&control).await,
+        }
     };
+    let begun = unless_ended_at_once(begun, rt, &common.stop).await.unwrap_or_else(|| {
+        let reason = common.stop.reason();
+        Ok(Begun::Over(Finished { reason, loaded: Vec::new(), measured: None }))
+    });
     if matches!(begun, Ok(Begun::Ready(_))) {
         common.listener.hear(&News::Opening);
     }
@@ -258,5 +264,5 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
 /// Everything after the measured phase.
 async fn after<D: Driver>(rt: &Rt, common: &Common<D>) {
     common.listener.hear(&News::Ended);
-    Control { rt, common }.tear_down().await;
+    unless_ended_at_once(Control { rt, common }.tear_down(), rt, &common.stop).await;
 }

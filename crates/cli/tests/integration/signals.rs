@@ -2,7 +2,7 @@
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Place, assert_balanced, check, job, number};
+use crate::support::{Place, Running, assert_balanced, check, job, number};
 
 const TABLE: &str = "\
 duration = 1m
@@ -106,9 +106,43 @@ fn a_second_interrupt_ends_even_a_statement_that_never_returns() {
     run.signal(Signal::SIGINT);
     run.says("ending the run:");
     run.signal(Signal::SIGINT);
-    assert_eq!(run.ends().expect(130).stdout, "");
-    let summary = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
-    assert_eq!(summary["run"]["ended"], "killed");
+    let summary = run.ends().expect(130).json();
+    assert_eq!(summary["run"]["ended"], "interrupted");
+    assert_eq!(place.exported("r.assay")["run"]["ended"], "interrupted");
+    // The database is closed, its log folded back into the file.
+    assert_eq!(place.names(), ["r.assay", "t.db", "w.ini"]);
+}
+
+#[test]
+fn a_temporary_database_goes_even_when_the_run_is_ended_at_once() {
+    let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
+                   select count(*) from n";
+    let place = Place::with(&format!("[setup]\nquery = {endless}\n[read]\nquery = select 1\n"));
+    let mut command = place.command(&["run", "w.ini", "--url", "sqlite:", "--out", "r.assay"]);
+    let mut run = Running::of(command.env("TMPDIR", place.path()));
+    run.says("setup 1 of 1");
+    assert_eq!(place.names().len(), 4, "the record, its journal, the workload and the database");
+    run.signal(Signal::SIGINT);
+    run.says("ending the run:");
+    run.signal(Signal::SIGINT);
+    run.ends().expect(130);
+    assert_eq!(place.names(), ["r.assay", "w.ini"]);
+}
+
+#[test]
+fn a_second_interrupt_ends_even_a_teardown_that_never_returns() {
+    let endless = "with recursive n (i) as (select 1 union all select i + 1 from n) \
+                   select count(*) from n";
+    let job = "duration = 1s\n[read]\nquery = select 1\nrate = 20";
+    let place = Place::with(&format!("{job}\n[teardown]\nquery = {endless}\n"));
+    let mut run = place.start(&RUN);
+    run.says("teardown 1 of 1");
+    run.signal(Signal::SIGINT);
+    run.says("ending the run:");
+    run.signal(Signal::SIGINT);
+    let summary = run.ends().json();
+    assert_eq!(summary["run"]["ended"], "completed");
+    assert_balanced(&summary);
 }
 
 #[test]

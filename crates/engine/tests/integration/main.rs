@@ -2,12 +2,14 @@
 //!
 //! * `accounting`: nothing scheduled ever vanishes, whatever happens to it.
 //! * `belated`: answers that are heard of later than they came.
+//! * `connections`: a server that has fewer of them than a run would like.
 //! * `oracles`: what queueing theory says, in virtual time, by independent replications.
 //! * `stall`: what coordinated omission hides: stalls, backlogs, timeouts.
 //! * `faults`: each dishonest rule turns an oracle red.
 
 mod accounting;
 mod belated;
+mod connections;
 mod faults;
 mod oracles;
 mod stall;

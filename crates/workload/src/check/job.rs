@@ -1,6 +1,7 @@
 //! A job: what it sends, when, what happens when something goes wrong, and what it is judged by.
 
-use base::{Code, Diagnostic, Nanos};
+use base::units::grouped;
+use base::{Code, Diagnostic, Nanos, Rate};
 
 use super::Checker;
 use super::fields::Fields;
@@ -60,6 +61,7 @@ impl<'f> Checker<'f> {
             span: section.span,
         };
         self.size(&job, &fields);
+        self.total_load(&job, &fields);
         job
     }
 
@@ -102,6 +104,25 @@ impl<'f> Checker<'f> {
             }
         }
         (start, stop)
+    }
+
+    /// Complains about requests that come faster than any generator sends them.
+    fn total_load(&mut self, job: &Job, fields: &Fields<'f>) {
+        let most = Rate::HIGHEST as f64;
+        let before = self.offered_per_s;
+        self.offered_per_s += job.offered_per_s().unwrap_or(0.0);
+        let culprit = ["batch-size", "rate", "every"].into_iter().find_map(|key| fields.one(key));
+        let Some(entry) = culprit.filter(|_| before <= most && self.offered_per_s > most) else {
+            return;
+        };
+        let (total, most) = (grouped(self.offered_per_s as u64), grouped(Rate::HIGHEST));
+        let whose = if before > 0.0 { "the jobs up to here together" } else { "this job" };
+        self.sink.error(|| {
+            entry
+                .whole()
+                .error(format!("{whose} would send {total} requests per second, above {most}"))
+                .help("lower the rate or the batch")
+        });
     }
 
     /// Complains about a request that could outgrow its buffer.

@@ -66,6 +66,7 @@ pub fn check(file: &File<'_>, overrides: &Overrides) -> (Option<Plan>, Vec<Diagn
         params: BTreeMap::new(),
         seed: Seed::default(),
         parts: 0,
+        offered_per_s: 0.0,
     };
     let plan = checker.plan();
     let sound = checker.sink.errors() == 0 && file.errors() == 0;
@@ -82,6 +83,8 @@ struct Checker<'f> {
     seed: Seed,
     /// How many parts the expressions of the plan have so far.
     parts: usize,
+    /// The requests per second of the jobs so far.
+    offered_per_s: f64,
 }
 
 /// How many values, operators and calls all expressions of a file may have together.

@@ -82,7 +82,7 @@ impl<'f> Checker<'f> {
         if let Some(entry) = entry {
             let why = match too_long {
                 true => "is longer than a year",
-                false => "is less than 10ns, the time of 100,000,000 arrivals per second",
+                false => "is less than 100ns, the time of 10,000,000 arrivals per second",
             };
             self.sink
                 .error(|| entry.value().error(format!("{} {why}", quoted(entry.value().text()))));

@@ -264,7 +264,7 @@ query = select 1
 every = 1ns
 "#,
         r#"
-error: `1ns` is less than 10ns, the time of 100,000,000 arrivals per second
+error: `1ns` is less than 100ns, the time of 10,000,000 arrivals per second
  --> mail.ini:3:9
   |
 3 | every = 1ns
@@ -283,6 +283,49 @@ error: `400d` is longer than a year
   |
 3 | every = 400d
   |         ^^^^
+"#,
+    );
+}
+
+#[test]
+fn the_jobs_together_ask_for_no_more_than_a_generator_could_send() {
+    check(
+        r#"
+[read]
+query = select 1
+rate = 1M
+batch-size = 20
+"#,
+        r#"
+error: this job would send 20,000,000 requests per second, above 10,000,000
+ --> mail.ini:4:1
+  |
+4 | batch-size = 20
+  | ^^^^^^^^^^^^^^^
+  |
+  = help: lower the rate or the batch
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select 1
+rate = 10M
+[write]
+query = select 1
+every = 1us
+[third]
+query = select 1
+rate = 10M
+"#,
+        r#"
+error: the jobs up to here together would send 11,000,000 requests per second, above 10,000,000
+ --> mail.ini:6:1
+  |
+6 | every = 1us
+  | ^^^^^^^^^^^
+  |
+  = help: lower the rate or the batch
 "#,
     );
 }

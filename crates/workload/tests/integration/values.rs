@@ -227,7 +227,7 @@ query = select 1
 rate = 1e9
 "#,
         r#"
-error: `1e9` is above 100,000,000 per second
+error: `1e9` is above 10,000,000 per second
  --> mail.ini:3:8
   |
 3 | rate = 1e9
