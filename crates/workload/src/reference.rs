@@ -250,8 +250,10 @@ parentheses, and generators. Arguments have places or names: `zipf(1, rows, s=1.
   one: `7.0 / 2` is 3.5.
 * Durations are added and subtracted, multiplied and divided by numbers; a duration over a duration
   is a number with a point.
-* A constant that overflows or divides by zero is an error. In values made anew integers and
-  durations stop at their ends, and a division by zero is NULL, as is everything made of NULL.
+* A constant that overflows is an error, and so is a divisor that is zero for some requests, as far
+  as that can be seen beforehand: `${7 / uniform(0, 9)}`. In values made anew integers and durations
+  stop at their ends; a division by zero that could not be foreseen is NULL, as is everything made
+  of NULL.
 * `let` variables are made once per request, in order; later ones may use earlier ones.
 * Where a key takes a plain value, `${…}` may hold a constant expression: `rows = ${scale * 1000}`.
 * An expression is at most 100 operators and parentheses deep.

@@ -109,6 +109,10 @@ impl<'f> Checker<'f> {
     /// Complains about requests that come faster than any generator sends them.
     fn total_load(&mut self, job: &Job, fields: &Fields<'f>) {
         let most = Rate::HIGHEST as f64;
+        if job.arrivals().is_some_and(|(schedule, _)| schedule.per_s() > most) {
+            // That the rate alone is too high has been said.
+            return;
+        }
         let before = self.offered_per_s;
         self.offered_per_s += job.offered_per_s().unwrap_or(0.0);
         let culprit = ["batch-size", "rate", "every"].into_iter().find_map(|key| fields.one(key));

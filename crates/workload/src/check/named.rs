@@ -63,7 +63,7 @@ impl<'f> Checker<'f> {
                 .and_then(|ast| compile(&ast, source, self.request_scope(variables, job, &place)))
                 .and_then(|compiled| self.counted(compiled, source));
             let compiled = compiled.map_err(|refused| self.refuse(refused)).ok();
-            variables.define(name, compiled.as_ref().map(Compiled::kind));
+            variables.define(name, compiled.as_ref());
             // A broken variable keeps its place, so that the others are not renumbered.
             let node = compiled.map_or(Node::Int(0), Compiled::into_node);
             lets.push(Let { name: name.to_owned(), value: Expr(node) });

@@ -6,6 +6,7 @@ use std::ops::Range;
 use base::{Diagnostic, Seed, Stream};
 
 use super::constant::{Constant, Undefined};
+use super::range::{Range as Span, range};
 use super::syntax::{Argument, Ast, AstKind};
 use super::{Combination, Generate, Node, Operator, Type};
 use crate::generate::{self, Arguments, Given};
@@ -29,18 +30,25 @@ pub(crate) struct Scope<'s> {
 pub(crate) struct Variables {
     places: BTreeMap<String, usize>,
     kinds: Vec<Option<Type>>,
+    /// The whole numbers that they can be, as far as that is known.
+    ranges: Vec<Option<Span>>,
 }
 
 impl Variables {
     /// None.
     pub(crate) const fn new() -> Variables {
-        Variables { places: BTreeMap::new(), kinds: Vec::new() }
+        Variables { places: BTreeMap::new(), kinds: Vec::new(), ranges: Vec::new() }
     }
 
-    /// Adds a variable; one without a type has already been complained about.
-    pub(crate) fn define(&mut self, name: &str, kind: Option<Type>) {
+    /// Adds a variable; one without a value has already been complained about.
+    pub(crate) fn define(&mut self, name: &str, value: Option<&Compiled>) {
         self.places.insert(name.to_owned(), self.kinds.len());
-        self.kinds.push(kind);
+        self.kinds.push(value.map(Compiled::kind));
+        self.ranges.push(match value {
+            Some(Compiled::Dynamic(node, _)) => range(node, &self.ranges),
+            Some(Compiled::Constant(constant)) => range(&constant.clone().into_node(), &[]),
+            None => None,
+        });
     }
 
     /// Whether there is one with this name.
@@ -228,9 +236,35 @@ impl<'c> Compiler<'c> {
                 Err(why) => Err(undefined(self.part(&whole.range), why).into()),
             };
         }
+        if matches!(operator, Operator::Divide | Operator::Modulo) {
+            self.never_zero(&right, places.1, self.part(&whole.range))?;
+        }
         let combination =
             Combination { operator, left: left.into_node(), right: right.into_node() };
         Ok(Compiled::Dynamic(Node::Combine(Box::new(combination)), kind))
+    }
+
+    /// Complains about a divisor that is zero for some requests.
+    fn never_zero(
+        &self,
+        divisor: &Compiled,
+        place: Excerpt<'_>,
+        whole: Excerpt<'_>,
+    ) -> Result<(), Refused> {
+        let node = match divisor {
+            Compiled::Constant(constant) if constant.is_zero() => {
+                return Err(undefined(whole, Undefined::ByZero).into());
+            }
+            Compiled::Constant(_) => return Ok(()),
+            Compiled::Dynamic(node, _) => node,
+        };
+        match range(node, &self.scope.variables.ranges) {
+            Some((lo, hi)) if lo <= 0 && hi >= 0 => Err(place
+                .error(format!("{} can be zero", quoted(place.text())))
+                .help("divide by numbers that are never zero, such as `uniform(1, 10)`")
+                .into()),
+            Some(_) | None => Ok(()),
+        }
     }
 
     fn call(

@@ -162,7 +162,7 @@ impl Constant {
         self.kind().is_number().then(|| Node::Real(self.as_f64()))
     }
 
-    fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         match self {
             Constant::Int(number) | Constant::Duration(number) => *number == 0,
             Constant::Real(number) => number.is_zero(),

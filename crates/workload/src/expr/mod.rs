@@ -6,6 +6,7 @@
 mod compile;
 mod constant;
 mod exact;
+mod range;
 mod syntax;
 pub(crate) mod text;
 mod token;

@@ -32,6 +32,11 @@ pub(crate) struct Permute {
 }
 
 impl Permute {
+    /// The smallest and the largest value.
+    pub(crate) fn ends(&self) -> (i64, i64) {
+        (1, i64::try_from(self.n).unwrap_or(i64::MAX))
+    }
+
     /// The permutation of 1 to n that belongs to a place.
     pub(crate) fn new(n: u64, stream: Stream) -> Permute {
         let bits = (64 - n.saturating_sub(1).leading_zeros()).max(2);

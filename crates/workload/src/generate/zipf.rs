@@ -48,6 +48,11 @@ pub(crate) struct Zipf {
 }
 
 impl Zipf {
+    /// The smallest and the largest value.
+    pub(crate) fn ends(&self) -> (i64, i64) {
+        (self.lo, self.lo.saturating_add_unsigned(self.ranks - 1))
+    }
+
     /// The distribution over the values from `lo` to `hi`.
     pub(crate) fn new(lo: i64, hi: i64, s: f64) -> Zipf {
         let law = Law::new(s);

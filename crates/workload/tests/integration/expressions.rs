@@ -328,6 +328,56 @@ error: `10ms + exp(1s)` is a duration, which is no value of a database
 }
 
 #[test]
+fn a_divisor_is_never_zero() {
+    check(
+        r#"
+[read]
+let = n: uniform(0, 9) - 4
+query = select ${7 / n}, ${7 % zipf(0, 5)}, ${sequence() / 0}
+query = select ${7 / (1 + uniform(0, 9))}, ${7 / sequence(1)}, ${1s / uniform(1s, 2s)}
+"#,
+        r#"
+error: `n` can be zero
+ --> mail.ini:3:22
+  |
+3 | query = select ${7 / n}, ${7 % zipf(0, 5)}, ${sequence() / 0}
+  |                      ^
+  |
+  = help: divide by numbers that are never zero, such as `uniform(1, 10)`
+
+error: `zipf(0, 5)` can be zero
+ --> mail.ini:3:32
+  |
+3 | query = select ${7 / n}, ${7 % zipf(0, 5)}, ${sequence() / 0}
+  |                                ^^^^^^^^^^
+  |
+  = help: divide by numbers that are never zero, such as `uniform(1, 10)`
+
+error: `sequence() / 0` divides by zero
+ --> mail.ini:3:47
+  |
+3 | query = select ${7 / n}, ${7 % zipf(0, 5)}, ${sequence() / 0}
+  |                                               ^^^^^^^^^^^^^^
+  |
+  = help: divide by a number that is not zero
+"#,
+    );
+}
+
+/// What may or may not be zero is found out by the request, whose value is NULL then.
+#[test]
+fn a_divisor_that_cannot_be_foreseen_is_no_mistake() {
+    check(
+        r#"
+[read]
+let = n: uniform(0, 9)
+query = select ${7 / (n * 2 + 1)}, ${7 / (n - n)}, ${7 / pick(0, 1)}, ${7 / (n % 20)}
+"#,
+        "",
+    );
+}
+
+#[test]
 fn constants_have_a_value() {
     check(
         r#"

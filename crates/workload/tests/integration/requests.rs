@@ -30,7 +30,7 @@ fn request(keys: &str, number: u64) -> Vec<String> {
 #[test]
 fn values_come_in_the_order_of_the_statements() {
     let keys = "query = select ${sequence()}, ${'a'}, ${0.5}\nquery = select 1\n\
-                query = select ${timestamp(1h)}, ${1 / (sequence() - 5)}";
+                query = select ${timestamp(1h)}, ${1 / ((sequence() - 5) * 1)}";
     assert_eq!(request(keys, 0), ["1", "'a'", "0.5", "'1970-01-01 01:00:00.000000'", "0"]);
     assert_eq!(request(keys, 4)[4], "NULL");
 }

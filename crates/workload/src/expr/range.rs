@@ -1,0 +1,62 @@
+//! Which whole numbers can an expression be?
+//!
+//! Only what is certain: a range is `None` unless each number of it can come up.
+
+use super::{Combination, Node, Operator};
+use crate::generate::{Family, Uniform};
+
+/// The smallest and the largest value of an integer, or of a duration in nanoseconds.
+pub(crate) type Range = (i64, i64);
+
+/// The range of an expression, given those of the variables of `let`.
+pub(crate) fn range(node: &Node, variables: &[Option<Range>]) -> Option<Range> {
+    match node {
+        Node::Int(value) | Node::Duration(value) => Some((*value, *value)),
+        Node::Variable(place) => variables[*place],
+        Node::Negate(inner) => {
+            let (lo, hi) = range(inner, variables)?;
+            Some((hi.saturating_neg(), lo.saturating_neg()))
+        }
+        Node::Combine(combination) => combined(combination, variables),
+        Node::Generate(generate) => generated(&generate.family),
+        Node::Real(_) | Node::Text(_) => None,
+    }
+}
+
+/// The range of a sum, a difference or a remainder with one constant: others may have gaps.
+fn combined(combination: &Combination, variables: &[Option<Range>]) -> Option<Range> {
+    let left = range(&combination.left, variables)?;
+    let right = range(&combination.right, variables)?;
+    if left.0 != left.1 && right.0 != right.1 {
+        return None;
+    }
+    match combination.operator {
+        Operator::Add => Some((left.0.saturating_add(right.0), left.1.saturating_add(right.1))),
+        Operator::Subtract => {
+            Some((left.0.saturating_sub(right.1), left.1.saturating_sub(right.0)))
+        }
+        Operator::Modulo => remainder(left, right),
+        Operator::Multiply | Operator::Divide => None,
+    }
+}
+
+fn remainder((lo, hi): Range, (by, same): Range) -> Option<Range> {
+    let goes_round = by == same && lo >= 0 && by > 0 && hi - lo >= by - 1;
+    goes_round.then_some((0, by - 1))
+}
+
+fn generated(family: &Family) -> Option<Range> {
+    match family {
+        Family::Uniform(Uniform::Ints(ints) | Uniform::Durations(ints)) => Some(ints.ends()),
+        Family::Zipf(zipf) => Some(zipf.ends()),
+        Family::Row => Some((1, i64::MAX)),
+        Family::Sequence(start) => Some((*start, i64::MAX)),
+        Family::Permute(permute) => Some(permute.ends()),
+        Family::Uniform(Uniform::Reals(..) | Uniform::Computed(_))
+        | Family::Exponential(_)
+        | Family::Normal(..)
+        | Family::Text(..)
+        | Family::Pick(_)
+        | Family::Timestamp(_) => None,
+    }
+}
