@@ -16,10 +16,12 @@ use crate::pacer::Share;
 use crate::patience::unless_ended_at_once;
 use crate::rules::Rules;
 
-/// How long after the last connection is open time zero is.
+/// How long after the last connection is open time zero is, at least: many lanes need longer until
+/// each has heard of it.
 const LEAD: Nanos = Nanos::from_millis(50);
 
-/// How often a lane that is ready asks whether the others are.
+/// How often a lane that is ready asks whether the others are, for each sixteen of them: with the
+/// same pause for any number, hundreds would keep the last ones from becoming ready.
 const READY_POLL: Nanos = Nanos::from_millis(1);
 
 /// Where the lanes of a run meet before time zero.
@@ -61,8 +63,9 @@ impl Meeting {
     /// `announce`. `None` if a lane gave up.
     async fn zero(&self, rt: &Rt, announce: impl FnOnce(Stamp)) -> Option<Stamp> {
         let is_last = self.ready.fetch_add(1, Ordering::AcqRel) + 1 == self.lanes;
+        let poll = READY_POLL * u64::from(self.lanes.div_ceil(16));
         if is_last && !self.given_up.load(Ordering::Acquire) {
-            let zero = rt.now() + LEAD;
+            let zero = rt.now() + LEAD.max(poll * 3);
             announce(zero);
             self.zero.store(zero.0, Ordering::Release);
         }
@@ -74,7 +77,7 @@ impl Meeting {
             if self.given_up.load(Ordering::Acquire) {
                 return None;
             }
-            rt.sleep(READY_POLL).await;
+            rt.sleep(poll).await;
         }
     }
 }

@@ -17,8 +17,12 @@ use crate::histogram::{Histograms, Kind};
 /// How many seconds of a job are in memory, without their histograms.
 const SECONDS: usize = 128;
 
-/// How many rows of histograms of a job are in memory: each is about half a megabyte.
-const ROWS: usize = 4;
+/// How many rows of histograms of a job are in memory: the present one and the one before, where
+/// late answers belong. Each is about half a megabyte.
+const ROWS: usize = 2;
+
+/// How many empty histograms of a job are kept to be used again.
+const SPARES: usize = 1;
 
 /// Everything that was handed over, and the writer of the record.
 pub(super) struct Books {
@@ -37,7 +41,7 @@ struct JobBooks {
     last_row: Option<Interval>,
     counts: Counts,
     ends: Ends,
-    /// Empty histograms to be used again, at most [`ROWS`].
+    /// Empty histograms to be used again, at most [`SPARES`].
     spares: Vec<Histograms>,
 }
 
@@ -235,7 +239,7 @@ impl Books {
                 self.writer.save_histograms(job, row, &histograms)?;
             }
             let spares = &mut self.jobs[usize::from(job.0)].spares;
-            if spares.len() < ROWS {
+            if spares.len() < SPARES {
                 histograms.reset();
                 spares.push(histograms);
             }

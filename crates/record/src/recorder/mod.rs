@@ -31,7 +31,7 @@ pub use outlet::RecorderOutlet;
 use crate::archive::{RecordError, RecordErrorKind, Writer};
 use crate::facts::{End, Header, Load, Pace};
 use keeper::Keeper;
-use outlet::{Health, Lane, Message, Note};
+use outlet::{Health, Lane, Message, Note, Room};
 
 /// How many messages may be on their way to the recorder. In real time a lane keeps what finds no
 /// room; in virtual time it waits, and the number bounds the memory of a run: with few cells on the
@@ -44,6 +44,7 @@ const CHANNEL_IN_VIRTUAL: usize = 4;
 pub struct Recorder {
     path: PathBuf,
     pace: Pace,
+    room: Room,
     sender: SyncSender<Message>,
     health: Arc<Health>,
     lanes: AtomicU32,
@@ -83,7 +84,8 @@ impl Recorder {
                 RecordError::new(&path, RecordErrorKind::CannotCreate).because(error)
             })?;
         let (pace, lanes) = (header.pace, AtomicU32::new(0));
-        Ok(Recorder { path, pace, sender, health, lanes, live, thread })
+        let room = Room::new(pace, header.jobs.len());
+        Ok(Recorder { path, pace, room, sender, health, lanes, live, thread })
     }
 
     /// The file.
@@ -94,7 +96,8 @@ impl Recorder {
     /// The outlet of one more lane. All are made before the first of them is used.
     pub fn outlet(&self) -> RecorderOutlet {
         let lane = Lane(self.lanes.fetch_add(1, Ordering::Relaxed));
-        RecorderOutlet::open(lane, self.pace, self.sender.clone(), Arc::clone(&self.health))
+        let (sender, health) = (self.sender.clone(), Arc::clone(&self.health));
+        RecorderOutlet::open(lane, self.pace, self.room, sender, health)
     }
 
     /// A hand for facts that become known on the way.

@@ -10,12 +10,36 @@ use base::WallTime;
 use crate::delivery::{Delivery, Outlet, Returned};
 use crate::facts::{End, Load, Pace};
 
-/// How many deliveries a lane keeps while the recorder is busy: with three jobs those of two
-/// minutes. One more, and the record counts as broken.
+/// How many deliveries a lane keeps while the recorder is busy: those of a minute, or of a few
+/// seconds when there are very many jobs. One more, and the record counts as broken.
 const BACKLOG: usize = 512;
+
+/// How many deliveries of each job find room in any case.
+const BACKLOG_PER_JOB: usize = 4;
 
 /// How many cells and batches may be on their way back to a lane; what finds no room is freed.
 const RETURNS: usize = 128;
+
+/// How many cells of each job may be in any case: a lane hands over those of all jobs at once.
+const RETURNS_PER_JOB: usize = 2;
+
+/// How much may be on its way between a lane and the recorder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    backlog: usize,
+    returns: usize,
+}
+
+impl Room {
+    /// The room for a run with so many jobs. In virtual time a lane waits instead.
+    pub(super) fn new(pace: Pace, jobs: usize) -> Room {
+        let backlog = match pace {
+            Pace::Real => BACKLOG.max(jobs * BACKLOG_PER_JOB),
+            Pace::Virtual => 0,
+        };
+        Room { backlog, returns: RETURNS.max(jobs * RETURNS_PER_JOB) }
+    }
+}
 
 /// A lane by its number, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,6 +92,7 @@ pub struct RecorderOutlet {
     sender: SyncSender<Message>,
     returns: Receiver<Returned>,
     backlog: VecDeque<Message>,
+    room: Room,
     lost: u64,
     health: Arc<Health>,
 }
@@ -76,18 +101,16 @@ impl RecorderOutlet {
     pub(super) fn open(
         lane: Lane,
         pace: Pace,
+        room: Room,
         sender: SyncSender<Message>,
         health: Arc<Health>,
     ) -> RecorderOutlet {
-        let (to_lane, returns) = sync_channel(RETURNS);
-        let backlog = match pace {
-            Pace::Real => VecDeque::with_capacity(BACKLOG),
-            Pace::Virtual => VecDeque::new(),
-        };
+        let (to_lane, returns) = sync_channel(room.returns);
+        let backlog = VecDeque::with_capacity(room.backlog);
         if sender.send(Message::Opened(lane, to_lane)).is_err() {
             health.fail();
         }
-        RecorderOutlet { lane, pace, sender, returns, backlog, lost: 0, health }
+        RecorderOutlet { lane, pace, sender, returns, backlog, room, lost: 0, health }
     }
 
     /// Hands over as much of the backlog as the recorder takes without waiting.
@@ -102,7 +125,7 @@ impl RecorderOutlet {
     }
 
     fn keep(&mut self, message: Message) {
-        if self.backlog.len() < BACKLOG {
+        if self.backlog.len() < self.room.backlog {
             self.backlog.push_back(message);
         } else {
             self.lost += 1;
@@ -143,6 +166,29 @@ impl Drop for RecorderOutlet {
         for message in backlog.into_iter().chain([Message::Closed(self.lane, self.lost)]) {
             // Nobody takes it only if the recorder crashed, and then `finish` says so.
             let _ = self.sender.send(message);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many jobs hand over at once, a recorder that is busy for a moment loses nothing.
+    #[test]
+    fn there_is_room_for_the_parts_of_all_jobs() {
+        for jobs in [1, 2_000] {
+            let (sender, receiver) = sync_channel(4);
+            let health = Arc::new(Health::default());
+            let room = Room::new(Pace::Real, jobs);
+            let mut outlet =
+                RecorderOutlet::open(Lane(0), Pace::Real, room, sender, Arc::clone(&health));
+            let gauges = || Delivery::Gauges { lane: 0, interval: 0, gauges: Vec::new() };
+            (0..3 * jobs).for_each(|_| outlet.deliver(gauges()));
+            assert!(!health.is_broken(), "{jobs} jobs");
+            (0..jobs.max(BACKLOG) * 2).for_each(|_| outlet.deliver(gauges()));
+            assert!(health.is_broken(), "the room has an end");
+            drop(receiver);
         }
     }
 }
