@@ -8,21 +8,12 @@ use sim::Config;
 use workload::{OnError, Pacing, Plan, Retry, Schedule};
 
 use crate::support::{
-    JOB, constant, even, exponential, plan, poisson, queue, rate, run_on, simulate, virtually,
+    JOB, arrivals, constant, even, exponential, plan, poisson, queue, rate, run_on, simulate,
+    virtually,
 };
 
 fn secs(s: u64) -> Nanos {
     Nanos::from_secs(s)
-}
-
-/// The arrivals of each second of the schedule; late answers make the record longer than that.
-fn arrivals(totals: &Totals) -> Vec<u64> {
-    let intervals = &totals.job(JOB).intervals;
-    let mut arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
-    while arrivals.last() == Some(&0) {
-        arrivals.pop();
-    }
-    arrivals
 }
 
 fn balance(totals: &Totals) -> Balance {

@@ -4,16 +4,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use base::Nanos;
 use driver::Simulated;
 use engine::{LaneOutlet, Rules, Silence, Stop, run};
 use record::{Delivery, Dispatch, Histograms, Interval, Kind, Outlet, Request, Returned};
 
+use crate::oracles::{Measure, four_workers};
 use crate::stall::{
-    backlog_findings, stall_config, stall_exact, stall_findings, stall_plan, timeout_findings,
+    backlog_findings, stall_config, stall_exact, stall_findings, stall_plan, timeouts,
 };
-use crate::support::virtually;
+use crate::support::{Estimate, virtually};
 
-struct FromTheActualSend;
+pub(crate) struct FromTheActualSend;
 
 impl Rules for FromTheActualSend {
     fn recorded(request: Request, dispatch: Option<Dispatch>) -> Request {
@@ -30,7 +32,7 @@ fn recording_from_the_actual_send_is_noticed() {
     assert!(red.iter().any(|finding| finding.starts_with("p99:")), "{red:?}");
 }
 
-struct SkippingMissedTicks;
+pub(crate) struct SkippingMissedTicks;
 
 impl Rules for SkippingMissedTicks {
     const MAKES_UP_MISSED_ARRIVALS: bool = false;
@@ -43,7 +45,7 @@ fn skipping_missed_ticks_is_noticed() {
     assert!(red.iter().any(|finding| finding.contains("instead of 99,999")), "{red:?}");
 }
 
-struct DroppingTimeouts;
+pub(crate) struct DroppingTimeouts;
 
 impl Rules for DroppingTimeouts {
     const TIMEOUTS_HAVE_LATENCIES: bool = false;
@@ -51,8 +53,34 @@ impl Rules for DroppingTimeouts {
 
 #[test]
 fn dropping_timeouts_is_noticed() {
-    let findings = timeout_findings::<DroppingTimeouts>();
+    let findings = timeouts().findings::<DroppingTimeouts>();
     assert!(findings.iter().any(|finding| !finding.is_green()), "{findings:#?}");
+}
+
+struct ForgivingLongWaits;
+
+impl Rules for ForgivingLongWaits {
+    /// A generator that is too far behind begins its schedule anew, as if the database had been
+    /// asked later.
+    fn recorded(request: Request, dispatch: Option<Dispatch>) -> Request {
+        const TOO_FAR: Nanos = Nanos::from_millis(33);
+        match dispatch {
+            Some(dispatch) if dispatch.assigned.since(request.intended()) > TOO_FAR => {
+                request.as_if_meant_for(dispatch.assigned)
+            }
+            _ => request,
+        }
+    }
+}
+
+/// One request in a thousand waits that long: no quantile but the rarest tells.
+#[test]
+fn forgiving_the_longest_waits_is_noticed_by_the_rarest_quantile() {
+    let findings = four_workers().findings::<ForgivingLongWaits>();
+    let red: Vec<_> = findings.iter().filter(|finding| !finding.is_green()).collect();
+    let rarest = Measure::Response(Estimate::Quantile(0.999));
+    assert!(red.iter().any(|finding| finding.measure == rarest), "{findings:#?}");
+    assert!(red.len() == 1, "{red:#?}");
 }
 
 struct ResettingTheQueue;

@@ -4,6 +4,7 @@
 //! * `belated`: answers that are heard of later than they came.
 //! * `connections`: a server that has fewer of them than a run would like.
 //! * `oracles`: what queueing theory says, in virtual time, by independent replications.
+//! * `recursion`: how far such replications should scatter.
 //! * `stall`: what coordinated omission hides: stalls, backlogs, timeouts.
 //! * `faults`: each dishonest rule turns an oracle red.
 
@@ -12,5 +13,6 @@ mod belated;
 mod connections;
 mod faults;
 mod oracles;
+mod recursion;
 mod stall;
 mod support;

@@ -7,7 +7,7 @@ use sim::Config;
 use sim::closed_form::{ClosedForm, MMc, Stall};
 use workload::{Pacing, Plan, Schedule};
 
-use crate::oracles::{Finding, assert_green, compare, open};
+use crate::oracles::{Measure, Oracle, open};
 use crate::support::{
     Estimate, JOB, constant, exponential, plan, poisson, rate, simulate, simulate_by,
 };
@@ -133,32 +133,31 @@ impl ClosedForm for CutOff {
     }
 }
 
-/// M/M/1 with a timeout that one request in twenty reaches. The server goes on with requests that
-/// were given up, so that the others are not affected.
-pub(crate) fn timeout_findings<R: Rules>() -> Vec<Finding> {
+/// M/M/1 with a timeout that one request in forty reaches, far enough from every quantile. The
+/// server goes on with requests that were given up, so that the others are not affected.
+pub(crate) fn timeouts() -> Oracle<impl Fn(u64) -> Plan> {
     let form = MMc { servers: 1, service_rate: 1_000.0, arrival_rate: 700.0 };
-    let exact = CutOff { form, timeout_s: 0.010 };
+    let exact = CutOff { form, timeout_s: 0.012 };
     let with_timeout = |seed| {
         let mut plan = open(poisson(700))(seed);
-        plan.jobs[0].timeout = Some(Nanos::from_millis(10));
+        plan.jobs[0].timeout = Some(Nanos::from_millis(12));
         plan
     };
-    compare::<R>(&exact, &exponential(1_000, Some(1)), with_timeout)
+    Oracle::new(&exact, exponential(1_000, Some(1)), with_timeout)
+        .and(Measure::Timeouts, form.exceeds(exact.timeout_s))
 }
 
 #[test]
 fn a_timeout_has_a_latency_too() {
-    assert_green(&timeout_findings::<Honest>());
-    let exact = MMc { servers: 1, service_rate: 1_000.0, arrival_rate: 700.0 }.exceeds(0.010);
-    let shares: Vec<f64> = (0..10)
-        .map(|seed| {
-            let mut plan = open(poisson(700))(seed);
-            plan.jobs[0].timeout = Some(Nanos::from_millis(10));
-            let (totals, _) = simulate(&plan, &exponential(1_000, Some(1)));
-            let counts = &totals.job(JOB).window.counts;
-            assert_eq!(counts.timeouts, counts.balance.errors());
-            counts.timeouts as f64 / counts.balance.scheduled() as f64
-        })
-        .collect();
-    assert_green(&[Finding::new("share of timeouts", exact, &shares)]);
+    timeouts().check();
+}
+
+#[test]
+fn a_timeout_is_an_error_and_the_only_one() {
+    let mut plan = plan(poisson(700), 0.0, 20.0, 1);
+    plan.jobs[0].timeout = Some(Nanos::from_millis(12));
+    let (totals, _) = simulate(&plan, &exponential(1_000, Some(1)));
+    let counts = &totals.job(JOB).window.counts;
+    assert!(counts.timeouts > 0, "{counts:?}");
+    assert_eq!(counts.timeouts, counts.balance.errors());
 }

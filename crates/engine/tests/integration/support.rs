@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::{Nanos, Rate, Seed, Span, WallTime};
 use driver::{Driver, Simulated};
 use engine::{Finished, Honest, LaneOutlet, Options, Rules, Silence, Stop, run_by};
+use hdrhistogram::Histogram;
 use record::{Grid, JobIndex, Kind, MemoryOutlet, Totals};
 use sim::closed_form::ClosedForm;
 use sim::{Config, Service};
@@ -116,19 +117,32 @@ pub(crate) fn run_on<D: Driver, R: Rules>(
     (totals, finished)
 }
 
+/// The arrivals of each second of the schedule; late answers make the record longer than that.
+pub(crate) fn arrivals(totals: &Totals) -> Vec<u64> {
+    let intervals = &totals.job(JOB).intervals;
+    let mut arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
+    while arrivals.last() == Some(&0) {
+        arrivals.pop();
+    }
+    arrivals
+}
+
 /// A number that stands for the response times of a window, in seconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Estimate {
     Mean,
     Quantile(f64),
 }
 
 impl Estimate {
-    pub(crate) const ALL: [Estimate; 4] = [
+    /// The columns of every oracle.
+    pub(crate) const ALL: [Estimate; 6] = [
         Estimate::Mean,
         Estimate::Quantile(0.5),
         Estimate::Quantile(0.9),
+        Estimate::Quantile(0.95),
         Estimate::Quantile(0.99),
+        Estimate::Quantile(0.999),
     ];
 
     /// The exact value.
@@ -139,8 +153,8 @@ impl Estimate {
         }
     }
 
-    pub(crate) fn of_kind(self, totals: &Totals, kind: Kind) -> f64 {
-        let histogram = totals.job(JOB).window.histograms.of(kind);
+    /// The estimate from times in nanoseconds, in seconds.
+    pub(crate) fn of_histogram(self, histogram: &Histogram<u32>) -> f64 {
         let nanos = match self {
             Estimate::Mean => histogram.mean(),
             Estimate::Quantile(q) => {
@@ -149,6 +163,10 @@ impl Estimate {
             }
         };
         nanos / 1e9
+    }
+
+    pub(crate) fn of_kind(self, totals: &Totals, kind: Kind) -> f64 {
+        self.of_histogram(totals.job(JOB).window.histograms.of(kind))
     }
 
     pub(crate) fn of(self, totals: &Totals) -> f64 {
