@@ -5,6 +5,7 @@
 //! * `connections`: a server that has fewer of them than a run would like.
 //! * `oracles`: what queueing theory says, in virtual time, by independent replications.
 //! * `recursion`: how far such replications should scatter.
+//! * `real`: the oracles in real time, beside their twins in virtual time.
 //! * `stall`: what coordinated omission hides: stalls, backlogs, timeouts.
 //! * `faults`: each dishonest rule turns an oracle red.
 
@@ -13,6 +14,7 @@ mod belated;
 mod connections;
 mod faults;
 mod oracles;
+mod real;
 mod recursion;
 mod stall;
 mod support;
