@@ -42,8 +42,48 @@ impl TargetKind {
         }
     }
 
+    /// A URL of this kind, as messages recommend it.
+    fn example(self) -> &'static str {
+        match self {
+            TargetKind::Sqlite => "sqlite:FILE",
+            TargetKind::Sim => "sim:mm1",
+            TargetKind::Postgres => "postgres://HOST/DATABASE",
+            TargetKind::Mysql => "mysql://HOST/DATABASE",
+            TargetKind::Testbed => "testbed:postgres",
+        }
+    }
+
+    /// Whether this build has a driver for it. The drivers themselves are made in `lab`, whose
+    /// tests hold them against this: messages must not recommend what cannot work.
+    pub fn has_driver(self) -> bool {
+        match self {
+            TargetKind::Sqlite | TargetKind::Sim => true,
+            TargetKind::Postgres | TargetKind::Mysql | TargetKind::Testbed => false,
+        }
+    }
+
     fn has_authority(self) -> bool {
         matches!(self, TargetKind::Postgres | TargetKind::Mysql)
+    }
+}
+
+/// Which targets this build can measure, as the second half of a message.
+fn write_drivers(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let kinds = |wanted: bool| {
+        let mut kinds = TargetKind::SCHEMES.map(|(_, kind)| kind).to_vec();
+        kinds.dedup();
+        kinds.retain(|kind| kind.has_driver() == wanted);
+        kinds
+    };
+    let examples: Vec<String> =
+        kinds(true).iter().map(|kind| format!("`{}`", kind.example())).collect();
+    write!(f, "this build has drivers for {}", examples.join(" and "))?;
+    let later: Vec<String> =
+        kinds(false).iter().map(|kind| format!("`{}:`", kind.scheme())).collect();
+    match later.as_slice() {
+        [] => Ok(()),
+        [one] => write!(f, "; {one} is not in it yet"),
+        [first @ .., last] => write!(f, "; {} and {last} are not in it yet", first.join(", ")),
     }
 }
 
@@ -98,6 +138,8 @@ pub enum TargetError {
         /// The scheme as it was written, empty when there was none.
         found: String,
     },
+    /// A kind of target that this build has no driver for.
+    NoDriver(TargetKind),
     /// The part behind the scheme is empty or malformed.
     Endpoint(&'static str),
     /// A port that is no number from 1 to 65535.
@@ -116,15 +158,20 @@ impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TargetError::Scheme { found } => {
-                let schemes = TargetKind::SCHEMES.map(|(scheme, _)| scheme);
-                match (found.is_empty(), closest(found, schemes)) {
-                    (true, _) => f.write_str("the URL has no scheme")?,
+                let usable = TargetKind::SCHEMES.into_iter().filter(|(_, kind)| kind.has_driver());
+                match (found.is_empty(), closest(found, usable.map(|(scheme, _)| scheme))) {
+                    (true, _) => f.write_str("the URL has no scheme, such as `sqlite:`")?,
                     (false, None) => write!(f, "unknown scheme `{found}:`")?,
                     (false, Some(near)) => {
                         return write!(f, "unknown scheme `{found}:`; did you mean `{near}:`?");
                     }
                 }
-                f.write_str("; write sqlite:FILE, sim:mm1, postgres://host/db or mysql://host/db")
+                f.write_str(": ")?;
+                write_drivers(f)
+            }
+            TargetError::NoDriver(kind) => {
+                write!(f, "there is no driver for `{}:`: ", kind.scheme())?;
+                write_drivers(f)
             }
             TargetError::Endpoint(why) => f.write_str(why),
             TargetError::Port(port) => write!(f, "`{port}` is not a port from 1 to 65535"),
@@ -133,9 +180,9 @@ impl fmt::Display for TargetError {
                 write!(f, "option `{name}` has no value; write `{name}=VALUE`")
             }
             TargetError::OptionRepeated(name) => write!(f, "option `{name}` is given twice"),
-            TargetError::PasswordOption => f.write_str(
-                "a password is no option, as options are shown; better set ASSAY_PASSWORD",
-            ),
+            TargetError::PasswordOption => {
+                f.write_str("a password is no option, because options are shown: leave it out")
+            }
         }
     }
 }
@@ -146,7 +193,8 @@ impl Target {
     /// Reads a URL: `sqlite:FILE`, `sim:mm1?service=1ms`, `postgres://ann:pass@host/db?tls=off`.
     ///
     /// # Errors
-    /// An unknown scheme or a malformed rest; no message repeats a password.
+    /// An unknown scheme or a malformed rest; no message repeats a password. Of a kind without a
+    /// driver only that is said: what it should look like would help nobody.
     pub fn parse(url: &str) -> Result<Target, TargetError> {
         let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
         let kind = TargetKind::SCHEMES
@@ -154,12 +202,28 @@ impl Target {
             .find(|(name, _)| *name == scheme)
             .map(|(_, kind)| kind)
             .ok_or_else(|| TargetError::Scheme { found: printable_scheme(scheme) })?;
+        Target::of(kind, rest).map_err(|malformed| match kind.has_driver() {
+            true => malformed,
+            false => TargetError::NoDriver(kind),
+        })
+    }
+
+    /// Reads what stands behind the scheme.
+    fn of(kind: TargetKind, rest: &str) -> Result<Target, TargetError> {
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         if kind.has_authority() {
             no_password_is_cut(rest)?;
         }
         let endpoint = if kind.has_authority() { network(place)? } else { local(kind, place)? };
         Ok(Target { kind, endpoint, options: options(query)? })
+    }
+
+    /// The URL for people: that of a database which the run makes for itself says so.
+    pub fn in_words(&self) -> String {
+        match self.endpoint {
+            Endpoint::Temporary => format!("{self} (a temporary file)"),
+            Endpoint::File(_) | Endpoint::Named(_) | Endpoint::Network { .. } => self.to_string(),
+        }
     }
 
     /// The value of an option, if it was given.
@@ -349,6 +413,13 @@ impl fmt::Display for Address {
 mod tests {
     use super::*;
 
+    /// What is wrong with a URL, had its kind a driver.
+    fn error(url: &str) -> TargetError {
+        let (scheme, rest) = url.split_once(':').unwrap();
+        let kind = TargetKind::SCHEMES.into_iter().find(|(name, _)| *name == scheme);
+        Target::of(kind.unwrap().1, rest).unwrap_err()
+    }
+
     #[test]
     fn a_url_printed_again_is_the_same_url_without_its_password() {
         for (url, printed) in [
@@ -387,7 +458,7 @@ mod tests {
             "postgres://db1/shop?password=hunter2",
             "mysql://db1/shop?PWD=hunter2",
         ] {
-            let message = Target::parse(url).unwrap_err().to_string();
+            let message = error(url).to_string();
             assert!(message.contains("password"), "{message}");
             assert!(!message.contains("hun") && !message.contains("ter2"), "{message}");
         }
@@ -401,23 +472,50 @@ mod tests {
             ("sqlit:x", "unknown scheme `sqlit:`; did you mean `sqlite:`?"),
             (
                 "oracle:x",
-                "unknown scheme `oracle:`; write sqlite:FILE, sim:mm1, postgres://host/db \
-                 or mysql://host/db",
+                "unknown scheme `oracle:`: this build has drivers for `sqlite:FILE` and `sim:mm1`; \
+                 `postgres:`, `mysql:` and `testbed:` are not in it yet",
             ),
             (
                 "data.db",
-                "the URL has no scheme; write sqlite:FILE, sim:mm1, postgres://host/db \
-                 or mysql://host/db",
+                "the URL has no scheme, such as `sqlite:`: this build has drivers for \
+                 `sqlite:FILE` and `sim:mm1`; `postgres:`, `mysql:` and `testbed:` are not in it \
+                 yet",
             ),
-            ("postgres:host", "write `//` between the scheme and the host"),
-            ("postgres://h:99999/x", "`99999` is not a port from 1 to 65535"),
-            ("postgres://u:pw%zz@h/x", "`the password` has a broken %-escape"),
+            (
+                "postgrs://h/x",
+                "unknown scheme `postgrs:`: this build has drivers for `sqlite:FILE` and \
+                 `sim:mm1`; `postgres:`, `mysql:` and `testbed:` are not in it yet",
+            ),
+            (
+                "postgresql:host",
+                "there is no driver for `postgres:`: this build has drivers for `sqlite:FILE` and \
+                 `sim:mm1`; `postgres:`, `mysql:` and `testbed:` are not in it yet",
+            ),
             ("sim:", "the URL names nothing behind its scheme"),
             ("sim:mm1?service", "option `service` has no value; write `service=VALUE`"),
             ("sim:mm1?a=1&a=2", "option `a` is given twice"),
-            ("mysql://[::1/x", "an IPv6 address in the URL has no closing `]`"),
         ] {
             assert_eq!(Target::parse(url).unwrap_err().to_string(), message, "{url}");
+        }
+        for (url, message) in [
+            ("postgres:host", "write `//` between the scheme and the host"),
+            ("postgres://h:99999/x", "`99999` is not a port from 1 to 65535"),
+            ("postgres://u:pw%zz@h/x", "`the password` has a broken %-escape"),
+            ("mysql://[::1/x", "an IPv6 address in the URL has no closing `]`"),
+        ] {
+            assert_eq!(error(url).to_string(), message, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_temporary_database_is_called_that() {
+        for (url, words) in [
+            ("sqlite:", "sqlite: (a temporary file)"),
+            ("sqlite:?journal=wal", "sqlite:?journal=wal (a temporary file)"),
+            ("sqlite:t.db", "sqlite:t.db"),
+            ("sim:mm1", "sim:mm1"),
+        ] {
+            assert_eq!(Target::parse(url).unwrap().in_words(), words);
         }
     }
 }

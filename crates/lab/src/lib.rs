@@ -10,4 +10,4 @@ mod target;
 
 pub use evidence::evidence;
 pub use experiment::{Done, Error, Order, load, run};
-pub use target::TargetProblem;
+pub use target::{TargetProblem, admit};

@@ -2,15 +2,17 @@
 
 use std::fmt;
 
-use base::{Class, Endpoint, Seed, Target, TargetKind};
+use std::path::Path;
+
+use base::{Class, Endpoint, Seed, Target, TargetError, TargetKind};
 use driver::{Driver, Null, Simulated, Sqlite};
 use sim::Config;
 
 /// Why there is no driver for a target.
 #[derive(Debug)]
 pub enum TargetProblem {
-    /// This version cannot speak to this kind of database.
-    Kind(&'static str),
+    /// This build cannot speak to this kind of database.
+    NoDriver(TargetError),
     /// Only a simulated server can be run in virtual time.
     NotSimulated,
     /// The options describe no server.
@@ -22,21 +24,49 @@ pub enum TargetProblem {
 impl fmt::Display for TargetProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TargetProblem::Kind(scheme) => write!(
-                f,
-                "this version has no driver for `{scheme}:`; it has `sqlite:FILE` and `sim:mm1`"
-            ),
+            TargetProblem::NoDriver(error) => error.fmt(f),
             TargetProblem::NotSimulated => f.write_str(
                 "only a simulated server runs in virtual time: name one with --url sim:mm1, or \
                  leave out --virtual",
             ),
             TargetProblem::Simulation(error) => error.fmt(f),
-            TargetProblem::Database(error) => error.fmt(f),
+            // Its code says no more than that it is the URL's fault.
+            TargetProblem::Database(error) => f.write_str(error.message()),
         }
     }
 }
 
 impl std::error::Error for TargetProblem {}
+
+/// Makes sure that a target can be asked for at all, without a look at what it names: the kind has
+/// a driver, the options exist and make sense. [`run`](crate::run) begins with this, so that
+/// whoever only checks a workload refuses what a run would refuse, in the same words.
+///
+/// # Errors
+/// What is wrong with the URL, or with running it in virtual time.
+pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
+    match target.kind {
+        TargetKind::Sim => simulation(target).map(|_| ()),
+        TargetKind::Postgres | TargetKind::Mysql | TargetKind::Testbed => {
+            Err(TargetProblem::NoDriver(TargetError::NoDriver(target.kind)))
+        }
+        TargetKind::Sqlite if is_virtual => Err(TargetProblem::NotSimulated),
+        TargetKind::Sqlite => match Sqlite::open(&elsewhere(target)) {
+            Err(error) if error.class() != Class::Disconnect => Err(TargetProblem::Database(error)),
+            Ok(_) | Err(_) => Ok(()),
+        },
+    }
+}
+
+/// The same URL, but for a file that cannot be opened: the driver reads a URL before it looks at
+/// the file, and a folder is none, so that all that is left to be refused is the URL. A name that
+/// the driver refuses as such stays.
+fn elsewhere(target: &Target) -> Target {
+    match &target.endpoint {
+        Endpoint::File(path) if path == Path::new(":memory:") => target.clone(),
+        _ => Target { endpoint: Endpoint::File("/".into()), ..target.clone() },
+    }
+}
 
 /// Something to be done with a driver, whichever it is.
 pub(crate) trait WithDriver {
@@ -55,19 +85,19 @@ pub(crate) fn with_driver<W: WithDriver>(
     is_virtual: bool,
     work: W,
 ) -> Result<W::Output, TargetProblem> {
+    admit(target, is_virtual)?;
     match target.kind {
         TargetKind::Sim => match simulation(target)? {
             None => Ok(work.call(Null)),
             Some(config) => Ok(work.call(Simulated::new(config, seed))),
         },
-        _ if is_virtual => Err(TargetProblem::NotSimulated),
         TargetKind::Sqlite => match Sqlite::open(target) {
             Ok(driver) => Ok(work.call(driver)),
             Err(error) if error.class() == Class::Disconnect => Ok(work.unreachable(error)),
             Err(error) => Err(TargetProblem::Database(error)),
         },
         TargetKind::Postgres | TargetKind::Mysql | TargetKind::Testbed => {
-            Err(TargetProblem::Kind(target.kind.scheme()))
+            unreachable!("what has no driver is not admitted")
         }
     }
 }
@@ -80,4 +110,42 @@ fn simulation(target: &Target) -> Result<Option<Config>, TargetProblem> {
     let config = Config::from_options(kind, &target.options).map_err(TargetProblem::Simulation)?;
     let answers_at_once = kind == "null" && target.options.is_empty();
     Ok(if answers_at_once { None } else { Some(config) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admitted(url: &str) -> Result<(), String> {
+        admit(&Target::parse(url).unwrap(), false).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn exactly_the_kinds_that_messages_recommend_have_a_driver() {
+        for (url, kind) in [
+            ("sqlite:t.db", TargetKind::Sqlite),
+            ("sim:mm1", TargetKind::Sim),
+            ("postgres://h/d", TargetKind::Postgres),
+            ("mysql://h/d", TargetKind::Mysql),
+            ("testbed:postgres", TargetKind::Testbed),
+        ] {
+            assert_eq!(admitted(url).is_ok(), kind.has_driver(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_is_judged_without_a_look_at_its_file() {
+        for url in ["sqlite:", "sqlite:no/such/t.db?journal=wal", "sqlite:/dev/null"] {
+            assert_eq!(admitted(url), Ok(()), "{url}");
+        }
+        for (url, words) in [
+            ("sqlite:t.db?jurnal=wal", "did you mean `journal`?"),
+            ("sqlite:?cache-size=many", "is not a number"),
+            ("sqlite::memory:", "write `sqlite:`"),
+            ("sim:mn1", "did you mean `sim:mm1`?"),
+        ] {
+            let message = admitted(url).unwrap_err();
+            assert!(message.contains(words) && !message.contains("(url)"), "{message}");
+        }
+    }
 }
