@@ -3,70 +3,153 @@
 //! The one list of them. Each is answered with "not supported by this version" instead of
 //! "unknown", and leaves the list when it is built.
 
+use base::{Diagnostic, Span};
+
+use crate::wording;
+
+/// Something that this version has not, and what to do instead.
+pub(crate) struct Missing {
+    pub(crate) name: &'static str,
+    instead: &'static str,
+}
+
+const fn missing(name: &'static str, instead: &'static str) -> Missing {
+    Missing { name, instead }
+}
+
+const ONE_BY_ONE: &str = "run the file once for each, with `--set` or `--url`";
+const ONE_TARGET: &str = "run the file once for each target, with `--url`";
+
 /// First words of section names.
-pub(crate) const SECTIONS: &[&str] =
-    &["target", "observe", "threshold", "question", "arm", "sweep", "saturate", "capacity"];
+pub(crate) const SECTIONS: &[Missing] = &[
+    missing("target", ONE_TARGET),
+    missing("observe", "leave it out: the settings of the database are recorded anyway"),
+    missing("threshold", "write the condition in its job: `slo = p99 < 30ms`"),
+    missing("question", "write it as a comment"),
+    missing("arm", ONE_BY_ONE),
+    missing("sweep", ONE_BY_ONE),
+    missing("saturate", ONE_BY_ONE),
+    missing("capacity", ONE_BY_ONE),
+];
+
+const GENERATE: &str = "make the values with a generator: `${uniform(1, 100)}`";
 
 /// Keys, in whatever section.
-pub(crate) const KEYS: &[&str] = &[
-    "mix",
-    "session",
-    "command",
-    "query-file",
-    "query-args-file",
-    "query-args-delim",
-    "query-results-file",
-    "query-log-file",
-    "multi-query-mode",
-    "reconnect",
-    "outage",
-    "on-queue-full",
-    "expect-rows",
-    "target",
-    "script",
-    "pipeline",
-    "prepare",
+pub(crate) const KEYS: &[Missing] = &[
+    missing("mix", "give each of its sections a `rate` of its own"),
+    missing("session", "leave it out: each request takes any free connection"),
+    missing("command", "start the program yourself"),
+    missing("query-file", "write its statements here, each as a `query`"),
+    missing("query-args-file", GENERATE),
+    missing("query-args-delim", GENERATE),
+    missing("query-results-file", "leave it out: results are counted and not kept"),
+    missing("query-log-file", "write its statements as jobs with a `rate`"),
+    missing("multi-query-mode", "leave it out: a request keeps one connection"),
+    missing("reconnect", "leave it out: connections are kept"),
+    missing("outage", "leave it out: requests fail at once while the target is away"),
+    missing("on-queue-full", "leave it out: what finds the queue full is rejected"),
+    missing("expect-rows", "leave it out: rows are counted"),
+    missing("target", ONE_TARGET),
+    missing("script", "write its statements here, each as a `query`"),
+    missing("pipeline", "leave it out: statements are sent one after the other"),
+    missing("prepare", "leave it out: statements are prepared"),
 ];
 
 /// What may follow a key behind a dot: the key then holds for one database only.
 const DIALECTS: &[&str] = &["mysql", "postgres", "sqlite"];
 
 /// Generators.
-pub(crate) const GENERATORS: &[&str] = &[
-    "pareto", "hotspot", "latest", "nurand", "client", "digits", "hex", "uuid", "weighted", "json",
-    "point", "polygon", "csv", "null",
+pub(crate) const GENERATORS: &[Missing] = &[
+    missing("pareto", "use `exp(mean)`"),
+    missing("hotspot", "use `zipf(lo, hi)`"),
+    missing("latest", "use `zipf(lo, hi)`"),
+    missing("nurand", "use `zipf(lo, hi)`"),
+    missing("client", "use `uniform(1, n)`"),
+    missing("digits", "use `uniform(lo, hi)`"),
+    missing("hex", "use `text(n)`"),
+    missing("uuid", "use `text(36)`"),
+    missing("weighted", "use `pick(a, a, a, b)`"),
+    missing("json", "use `text(n)`"),
+    missing("point", "use two columns with `uniform(lo, hi)`"),
+    missing("polygon", "use columns with `uniform(lo, hi)`"),
+    missing("csv", "use `pick(a, b, …)`"),
+    missing("null", "write the expression alone: no value is NULL"),
 ];
 
+const STEPS: &str = "write jobs with a `rate`, a `start` and a `stop` each";
+
 /// Rates that vary.
-pub(crate) const RATES: &[&str] = &["ramp", "sine", "steps", "trace"];
+pub(crate) const RATES: &[Missing] = &[
+    missing("ramp", STEPS),
+    missing("sine", STEPS),
+    missing("steps", STEPS),
+    missing("trace", STEPS),
+];
+
+fn find<'m>(list: &'m [Missing], name: &str) -> Option<&'m Missing> {
+    list.iter().find(|missing| missing.name == name)
+}
 
 /// Whether a section is one of those.
 pub(crate) fn section(name: &str) -> bool {
     let word = name.split_whitespace().next().unwrap_or_default();
-    SECTIONS.contains(&word)
+    find(SECTIONS, word).is_some()
 }
 
 /// Whether a key is one of those; `known` says whether a name is a key of this version.
 pub(crate) fn key(name: &str, known: impl Fn(&str) -> bool) -> bool {
-    let (base, dialect) = name.split_once('.').unzip();
-    let dialect = dialect.is_some_and(|dialect| DIALECTS.contains(&dialect));
-    KEYS.contains(&base.filter(|_| dialect).unwrap_or(name)) || dialect && base.is_some_and(known)
+    let base = without_dialect(name);
+    find(KEYS, base).is_some() || base != name && known(base)
+}
+
+/// A key without the database that it is for.
+fn without_dialect(name: &str) -> &str {
+    match name.split_once('.') {
+        Some((base, dialect)) if DIALECTS.contains(&dialect) => base,
+        _ => name,
+    }
 }
 
 /// Whether a generator is one of those.
 pub(crate) fn generator(name: &str) -> bool {
-    GENERATORS.contains(&name)
+    find(GENERATORS, name).is_some()
 }
 
 /// The function of a rate that varies, if the text is one.
 pub(crate) fn rate(text: &str) -> Option<&'static str> {
     let name = text.split('(').next().unwrap_or_default().trim();
-    RATES.iter().copied().find(|rate| *rate == name && name.len() < text.len())
+    find(RATES, name).filter(|_| name.len() < text.len()).map(|rate| rate.name)
 }
 
-/// `X is not supported by this version of assay`.
+/// `X is not supported by this version of assay`, with what to do instead as its help. `what` is
+/// written as in the file: `[sweep]`, `ramp()`, or the name of a key.
+pub(crate) fn error(span: Option<Span>, what: &str) -> Diagnostic {
+    Diagnostic { help: instead(what), ..wording::error(span, refusal(what)) }
+}
+
+/// The same in one sentence.
 pub(crate) fn message(what: &str) -> String {
-    format!("{} is not supported by this version of assay", crate::wording::quoted(what))
+    let instead = instead(what).map(|instead| format!(": {instead}")).unwrap_or_default();
+    format!("{}{instead}", refusal(what))
+}
+
+fn refusal(what: &str) -> String {
+    format!("{} is not supported by this version of assay", wording::quoted(what))
+}
+
+fn instead(what: &str) -> Option<String> {
+    let list = |list, name| find(list, name).map(|missing| missing.instead.to_owned());
+    if let Some(section) = what.strip_prefix('[') {
+        return list(SECTIONS, section.split([' ', ']']).next()?);
+    }
+    if let Some(function) = what.strip_suffix("()") {
+        return list(GENERATORS, function).or_else(|| list(RATES, function));
+    }
+    let base = without_dialect(what);
+    list(KEYS, base).or_else(|| {
+        let plain = format!("write `{base}`, for the one database that the file is run on");
+        (base != what).then_some(plain)
+    })
 }
 
 #[cfg(test)]
@@ -76,11 +159,30 @@ mod tests {
 
     #[test]
     fn nothing_is_both_known_and_missing() {
-        for name in KEYS {
+        for Missing { name, .. } in KEYS {
             assert!(keys::ALL.iter().all(|key| key.name != *name), "{name}");
         }
-        for name in GENERATORS {
+        for Missing { name, .. } in GENERATORS {
             assert!(crate::generate::find(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_missing_has_a_way_round() {
+        let named = |list: &[Missing], before: &str, behind: &str| -> Vec<String> {
+            list.iter().map(|missing| format!("{before}{}{behind}", missing.name)).collect()
+        };
+        let all = [
+            named(SECTIONS, "[", " a]"),
+            named(SECTIONS, "[", "]"),
+            named(KEYS, "", ""),
+            named(KEYS, "", ".mysql"),
+            named(GENERATORS, "", "()"),
+            named(RATES, "", "()"),
+            vec!["query.sqlite".to_owned()],
+        ];
+        for what in all.concat() {
+            assert!(message(&what).contains("version of assay: "), "{}", message(&what));
         }
     }
 }

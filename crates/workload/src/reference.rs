@@ -158,8 +158,8 @@ fn shown(values: &Values, value: Value) -> String {
 }
 
 fn missing() -> String {
-    let list = |words: &[&str]| {
-        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    let list = |words: &[missing::Missing]| {
+        let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.name)).collect();
         words.join(", ")
     };
     format!(

@@ -75,7 +75,7 @@ fn unknown_key(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic
     let name = entry.key().text();
     let known = |name: &str| keys::find(owner, name).is_some();
     if missing::key(name, known) {
-        return entry.key().error(missing::message(name));
+        return missing::error(entry.key().span(), name);
     }
     if let Some(other) = keys::ALL.iter().find(|key| key.name == name || key.alias == Some(name)) {
         let home = other.place.owner().whereabouts();

@@ -3,6 +3,7 @@
 //! `File -> sections -> Plan`: one file per kind of section. Checking is pure: it touches no file,
 //! no database and no clock. It goes on behind every mistake, so that one look shows them all.
 
+mod blame;
 mod condition;
 mod fault;
 mod fields;
@@ -59,6 +60,15 @@ pub enum Arrival {
 /// reading the file; a file with only `[setup]`, `[load TABLE]` and `[teardown]` gives a plan
 /// without jobs.
 pub fn check(file: &File<'_>, overrides: &Overrides) -> (Option<Plan>, Vec<Diagnostic>) {
+    let (plan, found) = check_as_given(file, overrides);
+    if plan.is_some() || overrides.set.is_empty() {
+        return (plan, found);
+    }
+    let (_, own) = check_as_given(file, &Overrides { set: Vec::new(), ..overrides.clone() });
+    (None, blame::settle(file.text(), overrides, &own, found))
+}
+
+fn check_as_given(file: &File<'_>, overrides: &Overrides) -> (Option<Plan>, Vec<Diagnostic>) {
     let mut checker = Checker {
         file,
         overrides,
@@ -173,8 +183,7 @@ impl<'f> Checker<'f> {
 
     /// Complains about a file that does nothing.
     fn something_to_do(&mut self, plan: &Plan) {
-        let statements = plan.setup.len() + plan.teardown.len();
-        let idle = statements == 0 && plan.loads.is_empty() && plan.jobs.is_empty();
+        let idle = plan.setup.is_empty() && plan.loads.is_empty() && plan.jobs.is_empty();
         let sound = self.sink.errors() == 0 && self.file.errors() == 0;
         if idle && sound {
             self.sink.error(|| {

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use base::Diagnostic;
+use base::units::UnitError;
 
-use super::Checker;
 use super::section::Kind;
 use super::value::resolve;
+use super::{Checker, blame};
 use crate::expr::{
     AstKind, Compiled, Constant, NO_VARIABLES, Refused, Scope, Site, compile, is_name, parse_all,
     parse_braced, text,
@@ -37,12 +38,17 @@ impl Raw<'_> {
         }
     }
 
+    /// The option that the value came from.
+    fn option(&self) -> String {
+        blame::option(self.name, self.value().text())
+    }
+
     /// A complaint about the value, which says when it came from the command line.
     fn complaint(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self.passage {
             None => diagnostic,
             Some(_) => Diagnostic {
-                message: format!("--set {}: {}", self.name, diagnostic.message),
+                message: format!("{}: {}", self.option(), diagnostic.message),
                 ..diagnostic
             },
         }
@@ -113,7 +119,7 @@ impl<'f> Checker<'f> {
                 Some(place) => raw[*place].passage = Some(Passage::outside(value)),
                 None => {
                     let known = raw.iter().map(|raw| raw.name);
-                    self.sink.error(|| unknown_override(name, known));
+                    self.sink.error(|| unknown_override((name, value), known));
                 }
             }
         }
@@ -213,7 +219,11 @@ fn constant(
     if let Some(constant) = single_expression(value, scope)? {
         return Ok(constant);
     }
-    Ok(read(resolve(value, scope)?.excerpt().text()))
+    let resolved = resolve(value, scope)?;
+    read(resolved.excerpt().text()).map_err(|why| {
+        let message = format!("{} {why}", quoted(resolved.excerpt().text()));
+        value.error(message).help("a text of digits stands in quotes: `'…'`").into()
+    })
 }
 
 /// The content of a value that is one text in quotes.
@@ -250,12 +260,19 @@ fn single_expression(value: Excerpt<'_>, scope: Scope<'_>) -> Result<Option<Cons
 }
 
 /// A number or a duration where the text is one, else the text.
-fn read(text: &str) -> Constant {
+///
+/// # Errors
+/// A number that is too large is no text by accident. The words are the second half of a sentence
+/// that begins with it.
+fn read(text: &str) -> Result<Constant, String> {
     let (negative, magnitude) = match text.strip_prefix('-') {
         Some(magnitude) => (true, magnitude),
         None => (false, text),
     };
-    Constant::number(magnitude, negative).unwrap_or_else(|_| Constant::Text(text.to_owned()))
+    match Constant::number(magnitude, negative) {
+        Err(why) if why == UnitError::TooLarge.to_string() => Err(why),
+        number => Ok(number.unwrap_or_else(|_| Constant::Text(text.to_owned()))),
+    }
 }
 
 /// A constant as it is written in `[params]`: texts without quotes where that reads back.
@@ -270,7 +287,7 @@ fn written(constant: &Constant) -> String {
         && !content.contains("${")
         && !content.starts_with(['\'', '"'])
         && !content.ends_with('\\')
-        && read(content) == *constant;
+        && read(content).is_ok_and(|read| read == *constant);
     if reads_back { bare } else { text::quoted(content) }
 }
 
@@ -282,8 +299,12 @@ fn bad_name(entry: &Entry<'_>) -> Diagnostic {
         .help("a name has at most 64 letters, digits and `_`, and begins with no digit")
 }
 
-fn unknown_override<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Diagnostic {
-    let message = format!("--set {name}: the file has no parameter {}", quoted(name));
+fn unknown_override<'n>(
+    (name, value): (&str, &str),
+    known: impl Iterator<Item = &'n str> + Clone,
+) -> Diagnostic {
+    let option = blame::option(name, value);
+    let message = format!("{option}: the file has no parameter {}", quoted(name));
     let error = wording::error(None, message);
     if let Some(near) = nearest(name, known.clone()) {
         return error.did_you_mean(Some(near));

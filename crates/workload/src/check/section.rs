@@ -179,7 +179,7 @@ fn ignored(section: &Section<'_>) -> Diagnostic {
 
 fn no_job(section: &Section<'_>, name: &str) -> Diagnostic {
     if missing::section(name) {
-        return Diagnostic::error(section.span, missing::message(&bracketed(name)));
+        return missing::error(Some(section.span), &bracketed(name));
     }
     let is_slip = |entry: &&Entry<'_>| nearest(entry.key().text(), ["query"]).is_some();
     if let Some(slip) = section.entries.iter().find(is_slip) {

@@ -170,7 +170,7 @@ impl<'f> Checker<'f> {
         let text = entry.value().text();
         if let Some(function) = missing::rate(text) {
             let what = format!("{function}()");
-            self.sink.error(|| entry.value().error(missing::message(&what)));
+            self.sink.error(|| missing::error(entry.value().span(), &what));
             return None;
         }
         self.read(fields, name, |text| Rate::parse(text).map_err(|error| error.to_string()))

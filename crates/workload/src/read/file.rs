@@ -72,6 +72,11 @@ impl File<'_> {
         1 + before.iter().filter(|byte| **byte == b'\n').count()
     }
 
+    /// All of it.
+    pub(crate) fn text(&self) -> &str {
+        self.source
+    }
+
     /// How many errors there were in reading it.
     pub(crate) fn errors(&self) -> usize {
         self.errors

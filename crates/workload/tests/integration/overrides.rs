@@ -43,7 +43,7 @@ fn mistakes_in_options_have_no_place_in_the_file() {
         &set("rosw", "5"),
         FILE,
         "
-error: --set rosw: the file has no parameter `rosw`
+error: `--set rosw=5`: the file has no parameter `rosw`
 --> mail.ini
  = help: did you mean `rows`?
 ",
@@ -52,7 +52,7 @@ error: --set rosw: the file has no parameter `rosw`
         &set("rows", "${1 / 0}"),
         FILE,
         "
-error: --set rows: `1 / 0` divides by zero
+error: `--set rows=${1 / 0}`: `1 / 0` divides by zero
 --> mail.ini
  = help: divide by a number that is not zero
 ",
@@ -61,7 +61,7 @@ error: --set rows: `1 / 0` divides by zero
         &set("rows", "${x}"),
         FILE,
         "
-error: --set rows: unknown name `x`
+error: `--set rows=${x}`: unknown name `x`
 --> mail.ini
  = help: define it in `[params]`; texts need quotes
 ",
@@ -70,7 +70,7 @@ error: --set rows: unknown name `x`
         &set("n", "5"),
         "[read]\nquery = select 1\n",
         "
-error: --set n: the file has no parameter `n`
+error: `--set n=5`: the file has no parameter `n`
 --> mail.ini
  = help: parameters are defined in the file's `[params]` section
 ",
@@ -78,19 +78,77 @@ error: --set n: the file has no parameter `n`
 }
 
 #[test]
-fn a_value_that_fits_nowhere_is_shown_where_it_is_used() {
+fn a_value_that_fits_nowhere_is_blamed_on_its_option_where_it_is_used() {
     check_with(
         &set("rows", "many"),
         "[params]\nrows = 5\n[load t]\nrows = ${rows}\ncolumns = id: row()\n",
         "
-error: `many` is not a number
+error: `--set rows=many`: `many` is not a number
  --> mail.ini:4:8
   |
 4 | rows = ${rows}
-  |        ^^^^^^^
+  |        ^^^^^^^ it is used here
   |
-  = help: write for example `rows = 100k`
+  = help: give the option another value, or leave it out
 ",
+    );
+}
+
+#[test]
+fn an_option_is_blamed_once_and_for_nothing_that_the_file_does_without_it() {
+    let file = "[params]\nrows = 5\nhot = 2\n[load t]\nrows = ${rows}\ncolumns = id: row()\n\
+                [read]\nquery = select ${uniform(1, rows)}, ${uniform(1, hot)}\nrate = -1\n";
+    let mut overrides = set("rows", "many");
+    overrides.set.push(("hot".to_owned(), "x".to_owned()));
+    check_with(
+        &overrides,
+        file,
+        "
+error: `--set rows=many`: `many` is not a number
+ --> mail.ini:5:8
+  |
+5 | rows = ${rows}
+  |        ^^^^^^^ it is used here
+  |
+  = help: give the option another value, or leave it out
+
+error: `--set hot=x`: `uniform` needs numbers or durations, but `hot` is a text
+ --> mail.ini:8:50
+  |
+8 | query = select ${uniform(1, rows)}, ${uniform(1, hot)}
+  |                                                  ^^^ it is used here
+  |
+  = help: give the option another value, or leave it out
+
+error: `-1` is negative
+ --> mail.ini:9:8
+  |
+9 | rate = -1
+  |        ^^
+  |
+  = help: write for example `rate = 3000`
+",
+    );
+}
+
+#[test]
+fn a_number_that_is_too_large_is_no_text() {
+    let file = "[params]\nrows = 5\n[read]\nquery = select ${uniform(1, rows)}\n";
+    for huge in ["1e99", "-1e99", "18446744073709551615"] {
+        let message = format!(
+            "
+error: `--set rows={huge}`: `{huge}` is too large
+--> mail.ini
+ = help: a text of digits stands in quotes: `'…'`
+"
+        );
+        check_with(&set("rows", huge), file, &message);
+    }
+    assert_eq!(
+        plan_with(&set("rows", "'1e99'"), "[params]\nrows = 5\n[read]\nquery = select ${rows}\n")
+            .params[0]
+            .value,
+        "'1e99'"
     );
 }
 

@@ -281,6 +281,8 @@ error: `[sweep]` is not supported by this version of assay
   |
 1 | [sweep]
   | ^^^^^^^
+  |
+  = help: run the file once for each, with `--set` or `--url`
 "#,
     );
     check(
@@ -296,6 +298,8 @@ error: `[target b]` is not supported by this version of assay
   |
 1 | [target b]
   | ^^^^^^^^^^
+  |
+  = help: run the file once for each target, with `--url`
 "#,
     );
 }
@@ -313,6 +317,8 @@ error: `query-file` is not supported by this version of assay
   |
 2 | query-file = read.sql
   | ^^^^^^^^^^
+  |
+  = help: write its statements here, each as a `query`
 "#,
     );
     check(
@@ -328,12 +334,16 @@ error: `prepare` is not supported by this version of assay
   |
 3 | prepare = no
   | ^^^^^^^
+  |
+  = help: leave it out: statements are prepared
 
 error: `query.mysql` is not supported by this version of assay
  --> mail.ini:4:1
   |
 4 | query.mysql = select 2
   | ^^^^^^^^^^^
+  |
+  = help: write `query`, for the one database that the file is run on
 "#,
     );
     check(
@@ -362,7 +372,7 @@ fn functions_that_are_not_built_yet_say_so() {
 query = select ${uuid()}
 "#,
         r#"
-error: `uuid()` is not supported by this version of assay
+error: `uuid()` is not supported by this version of assay: use `text(36)`
  --> mail.ini:2:18
   |
 2 | query = select ${uuid()}
@@ -381,6 +391,8 @@ error: `ramp()` is not supported by this version of assay
   |
 3 | rate = ramp(1, 100, 60s)
   |        ^^^^^^^^^^^^^^^^^
+  |
+  = help: write jobs with a `rate`, a `start` and a `stop` each
 "#,
     );
 }

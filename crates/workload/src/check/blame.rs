@@ -1,0 +1,70 @@
+//! Is a mistake the file's, or an option's?
+//!
+//! `--set` puts a value in the place of the file's. What is wrong with it shows where it is used,
+//! and the line there is not to blame: a mistake that the file does not have without the option is
+//! the option's.
+
+use base::{Diagnostic, Severity};
+
+use super::Overrides;
+use crate::wording::quoted;
+
+/// The option `--set` as it was written.
+pub(super) fn option(name: &str, value: &str) -> String {
+    quoted(&format!("--set {name}={value}"))
+}
+
+/// The complaints about a file with its options, those that it does not have without them (`own`)
+/// about the option. Of one option the first mistake is told, because the others follow from it.
+pub(super) fn settle(
+    text: &str,
+    overrides: &Overrides,
+    own: &[Diagnostic],
+    found: Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
+    let mut blamed: Vec<String> = Vec::new();
+    let mut settled = Vec::with_capacity(found.len());
+    for diagnostic in found {
+        if diagnostic.severity == Severity::Warning
+            || diagnostic.span.is_none()
+            || own.contains(&diagnostic)
+        {
+            settled.push(diagnostic);
+            continue;
+        }
+        let culprit = culprit(text, overrides, &diagnostic);
+        if !blamed.contains(&culprit) {
+            settled.push(blame(&culprit, diagnostic));
+            blamed.push(culprit);
+        }
+    }
+    settled
+}
+
+fn blame(culprit: &str, diagnostic: Diagnostic) -> Diagnostic {
+    Diagnostic {
+        message: format!("{culprit}: {}", diagnostic.message),
+        label: "it is used here".to_owned(),
+        help: Some("give the option another value, or leave it out".to_owned()),
+        ..diagnostic
+    }
+}
+
+/// The options that a mistake is due to: those whose parameters stand there, or all of them if they
+/// come in through others.
+fn culprit(text: &str, overrides: &Overrides, diagnostic: &Diagnostic) -> String {
+    let span = diagnostic.span.unwrap_or_default();
+    let place = text.get(span.start..span.end).unwrap_or_default();
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let stands_there =
+        |name: &str| place.split(|character| !is_word(character)).any(|word| word == name);
+    let options = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let set = overrides.set.iter().filter(|(name, _)| wanted(name));
+        set.map(|(name, value)| option(name, value)).collect()
+    };
+    let mut there = options(&stands_there);
+    if there.is_empty() {
+        there = options(&|_| true);
+    }
+    there.join(" or ")
+}
