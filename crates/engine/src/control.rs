@@ -108,15 +108,20 @@ impl<D: Driver> Control<'_, D> {
             }
             let sql = format!("select count(*) from {}", load.table);
             let result = connection.query_text(&sql).await;
-            let table =
-                result.map_err(|error| Failed::Statement { place: place.clone(), error })?;
-            let found = table.single().unwrap_or("no").to_owned();
+            let refused = |why: String| Failed::Unsupported {
+                place: place.clone(),
+                reason: format!("{why}: run without --loaded"),
+            };
+            let count = result.map_err(|error| match failure(place.clone(), error) {
+                Failed::Statement { error, .. } => {
+                    refused(format!("the rows of table {} cannot be counted: {error}", load.table))
+                }
+                other => other,
+            })?;
+            let found = count.single().unwrap_or("no");
             if found != load.rows.to_string() {
-                let reason = format!(
-                    "table {} has {found} rows instead of {}: run without --loaded",
-                    load.table, load.rows
-                );
-                return Err(Failed::Unsupported { place, reason });
+                let (table, rows) = (&load.table, load.rows);
+                return Err(refused(format!("table {table} has {found} rows instead of {rows}")));
             }
         }
         Ok(())
@@ -375,11 +380,11 @@ fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
 }
 
 fn place_of(load: &Load) -> Place {
-    Place { section: format!("load {}", load.table), statement: 1, span: load.span }
+    Place { section: format!("load {}", load.table), statement: None, span: load.span }
 }
 
 fn fixed_place(section: &str, place: usize, statement: &FixedStatement) -> Place {
-    Place { section: section.to_owned(), statement: place + 1, span: statement.span }
+    Place { section: section.to_owned(), statement: Some(place + 1), span: statement.span }
 }
 
 /// What an error in a control phase means: a target that is gone, or a statement that is wrong.

@@ -35,8 +35,9 @@ pub enum Failed {
 pub struct Place {
     /// The section, as its header says: `setup`, `load accounts`, `read`.
     pub section: String,
-    /// Which statement of the section, from 1.
-    pub statement: usize,
+    /// Which statement of the section, from 1; `None` is the section as a whole: a load has no
+    /// statements of its own.
+    pub statement: Option<usize>,
     /// Where the file says so.
     pub span: Span,
 }
@@ -44,13 +45,16 @@ pub struct Place {
 impl Place {
     pub(crate) fn of_job(job: &Job, statement: usize) -> Place {
         let span = job.statements[statement].span;
-        Place { section: job.name.clone(), statement: statement + 1, span }
+        Place { section: job.name.clone(), statement: Some(statement + 1), span }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "statement {} of [{}]", self.statement, self.section)
+        match self.statement {
+            Some(statement) => write!(f, "statement {statement} of [{}]", self.section),
+            None => write!(f, "the rows of [{}]", self.section),
+        }
     }
 }
 
@@ -59,7 +63,7 @@ impl fmt::Display for Failed {
         match self {
             Failed::Unreachable(_) => f.write_str("the target could not be reached"),
             Failed::Statement { place, .. } => write!(f, "the database rejects {place}"),
-            Failed::Unsupported { place, reason } => write!(f, "{place}: {reason}"),
+            Failed::Unsupported { place, reason } => write!(f, "[{}]: {reason}", place.section),
             Failed::System(_) => f.write_str("the operating system refused"),
             Failed::Deadlock(_) => f.write_str("the run came to a standstill"),
         }

@@ -32,6 +32,7 @@ pub use lane::LaneOutlet;
 pub use news::{Listener, News, Silence};
 pub use opening::connections_asked;
 pub use pacer::{Arrival, Pacer, Share};
+pub use rt::processors;
 pub use rules::{Honest, Rules};
 pub use run::{Finished, Measured, Options, run, run_by};
 pub use stop::{Reason, Stop};

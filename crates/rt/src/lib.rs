@@ -17,7 +17,7 @@ mod task;
 mod timer;
 mod virtual_time;
 
-pub use real::{Options, run_real};
+pub use real::{Options, processors, run_real};
 pub use slot::Slot;
 pub use task::{Task, yield_now};
 pub use timer::Timer;

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::rc::Rc;
 
 use base::{Clock, Monotonic, Nanos, Stamp};
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::unistd::Pid;
@@ -60,6 +60,16 @@ pub fn run_real<F: Future>(
         let _guard = Park::install(&rt, options.spin)?;
         Ok(program(rt).await)
     }))
+}
+
+/// The processors that this thread may use, in ascending order: those of the machine, or fewer
+/// where somebody has bound the process.
+///
+/// # Errors
+/// The operating system does not tell.
+pub fn processors() -> io::Result<Vec<usize>> {
+    let set = sched_getaffinity(Pid::from_raw(0))?;
+    Ok((0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect())
 }
 
 fn bind_to(cpu: usize) -> io::Result<()> {

@@ -92,13 +92,22 @@ impl fmt::Display for RecordError {
                 "the recorder of `{path}` crashed: what it holds so far stays readable; this is a \
                  defect of Assay, please report it"
             ),
-            RecordErrorKind::NotFound => write!(f, "there is no file `{path}`"),
+            RecordErrorKind::NotFound => write!(
+                f,
+                "there is no file `{path}`: name a record, as `assay run` printed it at its end"
+            ),
             RecordErrorKind::NotAFile => {
                 write!(f, "`{path}` is not a file: name a record, its name ends in .assay")
             }
-            RecordErrorKind::CannotRead => write!(f, "cannot read `{path}`"),
+            RecordErrorKind::CannotRead => {
+                write!(f, "cannot read `{path}`: name a record that you have the right to read")
+            }
             RecordErrorKind::NotARecord(found) => {
-                write!(f, "`{path}` is not a record of Assay: it is {found}")
+                write!(
+                    f,
+                    "`{path}` is not a record of Assay: it is {found}; name a file that `assay \
+                     run` wrote"
+                )
             }
             RecordErrorKind::Newer { version, assay } => {
                 let writer = assay.as_ref().map(|assay| format!(" by Assay {assay}"));
@@ -189,6 +198,9 @@ impl From<rusqlite::Error> for Trouble {
 /// An error of the file system as one of a new record.
 pub(crate) fn cannot_create(path: &Path, error: io::Error) -> RecordError {
     match error.kind() {
+        io::ErrorKind::AlreadyExists if path.is_dir() => {
+            RecordError::new(path, RecordErrorKind::NotAFile)
+        }
         io::ErrorKind::AlreadyExists => RecordError::new(path, RecordErrorKind::Exists),
         _ => RecordError::new(path, RecordErrorKind::CannotCreate).because(error),
     }
