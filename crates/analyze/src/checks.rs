@@ -216,7 +216,11 @@ impl<'a> Findings<'a> {
         let scheduled = self.all().balance.scheduled();
         let check = Check::new("window", "requests", scheduled as f64, 1.0);
         if scheduled == 0 {
-            let sentence = "no request was meant to begin after the warm-up: there is no result";
+            let when = match self.evidence.plan.warmup {
+                Nanos::ZERO => "",
+                _ => " after the warm-up",
+            };
+            let sentence = format!("no request was scheduled{when}: there is no result");
             return check.found(Status::Invalid, sentence);
         }
         let length = self.evidence.window_length().as_secs_f64();

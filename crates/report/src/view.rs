@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use analyze::{Evidence, LoadSummary, Summary};
-use base::{Nanos, Seed, WallTime};
+use base::{Nanos, Seed, Target, WallTime};
 use record::{Archive, End, Pace, RecordError};
 
 /// A run, ready to be told.
@@ -77,6 +77,11 @@ impl About {
     pub(crate) fn file(&self) -> String {
         let name = self.record.file_name().unwrap_or(self.record.as_os_str());
         name.to_string_lossy().into_owned()
+    }
+
+    /// The target for people. The record holds its URL, which says less.
+    pub(crate) fn target_in_words(&self) -> String {
+        Target::parse(&self.target).map_or_else(|_| self.target.clone(), |url| url.in_words())
     }
 
     /// Whether the database runs in the generator's own process, so that its processor time cannot

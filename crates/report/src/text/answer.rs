@@ -6,7 +6,7 @@ use base::Nanos;
 use base::units::grouped;
 use workload::{Metric, Pacing};
 
-use crate::number::{count, percent, rate, significant, span, time, trimmed};
+use crate::number::{bytes, count, percent, rate, significant, span, time, trimmed};
 use crate::text::page::{Line, Page, Tone};
 use crate::view::View;
 
@@ -16,9 +16,14 @@ const ENOUGH_FOR_P99: u64 = 100;
 /// Below this number of requests, it is said in the first line.
 const FEW: u64 = 1_000;
 
-/// Writes the first lines. Numbers of an invalid run stand under that word alone.
+/// Writes the first lines. Numbers of an invalid run stand under that word alone. Of loads there is
+/// nothing to doubt and nothing that limited them, unless they were cut short.
 pub(super) fn write(page: &mut Page, view: &View) {
     let verdict = &view.summary.verdict;
+    let loads_alone = view.summary.jobs.is_empty() && !view.summary.loads.is_empty();
+    if loads_alone && verdict.status() <= Status::Pass {
+        return write_headlines(page, view);
+    }
     if verdict.status() == Status::Invalid {
         page.alone(Tone::Bad, verdict.word());
         write_findings(page, verdict);
@@ -31,7 +36,9 @@ pub(super) fn write(page: &mut Page, view: &View) {
         page.sentence(tone, verdict.word(), &format!(": {}", tally(verdict)));
         write_findings(page, verdict);
     }
-    write_limiter(page, view);
+    if !loads_alone {
+        write_limiter(page, view);
+    }
 }
 
 fn write_headlines(page: &mut Page, view: &View) {
@@ -111,7 +118,10 @@ fn ending(view: &View) -> Option<Ending> {
 /// The answer of a job in one sentence.
 fn headline(view: &View, job: &JobSummary, pacing: &Pacing) -> String {
     let Some(achieved) = job.throughput_per_s else {
-        return "no result: nothing was meant to begin after the warm-up".to_owned();
+        return match view.summary.window.warmup_s {
+            0.0 => "no result: no request was scheduled".to_owned(),
+            _ => "no result: no request was scheduled after the warm-up".to_owned(),
+        };
     };
     let achieved = format!("achieved {}{}", rate(achieved), failures(job));
     let balance = &job.counts.balance;
@@ -175,7 +185,7 @@ fn grounds(view: &View, requests: u64) -> String {
 }
 
 fn headline_of_load(view: &View, load: &LoadSummary) -> String {
-    let rows = count(load.rows, "row");
+    let rows = format!("{}, {},", count(load.rows, "row"), bytes(load.bytes));
     let at = load.rows_per_s.map_or_else(String::new, |per_s| format!(", {}", rate(per_s)));
     let virtual_time = if view.about.is_virtual { ", virtual time" } else { "" };
     format!("{rows} loaded in {}{at} (1 observation{virtual_time})", span(load.took))
@@ -246,7 +256,8 @@ fn explained(check: &Check) -> String {
     match (check.value, check.limit) {
         // A limit of zero says only that there must be none, and the sentence how many there are.
         (Some(value), Some(limit)) if value.is_finite() && value > limit && limit > 0.0 => {
-            format!("{} ({}, limit {})", check.explain, number(value), number(limit))
+            let (value, limit) = (number(value), number(limit));
+            format!("{} ({value}; accepted up to {limit})", check.explain)
         }
         (_, _) => check.explain.clone(),
     }
@@ -256,8 +267,8 @@ fn write_limiter(page: &mut Page, view: &View) {
     let limiter = &view.summary.limiter;
     let lead = match limiter.component {
         Component::NotSaturated => "Not saturated".to_owned(),
-        Component::Unknown => "Limiter unknown".to_owned(),
-        Component::Connections => format!("Limited by {}", limiter.component.name()),
+        Component::Unknown => "What limited the result is unknown".to_owned(),
+        Component::Connections => "The number of connections limited the result".to_owned(),
     };
     page.sentence(Tone::Strong, &lead, &format!(": {}", limiter.because));
 }

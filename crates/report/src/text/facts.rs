@@ -23,7 +23,7 @@ pub(super) fn write_what_was_run(page: &mut Page, view: &View) {
         0,
         &[
             Line::new("workload", workload),
-            Line::new("target", about.target.as_str()),
+            Line::new("target", about.target_in_words()),
             Line::new("measured", measured(view)),
         ],
     );
@@ -42,10 +42,10 @@ fn measured(view: &View) -> String {
     }
     let length = seconds(window.end_s - window.start_s);
     let warmup = match window.warmup_s {
-        0.0 => "without a warm-up".to_owned(),
-        warmup => format!("after a warm-up of {}", seconds(warmup)),
+        0.0 => String::new(),
+        warmup => format!(" after a warm-up of {}", seconds(warmup)),
     };
-    format!("{length} {warmup}, {started}, {threads}")
+    format!("{length}{warmup}, {started}, {threads}")
 }
 
 /// Writes what happened to the run and not to one request.

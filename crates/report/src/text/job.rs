@@ -3,7 +3,7 @@
 use analyze::{Distribution, JobSummary, Probe, Quantile};
 use base::units::grouped;
 use record::Kind;
-use workload::{Pacing, Schedule};
+use workload::{Job, Pacing, Schedule};
 
 use crate::number::{NONE, bytes, count, percent, rate, span, time};
 use crate::number::{significant, trimmed};
@@ -29,7 +29,7 @@ const CLOSED: &str =
 /// Writes the job at `place`.
 pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     let job = &view.summary.jobs[place];
-    let pacing = &view.evidence.plan.jobs[place].pacing;
+    let Job { pacing, transaction: is_transaction, .. } = &view.evidence.plan.jobs[place];
     page.gap();
     page.sentence(Tone::Strong, &format!("[{}]", job.name), &format!("  {}", model(job, pacing)));
     page.lines(2, &accounts(job));
@@ -39,6 +39,9 @@ pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     }
     write_errors(page, job);
     write_statements(page, job);
+    if let Some(remark) = remark_on_transaction(job).filter(|_| *is_transaction) {
+        page.note(&remark);
+    }
     write_probes(page, view, place);
     write_shape(page, view, place);
 }
@@ -234,6 +237,32 @@ fn write_statements(page: &mut Page, job: &JobSummary) {
     }
     write_part(page, &table);
 }
+
+/// Why the statements of a transaction do not add up to its service time: its begin and its end are
+/// answered too, and no record holds their times. Their mean is what is left, if every request sent
+/// every statement once.
+fn remark_on_transaction(job: &JobSummary) -> Option<String> {
+    let service = &job.service;
+    let remark = "begin and commit belong to the service time and are not timed apart";
+    if service.count == 0 || job.statements.is_empty() {
+        return None;
+    }
+    let is_plain = job.counts.retries == 0
+        && job.statements.iter().all(|statement| statement.service.count == service.count);
+    let statements: f64 = job.statements.iter().map(|statement| statement.service.mean_ns).sum();
+    Some(match service.mean_ns - statements {
+        rest if is_plain && rest > service.mean_ns * STATEMENT_ERROR => format!(
+            "{remark}: of the mean service of {}, {} lie outside of the statements",
+            time(service.mean_ns),
+            time(rest)
+        ),
+        _ => remark.to_owned(),
+    })
+}
+
+/// How exact the mean of a statement's times is, which are kept with two digits: less than this
+/// part of the service time may be nothing.
+const STATEMENT_ERROR: f64 = 0.01;
 
 fn write_probes(page: &mut Page, view: &View, place: usize) {
     let probes = &view.summary.jobs[place].course;
