@@ -43,6 +43,8 @@ struct State {
     jobs: Vec<JobTitle>,
     warmup: Nanos,
     duration: Option<Nanos>,
+    /// Whether every job has an end of its own.
+    ends_by_itself: bool,
     is_virtual: bool,
     phase: Phase,
     live: Option<LiveView>,
@@ -72,8 +74,16 @@ enum Phase {
 impl Display {
     /// The display that fits where stderr leads.
     pub(crate) fn new(quiet: bool, order: &Order) -> Display {
-        let shared =
-            Arc::new(Shared { state: Mutex::new(State::of(order)), changed: Condvar::new() });
+        Display::of(quiet, State::of(order))
+    }
+
+    /// The display of a run that only fills tables.
+    pub(crate) fn of_load(quiet: bool, order: &Order) -> Display {
+        Display::of(quiet, State { jobs: Vec::new(), ..State::of(order) })
+    }
+
+    fn of(quiet: bool, state: State) -> Display {
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let painter = if quiet {
             None
         } else if std::io::stderr().is_terminal() {
@@ -109,6 +119,8 @@ impl Listener for Display {
         let mut state = self.shared.lock();
         state.phase = match news {
             News::Settings(_) | News::Ended => return,
+            // Without a job nothing more is opened, and nothing runs.
+            News::Opening | News::TimeZero(_) if state.jobs.is_empty() => return,
             News::Setup { done, of } => Phase::Setup { done: *done, of: *of },
             News::Loading { table, rows, of, elapsed, bytes: _ } => Phase::Loading {
                 table: (*table).to_owned(),
@@ -157,10 +169,11 @@ impl State {
             is_open: job.arrivals().is_some(),
         };
         State {
-            title: format!("{} on {}", order.workload, order.target),
+            title: format!("{} on {}", order.workload, order.target.in_words()),
             jobs: order.plan.jobs.iter().map(job).collect(),
             warmup: order.plan.warmup,
             duration: order.plan.duration,
+            ends_by_itself: order.plan.jobs.iter().all(ends_by_itself),
             is_virtual: order.options.is_virtual,
             phase: Phase::Starting,
             live: None,
@@ -180,4 +193,8 @@ impl State {
             _ => None,
         }
     }
+}
+
+fn ends_by_itself(job: &workload::Job) -> bool {
+    job.count.is_some() || job.stop.is_some()
 }

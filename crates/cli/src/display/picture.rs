@@ -3,7 +3,7 @@
 use base::units::grouped;
 use record::{Live, LiveJob, LiveView};
 
-use super::words::{clock, maybe_time, rate};
+use super::words::{clock, maybe_time, rate, time};
 use super::{Phase, State};
 
 /// One look at the run.
@@ -39,19 +39,32 @@ fn doing(state: &State) -> (String, Option<f64>) {
     let part = |done: usize, of: usize| Some(done as f64 / of.max(1) as f64);
     match &state.phase {
         Phase::Starting => ("starting".to_owned(), None),
-        Phase::Setup { done, of } => (format!("setup {} of {of}", done + 1), part(*done, *of)),
+        Phase::Setup { done, of } => {
+            (format!("setup, statement {} of {of}", done + 1), part(*done, *of))
+        }
         Phase::Loading { table, rows, of, elapsed } => {
             let per_s = *rows as f64 / elapsed.as_secs_f64().max(1e-9);
-            let (so_far, all) = (grouped(*rows), grouped(*of));
-            let text = format!("loading {table}: {so_far} of {all} rows, {}/s", rate(per_s));
+            let text = format!(
+                "loading {table}: {} of {} rows ({} %) in {}, {}/s",
+                grouped(*rows),
+                grouped(*of),
+                tenths(*rows, *of) * 10,
+                time(*elapsed),
+                rate(per_s)
+            );
             (text, part(*rows as usize, *of as usize))
         }
         Phase::Opening => ("opening connections".to_owned(), None),
         Phase::Teardown { done, of } => {
-            (format!("teardown {} of {of}", done + 1), part(*done, *of))
+            (format!("teardown, statement {} of {of}", done + 1), part(*done, *of))
         }
         Phase::Running { .. } => running(state),
     }
+}
+
+/// How many tenths of a whole there are.
+pub(super) fn tenths(part: u64, whole: u64) -> u64 {
+    if whole == 0 { 10 } else { (u128::from(part) * 10 / u128::from(whole)).min(10) as u64 }
 }
 
 fn running(state: &State) -> (String, Option<f64>) {
@@ -110,6 +123,7 @@ pub(super) mod tests {
             ],
             warmup: Nanos::from_secs(10),
             duration: Some(Nanos::from_secs(60)),
+            ends_by_itself: false,
             is_virtual: true,
             phase: Phase::Starting,
             live: None,
@@ -133,7 +147,7 @@ pub(super) mod tests {
     fn every_phase_says_what_it_does_and_how_far_it_is() {
         for (phase, text, progress) in [
             (Phase::Starting, "starting", None),
-            (Phase::Setup { done: 1, of: 4 }, "setup 2 of 4", Some(0.25)),
+            (Phase::Setup { done: 1, of: 4 }, "setup, statement 2 of 4", Some(0.25)),
             (
                 Phase::Loading {
                     table: "accounts".to_owned(),
@@ -141,12 +155,12 @@ pub(super) mod tests {
                     of: 100_000,
                     elapsed: Nanos::from_millis(500),
                 },
-                "loading accounts: 50,000 of 100,000 rows, 100,000/s",
+                "loading accounts: 50,000 of 100,000 rows (50 %) in 500 ms, 100,000/s",
                 Some(0.5),
             ),
             (Phase::Opening, "opening connections", None),
             (Phase::Running { zero: Stamp::ZERO }, "warming up, 00:00 of 01:00", Some(0.0)),
-            (Phase::Teardown { done: 0, of: 1 }, "teardown 1 of 1", Some(0.0)),
+            (Phase::Teardown { done: 0, of: 1 }, "teardown, statement 1 of 1", Some(0.0)),
         ] {
             let picture = Picture::of(&State { phase, ..state() });
             assert_eq!((picture.doing.as_str(), picture.progress), (text, progress));

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use base::Nanos;
 use record::LiveView;
 
-use super::picture::{COLUMNS, Picture, Row};
+use super::picture::{COLUMNS, Picture, Row, tenths};
 use super::words::clock;
 use super::{Phase, Shared, State};
 
@@ -35,7 +35,7 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
 /// What was said before, so that nothing is said twice.
 #[derive(Default)]
 struct Lines {
-    said: Option<String>,
+    said: Option<Phrase>,
     /// The second of the latest report.
     reported: Option<u64>,
 }
@@ -44,9 +44,9 @@ impl Lines {
     /// The lines that are new.
     fn next(&mut self, state: &State) -> Vec<String> {
         let mut lines = Vec::new();
-        let phase = phase(state);
+        let phase = Phrase::of(state);
         if self.said.as_ref() != Some(&phase) && state.phase != Phase::Starting {
-            lines.push(phase.clone());
+            lines.push(phase.line.clone());
             self.said = Some(phase);
         }
         lines.extend(self.report(state));
@@ -67,18 +67,47 @@ impl Lines {
     }
 }
 
-/// The phase without what changes within it, but for the parts of a load.
-fn phase(state: &State) -> String {
-    match &state.phase {
-        Phase::Running { .. } => {
-            let length = state.duration.map_or("until it is ended".to_owned(), |d| d.to_string());
-            format!("running {length}, of which {} are warm-up", state.warmup)
-        }
-        Phase::Loading { table, rows, of, .. } => {
-            let tenth = if *of == 0 { 10 } else { rows * 10 / of };
-            format!("loading {table}: {} %", tenth * 10)
-        }
-        _ => Picture::of(state).doing,
+/// What is said of a phase. Two are the same when there is nothing new in the second one.
+#[derive(Clone, Debug)]
+struct Phrase {
+    /// The phase without what changes within it, but for the parts of a load.
+    key: String,
+    line: String,
+}
+
+impl PartialEq for Phrase {
+    fn eq(&self, other: &Phrase) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Phrase {
+    fn of(state: &State) -> Phrase {
+        let line = match &state.phase {
+            Phase::Running { .. } => running(state),
+            Phase::Starting
+            | Phase::Setup { .. }
+            | Phase::Loading { .. }
+            | Phase::Opening
+            | Phase::Teardown { .. } => Picture::of(state).doing,
+        };
+        let key = match &state.phase {
+            Phase::Loading { table, rows, of, .. } => format!("{table} {}", tenths(*rows, *of)),
+            _ => line.clone(),
+        };
+        Phrase { key, line }
+    }
+}
+
+fn running(state: &State) -> String {
+    let length = match state.duration {
+        Some(duration) => duration.to_string(),
+        None if state.ends_by_itself => "until every job has reached its end".to_owned(),
+        None => "until Ctrl-C".to_owned(),
+    };
+    match state.warmup {
+        Nanos::ZERO => format!("running {length}"),
+        warmup => format!("running {length}, the first {warmup} are warm-up and not measured"),
     }
 }
 
@@ -95,13 +124,14 @@ fn line(at: Nanos, row: &Row) -> String {
 mod tests {
     use super::*;
     use crate::display::picture::tests::state;
+    use base::Stamp;
 
     #[test]
     fn a_phase_is_announced_once() {
         let mut lines = Lines::default();
         assert_eq!(lines.next(&state()), Vec::<String>::new());
         let setup = State { phase: Phase::Setup { done: 0, of: 2 }, ..state() };
-        assert_eq!(lines.next(&setup), ["setup 1 of 2"]);
+        assert_eq!(lines.next(&setup), ["setup, statement 1 of 2"]);
         assert_eq!(lines.next(&setup), Vec::<String>::new());
         let loading = |rows| State {
             phase: Phase::Loading {
@@ -112,9 +142,28 @@ mod tests {
             },
             ..state()
         };
-        assert_eq!(lines.next(&loading(11)), ["loading t: 10 %"]);
+        assert_eq!(
+            lines.next(&loading(11)),
+            ["loading t: 11 of 100 rows (10 %) in 1.00 s, 11.00/s"]
+        );
         assert_eq!(lines.next(&loading(19)), Vec::<String>::new());
-        assert_eq!(lines.next(&loading(20)), ["loading t: 20 %"]);
+        assert_eq!(
+            lines.next(&loading(20)),
+            ["loading t: 20 of 100 rows (20 %) in 1.00 s, 20.00/s"]
+        );
+    }
+
+    #[test]
+    fn the_length_of_a_run_is_said_without_a_warm_up_that_it_has_not() {
+        let phase = Phase::Running { zero: Stamp::ZERO };
+        let warm = State { phase, ..state() };
+        assert_eq!(running(&warm), "running 1m, the first 10s are warm-up and not measured");
+        let cold = State { warmup: Nanos::ZERO, ..warm };
+        assert_eq!(running(&cold), "running 1m");
+        let endless = State { duration: None, ..cold };
+        assert_eq!(running(&endless), "running until Ctrl-C");
+        let counted = State { ends_by_itself: true, ..endless };
+        assert_eq!(running(&counted), "running until every job has reached its end");
     }
 
     #[test]

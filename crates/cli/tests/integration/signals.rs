@@ -102,7 +102,7 @@ fn a_second_interrupt_ends_even_a_statement_that_never_returns() {
                    select count(*) from n";
     let place = Place::with(&format!("[setup]\nquery = {endless}\n[read]\nquery = select 1\n"));
     let mut run = place.start(&RUN);
-    run.says("setup 1 of 1");
+    run.says("setup, statement 1 of 1");
     run.signal(Signal::SIGINT);
     run.says("ending the run:");
     run.signal(Signal::SIGINT);
@@ -198,7 +198,7 @@ fn an_interrupt_in_the_teardown_does_not_undo_that_the_run_was_complete() {
     );
     let place = Place::with(&file);
     let mut run = place.start(&["run", "w.ini", "--json", "--url", "sqlite:t.db"]);
-    run.says("teardown 1 of 1");
+    run.says("teardown, statement 1 of 1");
     run.signal(Signal::SIGINT);
     let ran = run.ends();
     assert_eq!(ran.json()["run"]["ended"], "completed", "{}", ran.stderr);
