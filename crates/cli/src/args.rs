@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use base::units::parse_duration;
+use base::units::{UnitError, parse_duration};
 use base::{Nanos, Seed, Target, TargetError};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
@@ -64,7 +64,7 @@ pub(crate) struct FileArgs {
     #[arg(long)]
     pub(crate) arrival: Option<ArrivalArg>,
     /// The seed of every schedule and value.
-    #[arg(long, value_parser = parse_seed, value_name = "N")]
+    #[arg(long, value_parser = parse_seed, value_name = "N", allow_hyphen_values = true)]
     pub(crate) seed: Option<Seed>,
 }
 
@@ -96,10 +96,11 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
     /// How many threads send requests.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, default_value_t = 1, value_parser = parse_threads, value_name = "N")]
+    #[arg(allow_hyphen_values = true)]
     pub(crate) threads: u16,
     /// The processors that the threads are bound to in turn: 0,2-3.
-    #[arg(long, value_name = "LIST", value_parser = parse_cpus)]
+    #[arg(long, value_name = "LIST", value_parser = parse_cpus, allow_hyphen_values = true)]
     pub(crate) cpus: Option<Cpus>,
     /// Spin instead of sleeping when a request is nearly due: less than 1 µs late instead of
     /// about 10, at the price of a busy processor.
@@ -198,20 +199,34 @@ fn parse_span(text: &str) -> Result<Nanos, String> {
     if text == "auto" {
         return Err("an automatic warm-up is not in this version: give a duration".to_owned());
     }
-    parse_duration(text).map_err(|error| format!("it {error}"))
+    parse_duration(text).map_err(|error| match error {
+        UnitError::UnitMissing | UnitError::UnknownUnit => format!("it {error}"),
+        UnitError::NotANumber | UnitError::Negative | UnitError::TooLarge | UnitError::NotWhole => {
+            format!("it {error}: write for example `10s`, `250ms` or `1h`")
+        }
+    })
 }
 
 fn parse_seed(text: &str) -> Result<Seed, String> {
-    text.parse().map(Seed).map_err(|_| "write a whole number from 0 to 2^64 - 1".to_owned())
+    text.parse().map(Seed).map_err(|_| "a seed is a whole number from 0 to 2^64 - 1".to_owned())
+}
+
+/// The most threads that send requests.
+const MOST_THREADS: u16 = 1_024;
+
+fn parse_threads(text: &str) -> Result<u16, String> {
+    let number = text.parse().ok().filter(|number| (1..=MOST_THREADS).contains(number));
+    number.ok_or_else(|| format!("write a whole number from 1 to {MOST_THREADS}"))
 }
 
 /// Reads `0,2-3`.
 fn parse_cpus(text: &str) -> Result<Cpus, String> {
-    let number = |text: &str| {
-        text.trim().parse::<usize>().map_err(|_| format!("`{text}` is no processor: write 0,2-3"))
-    };
     let mut cpus = Vec::new();
     for part in text.split(',') {
+        let number = |text: &str| {
+            let number = text.trim().parse::<usize>();
+            number.map_err(|_| format!("`{part}` is no processor: write 0,2-3"))
+        };
         match part.split_once('-') {
             None => cpus.push(number(part)?),
             Some((first, last)) => {

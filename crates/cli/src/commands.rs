@@ -5,5 +5,6 @@ pub(crate) mod check;
 pub(crate) mod export;
 pub(crate) mod load;
 pub(crate) mod order;
+pub(crate) mod remedy;
 pub(crate) mod report;
 pub(crate) mod run;

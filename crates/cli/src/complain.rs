@@ -5,7 +5,10 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use base::{Diagnostic, Source, without_passwords};
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::args::Args;
 use crate::exit::Exit;
 
 /// What is wrong, ready to be printed.
@@ -16,6 +19,11 @@ impl Complaint {
     /// One sentence.
     pub(crate) fn new(sentence: impl std::fmt::Display) -> Complaint {
         Complaint(format!("error: {sentence}"))
+    }
+
+    /// With what to do about it.
+    pub(crate) fn help(self, remedy: impl std::fmt::Display) -> Complaint {
+        Complaint(format!("{}\n  = help: {remedy}", self.0))
     }
 
     /// One sentence about something that does not stop anything.
@@ -58,7 +66,9 @@ pub(crate) fn is_styled(stream: &impl IsTerminal) -> bool {
 }
 
 /// A mistake in the arguments, or a request for help. An argument that is repeated may be a URL.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
+    point_to_other_commands(&mut error);
+    let error = &error;
     // Whoever closed the stream has seen enough.
     if error.use_stderr() {
         let text = rendered(error, is_styled(&std::io::stderr()));
@@ -67,6 +77,30 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     }
     let _ = write!(std::io::stdout(), "{}", rendered(error, is_styled(&std::io::stdout())));
     Exit::Success.into()
+}
+
+/// An option that this command has not may be one of another's. That says more than clap's advice,
+/// which is how to pass it as a file's name.
+fn point_to_other_commands(error: &mut clap::Error) {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return };
+    if error.kind() != ErrorKind::UnknownArgument || !option.starts_with('-') {
+        return;
+    }
+    let name = option.trim_start_matches('-').to_owned();
+    let program = Args::command();
+    let has_it = |command: &&clap::Command| {
+        command.get_arguments().any(|argument| argument.get_long() == Some(&name))
+    };
+    let owners: Vec<String> = program
+        .get_subcommands()
+        .filter(has_it)
+        .map(|command| format!("`assay {}`", command.get_name()))
+        .collect();
+    error.remove(ContextKind::Suggested);
+    if !owners.is_empty() {
+        let tip = format!("it is an option of {}", owners.join(" and of "));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
 }
 
 fn rendered(error: &clap::Error, is_styled: bool) -> String {

@@ -21,7 +21,7 @@ use crate::args::{Args, Command};
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return complain::usage(&error),
+        Err(error) => return complain::usage(error),
     };
     let outcome = match args.command {
         Command::Run(run) => commands::run::run(&run),

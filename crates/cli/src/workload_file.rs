@@ -1,13 +1,14 @@
 //! From a path and overrides to a plan, with all complaints on the way.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use base::{Diagnostic, Endpoint, Severity, Source, Target, TargetKind};
+use base::{Diagnostic, Endpoint, Source, Target, TargetKind};
+use lab::TargetProblem;
 use workload::{Arrival, Overrides, Plan};
 
-use crate::args::{ArrivalArg, FileArgs};
+use crate::args::{ArrivalArg, FileArgs, Url};
 use crate::complain::Complaint;
 
 /// A workload file that was understood.
@@ -21,11 +22,40 @@ pub(crate) struct WorkloadFile {
 /// What a folder's experiment is called.
 const EXPERIMENT: &str = "experiment.ini";
 
-/// Reads, parses and checks a workload file. Warnings are printed on the way.
+/// Reads, parses and checks a workload file, and makes sure that its target can be asked for at
+/// all. Warnings are printed on the way. Every command begins with this, so that they agree on what
+/// is wrong with a file and a URL.
 ///
 /// # Errors
 /// The file cannot be read, is no text, or asks for something that makes no sense.
-pub(crate) fn read(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
+pub(crate) fn read(args: &FileArgs, is_virtual: bool) -> Result<WorkloadFile, Complaint> {
+    warn_of_password(args.url.as_ref());
+    let file = read_plan(args)?;
+    lab::admit(&file.target(), is_virtual).map_err(|problem| match (&problem, &args.url) {
+        (TargetProblem::NotSimulated, _) => Complaint::of(&problem),
+        (_, Some(_)) => of_url(&problem),
+        (_, None) => Complaint::new(format!("`url` in {}: {problem}", file.source.name)),
+    })?;
+    Ok(file)
+}
+
+/// A password on a command line is in every list of processes, whatever becomes of the command.
+fn warn_of_password(url: Option<&Url>) {
+    let has_password = url.and_then(|url| url.as_ref().ok()).is_some_and(|target| {
+        matches!(&target.endpoint, Endpoint::Network { password: Some(_), .. })
+    });
+    if has_password {
+        let sentence = "the password in --url can be seen in the list of processes: leave it out";
+        Complaint::warning(sentence).print();
+    }
+}
+
+/// A complaint about the option `--url`.
+fn of_url(problem: &impl std::error::Error) -> Complaint {
+    Complaint::new(format!("--url: {problem}"))
+}
+
+fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
     let overrides = overrides(args)?;
     let path = path(&args.file)?;
     let text = read_text(&path)?;
@@ -57,7 +87,9 @@ fn path(named: &Path) -> Result<PathBuf, Complaint> {
 
 fn read_text(path: &Path) -> Result<String, Complaint> {
     let name = path.display();
-    let cannot_read = |error| Complaint::new(format!("cannot read `{name}`: {error}"));
+    let cannot_read = |error: std::io::Error| {
+        Complaint::new(format!("cannot read `{name}`: {error}")).help(remedy(error.kind()))
+    };
     let file = File::open(path).map_err(cannot_read)?;
     // What is no regular file has no length that could be asked for, and perhaps no end.
     let limit = workload::LARGEST_FILE as u64;
@@ -65,12 +97,29 @@ fn read_text(path: &Path) -> Result<String, Complaint> {
     file.take(limit + 1).read_to_end(&mut bytes).map_err(cannot_read)?;
     if bytes.len() as u64 > limit {
         let limit = limit >> 20;
-        return Err(Complaint::new(format!("`{name}` is larger than {limit} MiB")));
+        let complaint = Complaint::new(format!("`{name}` is larger than {limit} MiB"));
+        return Err(complaint.help("a workload file is a text of some lines: is this one?"));
     }
     workload::decode(&bytes).map_err(|diagnostic| {
         let source = Source { name: name.to_string(), text: printable(&bytes) };
         Complaint::about(&source, &[diagnostic])
     })
+}
+
+/// What to do about a file that cannot be read.
+fn remedy(kind: ErrorKind) -> String {
+    match (kind, std::env::current_dir()) {
+        (ErrorKind::NotFound, Ok(here)) => {
+            format!(
+                "check the name; without a leading `/` it is looked for in `{}`",
+                here.display()
+            )
+        }
+        (ErrorKind::PermissionDenied, _) => {
+            "give yourself the right to read it, or name another file".to_owned()
+        }
+        _ => "name a workload file, which is a text: `assay run --help` shows its keys".to_owned(),
+    }
 }
 
 /// As much of a file that is no text as can be shown.
@@ -80,7 +129,7 @@ fn printable(bytes: &[u8]) -> String {
 
 fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
     let target = args.url.clone().transpose();
-    let target = target.map_err(|error| Complaint::new(format!("--url: {error}")))?;
+    let target = target.map_err(|error| of_url(&error))?;
     Ok(Overrides {
         set: args.set.clone(),
         duration: args.duration,
@@ -105,9 +154,7 @@ impl WorkloadFile {
     }
 
     /// A complaint about a place in the file.
-    pub(crate) fn complain(&self, span: base::Span, message: String, label: String) -> Complaint {
-        let diagnostic =
-            Diagnostic { severity: Severity::Error, message, span: Some(span), label, help: None };
+    pub(crate) fn complain(&self, diagnostic: Diagnostic) -> Complaint {
         Complaint::about(&self.source, &[diagnostic])
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use base::{Nanos, Stamp, Target, WallTime};
@@ -37,12 +38,23 @@ pub struct Order {
 pub struct Done {
     /// Why it ended.
     pub end: EndKind,
-    /// Why the target could not be reached at the start, if that is how it ended.
+    /// Why the target was never reached, if that is how it ended. The record then says this and
+    /// nothing else.
     pub unreachable: Option<String>,
     /// Where the record is.
     pub record: PathBuf,
     /// Why the record could not be kept to the end, if it could not.
     pub record_error: Option<RecordError>,
+}
+
+impl Done {
+    /// Removes the record, for whoever has no use for one that holds nothing.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn discard(self) -> std::io::Result<()> {
+        std::fs::remove_file(self.record)
+    }
 }
 
 /// Why there is no record.
@@ -129,29 +141,35 @@ impl<W: FnOnce(LiveView)> WithDriver for Recording<W> {
             started: order.options.started,
             is_virtual: order.options.is_virtual,
             zero: Mutex::new(None),
+            was_reached: AtomicBool::new(false),
         });
         let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
+        let listener = Arc::clone(&scribe) as Arc<dyn Listener>;
         let finished =
-            engine::run(&order.plan, driver, &order.options, outlet, &order.stop, scribe);
-        conclude(recorder, finished)
+            engine::run(&order.plan, driver, &order.options, outlet, &order.stop, listener);
+        conclude(recorder, finished, scribe.was_reached.load(Ordering::Relaxed))
     }
 
     fn unreachable(self, error: driver::Error) -> Result<Done, Error> {
         let Recording { order, watch, .. } = self;
         let recorder = Recorder::create(&order.record, &header(&order)).map_err(Error::Record)?;
         watch(recorder.live());
-        conclude(recorder, Err(Failed::Unreachable(error)))
+        conclude(recorder, Err(Failed::Unreachable(error)), false)
     }
 }
 
 /// Writes down how the run ended, or removes the record of one that never began.
-fn conclude(recorder: Recorder, finished: Result<Finished, Failed>) -> Result<Done, Error> {
+fn conclude(
+    recorder: Recorder,
+    finished: Result<Finished, Failed>,
+    was_reached: bool,
+) -> Result<Done, Error> {
     let mut unreachable = None;
     let end = match finished {
         Ok(finished) => end_of(&finished),
         Err(Failed::Unreachable(error)) => {
             let text = error.to_string();
-            unreachable = Some(text.clone());
+            unreachable = (!was_reached).then(|| text.clone());
             End { at: Nanos::ZERO, kind: EndKind::TargetLost, text }
         }
         Err(failed) => {
@@ -213,6 +231,8 @@ struct Scribe {
     started: WallTime,
     is_virtual: bool,
     zero: Mutex<Option<Stamp>>,
+    /// Whether the target has ever answered.
+    was_reached: AtomicBool,
 }
 
 impl Scribe {
@@ -226,6 +246,8 @@ impl Listener for Scribe {
     fn hear(&self, news: &News<'_>) {
         match news {
             News::Settings(settings) => {
+                // The first thing that is asked of a target.
+                self.was_reached.store(true, Ordering::Relaxed);
                 settings.iter().for_each(|(name, value)| self.notes.setting(name, value));
             }
             News::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::workload_file;
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Complaint> {
-    let file = workload_file::read(&args.file)?;
+    let file = workload_file::read(&args.file, false)?;
     print(&file.plan.to_text())?;
     Ok(Exit::Success)
 }

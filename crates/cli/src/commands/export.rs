@@ -15,7 +15,14 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Complaint> {
         None => finish(write(&archive, args.format, std::io::stdout().lock())),
         Some(path) => {
             let file = File::create_new(path).map_err(|error| {
-                Complaint::new(format!("cannot create `{}`: {error}", path.display()))
+                let complaint =
+                    Complaint::new(format!("cannot create `{}`: {error}", path.display()));
+                complaint.help(match error.kind() {
+                    ErrorKind::AlreadyExists => {
+                        "nothing is overwritten: name another file with --out"
+                    }
+                    _ => "name a file with --out in a folder that exists and that you may write to",
+                })
             })?;
             let written = write(&archive, args.format, file);
             if written.is_err() {

@@ -6,20 +6,19 @@ use base::WallTime;
 use engine::{Options, Stop};
 
 use crate::args::LoadArgs;
-use crate::commands::order;
-use crate::commands::run::{conclude, warn_of_password};
+use crate::commands::order::{self, SkipsLoads};
+use crate::commands::run::conclude;
 use crate::complain::Complaint;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::{signals, workload_file};
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
-    let file = workload_file::read(&args.file)?;
+    let file = workload_file::read(&args.file, false)?;
     if file.plan.setup.is_empty() && file.plan.loads.is_empty() {
         let sentence = "the file has neither [setup] nor [load TABLE]: there is nothing to load";
         return Err(Complaint::new(sentence));
     }
-    warn_of_password(args.file.url.as_ref());
     let stop = Stop::default();
     signals::listen(stop.clone()).map_err(|error| Complaint::of(&error))?;
     let options = Options {
@@ -33,9 +32,9 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let place = order::record(args.out.as_ref(), "load");
     let command = order::command("load", &args.file, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop);
-    let display = Arc::new(Display::new(args.quiet, &order));
+    let display = Arc::new(Display::of_load(args.quiet, &order));
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();
-    let done = done.map_err(|error| order::complaint(&file, &error))?;
-    conclude(&done, args.answer)
+    let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::No))?;
+    conclude(done, args.answer)
 }

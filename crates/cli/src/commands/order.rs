@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Nanos, Target, WallTime};
+use base::{Diagnostic, Nanos, Target, WallTime};
 use engine::{Failed, Options, Place, Stop};
 use lab::{Error, Order};
 
 use crate::args::{ArrivalArg, FileArgs, RunArgs};
+use crate::commands::remedy::{self, Refused};
 use crate::complain::Complaint;
 use crate::workload_file::{WorkloadFile, file_name};
 
@@ -32,15 +33,44 @@ pub(crate) fn order(
 }
 
 /// How the engine works, as `assay run` was told.
-pub(crate) fn options(args: &RunArgs) -> Options {
-    Options {
+///
+/// # Errors
+/// A processor that there is not.
+pub(crate) fn options(args: &RunArgs) -> Result<Options, Complaint> {
+    let cpus = args.cpus.as_ref().map(|cpus| cpus.0.clone()).unwrap_or_default();
+    check_processors(&cpus)?;
+    Ok(Options {
         threads: args.threads,
-        cpus: args.cpus.as_ref().map(|cpus| cpus.0.clone()).unwrap_or_default(),
+        cpus,
         spin: args.spin,
         is_virtual: args.is_virtual,
         loaded: args.loaded,
         started: if args.is_virtual { WallTime::EPOCH } else { WallTime::now() },
+    })
+}
+
+/// Makes sure that this process may use the processors that were asked for: more of them than there
+/// are threads would be left out without a word.
+fn check_processors(asked: &[usize]) -> Result<(), Complaint> {
+    // Where the system does not tell, it refuses the binding itself.
+    let Ok(allowed) = engine::processors() else { return Ok(()) };
+    match asked.iter().find(|cpu| !allowed.contains(cpu)) {
+        None => Ok(()),
+        Some(cpu) => Err(Complaint::new(format!(
+            "--cpus: processor {cpu} is not one that this process may use; write some of {}",
+            ranges(&allowed)
+        ))),
     }
+}
+
+/// Ascending numbers as an option lists them: `0-1,4`.
+fn ranges(numbers: &[usize]) -> String {
+    let parts = numbers.chunk_by(|a, b| a + 1 == *b).map(|part| match part {
+        [only] => only.to_string(),
+        [first, .., last] => format!("{first}-{last}"),
+        [] => String::new(),
+    });
+    parts.collect::<Vec<_>>().join(",")
 }
 
 /// The record's place: what was asked for, or a name of its own that is free.
@@ -97,19 +127,42 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// What to say about a run that could not be made.
-pub(crate) fn complaint(file: &WorkloadFile, error: &Error) -> Complaint {
-    let at = |place: &Place, label: String| file.complain(place.span, error.to_string(), label);
+/// What to say about a run that could not be made. `skips_loads` is what the command offers to
+/// those whose tables are there already.
+pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
+    let at = |place: &Place| Diagnostic::error(place.span, error.to_string());
     match error {
-        Error::Failed(Failed::Statement { place, error }) => at(place, error.to_string()),
-        Error::Failed(Failed::Unsupported { place, .. }) => at(place, String::new()),
+        Error::Failed(Failed::Statement { place, error: refusal }) => {
+            let remedy = remedy::of(Refused {
+                place,
+                class: refusal.class(),
+                words: refusal.message(),
+                skips_loads,
+            });
+            let diagnostic = at(place).label(refusal.to_string());
+            file.complain(Diagnostic { help: remedy, ..diagnostic })
+        }
+        Error::Failed(Failed::Unsupported { place, .. }) => file.complain(at(place)),
         _ => Complaint::of(error),
     }
+}
+
+/// Whether a command has the option `--loaded`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SkipsLoads {
+    Yes,
+    No,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processors_are_listed_as_they_are_asked_for() {
+        assert_eq!(ranges(&[0, 1, 2, 4, 6, 7]), "0-2,4,6-7");
+        assert_eq!(ranges(&[3]), "3");
+    }
 
     #[test]
     fn words_are_quoted_where_a_shell_would_read_more_into_them() {

@@ -2,47 +2,61 @@
 
 use std::sync::Arc;
 
-use base::Endpoint;
 use engine::Stop;
 use lab::Done;
 
-use crate::args::{AnswerArgs, RunArgs, Url};
-use crate::commands::{answer, order};
+use crate::args::{AnswerArgs, RunArgs};
+use crate::commands::answer;
+use crate::commands::order::{self, SkipsLoads};
 use crate::complain::Complaint;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::{signals, workload_file};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
-    let file = workload_file::read(&args.file)?;
+    let file = workload_file::read(&args.file, args.is_virtual)?;
     if file.plan.jobs.is_empty() {
         let sentence = "the file has no job, so there is nothing to measure: `assay load` only \
                         fills its tables";
         return Err(Complaint::new(sentence));
     }
-    warn_of_password(args.file.url.as_ref());
+    let options = order::options(args)?;
     let stop = Stop::default();
     signals::listen(stop.clone()).map_err(|error| Complaint::of(&error))?;
     let place = order::record(args.out.as_ref(), "run");
-    let order =
-        order::order(&file, &args.file.file, order::options(args), place, command(args), stop);
+    let order = order::order(&file, &args.file.file, options, place, command(args), stop);
     let display = Arc::new(Display::new(args.quiet, &order));
     let watching = Arc::clone(&display);
     let done = lab::run(order, Arc::clone(&display) as _, |live| watching.watch(live));
     display.finish();
-    let done = done.map_err(|error| order::complaint(&file, &error))?;
-    conclude(&done, args.answer)
+    let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::Yes))?;
+    conclude(done, args.answer)
 }
 
 /// Prints the answer of a run that has ended, and what went wrong on the way.
-pub(crate) fn conclude(done: &Done, args: AnswerArgs) -> Result<Exit, Complaint> {
+///
+/// Of a target that was never reached there is nothing to report but that, and a record of it would
+/// be in the way. Only a program is owed its document, and the record which that one is read from.
+pub(crate) fn conclude(done: Done, args: AnswerArgs) -> Result<Exit, Complaint> {
     if let Some(reason) = &done.unreachable {
-        Complaint::new(format!("the target could not be reached: {reason}")).print();
+        unreachable(reason).print();
+        if !args.json {
+            // A record that cannot be removed says the same as the message.
+            let _ = done.discard();
+            return Ok(Exit::Unreachable);
+        }
     }
     if let Some(error) = &done.record_error {
         Complaint::of(error).print();
     }
     answer::of_run(&done.record, args)
+}
+
+fn unreachable(reason: &str) -> Complaint {
+    Complaint::new(format!("the target could not be reached: {reason}")).help(
+        "name one that is there, or an SQLite database that you may write to and whose folder \
+         exists: `--url sqlite:FILE`",
+    )
 }
 
 /// The command line as the record shows it. The record's own place says nothing of the result.
@@ -64,18 +78,4 @@ fn command(args: &RunArgs) -> String {
             ("strict", flag(args.answer.strict)),
         ],
     )
-}
-
-/// A password on a command line is in every list of processes.
-pub(crate) fn warn_of_password(url: Option<&Url>) {
-    let has_password = url.and_then(|url| url.as_ref().ok()).is_some_and(|target| {
-        matches!(&target.endpoint, Endpoint::Network { password: Some(_), .. })
-    });
-    if has_password {
-        Complaint::warning(
-            "the password in --url can be seen in the list of processes: better use \
-             ASSAY_PASSWORD, ~/.pgpass or ~/.my.cnf",
-        )
-        .print();
-    }
 }

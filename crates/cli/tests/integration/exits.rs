@@ -81,6 +81,22 @@ fn a_target_that_cannot_be_reached_at_the_start_exits_with_4_and_an_answer() {
 }
 
 #[test]
+fn a_target_that_cannot_be_reached_at_the_start_is_one_message_and_no_record() {
+    for url in ["sqlite:no/such/folder/t.db", "sqlite:.", "sqlite:w.ini", "sqlite:/dev/null"] {
+        let place = Place::with(&format!("{READ}[load t]\nrows = 1\ncolumns = a: row()\n"));
+        for command in ["run", "load"] {
+            let args = [command, "w.ini", "--out", "r.assay", "--url", url];
+            let ran = place.assay(&args).expect(4);
+            assert_eq!(ran.stdout, "");
+            let words = "error: the target could not be reached: ";
+            assert_eq!(ran.stderr.matches(words).count(), 1, "{}", ran.stderr);
+            assert_eq!(ran.stderr.matches("help: ").count(), 1, "{}", ran.stderr);
+            assert_eq!(place.names(), ["w.ini"]);
+        }
+    }
+}
+
+#[test]
 fn a_load_whose_target_cannot_be_reached_exits_with_4() {
     let place = Place::with("[load t]\nrows = 1\ncolumns = a: row()\n");
     let url = ["--url", "sqlite:no/such/folder/t.db", "--out", "r.assay", "--json"];
@@ -93,7 +109,7 @@ fn a_target_without_a_driver_is_an_error_in_usage() {
     let place = Place::with(READ);
     for url in ["postgres://localhost/db", "mysql://localhost/db", "testbed:postgres"] {
         let run = ["run", "w.ini", "--url", url];
-        place.assay(&run).refuses(&["this version has no driver for", "sqlite:FILE"]);
+        place.assay(&run).refuses(&["there is no driver for", "sqlite:FILE"]);
         assert_eq!(place.names(), ["w.ini"]);
     }
     let run = ["run", "w.ini", "--url", "sqlite:t.db", "--virtual"];

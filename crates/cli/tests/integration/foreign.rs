@@ -33,7 +33,7 @@ fn a_file_that_is_no_record_is_refused_with_what_it_is() {
     let other = rusqlite::Connection::open(place.at("other.assay")).unwrap();
     other.execute_batch("create table t (a int); insert into t values (1)").unwrap();
     other.close().unwrap();
-    refused(&place, "missing.assay", &["error: there is no file `missing.assay`"]);
+    refused(&place, "missing.assay", &["error: there is no file `missing.assay`: name a record"]);
     refused(&place, "empty", &["`empty` is not a record of Assay: it is an empty file"]);
     refused(&place, "text.assay", &["`text.assay` is not a record", "a file of another kind"]);
     refused(&place, "folder.assay", &["`folder.assay` is not a file"]);

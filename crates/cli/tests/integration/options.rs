@@ -23,21 +23,64 @@ fn a_url_that_names_nothing_is_refused() {
     for (url, words) in [
         ("foo:bar", "unknown scheme `foo:`"),
         ("sqlit:t.db", "did you mean `sqlite:`?"),
-        ("t.db", "the URL has no scheme"),
+        ("t.db", "the URL has no scheme, such as `sqlite:`"),
         ("sim:", "names nothing behind its scheme"),
         ("sim:mn1", "did you mean `sim:mm1`?"),
         ("sim:mm1?sevice=1ms", "did you mean `service`?"),
         ("sim:mm1?service=1", "has no unit"),
         ("sim:mm1?service", "option `service` has no value"),
-        ("postgres:host", "write `//` between the scheme and the host"),
-        ("postgres://host:0/db", "`0` is not a port"),
+        ("postgres:host", "there is no driver for `postgres:`"),
+        ("postgres://host:0/db", "there is no driver for `postgres:`"),
+        ("postgrs://host/db", "this build has drivers for `sqlite:FILE` and `sim:mm1`"),
     ] {
-        refused(&["--url", url], &[words]);
+        refused(&["--url", url], &["error: --url: ", words]);
     }
-    let place = Place::with(READ);
-    let run = ["run", "w.ini", "--url", "sqlite:t.db?jurnal=wal"];
-    place.assay(&run).refuses(&["`jurnal`", "`journal`"]);
-    assert_eq!(place.names(), ["w.ini"]);
+}
+
+/// Whatever a run would refuse before it looks for its target is refused by all, in one way.
+#[test]
+fn check_load_and_run_refuse_a_url_in_the_same_words() {
+    for url in [
+        "foo:bar",
+        "sim:mn1",
+        "sim:mm1?sevice=1ms",
+        "sim:mm1?service=1",
+        "sqlite:t.db?jurnal=wal",
+        "sqlite:?journal=wall",
+        "sqlite::memory:",
+        "postgres://localhost/db",
+        "mysql://localhost/db?tls=off",
+        "testbed:postgres",
+    ] {
+        let place = Place::with(&format!("{READ}[load t]\nrows = 1\ncolumns = a: row()\n"));
+        let option = format!("--url={url}");
+        let refusals = ["run", "load", "check"].map(|command| {
+            place.assay(&[command, "w.ini", &option]).refuses(&["error: --url: "]).stderr
+        });
+        assert_eq!(refusals[0], refusals[1]);
+        assert_eq!(refusals[0], refusals[2]);
+        assert!(!refusals[0].contains("(url)"), "{}", refusals[0]);
+        // In the file the same is wrong, and is said of it.
+        place.write("u.ini", format!("url = {url}\n[read]\nquery = select 1\n"));
+        let of_file = ["run", "check"]
+            .map(|command| place.assay(&[command, "u.ini"]).refuses(&["u.ini"]).stderr);
+        assert_eq!(of_file[0], of_file[1]);
+        assert_eq!(place.names(), ["u.ini", "w.ini"]);
+    }
+}
+
+#[test]
+fn no_message_recommends_a_database_without_a_driver() {
+    for url in ["t.db", "oracle:x", "postgrs://h/d", "postgres://h/d", "mysql://a:b@h/d"] {
+        let place = Place::with(READ);
+        let ran = place.assay(&["run", "w.ini", "--url", url]).refuses(&[
+            "this build has drivers for `sqlite:FILE` and `sim:mm1`",
+            "`postgres:`, `mysql:` and `testbed:` are not in it yet",
+        ]);
+        for advice in ["write postgres", "did you mean", "PASSWORD", "pgpass", "my.cnf"] {
+            assert!(!ran.stderr.contains(advice), "{}", ran.stderr);
+        }
+    }
 }
 
 #[test]
@@ -45,7 +88,8 @@ fn a_setting_that_sets_nothing_is_refused() {
     refused(&["--set", "rows"], &["--set", "write NAME=VALUE"]);
     refused(&["--set", "=5"], &["--set", "write NAME=VALUE"]);
     refused(&["--set", "rowz=5"], &["`rowz`", "did you mean `rows`?"]);
-    refused(&["--set", "rows=${1 / 0}"], &["--set rows: `1 / 0` divides by zero"]);
+    refused(&["--set", "rows=${1 / 0}"], &["`--set rows=${1 / 0}`: `1 / 0` divides by zero"]);
+    refused(&["--set", "rows=1e99"], &["`--set rows=1e99`: `1e99` is too large"]);
 }
 
 #[test]
@@ -63,14 +107,43 @@ fn times_that_make_no_sense_are_refused() {
 
 #[test]
 fn other_numbers_that_make_no_sense_are_refused() {
-    refused(&["--seed", "x"], &["'x'", "write a whole number from 0 to 2^64 - 1"]);
-    refused(&["--seed", "18446744073709551616"], &["write a whole number from 0 to 2^64 - 1"]);
-    refused(&["--threads", "0"], &["'0'", "--threads", "1..=1024"]);
+    for seed in ["x", "18446744073709551616", "-1", "1.5"] {
+        let words = ["--seed", "a seed is a whole number from 0 to 2^64 - 1"];
+        refused(&["--seed", seed], &[&words[..], &[seed]].concat());
+    }
+    for threads in ["0", "-1", "x", "1025"] {
+        let words = ["--threads", "write a whole number from 1 to 1024"];
+        refused(&["--threads", threads], &[&words[..], &[threads]].concat());
+    }
     refused(&["--cpus", "0-"], &["'0-'", "write 0,2-3"]);
+    refused(&["--cpus", "-1"], &["'-1'", "write 0,2-3"]);
     refused(&["--arrival", "bursty"], &["'bursty'", "poisson, uniform"]);
     refused(&["--spin"], &["--virtual", "--spin"]);
     refused(&["--nonsense"], &["--nonsense"]);
     refused(&["--format", "xml"], &["--format"]);
+}
+
+#[test]
+fn a_processor_that_there_is_not_is_named_with_those_that_there_are() {
+    // Not with --virtual, which binds nothing.
+    let place = Place::with(READ);
+    let run = ["run", "w.ini", "--url", MM1, "--cpus", "0,1023"];
+    place.assay(&run).refuses(&[
+        "error: --cpus: processor 1023 is not one that this process may use; write some of 0",
+    ]);
+    assert_eq!(place.names(), ["w.ini"]);
+}
+
+#[test]
+fn an_option_of_another_command_is_shown_with_its_command() {
+    let place = Place::with(READ);
+    let load = ["load", "w.ini", "--loaded"];
+    let ran = place.assay(&load).refuses(&["'--loaded'", "it is an option of `assay run`"]);
+    assert!(!ran.stderr.contains("-- --loaded"), "{}", ran.stderr);
+    let ran = place.assay(&["check", "w.ini", "--format", "csv"]);
+    ran.refuses(&["it is an option of `assay export`"]);
+    let ran = place.assay(&["run", "w.ini", "--nonsense"]).refuses(&["'--nonsense'"]);
+    assert!(!ran.stderr.contains("tip:"), "{}", ran.stderr);
 }
 
 #[test]

@@ -20,13 +20,14 @@ fn a_file_that_exists_is_never_overwritten() {
     let load = "[load t]\nrows = 1\ncolumns = a: row()\n";
     place.write("l.ini", load);
     place.assay(&["load", "l.ini", "--out", "r.assay"]).refuses(&["r.assay` exists"]);
+    place.assay(&["load", "l.ini", "--out", "."]).refuses(&["is not a file: name a record"]);
     assert_eq!(std::fs::read(place.at("r.assay")).unwrap(), b"precious");
 
     std::fs::remove_file(place.at("r.assay")).unwrap();
     place.virtually(MM1, &[]).expect(0);
     place.write("out", "precious");
     let export = ["export", "r.assay", "--format", "csv", "--out", "out"];
-    place.assay(&export).refuses(&["cannot create `out`", "exists"]);
+    place.assay(&export).refuses(&["cannot create `out`", "exists", "another file with --out"]);
     assert_eq!(std::fs::read(place.at("out")).unwrap(), b"precious");
 }
 
@@ -142,4 +143,15 @@ fn plain_lines_come_once_a_second_at_most() {
     assert_eq!(of_a, seconds, "{}", ran.stderr);
     assert_eq!(of_a, of_b);
     assert!((2..=5).contains(&of_a.len()), "{}", ran.stderr);
+}
+
+#[test]
+fn what_a_transaction_needs_beside_its_statements_is_said_below_them() {
+    let job = "[move]\nquery = select 1\nquery = select 2\ncount = 20\n";
+    for (transaction, is_said) in [("yes", true), ("no", false)] {
+        let place = Place::with(&format!("{job}transaction = {transaction}\n"));
+        let ran = place.assay(&["run", "w.ini", "--quiet"]);
+        let words = "begin and commit belong to the service time and are not timed apart: of the";
+        assert_eq!(ran.stdout.contains(words), is_said, "{}", ran.stdout);
+    }
 }

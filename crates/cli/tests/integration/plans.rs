@@ -47,7 +47,7 @@ fn check_touches_no_database_and_makes_no_file() {
     let place = Place::with(FILE);
     place.assay(&["check", "w.ini", "--url", "sqlite:t.db"]).expect(0);
     place.assay(&["check", "w.ini", "--url", "sqlite:no/such/folder/t.db"]).expect(0);
-    place.assay(&["check", "w.ini", "--url", "postgres://nowhere.invalid/db"]).expect(0);
+    place.assay(&["check", "w.ini", "--url", "sim:mm1?outage=0s..1h"]).expect(0);
     assert_eq!(place.names(), ["w.ini"]);
 }
 
@@ -64,7 +64,10 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
     assert_eq!(number(&place.at("t.db"), values), 2_000);
 
     // The table is there, so that only a run without setup can begin.
-    assay(&["run", "w.ini", "--out", "no.assay"]).refuses(&["[setup]", "table t already exists"]);
+    let words = ["[setup]", "table t already exists", "run with `--loaded`", "or drop it"];
+    assay(&["run", "w.ini", "--out", "no.assay"]).refuses(&words);
+    let again = assay(&["load", "w.ini", "--out", "no.assay"]).refuses(&["drop it first"]);
+    assert!(!again.stderr.contains("--loaded"), "{}", again.stderr);
     let other = ["run", "w.ini", "--loaded", "--set", "rows=3k", "--out", "no.assay"];
     let words = ["[load t]", "table t has 2000 rows instead of 3000", "run without --loaded"];
     assay(&other).refuses(&words);
@@ -76,6 +79,36 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
     assert!(summary["jobs"][0]["completed"].as_u64().unwrap() > 0, "{summary}");
     // Its teardown is a run's: the table is gone.
     assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_schema"), 0);
+}
+
+#[test]
+fn a_load_speaks_of_its_tables_and_of_nothing_else() {
+    let place = Place::with(FILE);
+    let ran = place.assay(&["load", "w.ini", "--out", "l.assay"]).expect(0);
+    for words in ["setup, statement 1 of 1", "loading t: 2,000 of 2,000 rows (100 %) in "] {
+        assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    for words in ["connections", "running", "warm-up"] {
+        assert!(!ran.stderr.contains(words), "{words}: {}", ran.stderr);
+    }
+    let first = ran.stdout.lines().next().unwrap();
+    assert!(first.starts_with("t  2,000 rows, ") && first.contains("B, loaded in "), "{first}");
+    assert!(first.contains("/s (1 observation)"), "{first}");
+    for words in ["VALID", "imit", "not possible"] {
+        assert!(!ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    let words = "target    sqlite: (a temporary file)";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
+}
+
+#[test]
+fn loaded_tables_that_are_not_there_are_no_rejected_rows() {
+    let place = Place::with(FILE);
+    let run = ["run", "w.ini", "--loaded", "--url", "sqlite:new.db"];
+    place.assay(&run).refuses(&[
+        "[load t]: the rows of table t cannot be counted: no such table: t",
+        "run without --loaded",
+    ]);
 }
 
 #[test]
@@ -91,5 +124,9 @@ fn a_file_without_jobs_is_for_load_and_one_without_tables_for_run() {
     place.assay(&["run", "w.ini"]).refuses(&["has no job", "`assay load`"]);
     place.write("w.ini", "[read]\nquery = select 1\n");
     place.assay(&["load", "w.ini"]).refuses(&["neither [setup] nor [load TABLE]"]);
+    place.write("w.ini", "[teardown]\nquery = drop table t\n");
+    for command in ["check", "load", "run"] {
+        place.assay(&[command, "w.ini"]).refuses(&["the file has no job"]);
+    }
     assert_eq!(place.names(), ["w.ini"]);
 }
