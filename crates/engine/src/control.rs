@@ -66,6 +66,9 @@ impl<D: Driver> Control<'_, D> {
 
     async fn prepare_on(&self, connection: &mut D::Connection) -> Result<Prepared, Stumbled> {
         let before = |failed| Stumbled { failed, setup_done: false };
+        for load in &self.plan().loads {
+            self.insert_text(load).map_err(before)?;
+        }
         let after = |failed| Stumbled { failed, setup_done: true };
         self.common.listener.hear(&News::Settings(connection.settings().await));
         let (now, later): (Vec<_>, Vec<_>) = (0..self.plan().setup.len())

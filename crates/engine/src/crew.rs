@@ -103,7 +103,8 @@ pub(crate) async fn prepare<C: Connection>(
         let wanted = connection.parameters(id).unwrap_or(text.values);
         if wanted != text.values {
             let message = format!(
-                "it has {wanted} placeholders, and values for {}: write `${{…}}` for each value",
+                "the database wants {wanted} values for it, and the file gives {}: write `${{…}}` \
+                 for each value, and nothing else that stands for one",
                 text.values
             );
             return Err(rejected(Error::new(Class::Statement, Code::new("parameters"), message)));

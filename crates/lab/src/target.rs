@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use std::path::Path;
-
 use base::{Class, Endpoint, Seed, Target, TargetError, TargetKind};
 use driver::{Driver, Null, Simulated, Sqlite};
 use sim::Config;
@@ -51,20 +49,7 @@ pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
             Err(TargetProblem::NoDriver(TargetError::NoDriver(target.kind)))
         }
         TargetKind::Sqlite if is_virtual => Err(TargetProblem::NotSimulated),
-        TargetKind::Sqlite => match Sqlite::open(&elsewhere(target)) {
-            Err(error) if error.class() != Class::Disconnect => Err(TargetProblem::Database(error)),
-            Ok(_) | Err(_) => Ok(()),
-        },
-    }
-}
-
-/// The same URL, but for a file that cannot be opened: the driver reads a URL before it looks at
-/// the file, and a folder is none, so that all that is left to be refused is the URL. A name that
-/// the driver refuses as such stays.
-fn elsewhere(target: &Target) -> Target {
-    match &target.endpoint {
-        Endpoint::File(path) if path == Path::new(":memory:") => target.clone(),
-        _ => Target { endpoint: Endpoint::File("/".into()), ..target.clone() },
+        TargetKind::Sqlite => Sqlite::check(target).map_err(TargetProblem::Database),
     }
 }
 

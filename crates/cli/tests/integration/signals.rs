@@ -120,7 +120,7 @@ fn a_temporary_database_goes_even_when_the_run_is_ended_at_once() {
     let place = Place::with(&format!("[setup]\nquery = {endless}\n[read]\nquery = select 1\n"));
     let mut command = place.command(&["run", "w.ini", "--url", "sqlite:", "--out", "r.assay"]);
     let mut run = Running::of(command.env("TMPDIR", place.path()));
-    run.says("setup 1 of 1");
+    run.says("setup, statement 1 of 1");
     assert_eq!(place.names().len(), 4, "the record, its journal, the workload and the database");
     run.signal(Signal::SIGINT);
     run.says("ending the run:");
@@ -136,7 +136,7 @@ fn a_second_interrupt_ends_even_a_teardown_that_never_returns() {
     let job = "duration = 1s\n[read]\nquery = select 1\nrate = 20";
     let place = Place::with(&format!("{job}\n[teardown]\nquery = {endless}\n"));
     let mut run = place.start(&RUN);
-    run.says("teardown 1 of 1");
+    run.says("teardown, statement 1 of 1");
     run.signal(Signal::SIGINT);
     run.says("ending the run:");
     run.signal(Signal::SIGINT);

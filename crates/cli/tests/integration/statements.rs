@@ -66,3 +66,17 @@ fn a_teardown_that_fails_is_a_warning_and_the_answer_stands() {
     assert!(ran.stderr.contains(warning), "{}", ran.stderr);
     assert_ne!(ran.code, 2);
 }
+
+#[test]
+fn a_way_of_loading_that_the_target_does_not_have_is_refused_before_setup() {
+    let place = Place::with(
+        "[setup]\nquery = create table t (a integer)\n[load t]\nrows = 1\nmethod = copy\n\
+         columns = a: row()\n[read]\nquery = select 1\n",
+    );
+    place.assay(&["run", "w.ini", "--url", "sqlite:t.db"]).refuses(&[
+        "[load t]",
+        "no method `copy`",
+        "`method = auto`",
+    ]);
+    assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_schema"), 0);
+}

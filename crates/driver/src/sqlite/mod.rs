@@ -119,6 +119,15 @@ impl Sqlite {
         })
     }
 
+    /// Makes sure that [`Sqlite::open`] has nothing to say against the URL as it is written.
+    ///
+    /// # Errors
+    /// Class `Statement`, as there.
+    pub fn check(target: &Target) -> Result<(), Error> {
+        Options::parse(&target.options)?;
+        Place::check(&target.endpoint)
+    }
+
     /// The database file.
     pub fn path(&self) -> &Path {
         &self.shared.place.path

@@ -25,6 +25,7 @@ pub(super) struct Place {
 impl Place {
     /// Finds the file that an endpoint names.
     pub(super) fn find(endpoint: &Endpoint) -> Result<Place, Error> {
+        Place::check(endpoint)?;
         match endpoint {
             Endpoint::Temporary => Place::temporary(),
             Endpoint::File(path) => Place::named(path),
@@ -46,14 +47,19 @@ impl Place {
         Ok(Place { path: folder.0.join("database"), is_new: true, _folder: Some(folder) })
     }
 
-    fn named(path: &Path) -> Result<Place, Error> {
-        if path.as_os_str() == ":memory:" {
-            return Err(refusal(
+    /// Makes sure that an endpoint can name a database at all, without a look at it.
+    pub(super) fn check(endpoint: &Endpoint) -> Result<(), Error> {
+        match endpoint {
+            Endpoint::File(path) if path.as_os_str() == ":memory:" => Err(refusal(
                 "each connection to `:memory:` would see a database of its own; write `sqlite:` \
                  for a temporary file that the connections share"
                     .to_owned(),
-            ));
+            )),
+            _ => Ok(()),
         }
+    }
+
+    fn named(path: &Path) -> Result<Place, Error> {
         let shown = path.display();
         let absolute = std::path::absolute(path)
             .map_err(|cause| unusable(format!("cannot use the path `{shown}`: {cause}")))?;
