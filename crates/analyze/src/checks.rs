@@ -54,6 +54,11 @@ impl<'a> Findings<'a> {
         self.all().balance.scheduled() == 0
     }
 
+    /// Whether there are requests that the generator never sent.
+    pub(crate) fn some_unsent(&self) -> bool {
+        self.all().balance.unsent() > 0
+    }
+
     /// Requests per second that ended in the window, answered or not.
     pub(crate) fn ended_per_s(&self) -> f64 {
         let window = self.evidence.steps.window();
@@ -114,18 +119,27 @@ impl<'a> Findings<'a> {
         jobs.filter(|(place, _)| self.is_overloaded(*place)).map(|(_, job)| job.name.as_str())
     }
 
-    /// Requests that had come due and not ended, at the end of each step of the window.
+    /// Requests that had come due and not ended, at the end of each step of the window in which the
+    /// job's schedule lasted: behind its last arrival a backlog that grew all the time shrinks.
     fn backlog(&self, job: &JobEvidence) -> Vec<f64> {
         let window = self.evidence.steps.window();
         let mut open = 0i64;
         let mut backlog = Vec::new();
+        let (mut began, mut lasted) = (false, 0);
         for (place, step) in job.range(0..window.end).enumerate() {
             let ended = step.ends.completed + step.ends.errors + step.counts.balance.rejected();
             open += step.counts.arrivals as i64 - ended as i64;
-            if place >= window.start {
+            if place < window.start {
+                continue;
+            }
+            let arrives = step.counts.arrivals > 0;
+            began |= arrives || open > 0;
+            if began {
                 backlog.push(open as f64);
             }
+            lasted = if arrives { backlog.len() } else { lasted };
         }
+        backlog.truncate(lasted);
         backlog
     }
 
@@ -297,7 +311,7 @@ impl<'a> Findings<'a> {
                 overloaded.join("], [")
             ),
             None => {
-                let why = format!("the window is shorter than {INTERVALS} intervals");
+                let why = format!("requests arrive in fewer than {INTERVALS} intervals");
                 return Check::not_possible("backlog", why);
             }
             Some(trend) if trend.is_significant() => {

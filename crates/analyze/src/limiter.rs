@@ -83,8 +83,10 @@ fn why_unknown(findings: &Findings<'_>) -> Option<String> {
         "there were no requests"
     } else if places().any(|place| findings.fails(place)) {
         "a request that fails says nothing of what the target can do"
+    } else if findings.some_unsent() {
+        "some requests were never sent"
     } else if places().any(|place| findings.trend(place).is_none()) {
-        let why = "the window is too short to tell whether requests arrive faster than they are";
+        let why = "requests arrive for too short a time to tell whether faster than they are";
         return Some(format!("{why} answered"));
     } else {
         return None;

@@ -120,7 +120,7 @@ impl Listener for Display {
         state.phase = match news {
             News::Settings(_) | News::Ended => return,
             // Without a job nothing more is opened, and nothing runs.
-            News::Opening | News::TimeZero(_) if state.jobs.is_empty() => return,
+            News::Opening | News::TimeZero { .. } if state.jobs.is_empty() => return,
             News::Setup { done, of } => Phase::Setup { done: *done, of: *of },
             News::Loading { table, rows, of, elapsed, bytes: _ } => Phase::Loading {
                 table: (*table).to_owned(),
@@ -129,7 +129,7 @@ impl Listener for Display {
                 elapsed: *elapsed,
             },
             News::Opening => Phase::Opening,
-            News::TimeZero(zero) => Phase::Running { zero: *zero },
+            News::TimeZero { zero, .. } => Phase::Running { zero: *zero },
             News::Teardown { done, of } => Phase::Teardown { done: *done, of: *of },
             News::TeardownFailed(failed) => {
                 let cause = std::error::Error::source(failed);

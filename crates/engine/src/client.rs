@@ -138,6 +138,9 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.work.values.clear();
         self.generator.fill(request.number(), &mut self.work.values);
         let Attempts { outcome, sent, done, effort } = self.attempt_all(assigned).await;
+        if outcome == Outcome::Completed {
+            self.lane.note_answer(done);
+        }
         let dispatch = sent.map(|sent| Dispatch { assigned, sent });
         let request = R::recorded(request, dispatch);
         let statements = &self.work.reply.statements;
@@ -305,7 +308,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                         return false;
                     }
                     self.lane.refuse_without_connections(&self.crew);
-                    if change == Change::None && !self.lane.link.is_down() {
+                    if change == Change::None && error.class() != Class::Disconnect {
                         self.lane.pause_after(&error, &self.crew).await;
                     }
                 }
@@ -321,12 +324,16 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     async fn leave(mut self) {
-        if let Some(connection) = self.connection.take() {
-            connection.close().await;
+        let connection = self.connection.take();
+        if connection.is_some() {
             self.crew.connected.set(self.crew.connected.get() - 1);
         }
         self.is_not_bereft();
         self.crew.clients.set(self.crew.clients.get() - 1);
+        // A run ends with its requests: closing may take long, and is no part of it.
         self.lane.client_left();
+        if let Some(connection) = connection {
+            connection.close().await;
+        }
     }
 }

@@ -196,6 +196,9 @@ impl<D: Driver> Control<'_, D> {
             next_row: Cell::new(0),
             committed: Cell::new(0),
             bytes: Cell::new(0),
+            last_commit: Cell::new(began),
+            writers: Cell::new(load.writers),
+            refused: RefCell::new(None),
             failed: RefCell::new(None),
         });
         let writers: Vec<_> = (0..load.writers)
@@ -209,18 +212,22 @@ impl<D: Driver> Control<'_, D> {
         for writer in self.watch(load, &shared, writers, began).await {
             writer.await;
         }
-        let took = self.rt.now().since(began);
+        let took = shared.last_commit.get().since(began);
         self.report(load, &shared, took);
-        match shared.failed.take() {
-            Some(error) => Err(failure(place_of(load), error)),
-            None => Ok(Loaded {
-                table: load.table.clone(),
-                rows: shared.committed.get(),
-                bytes: shared.bytes.get(),
-                began,
-                took,
-            }),
+        if let Some(error) = shared.failed.take() {
+            return Err(failure(place_of(load), error));
         }
+        let is_short = shared.committed.get() < load.rows && !self.common.stop.is_asked();
+        if let Some(error) = shared.refused.take().filter(|_| is_short) {
+            return Err(Failed::Unreachable(error));
+        }
+        Ok(Loaded {
+            table: load.table.clone(),
+            rows: shared.committed.get(),
+            bytes: shared.bytes.get(),
+            began,
+            took,
+        })
     }
 
     /// Reports the progress of a load until all of its rows are written.
@@ -238,7 +245,7 @@ impl<D: Driver> Control<'_, D> {
             let committed = filling.committed.get();
             if committed >= reported + step {
                 reported = committed - committed % step;
-                self.report(load, filling, self.rt.now().since(began));
+                self.report(load, filling, filling.last_commit.get().since(began));
             }
         }
         writers
@@ -290,31 +297,34 @@ struct Filling {
     next_row: Cell<u64>,
     committed: Cell<u64>,
     bytes: Cell<u64>,
+    last_commit: Cell<Stamp>,
+    /// Writers that have not ended.
+    writers: Cell<u32>,
+    /// Why a writer got no connection: the others go on without it.
+    refused: RefCell<Option<Error>>,
+    /// Why a batch was not written, which ends the load.
     failed: RefCell<Option<Error>>,
 }
 
 impl Filling {
     fn is_over(&self, load: &Load, stop: &Stop) -> bool {
-        self.committed.get() >= load.rows || self.failed.borrow().is_some() || stop.is_asked()
+        let nobody_writes = self.writers.get() == 0;
+        self.committed.get() >= load.rows || nobody_writes || stop.is_asked()
     }
 
     async fn write<D: Driver>(&self, driver: &D, rt: &Rt, stop: &Stop, started: WallTime) {
-        if let Err(error) = self.write_batches(driver, rt, stop, started).await {
-            self.failed.borrow_mut().get_or_insert(error);
+        match driver.connect(rt).await {
+            Ok(mut connection) => {
+                if let Err(error) = self.write_on(&mut connection, rt, stop, started).await {
+                    self.failed.borrow_mut().get_or_insert(error);
+                }
+                connection.close().await;
+            }
+            Err(error) => {
+                self.refused.borrow_mut().get_or_insert(error);
+            }
         }
-    }
-
-    async fn write_batches<D: Driver>(
-        &self,
-        driver: &D,
-        rt: &Rt,
-        stop: &Stop,
-        started: WallTime,
-    ) -> Result<(), Error> {
-        let mut connection = driver.connect(rt).await?;
-        let written = self.write_on(&mut connection, stop, started).await;
-        connection.close().await;
-        written
+        self.writers.set(self.writers.get() - 1);
     }
 
     /// Takes batches of rows from the shared counter until none is left. A row's values depend on
@@ -322,6 +332,7 @@ impl Filling {
     async fn write_on(
         &self,
         connection: &mut impl Connection,
+        rt: &Rt,
         stop: &Stop,
         started: WallTime,
     ) -> Result<(), Error> {
@@ -337,6 +348,7 @@ impl Filling {
             }
             fill(&mut work, &mut rows, first, count, statement, self.load.columns.len());
             connection.run(&mut work).await?;
+            self.last_commit.set(rt.now());
             self.committed.set(self.committed.get() + count);
             self.bytes.set(self.bytes.get() + work.reply.bytes_sent);
         }

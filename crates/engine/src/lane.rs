@@ -60,6 +60,10 @@ pub(crate) struct Lane<D, R> {
     crews: Vec<Rc<Crew>>,
     share: Share,
     clients: Cell<usize>,
+    /// When the last client left.
+    left_at: Cell<Stamp>,
+    /// When the last request was answered.
+    answered_at: Cell<Stamp>,
     tasks: RefCell<Vec<Task<()>>>,
     /// Wakes the lane's own task.
     alarm: Timer,
@@ -77,6 +81,8 @@ pub(crate) struct Ended {
     pub(crate) at: Nanos,
     /// Since when the target was not reachable any more.
     pub(crate) lost_since: Option<Stamp>,
+    /// When it last answered a request; time zero if it never did.
+    pub(crate) answered_at: Stamp,
 }
 
 impl<D: Driver, R: Rules> Lane<D, R> {
@@ -97,10 +103,12 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         for (job, error) in &opened.limited {
             lane.note_connection_limit(&lane.crews[usize::from(job.0)], error);
         }
-        lane.watch().await;
-        lane.drain().await;
-        Rc::into_inner(lane)
-            .map_or_else(|| unreachable!("every task of the lane has ended"), |lane| lane.finish())
+        let end = lane.watch().await;
+        lane.drain(end).await;
+        match Rc::into_inner(lane) {
+            Some(lane) => lane.finish(end),
+            None => unreachable!("every task of the lane has ended"),
+        }
     }
 
     fn assemble(
@@ -129,6 +137,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             crews,
             share,
             clients: Cell::new(0),
+            left_at: Cell::new(zero),
+            answered_at: Cell::new(zero),
             tasks: RefCell::new(Vec::new()),
             alarm: rt.timer(),
             rt,
@@ -194,7 +204,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             gate.borrow_mut().assign(now);
             self.cut_corners(&mut gate.borrow_mut(), now);
             self.grow(crew, gate.borrow().waiting());
-            if gate.borrow().has_ended() {
+            if gate.borrow().is_over() {
                 return;
             }
         }
@@ -277,12 +287,17 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     pub(crate) fn client_left(&self) {
         self.clients.set(self.clients.get() - 1);
         if self.clients.get() == 0 {
+            self.left_at.set(self.rt.now());
             self.alarm.arm(self.rt.now());
         }
     }
 
-    /// Keeps house until the schedule is over.
-    async fn watch(&self) {
+    pub(crate) fn note_answer(&self, at: Stamp) {
+        self.answered_at.set(at);
+    }
+
+    /// Keeps house until the schedule is over. Returns when that was.
+    async fn watch(&self) -> Stamp {
         self.stop_all_at(self.stop.end());
         let mut now = self.rt.now();
         let grid = Grid::new(self.common.plan.warmup, self.common.plan.duration);
@@ -302,9 +317,11 @@ impl<D: Driver, R: Rules> Lane<D, R> {
                 self.stop.ask(Reason::RecorderFailed);
             }
             self.heed_stop();
-            let nobody_is_left = self.clients.get() == 0 && now >= horizon;
-            if now >= self.stop.end() || nobody_is_left {
-                return;
+            if now >= self.stop.end() {
+                return self.stop.end();
+            }
+            if self.clients.get() == 0 && now >= horizon {
+                return self.left_at.get().max(horizon);
             }
         }
     }
@@ -345,9 +362,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     }
 
     /// Lets what is queued or in flight finish, for as long as the plan says; then gives it up.
-    async fn drain(&self) {
+    async fn drain(&self, end: Stamp) {
         let mut now = self.rt.now();
-        let end = self.stop.end().min(now);
         self.stop_all_at(end);
         self.give_up_at.set(end + self.common.plan.drain);
         // The dispatchers notice what was due before the end, and that nothing follows.
@@ -391,17 +407,15 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    fn finish(self) -> Ended {
-        let now = self.rt.now();
-        let end = self.stop.end().min(now);
-        self.turn(now);
+    fn finish(self, end: Stamp) -> Ended {
+        self.turn(self.rt.now());
         if self.stop.reason() == Reason::Interrupted && self.share.lane == 0 {
             let kind = EventKind::Interrupted;
             self.ledger.borrow_mut().event(end, None, kind, "by the user".to_owned());
         }
-        let lost_since = self.link.down_since();
+        let (lost_since, answered_at) = (self.link.down_since(), self.answered_at.get());
         self.ledger.into_inner().finish();
-        Ended { zero: self.zero, at: end.since(self.zero), lost_since }
+        Ended { zero: self.zero, at: end.since(self.zero), lost_since, answered_at }
     }
 }
 

@@ -109,7 +109,7 @@ pub(crate) async fn lane<D: Driver, R: Rules>(
         if let Some(duration) = common.plan.duration {
             common.stop.end_by(zero + duration);
         }
-        common.listener.hear(&News::TimeZero(zero));
+        common.listener.hear(&News::TimeZero { zero, ahead: zero.since(rt.now()) });
     };
     let Some(zero) = meeting.zero(&rt, begin).await else {
         opened.close().await;

@@ -32,8 +32,13 @@ pub enum News<'a> {
     },
     /// The connections of the jobs are being opened.
     Opening,
-    /// Everything is ready: the jobs start at this instant of the run's clock.
-    TimeZero(Stamp),
+    /// Everything is ready.
+    TimeZero {
+        /// The jobs start at this instant of the run's clock.
+        zero: Stamp,
+        /// How far ahead that is.
+        ahead: Nanos,
+    },
     /// The measurement is over.
     Ended,
     /// A statement of `[teardown]` is about to run.

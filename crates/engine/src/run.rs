@@ -208,11 +208,14 @@ fn conclude(ended: Vec<Option<Ended>>, meeting: &Meeting) -> Result<Option<Measu
     }
     let ended: Vec<Ended> = ended.into_iter().flatten().collect();
     let last = ended.iter().max_by_key(|lane| lane.at);
-    Ok(last.map(|last| Measured {
-        zero: last.zero,
-        length: last.at,
-        target_lost: ended.iter().all(|lane| lane.lost_since.is_some()),
-    }))
+    Ok(last.map(|last| Measured { zero: last.zero, length: last.at, target_lost: is_lost(&ended) }))
+}
+
+/// Whether the target is not reachable any more: somebody was refused at the end, and nobody was
+/// answered since. A lane whose clients have nothing to do does not notice either way.
+fn is_lost(lanes: &[Ended]) -> bool {
+    let since = lanes.iter().filter_map(|lane| lane.lost_since).min();
+    since.is_some_and(|since| lanes.iter().all(|lane| lane.answered_at <= since))
 }
 
 /// How a run goes on after its preparation.

@@ -20,12 +20,21 @@ const GAP: Interval = 86_400;
 
 /// Reads a record.
 ///
+/// # Errors
+/// As [`evidence_of_run`].
+pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
+    evidence_of_run(archive, None)
+}
+
+/// Reads the record of a run of which it is known how it ended, for the case that the record could
+/// not be told any more.
+///
 /// Of a killed run, the evidence ends with the last interval that is whole, and the requests that
 /// were open there are unsent: nobody was left to give them up.
 ///
 /// # Errors
 /// The record is damaged, or its plan is one that this version does not understand.
-pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
+pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evidence, RecordError> {
     let header = archive.header();
     let plan = plan(archive)?;
     let end = match archive.end() {
@@ -36,7 +45,7 @@ pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
         is_virtual: header.pace == Pace::Virtual,
         threads: header.lanes,
         steps: Steps::new(archive.grid(), end, plan.probe),
-        ended: archive.end().map(|end| how(end.kind)),
+        ended: archive.end().map(|end| end.kind).or(known).map(how),
         jobs: Vec::new(),
         events: archive.events()?,
         client: client(archive)?,

@@ -257,9 +257,9 @@ impl Listener for Scribe {
                 rows: *rows,
                 bytes: *bytes,
             }),
-            News::TimeZero(zero) => {
+            News::TimeZero { zero, ahead } => {
                 *self.zero.lock().expect("nothing panics here") = Some(*zero);
-                self.notes.time_zero(self.now().after(ZERO_IS_AHEAD));
+                self.notes.time_zero(self.now().after(*ahead));
             }
             News::Setup { .. }
             | News::Opening
@@ -270,6 +270,3 @@ impl Listener for Scribe {
         self.next.hear(news);
     }
 }
-
-/// Time zero is announced this long before it is.
-const ZERO_IS_AHEAD: Nanos = Nanos::from_millis(50);

@@ -8,6 +8,6 @@ mod evidence;
 mod experiment;
 mod target;
 
-pub use evidence::evidence;
+pub use evidence::{evidence, evidence_of_run};
 pub use experiment::{Done, Error, Order, load, run};
 pub use target::{TargetProblem, admit};

@@ -49,7 +49,7 @@ fn a_window_too_short_for_a_trend_does_not_say_that_nothing_is_limited() {
     let mut evidence = steady("duration = 4s\n[read]\nquery = select 1\nrate = 1000\n");
     answer_only(&mut evidence, 0, 0, PER_S / 2);
     let because =
-        "the window is too short to tell whether requests arrive faster than they are answered";
+        "requests arrive for too short a time to tell whether faster than they are answered";
     check(&evidence, Component::Unknown, because);
 }
 

@@ -133,7 +133,7 @@ fn five_seconds_are_enough_for_a_plain_overload_and_four_for_none() {
     };
     only("backlog", Status::Suspect, &short(5));
     let check = only("backlog", Status::NotPossible, &short(4));
-    assert_eq!(check.explain, "the window is shorter than 5 intervals");
+    assert_eq!(check.explain, "requests arrive in fewer than 5 intervals");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use record::{Archive, RecordError};
+use record::{Archive, EndKind, RecordError};
 use report::{About, Style, View};
 
 use crate::args::AnswerArgs;
@@ -14,20 +14,20 @@ use crate::exit::Exit;
 const WIDTH: usize = 100;
 
 /// Prints the answer of a run that has just ended. The exit code says how that was.
-pub(crate) fn of_run(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
-    let view = give(path, args)?;
+pub(crate) fn of_run(path: &Path, end: EndKind, args: AnswerArgs) -> Result<Exit, Complaint> {
+    let view = give(path, Some(end), args)?;
     Ok(Exit::of_run(view.evidence.ended, &view.summary, args.strict))
 }
 
 /// Prints the answer of a record. The exit code says what the result is worth: that the run was
 /// interrupted, or lost its target, is no failure of whoever reads of it.
 pub(crate) fn of_record(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
-    let view = give(path, args)?;
+    let view = give(path, None, args)?;
     Ok(Exit::of_verdict(&view.summary, args.strict))
 }
 
-fn give(path: &Path, args: AnswerArgs) -> Result<View, Complaint> {
-    let view = view(path).map_err(|error| Complaint::of(&error))?;
+fn give(path: &Path, end: Option<EndKind>, args: AnswerArgs) -> Result<View, Complaint> {
+    let view = view(path, end).map_err(|error| Complaint::of(&error))?;
     if args.json {
         let document = report::json(&view);
         let text =
@@ -41,9 +41,9 @@ fn give(path: &Path, args: AnswerArgs) -> Result<View, Complaint> {
     Ok(view)
 }
 
-fn view(path: &Path) -> Result<View, RecordError> {
+fn view(path: &Path, end: Option<EndKind>) -> Result<View, RecordError> {
     let archive = Archive::open(path)?;
-    Ok(View::new(About::of(&archive)?, lab::evidence(&archive)?))
+    Ok(View::new(About::of(&archive)?, lab::evidence_of_run(&archive, end)?))
 }
 
 /// Writes to stdout. A reader that has seen enough is no error.

@@ -49,7 +49,7 @@ pub(crate) fn conclude(done: Done, args: AnswerArgs) -> Result<Exit, Complaint> 
     if let Some(error) = &done.record_error {
         Complaint::of(error).print();
     }
-    answer::of_run(&done.record, args)
+    answer::of_run(&done.record, done.end, args)
 }
 
 fn unreachable(reason: &str) -> Complaint {

@@ -48,7 +48,12 @@ fn a_disk_that_is_full_in_real_time_stops_the_run_before_its_end() {
     let ran = Running::of(&mut limited(&place, 600, &args)).ends().expect(3);
     assert!(ran.stderr.contains("cannot go on writing the record `"), "{}", ran.stderr);
     assert!(ran.stdout.contains("INVALID"), "{}", ran.stdout);
-    place.assay(&["report", "r.assay"]).expect(3);
+    let report = place.assay(&["report", "r.assay", "--json"]).expect(3).json();
+    // The window ends with the last second that is in the record.
+    let rate = report["jobs"][0]["throughput_per_s"].as_f64().unwrap();
+    let window = report["window"]["end_s"].as_f64().unwrap();
+    assert!(window == 0.0 || (440.0..560.0).contains(&rate), "{rate}/s in {window} s");
+    assert_eq!(report["run"]["ended"], "recorder-failed");
 }
 
 #[test]
@@ -67,4 +72,20 @@ fn a_disk_without_room_for_a_record_is_an_error_and_leaves_nothing() {
     let ran = Ran::of(&mut limited(&place, 8, &args)).refuses(&["cannot create the record `"]);
     assert!(ran.stderr.contains("r.assay"), "{}", ran.stderr);
     assert_eq!(place.names(), ["w.ini"]);
+}
+
+/// What was handed over last is written when the run ends, and may be what finds no room.
+#[test]
+fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
+    let place = Place::with(
+        "duration = 14s\n[a]\nquery = select 1\nrate = 500\n[b]\nquery = select 2\nrate = 500\n",
+    );
+    let url = "sim:mmc?service=1ms&servers=64";
+    let args = ["run", "w.ini", "--virtual", "--url", url, "--json", "--out", "r.assay"];
+    let ran = Running::of(&mut limited(&place, 280, &args)).ends().expect(3);
+    assert!(ran.stderr.contains("cannot go on writing the record `"), "{}", ran.stderr);
+    // Even the word that it failed may have found no room in the record.
+    let summary = ran.json();
+    assert_eq!(summary["run"]["ended"], "recorder-failed");
+    assert_eq!(summary["jobs"][0]["scheduled"], 0);
 }

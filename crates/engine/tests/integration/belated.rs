@@ -6,11 +6,15 @@ use driver::{Connection, Driver, Error, Insert, Simulated, StatementId, Table, W
 use engine::{Honest, Stop};
 use record::Kind;
 use rt::Rt;
+use workload::Pacing;
 
 use crate::support::{Estimate, JOB, constant, plan, poisson, run_on, virtually};
 
 /// How much later than it happens the engine hears of the end of a request.
 const LATER: Nanos = Nanos::from_micros(800);
+
+/// How long a connection takes to close.
+const CLOSING: Nanos = Nanos::from_secs(1);
 
 #[derive(Clone)]
 struct Belated(Simulated);
@@ -64,6 +68,7 @@ impl Connection for BelatedConnection {
     }
 
     async fn close(self) {
+        self.rt.sleep(CLOSING).await;
         self.inner.close().await;
     }
 
@@ -85,4 +90,16 @@ fn nothing_is_assigned_before_it_is_noticed() {
     let parts = mean(Kind::SendLag) + mean(Kind::Wait) + mean(Kind::Service);
     let whole = mean(Kind::Response);
     assert!((parts / whole - 1.0).abs() < 0.01, "{parts} s is not {whole} s");
+}
+
+/// A run that ends with its requests is not longer by the closing of its connections.
+#[test]
+fn closing_connections_is_no_part_of_a_run() {
+    let mut plan = plan(Pacing::Closed { clients: 1, think: None }, 0.0, 60.0, 1);
+    (plan.duration, plan.jobs[0].count) = (None, Some(10));
+    let driver = Belated(Simulated::new(constant(500, None), plan.seed));
+    let (totals, finished) = run_on::<_, Honest>(&plan, driver, &virtually(1), &Stop::default());
+    assert_eq!(totals.job(JOB).window.counts.balance.completed(), 10);
+    let length = finished.measured.expect("it was measured").length;
+    assert_eq!(length, (Nanos::from_micros(500) + LATER) * 10);
 }

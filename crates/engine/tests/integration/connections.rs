@@ -5,12 +5,17 @@ use std::sync::Arc;
 use base::{Class, Clock, Code, Nanos, Placeholders, Stamp};
 use driver::{Driver, Error, Insert, Simulated};
 use engine::{Failed, Honest, LaneOutlet, Silence, Stop, run};
-use record::{EventKind, Grid, MemoryOutlet, Totals};
+use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
-use workload::Pacing;
+use workload::{Overrides, Pacing, Plan};
 
 use crate::support::{JOB, constant, even, plan, run_on, virtually};
+
+fn plan_of(file: &str) -> Plan {
+    let (plan, diagnostics) = workload::plan(file, &Overrides::default());
+    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
+}
 
 /// A thread without a connection could send nothing of its part of the schedule.
 #[test]
@@ -75,4 +80,83 @@ fn a_job_that_lost_all_its_connections_to_others_waits_for_one() {
         let limits = totals.events.iter().filter(|event| event.kind == EventKind::ConnectionLimit);
         assert_eq!(limits.count(), 0, "nothing is no limit");
     }
+}
+
+/// A server that was away and is full when it comes back is asked again after a while, not at once.
+#[test]
+fn a_server_that_is_full_after_an_outage_is_not_asked_without_a_pause() {
+    let file = "duration = 8s\ndrain = 2s\nconnections = 2\nmax-connections = 40\n\
+                [a]\nquery = select 1\nrate = 40\nconcurrency = 4\n\
+                [b]\nquery = select 1\nrate = 0.2865\narrival = uniform\nconcurrency = 4\n\
+                [d]\nquery = select 1 /* sim: service=500ms */\nrate = 400\nstart = 4260ms\n";
+    let plan = plan_of(file);
+    let outages = vec![Stamp(2_000_000_000)..Stamp(4_000_000_000)];
+    let config = Config { outages, max_connections: Some(12), ..constant(10_000, None) };
+    let server = Simulated::new(config, plan.seed);
+    // Without a pause, this never ends.
+    let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(2), &Stop::default());
+    let counts = totals.job(JOB).window.counts;
+    assert_eq!(counts.arrivals, counts.balance.scheduled());
+    let ended = totals.events.iter().filter(|event| event.kind == EventKind::OutageEnded);
+    assert_eq!(ended.count(), 2, "for each thread");
+}
+
+/// The connections of a burst are made although nothing arrives after it.
+#[test]
+fn a_job_grows_for_what_waits_when_its_schedule_is_over() {
+    let wait = |count| {
+        let file = format!(
+            "duration = 20s\n[a]\nquery = select 1\nevery = 1s\nbatch-size = 100\n\
+             count = {count}\n"
+        );
+        let plan = plan_of(&file);
+        let connect = Nanos::from_millis(5);
+        let config = Config { connect, ..constant(1_000_000, None) };
+        let server = Simulated::new(config, plan.seed);
+        let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(1), &Stop::default());
+        totals.job(JOB).window.histograms.of(Kind::Wait).max()
+    };
+    let second = Nanos::from_secs(1).0;
+    assert!(wait(1) < second / 10, "{}", wait(1));
+    assert!(wait(2) < second / 10, "{}", wait(2));
+}
+
+/// A lane that has no client, or one with nothing to do, does not know that the target is lost.
+#[test]
+fn a_target_that_one_thread_lost_is_lost_unless_another_is_answered() {
+    for job in ["rate = 40\nconcurrency = 4", "concurrency = 1"] {
+        let plan = plan_of(&format!("duration = 6s\ndrain = 1s\n[a]\nquery = select 1\n{job}\n"));
+        let lost = |threads, outage_s: u64| {
+            let outages = vec![Stamp(2_000_000_000)..Stamp(outage_s * 1_000_000_000)];
+            let config = Config { outages, ..constant(1_000, None) };
+            let server = Simulated::new(config, plan.seed);
+            let no_stop = Stop::default();
+            let (_, finished) = run_on::<_, Honest>(&plan, server, &virtually(threads), &no_stop);
+            finished.measured.expect("it was measured").target_lost
+        };
+        for threads in [1, 2, 3] {
+            assert!(lost(threads, 100), "{job} on {threads} threads");
+            assert!(!lost(threads, 4), "{job} on {threads} threads");
+        }
+    }
+}
+
+/// A load takes as long as until its last commit, and a writer too many is no fault of its rows.
+#[test]
+fn a_load_goes_on_with_the_writers_that_have_a_connection() {
+    let file = "[load t]\nrows = 3k\nbatch = 1000\ncolumns = id: row()\nwriters = 3\n\
+                [read]\nquery = select 1\nconcurrency = 1\ncount = 1\n";
+    let plan = plan_of(file);
+    let loaded = |most| {
+        let config = Config { max_connections: Some(most), ..constant(1_001, Some(1)) };
+        let server = Simulated::new(config, plan.seed);
+        let memory = MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &[1]));
+        let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+        let (stop, listener) = (Stop::default(), Arc::new(Silence));
+        run(&plan, server, &virtually(1), outlet, &stop, listener).map(|finished| finished.loaded)
+    };
+    let tables = loaded(2).unwrap();
+    assert_eq!((tables[0].rows, tables[0].took), (3_000, Nanos::from_millis(3_003)));
+    let Err(Failed::Unreachable(error)) = loaded(1) else { panic!("nobody could write") };
+    assert_eq!(error.class(), Class::TooManyConnections);
 }

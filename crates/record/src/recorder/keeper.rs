@@ -20,7 +20,7 @@ use super::roll::{Complete, Roll};
 use crate::archive::{RecordError, Trouble, Writer};
 use crate::delivery::{Delivery, Event, EventKind, LateBatch, Returned};
 use crate::facts::{ClientSample, End, EndKind, Header, Pace};
-use crate::grid::Grid;
+use crate::grid::{Grid, Interval};
 
 /// How long anything stays unsaved in real time if the intervals do not become complete: longer
 /// than an interval, so that their rhythm leads.
@@ -50,6 +50,8 @@ pub(super) struct Keeper {
     events: u64,
     /// Intervals that became complete since the last transaction.
     complete: u32,
+    /// The last interval that is part of the record with all that came before it.
+    saved: Option<Interval>,
     /// Since when there is something that is not part of the record.
     unsaved_since: Option<Stamp>,
     /// How the run ended, or that there was none, once that is known.
@@ -74,6 +76,7 @@ impl Keeper {
             late: Vec::new(),
             events: 0,
             complete: 0,
+            saved: None,
             unsaved_since: None,
             last_words: None,
             health,
@@ -183,6 +186,7 @@ impl Keeper {
     fn save(&mut self) -> Result<(), Trouble> {
         self.add_late()?;
         self.books.save()?;
+        self.saved = self.roll.last_complete();
         self.complete = 0;
         self.unsaved_since = None;
         Ok(())
@@ -248,7 +252,7 @@ impl Keeper {
     fn close(&mut self) -> Result<(), Trouble> {
         self.turn()?;
         self.add_late()?;
-        match self.last_words.take().flatten() {
+        match self.last_words.clone().flatten() {
             Some(end) => self.books.seal(&end, self.events.saturating_sub(EVENTS)),
             None => self.books.save(),
         }
@@ -280,7 +284,7 @@ impl Keeper {
 
     /// Tries to say in the record why it ends where it does.
     fn mark_as_failed(&mut self, error: &RecordError) {
-        let at = self.roll.last_complete().map_or(Nanos::ZERO, |last| self.grid.end(last));
+        let at = self.saved.map_or(Nanos::ZERO, |last| self.grid.end(last));
         let cause = std::error::Error::source(error);
         let text = cause.map_or_else(|| error.to_string(), ToString::to_string);
         let end = End { at, kind: EndKind::RecorderFailed, text };

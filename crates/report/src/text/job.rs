@@ -183,7 +183,9 @@ fn numbers(times: &Distribution) -> impl Iterator<Item = String> + use<> {
 
 /// A remark on the times of requests that had no answer.
 fn remark_on_aged(job: &JobSummary) -> Option<String> {
-    let (timeouts, unsent) = (job.counts.timeouts, job.counts.balance.unsent());
+    // Of requests that were open when a run was killed, not all have an age.
+    let timeouts = job.counts.timeouts;
+    let unsent = job.response.count.saturating_sub(job.counts.balance.completed() + timeouts);
     let mut aged = Vec::new();
     if timeouts > 0 {
         aged.push(count(timeouts, "timeout"));
