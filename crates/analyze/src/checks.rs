@@ -73,10 +73,11 @@ impl<'a> Findings<'a> {
     }
 
     /// Errors of a job that it does not accept. What an overloaded job had in flight when the run
-    /// had drained is a part of its backlog and no failure of its own.
+    /// had drained is a part of its backlog and no failure of its own; nor is what a user gave up.
     fn unexpected(&self, place: usize) -> u64 {
         let counts = &self.counts[place];
-        let drained = match self.is_overloaded(place) {
+        let was_interrupted = self.evidence.ended == Some(HowEnded::Interrupted);
+        let drained = match was_interrupted || self.is_overloaded(place) {
             true => self.evidence.jobs[place].failed_with(Code::DRAIN),
             false => 0,
         };

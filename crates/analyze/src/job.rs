@@ -114,7 +114,8 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
 
 fn statements(findings: &Findings<'_>, place: usize) -> Vec<StatementSummary> {
     let plan = &findings.evidence.plan.jobs[place];
-    if plan.statements.len() < 2 {
+    // Of a request that is one statement, sent once, they would say the same as its service time.
+    if plan.statements.len() < 2 && !plan.transaction && plan.retry.is_none() {
         return Vec::new();
     }
     let job = &findings.evidence.jobs[place];

@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use engine::Stop;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::exit::Exit;
@@ -15,12 +15,15 @@ use crate::exit::Exit;
 /// something hangs that does not listen.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
-/// Listens for SIGINT and SIGTERM for the rest of the program's life.
+/// Listens for SIGINT, SIGTERM and the end of the terminal (SIGHUP) for the rest of the program's life.
 ///
 /// # Errors
 /// The operating system refuses a handler.
 pub(crate) fn listen(stop: Stop) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    if !ignores_hangup() {
+        signals.add_signal(SIGHUP)?;
+    }
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for (count, _) in signals.forever().enumerate() {
             match count {
@@ -38,6 +41,14 @@ pub(crate) fn listen(stop: Stop) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Whether the program was started by `nohup` or the like, to outlive its terminal.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 << (SIGHUP - 1) != 0)
 }
 
 fn say(words: &str) {

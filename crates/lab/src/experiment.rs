@@ -100,9 +100,9 @@ pub fn run(
     watch: impl FnOnce(LiveView),
 ) -> Result<Done, Error> {
     let (target, seed) = (order.target.clone(), order.plan.seed);
-    let is_virtual = order.options.is_virtual;
+    let options = order.options.clone();
     let work = Recording { order, listener, watch };
-    match with_driver(&target, seed, is_virtual, work) {
+    match with_driver(&target, seed, &options, work) {
         Ok(outcome) => outcome,
         Err(problem) => Err(Error::Target(problem)),
     }

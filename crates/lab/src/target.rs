@@ -4,6 +4,7 @@ use std::fmt;
 
 use base::{Class, Endpoint, Seed, Target, TargetError, TargetKind};
 use driver::{Driver, Null, Simulated, Sqlite};
+use engine::Options;
 use sim::Config;
 
 /// Why there is no driver for a target.
@@ -67,16 +68,18 @@ pub(crate) trait WithDriver {
 pub(crate) fn with_driver<W: WithDriver>(
     target: &Target,
     seed: Seed,
-    is_virtual: bool,
+    options: &Options,
     work: W,
 ) -> Result<W::Output, TargetProblem> {
-    admit(target, is_virtual)?;
+    admit(target, options.is_virtual)?;
+    // Whoever has loaded before means a database that is there.
+    let open = if options.loaded { Sqlite::open_existing } else { Sqlite::open };
     match target.kind {
         TargetKind::Sim => match simulation(target)? {
             None => Ok(work.call(Null)),
             Some(config) => Ok(work.call(Simulated::new(config, seed))),
         },
-        TargetKind::Sqlite => match Sqlite::open(target) {
+        TargetKind::Sqlite => match open(target) {
             Ok(driver) => Ok(work.call(driver)),
             Err(error) if error.class() == Class::Disconnect => Ok(work.unreachable(error)),
             Err(error) => Err(TargetProblem::Database(error)),

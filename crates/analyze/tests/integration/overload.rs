@@ -1,6 +1,6 @@
 //! Loads beyond the capacity, and loads that only look like it.
 
-use analyze::{Evidence, Status, Step, summarize};
+use analyze::{Evidence, HowEnded, Status, Step, summarize};
 use base::{Class, Code, Nanos, Seed, Stamp, Stream};
 use record::{Balance, Counts};
 use sim::{Config, Hints, Server, Service};
@@ -96,6 +96,9 @@ fn what_the_drain_gave_up_is_a_failure_only_without_an_overload() {
     turn_bad(&mut evidence, 0, 59, [900, 0, 0]);
     evidence.jobs[0].failures = vec![(Class::Timeout, Code::DRAIN, 900)];
     assert_eq!(check("errors", &evidence).status, Status::Invalid);
+    evidence.ended = Some(HowEnded::Interrupted);
+    assert_eq!(check("errors", &evidence).status, Status::Pass);
+    evidence.ended = Some(HowEnded::Completed);
     answer_only(&mut evidence, 0, 0, 500);
     only("backlog", Status::Suspect, &evidence);
     evidence.jobs[0].failures[0].1 = Code::TIMEOUT;

@@ -173,3 +173,25 @@ fn a_folder_means_its_experiment() {
     place.write("experiment.ini", "[read]\nquery = select 1\nrat = 1\n");
     place.assay(&["check", "."]).refuses(&[" --> ./experiment.ini:3:1", "`rate`?"]);
 }
+
+/// A mistyped name must not make an empty database that looks like one that was loaded.
+#[test]
+fn what_is_said_to_be_loaded_must_be_there() {
+    let place = Place::with("[read]\nquery = select 1\n");
+    for (url, words) in [
+        ("sqlite:tpyo.db", "there is no database file"),
+        ("sqlite:", "a temporary database has no rows yet"),
+    ] {
+        let ran = place.assay(&["run", "w.ini", "--loaded", "--url", url]).expect(4);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    assert_eq!(place.names(), ["w.ini"]);
+}
+
+#[test]
+fn a_folder_where_no_file_can_be_made_is_told_from_one_that_is_not_there() {
+    let place = Place::with("[read]\nquery = select 1\n");
+    let ran = place.assay(&["run", "w.ini", "--url", "sqlite:/sys/assay-test.db"]).expect(4);
+    assert!(ran.stderr.contains("cannot open the database file"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("No such file"), "{}", ran.stderr);
+}

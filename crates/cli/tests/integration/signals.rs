@@ -1,5 +1,7 @@
 //! The first signal ends a run cleanly, the second at once.
 
+use std::process::{Command, Stdio};
+
 use nix::sys::signal::Signal;
 
 use crate::support::{Place, Running, assert_balanced, check, job, number};
@@ -50,6 +52,22 @@ fn an_interrupt_ends_the_run_cleanly() {
 #[test]
 fn a_request_to_terminate_ends_the_run_cleanly() {
     a_signal_ends_the_run_cleanly(Signal::SIGTERM);
+}
+
+#[test]
+fn the_end_of_the_terminal_ends_the_run_cleanly() {
+    a_signal_ends_the_run_cleanly(Signal::SIGHUP);
+}
+
+#[test]
+fn a_run_that_is_to_outlive_its_terminal_does() {
+    let place = Place::with("duration = 3s\n[read]\nquery = select 1\nrate = 20\n");
+    let mut command = Command::new("nohup");
+    command.arg(env!("CARGO_BIN_EXE_assay")).args(["run", "w.ini", "--url", "sim:mm1", "--json"]);
+    let mut run = Running::of(command.current_dir(place.path()).stdin(Stdio::null()));
+    run.says("00:01 read:");
+    run.signal(Signal::SIGHUP);
+    assert_eq!(run.ends().json()["run"]["ended"], "completed");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! SQLite's words (<https://www.sqlite.org/rescode.html>).
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use base::{Class, Code};
@@ -24,7 +25,7 @@ pub(super) fn fault_at_connect(path: &Path, error: rusqlite::Error) -> Error {
     let (code, words) = taken_apart(error);
     let file = path.display();
     let cause = match code & PRIMARY {
-        ffi::SQLITE_CANTOPEN => File::open(path).err(),
+        ffi::SQLITE_CANTOPEN => why_not_opened(path),
         _ => None,
     };
     let (class, message) = match cause {
@@ -38,6 +39,22 @@ pub(super) fn fault_at_connect(path: &Path, error: rusqlite::Error) -> Error {
         None => (Class::Disconnect, format!("cannot use the database file `{file}`: {words}")),
     };
     Error::new(class, Code::new(name(code)), message)
+}
+
+/// Why a file cannot be opened, or made where there is none.
+fn why_not_opened(path: &Path) -> Option<io::Error> {
+    let cause = File::open(path).err()?;
+    if cause.kind() != io::ErrorKind::NotFound {
+        return Some(cause);
+    }
+    match File::create_new(path) {
+        Ok(_) => {
+            // It was only to be seen whether this is possible.
+            let _ = std::fs::remove_file(path);
+            Some(cause)
+        }
+        Err(cause) => Some(cause),
+    }
 }
 
 /// Why a text was not prepared although SQLite has nothing against it.

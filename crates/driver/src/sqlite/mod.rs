@@ -119,6 +119,18 @@ impl Sqlite {
         })
     }
 
+    /// Finds the database file that a target names, and makes none.
+    ///
+    /// # Errors
+    /// As [`Sqlite::open`], and class `Disconnect` if there is no such file.
+    ///
+    /// # Panics
+    /// If the target is no `sqlite:` target.
+    pub fn open_existing(target: &Target) -> Result<Sqlite, Error> {
+        Place::find(&target.endpoint)?.must_exist()?;
+        Sqlite::open(target)
+    }
+
     /// Makes sure that [`Sqlite::open`] has nothing to say against the URL as it is written.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ pub(super) struct Place {
     /// Whether there was no such file.
     pub(super) is_new: bool,
     /// The folder that goes when this place does.
-    _folder: Option<TemporaryFolder>,
+    folder: Option<TemporaryFolder>,
 }
 
 impl Place {
@@ -44,7 +44,18 @@ impl Place {
                  set TMPDIR or name a file: sqlite:FILE"
             ))
         })?;
-        Ok(Place { path: folder.0.join("database"), is_new: true, _folder: Some(folder) })
+        Ok(Place { path: folder.0.join("database"), is_new: true, folder: Some(folder) })
+    }
+
+    /// Makes sure that there is something already.
+    pub(super) fn must_exist(&self) -> Result<(), Error> {
+        match self.is_new {
+            false => Ok(()),
+            true if self.folder.is_some() => {
+                Err(unusable("a temporary database has no rows yet: name a file".to_owned()))
+            }
+            true => Err(unusable(format!("there is no database file `{}`", self.path.display()))),
+        }
     }
 
     /// Makes sure that an endpoint can name a database at all, without a look at it.
@@ -82,7 +93,7 @@ impl Place {
                 "there is no directory `{}` for the database file `{shown}`; make it first",
                 parent.display()
             ))),
-            _ => Ok(Place { path: absolute, is_new, _folder: None }),
+            _ => Ok(Place { path: absolute, is_new, folder: None }),
         }
     }
 }
