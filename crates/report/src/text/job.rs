@@ -37,6 +37,9 @@ pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     if let (Pacing::Closed { .. }, 1..) = (pacing, job.response.count) {
         page.note(CLOSED);
     }
+    if let Some(remark) = remark_on_part(view, place) {
+        page.note(&remark);
+    }
     write_errors(page, job);
     write_statements(page, job);
     if let Some(remark) = remark_on_transaction(job).filter(|_| *is_transaction) {
@@ -179,6 +182,24 @@ fn numbers(times: &Distribution) -> impl Iterator<Item = String> + use<> {
     let quantiles = times.quantiles_ns.map(|ns| ns as f64);
     let moments = [times.mean_ns, times.stddev_ns];
     moments.into_iter().chain(quantiles).chain([times.max_ns as f64]).map(time)
+}
+
+/// A remark on a job that was there for a part of the window only.
+fn remark_on_part(view: &View, place: usize) -> Option<String> {
+    let job = &view.evidence.plan.jobs[place];
+    let (begin, end) = (view.evidence.steps.warmup(), view.evidence.end());
+    let began = (job.start > begin).then(|| format!("began at {}", span(job.start)));
+    let stopped = job.stop.filter(|stop| *stop < end);
+    let stopped = stopped.map(|stop| format!("ended at {}", span(stop)));
+    let counted = job.count.filter(|_| view.evidence.plan.duration.is_some());
+    let what = if job.arrivals().is_some() { "arrival" } else { "request" };
+    let counted = counted.map(|most| format!("had {} to make", count(most, what)));
+    let part: Vec<String> = began.into_iter().chain(stopped).chain(counted).collect();
+    let part = (!part.is_empty()).then(|| part.join(" and "))?;
+    Some(format!(
+        "the job {part}: throughput is over the whole window of {}",
+        span(view.evidence.window_length())
+    ))
 }
 
 /// A remark on the times of requests that had no answer.

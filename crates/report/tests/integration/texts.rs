@@ -1,5 +1,6 @@
 //! What the answer of a run says to people.
 
+use base::Nanos;
 use report::{Style, text};
 
 use crate::cases;
@@ -85,4 +86,20 @@ fn colours_mark_the_verdict_and_change_no_word() {
     let mut plain = parts.next().unwrap().to_owned();
     parts.for_each(|part| plain.push_str(part.split_once('m').unwrap().1));
     assert_eq!(plain, text(&view, &Style::PLAIN));
+}
+
+/// Rates are over the window, as in the document; a job that was there for a part of it says so.
+#[test]
+fn a_job_that_was_there_for_a_part_of_the_window_says_so() {
+    let mut case = cases::open();
+    let seconds = |job: &mut workload::Job, start, stop| {
+        (job.start, job.stop) = (Nanos::from_secs(start), Some(Nanos::from_secs(stop)));
+    };
+    seconds(&mut case.evidence.plan.jobs[0], 25, 30);
+    let said = text(&case.view(), &Style::PLAIN).replace("\n  ", " ");
+    let words =
+        "the job began at 25 s and ended at 30 s: throughput is over the whole window of 50 s";
+    assert!(said.contains(words), "{said}");
+    let whole = text(&cases::open().view(), &Style::PLAIN);
+    assert!(!whole.contains("over the whole window"), "{whole}");
 }
