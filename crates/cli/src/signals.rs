@@ -15,7 +15,8 @@ use crate::exit::Exit;
 /// something hangs that does not listen.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
-/// Listens for SIGINT, SIGTERM and the end of the terminal (SIGHUP) for the rest of the program's life.
+/// Listens for SIGINT, SIGTERM and the end of the terminal (SIGHUP) for the rest of the program's
+/// life.
 ///
 /// # Errors
 /// The operating system refuses a handler.
