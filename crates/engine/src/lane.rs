@@ -267,7 +267,12 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     pub(crate) fn note_connection_limit(&self, crew: &Crew, error: &Error) {
         if crew.most_clients.get() > crew.connected.get() {
             crew.most_clients.set(crew.connected.get());
-            let text = format!("{} connections are the limit: {error}", crew.connected.get());
+            let consequence = match crew.job.pacing {
+                Pacing::Closed { .. } => ", and clients without one send nothing",
+                Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. } => "",
+            };
+            let connections = crew.connected.get();
+            let text = format!("{connections} connections are the limit{consequence}: {error}");
             let kind = EventKind::ConnectionLimit;
             self.ledger.borrow_mut().event(self.rt.now(), Some(crew.index), kind, text);
         }

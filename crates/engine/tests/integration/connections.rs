@@ -160,3 +160,15 @@ fn a_load_goes_on_with_the_writers_that_have_a_connection() {
     let Err(Failed::Unreachable(error)) = loaded(1) else { panic!("nobody could write") };
     assert_eq!(error.class(), Class::TooManyConnections);
 }
+
+#[test]
+fn a_closed_job_says_that_some_of_its_clients_send_nothing() {
+    let plan = plan_of("duration = 5s\n[a]\nquery = select 1\nconcurrency = 8\ncount = 100\n");
+    let config = Config { max_connections: Some(5), ..constant(1_000, None) };
+    let server = Simulated::new(config, plan.seed);
+    let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(1), &Stop::default());
+    // Every eighth number belongs to each client.
+    assert_eq!(totals.job(JOB).window.counts.balance.completed(), 5 * 13 - 1);
+    let text = &totals.events[0].text;
+    assert!(text.starts_with("5 connections are the limit, and clients without one"), "{text}");
+}
