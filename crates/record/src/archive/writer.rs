@@ -17,8 +17,8 @@ use crate::grid::{Grid, Interval};
 use crate::histogram::{Histograms, Kind};
 use crate::tally::Failures;
 
-/// How long a transaction waits for somebody who reads the record. Lanes hold what they hand over
-/// for at least as long.
+/// How long a transaction waits for somebody who reads the record. The lanes of a run with a few
+/// jobs hold what they hand over for at least as long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a record holds of one job in one interval, but for its histograms.

@@ -10,7 +10,7 @@ use super::statement::Binding;
 use crate::expr::{Node, Variables};
 use crate::generate::{Family, LONGEST_TEXT};
 use crate::keys::Owner;
-use crate::plan::{Job, OnError, Piece, Statement};
+use crate::plan::{Job, OnError, Piece, Schedule, Statement};
 use crate::read::{Entry, Section};
 use crate::wording::quoted;
 
@@ -62,6 +62,7 @@ impl<'f> Checker<'f> {
         };
         self.size(&job, &fields);
         self.total_load(&job, &fields);
+        self.first_arrival(&job, &fields, duration);
         job
     }
 
@@ -104,6 +105,21 @@ impl<'f> Checker<'f> {
             }
         }
         (start, stop)
+    }
+
+    /// Warns of a timetable whose first time is behind the end.
+    fn first_arrival(&mut self, job: &Job, fields: &Fields<'f>, duration: Option<Nanos>) {
+        let Some((Schedule::Every(period), _)) = job.arrivals() else { return };
+        let end = job.stop.or(duration).filter(|end| job.start < *end);
+        if let (Some(entry), Some(end)) = (fields.one("every"), end)
+            && job.start + period >= end
+        {
+            self.sink.warning(|| {
+                let first = quoted(&(job.start + period).to_string());
+                let message = format!("the first time is at {first}, and the job ends before");
+                entry.whole().warning(message).help("make the run longer, or `every` shorter")
+            });
+        }
     }
 
     /// Complains about requests that come faster than any generator sends them.

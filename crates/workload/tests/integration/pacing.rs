@@ -331,6 +331,30 @@ error: the jobs up to here together would send 11,000,000 requests per second, a
 }
 
 #[test]
+fn a_timetable_that_never_comes_to_its_first_time_is_a_warning() {
+    check(
+        r#"
+duration = 10s
+[read]
+query = select 1
+every = 10s
+[write]
+query = select 1
+every = 9s
+"#,
+        r#"
+warning: the first time is at `10s`, and the job ends before
+ --> mail.ini:4:1
+  |
+4 | every = 10s
+  | ^^^^^^^^^^^
+  |
+  = help: make the run longer, or `every` shorter
+"#,
+    );
+}
+
+#[test]
 fn a_job_lives_inside_the_run() {
     check(
         r#"
