@@ -26,8 +26,13 @@ pub(crate) fn listen(stop: Stop) -> io::Result<()> {
         signals.add_signal(SIGHUP)?;
     }
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for (count, _) in signals.forever().enumerate() {
-            match count {
+        let mut before = 0;
+        for signal in signals.forever() {
+            // A terminal that is closed may say so twice, by the kernel and by its shell.
+            if signal == SIGHUP && before > 0 {
+                continue;
+            }
+            match before {
                 0 => {
                     stop.interrupt();
                     say("ending the run: what is under way is finished; once more ends it at once");
@@ -39,6 +44,7 @@ pub(crate) fn listen(stop: Stop) -> io::Result<()> {
                 }
                 _ => end_now(),
             }
+            before += 1;
         }
     })?;
     Ok(())
