@@ -35,6 +35,9 @@ struct System {
     source: Source,
     service: Service,
     servers: u32,
+    /// How many requests may be in the system; the next one is refused. Without a limit, nobody
+    /// counts them.
+    capacity: Option<usize>,
     timeout_s: f64,
     warmup_s: f64,
     length_s: f64,
@@ -62,6 +65,7 @@ impl System {
             source,
             service: config.service,
             servers: workers.or(config.servers).expect("something limits the requests in service"),
+            capacity: config.capacity.map(|places| places as usize),
             timeout_s: job.timeout.unwrap_or(Nanos::MAX).as_secs_f64(),
             warmup_s: plan.warmup.as_secs_f64(),
             length_s: plan.duration.expect("an oracle ends").as_secs_f64(),
@@ -73,6 +77,7 @@ impl System {
         let mut replication = Replication::empty(self.length_s - self.warmup_s);
         let mut sources = vec![0.0; self.source.sources()];
         let mut servers = vec![0.0; self.servers as usize];
+        let mut inside = Vec::new();
         for number in 0.. {
             let mut draw = randomness.draw(number);
             let source = earliest(&mut sources);
@@ -80,13 +85,36 @@ impl System {
             if arrival >= self.length_s {
                 break;
             }
+            if self.is_full(&mut inside, arrival) {
+                *source = arrival;
+                self.note_refusal(&mut replication, arrival);
+                continue;
+            }
             let server = earliest(&mut servers);
             let end = server.max(arrival) + served_s(self.service, &mut draw);
             *server = end;
+            if self.capacity.is_some() {
+                inside.push(end);
+            }
             *source = arrival.max(self.source.next_after(arrival, end, &mut draw));
             self.note(&mut replication, arrival, end);
         }
         replication
+    }
+
+    /// Whether an arrival finds every place taken. `inside` are the ends of the requests in the
+    /// system.
+    fn is_full(&self, inside: &mut Vec<f64>, arrival: f64) -> bool {
+        inside.retain(|end| *end > arrival);
+        self.capacity.is_some_and(|capacity| inside.len() >= capacity)
+    }
+
+    /// Counts a request that was refused as the engine would.
+    fn note_refusal(&self, replication: &mut Replication, arrival: f64) {
+        if (self.warmup_s..self.length_s).contains(&arrival) {
+            replication.scheduled += 1;
+            replication.refused += 1;
+        }
     }
 
     /// Counts a request as the engine would: by its arrival, its completion by its end.
