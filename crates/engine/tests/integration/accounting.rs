@@ -39,16 +39,46 @@ fn invariant_1_the_schedule_is_the_same_against_a_fast_and_a_stalled_server() {
     }
 }
 
+/// Every kind of schedule that is shared out among the threads, with how many requests it brings.
+/// Poisson arrivals are not counted: their number is the seed's.
+const SCHEDULES: [(&str, Option<u64>); 13] = [
+    ("rate = 500", None),
+    ("rate = 500\narrival = uniform", Some(9_999)),
+    ("rate = 500\nconcurrency = 3", None),
+    ("rate = 500\narrival = uniform\nconcurrency = 3\nbatch-size = 4", Some(39_996)),
+    ("rate = 500\nconcurrency = 1\ncount = 777", Some(777)),
+    ("every = 700ms", Some(28)),
+    ("every = 700ms\nstart = 3s\nstop = 11s", Some(11)),
+    ("every = 300ms\nbatch-size = 7\ncount = 9", Some(63)),
+    ("rate = 90\nbatch-size = 6\nstart = 1500ms\nstop = 17s", None),
+    ("rate = 90\nbatch-size = 6\ncount = 101", Some(606)),
+    ("rate = 500\ncount = 4321", Some(4_321)),
+    ("rate = 0.3", Some(5)),
+    ("rate = 0.7\narrival = poisson\nbatch-size = 2", None),
+];
+
+/// The plan of a job that is described by its keys.
+fn twenty_seconds_of(job: &str) -> Plan {
+    let run = "duration = 20s\nwarmup = 0s\nseed = 3";
+    let text = format!("{run}\n[read]\nquery = select 1\n{job}\n");
+    let (plan, diagnostics) = workload::plan(&text, &workload::Overrides::default());
+    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
+}
+
 #[test]
 fn another_number_of_threads_gives_the_same_schedule() {
-    let plan = plan(poisson(500), 0.0, 20.0, 3);
-    let on = |threads| {
-        let server = Simulated::new(constant(1_000, Some(4)), plan.seed);
-        run_on::<_, Honest>(&plan, server, &virtually(threads), &Stop::default()).0
-    };
-    let one = on(1);
-    for threads in [2, 3, 7] {
-        assert_eq!(arrivals(&on(threads)), arrivals(&one), "{threads} threads");
+    for (job, requests) in SCHEDULES {
+        let plan = twenty_seconds_of(job);
+        let on = |threads| {
+            let server = Simulated::new(constant(1_000, Some(4)), plan.seed);
+            arrivals(&run_on::<_, Honest>(&plan, server, &virtually(threads), &Stop::default()).0)
+        };
+        let one = on(1);
+        let sum: u64 = one.iter().sum();
+        assert!(sum > 1 && requests.is_none_or(|requests| sum == requests), "{job}: {one:?}");
+        for threads in [2, 5] {
+            assert_eq!(on(threads), one, "{job}: {threads} threads");
+        }
     }
 }
 
