@@ -2,7 +2,7 @@
 
 use base::Nanos;
 use engine::{Honest, Rules};
-use record::Kind;
+use record::{Kind, Tally};
 use sim::Config;
 use sim::closed_form::{ClosedForm, MMc, Stall};
 use workload::{Pacing, Plan, Schedule};
@@ -39,23 +39,27 @@ pub(crate) fn stall_config(service_us: u64) -> Config {
     stall(service_us).1
 }
 
-pub(crate) fn stall_exact(service_us: u64, q: f64) -> f64 {
-    stall(service_us).0.quantile(q)
+/// The quantiles that the stall oracle judges.
+pub(crate) const STALL_QUANTILES: [f64; 4] = [0.90, 0.95, 0.99, 0.999];
+
+/// What the stall oracle finds wrong with the engine by some rules, as text.
+pub(crate) fn stall_findings<R: Rules>(service_us: u64) -> Vec<String> {
+    let (totals, _) = simulate_by::<R>(&stall_plan(), &stall_config(service_us));
+    judge_stall(service_us, &totals.job(JOB).window)
 }
 
-/// The quantiles of the stall oracle that are not what they should be, as text.
-pub(crate) fn stall_findings<R: Rules>(service_us: u64) -> Vec<String> {
-    let (exact, config) = stall(service_us);
-    let (totals, _) = simulate_by::<R>(&stall_plan(), &config);
+/// The numbers of a window of the stall oracle that are not what they should be, as text.
+pub(crate) fn judge_stall(service_us: u64, window: &Tally) -> Vec<String> {
+    let (exact, _) = stall(service_us);
     let mut red = Vec::new();
-    for q in [0.90, 0.95, 0.99, 0.999] {
+    for q in STALL_QUANTILES {
         let expected = exact.quantile(q);
-        let measured = Estimate::Quantile(q).of(&totals);
+        let measured = Estimate::Quantile(q).of_histogram(window.histograms.of(Kind::Response));
         if (measured - expected).abs() > (expected * 0.01).max(0.002) {
             red.push(format!("p{}: {measured} instead of {expected}", q * 100.0));
         }
     }
-    let completed = totals.job(JOB).window.counts.balance.completed();
+    let completed = window.counts.balance.completed();
     if completed != 99_999 {
         red.push(format!("{completed} requests instead of 99,999"));
     }
