@@ -20,17 +20,20 @@ use crate::say;
 pub(crate) enum Case {
     /// One closed client against the driver that answers at once, in real time.
     ClosedNull,
-    /// Arrivals into a queue, faster than 16 workers serve it, against the same in real time: what
-    /// is left is the cost of a scheduled request.
+    /// Arrivals with connections as needed, faster than they can be sent, against the same in real
+    /// time: what is left is the cost of a scheduled request. At most [`MOST_OPEN`] of them.
     OpenNull,
+    /// Such arrivals into a queue with 16 workers.
+    QueueNull,
     /// M/M/1 in virtual time.
     VirtualMm1,
 }
 
 /// The cases whose instructions are counted.
-pub(crate) const GATES: [(&str, Case); 3] = [
+pub(crate) const GATES: [(&str, Case); 4] = [
     ("closed-null", Case::ClosedNull),
     ("open-null", Case::OpenNull),
+    ("queue-null", Case::QueueNull),
     ("virtual-mm1", Case::VirtualMm1),
 ];
 
@@ -43,8 +46,14 @@ pub(crate) struct Outcome {
 
 const JOB: JobIndex = JobIndex(0);
 
-/// The arrival rate of the open case: more than the engine can send.
-const OPEN_PER_S: u64 = 10_000_000;
+/// The arrival rate of the open case and of the queue: more than the engine can send, so that it
+/// never sleeps and all that passes is its own time.
+const OVERDUE_PER_S: u64 = 10_000_000;
+
+/// The most requests of one run of the open case. An open job rejects what comes while 100,000
+/// wait, and says nowhere how many may, as a queue does. Of a run of no more than these none is
+/// rejected, however far behind the engine is.
+pub(crate) const MOST_OPEN: u64 = 100_000;
 
 /// The arrival rate of the virtual case, at a utilisation of 0.7.
 const VIRTUAL_PER_S: u64 = 700;
@@ -54,7 +63,7 @@ impl Case {
     pub(crate) fn run(self, requests: u64) -> Outcome {
         let plan = self.plan(requests);
         match self {
-            Case::ClosedNull | Case::OpenNull => in_memory(&plan, Null, false),
+            Case::ClosedNull | Case::OpenNull | Case::QueueNull => in_memory(&plan, Null, false),
             Case::VirtualMm1 => in_memory(&plan, mm1(plan.seed), true),
         }
     }
@@ -62,7 +71,11 @@ impl Case {
     fn plan(self, requests: u64) -> Plan {
         let pacing = match self {
             Case::ClosedNull => Pacing::Closed { clients: 1, think: None },
-            Case::OpenNull => queue(OPEN_PER_S),
+            Case::OpenNull => {
+                assert!(requests <= MOST_OPEN, "an open job would reject some of {requests}");
+                open(OVERDUE_PER_S)
+            }
+            Case::QueueNull => queue(OVERDUE_PER_S),
             Case::VirtualMm1 => open(VIRTUAL_PER_S),
         };
         plan(pacing, requests)
@@ -133,7 +146,7 @@ pub(crate) fn recorded(case: Case, requests: u64) -> u64 {
         Case::VirtualMm1 => {
             engine::run(&plan, mm1(plan.seed), &options, outlet, &stop, Arc::new(Silence))
         }
-        Case::ClosedNull | Case::OpenNull => {
+        Case::ClosedNull | Case::OpenNull | Case::QueueNull => {
             engine::run(&plan, Null, &options, outlet, &stop, Arc::new(Silence))
         }
     };
