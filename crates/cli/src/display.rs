@@ -8,7 +8,7 @@ mod plain;
 mod terminal;
 mod words;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -47,7 +47,11 @@ struct State {
     ends_by_itself: bool,
     is_virtual: bool,
     phase: Phase,
+    /// Whether a painter owns the end of the terminal: what others write there is painted over.
+    is_painted: bool,
     live: Option<LiveView>,
+    /// What the user was told of the end that he asked for, where the terminal is painted.
+    ending: Option<Ending>,
     /// What failed without stopping the run, to be said at the end.
     complaints: Vec<String>,
     finished: bool,
@@ -71,6 +75,14 @@ enum Phase {
     Teardown { done: usize, of: usize },
 }
 
+/// How a run ends that was asked to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Ending {
+    /// With what is under way.
+    Finishing,
+    AtOnce,
+}
+
 impl Display {
     /// The display that fits where stderr leads.
     pub(crate) fn new(quiet: bool, order: &Order) -> Display {
@@ -87,6 +99,7 @@ impl Display {
         let painter = if quiet {
             None
         } else if std::io::stderr().is_terminal() {
+            shared.lock().is_painted = true;
             Some(terminal::start(Arc::clone(&shared)))
         } else {
             Some(plain::start(Arc::clone(&shared)))
@@ -97,6 +110,15 @@ impl Display {
     /// From here on there is a picture to look at.
     pub(crate) fn watch(&self, live: LiveView) {
         self.shared.lock().live = Some(live);
+    }
+
+    /// Says how the run is going to end: within the picture, if there is one.
+    pub(crate) fn say(&self, ending: Ending) {
+        if let Some(line) = self.shared.lock().say(ending) {
+            // Whoever closed stderr does not want to know.
+            let _ = writeln!(std::io::stderr(), "\n{line}");
+        }
+        self.shared.changed.notify_all();
     }
 
     /// The run is over: takes the picture away and says what failed on the way.
@@ -176,10 +198,27 @@ impl State {
             ends_by_itself: order.plan.jobs.iter().all(ends_by_itself),
             is_virtual: order.options.is_virtual,
             phase: Phase::Starting,
+            is_painted: false,
+            ending: None,
             live: None,
             complaints: Vec::new(),
             finished: false,
         }
+    }
+
+    /// Takes note of how the run is going to end. Returns the line that is to be written if no
+    /// picture says it.
+    fn say(&mut self, ending: Ending) -> Option<&'static str> {
+        if self.is_painted && !self.finished {
+            self.ending = Some(ending);
+            return None;
+        }
+        Some(match ending {
+            Ending::Finishing => {
+                "ending the run: what is under way is finished; once more ends it at once"
+            }
+            Ending::AtOnce => "ending the run at once",
+        })
     }
 
     /// How long after time zero it is, as far as the display can tell.
@@ -197,4 +236,23 @@ impl State {
 
 fn ends_by_itself(job: &workload::Job) -> bool {
     job.count.is_some() || job.stop.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::display::picture::tests::state;
+
+    #[test]
+    fn an_end_is_said_within_the_picture_while_there_is_one() {
+        let mut plain = state();
+        let line = "ending the run: what is under way is finished; once more ends it at once";
+        assert_eq!(plain.say(Ending::Finishing), Some(line));
+        assert_eq!(plain.ending, None);
+        let mut painted = State { is_painted: true, ..state() };
+        assert_eq!(painted.say(Ending::Finishing), None);
+        assert_eq!(painted.ending, Some(Ending::Finishing));
+        let mut over = State { finished: true, ..painted };
+        assert_eq!(over.say(Ending::AtOnce), Some("ending the run at once"));
+    }
 }

@@ -1,7 +1,7 @@
 //! The first Ctrl-C ends the run cleanly, the second at once.
 
 use std::io;
-use std::io::Write;
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use engine::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use crate::display::{Display, Ending};
 use crate::exit::Exit;
 
 /// How long the end at once may take: long enough to close the record and to answer, unless
@@ -16,11 +17,11 @@ use crate::exit::Exit;
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 /// Listens for SIGINT, SIGTERM and the end of the terminal (SIGHUP) for the rest of the program's
-/// life.
+/// life, and says what each of them does where the run is shown.
 ///
 /// # Errors
 /// The operating system refuses a handler.
-pub(crate) fn listen(stop: Stop) -> io::Result<()> {
+pub(crate) fn listen(stop: Stop, display: Arc<Display>) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     if !ignores_hangup() {
         signals.add_signal(SIGHUP)?;
@@ -35,11 +36,11 @@ pub(crate) fn listen(stop: Stop) -> io::Result<()> {
             match before {
                 0 => {
                     stop.interrupt();
-                    say("ending the run: what is under way is finished; once more ends it at once");
+                    display.say(Ending::Finishing);
                 }
                 1 => {
                     stop.interrupt_at_once();
-                    say("ending the run at once");
+                    display.say(Ending::AtOnce);
                     std::thread::spawn(end_soon);
                 }
                 _ => end_now(),
@@ -56,10 +57,6 @@ fn ignores_hangup() -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.is_some_and(|mask| mask & 1 << (SIGHUP - 1) != 0)
-}
-
-fn say(words: &str) {
-    let _ = writeln!(io::stderr(), "\n{words}");
 }
 
 /// Ends the program, unless it has ended by then.

@@ -20,7 +20,6 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
         return Err(Complaint::new(sentence));
     }
     let stop = Stop::default();
-    signals::listen(stop.clone()).map_err(|error| Complaint::of(&error))?;
     let options = Options {
         threads: 1,
         cpus: Vec::new(),
@@ -31,8 +30,9 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     };
     let place = order::record(args.out.as_ref(), "load");
     let command = order::command("load", &args.file, &[]);
-    let order = order::order(&file, &args.file.file, options, place, command, stop);
+    let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let display = Arc::new(Display::of_load(args.quiet, &order));
+    signals::listen(stop, Arc::clone(&display)).map_err(|error| Complaint::of(&error))?;
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::No))?;

@@ -22,10 +22,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     }
     let options = order::options(args)?;
     let stop = Stop::default();
-    signals::listen(stop.clone()).map_err(|error| Complaint::of(&error))?;
     let place = order::record(args.out.as_ref(), "run");
-    let order = order::order(&file, &args.file.file, options, place, command(args), stop);
+    let order = order::order(&file, &args.file.file, options, place, command(args), stop.clone());
     let display = Arc::new(Display::new(args.quiet, &order));
+    signals::listen(stop, Arc::clone(&display)).map_err(|error| Complaint::of(&error))?;
     let watching = Arc::clone(&display);
     let done = lab::run(order, Arc::clone(&display) as _, |live| watching.watch(live));
     display.finish();

@@ -4,7 +4,7 @@ use base::units::grouped;
 use record::{Live, LiveJob, LiveView};
 
 use super::words::{clock, maybe_time, rate, time};
-use super::{Phase, State};
+use super::{Ending, Phase, State};
 
 /// One look at the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,10 @@ pub(super) type Row = [String; COLUMNS.len()];
 pub(super) const COLUMNS: [&str; 8] =
     ["job", "offered/s", "achieved/s", "p50", "p99", "errors", "in flight", "queued"];
 
+/// What is said after the first Ctrl-C.
+const FINISHING: &str =
+    "ending the run: what is under way is finished; Ctrl-C once more ends it at once";
+
 impl Picture {
     pub(super) fn of(state: &State) -> Picture {
         let (doing, progress) = doing(state);
@@ -36,6 +40,11 @@ impl Picture {
 }
 
 fn doing(state: &State) -> (String, Option<f64>) {
+    match state.ending {
+        Some(Ending::Finishing) => return (FINISHING.to_owned(), None),
+        Some(Ending::AtOnce) => return ("ending the run at once".to_owned(), None),
+        None => {}
+    }
     let part = |done: usize, of: usize| Some(done as f64 / of.max(1) as f64);
     match &state.phase {
         Phase::Starting => ("starting".to_owned(), None),
@@ -126,6 +135,8 @@ pub(super) mod tests {
             ends_by_itself: false,
             is_virtual: true,
             phase: Phase::Starting,
+            is_painted: false,
+            ending: None,
             live: None,
             complaints: Vec::new(),
             finished: false,
@@ -165,6 +176,18 @@ pub(super) mod tests {
             let picture = Picture::of(&State { phase, ..state() });
             assert_eq!((picture.doing.as_str(), picture.progress), (text, progress));
         }
+    }
+
+    #[test]
+    fn an_end_that_was_asked_for_is_what_the_run_is_doing() {
+        let phase = Phase::Running { zero: Stamp::ZERO };
+        let ending = State { phase, ending: Some(Ending::Finishing), ..state() };
+        let picture = Picture::of(&ending);
+        let expected =
+            "ending the run: what is under way is finished; Ctrl-C once more ends it at once";
+        assert_eq!((picture.doing.as_str(), picture.progress), (expected, None));
+        let picture = Picture::of(&State { ending: Some(Ending::AtOnce), ..ending });
+        assert_eq!(picture.doing, "ending the run at once");
     }
 
     #[test]
