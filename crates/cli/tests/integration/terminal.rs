@@ -18,11 +18,12 @@ pub(crate) struct Shown {
 
 /// Runs a program whose stderr is a terminal.
 pub(crate) fn on_a_terminal(command: &mut Command) -> Shown {
-    until_seen(command, None)
+    until_seen(command, &[])
 }
 
-/// Runs a program whose stderr is a terminal, and interrupts it once some words are on it.
-fn until_seen(command: &mut Command, words: Option<&str>) -> Shown {
+/// Runs a program whose stderr is a terminal, and interrupts it each time that the next of some
+/// words are on it.
+fn until_seen(command: &mut Command, words: &[&str]) -> Shown {
     let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
     let pty = openpty(&size, None).unwrap();
     command.env("TERM", "xterm-256color").stdout(Stdio::piped()).stderr(pty.slave);
@@ -37,13 +38,13 @@ fn until_seen(command: &mut Command, words: Option<&str>) -> Shown {
     });
     let mut terminal = File::from(pty.master);
     let mut bytes = Vec::new();
-    let mut wanted = words;
+    let mut wanted = words.iter().peekable();
     let mut piece = [0; 4_096];
     // A terminal whose other end is closed gives an error instead of an end.
     while let Ok(count @ 1..) = terminal.read(&mut piece) {
         bytes.extend_from_slice(&piece[..count]);
-        if wanted.is_some_and(|words| String::from_utf8_lossy(&bytes).contains(words)) {
-            wanted = None;
+        let seen = String::from_utf8_lossy(&bytes);
+        if wanted.next_if(|words| seen.contains(**words)).is_some() {
             kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
         }
     }
@@ -59,19 +60,30 @@ const READ: &str = "duration = 1m\n[read]\nquery = select 1\nrate = 100\n";
 fn the_live_view_draws_and_cleans_up() {
     let place = Place::with(READ);
     let mut command = place.command(&["run", "w.ini", "--url", MM1, "--out", "r.assay"]);
-    let shown = until_seen(&mut command, Some("achieved/s"));
+    let shown = until_seen(&mut command, &["achieved/s"]);
     let screen = &shown.screen;
     for words in ["w.ini on sim:mm1?service=1ms", "measuring, 00:0", "of 01:00", "in flight"] {
         assert!(screen.contains(words), "{words}: {screen:?}");
     }
     // Lines are painted over, and the last thing is that they are taken away.
-    let (erase, up) = ("\u{1b}[2K", "\u{1b}[1A");
-    assert!(screen.contains(erase) && screen.contains(up), "{screen:?}");
-    let last = screen.rfind("achieved/s").unwrap();
-    assert!(screen[last..].matches(erase).count() >= 3, "{:?}", &screen[last..]);
+    let (erase, up) = ("\u{1b}[J", "\u{1b}[4A");
+    assert!(screen.contains("\u{1b}[K"), "{screen:?}");
+    assert!(screen.ends_with(&format!("\r{up}{erase}")), "{screen:?}");
     // The answer is on stdout, which is none, and has no colours.
     let ran = shown.ran.expect(130);
     assert!(ran.stdout.contains("[read]") && !ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+}
+
+#[test]
+fn the_live_view_says_that_the_run_is_ending_and_how_to_end_it_at_once() {
+    let place = Place::with("duration = 1m\n[read]\nquery = select 1\nconcurrency = 2\n");
+    let url = "sim:md1?service=90s";
+    let mut command = place.command(&["run", "w.ini", "--url", url, "--out", "r.assay"]);
+    let words = ["achieved/s", "Ctrl-C once more ends it at once"];
+    let shown = until_seen(&mut command, &words);
+    let lead = "ending the run: what is under way is finished; ";
+    assert!(shown.screen.contains(&format!("\n{lead}{}", words[1])), "{:?}", shown.screen);
+    shown.ran.expect(130);
 }
 
 #[test]
