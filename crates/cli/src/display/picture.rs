@@ -57,7 +57,7 @@ fn doing(state: &State) -> (String, Option<f64>) {
                 "loading {table}: {} of {} rows ({} %) in {}, {}/s",
                 grouped(*rows),
                 grouped(*of),
-                tenths(*rows, *of) * 10,
+                percent(*rows, *of),
                 time(*elapsed),
                 rate(per_s)
             );
@@ -71,9 +71,9 @@ fn doing(state: &State) -> (String, Option<f64>) {
     }
 }
 
-/// How many tenths of a whole there are.
-pub(super) fn tenths(part: u64, whole: u64) -> u64 {
-    if whole == 0 { 10 } else { (u128::from(part) * 10 / u128::from(whole)).min(10) as u64 }
+/// How many whole hundredths of a whole there are: all of them only when nothing is missing.
+pub(super) fn percent(part: u64, whole: u64) -> u64 {
+    if whole == 0 { 100 } else { (u128::from(part) * 100 / u128::from(whole)).min(100) as u64 }
 }
 
 fn running(state: &State) -> (String, Option<f64>) {
@@ -168,6 +168,16 @@ pub(super) mod tests {
                 },
                 "loading accounts: 50,000 of 100,000 rows (50 %) in 500 ms, 100,000/s",
                 Some(0.5),
+            ),
+            (
+                Phase::Loading {
+                    table: "accounts".to_owned(),
+                    rows: 4_000,
+                    of: 50_000,
+                    elapsed: Nanos::from_millis(500),
+                },
+                "loading accounts: 4,000 of 50,000 rows (8 %) in 500 ms, 8,000/s",
+                Some(0.08),
             ),
             (Phase::Opening, "opening connections", None),
             (Phase::Running { zero: Stamp::ZERO }, "warming up, 00:00 of 01:00", Some(0.0)),

@@ -7,13 +7,16 @@ use std::thread::JoinHandle;
 use base::Nanos;
 use record::LiveView;
 
-use super::picture::{COLUMNS, Picture, Row, tenths};
+use super::picture::{COLUMNS, Picture, Row, percent};
 use super::words::clock;
 use super::{Phase, Shared, State};
 
 /// Runs up to this long are reported every second, longer ones every [`SELDOM`].
 const SHORT: Nanos = Nanos::from_secs(60);
 const SELDOM: u64 = 10;
+
+/// The least time between two lines of one load, but for the line of its last row.
+const LOAD_STEP: Nanos = Nanos::from_secs(1);
 
 /// Starts writing lines.
 pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
@@ -44,10 +47,11 @@ impl Lines {
     /// The lines that are new.
     fn next(&mut self, state: &State) -> Vec<String> {
         let mut lines = Vec::new();
-        let phase = Phrase::of(state);
-        if self.said.as_ref() != Some(&phase) && state.phase != Phase::Starting {
-            lines.push(phase.line.clone());
-            self.said = Some(phase);
+        let phrase = Phrase::of(state);
+        let is_new = self.said.as_ref().is_none_or(|said| said.is_followed_by(&phrase));
+        if is_new && state.phase != Phase::Starting {
+            lines.push(phrase.line.clone());
+            self.said = Some(phrase);
         }
         lines.extend(self.report(state));
         lines
@@ -67,17 +71,30 @@ impl Lines {
     }
 }
 
-/// What is said of a phase. Two are the same when there is nothing new in the second one.
+/// What is said of a phase.
 #[derive(Clone, Debug)]
 struct Phrase {
-    /// The phase without what changes within it, but for the parts of a load.
+    /// The phase without what changes within it.
     key: String,
+    /// How far a load is.
+    part: Option<Part>,
     line: String,
 }
 
-impl PartialEq for Phrase {
-    fn eq(&self, other: &Phrase) -> bool {
-        self.key == other.key
+/// How far a load is.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    percent: u64,
+    elapsed: Nanos,
+}
+
+impl Part {
+    /// Whether there is enough of a difference to be said: a tenth of the table after a second, or
+    /// the end.
+    fn is_followed_by(self, next: Part) -> bool {
+        let tenth = next.percent / 10 > self.percent / 10;
+        let is_last = next.percent == 100 && self.percent < 100;
+        is_last || (tenth && next.elapsed >= self.elapsed + LOAD_STEP)
     }
 }
 
@@ -91,11 +108,22 @@ impl Phrase {
             | Phase::Opening
             | Phase::Teardown { .. } => Picture::of(state).doing,
         };
-        let key = match &state.phase {
-            Phase::Loading { table, rows, of, .. } => format!("{table} {}", tenths(*rows, *of)),
-            _ => line.clone(),
+        let (key, part) = match &state.phase {
+            Phase::Loading { table, rows, of, elapsed } => {
+                let part = Part { percent: percent(*rows, *of), elapsed: *elapsed };
+                (format!("loading {table}"), Some(part))
+            }
+            _ => (line.clone(), None),
         };
-        Phrase { key, line }
+        Phrase { key, part, line }
+    }
+
+    /// Whether there is something new in the next one.
+    fn is_followed_by(&self, next: &Phrase) -> bool {
+        match (self.part, next.part) {
+            (Some(part), Some(next_part)) if self.key == next.key => part.is_followed_by(next_part),
+            (_, _) => self.key != next.key,
+        }
     }
 }
 
@@ -133,24 +161,24 @@ mod tests {
         let setup = State { phase: Phase::Setup { done: 0, of: 2 }, ..state() };
         assert_eq!(lines.next(&setup), ["setup, statement 1 of 2"]);
         assert_eq!(lines.next(&setup), Vec::<String>::new());
-        let loading = |rows| State {
-            phase: Phase::Loading {
-                table: "t".to_owned(),
-                rows,
-                of: 100,
-                elapsed: Nanos::from_secs(1),
-            },
-            ..state()
+    }
+
+    #[test]
+    fn a_load_is_said_at_its_beginning_once_a_second_at_most_and_at_its_end() {
+        let mut lines = Lines::default();
+        let mut said = |rows, millis| {
+            let table = "t".to_owned();
+            let elapsed = Nanos::from_millis(millis);
+            let phase = Phase::Loading { table, rows, of: 100, elapsed };
+            lines.next(&State { phase, ..state() })
         };
-        assert_eq!(
-            lines.next(&loading(11)),
-            ["loading t: 11 of 100 rows (10 %) in 1.00 s, 11.00/s"]
-        );
-        assert_eq!(lines.next(&loading(19)), Vec::<String>::new());
-        assert_eq!(
-            lines.next(&loading(20)),
-            ["loading t: 20 of 100 rows (20 %) in 1.00 s, 20.00/s"]
-        );
+        assert_eq!(said(11, 500), ["loading t: 11 of 100 rows (11 %) in 500 ms, 22.00/s"]);
+        assert_eq!(said(30, 1_400), Vec::<String>::new());
+        assert_eq!(said(31, 1_500), ["loading t: 31 of 100 rows (31 %) in 1.50 s, 20.67/s"]);
+        assert_eq!(said(39, 9_000), Vec::<String>::new());
+        assert_eq!(said(41, 9_000), ["loading t: 41 of 100 rows (41 %) in 9.00 s, 4.56/s"]);
+        assert_eq!(said(100, 9_100), ["loading t: 100 of 100 rows (100 %) in 9.10 s, 10.99/s"]);
+        assert_eq!(said(100, 9_900), Vec::<String>::new());
     }
 
     #[test]
