@@ -7,6 +7,7 @@ use base::units::grouped;
 use workload::{Metric, Pacing};
 
 use crate::number::{bytes, count, percent, rate, significant, span, time, trimmed};
+use crate::text::load;
 use crate::text::page::{Line, Page, Tone};
 use crate::view::View;
 
@@ -185,7 +186,7 @@ fn grounds(view: &View, requests: u64) -> String {
 }
 
 fn headline_of_load(view: &View, load: &LoadSummary) -> String {
-    let rows = format!("{}, {},", count(load.rows, "row"), bytes(load.bytes));
+    let rows = format!("{}, {},", load::rows(view, load), bytes(load.bytes));
     let at = load.rows_per_s.map_or_else(String::new, |per_s| format!(", {}", rate(per_s)));
     let virtual_time = if view.about.is_virtual { ", virtual time" } else { "" };
     format!("{rows} loaded in {}{at} (1 observation{virtual_time})", span(load.took))

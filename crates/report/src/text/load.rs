@@ -1,8 +1,9 @@
 //! The tables that were filled before the jobs began.
 
+use analyze::LoadSummary;
 use base::units::grouped;
 
-use crate::number::{NONE, bytes, rate_or_none, time};
+use crate::number::{NONE, bytes, count, rate_or_none, time};
 use crate::text::page::Page;
 use crate::text::table::{Align, Table};
 use crate::view::{View, client_cpu};
@@ -22,7 +23,7 @@ pub(super) fn write(page: &mut Page, view: &View) {
         let cpu = client_cpu(load).map(|cpu| time(cpu.0 as f64));
         table.row([
             load.table.clone(),
-            grouped(load.rows),
+            planned(view, load).map_or_else(|| grouped(load.rows), |of| part(load.rows, of)),
             time(load.took.0 as f64),
             rate_or_none(load.rows_per_s),
             rate_or_none(load.exit_rows_per_s),
@@ -35,4 +36,22 @@ pub(super) fn write(page: &mut Page, view: &View) {
         page.heading("Loads");
         page.table(&table);
     }
+}
+
+/// The rows of a table, for sentences, and of how many if that is not all that was planned.
+pub(super) fn rows(view: &View, load: &LoadSummary) -> String {
+    match planned(view, load) {
+        None => count(load.rows, "row"),
+        Some(of) => format!("{} rows", part(load.rows, of)),
+    }
+}
+
+/// How many rows a table was to have that did not get them all.
+fn planned(view: &View, load: &LoadSummary) -> Option<u64> {
+    let plan = view.evidence.plan.loads.iter().find(|plan| plan.table == load.table)?;
+    (load.rows < plan.rows).then_some(plan.rows)
+}
+
+fn part(rows: u64, of: u64) -> String {
+    format!("{} of {}", grouped(rows), grouped(of))
 }

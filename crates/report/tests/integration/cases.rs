@@ -19,6 +19,7 @@ pub(crate) fn all() -> Vec<(&'static str, View)> {
         ("killed", killed()),
         ("lost", lost()),
         ("loads", loads()),
+        ("partial-load", partial_load()),
         ("virtual", virtual_time()),
         ("empty", empty()),
     ];
@@ -197,6 +198,16 @@ pub(crate) fn loads() -> Case {
         load("accounts", 100_000, Nanos::from_millis(3_140), points),
         load("orders", 3, Nanos::ZERO, Vec::new()),
     ];
+    case
+}
+
+/// The user ended it while the first of the tables was filled.
+pub(crate) fn partial_load() -> Case {
+    let mut case = loads().ended(Some(EndKind::Interrupted), 0, "");
+    case.evidence.loads.truncate(1);
+    case.evidence.loads[0].rows = 96_000;
+    case.evidence.loads[0].bytes = 96_000 * 34;
+    case.evidence.loads[0].took = Nanos::from_secs(3);
     case
 }
 

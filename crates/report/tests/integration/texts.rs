@@ -68,6 +68,11 @@ fn a_run_that_only_loads_prints_loads() {
 }
 
 #[test]
+fn a_load_that_was_ended_says_how_much_of_its_table_there_is() {
+    check("partial-load", cases::partial_load());
+}
+
+#[test]
 fn virtual_time_is_called_that() {
     check("virtual", cases::virtual_time());
 }
