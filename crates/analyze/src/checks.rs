@@ -215,7 +215,7 @@ impl<'a> Findings<'a> {
         let steps = self.evidence.jobs.iter().flat_map(|job| &job.steps);
         // Nobody was left who could have given them up: whatever is unsent was open.
         let open: u64 = steps.map(|step| step.counts.balance.unsent()).sum();
-        let sentence = format!("the run was killed: its record ends {until}");
+        let sentence = format!("the run was killed, or is still running: its record ends {until}");
         match open {
             0 => sentence,
             1 => format!("{sentence}, when 1 request was open, which counts as unsent"),

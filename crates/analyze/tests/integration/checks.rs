@@ -32,7 +32,11 @@ fn complete_tells_how_a_run_ended() {
         (Some(HowEnded::StoppedByError), Status::Suspect, "an error ended the run after 30.0 s"),
         (Some(HowEnded::TargetLost), Status::Suspect, "the target was not reachable any more"),
         (Some(HowEnded::RecorderFailed), Status::Invalid, "could not be written any longer after"),
-        (None, Status::Suspect, "the run was killed: its record ends after 30.0 s"),
+        (
+            None,
+            Status::Suspect,
+            "the run was killed, or is still running: its record ends after 30.0 s",
+        ),
     ] {
         let mut evidence = steady(OPEN);
         evidence.ended = ended;
@@ -58,7 +62,7 @@ fn a_run_that_never_came_to_its_jobs_is_not_complete() {
     end_at(&mut evidence, Nanos::ZERO);
     for (ended, words) in [
         (Some(HowEnded::Interrupted), "the user ended the run before its jobs began"),
-        (None, "the run was killed: its record ends before its jobs began"),
+        (None, "the run was killed, or is still running: its record ends before its jobs began"),
     ] {
         evidence.ended = ended;
         let check = check("complete", &evidence);

@@ -26,7 +26,7 @@ fn invariant_7_a_run_killed_after_five_seconds_is_whole_up_to_the_fourth() {
     assert_eq!(run.ends().code, -1);
 
     let report = place.assay(&["report", "r.assay"]);
-    assert!(report.stdout.contains("killed"), "{}", report.stdout);
+    assert!(report.stdout.contains("Killed, or still running, after"), "{}", report.stdout);
     assert_eq!(report.stderr, "");
     // What was under way has no outcome; how much that was decides upon the verdict.
     let is_invalid = report.stdout.starts_with("INVALID") || report.stdout.contains("\nINVALID");

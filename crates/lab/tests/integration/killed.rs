@@ -95,8 +95,8 @@ fn what_was_open_when_a_run_was_killed_is_unsent_at_the_least_age_that_it_can_ha
     assert_eq!(check(&summary, "balance").0, "pass");
     let (status, sentence) = check(&summary, "complete");
     assert_eq!(status, "suspect");
-    let expected = "the run was killed: its record ends after 5.0 s, when 10 requests were open, \
-                    which count as unsent";
+    let expected = "the run was killed, or is still running: its record ends after 5.0 s, \
+                    when 10 requests were open, which count as unsent";
     assert_eq!(sentence, expected);
     assert_eq!(summary.verdict.word(), "SUSPECT");
 }

@@ -103,7 +103,7 @@ fn ending(view: &View) -> Option<Ending> {
         Some(HowEnded::StoppedByError) => "Stopped by an error",
         Some(HowEnded::TargetLost) => "Target lost",
         Some(HowEnded::RecorderFailed) => "Record given up",
-        None => "Killed",
+        None => "Killed, or still running,",
     };
     let mut rest = format!(" after {}", span(view.evidence.end()));
     if let Some(planned) = view.evidence.plan.duration {
