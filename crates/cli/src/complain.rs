@@ -37,7 +37,7 @@ impl Complaint {
         let mut cause = error.source();
         while let Some(error) = cause {
             let words = error.to_string();
-            if !text.ends_with(&words) {
+            if !text.ends_with(without_number(&words)) {
                 text.push_str(": ");
                 text.push_str(&words);
             }
@@ -58,6 +58,12 @@ impl Complaint {
         // A complaint that cannot be printed has nobody to complain to.
         let _ = writeln!(std::io::stderr(), "{}", self.0);
     }
+}
+
+/// The words of an SQLite error without its number, which the error that it caused leaves out.
+fn without_number(words: &str) -> &str {
+    let numbered = words.strip_prefix("Error code ");
+    numbered.and_then(|rest| rest.split_once(": ")).map_or(words, |(_, words)| words)
 }
 
 /// Whether a stream is to be coloured.
@@ -106,4 +112,42 @@ fn point_to_other_commands(error: &mut clap::Error) {
 fn rendered(error: &clap::Error, is_styled: bool) -> String {
     let text = error.render();
     if is_styled { text.ansi().to_string() } else { text.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error and its cause.
+    #[derive(Debug)]
+    struct Chain(&'static str, Option<Box<Chain>>);
+
+    impl std::fmt::Display for Chain {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl Error for Chain {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.1.as_deref().map(|cause| cause as _)
+        }
+    }
+
+    fn chain(words: &[&'static str]) -> Option<Box<Chain>> {
+        let (first, rest) = words.split_first()?;
+        Some(Box::new(Chain(first, chain(rest))))
+    }
+
+    #[test]
+    fn a_cause_is_said_once() {
+        for (words, expected) in [
+            (&["no", "why"][..], "error: no: why"),
+            (&["no: why", "why"], "error: no: why"),
+            (&["no", "disk is full", "Error code 13: disk is full"], "error: no: disk is full"),
+            (&["no", "Error code 13: disk is full"], "error: no: Error code 13: disk is full"),
+        ] {
+            assert_eq!(Complaint::of(&*chain(words).unwrap()).0, expected);
+        }
+    }
 }

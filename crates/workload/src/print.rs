@@ -226,7 +226,7 @@ impl Schedule {
             if batch == 1 { String::new() } else { format!(" of {batch} requests each") };
         match self {
             Schedule::Poisson(rate) => format!("{rate} Poisson arrivals{requests}"),
-            Schedule::Uniform(rate) => format!("{rate} even arrivals{requests}"),
+            Schedule::Uniform(rate) => format!("{rate} uniform arrivals{requests}"),
             Schedule::Every(period) => format!("one arrival each {period}{requests}"),
         }
     }

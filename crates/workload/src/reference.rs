@@ -290,8 +290,8 @@ const UNITS: &str = r"
 Durations have the units `ns`, `us`, `ms`, `s`, `m`, `h` and `d`, also together: `1m30s`. Numbers
 may end with `k` (1,000) or `M` (1,000,000). Rates are per second, above one in a year and at most
 10,000,000, which is also the most requests per second of all jobs together. A file has at most
-64 MB, 10,000 sections and 200,000 keys; a statement at most 65,535 values; a request or a row at
-most 256 MB.
+64 MiB, 10,000 sections and 200,000 keys; a statement at most 65,535 values; a request or a row at
+most 256 MiB.
 ";
 
 #[cfg(test)]

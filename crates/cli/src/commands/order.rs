@@ -142,9 +142,22 @@ pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLo
             let diagnostic = at(place).label(refusal.to_string());
             file.complain(Diagnostic { help: remedy, ..diagnostic })
         }
-        Error::Failed(Failed::Unsupported { place, .. }) => file.complain(at(place)),
+        Error::Failed(Failed::Unsupported { place, reason }) => {
+            let text = error.to_string();
+            let (fault, help) = fault_and_help(&text, reason);
+            let diagnostic = Diagnostic::error(place.span, fault);
+            file.complain(Diagnostic { help: help.map(str::to_owned), ..diagnostic })
+        }
         _ => Complaint::of(error),
     }
+}
+
+/// Takes what to do, with which a reason ends after its last colon, from a message that ends with
+/// that reason.
+fn fault_and_help<'a>(text: &'a str, reason: &'a str) -> (&'a str, Option<&'a str>) {
+    let help = reason.rsplit_once(": ").map(|(_, help)| help);
+    let fault = help.and_then(|help| text.strip_suffix(help)?.strip_suffix(": "));
+    (fault.unwrap_or(text), help.filter(|_| fault.is_some()))
 }
 
 /// Whether a command has the option `--loaded`.
@@ -162,6 +175,15 @@ mod tests {
     fn processors_are_listed_as_they_are_asked_for() {
         assert_eq!(ranges(&[0, 1, 2, 4, 6, 7]), "0-2,4,6-7");
         assert_eq!(ranges(&[3]), "3");
+    }
+
+    #[test]
+    fn what_to_do_is_taken_from_the_end_of_a_reason() {
+        let reason = "the rows cannot be counted: no such table: t: run without --loaded";
+        let fault = "[load t]: the rows cannot be counted: no such table: t";
+        let text = format!("[load t]: {reason}");
+        assert_eq!(fault_and_help(&text, reason), (fault, Some("run without --loaded")));
+        assert_eq!(fault_and_help("[a]: no", "no"), ("[a]: no", None));
     }
 
     #[test]

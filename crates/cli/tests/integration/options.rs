@@ -189,3 +189,17 @@ fn help_names_every_key_and_every_unit() {
         }
     }
 }
+
+#[test]
+fn a_plan_and_a_report_call_arrivals_the_same() {
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 10\n");
+    for (word, arrival) in [("uniform arrivals", "uniform"), ("Poisson arrivals", "poisson")] {
+        for command in [
+            &["check", "w.ini"][..],
+            &["run", "w.ini", "--virtual", "--url", MM1, "--out", &format!("{arrival}.assay")],
+        ] {
+            let ran = place.assay(&[command, &["--arrival", arrival]].concat());
+            assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
+        }
+    }
+}

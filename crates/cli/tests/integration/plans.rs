@@ -69,7 +69,8 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
     let again = assay(&["load", "w.ini", "--out", "no.assay"]).refuses(&["drop it first"]);
     assert!(!again.stderr.contains("--loaded"), "{}", again.stderr);
     let other = ["run", "w.ini", "--loaded", "--set", "rows=3k", "--out", "no.assay"];
-    let words = ["[load t]", "table t has 2000 rows instead of 3000", "run without --loaded"];
+    let words =
+        ["[load t]", "table t has 2000 rows instead of 3000\n", "help: run without --loaded"];
     assay(&other).refuses(&words);
     assert_eq!(place.names(), ["l.assay", "t.db", "w.ini"]);
 
@@ -106,8 +107,8 @@ fn loaded_tables_that_are_not_there_are_no_rejected_rows() {
     let place = Place::with(FILE);
     let run = ["run", "w.ini", "--loaded", "--url", "sqlite:new.db"];
     place.assay(&run).refuses(&[
-        "[load t]: the rows of table t cannot be counted: no such table: t",
-        "run without --loaded",
+        "[load t]: the rows of table t cannot be counted: no such table: t (SQLITE_ERROR)\n",
+        "help: run without --loaded",
     ]);
 }
 
@@ -115,7 +116,11 @@ fn loaded_tables_that_are_not_there_are_no_rejected_rows() {
 fn loaded_tables_are_not_taken_on_trust_by_a_target_that_keeps_none() {
     let place = Place::with(FILE);
     let run = ["run", "w.ini", "--loaded", "--url", "sim:mm1", "--virtual"];
-    place.assay(&run).refuses(&["this target keeps no data: leave out --loaded", "w.ini:6:1"]);
+    place.assay(&run).refuses(&[
+        "this target keeps no data\n",
+        "help: leave out --loaded",
+        "w.ini:6:1",
+    ]);
 }
 
 #[test]

@@ -90,10 +90,10 @@ fn accounts(job: &JobSummary) -> Vec<Line> {
     let mut lines = vec![Line::new(
         "requests",
         format!(
-            "{} scheduled = {} completed + {} errors + {} rejected + {} unsent",
+            "{} scheduled = {} completed + {} + {} rejected + {} unsent",
             grouped(balance.scheduled()),
             grouped(balance.completed()),
-            grouped(balance.errors()),
+            count(balance.errors(), "error"),
             grouped(balance.rejected()),
             grouped(balance.unsent()),
         ),

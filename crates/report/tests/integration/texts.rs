@@ -1,6 +1,7 @@
 //! What the answer of a run says to people.
 
 use base::Nanos;
+use record::Balance;
 use report::{Style, text};
 
 use crate::cases;
@@ -107,4 +108,14 @@ fn a_job_that_was_there_for_a_part_of_the_window_says_so() {
     assert!(said.contains(words), "{said}");
     let whole = text(&cases::open().view(), &Style::PLAIN);
     assert!(!whole.contains("over the whole window"), "{whole}");
+}
+
+#[test]
+fn one_error_is_not_several() {
+    let mut view = cases::open().view();
+    for (errors, words) in [(0, "+ 0 errors +"), (1, "+ 1 error +"), (2, "+ 2 errors +")] {
+        view.summary.jobs[0].counts.balance = Balance::of(98, errors, 0, 0);
+        let text = text(&view, &Style::PLAIN);
+        assert!(text.contains(words), "{words}: {text}");
+    }
 }

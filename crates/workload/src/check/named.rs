@@ -101,7 +101,7 @@ impl<'f> Checker<'f> {
         let megabytes = total >> 20;
         self.sink.error(|| {
             let span = entry.and_then(|entry| entry.value().span());
-            let message = format!("{what} could have {megabytes} MB; the limit is 256 MB");
+            let message = format!("{what} could have {megabytes} MiB; the limit is 256 MiB");
             crate::wording::error(span, message).help("make its texts shorter")
         });
     }

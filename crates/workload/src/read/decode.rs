@@ -34,8 +34,11 @@ pub fn decode(bytes: &[u8]) -> Result<String, Diagnostic> {
 
 fn too_large(length: usize) -> Diagnostic {
     let megabytes = length / (1 << 20);
-    wording::error(None, format!("the file has {megabytes} MB: a workload file has at most 64 MB"))
-        .help("give the data in a `[load TABLE]` section instead of in statements")
+    wording::error(
+        None,
+        format!("the file has {megabytes} MiB: a workload file has at most 64 MiB"),
+    )
+    .help("give the data in a `[load TABLE]` section instead of in statements")
 }
 
 fn a_record() -> Diagnostic {
@@ -81,7 +84,7 @@ mod tests {
         check(b"SQLite format 3\0...", "the file is an SQLite database, not a workload");
         check(
             &vec![b' '; LARGEST_FILE + (1 << 20)],
-            "the file has 65 MB: a workload file has at most 64 MB",
+            "the file has 65 MiB: a workload file has at most 64 MiB",
         );
     }
 

@@ -66,7 +66,7 @@ fn limits_are_named() {
     let texts = "${text(1M)}".repeat(300);
     check(
         &format!("[a]\nquery = select {texts}\n"),
-        "a request could have 286 MB; the limit is 256 MB",
+        "a request could have 286 MiB; the limit is 256 MiB",
         1,
     );
 }
