@@ -6,15 +6,15 @@
 use std::io::Write;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
+use base::{Clock, Monotonic, Nanos, Stamp};
 use console::{Alignment, Term, measure_text_width, pad_str, truncate_str};
 
 use super::Shared;
 use super::picture::{COLUMNS, Picture, Row};
 
 /// The least time between two pictures.
-const LEAST: Duration = Duration::from_millis(100);
+const LEAST: Nanos = Nanos::from_millis(100);
 
 /// The widths of the columns of numbers, with what is between them, and of the bar.
 const WIDTHS: [usize; COLUMNS.len() - 1] = [11, 12, 9, 9, 10, 11, 9];
@@ -39,7 +39,7 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let terminal = Term::stderr();
         let mut painted = 0;
-        let mut latest: Option<Instant> = None;
+        let mut latest: Option<Stamp> = None;
         loop {
             let state = shared.wait();
             if state.finished {
@@ -47,10 +47,11 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
                 paint(painted, &[]);
                 return;
             }
-            if latest.is_some_and(|latest| latest.elapsed() < LEAST) {
+            let now = Monotonic.now();
+            if latest.is_some_and(|latest| now.since(latest) < LEAST) {
                 continue;
             }
-            latest = Some(Instant::now());
+            latest = Some(now);
             let (height, width) = terminal.size();
             // Some terminals wrap a line that is full, and the cursor needs one of its own.
             let size = Size {
