@@ -139,7 +139,10 @@ fn a_temporary_database_goes_even_when_the_run_is_ended_at_once() {
     let mut command = place.command(&["run", "w.ini", "--url", "sqlite:", "--out", "r.assay"]);
     let mut run = Running::of(command.env("TMPDIR", place.path()));
     run.says("setup, statement 1 of 1");
-    assert_eq!(place.names().len(), 4, "the record, its journal, the workload and the database");
+    // The record's journal comes and goes.
+    let mut names = place.names();
+    names.retain(|name| !name.starts_with("r.assay"));
+    assert_eq!(names.len(), 2, "the workload and the database: {names:?}");
     run.signal(Signal::SIGINT);
     run.says("ending the run:");
     run.signal(Signal::SIGINT);
