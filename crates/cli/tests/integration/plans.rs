@@ -105,6 +105,8 @@ fn a_load_speaks_of_its_tables_and_of_nothing_else() {
 #[test]
 fn loaded_tables_that_are_not_there_are_no_rejected_rows() {
     let place = Place::with(FILE);
+    // An empty file is an empty database.
+    place.write("new.db", "");
     let run = ["run", "w.ini", "--loaded", "--url", "sqlite:new.db"];
     place.assay(&run).refuses(&[
         "[load t]: the rows of table t cannot be counted: no such table: t (SQLITE_ERROR)\n",
