@@ -138,7 +138,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.work.values.clear();
         self.generator.fill(request.number(), &mut self.work.values);
         let Attempts { outcome, sent, done, effort } = self.attempt_all(assigned).await;
-        if outcome == Outcome::Completed {
+        if let Outcome::Completed = outcome {
             self.lane.note_answer(done);
         }
         let dispatch = sent.map(|sent| Dispatch { assigned, sent });
