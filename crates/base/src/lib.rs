@@ -13,6 +13,7 @@
 //! * [`Target`]: what a URL names.
 
 mod diagnostic;
+mod dialect;
 mod fault;
 mod random;
 mod rate;
@@ -25,6 +26,7 @@ mod value;
 mod wall;
 
 pub use diagnostic::{Diagnostic, Severity, Source, Span, without_passwords};
+pub use dialect::Dialect;
 pub use fault::{Class, Code};
 pub use random::{Draw, Seed, Stream};
 pub use rate::{Rate, RateError};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::{Secret, closest};
+use crate::{Dialect, Secret, closest};
 
 /// The kinds of target that a URL's scheme can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +30,15 @@ impl TargetKind {
         ("mysql", TargetKind::Mysql),
         ("testbed", TargetKind::Testbed),
     ];
+
+    /// Which SQL it speaks. The simulated server speaks none and is told what SQLite would be.
+    pub fn dialect(self) -> Dialect {
+        match self {
+            TargetKind::Sqlite | TargetKind::Sim => Dialect::Sqlite,
+            TargetKind::Postgres | TargetKind::Testbed => Dialect::Postgres,
+            TargetKind::Mysql => Dialect::Mysql,
+        }
+    }
 
     /// The scheme under which this kind is printed.
     pub fn scheme(self) -> &'static str {

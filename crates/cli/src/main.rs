@@ -5,6 +5,7 @@
 //! [`exit`].
 
 mod args;
+mod beside;
 mod commands;
 mod complain;
 mod display;

@@ -9,6 +9,7 @@ use lab::TargetProblem;
 use workload::{Arrival, Overrides, Plan};
 
 use crate::args::{ArrivalArg, FileArgs, Url};
+use crate::beside::Beside;
 use crate::complain::Complaint;
 
 /// A workload file that was understood.
@@ -60,7 +61,8 @@ fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
     let path = path(&args.file)?;
     let text = read_text(&path)?;
     let source = Source { name: path.display().to_string(), text };
-    let (plan, diagnostics) = workload::plan(&source.text, &overrides);
+    let folder = Beside::file(&path);
+    let (plan, diagnostics) = workload::plan_in(&source.text, &overrides, &folder);
     match plan {
         Some(plan) => {
             if !diagnostics.is_empty() {

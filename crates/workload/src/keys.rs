@@ -108,6 +108,8 @@ pub enum Form {
     Conditions,
     /// A target's URL.
     Url,
+    /// The name of a file, looked for beside the workload file.
+    File,
 }
 
 impl Form {
@@ -125,6 +127,7 @@ impl Form {
             Form::Retry => "N on CODE, …".to_owned(),
             Form::Conditions => "CONDITION, …".to_owned(),
             Form::Url => "URL".to_owned(),
+            Form::File => "file".to_owned(),
         }
     }
 }
@@ -271,6 +274,16 @@ pub static ALL: &[Key] = &[
         example: "query = create table t (id bigint primary key)",
     },
     Key {
+        name: "query-file",
+        alias: None,
+        place: Place::Fixed,
+        repeatable: true,
+        form: Form::File,
+        default: "none",
+        doc: "a file of statements, each ended by `;`; they take the place of this line",
+        example: "query-file = schema.sql",
+    },
+    Key {
         name: "rows",
         alias: None,
         place: Place::Load,
@@ -349,6 +362,16 @@ pub static ALL: &[Key] = &[
         default: "",
         doc: "a statement of the request, in order; `${…}` is a bound value",
         example: "query = select * from t where id = ${uniform(1, 1000)}",
+    },
+    Key {
+        name: "query-file",
+        alias: None,
+        place: Place::What,
+        repeatable: true,
+        form: Form::File,
+        default: "none",
+        doc: "a file of statements, each ended by `;`; they take the place of this line",
+        example: "query-file = transfer.sql",
     },
     Key {
         name: "let",

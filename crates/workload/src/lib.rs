@@ -16,6 +16,7 @@
 
 mod check;
 mod expr;
+mod folder;
 mod generate;
 pub mod keys;
 mod missing;
@@ -31,6 +32,7 @@ use base::Diagnostic;
 pub use base::Placeholders;
 pub use check::{Arrival, Overrides, check};
 pub use expr::Expr;
+pub use folder::Folder;
 pub use generate::{Generator, RowGenerator};
 pub use plan::{
     Column, FixedStatement, Indexes, Job, Let, Load, LoadMethod, Metric, OnDuplicate, OnError,
@@ -39,11 +41,20 @@ pub use plan::{
 pub use read::{File, LARGEST_FILE, decode, parse};
 
 /// The plan of a text, and all that is wrong or odd about the text. There is a plan exactly when
-/// no diagnostic is an error.
-pub fn plan(source: &str, overrides: &Overrides) -> (Option<Plan>, Vec<Diagnostic>) {
+/// no diagnostic is an error. `folder` has the files that the text names.
+pub fn plan_in(
+    source: &str,
+    overrides: &Overrides,
+    folder: &dyn Folder,
+) -> (Option<Plan>, Vec<Diagnostic>) {
     let (file, mut diagnostics) = parse(source);
-    let (plan, more) = check(&file, overrides);
+    let (plan, more) = check(&file, overrides, folder);
     diagnostics.extend(more);
     sink::sort(&mut diagnostics);
     (plan, diagnostics)
+}
+
+/// The [plan](plan_in) of a text that names no files.
+pub fn plan(source: &str, overrides: &Overrides) -> (Option<Plan>, Vec<Diagnostic>) {
+    plan_in(source, overrides, &std::collections::BTreeMap::new())
 }

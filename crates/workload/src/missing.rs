@@ -39,7 +39,6 @@ pub(crate) const KEYS: &[Missing] = &[
     missing("mix", "give each of its sections a `rate` of its own"),
     missing("session", "leave it out: each request takes any free connection"),
     missing("command", "start the program yourself"),
-    missing("query-file", "write its statements here, each as a `query`"),
     missing("query-args-file", GENERATE),
     missing("query-args-delim", GENERATE),
     missing("query-results-file", "leave it out: results are counted and not kept"),
@@ -54,9 +53,6 @@ pub(crate) const KEYS: &[Missing] = &[
     missing("pipeline", "leave it out: statements are sent one after the other"),
     missing("prepare", "leave it out: statements are prepared"),
 ];
-
-/// What may follow a key behind a dot: the key then holds for one database only.
-const DIALECTS: &[&str] = &["mysql", "postgres", "sqlite"];
 
 /// Generators.
 pub(crate) const GENERATORS: &[Missing] = &[
@@ -96,18 +92,14 @@ pub(crate) fn section(name: &str) -> bool {
     find(SECTIONS, word).is_some()
 }
 
-/// Whether a key is one of those; `known` says whether a name is a key of this version.
-pub(crate) fn key(name: &str, known: impl Fn(&str) -> bool) -> bool {
-    let base = without_dialect(name);
-    find(KEYS, base).is_some() || base != name && known(base)
+/// Whether a key is one of those, whatever database it is for.
+pub(crate) fn key(name: &str) -> bool {
+    find(KEYS, without_dialect(name)).is_some()
 }
 
 /// A key without the database that it is for.
 fn without_dialect(name: &str) -> &str {
-    match name.split_once('.') {
-        Some((base, dialect)) if DIALECTS.contains(&dialect) => base,
-        _ => name,
-    }
+    name.split_once('.').map_or(name, |(base, _)| base)
 }
 
 /// Whether a generator is one of those.
@@ -145,11 +137,7 @@ fn instead(what: &str) -> Option<String> {
     if let Some(function) = what.strip_suffix("()") {
         return list(GENERATORS, function).or_else(|| list(RATES, function));
     }
-    let base = without_dialect(what);
-    list(KEYS, base).or_else(|| {
-        let plain = format!("write `{base}`, for the one database that the file is run on");
-        (base != what).then_some(plain)
-    })
+    list(KEYS, without_dialect(what))
 }
 
 #[cfg(test)]
@@ -179,7 +167,6 @@ mod tests {
             named(KEYS, "", ".mysql"),
             named(GENERATORS, "", "()"),
             named(RATES, "", "()"),
-            vec!["query.sqlite".to_owned()],
         ];
         for what in all.concat() {
             assert!(message(&what).contains("version of assay: "), "{}", message(&what));

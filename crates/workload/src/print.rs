@@ -139,7 +139,7 @@ impl Job {
         }
         out.key("transaction", if self.transaction { "yes" } else { "no" });
         for statement in &self.statements {
-            let text = written(&statement.pieces, |expr| printed(expr, &self.lets));
+            let text = written(&statement.pieces, literal, |expr| printed(expr, &self.lets));
             out.key("query", text);
         }
         self.print_pacing(out);
@@ -239,11 +239,15 @@ fn codes(codes: &[Code]) -> String {
 
 /// A statement of which only the shape counts: every value is `0`.
 pub(crate) fn skeleton(pieces: &[Piece]) -> String {
-    written(pieces, |_| "0".to_owned())
+    written(pieces, escaped, |_| "0".to_owned())
 }
 
 /// A statement as it is written in a file.
-fn written(pieces: &[Piece], expr: impl Fn(&Expr) -> String) -> String {
+fn written(
+    pieces: &[Piece],
+    literal: impl Fn(&str) -> String,
+    expr: impl Fn(&Expr) -> String,
+) -> String {
     let mut out = String::new();
     for piece in pieces {
         match piece {
@@ -255,9 +259,15 @@ fn written(pieces: &[Piece], expr: impl Fn(&Expr) -> String) -> String {
     out
 }
 
-/// A text of a statement as it is written in a file. It holds nothing that could not stand there:
-/// the checks see to that.
+/// A text of a statement as it is written in a file. Line ends, which statements from other files
+/// may have, are spliced in; there is nothing else that could not stand there: the checks see to
+/// that.
 fn literal(text: &str) -> String {
+    escaped(text).replace('\n', "${raw(\"\\n\")}").replace('\r', "${raw(\"\\r\")}")
+}
+
+/// A text in which a `${` stands for itself.
+fn escaped(text: &str) -> String {
     text.replace("${", "$${")
 }
 

@@ -1,6 +1,8 @@
 //! Where do complaints go? Into a list that never grows beyond what a person reads.
 
-use base::{Diagnostic, Severity};
+use std::rc::Rc;
+
+use base::{Diagnostic, Severity, Span};
 
 use crate::wording;
 
@@ -14,6 +16,33 @@ pub(crate) struct Sink {
     kept: Vec<Diagnostic>,
     errors: usize,
     dropped: usize,
+    aside: Option<Aside>,
+}
+
+/// Another file than the one that is checked: diagnostics about its text say so in words, and point
+/// to the line that names it.
+#[derive(Clone, Debug)]
+pub(crate) struct Aside {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its text, in which the spans of diagnostics lie.
+    pub(crate) text: Rc<str>,
+    /// Where it is named.
+    pub(crate) named_at: Option<Span>,
+}
+
+impl Aside {
+    fn about(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let Some(span) = diagnostic.span else {
+            let message = format!("in {}: {}", wording::quoted(&self.name), diagnostic.message);
+            return Diagnostic { message, span: self.named_at, ..diagnostic };
+        };
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        let name = wording::quoted(&self.name);
+        let message = format!("in line {line} of {name}: {}", diagnostic.message);
+        Diagnostic { message, span: self.named_at, ..diagnostic }
+    }
 }
 
 impl Sink {
@@ -28,9 +57,18 @@ impl Sink {
         self.keep(make);
     }
 
+    /// What is recorded from now on is about another file, or about the own one again.
+    pub(crate) fn turn_to(&mut self, aside: Option<Aside>) {
+        self.aside = aside;
+    }
+
     fn keep(&mut self, make: impl FnOnce() -> Diagnostic) {
         if self.kept.len() < KEPT {
-            self.kept.push(make());
+            let diagnostic = make();
+            self.kept.push(match &self.aside {
+                Some(aside) => aside.about(diagnostic),
+                None => diagnostic,
+            });
         } else {
             self.dropped += 1;
         }

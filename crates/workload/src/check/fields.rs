@@ -1,14 +1,15 @@
-//! Which keys does a section set? The table of keys decides what may stand where.
+//! Which keys does a section set? The table of keys decides what may stand where, and a dialect
+//! behind a key's name for which database its line holds.
 
 use std::collections::HashMap;
 
-use base::Diagnostic;
+use base::{Diagnostic, Dialect};
 
-use super::Checker;
+use super::{Checker, dialect};
 use crate::keys::{self, Key, Owner};
 use crate::missing;
 use crate::read::Entry;
-use crate::wording::{nearest, quoted};
+use crate::wording::{enumeration, nearest, quoted};
 
 /// The keys of a section that are known there.
 pub(super) struct Fields<'f> {
@@ -19,6 +20,17 @@ impl<'f> Fields<'f> {
     /// The key with this name, if it is set.
     pub(super) fn one(&self, name: &str) -> Option<&'f Entry<'f>> {
         self.all(name).next()
+    }
+
+    /// Every line that sets one of these keys, in the order of the file.
+    pub(super) fn any(
+        &self,
+        names: &[&str],
+    ) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {
+        let named = |(key, entry): &(&'static Key, &'f Entry<'f>)| {
+            names.contains(&key.name).then_some((key.name, *entry))
+        };
+        self.found.iter().filter_map(named)
     }
 
     /// Every line that sets this key.
@@ -40,19 +52,28 @@ impl<'f> Checker<'f> {
         whereabouts: &str,
     ) -> Fields<'f> {
         let mut found: Vec<(&'static Key, &'f Entry<'f>)> = Vec::new();
-        let mut first: HashMap<&'static str, &'f Entry<'f>> = HashMap::new();
+        let mut first: HashMap<(&'static str, Option<Dialect>), &'f Entry<'f>> = HashMap::new();
         for entry in entries {
-            let Some(key) = keys::find(owner, entry.key().text()) else {
+            let (name, dialect) = dialect::split(entry.key().text());
+            let Some(key) = keys::find(owner, name) else {
                 self.sink.error(|| unknown_key(entry, owner, whereabouts));
                 continue;
             };
-            let earlier = *first.entry(key.name).or_insert(entry);
-            if key.repeatable || std::ptr::eq(earlier, entry) {
-                found.push((key, entry));
-            } else {
+            if dialect.is_some() && owner == Owner::Global {
+                self.sink.error(|| holds_for_all(entry, name));
+                continue;
+            }
+            let earlier = *first.entry((key.name, dialect)).or_insert(entry);
+            if !key.repeatable && !std::ptr::eq(earlier, entry) {
                 self.repeated(entry, earlier, whereabouts);
+            } else if dialect.is_none_or(|dialect| dialect == self.dialect) {
+                found.push((key, entry));
             }
         }
+        let special =
+            |key: &Key| !key.repeatable && first.contains_key(&(key.name, Some(self.dialect)));
+        let is_plain = |entry: &Entry<'_>| dialect::split(entry.key().text()).1.is_none();
+        found.retain(|(key, entry)| !(special(key) && is_plain(entry)));
         Fields { found }
     }
 
@@ -71,11 +92,26 @@ impl<'f> Checker<'f> {
     }
 }
 
+fn holds_for_all(entry: &Entry<'_>, name: &str) -> Diagnostic {
+    let message =
+        format!("{} names a database above the first section", quoted(entry.key().text()));
+    entry.key().error(message).help(format!("these keys hold for every database: write `{name}`"))
+}
+
 fn unknown_key(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic {
     let name = entry.key().text();
-    let known = |name: &str| keys::find(owner, name).is_some();
-    if missing::key(name, known) {
+    if missing::key(name) {
         return missing::error(entry.key().span(), name);
+    }
+    if let Some((base, dialect)) = name.split_once('.')
+        && keys::find(owner, base).is_some()
+    {
+        let words = Dialect::ALL.map(Dialect::name);
+        let error = entry.key().error(format!("{} names no database", quoted(name)));
+        return match nearest(dialect, words) {
+            Some(near) => error.help(format!("did you mean `{base}.{near}`?")),
+            None => error.help(format!("write `{base}.` with {}", enumeration(&words, "or"))),
+        };
     }
     if let Some(other) = keys::ALL.iter().find(|key| key.name == name || key.alias == Some(name)) {
         let home = other.place.owner().whereabouts();

@@ -1,5 +1,7 @@
 //! `[setup]` and `[teardown]`: statements that run once.
 
+use base::Span;
+
 use super::Checker;
 use super::statement::Binding;
 use crate::keys::Owner;
@@ -7,23 +9,31 @@ use crate::plan::{FixedStatement, Piece};
 use crate::read::Section;
 
 impl<'f> Checker<'f> {
-    /// The statements of a section, parameters written into them.
+    /// The statements of a section in the order of the file, parameters written into them.
     pub(super) fn fixed(&mut self, section: &'f Section<'f>) -> Vec<FixedStatement> {
         let whereabouts = format!("in [{}]", section.name);
         let fields = self.fields(&section.entries, Owner::Fixed, &whereabouts);
-        let what = format!("[{}]", section.name);
+        let binding = Binding::Written(&whereabouts[3..]);
         let mut statements = Vec::new();
-        for entry in fields.all("query") {
-            let pieces = self.statement(entry.value(), Binding::Written(&what));
-            let text = pieces.into_iter().filter_map(|piece| match piece {
-                Piece::Text(text) => Some(text),
-                Piece::Value(_) | Piece::Splice(_) => None,
-            });
-            statements.push(FixedStatement {
-                text: text.collect(),
-                span: entry.value().span().unwrap_or_default(),
-            });
+        for (key, entry) in fields.any(&["query", "query-file"]) {
+            let span = entry.value().span().unwrap_or_default();
+            match key {
+                "query-file" => {
+                    let all = self
+                        .statements_of(entry, |checker, piece| checker.statement(piece, binding));
+                    statements.extend(all.into_iter().map(|pieces| fixed(pieces, span)));
+                }
+                _ => statements.push(fixed(self.statement(entry.value(), binding), span)),
+            }
         }
         statements
     }
+}
+
+fn fixed(pieces: Vec<Piece>, span: Span) -> FixedStatement {
+    let text = pieces.into_iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text),
+        Piece::Value(_) | Piece::Splice(_) => None,
+    });
+    FixedStatement { text: text.collect(), span }
 }

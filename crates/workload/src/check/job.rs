@@ -11,7 +11,7 @@ use crate::expr::{Node, Variables};
 use crate::generate::{Family, LONGEST_TEXT};
 use crate::keys::Owner;
 use crate::plan::{Job, OnError, Piece, Schedule, Statement};
-use crate::read::{Entry, Section};
+use crate::read::{Entry, Excerpt, Section};
 use crate::wording::quoted;
 
 /// More bytes than any number takes when it is written out.
@@ -60,6 +60,9 @@ impl<'f> Checker<'f> {
             slos: self.slos(&fields),
             span: section.span,
         };
+        if job.statements.is_empty() {
+            self.no_statement(section);
+        }
         self.size(&job, &fields);
         self.total_load(&job, &fields);
         self.first_arrival(&job, &fields, duration);
@@ -72,15 +75,37 @@ impl<'f> Checker<'f> {
         job: &str,
         variables: &Variables,
     ) -> Vec<Statement> {
-        let mut statements = Vec::new();
-        for (place, entry) in fields.all("query").enumerate() {
-            let binding = Binding::Bound { job, variables, number: place + 1 };
-            statements.push(Statement {
-                pieces: self.statement(entry.value(), binding),
-                span: entry.value().span().unwrap_or_default(),
-            });
+        let mut statements: Vec<Statement> = Vec::new();
+        for (key, entry) in fields.any(&["query", "query-file"]) {
+            let span = entry.value().span().unwrap_or_default();
+            let mut number = statements.len();
+            let mut make = |checker: &mut Checker<'f>, source: Excerpt<'_>| {
+                number += 1;
+                checker.statement(source, Binding::Bound { job, variables, number })
+            };
+            match key {
+                "query-file" => {
+                    let all = self.statements_of(entry, make);
+                    statements.extend(all.into_iter().map(|pieces| Statement { pieces, span }));
+                }
+                _ => statements.push(Statement { pieces: make(self, entry.value()), span }),
+            }
         }
         statements
+    }
+
+    /// Complains about a job whose statements are all for other databases.
+    fn no_statement(&mut self, section: &Section<'f>) {
+        if self.sink.errors() > 0 {
+            // Statements that could not be understood have been complained about.
+            return;
+        }
+        let dialect = self.dialect.name();
+        self.sink.error(|| {
+            let name = bracketed(&section.name);
+            Diagnostic::error(section.span, format!("{name} has no statement for {dialect}"))
+                .help(format!("add a `query.{dialect}`, or a `query` for every database"))
+        });
     }
 
     /// When the job begins and ends, inside the run.

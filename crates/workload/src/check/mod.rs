@@ -1,13 +1,16 @@
 //! Is what the file says possible, and what exactly does it say?
 //!
 //! `File -> sections -> Plan`: one file per kind of section. Checking is pure: it touches no file,
-//! no database and no clock. It goes on behind every mistake, so that one look shows them all.
+//! no database and no clock; the files
+//! that the workload names come through a [`Folder`]. It goes on behind every mistake, so that one look shows them all.
 
 mod blame;
 mod condition;
+mod dialect;
 mod fault;
 mod fields;
 mod fixed;
+mod foreign;
 mod global;
 mod job;
 mod load;
@@ -21,9 +24,10 @@ mod value;
 
 use std::collections::BTreeMap;
 
-use base::{Diagnostic, Nanos, Seed, Target};
+use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
 
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
+use crate::folder::Folder;
 use crate::plan::Plan;
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
@@ -59,19 +63,30 @@ pub enum Arrival {
 /// Makes the plan of a file. There is a plan exactly when there is no error, neither here nor in
 /// reading the file; a file with only `[setup]`, `[load TABLE]` and `[teardown]` gives a plan
 /// without jobs.
-pub fn check(file: &File<'_>, overrides: &Overrides) -> (Option<Plan>, Vec<Diagnostic>) {
-    let (plan, found) = check_as_given(file, overrides);
+pub fn check(
+    file: &File<'_>,
+    overrides: &Overrides,
+    folder: &dyn Folder,
+) -> (Option<Plan>, Vec<Diagnostic>) {
+    let (plan, found) = check_as_given(file, overrides, folder);
     if plan.is_some() || overrides.set.is_empty() {
         return (plan, found);
     }
-    let (_, own) = check_as_given(file, &Overrides { set: Vec::new(), ..overrides.clone() });
+    let as_written = Overrides { set: Vec::new(), ..overrides.clone() };
+    let (_, own) = check_as_given(file, &as_written, folder);
     (None, blame::settle(file.text(), overrides, &own, found))
 }
 
-fn check_as_given(file: &File<'_>, overrides: &Overrides) -> (Option<Plan>, Vec<Diagnostic>) {
+fn check_as_given(
+    file: &File<'_>,
+    overrides: &Overrides,
+    folder: &dyn Folder,
+) -> (Option<Plan>, Vec<Diagnostic>) {
     let mut checker = Checker {
         file,
         overrides,
+        folder,
+        dialect: TargetKind::Sqlite.dialect(),
         sink: Sink::default(),
         params: BTreeMap::new(),
         seed: Seed::default(),
@@ -87,6 +102,9 @@ fn check_as_given(file: &File<'_>, overrides: &Overrides) -> (Option<Plan>, Vec<
 struct Checker<'f> {
     file: &'f File<'f>,
     overrides: &'f Overrides,
+    folder: &'f dyn Folder,
+    /// Which SQL the target speaks.
+    dialect: Dialect,
     sink: Sink,
     /// The parameters; `None` for one that has already been complained about.
     params: BTreeMap<String, Option<Constant>>,
@@ -105,6 +123,9 @@ impl<'f> Checker<'f> {
         let sections = self.classify();
         let params = self.params(&sections);
         let global = self.global();
+        if let Some(target) = &global.target {
+            self.dialect = target.kind.dialect();
+        }
         let mut plan = Plan {
             target: global.target,
             duration: global.duration,

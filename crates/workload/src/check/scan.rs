@@ -1,14 +1,16 @@
 //! What in a statement is text, what is a literal, what is a comment, and where are the `${…}`?
 //!
 //! Only as much of SQL is known as is needed for that: `'…'`, `"…"` and `` `…` `` with doubled
-//! quotes, PostgreSQL's `$tag$…$tag$`, `--` and `/* */`. Whether a backslash protects a quote
-//! differs between databases; it is taken to do so only where the literals do not end otherwise.
+//! quotes, `--` and `/* */`, and what the dialects have of their own: PostgreSQL's `$tag$…$tag$`,
+//! `E'…'` and comments inside comments, MySQL's `#`, and its `--` that needs a blank. Whether a
+//! backslash protects a quote is a setting of the server: where the literals do not end by the
+//! dialect's usual rule, the other one is tried.
 
 use std::ops::Range;
 
-use base::Diagnostic;
+use base::{Diagnostic, Dialect};
 
-use crate::expr::{Ast, parse_braced};
+use crate::expr::{Ast, AstKind, Constant, parse_braced};
 use crate::read::Excerpt;
 
 /// How many `${…}` a statement may have: protocols count the values of a statement in 16 bits.
@@ -21,6 +23,8 @@ pub(super) enum Fragment {
     Text(Range<usize>),
     /// `$${`, which stands for `${`.
     Dollar,
+    /// `?` or `$2`: a field of the record that the request is given, counted from 1.
+    Placeholder(Range<usize>, u32),
     /// `${…}`
     Braced {
         /// Where it stands, with its braces.
@@ -50,8 +54,10 @@ pub(super) enum Within {
 pub(super) struct Scan {
     /// The parts in order.
     pub(super) fragments: Vec<Fragment>,
-    /// The first `;` outside literals and comments.
-    pub(super) semicolon: Option<usize>,
+    /// Every `;` outside literals and comments.
+    pub(super) semicolons: Vec<usize>,
+    /// Whether there is anything but comments and white space.
+    pub(super) has_code: bool,
     /// What is still open at the end.
     pub(super) open: Option<Within>,
     /// Where a comment to the end of the line begins.
@@ -60,21 +66,29 @@ pub(super) struct Scan {
     pub(super) too_many: bool,
 }
 
+/// How a statement is to be read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    pub(super) dialect: Dialect,
+    /// Whether `?` or `$1` stands for a field of a record.
+    pub(super) placeholders: bool,
+}
+
 /// Whether a statement that was put together still is one, and could stand in a file: it has no
-/// `;`, no open literal, no control character, no `\` at its end, and this many `${…}`, those with
-/// values outside literals.
-pub(super) fn is_sound(text: &str, values: usize) -> bool {
+/// `;`, no open literal, no control character but line ends, no `\` at its end, and this many
+/// `${…}`, those with values outside literals.
+pub(super) fn is_sound(text: &str, values: usize, dialect: Dialect) -> bool {
     let passage = crate::read::Passage::outside(text);
-    let scan = scan(passage.excerpt());
+    let scan = scan(passage.excerpt(), Reading { dialect, placeholders: false });
     let misplaced = |fragment: &Fragment| match fragment {
-        Fragment::Text(_) | Fragment::Dollar => false,
+        Fragment::Text(_) | Fragment::Dollar | Fragment::Placeholder(..) => false,
         Fragment::Braced { range, within, .. } => {
             *within != Within::Open && !text[range.clone()].starts_with("${raw(")
         }
     };
     let braced = |fragment: &&Fragment| matches!(fragment, Fragment::Braced { .. });
-    let odd = |character: char| character.is_control() && character != '\t';
-    scan.semicolon.is_none()
+    let odd = |character: char| character.is_control() && !matches!(character, '\t' | '\n' | '\r');
+    scan.semicolons.is_empty()
         && !text.ends_with('\\')
         && !text.contains(odd)
         && scan.open.is_none()
@@ -83,23 +97,42 @@ pub(super) fn is_sound(text: &str, values: usize) -> bool {
 }
 
 /// Takes a statement apart.
-pub(super) fn scan(source: Excerpt<'_>) -> Scan {
-    let standard = Scanner::new(source, false).run();
+pub(super) fn scan(source: Excerpt<'_>, reading: Reading) -> Scan {
+    let usual = reading.dialect == Dialect::Mysql;
+    let standard = Scanner::new(source, reading, usual).run();
     let ambiguous = standard.open.is_some() && source.text().contains('\\');
     if ambiguous {
-        let escaped = Scanner::new(source, true).run();
-        if escaped.open.is_none() {
-            return escaped;
+        let other = Scanner::new(source, reading, !usual).run();
+        if other.open.is_none() {
+            return other;
         }
     }
     standard
 }
 
+/// The statements of a script: what stands between its `;`, without what is only comments.
+pub(super) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<Excerpt<'_>> {
+    let reading = Reading { dialect, placeholders: false };
+    let ends = scan(source, reading).semicolons;
+    let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
+    let ends = ends.iter().copied().chain([source.text().len()]);
+    starts
+        .zip(ends)
+        .map(|(start, end)| source.part(start..end).trim())
+        .filter(|piece| scan(*piece, reading).has_code)
+        .collect()
+}
+
 struct Scanner<'p> {
     source: Excerpt<'p>,
     bytes: &'p [u8],
+    reading: Reading,
     /// Whether a backslash protects the next character of a literal.
     backslash: bool,
+    /// How many comments stand around the present place.
+    depth: usize,
+    /// How many `?` there were.
+    placeholders: u32,
     at: usize,
     /// Where the text begins that is not yet a fragment.
     flushed: usize,
@@ -109,11 +142,14 @@ struct Scanner<'p> {
 }
 
 impl<'p> Scanner<'p> {
-    fn new(source: Excerpt<'p>, backslash: bool) -> Scanner<'p> {
+    fn new(source: Excerpt<'p>, reading: Reading, backslash: bool) -> Scanner<'p> {
         Scanner {
             source,
             bytes: source.text().as_bytes(),
+            reading,
             backslash,
+            depth: 0,
+            placeholders: 0,
             at: 0,
             flushed: 0,
             within: Within::Open,
@@ -168,7 +204,13 @@ impl<'p> Scanner<'p> {
         self.scan.too_many = self.values > MOST_VALUES;
         let (content, end) = parse_braced(self.source, self.at + 2);
         let range = self.at..end;
-        self.scan.fragments.push(Fragment::Braced { range, content, within: self.within });
+        let within = self.within;
+        self.scan.has_code |= within == Within::Open;
+        let breaks = content.as_ref().is_ok_and(|ast| self.splices_a_line_break(ast));
+        if let (Within::LineComment(_), true) = (within, breaks) {
+            self.within = Within::Open;
+        }
+        self.scan.fragments.push(Fragment::Braced { range, content, within });
         self.at = end;
     }
 
@@ -178,25 +220,52 @@ impl<'p> Scanner<'p> {
         match self.within {
             Within::Open => self.step_open(byte),
             Within::Literal(start, length) => self.step_literal(byte, start, length),
-            Within::BlockComment(_) if byte == b'*' && self.peek(1) == Some(b'/') => {
-                self.within = Within::Open;
+            Within::LineComment(_) => {
+                if byte == b'\n' {
+                    self.within = Within::Open;
+                }
+                self.at += 1;
+            }
+            Within::BlockComment(_) => self.step_comment(byte),
+        }
+    }
+
+    fn step_comment(&mut self, byte: u8) {
+        let nests = self.reading.dialect == Dialect::Postgres;
+        match (byte, self.peek(1)) {
+            (b'*', Some(b'/')) => {
+                self.depth -= 1;
+                self.at += 2;
+                if self.depth == 0 {
+                    self.within = Within::Open;
+                }
+            }
+            (b'/', Some(b'*')) if nests => {
+                self.depth += 1;
                 self.at += 2;
             }
-            Within::LineComment(_) | Within::BlockComment(_) => self.at += 1,
+            _ => self.at += 1,
         }
     }
 
     fn step_open(&mut self, byte: u8) {
         let at = self.at;
+        if self.begins_line_comment(byte) {
+            self.within = Within::LineComment(at);
+            self.scan.line_comment = Some(at);
+            self.at += 1;
+            return;
+        }
+        if self.placeholder(byte) {
+            return;
+        }
         match (byte, self.peek(1)) {
             (b'\'' | b'"' | b'`', _) => self.within = Within::Literal(at, 1),
-            (b'-', Some(b'-')) => {
-                self.within = Within::LineComment(at);
-                self.scan.line_comment = Some(at);
-            }
             (b'/', Some(b'*')) => {
                 self.within = Within::BlockComment(at);
-                self.at += 1;
+                self.depth = 1;
+                self.at += 2;
+                return;
             }
             (b'$', _) => {
                 if let Some(length) = self.tag() {
@@ -204,18 +273,75 @@ impl<'p> Scanner<'p> {
                     self.at += length - 1;
                 }
             }
-            (b';', _) => {
-                self.scan.semicolon.get_or_insert(at);
-            }
+            (b';', _) => self.scan.semicolons.push(at),
             _ => {}
         }
+        self.scan.has_code |= byte != b';' && !byte.is_ascii_whitespace();
         self.at += 1;
+    }
+
+    /// Whether a comment to the end of the line begins here. In MySQL a `--` needs a blank behind
+    /// it, or it is two signs of arithmetic.
+    fn begins_line_comment(&self, byte: u8) -> bool {
+        let is_mysql = self.reading.dialect == Dialect::Mysql;
+        let apart = self.peek(2).is_none_or(|byte| byte <= b' ');
+        match byte {
+            b'-' => self.peek(1) == Some(b'-') && (apart || !is_mysql),
+            b'#' => is_mysql,
+            _ => false,
+        }
+    }
+
+    /// Takes a `?`, `?2` or `$2` that stands for a field of a record.
+    fn placeholder(&mut self, byte: u8) -> bool {
+        let sign = match self.reading.dialect {
+            Dialect::Mysql => byte == b'?',
+            Dialect::Postgres => byte == b'$' && !self.is_in_word(),
+            Dialect::Sqlite => byte == b'?' || byte == b'$' && !self.is_in_word(),
+        };
+        if !self.reading.placeholders || !sign {
+            return false;
+        }
+        let behind = &self.bytes[self.at + 1..];
+        let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = if self.reading.dialect == Dialect::Mysql { 0 } else { digits };
+        let end = self.at + 1 + digits;
+        let number = self.source.text()[self.at + 1..end].parse().ok().filter(|n| *n > 0);
+        let Some(number) = number.or((byte == b'?').then_some(self.placeholders + 1)) else {
+            return false;
+        };
+        self.placeholders = self.placeholders.max(number);
+        self.flush(self.at);
+        self.scan.fragments.push(Fragment::Placeholder(self.at..end, number));
+        self.scan.has_code = true;
+        self.values += 1;
+        self.scan.too_many |= self.values > MOST_VALUES;
+        self.at = end;
+        self.flushed = end;
+        true
+    }
+
+    /// Whether a letter or digit stands before the present place.
+    fn is_in_word(&self) -> bool {
+        let before = self.at.checked_sub(1).map(|at| self.bytes[at]);
+        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
+    }
+
+    /// Whether an expression splices a text with a line break, which ends a comment.
+    fn splices_a_line_break(&self, ast: &Ast) -> bool {
+        let AstKind::Call(name, arguments) = &ast.kind else { return false };
+        self.source.part(name.clone()).text() == "raw"
+            && arguments.iter().any(|argument| match &argument.value.kind {
+                AstKind::Constant(Constant::Text(text)) => text.contains('\n'),
+                _ => false,
+            })
     }
 
     fn step_literal(&mut self, byte: u8, start: usize, length: usize) {
         let opening = &self.bytes[start..start + length];
         let quote = opening[0];
-        let escaped = self.backslash && byte == b'\\' && matches!(quote, b'\'' | b'"');
+        let protects = self.backslash || self.is_escape_string(start);
+        let escaped = protects && byte == b'\\' && matches!(quote, b'\'' | b'"');
         let doubled = quote != b'$' && byte == quote && self.peek(1) == Some(quote);
         if escaped || doubled {
             self.at += 2;
@@ -227,13 +353,23 @@ impl<'p> Scanner<'p> {
         }
     }
 
-    /// The length of a `$tag$` that begins here; a `$` behind a letter is part of a name.
+    /// Whether the literal that begins at `start` is PostgreSQL's `E'…'`.
+    fn is_escape_string(&self, start: usize) -> bool {
+        let before = |back: usize| start.checked_sub(back).map(|at| self.bytes[at]);
+        let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+        self.reading.dialect == Dialect::Postgres
+            && matches!(before(1), Some(b'e' | b'E'))
+            && !before(2).is_some_and(word)
+    }
+
+    /// The length of a `$tag$` that begins here; a `$` behind a letter is part of a name, as is
+    /// every `$` in MySQL.
     fn tag(&self) -> Option<usize> {
-        let before = self.at.checked_sub(1).map(|at| self.bytes[at]);
         let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
         let name = &self.bytes[self.at + 1..];
         let escape = name.starts_with(b"$${");
-        if escape || before.is_some_and(in_word) || name.first().is_some_and(u8::is_ascii_digit) {
+        let is_name = self.reading.dialect == Dialect::Mysql || self.is_in_word();
+        if escape || is_name || name.first().is_some_and(u8::is_ascii_digit) {
             return None;
         }
         let length = 2 + name.iter().position(|byte| !in_word(*byte))?;
@@ -253,13 +389,18 @@ mod tests {
 
     /// The statement with `[…]` around each `${…}` and what it stands in.
     fn check(text: &str, expected: &str) {
+        check_as(Dialect::Sqlite, text, expected);
+    }
+
+    fn check_as(dialect: Dialect, text: &str, expected: &str) {
         let passage = Passage::whole(text, 0);
-        let scan = scan(passage.excerpt());
+        let scan = scan(passage.excerpt(), Reading { dialect, placeholders: true });
         let mut shown = String::new();
         for fragment in &scan.fragments {
             match fragment {
                 Fragment::Text(range) => shown.push_str(&text[range.clone()]),
                 Fragment::Dollar => shown.push_str("[$]"),
+                Fragment::Placeholder(_, number) => shown.push_str(&format!("[{number}]")),
                 Fragment::Braced { within, .. } => shown.push_str(match within {
                     Within::Open => "[value]",
                     Within::Literal(..) => "[in literal]",
@@ -267,7 +408,7 @@ mod tests {
                 }),
             }
         }
-        if let Some(at) = scan.semicolon {
+        if let Some(at) = scan.semicolons.first() {
             shown.push_str(&format!(" semicolon {at}"));
         }
         if scan.open.is_some() {
@@ -290,7 +431,7 @@ mod tests {
         check("a;", "a; semicolon 1");
         check("';' \";\" `;` /* ; */ -- ;", "';' \";\" `;` /* ; */ -- ;");
         check("$$ ; ' $$ $q$ ; $$ $q$ a$b;c$", "$$ ; ' $$ $q$ ; $$ $q$ a$b;c$ semicolon 26");
-        check("$1; $2", "$1; $2 semicolon 2");
+        check("$1; $2", "[1]; [2] semicolon 2");
         check("$q${1}; $q$ ; $q${2} $q$", "$q[value]; $q$ ; $q[in literal] $q$ semicolon 6");
     }
 
@@ -301,5 +442,48 @@ mod tests {
         check("'open", "'open open");
         check("'open \\", "'open \\ open");
         check("/* open", "/* open open");
+    }
+
+    #[test]
+    fn placeholders_are_found_outside_literals_and_comments() {
+        check("a = ? and '?' /* ? */ = ? -- ?", "a = [1] and '?' /* ? */ = [2] -- ?");
+        check("?2 ? a$1 $3", "[2] [3] a$1 [3]");
+        check_as(Dialect::Mysql, "? # ?\n ?5 $1", "[1] # ?\n [2]5 $1");
+        check_as(Dialect::Postgres, "$2 ? $1 $tag$ $1 $tag$", "[2] ? [1] $tag$ $1 $tag$");
+    }
+
+    #[test]
+    fn each_dialect_has_its_own_comments_and_literals() {
+        check_as(
+            Dialect::Mysql,
+            "a # it's ; ${1}\n; b",
+            "a # it's ; [in comment]\n; b semicolon 16",
+        );
+        check_as(Dialect::Mysql, "1--1; 2 -- ; ${1}", "1--1; 2 -- ; [in comment] semicolon 4");
+        check_as(Dialect::Mysql, "'it\\'s ;' $$;", "'it\\'s ;' $$; semicolon 12");
+        check_as(Dialect::Postgres, "/* /* ; */ ; */ ; ", "/* /* ; */ ; */ ;  semicolon 16");
+        check_as(Dialect::Postgres, "E'it\\'s ;' 'C:\\' ;", "E'it\\'s ;' 'C:\\' ; semicolon 17");
+        check_as(Dialect::Sqlite, "a # b'c'", "a # b'c'");
+    }
+
+    #[test]
+    fn a_line_break_ends_a_comment_however_it_gets_there() {
+        check("a -- ;\n;", "a -- ;\n; semicolon 7");
+        check("a -- ${raw(\"\\n\")} ${1}", "a -- [in comment] [value]");
+        check("a -- ${raw(\"n\")} ${1}", "a -- [in comment] [in comment]");
+    }
+
+    #[test]
+    fn a_script_is_split_where_its_statements_end() {
+        let check = |text: &str, expected: &[&str]| {
+            let passage = Passage::whole(text, 0);
+            let pieces = split(passage.excerpt(), Dialect::Mysql);
+            let texts: Vec<&str> = pieces.iter().map(|piece| piece.text()).collect();
+            assert_eq!(texts, expected, "{text}");
+        };
+        check("a;\nb;\n", &["a", "b"]);
+        check("a ';' -- ;\n, c; # end\n-- more;\n", &["a ';' -- ;\n, c"]);
+        check(";;/* */;${1};", &["${1}"]);
+        check("", &[]);
     }
 }

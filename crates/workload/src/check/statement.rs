@@ -4,7 +4,7 @@ use base::Diagnostic;
 
 use super::Checker;
 use super::load::bindable;
-use super::scan::{Fragment, Scan, Within, is_sound, scan};
+use super::scan::{Fragment, Reading, Scan, Within, is_sound, scan};
 use crate::expr::{
     Argument, Ast, AstKind, Compiled, Constant, Expr, Refused, Scope, Type, Variables, compile,
 };
@@ -75,14 +75,15 @@ impl Assembly {
 
 impl<'f> Checker<'f> {
     /// The pieces of a statement; after a complaint, those that could be made.
-    pub(super) fn statement(&mut self, source: Excerpt<'f>, binding: Binding<'_>) -> Vec<Piece> {
-        let scan = scan(source);
+    pub(super) fn statement(&mut self, source: Excerpt<'_>, binding: Binding<'_>) -> Vec<Piece> {
+        let scan = scan(source, Reading { dialect: self.dialect, placeholders: false });
         self.scan_problems(source, &scan);
         let mut assembly = Assembly { pieces: Vec::new(), values: 0, spliced: false };
         for fragment in scan.fragments {
             match fragment {
                 Fragment::Text(range) => assembly.text(&source.text()[range]),
                 Fragment::Dollar => assembly.text("${"),
+                Fragment::Placeholder(range, _) => assembly.text(&source.text()[range]),
                 Fragment::Braced { range, content, within } => {
                     let place = Braced { source, all: source.part(range), within };
                     let added = content
@@ -104,7 +105,7 @@ impl<'f> Checker<'f> {
     fn add(
         &mut self,
         assembly: &mut Assembly,
-        place: Braced<'f>,
+        place: Braced<'_>,
         ast: &Ast,
         binding: Binding<'_>,
     ) -> Result<(), Refused> {
@@ -161,7 +162,7 @@ impl<'f> Checker<'f> {
         if scan.too_many {
             self.sink.error(|| source.error("the statement has more than 65,535 values"));
         }
-        if let Some(at) = scan.semicolon {
+        if let Some(&at) = scan.semicolons.first() {
             self.sink.error(|| semicolon(source, at));
         }
         if let Some(open) = scan.open {
@@ -192,12 +193,12 @@ impl<'f> Checker<'f> {
                 source.part(0..word.len().min(source.text().len())).error(why.0).help(why.1)
             });
         }
-        let sound = || is_sound(&print::skeleton(&assembly.pieces), assembly.values);
+        let sound = || is_sound(&print::skeleton(&assembly.pieces), assembly.values, self.dialect);
         if self.sink.errors() == 0 && assembly.spliced && !sound() {
             self.sink.error(|| {
                 source
                     .error("the statement is no longer one statement once its constants are in it")
-                    .help("a spliced text must close its quotes and hold no `;` and no line break")
+                    .help("a spliced text must close its quotes and hold no `;` and no control character")
             });
         }
     }

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod expressions;
+mod files;
 mod lines;
 mod memory;
 mod mutation;
@@ -15,12 +16,20 @@ mod size;
 mod statements;
 mod values;
 
+use std::collections::BTreeMap;
+
 use base::{Diagnostic, Severity, Source};
 use workload::{Overrides, Plan};
 
 /// Checks what a file is answered with: all diagnostics, as a person sees them.
 fn check(input: &str, expected: &str) {
     check_with(&Overrides::default(), input, expected);
+}
+
+/// The files that the examples in the table of keys name.
+fn files() -> BTreeMap<String, Vec<u8>> {
+    let script = b"select 1;\n".to_vec();
+    ["schema.sql", "transfer.sql"].map(|name| (name.to_owned(), script.clone())).into()
 }
 
 /// The same with options of the command line.
@@ -48,6 +57,6 @@ fn plan(input: &str) -> Plan {
 
 /// The same with options of the command line.
 fn plan_with(overrides: &Overrides, input: &str) -> Plan {
-    let (plan, diagnostics) = workload::plan(input, overrides);
+    let (plan, diagnostics) = workload::plan_in(input, overrides, &files());
     plan.unwrap_or_else(|| panic!("{}", render(input, &diagnostics)))
 }

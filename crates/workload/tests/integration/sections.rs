@@ -152,7 +152,7 @@ error: unknown key `sql` in [setup]
 2 | sql = select 1
   | ^^^
   |
-  = help: keys here are query
+  = help: keys here are query, query-file
 "#,
     );
 }
@@ -309,41 +309,17 @@ fn keys_that_are_not_built_yet_say_so() {
     check(
         r#"
 [read]
-query-file = read.sql
-"#,
-        r#"
-error: `query-file` is not supported by this version of assay
- --> mail.ini:2:1
-  |
-2 | query-file = read.sql
-  | ^^^^^^^^^^
-  |
-  = help: write its statements here, each as a `query`
-"#,
-    );
-    check(
-        r#"
-[read]
 query = select 1
-prepare = no
-query.mysql = select 2
+script = read.lua
 "#,
         r#"
-error: `prepare` is not supported by this version of assay
+error: `script` is not supported by this version of assay
  --> mail.ini:3:1
   |
-3 | prepare = no
-  | ^^^^^^^
+3 | script = read.lua
+  | ^^^^^^
   |
-  = help: leave it out: statements are prepared
-
-error: `query.mysql` is not supported by this version of assay
- --> mail.ini:4:1
-  |
-4 | query.mysql = select 2
-  | ^^^^^^^^^^^
-  |
-  = help: write `query`, for the one database that the file is run on
+  = help: write its statements here, each as a `query`
 "#,
     );
     check(

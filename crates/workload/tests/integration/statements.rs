@@ -136,13 +136,13 @@ error: the statement is no longer one statement once its constants are in it
 4 | query = select * from ${raw(t)}
   |         ^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: a spliced text must close its quotes and hold no `;` and no line break
+  = help: a spliced text must close its quotes and hold no `;` and no control character
 "#,
     );
     check(
         r#"
 [params]
-t = "a\nb"
+t = "a\u{1}b"
 [setup]
 query = insert into t values (${t})
 "#,
@@ -153,7 +153,7 @@ error: the statement is no longer one statement once its constants are in it
 4 | query = insert into t values (${t})
   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: a spliced text must close its quotes and hold no `;` and no line break
+  = help: a spliced text must close its quotes and hold no `;` and no control character
 "#,
     );
 }
