@@ -16,6 +16,7 @@
 
 mod check;
 mod expr;
+pub mod feed;
 mod folder;
 mod generate;
 pub mod keys;

@@ -1,0 +1,167 @@
+//! One record of a CSV file (RFC 4180).
+
+use super::records::Records;
+
+/// What a parser made of the bytes that it was given.
+pub(super) enum Parsed {
+    /// A record was appended; it took this many bytes and this many line ends.
+    Record(Taken),
+    /// There is no record in these bytes, which are done with.
+    Nothing(Taken),
+    /// The record goes on behind these bytes.
+    Unfinished,
+    /// The bytes are no record.
+    Broken(&'static str),
+}
+
+/// How far a parser got.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    pub(super) bytes: usize,
+    pub(super) lines: u64,
+}
+
+/// Takes the record at the beginning of `bytes`; `is_end` says that no more follow.
+pub(super) fn record(bytes: &[u8], delimiter: u8, is_end: bool, out: &mut Records) -> Parsed {
+    match blank(bytes) {
+        Some(length) => return Parsed::Nothing(Taken { bytes: length, lines: 1 }),
+        None if bytes.is_empty() || bytes == b"\r" => return Parsed::Unfinished,
+        None => {}
+    }
+    // Nothing is written before the record is known to be whole: it is looked through first.
+    let walk = Walk { bytes, delimiter, is_end };
+    match walk.length() {
+        Ok(Some(taken)) => match write(&bytes[..taken.bytes], delimiter, out) {
+            Ok(()) => Parsed::Record(taken),
+            Err(why) => Parsed::Broken(why),
+        },
+        Ok(None) => Parsed::Unfinished,
+        Err(why) => Parsed::Broken(why),
+    }
+}
+
+/// The length of the blank line that the bytes begin with.
+fn blank(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [b'\n', ..] => Some(1),
+        [b'\r', b'\n', ..] => Some(2),
+        _ => None,
+    }
+}
+
+struct Walk<'b> {
+    bytes: &'b [u8],
+    delimiter: u8,
+    is_end: bool,
+}
+
+impl Walk<'_> {
+    /// How long the first record is; `None` if it does not end here.
+    fn length(&self) -> Result<Option<Taken>, &'static str> {
+        let mut at = 0;
+        let mut lines = 0;
+        loop {
+            at = match self.bytes.get(at) {
+                Some(b'"') => match self.quoted(at + 1, &mut lines)? {
+                    Some(end) => end,
+                    None => return Ok(None),
+                },
+                _ => self.plain(at)?,
+            };
+            match self.bytes.get(at) {
+                Some(b'\n') => return Ok(Some(Taken { bytes: at + 1, lines: lines + 1 })),
+                Some(_) => at += 1,
+                None if self.is_end => return Ok(Some(Taken { bytes: at, lines: lines + 1 })),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The end of an unquoted field.
+    fn plain(&self, from: usize) -> Result<usize, &'static str> {
+        let rest = &self.bytes[from..];
+        let ends = |byte: &u8| *byte == self.delimiter || *byte == b'\n' || *byte == b'"';
+        let length = rest.iter().position(ends).unwrap_or(rest.len());
+        match rest.get(length) {
+            Some(b'"') => Err("a `\"` stands in a field that does not begin with one"),
+            _ => Ok(from + length),
+        }
+    }
+
+    /// The end of a quoted field, behind its closing quote; `None` if it goes on.
+    fn quoted(&self, from: usize, lines: &mut u64) -> Result<Option<usize>, &'static str> {
+        let mut at = from;
+        loop {
+            match self.bytes.get(at) {
+                Some(b'"') if self.bytes.get(at + 1) == Some(&b'"') => at += 2,
+                Some(b'"') => return self.behind_quote(at + 1),
+                Some(b'\n') => {
+                    *lines += 1;
+                    at += 1;
+                }
+                Some(_) => at += 1,
+                None if self.is_end => return Err("a quoted field is not closed"),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// What stands behind a closing quote: the end of the field.
+    fn behind_quote(&self, at: usize) -> Result<Option<usize>, &'static str> {
+        match (self.bytes.get(at), self.bytes.get(at + 1)) {
+            (None, _) => Ok(self.is_end.then_some(at)),
+            (Some(b'\n'), _) => Ok(Some(at)),
+            (Some(b'\r'), Some(b'\n')) => Ok(Some(at + 1)),
+            (Some(b'\r'), None) => Ok(self.is_end.then_some(at + 1)),
+            (Some(byte), _) if *byte == self.delimiter => Ok(Some(at)),
+            _ => Err("something stands between a closing `\"` and the end of its field"),
+        }
+    }
+}
+
+/// Appends the fields of a whole record.
+fn write(record: &[u8], delimiter: u8, out: &mut Records) -> Result<(), &'static str> {
+    let text = std::str::from_utf8(record).map_err(|_| "is not UTF-8")?;
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    let mut rest = text;
+    loop {
+        rest = match rest.strip_prefix('"') {
+            Some(quoted) => write_quoted(quoted, out),
+            None => {
+                let length = rest.bytes().position(|byte| byte == delimiter);
+                let length = length.unwrap_or(rest.len());
+                out.push_text(&rest[..length]);
+                &rest[length..]
+            }
+        };
+        out.end_field();
+        if rest.is_empty() {
+            return Ok(());
+        }
+        // What is left begins with the delimiter, a byte of its own.
+        rest = &rest[1..];
+    }
+}
+
+/// Appends a field without its quotes; CRLF in it becomes LF. Returns what is behind it.
+fn write_quoted<'r>(field: &'r str, out: &mut Records) -> &'r str {
+    let mut rest = field;
+    loop {
+        let Some(quote) = rest.find('"') else { return "" };
+        let mut piece = &rest[..quote];
+        while let Some(at) = piece.find("\r\n") {
+            out.push_text(&piece[..at]);
+            piece = &piece[at + 1..];
+        }
+        out.push_text(piece);
+        rest = &rest[quote + 1..];
+        match rest.strip_prefix('"') {
+            Some(behind) => {
+                out.push_text("\"");
+                rest = behind;
+            }
+            None => return rest,
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! From bytes to blocks of records.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read};
+
+use base::Nanos;
+
+use super::csv::{self, Parsed, Taken};
+use super::records::Records;
+use super::{Format, log};
+
+/// How much is read at once, at least.
+const READ: usize = 64 << 10;
+
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The largest record in bytes.
+const LARGEST_RECORD: usize = 64 << 20;
+
+/// What is wrong with a file of records.
+#[derive(Debug)]
+pub enum Fault {
+    /// The system does not give its bytes.
+    Unreadable(io::Error),
+    /// A line is no record.
+    Broken {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it, as the second half of a sentence that begins with the line, or a
+        /// sentence of its own.
+        why: String,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Unreadable(error) => write!(f, "it cannot be read: {error}"),
+            Fault::Broken { line, why } => write!(f, "line {line}: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What a reader has for the next block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum More {
+    /// Nothing more in its buffer: the next call reads from the file and may wait for it.
+    NeedsReading,
+    /// The block is full, and there is more.
+    Full,
+    /// Nothing more at all.
+    End,
+}
+
+/// Reads records one by one.
+#[derive(Debug)]
+pub struct Reader<R> {
+    from: R,
+    format: Format,
+    buffer: Vec<u8>,
+    /// The part of the buffer that is not yet parsed.
+    start: usize,
+    end: usize,
+    at_end: bool,
+    has_begun: bool,
+    line: u64,
+    /// How many fields each record has.
+    width: Option<usize>,
+    /// The records of a group that is not complete.
+    group: Records,
+    per_group: usize,
+    groups: u64,
+    first_micros: Option<i64>,
+    latest: Nanos,
+    backwards: Option<u64>,
+}
+
+impl<R: Read> Reader<R> {
+    /// A reader at the beginning of a file whose records belong together `per_group` at a time.
+    pub fn new(from: R, format: Format, per_group: usize) -> Reader<R> {
+        let mut group = Records::default();
+        group.reset(per_group);
+        Reader {
+            group,
+            per_group: per_group.max(1),
+            from,
+            format,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            at_end: false,
+            has_begun: false,
+            line: 1,
+            width: None,
+            groups: 0,
+            first_micros: None,
+            latest: Nanos::ZERO,
+            backwards: None,
+        }
+    }
+
+    /// Appends groups to blocks, each to the block that `of` chooses by its number, until that block
+    /// is full or the buffer holds no further record. When no block has a group yet, reads first,
+    /// which may wait.
+    ///
+    /// # Errors
+    /// The first line that is no record.
+    pub fn fill(
+        &mut self,
+        blocks: &mut [Records],
+        of: impl Fn(u64) -> usize,
+        is_full: impl Fn(&Records) -> bool,
+    ) -> Result<More, Fault> {
+        loop {
+            let block = &mut blocks[of(self.groups)];
+            if is_full(block) {
+                return Ok(More::Full);
+            }
+            if self.take()? {
+                if self.group.records() == self.per_group {
+                    block.push_group(&self.group, self.groups, self.latest);
+                    self.group.reset(self.per_group);
+                    self.groups += 1;
+                }
+            } else if self.at_end {
+                return Ok(More::End);
+            } else if blocks.iter().any(|block| !block.is_empty()) {
+                return Ok(More::NeedsReading);
+            } else {
+                self.read()?;
+            }
+        }
+    }
+
+    /// Takes one record out of the buffer; false if there is no whole one.
+    fn take(&mut self) -> Result<bool, Fault> {
+        if !self.has_begun && !self.begin() {
+            return Ok(false);
+        }
+        loop {
+            let bytes = &self.buffer[self.start..self.end];
+            let (parsed, micros) = match self.format {
+                Format::Csv { delimiter } => {
+                    (csv::record(bytes, delimiter, self.at_end, &mut self.group), 0)
+                }
+                Format::Log => log::line(bytes, self.at_end, &mut self.group),
+            };
+            match parsed {
+                Parsed::Record(taken) => {
+                    self.check_width()?;
+                    self.note_time(micros);
+                    self.skip(taken);
+                    return Ok(true);
+                }
+                Parsed::Nothing(taken) => self.skip(taken),
+                Parsed::Unfinished => return Ok(false),
+                Parsed::Broken(why) => return Err(self.broken(why)),
+            }
+        }
+    }
+
+    /// Takes the byte order mark, if there is one. False until that is known.
+    fn begin(&mut self) -> bool {
+        let bytes = &self.buffer[self.start..self.end];
+        self.has_begun = self.at_end || bytes.len() >= MARK.len() || !MARK.starts_with(bytes);
+        if bytes.starts_with(MARK) {
+            self.start += MARK.len();
+        }
+        self.has_begun
+    }
+
+    fn skip(&mut self, taken: Taken) {
+        self.start += taken.bytes;
+        self.line += taken.lines;
+    }
+
+    fn broken(&self, why: impl Into<String>) -> Fault {
+        Fault::Broken { line: self.line, why: why.into() }
+    }
+
+    /// Ends a record, which has as many fields as the first.
+    fn check_width(&mut self) -> Result<(), Fault> {
+        let fields = self.group.end_record();
+        let width = *self.width.get_or_insert(fields);
+        match fields == width {
+            true => Ok(()),
+            false => {
+                let noun = if fields == 1 { "field" } else { "fields" };
+                let why = format!("it has {fields} {noun}, and the first record has {width}");
+                Err(self.broken(why))
+            }
+        }
+    }
+
+    /// When a line of a log is due. One whose time lies before that of the line above is due with
+    /// it.
+    fn note_time(&mut self, micros: i64) {
+        let first = *self.first_micros.get_or_insert(micros);
+        let since = micros.saturating_sub(first);
+        let at = Nanos(u64::try_from(since).unwrap_or(0).saturating_mul(1_000));
+        if since < 0 || at < self.latest {
+            self.backwards.get_or_insert(self.line);
+        }
+        self.latest = self.latest.max(at);
+    }
+
+    /// Reads as much as there is at once, behind what is left.
+    fn read(&mut self) -> Result<(), Fault> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.end >= LARGEST_RECORD {
+            return Err(self.broken("it begins a record of more than 64 MiB"));
+        }
+        if self.buffer.len() < self.end + READ {
+            let wanted = (2 * self.end).max(READ) + self.end;
+            self.buffer.resize(wanted, 0);
+        }
+        let length = loop {
+            match self.from.read(&mut self.buffer[self.end..]) {
+                Ok(length) => break length,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(Fault::Unreadable(error)),
+            }
+        };
+        self.end += length;
+        self.at_end = length == 0;
+        Ok(())
+    }
+}
+
+/// What a whole file holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// How many groups of records.
+    pub groups: u64,
+    /// How many fields each record has; 0 if there is none.
+    pub width: usize,
+    /// How many records are left over at the end, too few for a group.
+    pub left_over: usize,
+    /// The first line of a log whose time lies before that of the line above it.
+    pub backwards: Option<u64>,
+}
+
+/// Reads a whole file, and keeps nothing of it.
+///
+/// # Errors
+/// The first line that is no record.
+pub fn examine(from: impl Read, format: Format, per_group: usize) -> Result<Summary, Fault> {
+    let mut reader = Reader::new(from, format, per_group);
+    let mut block = [Records::default()];
+    loop {
+        block[0].reset(per_group);
+        if reader.fill(&mut block, |_| 0, |block| block.bytes() >= READ)? == More::End {
+            return Ok(Summary {
+                groups: reader.groups,
+                width: reader.width.unwrap_or(0),
+                left_over: reader.group.records(),
+                backwards: reader.backwards,
+            });
+        }
+    }
+}
