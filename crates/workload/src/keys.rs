@@ -110,6 +110,10 @@ pub enum Form {
     Url,
     /// The name of a file, looked for beside the workload file.
     File,
+    /// `NAME: WEIGHT, …`.
+    Portions,
+    /// A text between quotes.
+    Text,
 }
 
 impl Form {
@@ -128,6 +132,8 @@ impl Form {
             Form::Conditions => "CONDITION, …".to_owned(),
             Form::Url => "URL".to_owned(),
             Form::File => "file".to_owned(),
+            Form::Portions => "NAME: WEIGHT, …".to_owned(),
+            Form::Text => "text".to_owned(),
         }
     }
 }
@@ -374,6 +380,16 @@ pub static ALL: &[Key] = &[
         example: "query-file = transfer.sql",
     },
     Key {
+        name: "mix",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: Form::Portions,
+        default: "none",
+        doc: "sections that take turns at random in the job's requests, each with its weight",
+        example: "mix = read: 80, write: 20",
+    },
+    Key {
         name: "let",
         alias: None,
         place: Place::What,
@@ -392,6 +408,46 @@ pub static ALL: &[Key] = &[
         default: "no",
         doc: "whether the statements run inside one transaction",
         example: "transaction = yes",
+    },
+    Key {
+        name: "multi-query-mode",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: Form::Choice(&["multi-connection"]),
+        default: "the first error ends a request",
+        doc: "every statement of a request is sent, also after one that failed",
+        example: "multi-query-mode = multi-connection",
+    },
+    Key {
+        name: "query-args-file",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: Form::File,
+        default: "none",
+        doc: "a CSV file: each request takes its next record for `?`, `$1` and `${field(1)}`",
+        example: "query-args-file = users.csv",
+    },
+    Key {
+        name: "query-args-delim",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: Form::Text,
+        default: "`,`",
+        doc: "what stands between two fields of the args file, between quotes",
+        example: "query-args-delim = \"\\t\"",
+    },
+    Key {
+        name: "query-log-file",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: Form::File,
+        default: "none",
+        doc: "a log of `MICROSECONDS,STATEMENT` lines, replayed with their gaps",
+        example: "query-log-file = query.log",
     },
     Key {
         name: "rate",
@@ -422,6 +478,16 @@ pub static ALL: &[Key] = &[
         default: "none",
         doc: "a timetable: one arrival each time this has passed, the first after one of them",
         example: "every = 10s",
+    },
+    Key {
+        name: "session",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: YES_NO,
+        default: "no",
+        doc: "whether each arrival is a session: its statements one by one, with `think` between them",
+        example: "session = yes",
     },
     Key {
         name: "concurrency",

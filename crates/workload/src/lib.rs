@@ -36,8 +36,8 @@ pub use expr::Expr;
 pub use folder::Folder;
 pub use generate::{Generator, RowGenerator};
 pub use plan::{
-    Column, FixedStatement, Indexes, Job, Let, Load, LoadMethod, Metric, OnDuplicate, OnError,
-    Pacing, Param, Piece, Plan, Retry, Schedule, Side, Slo, Statement, Statistic,
+    Column, Feed, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, Metric, OnDuplicate,
+    OnError, Pacing, Param, Piece, Plan, Portion, Retry, Schedule, Side, Slo, Statement, Statistic,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 

@@ -32,18 +32,10 @@ pub(crate) const SECTIONS: &[Missing] = &[
     missing("capacity", ONE_BY_ONE),
 ];
 
-const GENERATE: &str = "make the values with a generator: `${uniform(1, 100)}`";
-
 /// Keys, in whatever section.
 pub(crate) const KEYS: &[Missing] = &[
-    missing("mix", "give each of its sections a `rate` of its own"),
-    missing("session", "leave it out: each request takes any free connection"),
     missing("command", "start the program yourself"),
-    missing("query-args-file", GENERATE),
-    missing("query-args-delim", GENERATE),
     missing("query-results-file", "leave it out: results are counted and not kept"),
-    missing("query-log-file", "write its statements as jobs with a `rate`"),
-    missing("multi-query-mode", "leave it out: a request keeps one connection"),
     missing("reconnect", "leave it out: connections are kept"),
     missing("outage", "leave it out: requests fail at once while the target is away"),
     missing("on-queue-full", "leave it out: what finds the queue full is rejected"),

@@ -7,6 +7,7 @@
 use base::{Code, Endpoint, Nanos, Placeholders, Rate, Seed, Span, Target};
 
 use crate::expr::Expr;
+use crate::feed::Format;
 
 /// A whole workload.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,8 +141,14 @@ pub struct Job {
     pub count: Option<u64>,
     /// The variables of `let`, evaluated in order, once per request.
     pub lets: Vec<Let>,
-    /// What a request sends, in order; never empty.
+    /// What a request sends, in order; empty only where there is a mix instead.
     pub statements: Vec<Statement>,
+    /// The sections that take turns in its requests, in place of statements of its own.
+    pub mix: Vec<Portion>,
+    /// How the statements of a request follow each other.
+    pub flow: Flow,
+    /// The file that its requests get their values, or their times and statements from.
+    pub feed: Option<Feed>,
     /// Whether the statements run inside one transaction.
     pub transaction: bool,
     /// How long a request may take from its first byte sent.
@@ -155,6 +162,42 @@ pub struct Job {
     /// The conditions that the job is judged by.
     pub slos: Vec<Slo>,
     /// Where the section's header stands.
+    pub span: Span,
+}
+
+/// A section that takes part in a mix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Portion {
+    /// Its place among the jobs of the plan.
+    pub job: usize,
+    /// How often it is taken, in proportion to the others.
+    pub weight: u32,
+}
+
+/// How the statements of a request follow each other.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Flow {
+    /// One after the other on one connection; the first error ends the request.
+    Together,
+    /// The same, with a pause between each two: the request is a session.
+    Session {
+        /// How long the pauses are.
+        think: Option<Expr>,
+    },
+    /// One after the other, each for itself: after an error the next one goes on.
+    Separately,
+}
+
+/// A file that requests are made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feed {
+    /// Its name as the file gives it.
+    pub file: String,
+    /// How it is written.
+    pub format: Format,
+    /// How many of its records each request, or each batch of requests, takes.
+    pub per_request: u32,
+    /// Where it is named.
     pub span: Span,
 }
 
@@ -202,6 +245,15 @@ pub enum Pacing {
         clients: u32,
         /// How long a client pauses between an answer and its next request.
         think: Option<Expr>,
+    },
+    /// Arrivals at the times of a log, as many connections as needed.
+    Replay,
+    /// None of its own: the section is part of a mix.
+    Part {
+        /// The place of the mix among the jobs of the plan.
+        of: usize,
+        /// What the section is called.
+        section: String,
     },
 }
 
@@ -317,10 +369,34 @@ impl Plan {
         plan.loads.iter_mut().for_each(|load| load.span = Span::default());
         for job in &mut plan.jobs {
             job.span = Span::default();
+            job.feed.iter_mut().for_each(|feed| feed.span = Span::default());
             let statements = job.statements.iter_mut();
             statements.for_each(|statement| statement.span = Span::default());
         }
         plan
+    }
+
+    /// The job whose pacing holds for a job: its mix, or itself.
+    pub fn leader(&self, place: usize) -> &Job {
+        let job = &self.jobs[place];
+        match job.pacing {
+            Pacing::Part { of, .. } => &self.jobs[of],
+            Pacing::Open { .. }
+            | Pacing::Queue { .. }
+            | Pacing::Timetable { .. }
+            | Pacing::Closed { .. }
+            | Pacing::Replay => job,
+        }
+    }
+
+    /// The requests per second that the schedule offers a job; of a mix its parts have their
+    /// shares. `None` where no schedule says so.
+    pub fn offered_per_s(&self, place: usize) -> Option<f64> {
+        let leader = self.leader(place);
+        let all: u32 = leader.mix.iter().map(|portion| portion.weight).sum();
+        let own = leader.mix.iter().find(|portion| portion.job == place);
+        let share = own.map_or(1.0, |portion| f64::from(portion.weight) / f64::from(all));
+        leader.offered_per_s().map(|offered| offered * share)
     }
 }
 
@@ -328,28 +404,64 @@ impl Job {
     /// The word for the job's model in records and reports.
     pub fn model(&self) -> &'static str {
         match self.pacing {
+            Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. }
+                if self.is_session() =>
+            {
+                "partly-open"
+            }
             Pacing::Open { .. } => "open",
             Pacing::Queue { .. } => "queue",
             Pacing::Timetable { .. } => "timetable",
             Pacing::Closed { .. } => "closed",
+            Pacing::Replay => "replay",
+            Pacing::Part { .. } => "part",
         }
     }
 
-    /// How long a client of a closed job pauses, if it does.
-    pub(crate) fn think(&self) -> Option<&Expr> {
+    /// What its section is called: a part of a mix has the mix's name before that.
+    pub fn section(&self) -> &str {
         match &self.pacing {
-            Pacing::Closed { think, .. } => think.as_ref(),
-            Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. } => None,
+            Pacing::Part { section, .. } => section,
+            Pacing::Open { .. }
+            | Pacing::Queue { .. }
+            | Pacing::Timetable { .. }
+            | Pacing::Closed { .. }
+            | Pacing::Replay => &self.name,
         }
     }
 
-    /// When arrivals fall and how many requests each brings; `None` for a closed job.
+    /// Whether each of its requests is a session.
+    pub fn is_session(&self) -> bool {
+        matches!(self.flow, Flow::Session { .. })
+    }
+
+    /// Whether its requests come when a schedule or a log says so, answered or not.
+    pub fn has_arrivals(&self) -> bool {
+        match self.pacing {
+            Pacing::Open { .. }
+            | Pacing::Queue { .. }
+            | Pacing::Timetable { .. }
+            | Pacing::Replay => true,
+            Pacing::Closed { .. } | Pacing::Part { .. } => false,
+        }
+    }
+
+    /// How long a client of a closed job pauses between requests, or one of a session between
+    /// statements, if they do.
+    pub(crate) fn think(&self) -> Option<&Expr> {
+        match (&self.flow, &self.pacing) {
+            (Flow::Session { think }, _) | (_, Pacing::Closed { think, .. }) => think.as_ref(),
+            (Flow::Together | Flow::Separately, _) => None,
+        }
+    }
+
+    /// When arrivals fall and how many requests each brings; `None` where no schedule says so.
     pub fn arrivals(&self) -> Option<(Schedule, u32)> {
         match self.pacing {
             Pacing::Open { schedule, batch }
             | Pacing::Queue { schedule, batch, .. }
             | Pacing::Timetable { schedule, batch } => Some((schedule, batch)),
-            Pacing::Closed { .. } => None,
+            Pacing::Closed { .. } | Pacing::Replay | Pacing::Part { .. } => None,
         }
     }
 
@@ -387,6 +499,14 @@ impl Statement {
     /// Whether the text differs from request to request.
     pub fn is_dynamic(&self) -> bool {
         self.spliced().next().is_some()
+    }
+
+    /// The expressions whose values are bound, in order.
+    pub(crate) fn bound(&self) -> impl Iterator<Item = &Expr> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Value(expr) => Some(expr),
+            Piece::Text(_) | Piece::Splice(_) => None,
+        })
     }
 
     /// The expressions whose values are spliced into the text, in order.

@@ -8,11 +8,13 @@ use std::fmt::{Display, Write as _};
 
 use base::Code;
 
+use crate::check;
 use crate::expr::{Expr, Node, text};
+use crate::feed::Format;
 use crate::generate::{Family, Uniform};
 use crate::plan::{
-    FixedStatement, Indexes, Job, Let, Load, LoadMethod, OnDuplicate, OnError, Pacing, Piece, Plan,
-    Schedule,
+    FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, OnDuplicate, OnError, Pacing, Piece,
+    Plan, Schedule,
 };
 
 impl Plan {
@@ -28,9 +30,26 @@ impl Plan {
         }
         fixed("setup", &self.setup, &mut out);
         self.loads.iter().for_each(|load| load.print(&mut out));
-        self.jobs.iter().for_each(|job| job.print(&mut out));
+        for (place, job) in self.jobs.iter().enumerate() {
+            if self.is_printed(place) {
+                job.print(self, &mut out);
+            }
+        }
         fixed("teardown", &self.teardown, &mut out);
         out.0
+    }
+
+    /// Whether a job gets a section: a part of a mix does, unless its section runs on its own too,
+    /// or was a part before.
+    fn is_printed(&self, place: usize) -> bool {
+        let job = &self.jobs[place];
+        let is_part = matches!(job.pacing, Pacing::Part { .. });
+        let others = self.jobs.iter().enumerate().filter(|(other, _)| *other != place);
+        let mut same = others.filter(|(_, other)| other.section() == job.section());
+        let mine = |(other, job): (usize, &Job)| {
+            !matches!(job.pacing, Pacing::Part { .. }) || other < place
+        };
+        !is_part || !same.any(mine)
     }
 
     fn globals(&self, out: &mut Page) {
@@ -130,25 +149,72 @@ impl OnError {
 }
 
 impl Job {
-    fn print(&self, out: &mut Page) {
-        out.header(&self.name);
+    fn print(&self, plan: &Plan, out: &mut Page) {
+        out.header(self.section());
         let _ = writeln!(out.0, "; {}", self.summary());
         for variable in &self.lets {
             let value = printed(&variable.value, &self.lets);
             out.key("let", format!("{}: {value}", variable.name));
         }
-        out.key("transaction", if self.transaction { "yes" } else { "no" });
+        match self.pacing {
+            // The log has the statements.
+            Pacing::Replay => {}
+            _ if !self.mix.is_empty() => out.key("mix", self.portions(plan)),
+            _ => self.print_statements(out),
+        }
+        self.print_flow(out);
+        self.print_feed(out);
+        if !matches!(self.pacing, Pacing::Part { .. }) {
+            self.print_pacing(out);
+            out.key("start", self.start);
+            out.optional("stop", self.stop);
+            out.optional("count", self.count);
+        }
+        self.print_faults(out);
+        for slo in &self.slos {
+            out.key("slo", &slo.text);
+        }
+    }
+
+    fn print_statements(&self, out: &mut Page) {
+        if self.transaction || self.flow == Flow::Together {
+            out.key("transaction", if self.transaction { "yes" } else { "no" });
+        }
         for statement in &self.statements {
             let text = written(&statement.pieces, literal, |expr| printed(expr, &self.lets));
             out.key("query", text);
         }
-        self.print_pacing(out);
-        out.key("start", self.start);
-        out.optional("stop", self.stop);
-        out.optional("count", self.count);
-        self.print_faults(out);
-        for slo in &self.slos {
-            out.key("slo", &slo.text);
+    }
+
+    fn portions(&self, plan: &Plan) -> String {
+        let portions = self
+            .mix
+            .iter()
+            .map(|portion| format!("{}: {}", plan.jobs[portion.job].section(), portion.weight));
+        portions.collect::<Vec<_>>().join(", ")
+    }
+
+    fn print_flow(&self, out: &mut Page) {
+        match &self.flow {
+            Flow::Together => {}
+            Flow::Separately => out.key("multi-query-mode", "multi-connection"),
+            Flow::Session { think } => {
+                out.key("session", "yes");
+                out.optional("think", think.as_ref().map(|think| printed(think, &self.lets)));
+            }
+        }
+    }
+
+    fn print_feed(&self, out: &mut Page) {
+        let Some(feed) = &self.feed else { return };
+        match feed.format {
+            Format::Log => out.key("query-log-file", &feed.file),
+            Format::Csv { delimiter } => {
+                out.key("query-args-file", &feed.file);
+                if delimiter != b',' {
+                    out.key("query-args-delim", check::written_delimiter(delimiter));
+                }
+            }
         }
     }
 
@@ -168,6 +234,7 @@ impl Job {
                 out.key("concurrency", workers);
                 out.key("queue-limit", limit);
             }
+            Pacing::Replay | Pacing::Part { .. } => {}
             Pacing::Closed { clients, think } => {
                 out.key("concurrency", clients);
                 out.optional("think", think.as_ref().map(|think| printed(think, &self.lets)));
@@ -198,6 +265,11 @@ impl Job {
             Pacing::Queue { schedule, batch, workers, .. } => {
                 format!("queue: {}, served by {workers}", schedule.words(*batch))
             }
+            Pacing::Replay => {
+                let file = self.feed.as_ref().map_or("", |feed| feed.file.as_str());
+                format!("replay of {file}")
+            }
+            Pacing::Part { .. } => "a part of a mix".to_owned(),
             Pacing::Closed { clients, think } => {
                 let pause = if think.is_some() { " that think between requests" } else { "" };
                 let noun = if *clients == 1 { "client" } else { "clients" };
@@ -359,6 +431,7 @@ fn print_call(family: &Family, lets: &[Let], out: &mut String) {
             let values: Vec<String> = values.iter().map(node).collect();
             format!("pick({})", values.join(", "))
         }
+        Family::Field(place) => format!("field({})", place + 1),
         Family::Timestamp(offset) => format!("timestamp({})", node(offset)),
     };
     out.push_str(&call);

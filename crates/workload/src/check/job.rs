@@ -1,72 +1,161 @@
 //! A job: what it sends, when, what happens when something goes wrong, and what it is judged by.
 
 use base::units::grouped;
-use base::{Code, Diagnostic, Nanos, Rate};
+use base::{Diagnostic, Nanos, Rate, Seed, Stream};
 
 use super::Checker;
 use super::fields::Fields;
+use super::global::Global;
 use super::section::bracketed;
 use super::statement::Binding;
-use crate::expr::{Node, Variables};
+use crate::expr::{Expr, Generate, Node, Variables};
 use crate::generate::{Family, LONGEST_TEXT};
 use crate::keys::Owner;
-use crate::plan::{Job, OnError, Piece, Schedule, Statement};
+use crate::plan::{Flow, Job, OnError, Pacing, Piece, Schedule, Statement};
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::quoted;
 
 /// More bytes than any number takes when it is written out.
 const LONGEST_NUMBER: u64 = 400;
 
+/// What a field of a record is reckoned with: few have more.
+const LARGEST_FIELD: u64 = 64 << 10;
+
 /// The bytes of a timestamp.
 const TIMESTAMP: u64 = 26;
 
+/// What a section is checked as.
+#[derive(Clone, Copy)]
+pub(super) enum Role<'m> {
+    /// A job of its own.
+    Alone,
+    /// A part of a mix, which is the job at this place of the plan.
+    Part { of: usize, mix: &'m Section<'m> },
+}
+
+/// The statement of a job that replays a log: the whole line.
+fn replayed(log: &Entry<'_>) -> Statement {
+    let stream = Stream::new(Seed::default(), "", "");
+    let line = Node::Generate(Box::new(Generate { stream, family: Family::Field(0) }));
+    let span = log.value().span().unwrap_or_default();
+    Statement { pieces: vec![Piece::Splice(Expr(line))], span }
+}
+
 impl<'f> Checker<'f> {
-    /// The job of a section; `accepted` are the error codes that all jobs accept.
-    pub(super) fn job(
-        &mut self,
-        section: &'f Section<'f>,
-        accepted: &[Code],
-        duration: Option<Nanos>,
-    ) -> Job {
+    /// The job of a section, or a part of a mix.
+    pub(super) fn job(&mut self, section: &'f Section<'f>, global: &Global, role: Role<'_>) -> Job {
         let whereabouts = format!("in job {}", bracketed(&section.name));
         let fields = self.fields(&section.entries, Owner::Job, &whereabouts);
+        self.has_records = fields.one("query-args-file").is_some();
         let mut variables = Variables::new();
         let lets = self.lets(&fields, &section.name, &mut variables);
-        let statements = self.statements(&fields, &section.name, &variables);
-        let (start, stop) = self.life(&fields, duration);
-        let mut codes = accepted.to_vec();
-        for code in self.codes(&fields) {
-            if !codes.contains(&code) {
-                codes.push(code);
-            }
-        }
-        let job = Job {
+        let flow = self.flow(&fields, &section.name, &variables);
+        let statements = self.what(&fields, section, &variables);
+        let feed = self.feed(&fields, &flow, &statements);
+        let own = self.codes(&fields).into_iter();
+        let mut accepted = global.accepted.clone();
+        accepted.extend(own.filter(|code| !global.accepted.contains(code)));
+        let mut job = Job {
             name: section.name.clone(),
-            pacing: self.pacing(&fields, &section.name, &variables),
-            start,
-            stop,
-            count: self.count(&fields, "count", (1, u64::MAX)),
+            pacing: Pacing::Replay,
+            start: Nanos::ZERO,
+            stop: None,
+            count: None,
             lets,
             statements,
+            mix: Vec::new(),
+            flow,
+            feed,
             transaction: self
                 .choice(&fields, Owner::Job, "transaction", [true, false])
                 .unwrap_or(false),
             timeout: self.span(&fields, "timeout"),
             retry: self.retry(&fields),
-            accepted: codes,
+            accepted,
             on_error: self
                 .choice(&fields, Owner::Job, "on-error", [OnError::Continue, OnError::Stop])
                 .unwrap_or(OnError::Continue),
             slos: self.slos(&fields),
             span: section.span,
         };
-        if job.statements.is_empty() {
+        self.when(&mut job, section, &fields, &variables, global, role);
+        self.has_records = false;
+        self.size(&job, &fields);
+        job
+    }
+
+    /// When a job's requests start: a part of a mix has nothing to say of that.
+    fn when(
+        &mut self,
+        job: &mut Job,
+        section: &'f Section<'f>,
+        fields: &Fields<'f>,
+        variables: &Variables,
+        global: &Global,
+        role: Role<'_>,
+    ) {
+        match role {
+            Role::Alone => {
+                (job.start, job.stop) = self.life(fields, global.duration);
+                job.count = self.count(fields, "count", (1, u64::MAX));
+                job.pacing = self.pacing(fields, &section.name, variables);
+                self.total_load(job, fields);
+                self.first_arrival(job, fields, global.duration);
+            }
+            Role::Part { of, mix } => {
+                self.no_pacing_of_a_part(section, mix);
+                job.pacing = Pacing::Part { of, section: section.name.clone() };
+                job.name = format!("{}/{}", mix.name, section.name);
+            }
+        }
+    }
+
+    /// What the requests of a section send.
+    fn what(
+        &mut self,
+        fields: &Fields<'f>,
+        section: &'f Section<'f>,
+        variables: &Variables,
+    ) -> Vec<Statement> {
+        if let Some(log) = fields.one("query-log-file") {
+            for (key, entry) in fields.any(&["query", "query-file", "let", "transaction"]) {
+                self.sink.error(|| {
+                    entry
+                        .key()
+                        .error(format!("`{key}` and `query-log-file` cannot be set together"))
+                        .help("the log has the statements: leave out one of the two")
+                });
+            }
+            return vec![replayed(log)];
+        }
+        let statements = self.statements(fields, &section.name, variables);
+        if fields.one("mix").is_some() {
+            self.nothing_beside_a_mix(section);
+        } else if statements.is_empty() {
             self.no_statement(section);
         }
-        self.size(&job, &fields);
-        self.total_load(&job, &fields);
-        self.first_arrival(&job, &fields, duration);
-        job
+        statements
+    }
+
+    /// How the statements of a request follow each other.
+    fn flow(&mut self, fields: &Fields<'f>, job: &str, variables: &Variables) -> Flow {
+        let separately = self.choice(fields, Owner::Job, "multi-query-mode", [()]).is_some();
+        let is_session = self.choice(fields, Owner::Job, "session", [true, false]) == Some(true);
+        let conflict = ["transaction", "session"].into_iter().find_map(|key| fields.one(key));
+        if let (true, Some(entry)) = (separately, conflict) {
+            self.sink.error(|| {
+                let name = quoted(entry.key().text());
+                entry
+                    .key()
+                    .error(format!("{name} and `multi-query-mode` cannot be set together"))
+                    .help("each statement stands for itself, or all of them belong together")
+            });
+        }
+        match is_session {
+            true => Flow::Session { think: self.think(fields, job, variables) },
+            false if separately => Flow::Separately,
+            false => Flow::Together,
+        }
     }
 
     fn statements(
@@ -217,6 +306,8 @@ impl Node {
                 | Family::Row
                 | Family::Sequence(_)
                 | Family::Permute(_) => 0,
+                // A record is bounded where it is read.
+                Family::Field(_) => LARGEST_FIELD,
                 Family::Timestamp(_) => TIMESTAMP,
             },
         }

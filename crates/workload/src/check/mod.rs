@@ -8,12 +8,14 @@ mod blame;
 mod condition;
 mod dialect;
 mod fault;
+mod feed;
 mod fields;
 mod fixed;
 mod foreign;
 mod global;
 mod job;
 mod load;
+mod mix;
 mod named;
 mod pacing;
 mod params;
@@ -28,10 +30,12 @@ use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
 
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
-use crate::plan::Plan;
+use crate::plan::{Plan, Portion};
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
 use crate::wording;
+pub(crate) use feed::written as written_delimiter;
+use job::Role;
 use section::Kind;
 
 /// What the command line sets, over what the file says.
@@ -88,6 +92,7 @@ fn check_as_given(
         folder,
         dialect: TargetKind::Sqlite.dialect(),
         sink: Sink::default(),
+        has_records: false,
         params: BTreeMap::new(),
         seed: Seed::default(),
         parts: 0,
@@ -106,6 +111,8 @@ struct Checker<'f> {
     /// Which SQL the target speaks.
     dialect: Dialect,
     sink: Sink,
+    /// Whether the requests of the job at hand take records from a file.
+    has_records: bool,
     /// The parameters; `None` for one that has already been complained about.
     params: BTreeMap<String, Option<Constant>>,
     seed: Seed,
@@ -121,13 +128,14 @@ const MOST_PARTS: usize = 1_000_000;
 impl<'f> Checker<'f> {
     fn plan(&mut self) -> Plan {
         let sections = self.classify();
+        let mixes = self.mixes(&sections);
         let params = self.params(&sections);
         let global = self.global();
         if let Some(target) = &global.target {
             self.dialect = target.kind.dialect();
         }
         let mut plan = Plan {
-            target: global.target,
+            target: global.target.clone(),
             duration: global.duration,
             warmup: global.warmup,
             seed: self.seed,
@@ -146,9 +154,19 @@ impl<'f> Checker<'f> {
                 Kind::Setup => plan.setup = self.fixed(section),
                 Kind::Teardown => plan.teardown = self.fixed(section),
                 Kind::Load(table) => plan.loads.push(self.load(section, table)),
+                Kind::Job if mixes.has_as_part_alone(section) => {}
                 Kind::Job => {
-                    let job = self.job(section, &global.accepted, plan.duration);
+                    let place = plan.jobs.len();
+                    let job = self.job(section, &global, Role::Alone);
                     plan.jobs.push(job);
+                    for part in mixes.parts(section) {
+                        let weight = part.weight;
+                        let mixed = Role::Part { of: place, mix: section };
+                        let job = self.job(part.section, &global, mixed);
+                        let portion = Portion { job: plan.jobs.len(), weight };
+                        plan.jobs[place].mix.push(portion);
+                        plan.jobs.push(job);
+                    }
                 }
                 Kind::Params | Kind::Silent => {}
             }
@@ -162,7 +180,12 @@ impl<'f> Checker<'f> {
         let before = self.parts;
         self.parts += match &compiled {
             Compiled::Constant(_) => 1,
-            Compiled::Dynamic(node, _) => node.parts(),
+            Compiled::Dynamic(node, _) => {
+                if node.has_fields() && !self.has_records {
+                    return Err(feed::no_records(place).into());
+                }
+                node.parts()
+            }
         };
         if self.parts <= MOST_PARTS {
             return Ok(compiled);

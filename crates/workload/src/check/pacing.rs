@@ -23,6 +23,21 @@ struct Chosen<'f> {
     rate: Option<&'f Entry<'f>>,
     every: Option<&'f Entry<'f>>,
     concurrency: Option<&'f Entry<'f>>,
+    log: Option<&'f Entry<'f>>,
+}
+
+impl<'f> Chosen<'f> {
+    /// Those that are set, by their names.
+    fn all(self) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {
+        let Chosen { rate, every, concurrency, log } = self;
+        let named = [
+            ("rate", rate),
+            ("every", every),
+            ("query-log-file", log),
+            ("concurrency", concurrency),
+        ];
+        named.into_iter().filter_map(|(name, entry)| Some((name, entry?)))
+    }
 }
 
 impl<'f> Checker<'f> {
@@ -37,6 +52,7 @@ impl<'f> Checker<'f> {
             rate: fields.one("rate"),
             every: fields.one("every"),
             concurrency: fields.one("concurrency"),
+            log: fields.one("query-log-file"),
         };
         self.contradictions(chosen);
         self.companions(fields, chosen);
@@ -45,7 +61,11 @@ impl<'f> Checker<'f> {
         let limit = self.small_count(fields, "queue-limit", (1, MOST_WAITING));
         let every = self.period(fields);
         let rated = self.schedule(fields);
-        let think = self.think(fields, job, variables);
+        let is_session = self.is_session(fields, chosen);
+        let think = if is_session { None } else { self.think(fields, job, variables) };
+        if chosen.log.is_some() {
+            return Pacing::Replay;
+        }
         match (rated, every, chosen.concurrency) {
             (Some((schedule, _)), _, Some(_)) => {
                 Pacing::Queue { schedule, batch, workers, limit: limit.unwrap_or(100_000) }
@@ -92,20 +112,33 @@ impl<'f> Checker<'f> {
 
     /// Complains about keys that name two models.
     fn contradictions(&mut self, chosen: Chosen<'f>) {
-        if let (Some(rate), Some(every)) = (chosen.rate, chosen.every) {
-            self.sink.error(|| {
-                two_models(every, rate)
-                    .help("`rate` is traffic, `every` a timetable: keep the one that you mean")
-            });
+        let set: Vec<_> = chosen.all().collect();
+        let [(first, one), (second, other), ..] = set.as_slice() else { return };
+        let help = match (*first, *second) {
+            ("rate", "concurrency") => return,
+            ("rate", "every") => {
+                "`rate` is traffic, `every` a timetable: keep the one that you mean"
+            }
+            ("every", "concurrency") => {
+                "a timetable takes the connections that it needs;\n\
+                 for a queue with workers write `rate` and `concurrency`"
+            }
+            _ => "a replay has the times of its log and takes the connections that it needs",
+        };
+        self.sink.error(|| two_models(other, one).help(help));
+    }
+
+    /// Whether each arrival is a session; complains where there are none.
+    fn is_session(&mut self, fields: &Fields<'f>, chosen: Chosen<'f>) -> bool {
+        let Some(entry) = fields.one("session").filter(|entry| entry.value().text() == "yes")
+        else {
+            return false;
+        };
+        if chosen.rate.is_none() {
+            let help = "sessions arrive: write `rate = 10` beside it, or leave it out";
+            self.alone(entry, "needs a `rate`", help);
         }
-        if let (Some(every), Some(concurrency)) = (chosen.every, chosen.concurrency) {
-            self.sink.error(|| {
-                two_models(concurrency, every).help(
-                    "a timetable takes the connections that it needs;\n\
-                     for a queue with workers write `rate` and `concurrency`",
-                )
-            });
-        }
+        true
     }
 
     /// Complains about keys that mean something only beside others.
@@ -127,11 +160,13 @@ impl<'f> Checker<'f> {
             let help = "add what is missing, or leave the limit out: only those two make a queue";
             self.alone(entry, "needs a `rate` and a `concurrency`", help);
         }
-        if let Some(entry) = fields.one("think").filter(|_| rate || every) {
-            let model = if rate { "rate" } else { "every" };
+        let is_session = fields.one("session").is_some();
+        let model = chosen.all().map(|(name, _)| name).find(|name| *name != "concurrency");
+        if let Some((entry, model)) = fields.one("think").zip(model).filter(|_| !is_session) {
             let why = format!("has no meaning beside `{model}`");
-            let help =
-                format!("only clients of a closed job think: leave out `think` or `{model}`");
+            let help = format!(
+                "only clients of a closed job and sessions think: leave out `think` or `{model}`"
+            );
             self.alone(entry, &why, &help);
         }
     }
@@ -144,7 +179,12 @@ impl<'f> Checker<'f> {
     }
 
     /// The pause of a client: a duration, known or drawn.
-    fn think(&mut self, fields: &Fields<'f>, job: &str, variables: &Variables) -> Option<Expr> {
+    pub(super) fn think(
+        &mut self,
+        fields: &Fields<'f>,
+        job: &str,
+        variables: &Variables,
+    ) -> Option<Expr> {
         let entry = fields.one("think")?;
         let source = entry.value();
         let compiled = parse_all(source)

@@ -7,10 +7,11 @@ use super::load::bindable;
 use super::scan::{Fragment, Reading, Scan, Within, is_sound, scan};
 use crate::expr::{
     Argument, Ast, AstKind, Compiled, Constant, Expr, Refused, Scope, Type, Variables, compile,
+    parse_braced,
 };
 use crate::plan::Piece;
 use crate::print;
-use crate::read::Excerpt;
+use crate::read::{Excerpt, Passage};
 use crate::wording::quoted;
 
 /// How the values of a statement get to the database.
@@ -76,14 +77,17 @@ impl Assembly {
 impl<'f> Checker<'f> {
     /// The pieces of a statement; after a complaint, those that could be made.
     pub(super) fn statement(&mut self, source: Excerpt<'_>, binding: Binding<'_>) -> Vec<Piece> {
-        let scan = scan(source, Reading { dialect: self.dialect, placeholders: false });
+        let scan = scan(source, Reading { dialect: self.dialect, placeholders: self.has_records });
         self.scan_problems(source, &scan);
         let mut assembly = Assembly { pieces: Vec::new(), values: 0, spliced: false };
         for fragment in scan.fragments {
             match fragment {
                 Fragment::Text(range) => assembly.text(&source.text()[range]),
                 Fragment::Dollar => assembly.text("${"),
-                Fragment::Placeholder(range, _) => assembly.text(&source.text()[range]),
+                Fragment::Placeholder(range, number) => {
+                    let added = self.placeholder(&mut assembly, number, binding);
+                    added.unwrap_or_else(|()| assembly.text(&source.text()[range]));
+                }
                 Fragment::Braced { range, content, within } => {
                     let place = Braced { source, all: source.part(range), within };
                     let added = content
@@ -131,6 +135,23 @@ impl<'f> Checker<'f> {
             Compiled::Dynamic(node, _) => assembly.value(Piece::Splice(Expr(node))),
         }
         Ok(())
+    }
+
+    /// Adds the field that a `?` or `$1` stands for.
+    fn placeholder(
+        &mut self,
+        assembly: &mut Assembly,
+        number: u32,
+        binding: Binding<'_>,
+    ) -> Result<(), ()> {
+        let text = format!("${{field({number})}}");
+        let passage = Passage::outside(&text);
+        let source = passage.excerpt();
+        let (ast, _) = parse_braced(source, 2);
+        let place = Braced { source, all: source, within: Within::Open };
+        let added = ast.map_err(Refused::from);
+        let added = added.and_then(|ast| self.add(assembly, place, &ast, binding));
+        added.map_err(|refused| self.refuse(refused))
     }
 
     fn statement_scope<'s>(&'s self, binding: Binding<'s>, ordinal: &'s str) -> Scope<'s> {

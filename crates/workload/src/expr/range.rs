@@ -57,6 +57,7 @@ fn generated(family: &Family) -> Option<Range> {
         | Family::Normal(..)
         | Family::Text(..)
         | Family::Pick(_)
-        | Family::Timestamp(_) => None,
+        | Family::Timestamp(_)
+        | Family::Field(_) => None,
     }
 }

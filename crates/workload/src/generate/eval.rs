@@ -2,8 +2,9 @@
 
 use base::{Values, WallTime};
 
-use super::{Datum, Family, exponential, normal, numbered, pick, text, timestamp};
+use super::{Datum, Family, exponential, field, normal, numbered, pick, text, timestamp};
 use crate::expr::{Generate, Node};
+use crate::feed::Record;
 
 /// What an expression's value depends on, besides the expression.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct Moment<'m> {
     pub(crate) variables: &'m [Datum],
     /// Where the variables' texts lie; `None` when that is where the value goes as well.
     pub(crate) texts: Option<&'m Values>,
+    /// The record that the request takes from a file.
+    pub(crate) record: Option<Record<'m>>,
 }
 
 impl Node {
@@ -60,6 +63,7 @@ impl Generate {
                 text::value((lo, hi), &mut draw, out)
             }
             Family::Pick(values) => pick::choice(values, &mut draw).eval(moment, out),
+            Family::Field(place) => field::value(*place, moment.record, out),
             Family::Timestamp(offset) => timestamp::value(moment.started, offset.eval(moment, out)),
         }
     }

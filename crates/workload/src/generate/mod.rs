@@ -10,6 +10,7 @@ mod arguments;
 mod datum;
 mod eval;
 mod exponential;
+mod field;
 mod normal;
 mod numbered;
 mod permute;
@@ -48,6 +49,7 @@ pub(crate) static ALL: &[&Spec] = &[
     &text::SPEC,
     &pick::SPEC,
     &timestamp::SPEC,
+    &field::SPEC,
 ];
 
 /// A generator as the table of generators knows it.
@@ -126,6 +128,8 @@ pub(crate) enum Family {
     Pick(Vec<Node>),
     /// The start of the run plus this offset.
     Timestamp(Node),
+    /// The field at this place, from 0, of the record that the request takes.
+    Field(usize),
 }
 
 impl Family {
@@ -150,6 +154,7 @@ impl Family {
             | Family::Zipf(_)
             | Family::Row
             | Family::Sequence(_)
+            | Family::Field(_)
             | Family::Permute(_) => {}
         }
     }

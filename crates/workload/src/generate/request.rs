@@ -6,9 +6,13 @@ use std::sync::Arc;
 
 use base::{Nanos, Placeholders, Values, WallTime};
 
-use super::{Datum, Moment};
+use super::{Datum, Family, Moment};
 use crate::expr::Node;
+use crate::feed::{Group, Record};
 use crate::plan::{Job, Load, Piece, Statement, write_placeholder};
+
+/// The bits of a number below that of a pause: more requests than any run has.
+const PAUSE_BITS: u32 = 40;
 
 /// Makes the values of one job's requests. Each client has its own; clones share what is constant.
 #[derive(Clone, Debug)]
@@ -52,20 +56,24 @@ impl Generator {
         }
     }
 
-    /// Appends the values of request `number`: for each statement in order its bound values and,
-    /// if the statement [is dynamic](Statement::is_dynamic), one further text that is the whole
-    /// statement with placeholders for those values. Nothing is cleared.
-    pub fn fill(&mut self, number: u64, values: &mut Values) {
+    /// Appends the values of request `number`, which takes the records of `group`: for each
+    /// statement in order its bound values and, if the statement
+    /// [is dynamic](Statement::is_dynamic), one further text that is the whole statement with
+    /// placeholders for those values. Nothing is cleared.
+    pub fn fill(&mut self, number: u64, group: Group<'_>, values: &mut Values) {
         let Generator { program, variables, spliced, scratch } = self;
-        program.evaluate_lets(number, variables, values);
-        for statement in &program.statements {
-            program.bind(statement, number, variables, values);
+        program.evaluate_lets(number, group, variables, values);
+        for (place, statement) in program.statements.iter().enumerate() {
+            let record = group.record(place);
+            let moment = |variables, texts| program.moment(number, record, variables, texts);
+            for value in statement.bound() {
+                value.0.eval(moment(variables, None), values).bind(values);
+            }
             if statement.is_dynamic() {
                 scratch.clear();
                 spliced.clear();
                 for expr in statement.spliced() {
-                    let moment = program.moment(number, variables, Some(values));
-                    spliced.push(expr.0.eval(moment, scratch));
+                    spliced.push(expr.0.eval(moment(variables, Some(values)), scratch));
                 }
                 values.push_text(|out| {
                     write_dynamic(statement, program.placeholders, spliced, scratch, out);
@@ -74,17 +82,20 @@ impl Generator {
         }
     }
 
-    /// How long a closed client pauses after request `number`; zero without `think`.
-    pub fn think(&mut self, number: u64) -> Nanos {
+    /// How long a client pauses: a closed one after request `number`, one of a session after
+    /// statement `pause` of it, counted from 0. Zero without `think`.
+    pub fn think(&mut self, number: u64, pause: u64) -> Nanos {
         let Generator { program, variables, scratch, .. } = self;
         let Some(think) = &program.think else {
             return Nanos::ZERO;
         };
         scratch.clear();
         if program.think_has_variables {
-            program.evaluate_lets(number, variables, scratch);
+            program.evaluate_lets(number, Group::NONE, variables, scratch);
         }
-        match think.eval(program.moment(number, variables, None), scratch) {
+        // Each pause of a session has random numbers of its own, far from those of other requests.
+        let draw = number ^ pause << PAUSE_BITS;
+        match think.eval(program.moment(draw, None, variables, None), scratch) {
             Datum::Duration(nanos) => Nanos(u64::try_from(nanos).unwrap_or(0)),
             Datum::Null | Datum::Int(_) | Datum::Real(_) | Datum::Timestamp(_) | Datum::Text(_) => {
                 Nanos::ZERO
@@ -97,25 +108,24 @@ impl Program {
     fn moment<'m>(
         &self,
         number: u64,
+        record: Option<Record<'m>>,
         variables: &'m [Datum],
         texts: Option<&'m Values>,
     ) -> Moment<'m> {
-        Moment { number, started: self.started, variables, texts }
+        Moment { number, started: self.started, variables, texts, record }
     }
 
     /// Makes the variables in order, their texts in `out`.
-    fn evaluate_lets(&self, number: u64, variables: &mut [Datum], out: &mut Values) {
+    fn evaluate_lets(
+        &self,
+        number: u64,
+        group: Group<'_>,
+        variables: &mut [Datum],
+        out: &mut Values,
+    ) {
         for (place, variable) in self.lets.iter().enumerate() {
-            variables[place] = variable.eval(self.moment(number, variables, None), out);
-        }
-    }
-
-    fn bind(&self, statement: &Statement, number: u64, variables: &[Datum], values: &mut Values) {
-        for piece in &statement.pieces {
-            if let Piece::Value(expr) = piece {
-                let moment = self.moment(number, variables, None);
-                expr.0.eval(moment, values).bind(values);
-            }
+            let moment = self.moment(number, group.record(0), variables, None);
+            variables[place] = variable.eval(moment, out);
         }
     }
 }
@@ -164,13 +174,24 @@ impl RowGenerator {
     /// Appends the values of the row with this number, counted from 0, in the columns' order.
     pub fn fill(&mut self, row: u64, values: &mut Values) {
         for column in self.columns.iter() {
-            let moment = Moment { number: row, started: self.started, variables: &[], texts: None };
+            let started = self.started;
+            let moment = Moment { number: row, started, variables: &[], texts: None, record: None };
             column.eval(moment, values).bind(values);
         }
     }
 }
 
 impl Node {
+    /// Whether it uses a field of a record.
+    pub(crate) fn has_fields(&self) -> bool {
+        let mut found = match self {
+            Node::Generate(generate) => matches!(generate.family, Family::Field(_)),
+            _ => false,
+        };
+        self.children(&mut |child| found = found || child.has_fields());
+        found
+    }
+
     /// Whether it uses a variable of `let`.
     fn has_variables(&self) -> bool {
         let mut found = matches!(self, Node::Variable(_));

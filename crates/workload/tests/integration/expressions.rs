@@ -113,7 +113,7 @@ error: unknown generator `frobnicate`
 2 | query = select ${frobnicate(1)}
   |                  ^^^^^^^^^^
   |
-  = help: there are uniform, zipf, exp, normal, row, sequence, permute, text, pick and timestamp
+  = help: there are uniform, zipf, exp, normal, row, sequence, permute, text, pick, timestamp and field
 "#,
     );
 }

@@ -5,6 +5,7 @@ mod expressions;
 mod files;
 mod lines;
 mod memory;
+mod mixes;
 mod mutation;
 mod overrides;
 mod pacing;

@@ -1,6 +1,7 @@
 //! In steady state, making values allocates nothing.
 
 use base::{Values, WallTime};
+use workload::feed::Group;
 use workload::{Generator, Placeholders, RowGenerator};
 
 use crate::plan;
@@ -25,9 +26,9 @@ fn requests_and_rows_allocate_nothing_in_steady_state() {
     let mut round = |numbers: std::ops::Range<u64>| {
         for number in numbers {
             values.clear();
-            requests.fill(number, &mut values);
+            requests.fill(number, Group::NONE, &mut values);
             rows.fill(number, &mut values);
-            requests.think(number);
+            requests.think(number, 0);
         }
     };
     round(0..10_000);

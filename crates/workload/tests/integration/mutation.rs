@@ -1,6 +1,7 @@
 //! Nothing that a file can hold makes the language panic.
 
 use base::{Draw, Seed, Source, Stream, Values, WallTime};
+use workload::feed::Group;
 use workload::{Generator, Overrides, Placeholders, RowGenerator};
 
 use crate::corpus::files;
@@ -127,8 +128,8 @@ fn answer(bytes: &[u8], name: &str) {
         let mut generator = Generator::new(job, WallTime::EPOCH, Placeholders::Dollar);
         for number in [0, 1, u64::MAX] {
             values.clear();
-            generator.fill(number, &mut values);
-            generator.think(number);
+            generator.fill(number, Group::NONE, &mut values);
+            generator.think(number, 0);
         }
     }
     for load in &plan.loads {

@@ -131,7 +131,7 @@ error: `think` has no meaning beside `rate`
 3 | think = 5ms
   | ^^^^^
   |
-  = help: only clients of a closed job think: leave out `think` or `rate`
+  = help: only clients of a closed job and sessions think: leave out `think` or `rate`
 "#,
     );
     check(
@@ -148,7 +148,7 @@ error: `think` has no meaning beside `every`
 3 | think = 5ms
   | ^^^^^
   |
-  = help: only clients of a closed job think: leave out `think` or `every`
+  = help: only clients of a closed job and sessions think: leave out `think` or `every`
 "#,
     );
 }

@@ -163,6 +163,8 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
     for key in keys::ALL {
         let companion = match key.name {
             "arrival" | "batch-size" => "rate = 5\n",
+            "session" => "rate = 5\n",
+            "query-args-delim" => "query-args-file = users.csv\n",
             "queue-limit" => "rate = 5\nconcurrency = 5\n",
             "rows" => "columns = a: 1\n",
             "columns" => "rows = 5\n",
@@ -173,8 +175,13 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
             "rows" | "columns" => "",
             _ => "rows = 5\ncolumns = a: 1\n",
         };
-        let query = if key.name == "query" { "" } else { "query = select 1\n" };
-        let lines = format!("{}\n{companion}", key.example);
+        let query = match key.name {
+            "query" | "mix" | "query-log-file" => "",
+            _ => "query = select 1\n",
+        };
+        let others = "[read]\nquery = select 1\n[write]\nquery = select 2\n";
+        let others = if key.name == "mix" { others } else { "" };
+        let lines = format!("{}\n{companion}{others}", key.example);
         let file = match key.place.owner() {
             keys::Owner::Global => format!("{lines}[job]\nquery = select 1\n"),
             keys::Owner::Fixed => format!("[setup]\n{lines}[job]\nquery = select 1\n"),

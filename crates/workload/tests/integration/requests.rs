@@ -1,6 +1,7 @@
 //! What a job sends and what a row holds.
 
 use base::{Nanos, Seed, Stream, Value, Values, WallTime};
+use workload::feed::Group;
 use workload::{Expr, Generator, Pacing, Placeholders, RowGenerator};
 
 use crate::plan;
@@ -23,7 +24,7 @@ fn generator(keys: &str, placeholders: Placeholders) -> Generator {
 
 fn request(keys: &str, number: u64) -> Vec<String> {
     let mut values = Values::new();
-    generator(keys, Placeholders::Dollar).fill(number, &mut values);
+    generator(keys, Placeholders::Dollar).fill(number, Group::NONE, &mut values);
     shown(&values)
 }
 
@@ -56,7 +57,7 @@ fn a_dynamic_statement_follows_its_values_as_a_whole() {
     assert_eq!(request(keys, 6), ["1", "7", "'x'", "'select $1, $2 from t_7 where x = $3'", "2"]);
     let mut values = Values::new();
     values.push(Value::Int(99));
-    generator(keys, Placeholders::Question).fill(0, &mut values);
+    generator(keys, Placeholders::Question).fill(0, Group::NONE, &mut values);
     assert_eq!(shown(&values)[0], "99");
     assert_eq!(shown(&values)[4], "'select ?, ? from t_1 where x = ?'");
 }
@@ -70,10 +71,10 @@ fn clients_make_the_same_values_for_the_same_number() {
     for number in [5, 3, 1_000_000_007, 3, 0] {
         a.clear();
         b.clear();
-        one.fill(number, &mut a);
-        other.fill(number + 1, &mut b);
+        one.fill(number, Group::NONE, &mut a);
+        other.fill(number + 1, Group::NONE, &mut b);
         b.clear();
-        other.fill(number, &mut b);
+        other.fill(number, Group::NONE, &mut b);
         assert_eq!(shown(&a), shown(&b));
     }
 }
@@ -101,7 +102,7 @@ fn adding_a_job_a_column_or_a_variable_leaves_other_values_alone() {
 fn a_pause_is_drawn_for_each_request() {
     let think = |keys: &str, number| {
         let keys = format!("query = select 1\nthink = {keys}");
-        generator(&keys, Placeholders::Question).think(number)
+        generator(&keys, Placeholders::Question).think(number, 0)
     };
     assert_eq!(think("20ms", 7), Nanos::from_millis(20));
     assert_eq!(think("0", 7), Nanos::ZERO);
@@ -114,12 +115,12 @@ fn a_pause_is_drawn_for_each_request() {
     let pause = Some(Expr::exp(Nanos::from_millis(20), stream));
     plan.jobs[0].pacing = Pacing::Closed { clients: 1, think: pause };
     let mut by_hand = Generator::new(&plan.jobs[0], WallTime::EPOCH, Placeholders::Question);
-    assert_eq!(by_hand.think(7), think("exp(20ms)", 7));
-    let none = generator("query = select 1", Placeholders::Question).think(1);
+    assert_eq!(by_hand.think(7, 0), think("exp(20ms)", 7));
+    let none = generator("query = select 1", Placeholders::Question).think(1, 0);
     assert_eq!(none, Nanos::ZERO);
     let mut with_variable = generator(
         "let = a: sequence(1)\nquery = select ${a}\nthink = a * 1ms",
         Placeholders::Question,
     );
-    assert_eq!(with_variable.think(4), Nanos::from_millis(5));
+    assert_eq!(with_variable.think(4, 0), Nanos::from_millis(5));
 }

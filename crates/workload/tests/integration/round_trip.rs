@@ -5,6 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
+use workload::feed::Group;
 use workload::{Generator, Overrides, Placeholders, RowGenerator};
 
 use crate::render;
@@ -56,7 +57,7 @@ fn requests(job: &workload::Job) -> (Vec<Value>, usize) {
     let mut values = Values::new();
     let mut generator = Generator::new(job, WallTime::EPOCH, Placeholders::Dollar);
     for number in [0, 1, 1_000_003] {
-        generator.fill(number, &mut values);
+        generator.fill(number, Group::NONE, &mut values);
     }
     (values.items().to_vec(), values.text_bytes())
 }
@@ -81,8 +82,9 @@ p_odd = \"a \\; b\\n\\\\\"
 ";
 
 fn file() -> impl Strategy<Value = String> {
-    (globals(), fixed(), vec(column(), 1..5), vec(job(), 1..4), fixed()).prop_map(
-        |(globals, setup, columns, jobs, teardown)| {
+    let parts = (any::<bool>(), job_statements(), job_statements());
+    (globals(), fixed(), vec(column(), 1..5), vec(job(), 1..4), parts, fixed()).prop_map(
+        |(globals, setup, columns, jobs, (is_mixed, one, other), teardown)| {
             let mut text =
                 format!("{globals}{PARAMS}[setup]\n{setup}[load s.\"odd t\"]\nrows = 5\n");
             for (place, column) in columns.iter().enumerate() {
@@ -90,6 +92,16 @@ fn file() -> impl Strategy<Value = String> {
             }
             for (place, job) in jobs.iter().enumerate() {
                 text.push_str(&format!("[job {place} é]\n{job}"));
+            }
+            if is_mixed {
+                text.push_str(&format!(
+                    "[mix]\nmix = part a: 3, job b: 1k,both\nrate = 5\ncount = 7\ntimeout = 1s\n\
+                     [part a]\n{one}timeout = 2s\n[job b]\n{other}slo = p99 < 1s\n\
+                     [both]\nquery = y\nconcurrency = 2\nerror = 7\n\
+                     [mix 2]\nmix = both, part a\n[log]\nquery-log-file = a;b.log\ncount = 5\n\
+                     [sessions]\nrate = 0.5\nsession = yes\nthink = exp(p_span)\n\
+                     query = a\nquery = b\n"
+                ));
             }
             format!("{text}[teardown]\n{teardown}")
         },
@@ -123,6 +135,11 @@ fn fixed() -> impl Strategy<Value = String> {
 }
 
 fn job() -> impl Strategy<Value = String> {
+    (job_statements(), pacing(), options())
+        .prop_map(|(statements, pacing, options)| format!("{statements}{pacing}{options}"))
+}
+
+fn job_statements() -> impl Strategy<Value = String> {
     let value = prop_oneof![int(true), real(true), text(true), stamp()];
     let piece = prop_oneof![
         2 => literal(),
@@ -133,9 +150,15 @@ fn job() -> impl Strategy<Value = String> {
     let lets = (int(false), text(false), span(false)).prop_map(|(int, text, span)| {
         format!("let = v_int: {int}, v_text: {text}\nlet = v_span: {span}\n")
     });
-    (lets, statements(piece), pacing(), options()).prop_map(
-        |(lets, statements, pacing, options)| format!("{lets}{statements}{pacing}{options}"),
-    )
+    let flow = select(vec![
+        "",
+        "transaction = yes\n",
+        "multi-query-mode = multi-connection\n",
+        "query-args-file = odd name.csv\nquery.sqlite = a ? b\nquery.mysql = ?\n",
+        "query-args-file = b\nquery-args-delim = \"\\t\"\nquery = ?2${field(1)}'${raw(field(7))}?'\n",
+    ]);
+    (lets, statements(piece), flow)
+        .prop_map(|(lets, statements, flow)| format!("{lets}{statements}{flow}"))
 }
 
 fn statements(piece: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
@@ -160,6 +183,7 @@ fn literal() -> impl Strategy<Value = String> {
         "% {} }",
         "# ",
         "`odd;`",
+        " ?? ",
     ])
     .prop_map(str::to_owned)
 }
@@ -189,7 +213,6 @@ fn options() -> impl Strategy<Value = String> {
         "retry = ${p_int} on 40001,1213",
         "error = HY000, SQLITE_BUSY",
         "on-error = stop",
-        "transaction = yes",
         "slo = p99.9<${p_span} , failed < 0.25%",
         "slo = service.mean > 0, throughput > 1.5k",
     ];

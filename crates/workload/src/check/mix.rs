@@ -1,0 +1,203 @@
+//! `mix = NAME: 80, NAME: 20`: sections that take turns in the requests of one job.
+
+use base::Diagnostic;
+
+use super::Checker;
+use super::section::{Kind, bracketed};
+use crate::read::{Entry, Excerpt, Section};
+use crate::wording::{nearest, quoted};
+
+/// Keys that give a section a pacing of its own.
+const PACING: &[&str] = &["rate", "every", "concurrency", "queue-depth", "query-log-file"];
+
+/// What to write.
+const EXAMPLE: &str = "write for example `mix = read: 80, write: 20`";
+
+/// How many sections a mix may have.
+const MOST_PARTS: usize = 1_000;
+
+/// All mixes of a file.
+#[derive(Default)]
+pub(super) struct Mixes<'f> {
+    mixes: Vec<(&'f Section<'f>, Vec<Part<'f>>)>,
+}
+
+/// A section in a mix.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'f> {
+    pub(super) section: &'f Section<'f>,
+    pub(super) weight: u32,
+}
+
+impl<'f> Mixes<'f> {
+    /// The parts of a section that is a mix.
+    pub(super) fn parts(&self, section: &Section<'_>) -> Vec<Part<'f>> {
+        let own = self.mixes.iter().find(|(mix, _)| std::ptr::eq(*mix, section));
+        own.map(|(_, parts)| parts.clone()).unwrap_or_default()
+    }
+
+    /// Whether a section runs only as a part of others.
+    pub(super) fn has_as_part_alone(&self, section: &Section<'_>) -> bool {
+        let parts = self.mixes.iter().flat_map(|(_, parts)| parts);
+        parts.into_iter().any(|part| std::ptr::eq(part.section, section)) && !has_pacing(section)
+    }
+}
+
+/// Whether a section says when its requests start.
+pub(super) fn has_pacing(section: &Section<'_>) -> bool {
+    section.entries.iter().any(|entry| PACING.contains(&entry.key().text()))
+}
+
+/// The line that makes a section a mix.
+fn mix_of<'f>(section: &'f Section<'f>) -> Option<&'f Entry<'f>> {
+    section.entries.iter().find(|entry| entry.key().text() == "mix")
+}
+
+impl<'f> Checker<'f> {
+    /// Which sections take part in which.
+    pub(super) fn mixes(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Mixes<'f> {
+        let is_job = |(kind, _): &&(Kind<'f>, &'f Section<'f>)| *kind == Kind::Job;
+        let jobs: Vec<&'f Section<'f>> =
+            sections.iter().filter(is_job).map(|(_, section)| *section).collect();
+        let mut mixes = Mixes::default();
+        for section in &jobs {
+            if let Some(entry) = mix_of(section) {
+                let parts = self.portions(section, entry, &jobs);
+                mixes.mixes.push((section, parts));
+            }
+        }
+        mixes
+    }
+
+    fn portions(
+        &mut self,
+        mix: &Section<'_>,
+        entry: &'f Entry<'f>,
+        jobs: &[&'f Section<'f>],
+    ) -> Vec<Part<'f>> {
+        let mut parts: Vec<Part<'f>> = Vec::new();
+        if entry.value().text().is_empty() {
+            self.sink.error(|| entry.whole().error("the mix names nobody").help(EXAMPLE));
+        }
+        for item in entry.value().list() {
+            if parts.len() >= MOST_PARTS {
+                self.sink.error(|| item.error("a mix has at most 1,000 sections"));
+                break;
+            }
+            match portion(mix, item, jobs) {
+                Ok(part) if parts.iter().any(|p| std::ptr::eq(p.section, part.section)) => {
+                    self.sink.error(|| {
+                        let name = quoted(&part.section.name);
+                        item.error(format!("{name} stands twice in the mix"))
+                            .help("name it once, with both weights together")
+                    });
+                }
+                Ok(part) => parts.push(part),
+                Err(diagnostic) => self.sink.error(|| *diagnostic),
+            }
+        }
+        parts
+    }
+
+    /// Complains about keys that a section can have only if it runs on its own.
+    pub(super) fn no_pacing_of_a_part(&mut self, section: &'f Section<'f>, mix: &Section<'_>) {
+        const OF_THE_MIX: &[&str] =
+            &["arrival", "batch-size", "queue-limit", "on-queue-full", "count", "start", "stop"];
+        if has_pacing(section) {
+            return;
+        }
+        for entry in &section.entries {
+            let name = entry.key().text();
+            if OF_THE_MIX.contains(&name) {
+                let mix = bracketed(&mix.name);
+                self.sink.error(|| {
+                    entry
+                        .key()
+                        .error(format!("{} belongs to the mix {mix}", quoted(name)))
+                        .help("the section runs only as a part of it, when the mix says so")
+                });
+            }
+        }
+    }
+
+    /// Complains about keys that mean nothing in a mix.
+    pub(super) fn nothing_beside_a_mix(&mut self, section: &'f Section<'f>) {
+        const OF_THE_PARTS: &[&str] = &[
+            "query",
+            "query-file",
+            "let",
+            "transaction",
+            "query-args-file",
+            "query-args-delim",
+            "query-log-file",
+            "query-results-file",
+            "multi-query-mode",
+            "session",
+            "expect-rows",
+            "prepare",
+            "pipeline",
+            "command",
+            "script",
+        ];
+        for entry in &section.entries {
+            let (name, _) = super::dialect::split(entry.key().text());
+            if OF_THE_PARTS.contains(&name) {
+                self.sink.error(|| {
+                    entry
+                        .key()
+                        .error(format!("{} and `mix` cannot be set together", quoted(name)))
+                        .help("a mix sends what its sections say: write it in one of them")
+                });
+            }
+        }
+    }
+}
+
+/// One `NAME: WEIGHT`; without a weight it is 1.
+fn portion<'f>(
+    mix: &Section<'_>,
+    item: Excerpt<'_>,
+    jobs: &[&'f Section<'f>],
+) -> Result<Part<'f>, Box<Diagnostic>> {
+    let (name, weight) = match item.text().rfind(':') {
+        Some(colon) => {
+            let weight = item.part(colon + 1..item.text().len()).trim();
+            (item.part(0..colon).trim(), Some(weight))
+        }
+        None => (item, None),
+    };
+    if name.text().is_empty() {
+        return Err(Box::new(item.error("the mix names nobody here").help(EXAMPLE)));
+    }
+    let weight = match weight {
+        None => 1,
+        Some(weight) => match base::units::parse_count(weight.text()) {
+            Ok(number @ 1..=1_000_000) => number as u32,
+            Ok(_) => {
+                let message = format!("{} is not between 1 and 1,000,000", quoted(weight.text()));
+                return Err(Box::new(weight.error(message).help(EXAMPLE)));
+            }
+            Err(error) => {
+                let message = format!("{} {error}", quoted(weight.text()));
+                return Err(Box::new(weight.error(message).help(EXAMPLE)));
+            }
+        },
+    };
+    let normal = |name: &str| name.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some(section) = jobs.iter().find(|job| normal(&job.name) == normal(name.text())) else {
+        let names = jobs.iter().map(|job| job.name.as_str());
+        let error = name.error(format!("there is no job {}", bracketed(name.text())));
+        return Err(Box::new(match nearest(name.text(), names) {
+            Some(near) => error.did_you_mean(Some(near)),
+            None => error.help("a mix names sections that have a `query`"),
+        }));
+    };
+    if section.name == mix.name {
+        return Err(Box::new(name.error("the mix names itself").help("name other sections")));
+    }
+    if mix_of(section).is_some() {
+        let message = format!("{} is a mix itself", bracketed(&section.name));
+        return Err(Box::new(name.error(message).help("name the sections that it is made of")));
+    }
+    Ok(Part { section, weight })
+}

@@ -1,0 +1,168 @@
+//! Jobs that are made of other sections, of files, and of sessions.
+
+use base::{Placeholders, Value, Values, WallTime};
+use workload::feed::{Format, Group, Reader, Records};
+use workload::{Flow, Generator, Pacing, Plan};
+
+use crate::{check, plan};
+
+const MIX: &str = "[oltp]\nmix = read: 80, write up: 20\nrate = 100\n\
+                   [read]\nquery = select ${uniform(1, 9)}\n\
+                   [write up]\nquery = update t set a = 1\ntransaction = yes\nconcurrency = 2\n";
+
+#[test]
+fn a_section_that_only_a_mix_names_does_not_run_alone() {
+    let plan = plan(MIX);
+    let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["oltp", "oltp/read", "oltp/write up", "write up"]);
+    assert!(matches!(plan.jobs[1].pacing, Pacing::Part { of: 0, .. }));
+    assert!(matches!(plan.jobs[3].pacing, Pacing::Closed { clients: 2, .. }));
+    assert_eq!(plan.leader(2).name, "oltp");
+    let offered: Vec<Option<f64>> = (0..4).map(|place| plan.offered_per_s(place)).collect();
+    assert_eq!(offered, [Some(100.0), Some(80.0), Some(20.0), None]);
+}
+
+#[test]
+fn a_mix_names_other_sections() {
+    let refused = |mix: &str, expected: &str| {
+        let text = format!("[a]\nmix = {mix}\n[b]\nquery = x\n[c]\nmix = b\n");
+        let (plan, diagnostics) = workload::plan(&text, &workload::Overrides::default());
+        assert!(plan.is_none(), "{text}");
+        let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(messages, [expected], "{text}");
+    };
+    refused("a: 1", "the mix names itself");
+    refused("b: 1, bb: 2", "there is no job [bb]");
+    refused("b, b: 2", "`b` stands twice in the mix");
+    refused("c", "[c] is a mix itself");
+    refused("b: 0", "`0` is not between 1 and 1,000,000");
+    refused("b: x", "`x` is not a number");
+    refused(": 5", "the mix names nobody here");
+    refused("", "the mix names nobody");
+}
+
+#[test]
+fn a_part_leaves_the_pacing_to_its_mix() {
+    check(
+        "[a]\nmix = b\nquery = y\n[b]\nquery = x\ncount = 5\n",
+        r#"
+error: `query` and `mix` cannot be set together
+ --> mail.ini:3:1
+  |
+3 | query = y
+  | ^^^^^
+  |
+  = help: a mix sends what its sections say: write it in one of them
+
+error: `count` belongs to the mix [a]
+ --> mail.ini:6:1
+  |
+6 | count = 5
+  | ^^^^^
+  |
+  = help: the section runs only as a part of it, when the mix says so
+"#,
+    );
+}
+
+/// The records of a text, each group of them the values of one request.
+fn fed(plan: &Plan, text: &str) -> Vec<Vec<String>> {
+    let feed = plan.jobs[0].feed.as_ref().expect("a feed");
+    let per_request = feed.per_request as usize;
+    let mut reader = Reader::new(text.as_bytes(), feed.format, per_request);
+    let mut block = [Records::default()];
+    block[0].reset(per_request);
+    reader.fill(&mut block, |_| 0, |_| false).unwrap();
+    let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, Placeholders::Question);
+    let mut request = |group: Group<'_>| {
+        let mut values = Values::new();
+        generator.fill(0, group, &mut values);
+        let text = |value: &Value| match value {
+            Value::Text(text) => values.resolve(*text).to_owned(),
+            other => format!("{other:?}"),
+        };
+        values.items().iter().map(text).collect()
+    };
+    (0..block[0].len()).map(|place| request(block[0].group(place))).collect()
+}
+
+#[test]
+fn placeholders_take_the_fields_of_records() {
+    let plan = plan(
+        "[a]\nquery = insert into t values (?, ?, '?', ${field(1)})\n\
+                     let = n: field(2)\nquery = update t set a = ${n} where b = '${raw(n)}'\n\
+                     query-args-file = a.csv\ntransaction = yes\n",
+    );
+    let texts = |place: usize| plan.jobs[0].statements[place].text(Placeholders::Question);
+    assert_eq!(texts(0), "insert into t values (?, ?, '?', ?)");
+    assert_eq!(
+        fed(&plan, "1,x\n2,y\n"),
+        [
+            ["1", "x", "1", "x", "update t set a = ? where b = 'x'"],
+            ["2", "y", "2", "y", "update t set a = ? where b = 'y'"],
+        ]
+    );
+}
+
+/// As dbbench does it: one record per statement.
+#[test]
+fn each_statement_that_stands_for_itself_takes_a_record() {
+    let plan = plan(
+        "[a]\nquery = a ?\nquery = b ?\nmulti-query-mode = multi-connection\n\
+                     query-args-file = a.csv\nquery-args-delim = ';'\n",
+    );
+    assert_eq!(plan.jobs[0].flow, Flow::Separately);
+    assert_eq!(fed(&plan, "1;x\n2;y\n3;z\n"), [["1", "2"]]);
+}
+
+#[test]
+fn a_replay_sends_whole_lines() {
+    let plan = plan("[a]\nquery-log-file = q.log\ncount = 5\n");
+    assert_eq!(plan.jobs[0].pacing, Pacing::Replay);
+    assert_eq!(plan.jobs[0].feed.as_ref().unwrap().format, Format::Log);
+    assert_eq!(fed(&plan, "5,select 1, 2\n9,select ?\n"), [["select 1, 2"], ["select ?"]]);
+}
+
+#[test]
+fn keys_about_files_need_each_other() {
+    let refused = |job: &str, expected: &str| {
+        let text = format!("[a]\n{job}");
+        let (_, diagnostics) = workload::plan(&text, &workload::Overrides::default());
+        let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(messages, [expected], "{text}");
+    };
+    refused("query = a\nquery-args-delim = ';'\n", "`query-args-delim` needs a `query-args-file`");
+    refused(
+        "query = a\nquery-args-file = f\nquery-args-delim = ;\n",
+        "`query-args-delim` has no value",
+    );
+    refused(
+        "query = a\nquery-args-file = f\nquery-args-delim = 'ab'\n",
+        "`'ab'` is not one character between quotes",
+    );
+    let log = "query-log-file = q\n";
+    refused(&format!("{log}query = a\n"), "`query` and `query-log-file` cannot be set together");
+    refused(&format!("{log}rate = 5\n"), "`rate` and `query-log-file` cannot be set together");
+    refused(
+        &format!("{log}queue-depth = 5\n"),
+        "`query-log-file` and `queue-depth` cannot be set together",
+    );
+    refused(
+        &format!("{log}query-args-file = a\n"),
+        "`query-args-file` and `query-log-file` cannot be set together",
+    );
+    refused("query = ${field(1)}\n", "there is no record whose field this could be");
+    refused("query = a\nmulti-query-mode = x\n", "`multi-query-mode` is multi-connection, not `x`");
+}
+
+#[test]
+fn sessions_arrive() {
+    let plan = plan("[a]\nquery = a\nquery = b\nrate = 5\nsession = yes\nthink = exp(5ms)\n");
+    assert_eq!(plan.jobs[0].model(), "partly-open");
+    let (_, diagnostics) =
+        workload::plan("[a]\nquery = a\nsession = yes\n", &workload::Overrides::default());
+    assert_eq!(diagnostics[0].message, "`session` needs a `rate`");
+    let text = "[a]\nquery = a\nrate = 1\nsession = yes\nmulti-query-mode = multi-connection\n";
+    let (_, diagnostics) = workload::plan(text, &workload::Overrides::default());
+    assert_eq!(diagnostics[0].message, "`session` and `multi-query-mode` cannot be set together");
+}
