@@ -114,6 +114,7 @@ fn options(is_virtual: bool) -> Options {
         spin: false,
         is_virtual,
         loaded: false,
+        folder: std::path::PathBuf::new(),
         started: WallTime::EPOCH,
     }
 }

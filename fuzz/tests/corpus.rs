@@ -62,6 +62,7 @@ fn a_record() -> Vec<u8> {
             spin: false,
             is_virtual: true,
             loaded: false,
+            folder: std::path::PathBuf::new(),
             started: WallTime::EPOCH,
         },
         record: path.clone(),

@@ -38,15 +38,25 @@ impl<'a> Findings<'a> {
         Findings { evidence, counts }
     }
 
+    /// The jobs that count every request once.
     fn jobs(&self) -> impl Iterator<Item = (&'a str, &'a JobEvidence, &Counts)> {
-        let names = self.evidence.plan.jobs.iter().map(|job| job.name.as_str());
-        names.zip(&self.evidence.jobs).zip(&self.counts).map(|((name, job), c)| (name, job, c))
+        self.places().map(|place| {
+            let name = self.evidence.plan.jobs[place].name.as_str();
+            (name, &self.evidence.jobs[place], &self.counts[place])
+        })
+    }
+
+    /// The places of the jobs that count every request once. A part of a mix is judged with it.
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> + Clone {
+        let plan = &self.evidence.plan;
+        let known = self.evidence.jobs.len();
+        (0..known).filter(|place| plan.leader_of(*place) == *place)
     }
 
     /// The counts of all jobs together.
     fn all(&self) -> Counts {
         let mut all = Counts::default();
-        self.counts.iter().for_each(|counts| all.merge(counts));
+        self.jobs().for_each(|(.., counts)| all.merge(counts));
         all
     }
 
@@ -63,10 +73,8 @@ impl<'a> Findings<'a> {
     pub(crate) fn ended_per_s(&self) -> f64 {
         let window = self.evidence.steps.window();
         let ended: u64 = self
-            .evidence
-            .jobs
-            .iter()
-            .map(|job| job.ends(window.clone()))
+            .jobs()
+            .map(|(_, job, _)| job.ends(window.clone()))
             .map(|ends| ends.completed + ends.errors)
             .sum();
         ended as f64 / self.evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE)
@@ -95,6 +103,7 @@ impl<'a> Findings<'a> {
 
     /// Whether the backlog of a job grew through the window, or its queue overflowed.
     pub(crate) fn is_overloaded(&self, place: usize) -> bool {
+        let place = self.evidence.plan.leader_of(place);
         let Some(counts) = self.counts.get(place) else { return false };
         let arrivals = Arrivals::of(&self.evidence.plan.jobs[place], counts.arrivals);
         self.has_schedule(place)
@@ -111,13 +120,13 @@ impl<'a> Findings<'a> {
 
     /// Whether requests of the job arrive whether or not it answers.
     pub(crate) fn has_schedule(&self, place: usize) -> bool {
-        self.evidence.plan.jobs[place].arrivals().is_some()
+        self.evidence.plan.leader(place).has_arrivals()
     }
 
     /// The names of the jobs that are overloaded.
     pub(crate) fn overloaded(&self) -> impl Iterator<Item = &'a str> {
-        let jobs = self.evidence.plan.jobs.iter().enumerate();
-        jobs.filter(|(place, _)| self.is_overloaded(*place)).map(|(_, job)| job.name.as_str())
+        let places = self.places().filter(|place| self.is_overloaded(*place));
+        places.map(|place| self.evidence.plan.jobs[place].name.as_str())
     }
 
     /// Requests that had come due and not ended, at the end of each step of the window in which the
@@ -212,7 +221,7 @@ impl<'a> Findings<'a> {
     }
 
     fn how_it_was_killed(&self, until: &str) -> String {
-        let steps = self.evidence.jobs.iter().flat_map(|job| &job.steps);
+        let steps = self.jobs().flat_map(|(_, job, _)| &job.steps);
         // Nobody was left who could have given them up: whatever is unsent was open.
         let open: u64 = steps.map(|step| step.counts.balance.unsent()).sum();
         let sentence = format!("the run was killed, or is still running: its record ends {until}");
@@ -286,7 +295,7 @@ impl<'a> Findings<'a> {
 
     /// Did requests arrive faster than they were answered?
     fn backlog_check(&self) -> Check {
-        let scheduled = (0..self.evidence.jobs.len()).filter(|place| self.has_schedule(*place));
+        let scheduled = self.places().filter(|place| self.has_schedule(*place));
         if scheduled.clone().count() == 0 {
             return Check::not_possible("backlog", "no job has a schedule of arrivals");
         }

@@ -91,9 +91,9 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
     let measured = Measured { job, counts: &counts, throughput_per_s, withheld: exceeds_capacity };
     JobSummary {
         name: plan.name.clone(),
-        model: plan.model(),
-        arrival: plan.arrival(),
-        offered_per_s: plan.offered_per_s(),
+        model: evidence.plan.leader(place).model(),
+        arrival: evidence.plan.leader(place).arrival(),
+        offered_per_s: evidence.plan.offered_per_s(place),
         counts,
         throughput_per_s,
         rows_per_s: per_s(ends.rows),

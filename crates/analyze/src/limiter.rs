@@ -74,7 +74,7 @@ fn limit_of_an_overloaded_job<'a>(findings: &Findings<'a>) -> Option<&'a Event> 
 
 /// Why the generator alone cannot tell; `None` if it can.
 fn why_unknown(findings: &Findings<'_>) -> Option<String> {
-    let places = || 0..findings.evidence.jobs.len();
+    let places = || findings.places();
     let why = if findings.overloaded().next().is_some() {
         "requests arrive faster than they are answered"
     } else if !places().all(|place| findings.has_schedule(place)) {

@@ -111,7 +111,7 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     // The last sample may be up to a second before the window's end: what was completed after it
     // has no processor time here. Samples lie between intervals.
     let meanwhile = evidence.steps.between(first.at, last.at);
-    let jobs = evidence.jobs.iter();
+    let jobs = evidence.plan.leaders().filter_map(|place| evidence.jobs.get(place));
     let completed: u64 = jobs.map(|job| job.ends(meanwhile.clone()).completed).sum();
     let us_per_query = (completed > 0).then(|| (user_s + system_s) * 1e6 / completed as f64);
     Some(ClientSummary {

@@ -186,13 +186,13 @@ impl Shared {
 
 impl State {
     fn of(order: &Order) -> State {
-        let job = |job: &workload::Job| JobTitle {
+        let job = |(place, job): (usize, &workload::Job)| JobTitle {
             name: job.name.clone(),
-            is_open: job.arrivals().is_some(),
+            is_open: order.plan.leader(place).has_arrivals(),
         };
         State {
             title: format!("{} on {}", order.workload, order.target.in_words()),
-            jobs: order.plan.jobs.iter().map(job).collect(),
+            jobs: order.plan.jobs.iter().enumerate().map(job).collect(),
             warmup: order.plan.warmup,
             duration: order.plan.duration,
             ends_by_itself: order.plan.jobs.iter().all(ends_by_itself),

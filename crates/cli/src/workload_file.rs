@@ -16,6 +16,8 @@ use crate::complain::Complaint;
 pub(crate) struct WorkloadFile {
     /// The file's text, for complaints about its statements.
     pub(crate) source: Source,
+    /// Where the files are that it names.
+    pub(crate) folder: Beside,
     /// What it asks for.
     pub(crate) plan: Plan,
 }
@@ -68,7 +70,7 @@ fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
             if !diagnostics.is_empty() {
                 Complaint::about(&source, &diagnostics).print();
             }
-            Ok(WorkloadFile { source, plan })
+            Ok(WorkloadFile { source, folder, plan })
         }
         None => Err(Complaint::about(&source, &diagnostics)),
     }

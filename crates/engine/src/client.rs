@@ -5,16 +5,19 @@
 
 use std::rc::Rc;
 
-use base::{Class, Clock, Code, Stamp};
-use driver::{Connection, Driver, Error, Work};
-use record::{Dispatch, Effort, Ending, EventKind, Failure, Outcome, Request};
+use base::{Class, Clock, Code, Nanos, Stamp};
+use driver::{Connection, Driver, Error, Step, Work};
+use record::{Dispatch, Effort, Ending, EventKind, Failure, Outcome, Request, UNANSWERED};
 use rt::yield_now;
-use workload::{Generator, OnError};
+use workload::feed::Group;
+use workload::{Flow, Generator, OnError};
 
 use crate::crew::Crew;
-use crate::gate::{Order, Seat};
+use crate::feed::{self, Input};
+use crate::gate::{ASK_AGAIN, Order, Seat, Ticket};
 use crate::lane::Lane;
 use crate::link::Change;
+use crate::parts::Part;
 use crate::patience::unless_fired;
 use crate::rules::Rules;
 use crate::stop::Reason;
@@ -30,9 +33,20 @@ pub(crate) struct Client<D: Driver, R> {
     pub(crate) connection: Option<D::Connection>,
     /// Whether it lost its connection and has no other yet.
     pub(crate) is_bereft: bool,
-    pub(crate) generator: Generator,
+    /// One for each part of the job, and for a mix one more that makes its pauses.
+    pub(crate) generators: Vec<Generator>,
+    /// The part of the job that the present request is.
+    pub(crate) part: usize,
     pub(crate) work: Work,
     pub(crate) served: u32,
+}
+
+/// The next request of a closed client.
+struct Turn {
+    number: u64,
+    input: Option<Input>,
+    /// Whether it had to be waited for.
+    was_awaited: bool,
 }
 
 /// How all attempts at a request together ended.
@@ -61,9 +75,9 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 now = self.lane.rt.now();
             }
             now = match self.next_arrival(now) {
-                Some(request) => self.carry(request, now).await,
+                Some(ticket) => self.carry(ticket, now).await,
                 None => match self.seat.orders.take().await {
-                    Order::Serve(request, assigned) => self.carry(request, assigned).await,
+                    Order::Serve(ticket, assigned) => self.carry(ticket, assigned).await,
                     Order::Leave => break,
                 },
             };
@@ -73,11 +87,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     /// Takes what has waited longest; if nothing waits, takes a place among the idle.
     #[inline]
-    fn next_arrival(&mut self, now: Stamp) -> Option<Request> {
+    fn next_arrival(&mut self, now: Stamp) -> Option<Ticket> {
         let mut gate = self.crew.gate.as_ref()?.borrow_mut();
         gate.notice(now, &mut self.lane.ledger.borrow_mut());
-        let request = gate.take();
-        if request.is_none() {
+        let ticket = gate.take();
+        if ticket.is_none() {
             gate.rest(Rc::clone(&self.seat));
         }
         gate.assign(now);
@@ -86,33 +100,87 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let crowded = gate.waiting() > 0 && self.crew.may_grow();
         let due = if crowded || gate.has_ended() { now } else { gate.next_due() };
         self.crew.due.arm(due);
-        request
+        ticket
     }
 
     /// Makes the requests of one client of a closed job.
     pub(crate) async fn serve_closed(mut self, client: u32, clients: u32) {
         let mut ready = self.lane.zero + self.crew.job.start;
         let mut now = self.lane.rt.now();
-        for number in self.crew.numbers(client, clients) {
+        let mut numbers = self.crew.numbers(client, clients);
+        loop {
             if ready > now {
                 now = self.pause_until(ready).await;
             }
             if ready >= self.crew.end.get() {
                 break;
             }
-            let index = self.crew.index;
-            let request = self.lane.ledger.borrow_mut().arrive(index, number, ready, now);
+            let Some(turn) = self.next_turn(&mut numbers).await else { break };
+            if turn.was_awaited {
+                // A client without input is not ready.
+                now = self.lane.rt.now();
+                ready = now;
+            }
+            let number = turn.number;
+            let ticket = self.open(turn, ready, now);
             if self.connection.is_none() {
                 if !self.has_connection().await {
-                    self.give_up(request);
+                    self.give_up(ticket.request);
                     break;
                 }
                 now = self.lane.rt.now();
             }
-            now = self.carry(request, now).await;
-            ready = now + self.generator.think(number);
+            now = self.carry(ticket, now).await;
+            let pauses = self.generators.last_mut();
+            ready = now + pauses.map_or(Nanos::ZERO, |generator| generator.think(number, 0));
         }
         self.leave().await;
+    }
+
+    /// The next request of a closed client: its number, and what it takes from a file. A job with a
+    /// file of its own gives the next record to whoever is ready; `None` when there is none.
+    async fn next_turn(&self, numbers: &mut impl Iterator<Item = u64>) -> Option<Turn> {
+        if self.crew.job.feed.is_none() {
+            let number = numbers.next()?;
+            let part = self.crew.parts.choose(number);
+            if self.crew.parts.part(part).job.feed.is_none() {
+                return Some(Turn { number, input: None, was_awaited: false });
+            }
+            let turn = self.await_input(part).await?;
+            return Some(Turn { number, ..turn });
+        }
+        let turn = self.await_input(0).await?;
+        let is_counted = self.crew.job.count.is_none_or(|count| turn.number < count);
+        is_counted.then_some(turn)
+    }
+
+    /// What a part's file has next, however long that takes; `None` at its end or the job's.
+    async fn await_input(&self, part: usize) -> Option<Turn> {
+        let mut was_awaited = false;
+        loop {
+            let next = self.crew.feeds.borrow_mut().next(part);
+            match next {
+                feed::Next::Input(input) => {
+                    return Some(Turn { number: input.number(), input: Some(input), was_awaited });
+                }
+                feed::Next::Pending if self.lane.rt.now() < self.crew.end.get() => {
+                    was_awaited = true;
+                    self.lane.rt.sleep(ASK_AGAIN).await;
+                }
+                feed::Next::Pending => return None,
+                feed::Next::End => {
+                    self.lane.heed_files(&self.crew);
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn open(&self, turn: Turn, ready: Stamp, now: Stamp) -> Ticket {
+        let mut ledger = self.lane.ledger.borrow_mut();
+        let request = ledger.arrive(self.crew.index, turn.number, ready, now);
+        let (request, part) = self.crew.parts.assign(request, &mut ledger);
+        Ticket { request, part, input: turn.input }
     }
 
     /// Waits for the end of the think time, or for the end of the job if that comes first.
@@ -132,12 +200,16 @@ impl<D: Driver, R: Rules> Client<D, R> {
     ///
     /// The worker may look back at an end that was stamped elsewhere, before it was heard of, and
     /// so before the request was noticed; nothing is assigned earlier than that.
-    async fn carry(&mut self, request: Request, assigned: Stamp) -> Stamp {
+    async fn carry(&mut self, ticket: Ticket, assigned: Stamp) -> Stamp {
+        let Ticket { request, part, input } = ticket;
         let assigned = assigned.max(request.noticed());
         self.crew.in_flight.set(self.crew.in_flight.get() + 1);
+        self.part = part;
         self.work.values.clear();
-        self.generator.fill(request.number(), &mut self.work.values);
-        let Attempts { outcome, sent, done, effort } = self.attempt_all(assigned).await;
+        let records = input.as_ref().map_or(Group::NONE, Input::group);
+        self.generators[part].fill(request.number(), records, &mut self.work.values);
+        let Attempts { outcome, sent, done, effort } =
+            self.attempt_all(request.number(), assigned).await;
         if let Outcome::Completed = outcome {
             self.lane.note_answer(done);
         }
@@ -156,11 +228,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     /// Sends the request until it is answered, its retries are used up or its time is over.
-    async fn attempt_all(&mut self, assigned: Stamp) -> Attempts {
+    async fn attempt_all(&mut self, number: u64, assigned: Stamp) -> Attempts {
         let mut effort = Effort::default();
         let mut first_sent = None;
         loop {
-            let attempt = self.attempt(first_sent.unwrap_or(assigned)).await;
+            let attempt = self.attempt(number, first_sent.unwrap_or(assigned)).await;
             let reply = &self.work.reply;
             first_sent = first_sent.or(reply.sent);
             effort.bytes_sent += reply.bytes_sent;
@@ -189,15 +261,72 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     /// Sends the request once. `since` is when its first attempt began.
-    async fn attempt(&mut self, since: Stamp) -> Attempt {
+    async fn attempt(&mut self, number: u64, since: Stamp) -> Attempt {
         self.work.reply.reset();
-        let Some(connection) = &mut self.connection else {
-            return Attempt::Answered(Err(Error::disconnect("there is no connection")));
-        };
-        let expires = self.crew.times_out(since).min(self.lane.give_up_at.get());
+        let timeout = self.present().job.timeout;
+        let times_out = timeout.map_or(Stamp::NEVER, |timeout| since + timeout);
+        let expires = times_out.min(self.lane.give_up_at.get());
         if expires != Stamp::NEVER {
             self.seat.expire_at(expires);
         }
+        let parts = Rc::clone(&self.crew.parts);
+        let part = parts.part(self.part);
+        let [whole] = part.stretches.as_slice() else {
+            return self.attempt_in_stretches(number, part).await;
+        };
+        if parts.are_several() {
+            self.take_steps(&part.steps[whole.clone()]);
+        }
+        self.send().await
+    }
+
+    /// Sends a request one statement after the other.
+    async fn attempt_in_stretches(&mut self, number: u64, part: &Part) -> Attempt {
+        let mut first = None;
+        for (place, stretch) in part.stretches.iter().enumerate() {
+            if place > 0 && !self.pause_in_session(number, place as u64 - 1).await {
+                return self.abandon();
+            }
+            self.take_steps(&part.steps[stretch.clone()]);
+            match self.send().await {
+                Attempt::Answered(Ok(())) => {}
+                Attempt::Answered(Err(error))
+                    if part.job.flow == Flow::Separately && self.connection.is_some() =>
+                {
+                    self.work.reply.statements.push(UNANSWERED);
+                    first.get_or_insert(error);
+                }
+                other => return other,
+            }
+        }
+        Attempt::Answered(first.map_or(Ok(()), Err))
+    }
+
+    fn take_steps(&mut self, steps: &[Step]) {
+        self.work.steps.clear();
+        self.work.steps.extend_from_slice(steps);
+    }
+
+    /// Pauses between two statements of a session. False if its time is over.
+    async fn pause_in_session(&mut self, number: u64, pause: u64) -> bool {
+        let think = self.generators[self.part].think(number, pause);
+        if think == Nanos::ZERO {
+            return true;
+        }
+        let until = self.lane.rt.now() + think;
+        unless_fired(self.lane.rt.sleep_until(until), &self.seat.expiry).await.is_some()
+    }
+
+    /// The part of the job that the present request is.
+    fn present(&self) -> &Part {
+        self.crew.parts.part(self.part)
+    }
+
+    /// Hands the steps to the connection and waits for the answer.
+    async fn send(&mut self) -> Attempt {
+        let Some(connection) = &mut self.connection else {
+            return Attempt::Answered(Err(Error::disconnect("there is no connection")));
+        };
         let answer = unless_fired(connection.run(&mut self.work), &self.seat.expiry).await;
         match answer {
             Some(result) => {
@@ -207,16 +336,20 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 }
                 Attempt::Answered(result)
             }
-            None => {
-                if let Some(connection) = self.connection.take() {
-                    connection.abandon();
-                    self.lost_connection();
-                }
-                // The driver may have kept the steps with the values.
-                self.work.steps.clone_from(&self.crew.steps);
-                Attempt::GivenUp
-            }
+            None => self.abandon(),
         }
+    }
+
+    /// Gives the request up, and its connection with it.
+    fn abandon(&mut self) -> Attempt {
+        if let Some(connection) = self.connection.take() {
+            connection.abandon();
+            self.lost_connection();
+        }
+        // The driver may have kept the steps with the values.
+        let parts = Rc::clone(&self.crew.parts);
+        self.take_steps(&parts.part(self.part).steps);
+        Attempt::GivenUp
     }
 
     /// When an attempt failed: as the driver says, or now if it could not tell.
@@ -228,15 +361,16 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     fn may_retry(&self, error: &Error, retries: u32) -> bool {
-        let retry = self.crew.job.retry.as_ref();
+        let retry = self.present().job.retry.as_ref();
         let wanted = retry.is_some_and(|r| retries < r.times && r.codes.contains(&error.code()));
         wanted && self.connection.is_some()
     }
 
     fn failed(&self, error: &Error, at: Stamp) -> Outcome {
         let (class, code) = (error.class(), error.code());
-        let accepted = self.crew.job.accepted.contains(&code);
-        let index = Some(self.crew.index);
+        let part = self.present();
+        let accepted = part.job.accepted.contains(&code);
+        let index = Some(part.index);
         let note = |kind| {
             let text = error.to_string();
             self.lane.ledger.borrow_mut().event(at, index, kind, text);
@@ -244,7 +378,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         if self.crew.is_news(code) {
             note(EventKind::FirstError);
         }
-        if !accepted && self.crew.job.on_error == OnError::Stop {
+        if !accepted && part.job.on_error == OnError::Stop {
             note(EventKind::StoppedByError);
             self.lane.stop.ask(Reason::StoppedByError);
             self.lane.heed_stop();

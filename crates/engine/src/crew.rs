@@ -4,13 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Class, Code, Nanos, Placeholders, Stamp};
-use driver::{Connection, Error, StatementId, Step};
+use base::{Class, Code, Stamp};
+use driver::{Connection, Error};
 use record::{Gauge, JobIndex};
 use rt::Timer;
 use workload::Job;
 
+use crate::feed::Feeds;
 use crate::gate::{Gate, Seat};
+use crate::parts::{Parts, Text};
 
 /// One job on one lane.
 pub(crate) struct Crew {
@@ -18,10 +20,12 @@ pub(crate) struct Crew {
     pub(crate) index: JobIndex,
     /// What a connection prepares, in order.
     pub(crate) texts: Vec<Text>,
-    /// What a request does; the same for each.
-    pub(crate) steps: Vec<Step>,
+    /// What its requests are.
+    pub(crate) parts: Rc<Parts>,
     /// The arrivals; `None` for a closed job.
     pub(crate) gate: Option<RefCell<Gate>>,
+    /// The files of a closed job; those of arrivals are the gate's.
+    pub(crate) feeds: RefCell<Feeds>,
     /// Fires when the next arrival is due.
     pub(crate) due: Timer,
     pub(crate) seats: RefCell<Vec<Rc<Seat>>>,
@@ -72,33 +76,19 @@ impl Crew {
         }
         news
     }
-
-    /// When a request that was sent, or assigned, at `from` times out.
-    pub(crate) fn times_out(&self, from: Stamp) -> Stamp {
-        self.job.timeout.map_or(Stamp::NEVER, |timeout: Nanos| from + timeout)
-    }
-}
-
-/// A statement as a connection prepares it.
-pub(crate) struct Text {
-    /// Its place in the job.
-    pub(crate) statement: usize,
-    pub(crate) sql: String,
-    /// How many values it is given.
-    pub(crate) values: usize,
 }
 
 /// Prepares a job's statements on a connection, in order.
 ///
 /// # Errors
-/// The place of the statement that the database rejects, or that takes another number of values
-/// than it is given, with what is wrong.
-pub(crate) async fn prepare<C: Connection>(
+/// The statement that the database rejects, or that takes another number of values than it is given,
+/// with what is wrong.
+pub(crate) async fn prepare<'t, C: Connection>(
     connection: &mut C,
-    texts: &[Text],
-) -> Result<(), (usize, Error)> {
+    texts: &'t [Text],
+) -> Result<(), (&'t Text, Error)> {
     for text in texts {
-        let rejected = |error| (text.statement, error);
+        let rejected = |error| (text, error);
         let id = connection.prepare(&text.sql).await.map_err(rejected)?;
         let wanted = connection.parameters(id).unwrap_or(text.values);
         if wanted != text.values {
@@ -111,32 +101,4 @@ pub(crate) async fn prepare<C: Connection>(
         }
     }
     Ok(())
-}
-
-/// The steps of a job's requests and the texts that they prepare. Values lie in the order of the
-/// statements; behind those of a statement with spliced text lies the text.
-pub(crate) fn steps(job: &Job, placeholders: Placeholders) -> (Vec<Step>, Vec<Text>) {
-    let mut steps = Vec::new();
-    let mut texts = Vec::new();
-    let mut first = 0;
-    if job.transaction {
-        steps.push(Step::Begin);
-    }
-    for (place, statement) in job.statements.iter().enumerate() {
-        let count = statement.parameters() as u32;
-        if statement.is_dynamic() {
-            steps.push(Step::ExecuteText { first, count });
-            first += count + 1;
-        } else {
-            let id = StatementId(texts.len() as u16);
-            steps.push(Step::Execute { statement: id, first, count });
-            let sql = statement.text(placeholders);
-            texts.push(Text { statement: place, sql, values: count as usize });
-            first += count;
-        }
-    }
-    if job.transaction {
-        steps.push(Step::Commit);
-    }
-    (steps, texts)
 }

@@ -45,7 +45,13 @@ pub struct Place {
 impl Place {
     pub(crate) fn of_job(job: &Job, statement: usize) -> Place {
         let span = job.statements[statement].span;
-        Place { section: job.name.clone(), statement: Some(statement + 1), span }
+        Place { section: job.section().to_owned(), statement: Some(statement + 1), span }
+    }
+
+    /// A job as a whole.
+    pub(crate) fn of_section(job: &Job) -> Place {
+        let span = job.statements.first().map_or(job.span, |statement| statement.span);
+        Place { section: job.section().to_owned(), statement: None, span }
     }
 }
 

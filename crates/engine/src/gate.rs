@@ -7,14 +7,19 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use base::{Class, Code, Stamp};
+use base::{Class, Code, Nanos, Stamp};
 use record::{Ending, EventKind, Failure, JobIndex, Ledger, Outcome, Outlet, Request};
 use rt::{Rt, Slot, Timer};
 
-use crate::pacer::{Arrival, Pacer};
+use crate::feed::{self, Feeds, Input};
+use crate::pacer::{Arrival, Times};
+use crate::parts::Parts;
 
 /// After how many requests the gate lets others have the thread: about a tenth of a millisecond.
 const AT_A_TIME: u64 = 4_096;
+
+/// How soon a file that had nothing yet is asked again.
+pub(crate) const ASK_AGAIN: Nanos = Nanos::from_millis(1);
 
 /// A worker's place: where it is handed its requests, and the timers that end its waits.
 pub(crate) struct Seat {
@@ -70,10 +75,19 @@ impl Seat {
     }
 }
 
+/// A request on its way to a worker, with what it is made of.
+pub(crate) struct Ticket {
+    pub(crate) request: Request,
+    /// Which of the job's parts it is: 0 unless the job is a mix.
+    pub(crate) part: usize,
+    /// The records that it takes from a file.
+    pub(crate) input: Option<Input>,
+}
+
 /// What a waiting worker is told.
 pub(crate) enum Order {
     /// Carry this request, assigned at this instant.
-    Serve(Request, Stamp),
+    Serve(Ticket, Stamp),
     /// There is nothing left to do.
     Leave,
 }
@@ -90,53 +104,135 @@ pub(crate) struct Settings {
 
 pub(crate) struct Gate {
     settings: Settings,
-    pacer: Pacer,
-    next: Option<Arrival>,
+    times: Times,
+    parts: Rc<Parts>,
+    feeds: Feeds,
+    next: Option<Due>,
+    awaited: Option<Awaited>,
     end: Stamp,
-    waiting: VecDeque<Request>,
+    waiting: VecDeque<Ticket>,
     idle: Vec<Rc<Seat>>,
     was_full: bool,
 }
 
+/// An arrival with what its requests are made of.
+struct Due {
+    arrival: Arrival,
+    input: Option<Input>,
+}
+
+/// The file of the next arrival has nothing yet.
+struct Awaited {
+    /// The arrival; `None` if the file has its time as well.
+    arrival: Option<Arrival>,
+    /// When to ask again.
+    again: Stamp,
+}
+
 impl Gate {
-    pub(crate) fn new(settings: Settings, mut pacer: Pacer) -> Gate {
-        let next = pacer.next();
-        Gate {
+    /// A gate that opens at `now`, the time zero of its lane or before.
+    pub(crate) fn new(
+        settings: Settings,
+        times: Times,
+        parts: Rc<Parts>,
+        feeds: Feeds,
+        now: Stamp,
+    ) -> Gate {
+        let mut gate = Gate {
             settings,
-            pacer,
-            next,
+            times,
+            parts,
+            feeds,
+            next: None,
+            awaited: None,
             end: Stamp::NEVER,
             waiting: VecDeque::new(),
             idle: Vec::new(),
             was_full: false,
-        }
+        };
+        gate.advance(now);
+        gate
     }
 
-    /// When the next arrival is due; never when the schedule is over.
+    /// When the next arrival is due, or its file is to be asked again; never when the schedule is
+    /// over.
     pub(crate) fn next_due(&self) -> Stamp {
-        self.next.map_or(Stamp::NEVER, |arrival| self.settings.zero + arrival.at)
+        let due = self.next.as_ref().map(|due| self.settings.zero + due.arrival.at);
+        let again = self.awaited.as_ref().map(|awaited| awaited.again);
+        due.or(again).unwrap_or(Stamp::NEVER)
     }
 
     /// The schedule ends at `end`: what is due then or later does not arrive.
     pub(crate) fn end_at(&mut self, end: Stamp) {
         self.end = self.end.min(end);
-        if self.next_due() >= self.end {
+        let is_late = |arrival: &Arrival| self.settings.zero + arrival.at >= self.end;
+        if self.next.as_ref().is_some_and(|due| is_late(&due.arrival)) {
             self.next = None;
+        }
+        let awaited = self.awaited.as_ref().and_then(|awaited| awaited.arrival.as_ref());
+        if awaited.is_some_and(is_late) {
+            self.awaited = None;
         }
     }
 
     /// Whether nothing will arrive any more.
     pub(crate) fn has_ended(&self) -> bool {
-        self.next.is_none()
+        self.next.is_none() && self.awaited.is_none()
     }
 
     /// Whether nothing will arrive any more and nothing waits.
     pub(crate) fn is_over(&self) -> bool {
-        self.next.is_none() && self.waiting.is_empty()
+        self.has_ended() && self.waiting.is_empty()
     }
 
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Why a file ended before its end, once.
+    pub(crate) fn take_failure(&mut self) -> Option<(usize, String)> {
+        self.feeds.take_failure()
+    }
+
+    /// Makes the next arrival known: its time, and what its requests are made of.
+    fn advance(&mut self, now: Stamp) {
+        let again = now + ASK_AGAIN;
+        let known = self.awaited.take().and_then(|awaited| awaited.arrival);
+        let (arrival, input) = match (known, &mut self.times) {
+            (Some(arrival), _) => (arrival, None),
+            (None, Times::Schedule(pacer)) => match pacer.next() {
+                Some(arrival) => (arrival, None),
+                None => return,
+            },
+            (None, Times::Log(log)) => match self.feeds.next(0) {
+                feed::Next::Input(input) => match log.arrival(&input) {
+                    Some(arrival) => (arrival, Some(input)),
+                    None => return,
+                },
+                feed::Next::Pending => {
+                    self.awaited = Some(Awaited { arrival: None, again });
+                    return;
+                }
+                feed::Next::End => return,
+            },
+        };
+        if input.is_some() || !self.feeds.are_there() {
+            self.next = Some(Due { arrival, input });
+            self.end_at(self.end);
+            return;
+        }
+        let part = self.parts.choose(arrival.number * u64::from(self.settings.batch));
+        match self.feeds.next_if_any(part) {
+            None => self.next = Some(Due { arrival, input: None }),
+            Some(feed::Next::Input(input)) => {
+                self.next = Some(Due { arrival, input: Some(input) });
+            }
+            Some(feed::Next::Pending) => {
+                self.awaited = Some(Awaited { arrival: Some(arrival), again });
+            }
+            Some(feed::Next::End) => {}
+        }
+        self.end_at(self.end);
     }
 
     /// Opens the requests that are due at `now`, or the first of very many: the others are opened
@@ -145,38 +241,58 @@ impl Gate {
     pub(crate) fn notice(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let mut opened = 0;
         while self.next_due() <= now && opened < AT_A_TIME {
-            self.notice_one(now, ledger);
-            opened += u64::from(self.settings.batch);
+            if self.awaited.is_some() {
+                self.ask_again(now, ledger);
+            } else {
+                self.notice_one(now, ledger);
+                opened += u64::from(self.settings.batch);
+            }
         }
     }
 
     fn notice_one(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
-        let Some(arrival) = self.next else { return };
-        self.next = self.pacer.next();
-        self.end_at(self.end);
+        let Some(Due { arrival, input }) = self.next.take() else { return };
+        self.advance(now);
         let Settings { job, batch, zero, .. } = self.settings;
         for place in 0..u64::from(batch) {
             let number = arrival.number * u64::from(batch) + place;
             let request = ledger.arrive(job, number, zero + arrival.at, now);
-            self.admit(request, now, ledger);
+            let (request, part) = self.parts.assign(request, ledger);
+            self.admit(Ticket { request, part, input: input.clone() }, now, ledger);
         }
     }
 
-    fn admit(&mut self, request: Request, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
+    /// Asks the file again; when the schedule is over, gives up what it still owes.
+    #[cold]
+    fn ask_again(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
+        if now < self.end {
+            self.advance(now);
+            return;
+        }
+        // Arrivals that were due and whose file had nothing for them were scheduled all the same.
+        self.feeds.forget();
+        self.advance(now);
+        while self.next.is_some() {
+            self.notice_one(now, ledger);
+            self.give_up_waiting(now, Outcome::Unsent, ledger);
+        }
+    }
+
+    fn admit(&mut self, ticket: Ticket, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         if self.waiting.len() < self.settings.limit {
-            self.waiting.push_back(request);
+            self.waiting.push_back(ticket);
             return;
         }
         if !std::mem::replace(&mut self.was_full, true) {
             let text = format!("{} requests wait", self.settings.limit);
             ledger.event(now, Some(self.settings.job), EventKind::QueueFull, text);
         }
-        ledger.settle(request, Ending::without_sending(Outcome::Rejected, now));
+        ledger.settle(ticket.request, Ending::without_sending(Outcome::Rejected, now));
     }
 
     /// The request that has waited longest.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<Request> {
+    pub(crate) fn take(&mut self) -> Option<Ticket> {
         self.waiting.pop_front()
     }
 
@@ -184,11 +300,11 @@ impl Gate {
     #[inline]
     pub(crate) fn assign(&mut self, now: Stamp) {
         while !self.idle.is_empty() {
-            let Some(request) = self.waiting.pop_front() else {
+            let Some(ticket) = self.waiting.pop_front() else {
                 break;
             };
             if let Some(seat) = self.idle.pop() {
-                seat.orders.put(Order::Serve(request, now));
+                seat.orders.put(Order::Serve(ticket, now));
             }
         }
         if self.is_over() {
@@ -237,19 +353,19 @@ impl Gate {
         outcome: Outcome,
         ledger: &mut Ledger<impl Outlet>,
     ) {
-        for request in self.waiting.drain(..) {
-            ledger.settle(request, Ending::without_sending(outcome, now));
+        for ticket in self.waiting.drain(..) {
+            ledger.settle(ticket.request, Ending::without_sending(outcome, now));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use base::{Nanos, Seed};
+    use base::Seed;
     use record::{Grid, MemoryOutlet, Totals};
 
     use super::*;
-    use crate::pacer::Share;
+    use crate::pacer::{Pacer, Share};
 
     /// A gate with ten arrivals a microsecond, from the first on.
     fn gate() -> (Gate, Ledger<MemoryOutlet>, MemoryOutlet) {
@@ -257,11 +373,12 @@ mod tests {
         let (plan, diagnostics) = workload::plan(file, &workload::Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
         let settings = Settings { job: JobIndex(0), batch: 1, limit: 100_000, zero: Stamp(0) };
-        let pacer = Pacer::new(&plan.jobs[0], Seed(1), Share::ALL);
+        let times = Times::Schedule(Pacer::new(&plan.jobs[0], Seed(1), Share::ALL));
+        let parts = Rc::new(Parts::of(&plan, 0, base::Placeholders::Question).0);
         let grid = Grid::new(Nanos::ZERO, Some(Nanos::from_secs(10)));
         let memory = MemoryOutlet::new(Totals::new(grid, &[1]));
         let ledger = Ledger::new(0, Stamp(0), grid, &[1], memory.clone());
-        (Gate::new(settings, pacer), ledger, memory)
+        (Gate::new(settings, times, parts, Feeds::default(), Stamp(0)), ledger, memory)
     }
 
     /// However far a lane is behind its schedule, it looks up in between, and loses nothing.

@@ -9,19 +9,21 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Clock, Nanos, Stamp, WallTime};
+use base::{Clock, Nanos, Placeholders, Stamp, WallTime};
 use driver::{Driver, Error, Work};
 use record::{EventKind, Grid, JobIndex, Ledger, Outcome, Outlet};
 use rt::{Rt, Task, Timer};
-use workload::{Generator, Job, Pacing, Plan};
+use workload::{Generator, Job, Pacing, Plan, Schedule};
 
 use crate::client::Client;
-use crate::crew::{Crew, prepare, steps};
+use crate::crew::{Crew, prepare};
+use crate::feed::{Feeds, Files, LaneFeed};
 use crate::gate::{Gate, Seat, Settings};
 use crate::link::{AT_ONCE, Change, Link};
 use crate::news::Listener;
 use crate::opening::Opened;
-use crate::pacer::{Pacer, Share};
+use crate::pacer::{LogTimes, Pacer, Share, Times};
+use crate::parts::Parts;
 use crate::rules::Rules;
 use crate::stop::{Reason, Stop};
 
@@ -44,6 +46,7 @@ pub(crate) struct Common<D> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) driver: D,
     pub(crate) started: WallTime,
+    pub(crate) files: Files,
     pub(crate) stop: Stop,
     pub(crate) listener: Arc<dyn Listener>,
 }
@@ -122,11 +125,9 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         let grid = Grid::new(plan.warmup, plan.duration);
         let statements: Vec<u16> =
             plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
-        let crews = plan
-            .jobs
-            .iter()
-            .enumerate()
-            .map(|(place, job)| Rc::new(crew(&rt, &common, share, zero, place, job)))
+        let mut files = common.files.take(share.lane);
+        let crews = (0..plan.jobs.len())
+            .map(|place| Rc::new(crew(&rt, &common, share, zero, place, &mut files)))
             .collect();
         Lane {
             zero,
@@ -179,15 +180,18 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             seat,
             is_bereft: false,
             connection,
-            generator: Generator::new(&crew.job, self.common.started, placeholders),
-            work: Work { steps: crew.steps.clone(), ..Work::default() },
+            generators: generators(crew, self.common.started, placeholders),
+            part: 0,
+            work: Work { steps: crew.parts.part(0).steps.clone(), ..Work::default() },
             served: 0,
         };
         let task = match crew.job.pacing {
             Pacing::Closed { clients, .. } => self.rt.spawn(client.serve_closed(number, clients)),
-            Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. } => {
-                self.rt.spawn(client.serve_arrivals())
-            }
+            Pacing::Open { .. }
+            | Pacing::Queue { .. }
+            | Pacing::Timetable { .. }
+            | Pacing::Replay
+            | Pacing::Part { .. } => self.rt.spawn(client.serve_arrivals()),
         };
         self.tasks.borrow_mut().push(task);
     }
@@ -200,6 +204,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             crew.due.fired().await;
             let now = self.rt.now();
             gate.borrow_mut().notice(now, &mut self.ledger.borrow_mut());
+            self.heed_files(crew);
             self.refuse_without_connections(crew);
             gate.borrow_mut().assign(now);
             self.cut_corners(&mut gate.borrow_mut(), now);
@@ -245,6 +250,22 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
+    /// A file of a job that cannot be read to its end ends the run.
+    pub(crate) fn heed_files(&self, crew: &Crew) {
+        let failure = match &crew.gate {
+            Some(gate) => gate.borrow_mut().take_failure(),
+            None => crew.feeds.borrow_mut().take_failure(),
+        };
+        let Some((part, why)) = failure else { return };
+        let part = crew.parts.part(part);
+        let file = part.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
+        let text = format!("`{file}`: {why}");
+        let kind = EventKind::FileFailed;
+        self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
+        self.stop.ask(Reason::FileFailed);
+        self.heed_stop();
+    }
+
     /// While the target refuses and the job has no connection left, its arrivals fail at once.
     pub(crate) fn refuse_without_connections(&self, crew: &Crew) {
         let nobody = self.link.is_down() && crew.connected.get() == 0;
@@ -269,7 +290,11 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             crew.most_clients.set(crew.connected.get());
             let consequence = match crew.job.pacing {
                 Pacing::Closed { .. } => ", and clients without one send nothing",
-                Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. } => "",
+                Pacing::Open { .. }
+                | Pacing::Queue { .. }
+                | Pacing::Timetable { .. }
+                | Pacing::Replay
+                | Pacing::Part { .. } => "",
             };
             let connections = crew.connected.get();
             let text = format!("{connections} connections are the limit{consequence}: {error}");
@@ -424,23 +449,45 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     }
 }
 
-/// One job's part on one lane.
+/// What makes the values of a client's requests: a generator for each part, and for a mix one more
+/// for its pauses.
+fn generators(crew: &Crew, started: WallTime, placeholders: Placeholders) -> Vec<Generator> {
+    let parts = crew.parts.all().iter().map(|part| &part.job);
+    let pauses = (!crew.job.mix.is_empty()).then_some(&*crew.job);
+    let made = parts.chain(pauses).map(|job| Generator::new(job, started, placeholders));
+    made.collect()
+}
+
+/// One job's part on one lane, with the lane's files of all jobs.
 fn crew<D: Driver>(
     rt: &Rt,
     common: &Common<D>,
     share: Share,
     zero: Stamp,
     place: usize,
-    job: &Job,
+    files: &mut [Option<LaneFeed>],
 ) -> Crew {
-    let (steps, texts) = steps(job, common.driver.placeholders());
+    let plan = &common.plan;
+    let job = &plan.jobs[place];
+    let (parts, texts) = Parts::of(plan, place, common.driver.placeholders());
+    let parts = Rc::new(parts);
+    let own = parts.all().iter().map(|part| files[usize::from(part.index.0)].take());
+    let mut feeds = Feeds::new(own.collect());
     let index = JobIndex(place as u16);
+    let gate = times(common, share, index, job).map(|times| {
+        let (_, batch) = job.arrivals().unwrap_or((Schedule::Every(Nanos(1)), 1));
+        let limit = crate::opening::queue_limit(job);
+        let settings = Settings { job: index, batch, limit, zero };
+        let feeds = std::mem::take(&mut feeds);
+        RefCell::new(Gate::new(settings, times, Rc::clone(&parts), feeds, rt.now()))
+    });
     Crew {
         job: Arc::new(job.clone()),
         index,
         texts,
-        steps,
-        gate: gate(common, share, zero, index, job).map(RefCell::new),
+        parts,
+        gate,
+        feeds: RefCell::new(feeds),
         due: rt.timer(),
         seats: RefCell::new(Vec::new()),
         end: Cell::new(Stamp::NEVER),
@@ -448,26 +495,19 @@ fn crew<D: Driver>(
         connected: Cell::new(0),
         lost: Cell::new(0),
         clients: Cell::new(0),
-        most_clients: Cell::new(crate::opening::most_clients(&common.plan, job, share)),
+        most_clients: Cell::new(crate::opening::most_clients(plan, job, share)),
         seen: RefCell::new(Vec::new()),
     }
 }
 
-/// The arrivals that this lane serves: every so-manyth, or all of a queue that it owns.
-fn gate<D>(
-    common: &Common<D>,
-    share: Share,
-    zero: Stamp,
-    index: JobIndex,
-    job: &Job,
-) -> Option<Gate> {
-    let (_, batch) = job.arrivals()?;
+/// When the arrivals fall that this lane serves: every so-manyth, or all of a queue that it owns.
+fn times<D>(common: &Common<D>, share: Share, index: JobIndex, job: &Job) -> Option<Times> {
     let share = match job.pacing {
+        Pacing::Closed { .. } | Pacing::Part { .. } => return None,
+        Pacing::Replay => return Some(Times::Log(LogTimes::new(job))),
         Pacing::Queue { .. } if !share.has(index.0.into()) => return None,
         Pacing::Queue { .. } => Share::ALL,
-        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Closed { .. } => share,
+        Pacing::Open { .. } | Pacing::Timetable { .. } => share,
     };
-    let limit = crate::opening::queue_limit(job);
-    let settings = Settings { job: index, batch, limit, zero };
-    Some(Gate::new(settings, Pacer::new(job, common.plan.seed, share)))
+    Some(Times::Schedule(Pacer::new(job, common.plan.seed, share)))
 }

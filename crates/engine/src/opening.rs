@@ -9,11 +9,12 @@ use record::JobIndex;
 use rt::Rt;
 use workload::{Job, Pacing, Plan};
 
-use crate::crew::{Text, prepare, steps};
+use crate::crew::prepare;
 use crate::error::{Failed, Place};
 use crate::lane::Common;
 use crate::link::AT_ONCE;
 use crate::pacer::Share;
+use crate::parts::{Parts, Text};
 use crate::stop::Stop;
 
 /// How many requests may wait for a worker where the job does not say.
@@ -43,8 +44,11 @@ pub(crate) fn clients(plan: &Plan, place: usize, share: Share) -> Vec<u32> {
         Pacing::Queue { .. } if share.has(place as u64) => (0..all).collect(),
         Pacing::Queue { .. } => Vec::new(),
         Pacing::Closed { .. } => (0..all).filter(|client| share.has((*client).into())).collect(),
+        Pacing::Part { .. } => Vec::new(),
         // Each lane has arrivals, and needs a connection for them.
-        Pacing::Open { .. } | Pacing::Timetable { .. } => (0..part(all, share).max(1)).collect(),
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
+            (0..part(all, share).max(1)).collect()
+        }
     }
 }
 
@@ -53,7 +57,8 @@ pub fn connections_asked(plan: &Plan, job: &Job) -> u32 {
     match job.pacing {
         Pacing::Closed { clients, .. } => clients,
         Pacing::Queue { workers, .. } => workers,
-        Pacing::Open { .. } | Pacing::Timetable { .. } => {
+        Pacing::Part { .. } => 0,
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
             let per_s = job.offered_per_s().unwrap_or(0.0);
             let by_littles_law = (per_s * EXPECTED_RESPONSE.as_secs_f64()).ceil() as u32;
             let asked = plan.connections.unwrap_or(by_littles_law.max(FEWEST_CONNECTIONS));
@@ -67,7 +72,10 @@ pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
     match job.pacing {
         Pacing::Closed { clients, .. } => clients,
         Pacing::Queue { workers, .. } => workers,
-        Pacing::Open { .. } | Pacing::Timetable { .. } => part(plan.max_connections, share),
+        Pacing::Part { .. } => 0,
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
+            part(plan.max_connections, share)
+        }
     }
 }
 
@@ -75,7 +83,11 @@ pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
 pub(crate) fn queue_limit(job: &Job) -> usize {
     match job.pacing {
         Pacing::Queue { limit, .. } => limit as usize,
-        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Closed { .. } => QUEUE_LIMIT,
+        Pacing::Open { .. }
+        | Pacing::Timetable { .. }
+        | Pacing::Closed { .. }
+        | Pacing::Replay
+        | Pacing::Part { .. } => QUEUE_LIMIT,
     }
 }
 
@@ -87,10 +99,12 @@ fn part(all: u32, share: Share) -> u32 {
 
 /// Makes sure that every lane can have a connection for its arrivals.
 pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
-    let is_open = |job: &&Job| matches!(job.pacing, Pacing::Open { .. } | Pacing::Timetable { .. });
+    let is_open = |job: &&Job| {
+        matches!(job.pacing, Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay)
+    };
     match plan.jobs.iter().find(is_open) {
         Some(job) if (plan.max_connections as usize) < lanes => Err(Failed::Unsupported {
-            place: Place::of_job(job, 0),
+            place: Place::of_section(job),
             reason: format!(
                 "each of the {lanes} threads needs a connection, and `max-connections` is {}: run \
                  on fewer threads, or raise it",
@@ -116,7 +130,9 @@ pub(crate) async fn open<D: Driver>(
         .flat_map(|place| clients(plan, place, share).into_iter().map(move |c| (place, c)))
         .collect();
     let opening = Rc::new(Opening {
-        texts: plan.jobs.iter().map(|job| steps(job, driver.placeholders()).1).collect(),
+        texts: (0..plan.jobs.len())
+            .map(|place| Parts::of(plan, place, driver.placeholders()).1)
+            .collect(),
         orders: RefCell::new(orders.into_iter()),
         opened: RefCell::new(Opened {
             connections: plan.jobs.iter().map(|_| Vec::new()).collect(),
@@ -138,9 +154,10 @@ pub(crate) async fn open<D: Driver>(
     let opened = opening.opened.into_inner();
     let failed = match opening.failed.into_inner() {
         None => opened.left_out(plan, share),
-        Some((_, None, error)) => Some(Failed::Unreachable(error)),
-        Some((place, Some(statement), error)) => {
-            Some(Failed::Statement { place: Place::of_job(&plan.jobs[place], statement), error })
+        Some((None, error)) => Some(Failed::Unreachable(error)),
+        Some((Some(text), error)) => {
+            let place = Place::of_job(&plan.jobs[text.job], text.statement);
+            Some(Failed::Statement { place, error })
         }
     };
     match failed {
@@ -156,8 +173,8 @@ struct Opening<D: Driver> {
     texts: Vec<Vec<Text>>,
     orders: RefCell<std::vec::IntoIter<(usize, u32)>>,
     opened: RefCell<Opened<D>>,
-    /// The job, the statement if one was rejected, and what the database said.
-    failed: RefCell<Option<(usize, Option<usize>, Error)>>,
+    /// The statement if one was rejected, and what the database said.
+    failed: RefCell<Option<(Option<Text>, Error)>>,
 }
 
 impl<D: Driver> Opening<D> {
@@ -178,8 +195,8 @@ impl<D: Driver> Opening<D> {
                         limited.push((job, error));
                     }
                 }
-                Err((statement, error)) => {
-                    self.failed.borrow_mut().get_or_insert((place, statement, error));
+                Err(failed) => {
+                    self.failed.borrow_mut().get_or_insert(failed);
                 }
             }
         }
@@ -190,13 +207,13 @@ impl<D: Driver> Opening<D> {
         driver: &D,
         rt: &Rt,
         place: usize,
-    ) -> Result<D::Connection, (Option<usize>, Error)> {
+    ) -> Result<D::Connection, (Option<Text>, Error)> {
         let mut connection = driver.connect(rt).await.map_err(|error| (None, error))?;
         match prepare(&mut connection, &self.texts[place]).await {
             Ok(()) => Ok(connection),
-            Err((statement, error)) => {
+            Err((text, error)) => {
                 connection.close().await;
-                Err((Some(statement), error))
+                Err((Some(text.clone()), error))
             }
         }
     }

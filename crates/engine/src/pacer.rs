@@ -7,6 +7,40 @@
 use base::{Nanos, Seed, Stream};
 use workload::{Job, Schedule};
 
+use crate::feed::Input;
+
+/// Where the times of arrivals come from.
+pub(crate) enum Times {
+    /// A schedule.
+    Schedule(Pacer),
+    /// A log.
+    Log(LogTimes),
+}
+
+/// The times of a log: its gaps, from the job's start on.
+pub(crate) struct LogTimes {
+    start: Nanos,
+    end: Nanos,
+    count: u64,
+}
+
+impl LogTimes {
+    /// Those of a job that replays a log.
+    pub(crate) fn new(job: &Job) -> LogTimes {
+        LogTimes {
+            start: job.start,
+            end: job.stop.unwrap_or(Nanos::MAX),
+            count: job.count.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The arrival of a line; `None` if the job is over by then.
+    pub(crate) fn arrival(&self, line: &Input) -> Option<Arrival> {
+        let (number, at) = (line.number(), self.start + line.at());
+        (number < self.count && at < self.end).then_some(Arrival { number, at })
+    }
+}
+
 /// The arrivals of one job, or every so-manyth of them.
 #[derive(Clone, Debug)]
 pub struct Pacer {

@@ -1,5 +1,6 @@
 //! One plan, once: setup, loads, the measured phase, teardown.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{Nanos, Stamp, WallTime};
@@ -9,6 +10,7 @@ use workload::Plan;
 
 use crate::control::{Control, Loaded, Prepared, Stumbled};
 use crate::error::Failed;
+use crate::feed::Files;
 use crate::lane::{Common, Ended, LaneOutlet};
 use crate::measure::{Meeting, lane};
 use crate::news::{Listener, News};
@@ -31,6 +33,8 @@ pub struct Options {
     pub is_virtual: bool,
     /// Whether setup and loads were done before: the tables are counted instead.
     pub loaded: bool,
+    /// Where the files are that the workload names.
+    pub folder: PathBuf,
     /// The run's wall-clock time, from which the values of `timestamp()` count.
     pub started: WallTime,
 }
@@ -84,15 +88,18 @@ pub fn run_by<D: Driver, R: Rules>(
     stop: &Stop,
     listener: Arc<dyn Listener>,
 ) -> Result<Finished, Failed> {
+    let lanes = options.threads.max(1);
+    check_limit(plan, lanes.into())?;
+    let waits_until = options.is_virtual.then_some(stop);
+    let files = Files::open(plan, &options.folder, lanes, waits_until).map_err(Failed::System)?;
     let common = Common {
         plan: Arc::new(plan.clone()),
         driver,
         started: options.started,
+        files,
         stop: stop.clone(),
         listener,
     };
-    let lanes = options.threads.max(1);
-    check_limit(plan, lanes.into())?;
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
     if options.is_virtual {
         run_virtual(|rt| virtually::<D, R>(rt, common, options, outlets))

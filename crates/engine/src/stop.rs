@@ -17,6 +17,8 @@ pub enum Reason {
     StoppedByError = 2,
     /// The record could not be kept any longer.
     RecorderFailed = 3,
+    /// A file that a job reads or writes could not be read or written any longer.
+    FileFailed = 4,
 }
 
 /// A hand on the run from outside: a signal handler, another lane. All lanes look at it every
@@ -62,6 +64,7 @@ impl Stop {
     pub fn reason(&self) -> Reason {
         match self.0.reason.load(Ordering::Acquire) {
             1 => Reason::Interrupted,
+            4 => Reason::FileFailed,
             2 => Reason::StoppedByError,
             3 => Reason::RecorderFailed,
             _ => Reason::Completed,

@@ -50,6 +50,7 @@ fn count<D: Driver>(plan: &Plan, driver: D, is_virtual: bool) -> (u64, usize) {
         spin: false,
         is_virtual,
         loaded: false,
+        folder: std::path::PathBuf::new(),
         started: base::WallTime::EPOCH,
     };
     let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
@@ -74,7 +75,9 @@ fn with_rate(per_s: u64, more: &str) -> Plan {
     let schedule = Schedule::Uniform(Rate::per_second(per_s).expect("a rate"));
     match &mut plan.jobs[0].pacing {
         Pacing::Open { schedule: s, .. } | Pacing::Queue { schedule: s, .. } => *s = schedule,
-        Pacing::Timetable { .. } | Pacing::Closed { .. } => panic!("an open job"),
+        Pacing::Timetable { .. } | Pacing::Closed { .. } | Pacing::Replay | Pacing::Part { .. } => {
+            panic!("an open job")
+        }
     }
     plan
 }

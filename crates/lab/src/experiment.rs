@@ -190,7 +190,7 @@ fn end_of(finished: &Finished) -> End {
     let kind = match finished.reason {
         Reason::Interrupted => EndKind::Interrupted,
         Reason::RecorderFailed => EndKind::RecorderFailed,
-        Reason::StoppedByError => EndKind::StoppedByError,
+        Reason::StoppedByError | Reason::FileFailed => EndKind::StoppedByError,
         Reason::Completed if lost => EndKind::TargetLost,
         Reason::Completed => EndKind::Completed,
     };
@@ -200,11 +200,11 @@ fn end_of(finished: &Finished) -> End {
 
 fn header(order: &Order) -> Header {
     let Order { plan, options, .. } = order;
-    let job = |job: &workload::Job| JobHeader {
+    let job = |(place, job): (usize, &workload::Job)| JobHeader {
         name: job.name.clone(),
-        model: job.model().to_owned(),
-        arrival: job.arrival().map(str::to_owned),
-        offered_per_s: job.offered_per_s(),
+        model: plan.leader(place).model().to_owned(),
+        arrival: plan.leader(place).arrival().map(str::to_owned),
+        offered_per_s: plan.offered_per_s(place),
         connections_asked: Some(engine::connections_asked(plan, job)),
         statements: job.statements.iter().map(|s| s.text(Placeholders::Question)).collect(),
     };
@@ -220,7 +220,7 @@ fn header(order: &Order) -> Header {
         plan: plan.to_text(),
         warmup: plan.warmup,
         duration: plan.duration,
-        jobs: plan.jobs.iter().map(job).collect(),
+        jobs: plan.jobs.iter().enumerate().map(job).collect(),
     }
 }
 

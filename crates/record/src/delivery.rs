@@ -159,6 +159,8 @@ pub enum EventKind {
     FirstError,
     /// An error ended the run because its job says `on-error = stop`.
     StoppedByError,
+    /// A file that a job reads or writes could not be read or written any longer.
+    FileFailed,
     /// The user ended the run.
     Interrupted,
     /// The record could not keep up or could not be written.
@@ -167,13 +169,14 @@ pub enum EventKind {
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [EventKind; 8] = [
+    pub const ALL: [EventKind; 9] = [
         EventKind::OutageBegan,
         EventKind::OutageEnded,
         EventKind::ConnectionLimit,
         EventKind::QueueFull,
         EventKind::FirstError,
         EventKind::StoppedByError,
+        EventKind::FileFailed,
         EventKind::Interrupted,
         EventKind::RecorderFailed,
     ];
@@ -187,6 +190,7 @@ impl EventKind {
             EventKind::QueueFull => "queue-full",
             EventKind::FirstError => "first-error",
             EventKind::StoppedByError => "stopped-by-error",
+            EventKind::FileFailed => "file-failed",
             EventKind::Interrupted => "interrupted",
             EventKind::RecorderFailed => "recorder-failed",
         }

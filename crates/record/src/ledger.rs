@@ -21,6 +21,8 @@ use crate::tally::{Effort, Sample, Tally};
 #[derive(Debug)]
 pub struct Request {
     job: JobIndex,
+    /// The part of a mix that it is, which counts it as well.
+    part: Option<JobIndex>,
     number: u64,
     intended: Stamp,
     noticed: Stamp,
@@ -159,6 +161,19 @@ impl<O: Outlet> Ledger<O> {
         noticed: Stamp,
     ) -> Request {
         debug_assert!(intended <= noticed, "nothing is noticed before it is due");
+        self.count_arrival(job, intended);
+        Request { job, part: None, number, intended, noticed }
+    }
+
+    /// A request of a mix turned out to be this part of it: from here on it counts in both.
+    #[inline]
+    pub fn take_part(&mut self, request: Request, part: JobIndex) -> Request {
+        debug_assert!(request.part.is_none(), "a request is one part of its mix");
+        self.count_arrival(part, request.intended);
+        Request { part: Some(part), ..request }
+    }
+
+    fn count_arrival(&mut self, job: JobIndex, intended: Stamp) {
         let interval = self.grid.interval(intended.since(self.zero));
         if interval > self.present {
             self.begin(interval);
@@ -169,13 +184,12 @@ impl<O: Outlet> Ledger<O> {
             self.late.push_arrival(job, interval);
             self.hand_over_late_if_full();
         }
-        Request { job, number, intended, noticed }
     }
 
     /// A request has ended.
     #[inline]
     pub fn settle(&mut self, request: Request, ending: Ending<'_>) -> Settled {
-        let Request { job, number: _, intended, noticed } = request;
+        let Request { job, part, number: _, intended, noticed } = request;
         let Ending { outcome, sent, done, effort, statements } = ending;
         let dispatch = sent.unwrap_or(Dispatch { assigned: noticed, sent: noticed });
         let life = Life {
@@ -186,7 +200,15 @@ impl<O: Outlet> Ledger<O> {
             done: done.max(dispatch.sent),
         };
         debug_assert!(life.is_ordered(), "{life:?}");
-        self.record(job, &Sample { life, sent: sent.is_some(), outcome, effort }, statements);
+        let sample = Sample { life, sent: sent.is_some(), outcome, effort };
+        match part {
+            None => self.record(job, &sample, statements),
+            Some(part) => {
+                // The statements are the part's: a mix has none of its own.
+                self.record(job, &sample, &[]);
+                self.record(part, &sample, statements);
+            }
+        }
         Settled(())
     }
 

@@ -40,5 +40,5 @@ pub use hlog::{hlog_tag, write_hlog};
 pub use ledger::{Dispatch, Ending, Ledger, Request, Settled};
 pub use life::Life;
 pub use recorder::{Live, LiveJob, LiveView, Notes, Recorder, RecorderOutlet};
-pub use tally::{Effort, Failures, Sample, Tally};
+pub use tally::{Effort, Failures, Sample, Tally, UNANSWERED};
 pub use totals::{JobTotals, MemoryOutlet, Totals};

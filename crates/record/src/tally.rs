@@ -131,6 +131,9 @@ impl Ends {
     }
 }
 
+/// Stands in the place of a statement's service time when it failed and others follow it.
+pub const UNANSWERED: Nanos = Nanos::MAX;
+
 impl Histograms {
     /// Counts the times of a request in the histograms that its outcome reaches. Returns how many
     /// of them were beyond the range.
@@ -152,7 +155,9 @@ impl Histograms {
             record(Kind::SendLag, life.send_lag());
         }
         for (place, service) in statements.iter().enumerate() {
-            record(Kind::Statement(place as u16), *service);
+            if *service != UNANSWERED {
+                record(Kind::Statement(place as u16), *service);
+            }
         }
         overflows
     }

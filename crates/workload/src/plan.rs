@@ -376,17 +376,26 @@ impl Plan {
         plan
     }
 
-    /// The job whose pacing holds for a job: its mix, or itself.
-    pub fn leader(&self, place: usize) -> &Job {
-        let job = &self.jobs[place];
-        match job.pacing {
-            Pacing::Part { of, .. } => &self.jobs[of],
+    /// The place of the job whose pacing holds for a job: its mix, or itself.
+    pub fn leader_of(&self, place: usize) -> usize {
+        match self.jobs[place].pacing {
+            Pacing::Part { of, .. } => of,
             Pacing::Open { .. }
             | Pacing::Queue { .. }
             | Pacing::Timetable { .. }
             | Pacing::Closed { .. }
-            | Pacing::Replay => job,
+            | Pacing::Replay => place,
         }
+    }
+
+    /// The job whose pacing holds for a job: its mix, or itself.
+    pub fn leader(&self, place: usize) -> &Job {
+        &self.jobs[self.leader_of(place)]
+    }
+
+    /// The places of the jobs that count every request once: all but the parts of mixes.
+    pub fn leaders(&self) -> impl Iterator<Item = usize> {
+        (0..self.jobs.len()).filter(|place| self.leader_of(*place) == *place)
     }
 
     /// The requests per second that the schedule offers a job; of a mix its parts have their

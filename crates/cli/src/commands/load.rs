@@ -26,6 +26,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
         spin: false,
         is_virtual: false,
         loaded: false,
+        folder: std::path::PathBuf::new(),
         started: WallTime::now(),
     };
     let place = order::record(args.out.as_ref(), "load");

@@ -23,7 +23,7 @@ pub(crate) fn order(
     Order {
         plan: file.plan.clone(),
         target: file.target(),
-        options,
+        options: Options { folder: file.folder.0.clone(), ..options },
         record,
         workload: file_name(path),
         command,
@@ -45,6 +45,7 @@ pub(crate) fn options(args: &RunArgs) -> Result<Options, Complaint> {
         spin: args.spin,
         is_virtual: args.is_virtual,
         loaded: args.loaded,
+        folder: PathBuf::new(),
         started: if args.is_virtual { WallTime::EPOCH } else { WallTime::now() },
     })
 }

@@ -59,7 +59,9 @@ impl System {
             Pacing::Closed { clients, .. } => {
                 (Source::Thinking { clients: *clients, mean_s: think_s }, None)
             }
-            Pacing::Timetable { .. } => unreachable!("no oracle has a timetable"),
+            Pacing::Timetable { .. } | Pacing::Replay | Pacing::Part { .. } => {
+                unreachable!("no oracle has a timetable, a log or a mix")
+            }
         };
         System {
             source,

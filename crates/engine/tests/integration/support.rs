@@ -25,6 +25,9 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         count: None,
         lets: Vec::new(),
         statements: vec![statement],
+        mix: Vec::new(),
+        flow: workload::Flow::Together,
+        feed: None,
         transaction: false,
         timeout: None,
         retry: None,
@@ -86,6 +89,7 @@ pub(crate) fn virtually(threads: u16) -> Options {
         spin: false,
         is_virtual: true,
         loaded: false,
+        folder: std::path::PathBuf::new(),
         started: WallTime::EPOCH,
     }
 }

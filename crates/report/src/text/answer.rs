@@ -131,13 +131,14 @@ fn headline(view: &View, job: &JobSummary, pacing: &Pacing) -> String {
             let offered = job.offered_per_s.unwrap_or_else(|| schedule.per_s());
             format!("offered {}, {achieved}", rate(offered))
         }
-        Pacing::Timetable { .. } => {
+        Pacing::Timetable { .. } | Pacing::Replay => {
             let (done, due) = (grouped(balance.completed()), grouped(balance.scheduled()));
             format!("{done} of {due} done{}", failures(job))
         }
         Pacing::Closed { clients, .. } => {
             format!("{} {achieved}", count(u64::from(*clients), "client"))
         }
+        Pacing::Part { .. } => achieved,
     };
     format!("{load}; {} ({})", times(job), grounds(view, balance.scheduled()))
 }

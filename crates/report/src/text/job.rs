@@ -56,6 +56,8 @@ fn model(job: &JobSummary, pacing: &Pacing) -> String {
         | Pacing::Timetable { schedule, batch }
         | Pacing::Queue { schedule, batch, .. } => arrivals(*schedule, *batch),
         Pacing::Closed { clients, .. } => count(u64::from(*clients), "client"),
+        Pacing::Replay => "the times of a log".to_owned(),
+        Pacing::Part { section, .. } => format!("[{section}] as a part of a mix"),
     }];
     match pacing {
         Pacing::Queue { workers, limit, .. } => {
@@ -63,7 +65,11 @@ fn model(job: &JobSummary, pacing: &Pacing) -> String {
             words.push(format!("at most {} waiting", grouped(u64::from(*limit))));
         }
         Pacing::Closed { think: Some(_), .. } => words.push("with think time".to_owned()),
-        Pacing::Closed { think: None, .. } | Pacing::Open { .. } | Pacing::Timetable { .. } => {}
+        Pacing::Closed { think: None, .. }
+        | Pacing::Open { .. }
+        | Pacing::Timetable { .. }
+        | Pacing::Replay
+        | Pacing::Part { .. } => {}
     }
     if job.connections > 0 {
         words.push(count(job.connections, "connection"));
@@ -192,7 +198,7 @@ fn remark_on_part(view: &View, place: usize) -> Option<String> {
     let stopped = job.stop.filter(|stop| *stop < end);
     let stopped = stopped.map(|stop| format!("ended at {}", span(stop)));
     let counted = job.count.filter(|_| view.evidence.plan.duration.is_some());
-    let what = if job.arrivals().is_some() { "arrival" } else { "request" };
+    let what = if job.has_arrivals() { "arrival" } else { "request" };
     let counted = counted.map(|most| format!("had {} to make", count(most, what)));
     let part: Vec<String> = began.into_iter().chain(stopped).chain(counted).collect();
     let part = (!part.is_empty()).then(|| part.join(" and "))?;

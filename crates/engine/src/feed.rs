@@ -1,0 +1,314 @@
+//! Requests from files: a thread reads ahead, and the lanes take what they need.
+//!
+//! Each lane gets the groups of records that belong to its requests, in their order, in blocks that
+//! go round: the thread fills one, the lane takes its groups one by one without touching memory
+//! that others use, and the thread finds it again when its last request has ended. A lane never
+//! waits for the file: what has not been read is [`Next::Pending`] and asked for again. In virtual
+//! time, where the wall clock does not count, it does wait.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use base::Nanos;
+use workload::feed::{Fault, Group, More, Reader, Records};
+use workload::{Feed, Pacing, Plan};
+
+use crate::pacer::Share;
+use crate::stop::Stop;
+
+/// How many groups a block has at most.
+const GROUPS: usize = 256;
+
+/// How many bytes of fields a block has, more or less.
+const BYTES: usize = 64 << 10;
+
+/// How many blocks of a lane are read ahead.
+const AHEAD: usize = 2;
+
+/// How many blocks of a lane the reading thread knows of: what is in use beyond that is given back
+/// to the system instead of going round.
+const KNOWN: usize = 64;
+
+/// How long a lane in virtual time waits before it looks whether the run is over.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// The groups of one file that belong to one lane.
+pub(crate) struct LaneFeed {
+    from: Receiver<Message>,
+    block: Option<Arc<Records>>,
+    /// The place of the next group in the block.
+    at: usize,
+    has_ended: bool,
+    failure: Option<String>,
+    /// In virtual time: what ends the wait for the file.
+    waits_until: Option<Stop>,
+}
+
+enum Message {
+    Block(Arc<Records>),
+    End,
+    Failed(String),
+}
+
+/// What a file has for the next request.
+pub(crate) enum Next {
+    Input(Input),
+    /// Nothing yet: it is being read, or its writer takes its time.
+    Pending,
+    /// Nothing any more.
+    End,
+}
+
+/// The records of one request, or of one batch.
+#[derive(Clone)]
+pub(crate) struct Input {
+    block: Arc<Records>,
+    place: usize,
+}
+
+/// The feeds of a job's parts on one lane.
+#[derive(Default)]
+pub(crate) struct Feeds(Vec<Option<LaneFeed>>);
+
+impl Feeds {
+    /// Those of parts in their order.
+    pub(crate) fn new(feeds: Vec<Option<LaneFeed>>) -> Feeds {
+        match feeds.iter().any(Option::is_some) {
+            true => Feeds(feeds),
+            false => Feeds::default(),
+        }
+    }
+
+    /// Whether any part has one.
+    #[inline]
+    pub(crate) fn are_there(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// What a part's file has next; `None` if it has no file.
+    pub(crate) fn next_if_any(&mut self, part: usize) -> Option<Next> {
+        self.0.get_mut(part)?.as_mut().map(LaneFeed::next)
+    }
+
+    /// What a part's file has next; nothing if it has no file.
+    pub(crate) fn next(&mut self, part: usize) -> Next {
+        self.next_if_any(part).unwrap_or(Next::End)
+    }
+
+    /// Why a part's file ended before its end, once.
+    pub(crate) fn take_failure(&mut self) -> Option<(usize, String)> {
+        let mut feeds = self.0.iter_mut().enumerate();
+        feeds.find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
+    }
+
+    /// Takes no more from any file.
+    pub(crate) fn forget(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Input {
+    /// The number of the group in its file, from 0.
+    pub(crate) fn number(&self) -> u64 {
+        self.block.number(self.place)
+    }
+
+    /// When a line of a log is due, after the first one.
+    pub(crate) fn at(&self) -> Nanos {
+        self.block.at(self.place)
+    }
+
+    /// The records.
+    pub(crate) fn group(&self) -> Group<'_> {
+        self.block.group(self.place)
+    }
+}
+
+impl LaneFeed {
+    fn new(from: Receiver<Message>, waits_until: Option<Stop>) -> LaneFeed {
+        LaneFeed { from, block: None, at: 0, has_ended: false, failure: None, waits_until }
+    }
+
+    /// The next group.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Next {
+        loop {
+            if let Some(block) = &self.block
+                && self.at < block.len()
+            {
+                self.at += 1;
+                return Next::Input(Input { block: Arc::clone(block), place: self.at - 1 });
+            }
+            if self.has_ended {
+                return Next::End;
+            }
+            match self.message() {
+                Some(Message::Block(block)) => {
+                    self.block = Some(block);
+                    self.at = 0;
+                }
+                Some(Message::End) => self.has_ended = true,
+                Some(Message::Failed(why)) => {
+                    self.failure = Some(why);
+                    self.has_ended = true;
+                }
+                None => return Next::Pending,
+            }
+        }
+    }
+
+    /// Why the file ended before its end, once.
+    pub(crate) fn take_failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+
+    #[cold]
+    fn message(&mut self) -> Option<Message> {
+        let Some(stop) = &self.waits_until else {
+            return match self.from.try_recv() {
+                Ok(message) => Some(message),
+                Err(TryRecvError::Empty) => None,
+                Err(TryRecvError::Disconnected) => Some(Message::End),
+            };
+        };
+        loop {
+            match self.from.recv_timeout(PATIENCE) {
+                Ok(message) => return Some(message),
+                Err(RecvTimeoutError::Timeout) if !stop.is_asked() => {}
+                Err(_) => return Some(Message::End),
+            }
+        }
+    }
+}
+
+/// The files of all jobs: for each lane a feed per job that has one, in the order of the plan.
+#[derive(Clone)]
+pub(crate) struct Files(Arc<Mutex<Vec<Vec<Option<LaneFeed>>>>>);
+
+impl Files {
+    /// The feeds of a lane, once.
+    pub(crate) fn take(&self, lane: u16) -> Vec<Option<LaneFeed>> {
+        let mut lanes = self.0.lock().expect("nothing panics under the lock");
+        std::mem::take(&mut lanes[usize::from(lane)])
+    }
+
+    /// Begins to read the files of a plan. In virtual time lanes wait for what they need, unless
+    /// `waits_until` ends the run.
+    pub(crate) fn open(
+        plan: &Plan,
+        folder: &Path,
+        lanes: u16,
+        waits_until: Option<&Stop>,
+    ) -> std::io::Result<Files> {
+        let mut feeds: Vec<Vec<Option<LaneFeed>>> = Vec::new();
+        feeds.resize_with(lanes.into(), || plan.jobs.iter().map(|_| None).collect());
+        for (place, job) in plan.jobs.iter().enumerate() {
+            let Some(feed) = &job.feed else { continue };
+            let mut outlets = Vec::new();
+            for lane in readers(plan, place, lanes) {
+                let (to, from) = sync_channel(AHEAD);
+                outlets.push(Outlet { to: Some(to), known: Vec::new() });
+                let waits_until = waits_until.cloned();
+                feeds[usize::from(lane)][place] = Some(LaneFeed::new(from, waits_until));
+            }
+            let (path, feed) = (folder.join(&feed.file), feed.clone());
+            let name = format!("read {}", job.section());
+            std::thread::Builder::new().name(name).spawn(move || read(&path, &feed, outlets))?;
+        }
+        Ok(Files(Arc::new(Mutex::new(feeds))))
+    }
+}
+
+/// The lanes that have requests of a job, in the order in which these are dealt out.
+fn readers(plan: &Plan, place: usize, lanes: u16) -> Vec<u16> {
+    let leader = plan.jobs.iter().position(|job| std::ptr::eq(job, plan.leader(place)));
+    let leader = leader.unwrap_or(place);
+    match plan.leader(place).pacing {
+        Pacing::Queue { .. } => {
+            let owns = |lane: &u16| Share { lane: *lane, lanes }.has(leader as u64);
+            (0..lanes).filter(owns).collect()
+        }
+        Pacing::Closed { clients, .. } => {
+            (0..lanes.min(clients.min(u16::MAX.into()) as u16)).collect()
+        }
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay | Pacing::Part { .. } => {
+            (0..lanes).collect()
+        }
+    }
+}
+
+/// Where blocks go, and those that may come back.
+struct Outlet {
+    /// `None` when the lane has ended.
+    to: Option<SyncSender<Message>>,
+    known: Vec<Arc<Records>>,
+}
+
+impl Outlet {
+    /// Sends a block off and leaves an empty one in its place. Waits while the lane has enough.
+    fn send(&mut self, block: &mut Records, per_group: usize) {
+        let mut full = self.spare();
+        if let Some(records) = Arc::get_mut(&mut full) {
+            records.reset(per_group);
+            std::mem::swap(records, block);
+        }
+        if self.known.len() < KNOWN {
+            self.known.push(Arc::clone(&full));
+        }
+        self.tell(Message::Block(full));
+    }
+
+    /// A block that no request uses any more, or a new one.
+    fn spare(&mut self) -> Arc<Records> {
+        let free = self.known.iter_mut().position(|block| Arc::get_mut(block).is_some());
+        free.map_or_else(Arc::default, |place| self.known.swap_remove(place))
+    }
+
+    fn tell(&mut self, message: Message) {
+        if self.to.as_ref().is_some_and(|to| to.send(message).is_err()) {
+            self.to = None;
+        }
+    }
+}
+
+/// Reads a file to its end, or until no lane wants more.
+fn read(path: &Path, feed: &Feed, mut outlets: Vec<Outlet>) {
+    let ending = match File::open(path) {
+        Ok(file) => match deal(file, feed, &mut outlets) {
+            Ok(()) => None,
+            Err(fault) => Some(fault),
+        },
+        Err(error) => Some(Fault::Unreadable(error)),
+    };
+    for outlet in &mut outlets {
+        outlet.tell(match &ending {
+            None => Message::End,
+            Some(fault) => Message::Failed(fault.to_string()),
+        });
+    }
+}
+
+fn deal(file: File, feed: &Feed, outlets: &mut [Outlet]) -> Result<(), Fault> {
+    let per_group = feed.per_request as usize;
+    let lanes = outlets.len() as u64;
+    let mut reader = Reader::new(file, feed.format, per_group);
+    let mut blocks = vec![Records::default(); outlets.len()];
+    blocks.iter_mut().for_each(|block| block.reset(per_group));
+    loop {
+        let of = |group: u64| (group % lanes) as usize;
+        let is_full = |block: &Records| block.len() >= GROUPS || block.bytes() >= BYTES;
+        let more = reader.fill(&mut blocks, of, is_full);
+        for (block, outlet) in blocks.iter_mut().zip(outlets.iter_mut()) {
+            if !block.is_empty() {
+                outlet.send(block, per_group);
+            }
+        }
+        let nobody_listens = outlets.iter().all(|outlet| outlet.to.is_none());
+        if more? == More::End || nobody_listens {
+            return Ok(());
+        }
+    }
+}

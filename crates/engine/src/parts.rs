@@ -1,0 +1,174 @@
+//! What the requests of a job are: one section's statements, or those of several that take turns.
+
+use std::ops::Range;
+
+use base::{Placeholders, Stream};
+use driver::{StatementId, Step};
+use record::{JobIndex, Ledger, Outlet, Request};
+use workload::{Flow, Job, OnError, Plan};
+
+/// The parts of a job: the sections of a mix, or the job itself as the only one.
+pub(crate) struct Parts {
+    parts: Vec<Part>,
+    /// Up to which number each part is chosen.
+    weights: Vec<u64>,
+    choices: Stream,
+}
+
+/// A section whose statements make requests.
+pub(crate) struct Part {
+    /// The section, with what its mix says where it says nothing itself.
+    pub(crate) job: Job,
+    /// Its place in the plan.
+    pub(crate) index: JobIndex,
+    /// What its requests do.
+    pub(crate) steps: Vec<Step>,
+    /// The steps that are taken at once; a client takes part in what happens between them.
+    pub(crate) stretches: Vec<Range<usize>>,
+}
+
+/// A statement as a connection prepares it.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    /// The place of its section in the plan.
+    pub(crate) job: usize,
+    /// Its place in the section.
+    pub(crate) statement: usize,
+    pub(crate) sql: String,
+    /// How many values it is given.
+    pub(crate) values: usize,
+}
+
+impl Parts {
+    /// The parts of the job at a place of the plan, and all statements that its connections
+    /// prepare, in order.
+    pub(crate) fn of(plan: &Plan, place: usize, style: Placeholders) -> (Parts, Vec<Text>) {
+        let leader = &plan.jobs[place];
+        let portions = leader.mix.iter().map(|portion| (portion.job, u64::from(portion.weight)));
+        let mut portions: Vec<(usize, u64)> = portions.collect();
+        if portions.is_empty() {
+            portions.push((place, 1));
+        }
+        let mut texts = Vec::new();
+        let mut parts = Vec::new();
+        let mut weights = Vec::new();
+        for (part, weight) in portions {
+            let job = under(&plan.jobs[part], leader);
+            let steps = steps(&job, part, style, &mut texts);
+            let stretches = stretches(&job.flow, &steps);
+            parts.push(Part { job, index: JobIndex(part as u16), steps, stretches });
+            weights.push(weights.last().copied().unwrap_or(0) + weight);
+        }
+        let choices = Stream::new(plan.seed, &leader.name, "mix");
+        (Parts { parts, weights, choices }, texts)
+    }
+
+    /// All of them, in order.
+    pub(crate) fn all(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// A part by its place.
+    #[inline]
+    pub(crate) fn part(&self, place: usize) -> &Part {
+        &self.parts[place]
+    }
+
+    /// Whether requests differ in what they do.
+    #[inline]
+    pub(crate) fn are_several(&self) -> bool {
+        self.parts.len() > 1
+    }
+
+    /// Which part a request is, by its number: a pure function of that and the seed.
+    #[inline]
+    pub(crate) fn choose(&self, number: u64) -> usize {
+        if self.parts.len() == 1 {
+            return 0;
+        }
+        let total = self.weights.last().copied().unwrap_or(1);
+        let drawn = self.choices.draw(number).below(total);
+        self.weights.partition_point(|up_to| *up_to <= drawn)
+    }
+
+    /// Tells the ledger which part a request is.
+    #[inline]
+    pub(crate) fn assign(
+        &self,
+        request: Request,
+        ledger: &mut Ledger<impl Outlet>,
+    ) -> (Request, usize) {
+        let place = self.choose(request.number());
+        match self.is_mix(place) {
+            true => (ledger.take_part(request, self.parts[place].index), place),
+            false => (request, place),
+        }
+    }
+
+    /// Whether a part is one of a mix.
+    fn is_mix(&self, place: usize) -> bool {
+        matches!(self.parts[place].job.pacing, workload::Pacing::Part { .. })
+    }
+}
+
+/// A part of a mix with what the mix says for all of its parts; any other job as it is.
+fn under(job: &Job, leader: &Job) -> Job {
+    let mut job = job.clone();
+    job.timeout = job.timeout.or(leader.timeout);
+    job.retry = job.retry.or_else(|| leader.retry.clone());
+    for code in &leader.accepted {
+        if !job.accepted.contains(code) {
+            job.accepted.push(*code);
+        }
+    }
+    if leader.on_error == OnError::Stop {
+        job.on_error = OnError::Stop;
+    }
+    job
+}
+
+/// The steps of a section's requests; the statements that they prepare are added to `texts`.
+/// Values lie in the order of the statements; behind those of a statement with spliced text lies
+/// the text.
+fn steps(job: &Job, place: usize, style: Placeholders, texts: &mut Vec<Text>) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut first = 0;
+    if job.transaction {
+        steps.push(Step::Begin);
+    }
+    for (number, statement) in job.statements.iter().enumerate() {
+        let count = statement.parameters() as u32;
+        if statement.is_dynamic() {
+            steps.push(Step::ExecuteText { first, count });
+            first += count + 1;
+        } else {
+            let id = StatementId(texts.len() as u16);
+            steps.push(Step::Execute { statement: id, first, count });
+            let (sql, values) = (statement.text(style), count as usize);
+            texts.push(Text { job: place, statement: number, sql, values });
+            first += count;
+        }
+    }
+    if job.transaction {
+        steps.push(Step::Commit);
+    }
+    steps
+}
+
+/// Which steps are taken at once: all of them, or one statement each.
+fn stretches(flow: &Flow, steps: &[Step]) -> Vec<Range<usize>> {
+    match flow {
+        Flow::Together => std::iter::once(0..steps.len()).collect(),
+        Flow::Session { .. } | Flow::Separately => {
+            let is_statement = |step: &Step| !matches!(step, Step::Begin | Step::Commit);
+            let mut ends: Vec<usize> =
+                (1..=steps.len()).filter(|end| is_statement(&steps[end - 1])).collect();
+            // What begins or ends a transaction goes with the statement beside it.
+            if let Some(last) = ends.last_mut() {
+                *last = steps.len();
+            }
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            starts.zip(ends.iter().copied()).map(|(start, end)| start..end).collect()
+        }
+    }
+}
