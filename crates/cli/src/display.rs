@@ -195,7 +195,7 @@ impl State {
             jobs: order.plan.jobs.iter().enumerate().map(job).collect(),
             warmup: order.plan.warmup,
             duration: order.plan.duration,
-            ends_by_itself: order.plan.jobs.iter().all(ends_by_itself),
+            ends_by_itself: order.plan.leaders().all(|place| ends_by_itself(&order.plan, place)),
             is_virtual: order.options.is_virtual,
             phase: Phase::Starting,
             is_painted: false,
@@ -234,8 +234,8 @@ impl State {
     }
 }
 
-fn ends_by_itself(job: &workload::Job) -> bool {
-    job.count.is_some() || job.stop.is_some()
+fn ends_by_itself(plan: &workload::Plan, place: usize) -> bool {
+    plan.ends_with_its_requests(place) || plan.jobs[place].stop.is_some()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod commands;
 mod complain;
 mod display;
 mod exit;
+mod inputs;
 mod signals;
 mod workload_file;
 

@@ -11,6 +11,7 @@ use workload::{Arrival, Overrides, Plan};
 use crate::args::{ArrivalArg, FileArgs, Url};
 use crate::beside::Beside;
 use crate::complain::Complaint;
+use crate::inputs;
 
 /// A workload file that was understood.
 pub(crate) struct WorkloadFile {
@@ -67,8 +68,13 @@ fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
     let (plan, diagnostics) = workload::plan_in(&source.text, &overrides, &folder);
     match plan {
         Some(plan) => {
-            if !diagnostics.is_empty() {
-                Complaint::about(&source, &diagnostics).print();
+            let mut odd = diagnostics;
+            match inputs::examine(&plan, &folder.0) {
+                Ok(more) => odd.extend(more),
+                Err(diagnostic) => return Err(Complaint::about(&source, &[diagnostic])),
+            }
+            if !odd.is_empty() {
+                Complaint::about(&source, &odd).print();
             }
             Ok(WorkloadFile { source, folder, plan })
         }

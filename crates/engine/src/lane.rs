@@ -359,7 +359,9 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     /// Until when requests may become due without a job having made all of them: a run does not end
     /// before that only because its last arrivals came early.
     fn horizon(&self) -> Nanos {
-        let jobs = self.common.plan.jobs.iter().filter(|job| job.count.is_none());
+        let plan = &self.common.plan;
+        let open_ended = plan.leaders().filter(|place| !plan.ends_with_its_requests(*place));
+        let jobs = open_ended.map(|place| &plan.jobs[place]);
         jobs.map(|job| job.stop.unwrap_or(Nanos::MAX)).max().unwrap_or(Nanos::ZERO)
     }
 

@@ -398,6 +398,14 @@ impl Plan {
         (0..self.jobs.len()).filter(|place| self.leader_of(*place) == *place)
     }
 
+    /// Whether a job is over when its requests have been made: those that it has to make, or those
+    /// that its file has.
+    pub fn ends_with_its_requests(&self, place: usize) -> bool {
+        let leader = self.leader(place);
+        let parts = leader.mix.iter().map(|portion| &self.jobs[portion.job]);
+        leader.count.is_some() || parts.chain([leader]).any(|job| job.feed.is_some())
+    }
+
     /// The requests per second that the schedule offers a job; of a mix its parts have their
     /// shares. `None` where no schedule says so.
     pub fn offered_per_s(&self, place: usize) -> Option<f64> {
@@ -437,6 +445,17 @@ impl Job {
             | Pacing::Closed { .. }
             | Pacing::Replay => &self.name,
         }
+    }
+
+    /// The highest number of a field that its expressions take from a record; 0 if they take none.
+    pub fn most_fields(&self) -> usize {
+        let pieces = self.statements.iter().flat_map(|statement| &statement.pieces);
+        let in_statements = pieces.filter_map(|piece| match piece {
+            Piece::Value(expr) | Piece::Splice(expr) => Some(expr),
+            Piece::Text(_) => None,
+        });
+        let in_lets = self.lets.iter().map(|variable| &variable.value);
+        in_statements.chain(in_lets).map(|expr| expr.0.most_fields()).max().unwrap_or(0)
     }
 
     /// Whether each of its requests is a session.

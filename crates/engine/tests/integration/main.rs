@@ -3,6 +3,7 @@
 //! * `accounting`: nothing scheduled ever vanishes, whatever happens to it.
 //! * `belated`: answers that are heard of later than they came.
 //! * `connections`: a server that has fewer of them than a run would like.
+//! * `language`: mixes, sessions, records of files and lines of logs.
 //! * `oracles`: what queueing theory says, in virtual time, by independent replications.
 //! * `recursion`: how far such replications should scatter.
 //! * `real`: the oracles in real time, beside their twins in virtual time.
@@ -13,6 +14,7 @@ mod accounting;
 mod belated;
 mod connections;
 mod faults;
+mod language;
 mod oracles;
 mod real;
 mod recursion;

@@ -181,7 +181,7 @@ impl<'f> Checker<'f> {
         self.parts += match &compiled {
             Compiled::Constant(_) => 1,
             Compiled::Dynamic(node, _) => {
-                if node.has_fields() && !self.has_records {
+                if node.most_fields() > 0 && !self.has_records {
                     return Err(feed::no_records(place).into());
                 }
                 node.parts()

@@ -182,14 +182,17 @@ impl RowGenerator {
 }
 
 impl Node {
-    /// Whether it uses a field of a record.
-    pub(crate) fn has_fields(&self) -> bool {
-        let mut found = match self {
-            Node::Generate(generate) => matches!(generate.family, Family::Field(_)),
-            _ => false,
+    /// The highest number of a field that it takes from a record; 0 if it takes none.
+    pub(crate) fn most_fields(&self) -> usize {
+        let mut most = match self {
+            Node::Generate(generate) => match generate.family {
+                Family::Field(place) => place + 1,
+                _ => 0,
+            },
+            _ => 0,
         };
-        self.children(&mut |child| found = found || child.has_fields());
-        found
+        self.children(&mut |child| most = most.max(child.most_fields()));
+        most
     }
 
     /// Whether it uses a variable of `let`.

@@ -1,0 +1,96 @@
+//! Are the files that requests are made of what they should be?
+//!
+//! Regular files are read through before anything is done, so that a broken line is found before a
+//! database is touched. What comes through a pipe can only be judged as it comes.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind};
+use std::path::Path;
+
+use base::Diagnostic;
+use workload::feed::{self, Fault, Format, Summary};
+use workload::{Feed, Job, Plan};
+
+/// Looks at the files of a plan. The first fault, or what is odd about them.
+///
+/// # Errors
+/// A file that is not there, or has a line that is no record.
+pub(crate) fn examine(plan: &Plan, folder: &Path) -> Result<Vec<Diagnostic>, Diagnostic> {
+    let mut odd = Vec::new();
+    for job in &plan.jobs {
+        let Some(feed) = &job.feed else { continue };
+        if let Some(summary) = summary(feed, folder)? {
+            odd.extend(judge(job, feed, &summary)?);
+        }
+    }
+    Ok(odd)
+}
+
+/// What a regular file holds; `None` of a pipe.
+fn summary(feed: &Feed, folder: &Path) -> Result<Option<Summary>, Diagnostic> {
+    let path = folder.join(&feed.file);
+    let unreadable = |error| complaint(feed, Fault::Unreadable(error));
+    let kind = std::fs::metadata(&path).map_err(unreadable)?.file_type();
+    if kind.is_dir() {
+        return Err(unreadable(Error::from(ErrorKind::IsADirectory)));
+    }
+    if !kind.is_file() {
+        return Ok(None);
+    }
+    let file = File::open(&path).map_err(unreadable)?;
+    let summary = feed::examine(file, feed.format, feed.per_request as usize);
+    summary.map(Some).map_err(|fault| complaint(feed, fault))
+}
+
+/// What is wrong or odd about a file whose lines are all in order.
+fn judge(job: &Job, feed: &Feed, summary: &Summary) -> Result<Vec<Diagnostic>, Diagnostic> {
+    let mut odd = Vec::new();
+    let mut warn = |message: String, help: &str| {
+        odd.push(Diagnostic::warning(feed.span, message).help(help));
+    };
+    let name = &feed.file;
+    if summary.groups == 0 {
+        let what = if feed.format == Format::Log { "line" } else { "record" };
+        warn(format!("`{name}` has no {what}: the job does nothing"), "name another file");
+        return Ok(odd);
+    }
+    let wanted = job.most_fields();
+    if wanted > summary.width && feed.format != Format::Log {
+        let width = summary.width;
+        let message = format!("a statement takes field {wanted}, and `{name}` has {width}");
+        return Err(Diagnostic::error(feed.span, message)
+            .help("count the fields of its records, or set `query-args-delim`"));
+    }
+    if summary.left_over > 0 {
+        let (left, per) = (summary.left_over, feed.per_request);
+        let message = format!("each request takes {per} records of `{name}`: {left} are left over");
+        warn(message, "the last ones are not sent");
+    }
+    if let Some(line) = summary.backwards {
+        let message =
+            format!("line {line} of `{name}` has a time before that of the line above it");
+        warn(
+            message,
+            "such a line is sent together with the one above it; to keep gaps, sort the log",
+        );
+    }
+    Ok(odd)
+}
+
+fn complaint(feed: &Feed, fault: Fault) -> Diagnostic {
+    let name = &feed.file;
+    match fault {
+        Fault::Unreadable(error) if error.kind() == ErrorKind::NotFound => {
+            Diagnostic::error(feed.span, format!("there is no file `{name}`"))
+                .help("without a leading `/` it is looked for beside the workload file")
+        }
+        Fault::Unreadable(error) => {
+            Diagnostic::error(feed.span, format!("`{name}` cannot be read: {error}"))
+                .help("name a file that can be read")
+        }
+        Fault::Broken { line, why } => {
+            Diagnostic::error(feed.span, format!("line {line} of `{name}`: {why}"))
+                .help("mend the line: nothing was sent")
+        }
+    }
+}

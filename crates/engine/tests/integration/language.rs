@@ -1,0 +1,215 @@
+//! Mixes, sessions, records of files and lines of logs, in virtual time.
+
+use std::path::Path;
+
+use base::Nanos;
+use driver::Simulated;
+use engine::{Finished, Honest, Options, Reason, Stop};
+use record::{JobIndex, Kind, Totals};
+use sim::{Config, Service};
+use workload::Plan;
+
+use crate::support::{run_on, virtually};
+
+/// The plan of a workload file in which nothing is wrong.
+fn plan(text: &str) -> Plan {
+    let (plan, diagnostics) = workload::plan(text, &workload::Overrides::default());
+    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
+}
+
+/// Runs a file on some threads against a server that takes a millisecond for each statement.
+fn run(text: &str, folder: &Path, threads: u16) -> (Totals, Finished) {
+    let plan = plan(text);
+    let config = Config::new(Service::Constant(Nanos::from_millis(1)), None);
+    let options = Options { folder: folder.to_owned(), ..virtually(threads) };
+    let server = Simulated::new(config, plan.seed);
+    run_on::<_, Honest>(&plan, server, &options, &Stop::default())
+}
+
+/// Scheduled, completed and unsent requests of a job.
+fn balance(totals: &Totals, job: u16) -> (u64, u64, u64) {
+    let balance = totals.job(JobIndex(job)).window.counts.balance;
+    (balance.scheduled(), balance.completed(), balance.unsent())
+}
+
+fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
+    folder
+}
+
+const MIX: &str = "duration = 60s\n[mix]\nmix = read: 3, write: 1\nrate = 1000\n\
+                   [read]\nquery = a\n[write]\nquery = b\nquery = c\n";
+
+#[test]
+fn a_mix_counts_each_request_in_itself_and_in_its_part() {
+    let (totals, _) = run(MIX, Path::new(""), 1);
+    let [mix, read, write] = [0, 1, 2].map(|job| balance(&totals, job).0);
+    assert_eq!(mix, read + write);
+    // Five standard errors of a share of three quarters.
+    let share = read as f64 / mix as f64;
+    assert!((share - 0.75).abs() < 5.0 * (0.1875 / mix as f64).sqrt(), "{share}");
+    let statements = |job: u16, place| {
+        let histograms = &totals.job(JobIndex(job)).window.histograms;
+        histograms.of(Kind::Statement(place)).len()
+    };
+    assert_eq!([statements(1, 0), statements(2, 0), statements(2, 1)], [read, write, write]);
+}
+
+/// Which section a request is depends on its number alone.
+#[test]
+fn the_parts_of_a_mix_are_the_same_on_any_number_of_threads() {
+    let counts = |threads| {
+        let (totals, _) = run(MIX, Path::new(""), threads);
+        [0, 1, 2].map(|job| balance(&totals, job))
+    };
+    assert_eq!(counts(1), counts(3));
+}
+
+#[test]
+fn clients_of_a_closed_mix_take_turns_too() {
+    let text = MIX.replace("rate = 1000", "concurrency = 4\ncount = 1000");
+    let (totals, _) = run(&text, Path::new(""), 2);
+    let [mix, read, write] = [0, 1, 2].map(|job| balance(&totals, job).1);
+    assert_eq!((mix, read + write), (1_000, 1_000));
+    assert!((650..850).contains(&read), "{read}");
+}
+
+/// A session lasts as long as its statements and the pauses between them.
+#[test]
+fn a_session_thinks_between_its_statements() {
+    let text = "duration = 10s\n[s]\nquery = a\nquery = b\nquery = c\nrate = 50\n\
+                session = yes\nthink = 20ms\n";
+    let (totals, _) = run(text, Path::new(""), 1);
+    let job = totals.job(JobIndex(0));
+    let (scheduled, completed, _) = balance(&totals, 0);
+    assert_eq!(scheduled, completed);
+    let histograms = &job.window.histograms;
+    let expected = 3e6 + 2.0 * 20e6;
+    assert!((histograms.of(Kind::Service).mean() / expected - 1.0).abs() < 1e-3);
+    for place in 0..3 {
+        let statement = histograms.of(Kind::Statement(place));
+        assert_eq!(statement.len(), completed);
+        assert!((statement.mean() / 1e6 - 1.0).abs() < 0.01, "{}", statement.mean());
+    }
+}
+
+/// Each pause of a session is drawn for itself.
+#[test]
+fn the_pauses_of_a_session_differ() {
+    let text = "duration = 100s\n[s]\nquery = a\nquery = b\nquery = c\nrate = 50\n\
+                session = yes\nthink = exp(20ms)\n";
+    let (totals, _) = run(text, Path::new(""), 1);
+    let service = totals.job(JobIndex(0)).window.histograms.of(Kind::Service).clone();
+    // Two pauses of an exponential each: a deviation of √2 means, not of 2.
+    let expected = 2_f64.sqrt() * 20e6;
+    assert!((service.stdev() / expected - 1.0).abs() < 0.06, "{}", service.stdev());
+}
+
+#[test]
+fn a_timeout_ends_a_session_in_its_pause() {
+    let text = "duration = 10s\n[s]\nquery = a\nquery = b\nrate = 5\nsession = yes\n\
+                think = 20ms\ntimeout = 10ms\n";
+    let (totals, _) = run(text, Path::new(""), 1);
+    let counts = totals.job(JobIndex(0)).window.counts;
+    assert!(counts.balance.scheduled() > 0);
+    assert_eq!(counts.timeouts, counts.balance.scheduled());
+}
+
+/// Records end a job, whatever its model, and each is taken once.
+#[test]
+fn a_job_ends_with_the_records_of_its_file() {
+    let records: String = (0..1_000).map(|n| format!("{n},x\n")).collect();
+    let folder = folder_with(&[("a.csv", &records)]);
+    for pacing in ["rate = 500", "rate = 500\nconcurrency = 3", "concurrency = 7", "every = 1ms"] {
+        for threads in [1, 3] {
+            let text = format!("[a]\nquery = a ? ?\nquery-args-file = a.csv\n{pacing}\n");
+            let (totals, finished) = run(&text, folder.path(), threads);
+            let expected = (1_000, 1_000, 0);
+            assert_eq!(balance(&totals, 0), expected, "{pacing} on {threads} threads");
+            assert_eq!(finished.reason, Reason::Completed);
+        }
+    }
+}
+
+#[test]
+fn a_batch_shares_a_record_and_a_count_may_come_first() {
+    let folder = folder_with(&[("a.csv", "1\n2\n3\n")]);
+    let run = |more: &str| {
+        let text = format!("[a]\nquery = a ?\nquery-args-file = a.csv\n{more}\n");
+        balance(&run(&text, folder.path(), 1).0, 0).1
+    };
+    assert_eq!(run("rate = 10\nbatch-size = 5"), 15);
+    assert_eq!(run("rate = 10\ncount = 2"), 2);
+    assert_eq!(run("concurrency = 5\ncount = 2"), 2);
+}
+
+#[test]
+fn statements_that_stand_for_themselves_take_a_record_each() {
+    let folder = folder_with(&[("a.csv", "1\n2\n3\n4\n5\n")]);
+    let text = "[a]\nquery = a ?\nquery = b ?\nmulti-query-mode = multi-connection\n\
+                query-args-file = a.csv\n";
+    let (totals, _) = run(text, folder.path(), 1);
+    assert_eq!(balance(&totals, 0).1, 2);
+}
+
+#[test]
+fn a_part_of_a_mix_may_have_a_file() {
+    let folder = folder_with(&[("a.csv", "1\n2\n3\n")]);
+    for pacing in ["rate = 100", "concurrency = 2"] {
+        let text = format!(
+            "duration = 60s\n[mix]\nmix = a, b\n{pacing}\n\
+             [a]\nquery = a ?\nquery-args-file = a.csv\n[b]\nquery = b\n"
+        );
+        let (totals, _) = run(&text, folder.path(), 1);
+        assert_eq!(balance(&totals, 1), (3, 3, 0), "{pacing}");
+        assert_eq!(balance(&totals, 0).0, 3 + balance(&totals, 2).0, "{pacing}");
+    }
+}
+
+#[test]
+fn a_log_is_replayed_with_its_gaps() {
+    let log = "1000000,a\n1500000,b\n1500000,c\n4200000,d\n";
+    let folder = folder_with(&[("q.log", log)]);
+    for threads in [1, 2] {
+        let text = "[r]\nquery-log-file = q.log\nstart = 1s\n";
+        let (totals, finished) = run(text, folder.path(), threads);
+        assert_eq!(balance(&totals, 0), (4, 4, 0));
+        let intervals = &totals.job(JobIndex(0)).intervals;
+        let arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
+        assert_eq!(arrivals[..5], [0, 3, 0, 0, 1], "on {threads} threads");
+        assert_eq!(finished.reason, Reason::Completed);
+    }
+    let (totals, _) =
+        run("[r]\nquery-log-file = q.log\ncount = 3\nstop = 500ms\n", folder.path(), 1);
+    assert_eq!(balance(&totals, 0), (1, 1, 0));
+}
+
+#[test]
+fn a_file_that_breaks_off_ends_the_run() {
+    let folder = folder_with(&[("a.csv", "1\n2\n3,4\n"), ("q.log", "1,a\nx,b\n")]);
+    for (job, completed) in [
+        ("query = a ?\nquery-args-file = a.csv\nrate = 10", 2),
+        ("query = a ?\nquery-args-file = a.csv", 2),
+        ("query-log-file = q.log", 1),
+        ("query-log-file = gone.log", 0),
+    ] {
+        let (totals, finished) = run(&format!("duration = 60s\n[a]\n{job}\n"), folder.path(), 1);
+        assert_eq!(balance(&totals, 0).1, completed, "{job}");
+        assert_eq!(finished.reason, Reason::FileFailed, "{job}");
+    }
+}
+
+/// Constant memory is measured elsewhere; here no line gets lost on the way through the blocks.
+#[test]
+fn many_lines_keep_their_times() {
+    let log: String = (0..100_000).map(|n| format!("{},select {n}\n", n * 100)).collect();
+    let folder = folder_with(&[("q.log", &log)]);
+    let (totals, _) = run("[r]\nquery-log-file = q.log\n", folder.path(), 2);
+    let intervals = &totals.job(JobIndex(0)).intervals;
+    let arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
+    assert_eq!(arrivals[..10], [10_000; 10]);
+    assert_eq!(balance(&totals, 0).1, 100_000);
+}
