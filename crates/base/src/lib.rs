@@ -7,6 +7,7 @@
 //! * [`Rate`]: an exact number of events per second.
 //! * [`Seed`], [`Stream`], [`Draw`]: random numbers that are pure functions of their position.
 //! * [`Value`] and [`Values`]: what a statement's parameters are.
+//! * [`Rows`]: what statements returned.
 //! * [`Code`] and [`Class`]: how a database said no.
 //! * [`Diagnostic`]: what is wrong with a text, where, and what to write instead.
 //! * [`Secret`]: a string that cannot be printed.
@@ -17,6 +18,7 @@ mod dialect;
 mod fault;
 mod random;
 mod rate;
+mod rows;
 mod secret;
 mod similar;
 mod target;
@@ -30,6 +32,7 @@ pub use dialect::Dialect;
 pub use fault::{Class, Code};
 pub use random::{Draw, Seed, Stream};
 pub use rate::{Rate, RateError};
+pub use rows::{Field, RowMark, RowPart, Rows};
 pub use secret::Secret;
 pub use similar::closest;
 pub use target::{Address, Endpoint, Target, TargetError, TargetKind};

@@ -1,6 +1,6 @@
 //! One request as a driver sees it.
 
-use base::{Class, Code, Nanos, Stamp, Values};
+use base::{Class, Code, Nanos, Rows, Stamp, Values};
 
 use crate::Error;
 
@@ -33,6 +33,9 @@ pub struct Work {
     pub values: Values,
     /// What came of it.
     pub reply: Reply,
+    /// The rows that the statements returned, if they [are wanted](Rows::is_wanted): those of each
+    /// statement that was answered without an error, in order. The caller has emptied it.
+    pub capture: Rows,
 }
 
 /// A part of a request.

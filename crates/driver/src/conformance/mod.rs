@@ -111,6 +111,7 @@ macro_rules! conformance_keeper_cases {
             [$($arguments)*]
             values_come_back_as_they_went
             bytes_are_counted
+            returned_rows_are_captured_when_they_are_wanted
             affected_rows_are_counted
             placeholders_are_counted_when_prepared
             a_wrong_number_of_values_is_an_error

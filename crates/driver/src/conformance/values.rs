@@ -1,6 +1,6 @@
 //! What goes into a database, and what comes out of it.
 
-use base::{Class, Value};
+use base::{Class, Field, RowPart, Rows, Value};
 
 use super::bench::{COLUMNS, TABLE, count, ensure, execute_with, number, ran, work};
 use super::{Bench, Finding, Keeper, Verdict};
@@ -117,6 +117,57 @@ pub async fn bytes_are_counted<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
         );
     }
     Ok(())
+}
+
+/// Rows are copied when they are wanted, those of one statement together: also those of a request
+/// that failed later on.
+pub async fn returned_rows_are_captured_when_they_are_wanted<F: Keeper>(
+    bench: Bench<'_, F>,
+) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    let odd = "a,\"b\"\n";
+    let insert = format!("insert into {TABLE} values (2, -7, 0.5, '{odd}'), (3, 0, 2.25, '')");
+    connection.query_text(&insert).await?;
+    let all = connection.prepare(&format!("select * from {TABLE} order by id")).await?;
+    let none = connection.prepare(&format!("update {TABLE} set number = 0 where id = 3")).await?;
+    let two = connection.prepare(&format!("select id from {TABLE} where id = 2")).await?;
+    let bad = connection.prepare(&bench.fixture.failing().text).await?;
+    let steps = || [all, none, two].map(|statement| execute_with(statement, 0, 0));
+    let unasked = ran(&mut connection, steps()).await?;
+    ensure!(unasked.capture.is_empty(), "rows are captured that nobody wants");
+
+    let row = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect();
+    let mut first: Vec<Option<String>> = row(&["1", "0"]);
+    first.extend([None, None]);
+    let expected: Vec<Vec<Option<String>>> =
+        vec![first, row(&["2", "-7", "0.5", odd]), row(&["3", "0", "2.25", ""]), row(&["2"])];
+    let failing = steps().into_iter().chain([execute_with(bad, 0, 0)]);
+    for mut work in [work(steps(), &[]), work(failing, &[])] {
+        work.capture = Rows::wanted();
+        // That the second one fails is another case's business.
+        let _ = connection.run(&mut work).await;
+        let found = captured(&work.capture);
+        ensure!(found == expected, "{expected:?} is returned and {found:?} captured");
+    }
+    Ok(())
+}
+
+/// Captured rows as text.
+fn captured(rows: &Rows) -> Vec<Vec<Option<String>>> {
+    let mut all = Vec::new();
+    let mut row = Vec::new();
+    for part in rows.parts() {
+        match part {
+            RowPart::End => all.push(std::mem::take(&mut row)),
+            RowPart::Field(field) => row.push(match field {
+                Field::Null => None,
+                Field::Int(number) => Some(number.to_string()),
+                Field::Real(number) => Some(number.to_string()),
+                Field::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            }),
+        }
+    }
+    all
 }
 
 /// A statement that returns no rows counts those that it changed: its own, not those of the

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use base::{Clock, Monotonic, Nanos, Stamp, Value, Values};
+use base::{Clock, Field, Monotonic, Nanos, Rows, Stamp, Value, Values};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Batch, Connection, FileControl, PrepFlags, Row, Statement};
@@ -105,13 +105,13 @@ impl<'c> Session<'c> {
     /// Takes all steps and returns when the last one was done. One reading of the clock is the end
     /// of a step and the beginning of the next.
     fn take_steps(&mut self, begun: Stamp, work: &mut Work) -> Result<Stamp, Error> {
-        let Work { steps, values, reply } = work;
+        let Work { steps, values, reply, capture } = work;
         let mut at = begun;
         for &step in steps.iter() {
             if self.mail.caller_has_gone() {
                 return Err(interrupted());
             }
-            self.take(step, steps, values, reply)?;
+            self.take(step, steps, values, &mut Answered { reply, capture })?;
             let done = Monotonic.now();
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.statements.push(done.since(at));
@@ -126,7 +126,7 @@ impl<'c> Session<'c> {
         step: Step,
         steps: &[Step],
         values: &Values,
-        reply: &mut Reply,
+        answered: &mut Answered<'_>,
     ) -> Result<(), Error> {
         match step {
             Step::Begin if self.writes(steps, values) => {
@@ -137,14 +137,14 @@ impl<'c> Session<'c> {
             Step::Execute { statement, first, count } => {
                 let parameters = Parameters::new(values, first, count);
                 let statement = &mut self.statements[usize::from(statement.0)];
-                execute(self.connection, statement, parameters, reply)
+                execute(self.connection, statement, parameters, answered)
             }
             Step::ExecuteText { first, count } => {
                 let text = text_behind(values, first, count);
                 let mut statement = prepare(self.connection, text)?;
-                reply.bytes_sent += text.len() as u64;
+                answered.reply.bytes_sent += text.len() as u64;
                 let parameters = Parameters::new(values, first, count);
-                execute(self.connection, &mut statement, parameters, reply)
+                execute(self.connection, &mut statement, parameters, answered)
             }
         }
     }
@@ -249,12 +249,33 @@ fn complete(statement: &mut Statement<'_>) -> Result<(), Error> {
     statement.raw_execute().map(|_| ()).map_err(fault)
 }
 
-/// Runs a statement to its last row and counts.
+/// Where that which a statement returns goes.
+struct Answered<'a> {
+    reply: &'a mut Reply,
+    capture: &'a mut Rows,
+}
+
+/// Runs a statement to its last row, counts, and keeps its rows if they are wanted: all of them or,
+/// if it fails on its way, none.
 fn execute(
     connection: &Connection,
     statement: &mut Statement<'_>,
     parameters: Parameters<'_>,
-    reply: &mut Reply,
+    answered: &mut Answered<'_>,
+) -> Result<(), Error> {
+    let before = answered.capture.mark();
+    let outcome = step_through(connection, statement, parameters, answered);
+    if outcome.is_err() {
+        answered.capture.truncate(before);
+    }
+    outcome
+}
+
+fn step_through(
+    connection: &Connection,
+    statement: &mut Statement<'_>,
+    parameters: Parameters<'_>,
+    Answered { reply, capture }: &mut Answered<'_>,
 ) -> Result<(), Error> {
     bind(statement, parameters, reply)?;
     let changes_before = connection.total_changes();
@@ -263,6 +284,9 @@ fn execute(
     while let Some(row) = rows.next().map_err(fault)? {
         reply.rows += 1;
         reply.bytes_received += width(row)?;
+        if capture.is_wanted() {
+            keep(row, capture)?;
+        }
     }
     // SQLite's number of changes is that of the last statement that could make any: a statement
     // such as `create table` leaves it as it was.
@@ -313,6 +337,20 @@ fn width(row: &Row<'_>) -> Result<u64, Error> {
         };
     }
     Ok(bytes)
+}
+
+/// Copies the values of a row.
+fn keep(row: &Row<'_>, capture: &mut Rows) -> Result<(), Error> {
+    for column in 0..row.as_ref().column_count() {
+        capture.push(match row.get_ref(column).map_err(fault)? {
+            ValueRef::Null => Field::Null,
+            ValueRef::Integer(number) => Field::Int(number),
+            ValueRef::Real(number) => Field::Real(number),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Field::Bytes(bytes),
+        });
+    }
+    capture.end_row();
+    Ok(())
 }
 
 /// Runs a text and returns its rows as text.

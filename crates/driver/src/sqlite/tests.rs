@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
-use base::{Class, Clock, Endpoint, Monotonic, Nanos, Seed, Stream, Target, Value};
+use base::{
+    Class, Clock, Endpoint, Field, Monotonic, Nanos, RowPart, Rows, Seed, Stream, Target, Value,
+};
 use rt::{Options as RtOptions, run_real, run_virtual};
 
 use super::session::Session;
@@ -534,6 +536,20 @@ fn bytes_and_rows_are_counted_by_type() {
 }
 
 #[test]
+fn a_statement_that_fails_on_its_way_has_no_rows() {
+    let driver = open("sqlite:").unwrap();
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        let minimum = "select 1 union all select abs(-9223372036854775808)";
+        let mut work = texts(&["select x'00ff', 'a'", minimum]);
+        work.capture = Rows::wanted();
+        connection.run(&mut work).await.unwrap_err();
+        let row = [Field::Bytes(b"\x00\xff"), Field::Bytes(b"a")].map(RowPart::Field);
+        assert!(work.capture.parts().eq(row.into_iter().chain([RowPart::End])));
+    });
+}
+
+#[test]
 fn a_statement_follows_a_changed_table() {
     let driver = open("sqlite:").unwrap();
     real(async |rt| {
@@ -702,9 +718,10 @@ fn request_again_and_again(mut connection: SqliteConnection, requests: u32) {
         connection.query_text("create table t (n, s)").await.unwrap();
         let insert = connection.prepare("insert into t values (?, ?)").await.unwrap();
         let select = connection.prepare("select * from t where n = ?").await.unwrap();
-        let mut work = Work::default();
+        let mut work = Work { capture: Rows::wanted(), ..Work::default() };
         for number in 0..requests {
             work.reply.reset();
+            work.capture.clear();
             work.values.clear();
             work.steps.clear();
             work.values.push(Value::Int(number.into()));

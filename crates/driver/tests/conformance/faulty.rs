@@ -18,6 +18,7 @@ use rt::Rt;
 pub(crate) enum Fault {
     AcceptsWhatIsRejected,
     BlamesTheServer,
+    CapturesNothing,
     CountsBracketsAsStatements,
     CountsIdsFromOne,
     ForgetsBytes,
@@ -68,6 +69,7 @@ pub(crate) fn planted_for(case: &str) -> Planted {
         "an_abandoned_request_hurts_nobody" => (KeepsAbandonedConnections, "no more connections"),
         "values_come_back_as_they_went" => (SavesEmptyTextAsNull, "\"\" does not come back"),
         "bytes_are_counted" => (ForgetsBytes, "0 bytes are counted"),
+        "returned_rows_are_captured_when_they_are_wanted" => (CapturesNothing, "and [] captured"),
         "affected_rows_are_counted" => (ForgetsRows, "changes 3 rows and 0 are counted"),
         "placeholders_are_counted_when_prepared" => (ForgetsPlaceholders, "says None"),
         "a_wrong_number_of_values_is_an_error" => (SwallowsErrors, "takes 0 values"),
@@ -270,6 +272,9 @@ impl<C: Connection> Connection for FaultyConnection<C> {
         work.steps = steps;
         let brackets = work.steps.iter().filter(|step| is_bracket(step)).count();
         self.spoil(&mut work.reply, brackets);
+        if self.fault == Fault::CapturesNothing {
+            work.capture.clear();
+        }
         match outcome {
             Err(_) if self.fault == Fault::SwallowsErrors => Ok(()),
             outcome => outcome.map_err(|error| self.blame(error)),

@@ -1,0 +1,194 @@
+//! The rows that statements returned: how a driver hands them on without a word about them.
+//!
+//! A driver that is asked for rows copies values into this buffer as they are; whoever writes them
+//! down later turns them into text, where nothing is measured any more.
+
+/// A reusable buffer of returned rows. Unless it was [made to be filled](Rows::wanted), a driver
+/// leaves it alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    is_wanted: bool,
+    bytes: Vec<u8>,
+    rows: u64,
+}
+
+/// A returned value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Field<'a> {
+    /// SQL's NULL.
+    Null,
+    /// A 64-bit integer.
+    Int(i64),
+    /// A double.
+    Real(f64),
+    /// A text or a blob, as the database gave it.
+    Bytes(&'a [u8]),
+}
+
+/// What a buffer of rows is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RowPart<'a> {
+    /// The next value of the row.
+    Field(Field<'a>),
+    /// The end of the row.
+    End,
+}
+
+/// How full a buffer was at some moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowMark {
+    bytes: usize,
+    rows: u64,
+}
+
+/// How much memory an empty buffer keeps for the next rows, in bytes.
+const KEPT: usize = 1 << 20;
+
+const NULL: u8 = 0;
+const INT: u8 = 1;
+const REAL: u8 = 2;
+const BYTES: u8 = 3;
+const END: u8 = 4;
+
+impl Rows {
+    /// An empty buffer that is to be filled.
+    pub fn wanted() -> Rows {
+        Rows { is_wanted: true, ..Rows::default() }
+    }
+
+    /// Whether it is to be filled.
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        self.is_wanted
+    }
+
+    /// Appends a value to the present row.
+    pub fn push(&mut self, field: Field<'_>) {
+        match field {
+            Field::Null => self.bytes.push(NULL),
+            Field::Int(number) => self.put(INT, &number.to_le_bytes()),
+            Field::Real(number) => self.put(REAL, &number.to_le_bytes()),
+            Field::Bytes(bytes) => {
+                self.put(BYTES, &(bytes.len() as u64).to_le_bytes());
+                self.bytes.extend_from_slice(bytes);
+            }
+        }
+    }
+
+    fn put(&mut self, tag: u8, number: &[u8; 8]) {
+        self.bytes.push(tag);
+        self.bytes.extend_from_slice(number);
+    }
+
+    /// Ends the present row.
+    pub fn end_row(&mut self) {
+        self.bytes.push(END);
+        self.rows += 1;
+    }
+
+    /// How many rows were ended.
+    pub fn len(&self) -> u64 {
+        self.rows
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// How many bytes the rows take here.
+    pub fn weight(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The present end, to come back to.
+    pub fn mark(&self) -> RowMark {
+        RowMark { bytes: self.bytes.len(), rows: self.rows }
+    }
+
+    /// Forgets what was appended since `mark`: the rows of a statement that failed on its way.
+    pub fn truncate(&mut self, mark: RowMark) {
+        self.bytes.truncate(mark.bytes);
+        self.rows = mark.rows;
+    }
+
+    /// Forgets the rows and keeps the memory, unless that is very much.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT);
+        self.rows = 0;
+    }
+
+    /// Values and ends of rows, in order.
+    pub fn parts(&self) -> impl Iterator<Item = RowPart<'_>> {
+        let mut rest = self.bytes.as_slice();
+        std::iter::from_fn(move || {
+            let (part, behind) = split_part(rest)?;
+            rest = behind;
+            Some(part)
+        })
+    }
+}
+
+/// The first part of a buffer, and what follows it.
+fn split_part(bytes: &[u8]) -> Option<(RowPart<'_>, &[u8])> {
+    let (tag, rest) = bytes.split_first()?;
+    let field = |(field, rest)| Some((RowPart::Field(field), rest));
+    match *tag {
+        NULL => field((Field::Null, rest)),
+        INT => number(rest).and_then(|(n, rest)| field((Field::Int(i64::from_le_bytes(n)), rest))),
+        REAL => {
+            number(rest).and_then(|(n, rest)| field((Field::Real(f64::from_le_bytes(n)), rest)))
+        }
+        BYTES => {
+            let (length, rest) = number(rest)?;
+            let (bytes, rest) = rest.split_at_checked(u64::from_le_bytes(length) as usize)?;
+            field((Field::Bytes(bytes), rest))
+        }
+        _ => Some((RowPart::End, rest)),
+    }
+}
+
+fn number(bytes: &[u8]) -> Option<([u8; 8], &[u8])> {
+    bytes.split_first_chunk().map(|(number, rest)| (*number, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_in_comes_out() {
+        let fields = [
+            Field::Null,
+            Field::Int(i64::MIN),
+            Field::Real(-0.5),
+            Field::Bytes(b""),
+            Field::Bytes(b"\x04\x00a"),
+        ];
+        let mut rows = Rows::wanted();
+        for _ in 0..2 {
+            fields.iter().for_each(|field| rows.push(*field));
+            rows.end_row();
+        }
+        let row = || fields.iter().map(|field| RowPart::Field(*field)).chain([RowPart::End]);
+        let expected: Vec<RowPart<'_>> = row().chain(row()).collect();
+        assert_eq!(rows.parts().collect::<Vec<_>>(), expected);
+        assert_eq!(rows.len(), 2);
+    }
+
+    #[test]
+    fn the_rows_of_a_failed_statement_are_taken_back() {
+        let mut rows = Rows::wanted();
+        rows.push(Field::Int(1));
+        rows.end_row();
+        let (mark, before) = (rows.mark(), rows.clone());
+        rows.push(Field::Int(2));
+        rows.end_row();
+        rows.push(Field::Int(3));
+        rows.truncate(mark);
+        assert_eq!(rows, before);
+        rows.clear();
+        assert!(rows.is_empty() && rows.is_wanted() && rows.weight() == 0);
+    }
+}
