@@ -170,6 +170,7 @@ impl<'a> Findings<'a> {
             of_requests(self.outage()),
             of_requests(self.connections()),
             of_requests(self.overflow()),
+            of_requests(self.files()),
         ];
         Verdict { checks }
     }
@@ -211,6 +212,9 @@ impl<'a> Findings<'a> {
             Some(HowEnded::TargetLost) => {
                 let sentence = "the target was not reachable any more when the run ended";
                 (Status::Suspect, sentence.to_owned())
+            }
+            Some(HowEnded::FileFailed) => {
+                (Status::Suspect, format!("a file that failed ended the run {until}"))
             }
             Some(HowEnded::RecorderFailed) => {
                 let sentence = "the record could not be written any longer";
@@ -419,6 +423,18 @@ impl<'a> Findings<'a> {
         match limits.first() {
             None => check.found(Status::Pass, "the target accepted every connection"),
             Some(event) => check.found(Status::Suspect, event.text.clone()),
+        }
+    }
+
+    /// Was everything read and written that the workload reads from files and writes to them? What
+    /// a failed file left out was not asked, or is not known.
+    fn files(&self) -> Check {
+        let events = self.evidence.events.iter();
+        let faults: Vec<_> = events.filter(|event| event.kind == EventKind::FileFailed).collect();
+        let check = Check::new("files", "files", faults.len() as f64, 0.0);
+        match faults.first() {
+            None => check.found(Status::Pass, "every file of the jobs was read and written"),
+            Some(event) => check.found(Status::Invalid, event.text.clone()),
         }
     }
 

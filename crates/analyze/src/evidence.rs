@@ -46,6 +46,8 @@ pub enum HowEnded {
     RecorderFailed,
     /// The target was not reachable any more at the end.
     TargetLost,
+    /// A file that a job reads or writes could not be read or written any longer.
+    FileFailed,
 }
 
 /// One job.

@@ -27,7 +27,12 @@ impl Exit {
         match ended {
             Some(HowEnded::Interrupted) => Exit::Interrupted,
             Some(HowEnded::TargetLost) => Exit::Unreachable,
-            Some(HowEnded::Completed | HowEnded::StoppedByError | HowEnded::RecorderFailed)
+            Some(
+                HowEnded::Completed
+                | HowEnded::StoppedByError
+                | HowEnded::RecorderFailed
+                | HowEnded::FileFailed,
+            )
             | None => Exit::of_verdict(summary, strict),
         }
     }

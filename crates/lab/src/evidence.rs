@@ -75,6 +75,7 @@ fn how(end: EndKind) -> HowEnded {
         EndKind::StoppedByError => HowEnded::StoppedByError,
         EndKind::TargetLost => HowEnded::TargetLost,
         EndKind::RecorderFailed => HowEnded::RecorderFailed,
+        EndKind::FileFailed => HowEnded::FileFailed,
     }
 }
 

@@ -3,6 +3,7 @@
 use base::Nanos;
 
 use crate::grid::Interval;
+use crate::spool::OpLane;
 use crate::tally::{Sample, Tally};
 
 /// A job by its place in the plan.
@@ -159,26 +160,29 @@ pub enum EventKind {
     FirstError,
     /// An error ended the run because its job says `on-error = stop`.
     StoppedByError,
-    /// A file that a job reads or writes could not be read or written any longer.
-    FileFailed,
     /// The user ended the run.
     Interrupted,
     /// The record could not keep up or could not be written.
     RecorderFailed,
+    /// A file that the workload reads or writes could not be read or written any longer.
+    FileFailed,
+    /// Requests of the run are missing in its op-log.
+    OpLogIncomplete,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [EventKind; 9] = [
+    pub const ALL: [EventKind; 10] = [
         EventKind::OutageBegan,
         EventKind::OutageEnded,
         EventKind::ConnectionLimit,
         EventKind::QueueFull,
         EventKind::FirstError,
         EventKind::StoppedByError,
-        EventKind::FileFailed,
         EventKind::Interrupted,
         EventKind::RecorderFailed,
+        EventKind::FileFailed,
+        EventKind::OpLogIncomplete,
     ];
 
     /// The word for this kind in records and reports.
@@ -190,9 +194,10 @@ impl EventKind {
             EventKind::QueueFull => "queue-full",
             EventKind::FirstError => "first-error",
             EventKind::StoppedByError => "stopped-by-error",
-            EventKind::FileFailed => "file-failed",
             EventKind::Interrupted => "interrupted",
             EventKind::RecorderFailed => "recorder-failed",
+            EventKind::FileFailed => "file-failed",
+            EventKind::OpLogIncomplete => "op-log-incomplete",
         }
     }
 
@@ -241,6 +246,11 @@ pub trait Outlet {
 
     /// Whether the record can no longer be kept, so that the run must end.
     fn is_broken(&self) -> bool;
+
+    /// The lane's hand on the op-log, if there is one. Asked for once.
+    fn ops(&mut self) -> Option<OpLane> {
+        None
+    }
 }
 
 impl<O: Outlet + ?Sized> Outlet for Box<O> {
@@ -254,5 +264,9 @@ impl<O: Outlet + ?Sized> Outlet for Box<O> {
 
     fn is_broken(&self) -> bool {
         (**self).is_broken()
+    }
+
+    fn ops(&mut self) -> Option<OpLane> {
+        (**self).ops()
     }
 }

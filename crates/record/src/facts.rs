@@ -133,16 +133,19 @@ pub enum EndKind {
     TargetLost,
     /// The record could not be kept any longer.
     RecorderFailed,
+    /// A file that the workload reads or writes could not be read or written any longer.
+    FileFailed,
 }
 
 impl EndKind {
     /// Every kind.
-    pub const ALL: [EndKind; 5] = [
+    pub const ALL: [EndKind; 6] = [
         EndKind::Completed,
         EndKind::Interrupted,
         EndKind::StoppedByError,
         EndKind::TargetLost,
         EndKind::RecorderFailed,
+        EndKind::FileFailed,
     ];
 
     /// The word for this kind in records and reports.
@@ -153,6 +156,7 @@ impl EndKind {
             EndKind::StoppedByError => "stopped-by-error",
             EndKind::TargetLost => "target-lost",
             EndKind::RecorderFailed => "recorder-failed",
+            EndKind::FileFailed => "file-failed",
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::delivery::{
 };
 use crate::grid::{Grid, Interval};
 use crate::life::Life;
+use crate::spool::{OpLane, OpRow};
 use crate::tally::{Effort, Sample, Tally};
 
 /// A request that is due and has no outcome. It can neither be copied nor made by hand: only
@@ -99,6 +100,7 @@ pub struct Ledger<O> {
     late: Box<LateBatch>,
     #[expect(clippy::vec_box, reason = "the box itself makes the round through the outlet")]
     spare_late: Vec<Box<LateBatch>>,
+    ops: Option<OpLane>,
     outlet: O,
 }
 
@@ -119,7 +121,7 @@ struct JobBook {
 
 impl<O: Outlet> Ledger<O> {
     /// Books that begin at time zero for jobs with these numbers of statements.
-    pub fn new(lane: u16, zero: Stamp, grid: Grid, statements: &[u16], outlet: O) -> Ledger<O> {
+    pub fn new(lane: u16, zero: Stamp, grid: Grid, statements: &[u16], mut outlet: O) -> Ledger<O> {
         let jobs = statements
             .iter()
             .enumerate()
@@ -130,6 +132,10 @@ impl<O: Outlet> Ledger<O> {
             })
             .collect();
         let late = Box::new(LateBatch::new());
+        let mut ops = outlet.ops();
+        if let Some(ops) = &mut ops {
+            ops.begin(zero);
+        }
         Ledger {
             lane,
             zero,
@@ -139,6 +145,7 @@ impl<O: Outlet> Ledger<O> {
             jobs,
             late,
             spare_late: Vec::new(),
+            ops,
             outlet,
         }
     }
@@ -189,7 +196,7 @@ impl<O: Outlet> Ledger<O> {
     /// A request has ended.
     #[inline]
     pub fn settle(&mut self, request: Request, ending: Ending<'_>) -> Settled {
-        let Request { job, part, number: _, intended, noticed } = request;
+        let Request { job, part, number, intended, noticed } = request;
         let Ending { outcome, sent, done, effort, statements } = ending;
         let dispatch = sent.unwrap_or(Dispatch { assigned: noticed, sent: noticed });
         let life = Life {
@@ -201,6 +208,9 @@ impl<O: Outlet> Ledger<O> {
         };
         debug_assert!(life.is_ordered(), "{life:?}");
         let sample = Sample { life, sent: sent.is_some(), outcome, effort };
+        if let Some(ops) = &mut self.ops {
+            ops.push(OpRow { job: part.unwrap_or(job), number, sample });
+        }
         match part {
             None => self.record(job, &sample, statements),
             Some(part) => {
@@ -285,6 +295,9 @@ impl<O: Outlet> Ledger<O> {
             self.outlet.deliver(Delivery::Cell(full));
         }
         self.hand_over_late();
+        if let Some(ops) = &mut self.ops {
+            ops.hand_over();
+        }
         self.present = interval;
     }
 

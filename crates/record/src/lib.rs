@@ -5,7 +5,8 @@
 //! interval through an [`Outlet`].
 //!
 //! On the other side of the outlet, a [`Recorder`] adds the lanes up and writes the `.assay` file,
-//! which an [`Archive`] reads again and [`write_hlog`] exports.
+//! which an [`Archive`] reads again and [`write_hlog`] exports. Files beside it, which are no part
+//! of the record, are written by threads of their own: an [`OpLog`], a [`ResultsFile`].
 //!
 //! The invariants that live here: nothing scheduled vanishes ([`Balance`]), quantiles come from
 //! merged histograms ([`Histograms::merge`]), an answer counts where its request was *meant* to
@@ -22,6 +23,7 @@ mod hlog;
 mod ledger;
 mod life;
 mod recorder;
+mod spool;
 mod tally;
 mod totals;
 
@@ -40,5 +42,9 @@ pub use hlog::{hlog_tag, write_hlog};
 pub use ledger::{Dispatch, Ending, Ledger, Request, Settled};
 pub use life::Life;
 pub use recorder::{Live, LiveJob, LiveView, Notes, Recorder, RecorderOutlet};
+pub use spool::{
+    FileHealth, Logged, OpFormat, OpLane, OpLog, OpLogError, OpLogPlan, OpLogTold, ResultsFile,
+    ResultsHand, Unwritten, Written,
+};
 pub use tally::{Effort, Failures, Sample, Tally, UNANSWERED};
 pub use totals::{JobTotals, MemoryOutlet, Totals};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use analyze::{Evidence, LoadSummary, Summary};
 use base::{Nanos, Seed, Target, WallTime};
-use record::{Archive, End, Pace, RecordError};
+use record::{Archive, End, OpLogTold, Pace, RecordError};
 
 /// A run, ready to be told.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ pub struct About {
     pub threads: u16,
     /// How the run ended; `None` if it was killed.
     pub ended: Option<End>,
+    /// What came of the op-log, if there was one.
+    pub op_log: Option<OpLogTold>,
     /// Settings of the server and facts about the surroundings: names and values.
     pub settings: Vec<(String, String)>,
 }
@@ -69,6 +71,7 @@ impl About {
             is_virtual: header.pace == Pace::Virtual,
             threads: header.lanes,
             ended: archive.end().cloned(),
+            op_log: archive.op_log()?,
             settings: archive.settings()?,
         })
     }

@@ -31,6 +31,11 @@ fn complete_tells_how_a_run_ended() {
         (Some(HowEnded::Interrupted), Status::Suspect, "the user ended the run after 30.0 s"),
         (Some(HowEnded::StoppedByError), Status::Suspect, "an error ended the run after 30.0 s"),
         (Some(HowEnded::TargetLost), Status::Suspect, "the target was not reachable any more"),
+        (
+            Some(HowEnded::FileFailed),
+            Status::Suspect,
+            "a file that failed ended the run after 30.0",
+        ),
         (Some(HowEnded::RecorderFailed), Status::Invalid, "could not be written any longer after"),
         (
             None,
@@ -281,6 +286,18 @@ fn a_server_that_takes_fewer_connections_makes_a_run_suspect() {
     let text = "3 connections are the limit: too many connections";
     evidence.events.push(event(10, Some(0), EventKind::ConnectionLimit, text));
     let check = only("connections", Status::Suspect, &evidence);
+    assert_eq!((check.value, check.explain.as_str()), (Some(1.0), text));
+}
+
+#[test]
+fn a_file_that_failed_makes_a_run_invalid() {
+    let mut evidence = steady(OPEN);
+    // What is missing in an op-log is no part of the result.
+    evidence.events.push(event(10, None, EventKind::OpLogIncomplete, "5 are missing"));
+    only("files", Status::Pass, &evidence);
+    let text = "the results file `found.csv` of [read] could not be written";
+    evidence.events.push(event(10, Some(0), EventKind::FileFailed, text));
+    let check = only("files", Status::Invalid, &evidence);
     assert_eq!((check.value, check.explain.as_str()), (Some(1.0), text));
 }
 

@@ -142,7 +142,7 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
 }
 
 /// The names of the checks in their order.
-pub(crate) const CHECKS: [&str; 9] = [
+pub(crate) const CHECKS: [&str; 10] = [
     "complete",
     "window",
     "balance",
@@ -152,6 +152,7 @@ pub(crate) const CHECKS: [&str; 9] = [
     "outage",
     "connections",
     "overflow",
+    "files",
 ];
 
 /// Asserts that a check finds this in the evidence, and that every other check passes.

@@ -16,6 +16,7 @@ use crate::delivery::{Event, Gauge, JobIndex};
 use crate::facts::{ClientSample, End, Header, Load};
 use crate::grid::{Grid, Interval};
 use crate::histogram::Kind;
+use crate::spool::OpLogTold;
 
 /// A record that is read.
 ///
@@ -222,6 +223,15 @@ impl Archive {
     /// As [`Archive::intervals`].
     pub fn events_dropped(&self) -> Result<u64, RecordError> {
         v1::read_events_dropped(&self.connection)
+            .map_err(|trouble| trouble.while_reading(&self.path, "table `meta`"))
+    }
+
+    /// What came of the op-log; `None` if there was none.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn op_log(&self) -> Result<Option<OpLogTold>, RecordError> {
+        v1::read_op_log(&self.connection)
             .map_err(|trouble| trouble.while_reading(&self.path, "table `meta`"))
     }
 

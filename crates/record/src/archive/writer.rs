@@ -15,6 +15,7 @@ use crate::delivery::{Event, Gauge, JobIndex};
 use crate::facts::{ClientSample, End, Header, Load};
 use crate::grid::{Grid, Interval};
 use crate::histogram::{Histograms, Kind};
+use crate::spool::OpLogTold;
 use crate::tally::Failures;
 
 /// How long a transaction waits for somebody who reads the record. The lanes of a run with a few
@@ -187,6 +188,11 @@ impl Writer {
     /// Notes the wall clock's reading at time zero.
     pub(crate) fn set_time_zero(&mut self, zero: WallTime) -> Result<(), Trouble> {
         v1::write_time_zero(self.begin()?, zero)
+    }
+
+    /// Notes what came of the op-log.
+    pub(crate) fn set_op_log(&mut self, told: &OpLogTold) -> Result<(), Trouble> {
+        v1::write_op_log(self.begin()?, told)
     }
 
     /// Marks the record as that of a run that has ended. Its rows must add up to `sums`, job by

@@ -29,7 +29,9 @@ pub use live::{Live, LiveJob, LiveView};
 pub use outlet::RecorderOutlet;
 
 use crate::archive::{RecordError, RecordErrorKind, Writer};
+use crate::delivery::Event;
 use crate::facts::{End, Header, Load, Pace};
+use crate::spool::OpLogTold;
 use keeper::Keeper;
 use outlet::{Health, Lane, Message, Note, Room};
 
@@ -162,6 +164,16 @@ impl Notes {
     /// the last of each second.
     pub fn load(&self, load: Load) {
         self.note(Note::Load(load));
+    }
+
+    /// Something that happened to the run, and became known beside its lanes.
+    pub fn event(&self, event: Event) {
+        self.note(Note::Event(event));
+    }
+
+    /// What came of the op-log.
+    pub fn op_log(&self, told: OpLogTold) {
+        self.note(Note::OpLog(told));
     }
 
     fn note(&self, note: Note) {

@@ -7,8 +7,9 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use base::WallTime;
 
-use crate::delivery::{Delivery, Outlet, Returned};
+use crate::delivery::{Delivery, Event, Outlet, Returned};
 use crate::facts::{End, Load, Pace};
+use crate::spool::OpLogTold;
 
 /// How many deliveries a lane keeps while the recorder is busy: those of a minute, or of a few
 /// seconds when there are very many jobs. One more, and the record counts as broken.
@@ -66,6 +67,8 @@ pub(super) enum Note {
     TimeZero(WallTime),
     Setting(String, String),
     Load(Load),
+    Event(Event),
+    OpLog(OpLogTold),
 }
 
 /// Whether the record can still be kept.

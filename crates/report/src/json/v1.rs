@@ -10,6 +10,7 @@ use analyze::{
     Probe, StatementSummary, Verdict,
 };
 use base::{Class, Code};
+use record::OpLogTold;
 use serde::Serialize;
 use workload::Metric;
 
@@ -192,7 +193,15 @@ struct Run {
     threads: u16,
     ended: &'static str,
     ended_because: Option<String>,
+    op_log: Option<OpLog>,
     settings: BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct OpLog {
+    rows: u64,
+    dropped: u64,
+    failure: Option<String>,
 }
 
 impl Document {
@@ -419,8 +428,16 @@ impl Run {
             threads: about.threads,
             ended: about.ending(),
             ended_because: because.filter(|text| !text.is_empty()).map(str::to_owned),
+            op_log: about.op_log.as_ref().map(OpLog::of),
             settings: about.settings.iter().cloned().collect(),
         }
+    }
+}
+
+impl OpLog {
+    fn of(told: &OpLogTold) -> OpLog {
+        let OpLogTold { rows, dropped, failure } = told;
+        OpLog { rows: *rows, dropped: *dropped, failure: failure.clone() }
     }
 }
 

@@ -103,6 +103,7 @@ fn ending(view: &View) -> Option<Ending> {
         Some(HowEnded::StoppedByError) => "Stopped by an error",
         Some(HowEnded::TargetLost) => "Target lost",
         Some(HowEnded::RecorderFailed) => "Record given up",
+        Some(HowEnded::FileFailed) => "Stopped by a file",
         None => "Killed, or still running,",
     };
     let mut rest = format!(" after {}", span(view.evidence.end()));

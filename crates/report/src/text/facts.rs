@@ -1,5 +1,6 @@
 //! What was run, what happened on the way, and what it needed: enough to repeat it.
 
+use base::units::grouped;
 use record::Event;
 
 use crate::number::{bytes, count, percent, time};
@@ -85,6 +86,10 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
     }
     if !about.settings.is_empty() {
         lines.push(Line::new("settings", settings(&about.settings)));
+    }
+    if let Some(told) = &about.op_log {
+        let rows = format!("{}, {} missing", count(told.rows, "request"), grouped(told.dropped));
+        lines.push(Line::new("op-log", rows));
     }
     lines.push(Line::new("command", about.command.as_str()));
     lines.push(Line::new("assay", about.version.as_str()));

@@ -94,6 +94,7 @@ impl Case {
             EndKind::StoppedByError => HowEnded::StoppedByError,
             EndKind::TargetLost => HowEnded::TargetLost,
             EndKind::RecorderFailed => HowEnded::RecorderFailed,
+            EndKind::FileFailed => HowEnded::FileFailed,
         });
         self.about.ended = kind.map(|kind| End { at, kind, text: text.to_owned() });
         self.evidence.client.clear();
@@ -159,6 +160,7 @@ fn about(ended: End) -> About {
         is_virtual: false,
         threads: 1,
         ended: Some(ended),
+        op_log: None,
         settings: [("journal_mode", "wal"), ("server", "SQLite 3.51.1"), ("synchronous", "full")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec(),

@@ -9,6 +9,7 @@ use rusqlite::{Connection, params};
 use super::VERSION;
 use crate::archive::error::Trouble;
 use crate::facts::{End, EndKind, Header, JobHeader, Pace, TargetText};
+use crate::spool::OpLogTold;
 
 /// Writes what is known before the run.
 pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Trouble> {
@@ -75,6 +76,32 @@ pub(crate) fn write_events_dropped(to: &Connection, number: u64) -> Result<(), T
 pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, Trouble> {
     let facts = Facts::read(from)?;
     facts.get("events_dropped").map_or(Ok(0), |_| facts.natural("events_dropped"))
+}
+
+/// Writes what came of the op-log.
+pub(crate) fn write_op_log(to: &Connection, told: &OpLogTold) -> Result<(), Trouble> {
+    let OpLogTold { rows, dropped, failure } = told;
+    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
+    write_fact(to, "op_log_rows", number(*rows))?;
+    write_fact(to, "op_log_dropped", number(*dropped))?;
+    match failure {
+        Some(failure) => write_fact(to, "op_log_failure", failure.clone().into()),
+        None => Ok(()),
+    }
+}
+
+/// Reads what came of the op-log, if there was one.
+pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogTold>, Trouble> {
+    let facts = Facts::read(from)?;
+    if facts.get("op_log_rows").is_none() {
+        return Ok(None);
+    }
+    let failure = facts.get("op_log_failure").map(|_| facts.text("op_log_failure"));
+    Ok(Some(OpLogTold {
+        rows: facts.natural("op_log_rows")?,
+        dropped: facts.natural("op_log_dropped")?,
+        failure: failure.transpose()?,
+    }))
 }
 
 fn write_fact(to: &Connection, key: &str, value: Value) -> Result<(), Trouble> {

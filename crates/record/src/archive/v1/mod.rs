@@ -10,8 +10,8 @@ mod rows;
 mod seal;
 
 pub(crate) use content::{
-    read_end, read_events_dropped, read_header, write_end, write_events_dropped, write_header,
-    write_time_zero,
+    read_end, read_events_dropped, read_header, read_op_log, write_end, write_events_dropped,
+    write_header, write_op_log, write_time_zero,
 };
 pub(crate) use rows::{
     Client, Event, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow, Setting,
@@ -51,6 +51,7 @@ mod tests {
         let ends = ["completed", "interrupted", "stopped-by-error", "target-lost"];
         assert_eq!(EndKind::ALL[..4].iter().map(|end| end.name()).collect::<Vec<_>>(), ends);
         assert_eq!(EndKind::RecorderFailed.name(), "recorder-failed");
+        assert_eq!(EndKind::FileFailed.name(), "file-failed");
         assert_eq!(Pace::ALL.map(Pace::name), ["real", "virtual"]);
         for class in [
             "statement",
@@ -72,6 +73,8 @@ mod tests {
             "stopped-by-error",
             "interrupted",
             "recorder-failed",
+            "file-failed",
+            "op-log-incomplete",
         ] {
             assert!(EventKind::from_name(event).is_some(), "{event}");
         }

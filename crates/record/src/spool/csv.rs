@@ -1,0 +1,139 @@
+//! Values separated by commas, as Go's `encoding/csv` writes them (its documentation, type
+//! `Writer`): what dbbench writes, and what its users compare with byte for byte.
+
+use base::{Field, RowPart, Rows};
+
+use super::sink::Sink;
+
+/// What stands for NULL.
+const NULL: &[u8] = b"\\N";
+
+/// Appends rows, one line each.
+pub(super) fn rows(rows: &Rows, sink: &mut Sink) {
+    let mut is_first = true;
+    for part in rows.parts() {
+        match part {
+            RowPart::End => {
+                sink.line();
+                is_first = true;
+            }
+            RowPart::Field(value) => {
+                if !std::mem::replace(&mut is_first, false) {
+                    sink.buffer().push(b',');
+                }
+                append(value, sink.buffer());
+            }
+        }
+    }
+}
+
+/// Numbers are written as everywhere in Assay: reals with as many digits as tell them apart.
+fn append(value: Field<'_>, out: &mut Vec<u8>) {
+    match value {
+        Field::Null => out.extend_from_slice(NULL),
+        Field::Int(number) => {
+            if number < 0 {
+                out.push(b'-');
+            }
+            natural(number.unsigned_abs(), out);
+        }
+        Field::Real(number) => out.extend_from_slice(format!("{number:?}").as_bytes()),
+        Field::Bytes(bytes) => field(bytes, out),
+    }
+}
+
+/// Appends a text, in quotes where it needs them.
+pub(super) fn field(text: &[u8], out: &mut Vec<u8>) {
+    if !needs_quotes(text) {
+        return out.extend_from_slice(text);
+    }
+    out.push(b'"');
+    for &byte in text {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}
+
+/// An empty text needs none; `\.` does, because PostgreSQL reads it as the end of its data.
+fn needs_quotes(text: &[u8]) -> bool {
+    let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\r' | b'\n');
+    text == b"\\." || text.iter().any(is_special) || begins_with_a_space(text)
+}
+
+/// Whether the first character is a space by Unicode; what is no UTF-8 is none.
+fn begins_with_a_space(text: &[u8]) -> bool {
+    let first = &text[..text.len().min(4)];
+    let valid = match std::str::from_utf8(first) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&first[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    valid.starts_with(char::is_whitespace)
+}
+
+/// Appends a number in decimal digits.
+pub(super) fn natural(number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    let mut rest = number;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[first..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let mut out = Vec::new();
+        field(text.as_bytes(), &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), expected, "{text:?}");
+    }
+
+    /// The cases of the documentation of Go's `Writer`, and of its source's comments.
+    #[test]
+    fn texts_are_quoted_as_go_quotes_them() {
+        for plain in ["", "a", "a b ", "it's", "\\", "\\N", "a\\.", "x\ty", "ß", "\u{b}a".trim()] {
+            check(plain, plain);
+        }
+        check("a,b", "\"a,b\"");
+        check("say \"hi\"", "\"say \"\"hi\"\"\"");
+        check("two\nlines", "\"two\nlines\"");
+        check("a\r", "\"a\r\"");
+        check("\\.", "\"\\.\"");
+        for space in [" ", "\t", "\u{b}", "\u{c}", "\u{85}", "\u{a0}", "\u{2003}", "\u{3000}"] {
+            check(&format!("{space}x"), &format!("\"{space}x\""));
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_left_as_it_is() {
+        let mut out = Vec::new();
+        field(b"\xa0\xff\x00", &mut out);
+        assert_eq!(out, b"\xa0\xff\x00");
+    }
+
+    #[test]
+    fn numbers_are_written_with_all_their_digits() {
+        let mut out = Vec::new();
+        for value in [Field::Int(i64::MIN), Field::Int(0), Field::Int(7), Field::Null] {
+            append(value, &mut out);
+            out.push(b' ');
+        }
+        for number in [1.0, 0.1, -1.5e300, 1e21] {
+            append(Field::Real(number), &mut out);
+            out.push(b' ');
+        }
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, "-9223372036854775808 0 7 \\N 1.0 0.1 -1.5e300 1e21 ");
+    }
+}
