@@ -7,7 +7,8 @@ use base::{Nanos, Rate, Seed, WallTime};
 use driver::{Driver, Null, Simulated};
 use engine::{LaneOutlet, Options, Silence, Stop};
 use record::{
-    Archive, End, EndKind, Grid, Header, JobHeader, JobIndex, MemoryOutlet, Pace, Recorder, Totals,
+    Archive, End, EndKind, Grid, Header, JobHeader, JobIndex, Logged, MemoryOutlet, OpFormat,
+    OpLog, OpLogPlan, Pace, Recorder, Totals,
 };
 use sim::{Config, Service};
 use workload::{Overrides, Pacing, Plan, Schedule};
@@ -116,13 +117,40 @@ fn options(is_virtual: bool) -> Options {
         loaded: false,
         folder: std::path::PathBuf::new(),
         started: WallTime::EPOCH,
+        folder: PathBuf::new(),
     }
 }
 
 fn in_memory<D: Driver>(plan: &Plan, driver: D, is_virtual: bool) -> Outcome {
+    with_op_log(plan, driver, is_virtual, None)
+}
+
+/// The closed case with an op-log. Returns what was recorded, and the op-log, which may have rows
+/// to write still.
+pub(crate) fn logged(requests: u64) -> (Outcome, OpLog) {
+    let plan = Case::ClosedNull.plan(requests);
+    let path = scratch().with_extension(format!("{requests}.csv"));
+    let file = OpLogPlan { path: path.clone(), format: OpFormat::Csv };
+    let log = OpLog::create(&file, &["job"], Pace::Real).expect("a scratch file");
+    let outcome = with_op_log(&plan, Null, false, Some(&log));
+    std::fs::remove_file(path).expect("the scratch file is ours");
+    (outcome, log)
+}
+
+fn with_op_log<D: Driver>(
+    plan: &Plan,
+    driver: D,
+    is_virtual: bool,
+    log: Option<&OpLog>,
+) -> Outcome {
     let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
     let memory = MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &statements));
-    let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+    let outlet = |lane| -> LaneOutlet {
+        match log {
+            Some(log) => Box::new(Logged::new(memory.clone(), log.lane(lane))),
+            None => Box::new(memory.clone()),
+        }
+    };
     let stop = Stop::default();
     engine::run(plan, driver, &options(is_virtual), outlet, &stop, Arc::new(Silence))
         .expect("the benchmark's run is made");

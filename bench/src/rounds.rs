@@ -1,6 +1,7 @@
 //! Interleaved rounds: every measure once per round, medians and spread at the end. A machine
 //! whose speed drifts then drifts for all of them alike.
 
+use std::cell::RefCell;
 use std::fs;
 use std::process::Command;
 
@@ -54,9 +55,10 @@ fn growth(few: u64, many: u64) -> String {
 
 type Take = fn() -> f64;
 
-const MEASURES: [(&str, &str, &str, Take); 11] = [
+const MEASURES: [(&str, &str, &str, Take); 12] = [
     ("engine, closed loop, null driver", "ns/request", "≤ 300", closed),
     ("closed loop with the record kept", "ns/request", "≤ 300", closed_recorded),
+    ("closed loop with an op-log", "ns/request", "≤ 300", closed_logged),
     ("engine, open loop, null driver", "ns/request", "≤ 500", open),
     ("open loop with the record kept", "ns/request", "≤ 500", open_recorded),
     ("engine, queue of 16 workers, null driver", "ns/request", "≤ 500", queue),
@@ -116,6 +118,21 @@ fn closed() -> f64 {
 
 fn closed_recorded() -> f64 {
     per_request(1, REQUESTS, |requests| cases::recorded(Case::ClosedNull, requests))
+}
+
+/// The time of the lane alone: what its writer cannot take is dropped, and waited for by nobody.
+fn closed_logged() -> f64 {
+    let logs = RefCell::new(Vec::new());
+    let time = per_request(1, REQUESTS, |requests| {
+        let (outcome, log) = cases::logged(requests);
+        logs.borrow_mut().push((requests, log));
+        outcome.requests
+    });
+    for (requests, log) in logs.into_inner() {
+        let told = log.finish(|| true);
+        assert_eq!(told.rows + told.dropped, requests, "every request has a row, or is counted");
+    }
+    time
 }
 
 fn open() -> f64 {

@@ -66,6 +66,7 @@ fn a_record() -> Vec<u8> {
             started: WallTime::EPOCH,
         },
         record: path.clone(),
+        op_log: None,
         workload: "corpus.ini".to_owned(),
         command: "test".to_owned(),
         version: "0".to_owned(),

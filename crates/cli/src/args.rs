@@ -109,6 +109,9 @@ pub(crate) struct RunArgs {
     /// The record; it must not exist. Default: `./run-<UTC time>.assay`.
     #[arg(long, value_name = "R.assay")]
     pub(crate) out: Option<PathBuf>,
+    /// Also write one row per request to this file (CSV); it must not exist.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) op_log: Option<PathBuf>,
     /// Skip setup and loads after checking that the tables have their rows.
     #[arg(long)]
     pub(crate) loaded: bool,

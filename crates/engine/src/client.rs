@@ -3,9 +3,10 @@
 //! This is the measured path. A client owns its connection, its generator of values, its buffers
 //! and its seat at the gate; what it shares with others of its lane it touches between awaits.
 
+use std::future::poll_fn;
 use std::rc::Rc;
 
-use base::{Class, Clock, Code, Nanos, Stamp};
+use base::{Class, Clock, Code, Nanos, Rows, Stamp};
 use driver::{Connection, Driver, Error, Step, Work};
 use record::{Dispatch, Effort, Ending, EventKind, Failure, Outcome, Request, UNANSWERED};
 use rt::yield_now;
@@ -19,6 +20,7 @@ use crate::lane::Lane;
 use crate::link::Change;
 use crate::parts::Part;
 use crate::patience::unless_fired;
+use crate::results::Hands;
 use crate::rules::Rules;
 use crate::stop::Reason;
 
@@ -39,6 +41,8 @@ pub(crate) struct Client<D: Driver, R> {
     pub(crate) part: usize,
     pub(crate) work: Work,
     pub(crate) served: u32,
+    /// For each part of the job: where the rows that its statements return go.
+    pub(crate) results: Hands,
 }
 
 /// The next request of a closed client.
@@ -195,8 +199,9 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.lane.ledger.borrow_mut().settle(request, ending);
     }
 
-    /// Carries one request from its assignment to its place in the ledger. Returns when it ended:
-    /// the reading of the clock with which the next one begins.
+    /// Carries one request from its assignment to its place in the ledger. Returns the reading of
+    /// the clock with which the next one begins: that of its end, unless its rows had to wait for
+    /// room behind it.
     ///
     /// The worker may look back at an end that was stamped elsewhere, before it was heard of, and
     /// so before the request was noticed; nothing is assigned earlier than that.
@@ -220,11 +225,29 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.lane.ledger.borrow_mut().settle(request, ending);
         self.crew.in_flight.set(self.crew.in_flight.get() - 1);
         self.lane.rt.tick(done);
+        let free =
+            if self.results[part].is_some() { self.hand_over_rows(done).await } else { done };
         self.served = self.served.wrapping_add(1);
         if self.served.is_multiple_of(REQUESTS_PER_TURN) {
             yield_now().await;
         }
-        done
+        free
+    }
+
+    /// Hands the rows of a request that ended at `done` over to its file, and waits for room if
+    /// there is none. Returns when the client was free again.
+    async fn hand_over_rows(&mut self, done: Stamp) -> Stamp {
+        let Some(results) = &self.results[self.part] else { return done };
+        let rows = &mut self.work.capture;
+        if rows.is_empty() || results.try_give(rows) {
+            return done;
+        }
+        self.seat.expire_at(self.lane.give_up_at.get());
+        let given = poll_fn(|context| results.poll_give(rows, context));
+        if unless_fired(given, &self.seat.expiry).await.is_none() {
+            results.lose(rows);
+        }
+        self.lane.rt.now()
     }
 
     /// Sends the request until it is answered, its retries are used up or its time is over.
@@ -263,6 +286,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Sends the request once. `since` is when its first attempt began.
     async fn attempt(&mut self, number: u64, since: Stamp) -> Attempt {
         self.work.reply.reset();
+        self.empty_capture();
         let timeout = self.present().job.timeout;
         let times_out = timeout.map_or(Stamp::NEVER, |timeout| since + timeout);
         let expires = times_out.min(self.lane.give_up_at.get());
@@ -350,6 +374,16 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let parts = Rc::clone(&self.crew.parts);
         self.take_steps(&parts.part(self.part).steps);
         Attempt::GivenUp
+    }
+
+    /// Makes room for the rows of an attempt. A driver may have kept the buffer of the one before.
+    fn empty_capture(&mut self) {
+        let is_wanted = self.results[self.part].is_some();
+        match is_wanted == self.work.capture.is_wanted() {
+            true => self.work.capture.clear(),
+            false if is_wanted => self.work.capture = Rows::wanted(),
+            false => self.work.capture = Rows::default(),
+        }
     }
 
     /// When an attempt failed: as the driver says, or now if it could not tell.
@@ -464,6 +498,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
         self.is_not_bereft();
         self.crew.clients.set(self.crew.clients.get() - 1);
+        self.results.clear();
+        self.crew.close_results_if_over();
         // A run ends with its requests: closing may take long, and is no part of it.
         self.lane.client_left();
         if let Some(connection) = connection {

@@ -13,6 +13,7 @@ use workload::Job;
 use crate::feed::Feeds;
 use crate::gate::{Gate, Seat};
 use crate::parts::{Parts, Text};
+use crate::results::Hands;
 
 /// One job on one lane.
 pub(crate) struct Crew {
@@ -42,6 +43,8 @@ pub(crate) struct Crew {
     pub(crate) most_clients: Cell<u32>,
     /// Error codes that were reported as events.
     pub(crate) seen: RefCell<Vec<Code>>,
+    /// Where returned rows go, as long as a client may have some.
+    pub(crate) results: RefCell<Hands>,
 }
 
 impl Crew {
@@ -59,6 +62,14 @@ impl Crew {
     #[inline]
     pub(crate) fn may_grow(&self) -> bool {
         self.clients.get() < self.most_clients.get()
+    }
+
+    /// Lets go of the results file when no client of this lane will have rows any more.
+    pub(crate) fn close_results_if_over(&self) {
+        let is_over = self.gate.as_ref().is_none_or(|gate| gate.borrow().is_over());
+        if is_over && self.clients.get() == 0 {
+            self.results.borrow_mut().clear();
+        }
     }
 
     /// The number of requests that a closed client makes, given its number in the job.

@@ -1,6 +1,7 @@
 //! Why a run could not be made.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use base::Span;
 use workload::Job;
@@ -23,6 +24,15 @@ pub enum Failed {
         place: Place,
         /// What.
         reason: String,
+    },
+    /// A file that a job reads or writes cannot be opened.
+    File {
+        /// The job, as a whole.
+        place: Place,
+        /// The file, as it was written.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
     },
     /// The operating system did not give the engine what it needs.
     System(std::io::Error),
@@ -70,6 +80,9 @@ impl fmt::Display for Failed {
             Failed::Unreachable(_) => f.write_str("the target could not be reached"),
             Failed::Statement { place, .. } => write!(f, "the database rejects {place}"),
             Failed::Unsupported { place, reason } => write!(f, "[{}]: {reason}", place.section),
+            Failed::File { place, path, .. } => {
+                write!(f, "the file `{}` of [{}] cannot be opened", path.display(), place.section)
+            }
             Failed::System(_) => f.write_str("the operating system refused"),
             Failed::Deadlock(_) => f.write_str("the run came to a standstill"),
         }
@@ -81,7 +94,7 @@ impl std::error::Error for Failed {
         match self {
             Failed::Unreachable(error) | Failed::Statement { error, .. } => Some(error),
             Failed::Unsupported { .. } => None,
-            Failed::System(error) => Some(error),
+            Failed::File { error, .. } | Failed::System(error) => Some(error),
             Failed::Deadlock(error) => Some(error),
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use base::{Clock, Nanos, Placeholders, Stamp, WallTime};
 use driver::{Driver, Error, Work};
-use record::{EventKind, Grid, JobIndex, Ledger, Outcome, Outlet};
+use record::{EventKind, FileHealth, Grid, JobIndex, Ledger, Outcome, Outlet};
 use rt::{Rt, Task, Timer};
 use workload::{Generator, Job, Pacing, Plan, Schedule};
 
@@ -24,6 +24,7 @@ use crate::news::Listener;
 use crate::opening::Opened;
 use crate::pacer::{LogTimes, Pacer, Share, Times};
 use crate::parts::Parts;
+use crate::results::Hands;
 use crate::rules::Rules;
 use crate::stop::{Reason, Stop};
 
@@ -46,9 +47,19 @@ pub(crate) struct Common<D> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) driver: D,
     pub(crate) started: WallTime,
-    pub(crate) files: Files,
+    pub(crate) feeds: Files,
     pub(crate) stop: Stop,
     pub(crate) listener: Arc<dyn Listener>,
+    /// Whether the files that jobs read and write can still be read and written.
+    pub(crate) files: FileHealth,
+}
+
+/// Where a lane hands over what it has.
+pub(crate) struct Outlets {
+    /// Its part of the record.
+    pub(crate) record: LaneOutlet,
+    /// The rows that its jobs' statements return.
+    pub(crate) results: Hands,
 }
 
 pub(crate) struct Lane<D, R> {
@@ -95,13 +106,14 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         common: Common<D>,
         share: Share,
         zero: Stamp,
-        outlet: LaneOutlet,
+        outlets: Outlets,
         opened: Opened<D>,
     ) -> Ended {
-        let lane = Lane::<D, R>::assemble(rt, common, share, zero, outlet);
+        let lane = Lane::<D, R>::assemble(rt, common, share, zero, outlets);
         let lane = Rc::new(lane);
         for (place, connections) in opened.connections.into_iter().enumerate() {
             lane.start(place, connections);
+            lane.crews[place].close_results_if_over();
         }
         for (job, error) in &opened.limited {
             lane.note_connection_limit(&lane.crews[usize::from(job.0)], error);
@@ -119,20 +131,22 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         common: Common<D>,
         share: Share,
         zero: Stamp,
-        outlet: LaneOutlet,
+        outlets: Outlets,
     ) -> Lane<D, R> {
         let plan = Arc::clone(&common.plan);
         let grid = Grid::new(plan.warmup, plan.duration);
         let statements: Vec<u16> =
             plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
-        let mut files = common.files.take(share.lane);
+        let mut files = common.feeds.take(share.lane);
+        let mut hands = outlets.results;
         let crews = (0..plan.jobs.len())
-            .map(|place| Rc::new(crew(&rt, &common, share, zero, place, &mut files)))
+            .map(|place| crew(&rt, &common, share, zero, place, (&mut files, &mut hands)))
+            .map(Rc::new)
             .collect();
         Lane {
             zero,
             stop: common.stop.clone(),
-            ledger: RefCell::new(Ledger::new(share.lane, zero, grid, &statements, outlet)),
+            ledger: RefCell::new(Ledger::new(share.lane, zero, grid, &statements, outlets.record)),
             link: Link::new(),
             give_up_at: Cell::new(Stamp::NEVER),
             crews,
@@ -184,6 +198,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             part: 0,
             work: Work { steps: crew.parts.part(0).steps.clone(), ..Work::default() },
             served: 0,
+            results: crew.results.borrow().clone(),
         };
         let task = match crew.job.pacing {
             Pacing::Closed { clients, .. } => self.rt.spawn(client.serve_closed(number, clients)),
@@ -259,7 +274,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         let Some((part, why)) = failure else { return };
         let part = crew.parts.part(part);
         let file = part.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
-        let text = format!("`{file}`: {why}");
+        let section = part.job.section();
+        let text = format!("the file `{file}` of [{section}] could not be read to its end: {why}");
         let kind = EventKind::FileFailed;
         self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
         self.stop.ask(Reason::FileFailed);
@@ -345,6 +361,9 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             }
             if self.ledger.borrow().is_broken() {
                 self.stop.ask(Reason::RecorderFailed);
+            }
+            if self.common.files.is_broken() {
+                self.stop.ask(Reason::FileFailed);
             }
             self.heed_stop();
             if now >= self.stop.end() {
@@ -467,7 +486,7 @@ fn crew<D: Driver>(
     share: Share,
     zero: Stamp,
     place: usize,
-    files: &mut [Option<LaneFeed>],
+    (files, hands): (&mut [Option<LaneFeed>], &mut Hands),
 ) -> Crew {
     let plan = &common.plan;
     let job = &plan.jobs[place];
@@ -475,6 +494,8 @@ fn crew<D: Driver>(
     let parts = Rc::new(parts);
     let own = parts.all().iter().map(|part| files[usize::from(part.index.0)].take());
     let mut feeds = Feeds::new(own.collect());
+    let results = parts.all().iter().map(|part| hands[usize::from(part.index.0)].take());
+    let results = RefCell::new(results.collect());
     let index = JobIndex(place as u16);
     let gate = times(common, share, index, job).map(|times| {
         let (_, batch) = job.arrivals().unwrap_or((Schedule::Every(Nanos(1)), 1));
@@ -499,6 +520,7 @@ fn crew<D: Driver>(
         clients: Cell::new(0),
         most_clients: Cell::new(crate::opening::most_clients(plan, job, share)),
         seen: RefCell::new(Vec::new()),
+        results,
     }
 }
 

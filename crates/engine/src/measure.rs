@@ -9,7 +9,7 @@ use driver::Driver;
 use rt::Rt;
 
 use crate::error::Failed;
-use crate::lane::{Common, Ended, Lane, LaneOutlet};
+use crate::lane::{Common, Ended, Lane, Outlets};
 use crate::news::News;
 use crate::opening::open;
 use crate::pacer::Share;
@@ -87,7 +87,7 @@ pub(crate) async fn lane<D: Driver, R: Rules>(
     rt: Rt,
     common: Common<D>,
     share: Share,
-    outlet: LaneOutlet,
+    outlets: Outlets,
     meeting: Arc<Meeting>,
 ) -> Option<Ended> {
     let opened = match unless_ended_at_once(open(&rt, &common, share), &rt, &common.stop).await {
@@ -115,5 +115,5 @@ pub(crate) async fn lane<D: Driver, R: Rules>(
         opened.close().await;
         return None;
     };
-    Some(Lane::<D, R>::run(rt, common, share, zero, outlet, opened).await)
+    Some(Lane::<D, R>::run(rt, common, share, zero, outlets, opened).await)
 }

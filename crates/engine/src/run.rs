@@ -5,18 +5,20 @@ use std::sync::Arc;
 
 use base::{Nanos, Stamp, WallTime};
 use driver::Driver;
+use record::FileHealth;
 use rt::{Rt, run_real, run_virtual};
 use workload::Plan;
 
 use crate::control::{Control, Loaded, Prepared, Stumbled};
 use crate::error::Failed;
 use crate::feed::Files;
-use crate::lane::{Common, Ended, LaneOutlet};
+use crate::lane::{Common, Ended, LaneOutlet, Outlets};
 use crate::measure::{Meeting, lane};
 use crate::news::{Listener, News};
 use crate::opening::check_limit;
 use crate::pacer::Share;
 use crate::patience::unless_ended_at_once;
+use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
 use crate::stop::{Reason, Stop};
 
@@ -33,10 +35,10 @@ pub struct Options {
     pub is_virtual: bool,
     /// Whether setup and loads were done before: the tables are counted instead.
     pub loaded: bool,
-    /// Where the files are that the workload names.
-    pub folder: PathBuf,
     /// The run's wall-clock time, from which the values of `timestamp()` count.
     pub started: WallTime,
+    /// Where the relative paths of the plan begin: the folder of the workload file.
+    pub folder: PathBuf,
 }
 
 /// A run that came to its end, whichever.
@@ -48,6 +50,15 @@ pub struct Finished {
     pub loaded: Vec<Loaded>,
     /// The measured phase; `None` if the run ended before it.
     pub measured: Option<Measured>,
+    /// The files of jobs that could not be read or written to their end.
+    pub faults: Vec<FileFault>,
+}
+
+impl Finished {
+    /// A run that ended before its measured phase.
+    fn unmeasured(reason: Reason, loaded: Vec<Loaded>) -> Finished {
+        Finished { reason, loaded, measured: None, faults: Vec::new() }
+    }
 }
 
 /// The measured phase.
@@ -91,14 +102,15 @@ pub fn run_by<D: Driver, R: Rules>(
     let lanes = options.threads.max(1);
     check_limit(plan, lanes.into())?;
     let waits_until = options.is_virtual.then_some(stop);
-    let files = Files::open(plan, &options.folder, lanes, waits_until).map_err(Failed::System)?;
+    let feeds = Files::open(plan, &options.folder, lanes, waits_until).map_err(Failed::System)?;
     let common = Common {
         plan: Arc::new(plan.clone()),
         driver,
         started: options.started,
-        files,
+        feeds,
         stop: stop.clone(),
         listener,
+        files: FileHealth::default(),
     };
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
     if options.is_virtual {
@@ -120,22 +132,56 @@ async fn virtually<D: Driver, R: Rules>(
         Begun::Over(finished) => return Ok(finished),
         Begun::Ready(loaded) => loaded,
     };
+    let phase = async {
+        let (results, outlets) = with_results(&common, options, outlets)?;
+        let ended = as_tasks::<D, R>(&rt, &common, outlets).await;
+        Ok((ended, results.finish(&common.stop)))
+    };
+    let phase = phase.await;
+    // Whoever interrupts the teardown has a measurement that ended before.
+    let reason = common.stop.reason();
+    after(&rt, &common).await;
+    finished(reason, loaded, phase)
+}
+
+/// How the measured phase ended, with the files that failed in it.
+type Phase = Result<(Result<Option<Measured>, Failed>, Vec<FileFault>), Failed>;
+
+fn finished(reason: Reason, loaded: Vec<Loaded>, phase: Phase) -> Result<Finished, Failed> {
+    let (measured, faults) = phase?;
+    Ok(Finished { reason, loaded, measured: measured?, faults })
+}
+
+/// Opens the results files and gives each lane a hand on them.
+fn with_results<D>(
+    common: &Common<D>,
+    options: &Options,
+    outlets: Vec<LaneOutlet>,
+) -> Result<(Results, Vec<Outlets>), Failed> {
+    let (results, hands) = Results::open(&common.plan, options, &common.files)?;
+    let with_hands = |record| Outlets { record, results: hands.clone() };
+    let outlets = outlets.into_iter().map(with_hands).collect();
+    Ok((results, outlets))
+}
+
+/// Runs the lanes as tasks of this thread, and waits for all of them.
+async fn as_tasks<D: Driver, R: Rules>(
+    rt: &Rt,
+    common: &Common<D>,
+    outlets: Vec<Outlets>,
+) -> Result<Option<Measured>, Failed> {
     let meeting = Arc::new(Meeting::new(outlets.len() as u16));
     let lanes: Vec<_> = shares(outlets)
-        .map(|(share, outlet)| {
+        .map(|(share, outlets)| {
             let (common, meeting) = (common.clone(), Arc::clone(&meeting));
-            rt.spawn(lane::<D, R>(rt.clone(), common, share, outlet, meeting))
+            rt.spawn(lane::<D, R>(rt.clone(), common, share, outlets, meeting))
         })
         .collect();
     let mut ended = Vec::new();
     for lane in lanes {
         ended.push(lane.await);
     }
-    let measured = conclude(ended, &meeting);
-    // Whoever interrupts the teardown has a measurement that ended before.
-    let reason = common.stop.reason();
-    after(&rt, &common).await;
-    Ok(Finished { reason, loaded, measured: measured? })
+    conclude(ended, &meeting)
 }
 
 /// The control phases on this thread, the lanes on threads of their own.
@@ -150,25 +196,28 @@ fn really<D: Driver, R: Rules>(
         Begun::Over(finished) => return Ok(finished),
         Begun::Ready(loaded) => loaded,
     };
-    let measured = on_threads::<D, R>(common, options, outlets);
+    let phase = with_results(common, options, outlets).map(|(results, outlets)| {
+        let ended = on_threads::<D, R>(common, options, outlets);
+        (ended, results.finish(&common.stop))
+    });
     let reason = common.stop.reason();
     run_real(&on_this_thread, |rt| async move { after(&rt, common).await })
         .map_err(Failed::System)?;
-    Ok(Finished { reason, loaded, measured: measured? })
+    finished(reason, loaded, phase)
 }
 
 /// Runs the lanes, each on a thread, and waits for all of them.
 fn on_threads<D: Driver, R: Rules>(
     common: &Common<D>,
     options: &Options,
-    outlets: Vec<LaneOutlet>,
+    outlets: Vec<Outlets>,
 ) -> Result<Option<Measured>, Failed> {
     let meeting = Arc::new(Meeting::new(outlets.len() as u16));
     let ended = std::thread::scope(|scope| {
         let threads: Vec<_> = shares(outlets)
-            .map(|(share, outlet)| {
+            .map(|(share, outlets)| {
                 let (common, meeting) = (common.clone(), Arc::clone(&meeting));
-                scope.spawn(move || on_thread::<D, R>(common, options, share, outlet, meeting))
+                scope.spawn(move || on_thread::<D, R>(common, options, share, outlets, meeting))
             })
             .collect();
         let join = |thread: std::thread::ScopedJoinHandle<'_, Option<Ended>>| match thread.join() {
@@ -184,14 +233,14 @@ fn on_thread<D: Driver, R: Rules>(
     common: Common<D>,
     options: &Options,
     share: Share,
-    outlet: LaneOutlet,
+    outlets: Outlets,
     meeting: Arc<Meeting>,
 ) -> Option<Ended> {
     let cpus = &options.cpus;
     let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
     let thread = rt::Options { cpu, spin: options.spin };
     let ours = Arc::clone(&meeting);
-    match run_real(&thread, |rt| lane::<D, R>(rt, common, share, outlet, meeting)) {
+    match run_real(&thread, |rt| lane::<D, R>(rt, common, share, outlets, meeting)) {
         Ok(ended) => ended,
         Err(error) => {
             ours.give_up(Some(Failed::System(error)));
@@ -200,12 +249,12 @@ fn on_thread<D: Driver, R: Rules>(
     }
 }
 
-fn shares(outlets: Vec<LaneOutlet>) -> impl Iterator<Item = (Share, LaneOutlet)> {
+fn shares(outlets: Vec<Outlets>) -> impl Iterator<Item = (Share, Outlets)> {
     let lanes = outlets.len() as u16;
     outlets
         .into_iter()
         .enumerate()
-        .map(move |(lane, outlet)| (Share { lane: lane as u16, lanes }, outlet))
+        .map(move |(lane, outlets)| (Share { lane: lane as u16, lanes }, outlets))
 }
 
 /// What the lanes' ends say of the whole run; `None` if it was ended before time zero.
@@ -248,7 +297,7 @@ async fn before<D: Driver>(
     };
     let begun = unless_ended_at_once(begun, rt, &common.stop).await.unwrap_or_else(|| {
         let reason = common.stop.reason();
-        Ok(Begun::Over(Finished { reason, loaded: Vec::new(), measured: None }))
+        Ok(Begun::Over(Finished::unmeasured(reason, Vec::new())))
     });
     if matches!(begun, Ok(Begun::Ready(_))) {
         common.listener.hear(&News::Opening);
@@ -261,7 +310,7 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
         Ok(Prepared::Ready(loaded)) => return Ok(Begun::Ready(loaded)),
         Ok(Prepared::Interrupted { setup_done, loaded }) => {
             let reason = control.common.stop.reason();
-            (Ok(Begun::Over(Finished { reason, loaded, measured: None })), setup_done)
+            (Ok(Begun::Over(Finished::unmeasured(reason, loaded))), setup_done)
         }
         Err(Stumbled { failed, setup_done }) => (Err(failed), setup_done),
     };

@@ -56,7 +56,7 @@ impl Stop {
     }
 
     /// Whether nothing is to be waited for.
-    pub(crate) fn is_at_once(&self) -> bool {
+    pub fn is_at_once(&self) -> bool {
         self.0.at_once.load(Ordering::Acquire)
     }
 
@@ -64,9 +64,9 @@ impl Stop {
     pub fn reason(&self) -> Reason {
         match self.0.reason.load(Ordering::Acquire) {
             1 => Reason::Interrupted,
-            4 => Reason::FileFailed,
             2 => Reason::StoppedByError,
             3 => Reason::RecorderFailed,
+            4 => Reason::FileFailed,
             _ => Reason::Completed,
         }
     }

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use base::{Nanos, Rate};
 use driver::{Driver, Null, Simulated};
 use engine::{LaneOutlet, Options, Silence, Stop, run};
-use record::{Grid, JobIndex, MemoryOutlet, Totals};
+use record::{
+    Grid, JobIndex, Logged, MemoryOutlet, OpFormat, OpLog, OpLogPlan, OpLogTold, Pace, Totals,
+};
 use sim::{Config, Service};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use workload::{Overrides, Pacing, Plan, Schedule};
@@ -20,10 +22,11 @@ use workload::{Overrides, Pacing, Plan, Schedule};
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 fn main() {
-    let tests: [(&str, fn()); 3] = [
+    let tests: [(&str, fn()); 4] = [
         ("open and queued requests", invariant_3_open_and_queued_requests_allocate_nothing),
         ("closed requests", invariant_3_closed_requests_allocate_nothing),
         ("requests in real time", invariant_3_requests_in_real_time_allocate_nothing),
+        ("requests with an op-log", invariant_3_requests_with_an_op_log_allocate_nothing),
     ];
     for (name, test) in tests {
         test();
@@ -44,6 +47,16 @@ fn plan(job: &str) -> Plan {
 
 /// Runs a plan and returns how many requests were completed and how many allocations that took.
 fn count<D: Driver>(plan: &Plan, driver: D, is_virtual: bool) -> (u64, usize) {
+    count_logged(plan, driver, is_virtual, None)
+}
+
+/// The same with an op-log, if there is one.
+fn count_logged<D: Driver>(
+    plan: &Plan,
+    driver: D,
+    is_virtual: bool,
+    log: Option<&OpLog>,
+) -> (u64, usize) {
     let options = Options {
         threads: 1,
         cpus: Vec::new(),
@@ -52,12 +65,18 @@ fn count<D: Driver>(plan: &Plan, driver: D, is_virtual: bool) -> (u64, usize) {
         loaded: false,
         folder: std::path::PathBuf::new(),
         started: base::WallTime::EPOCH,
+        folder: std::path::PathBuf::new(),
     };
     let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
     let grid = Grid::new(plan.warmup, plan.duration);
     let memory = MemoryOutlet::new(Totals::new(grid, &statements));
     let region = Region::new(ALLOCATOR);
-    let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+    let outlet = |lane| -> LaneOutlet {
+        match log {
+            Some(log) => Box::new(Logged::new(memory.clone(), log.lane(lane))),
+            None => Box::new(memory.clone()),
+        }
+    };
     run(plan, driver, &options, outlet, &Stop::default(), Arc::new(Silence))
         .expect("the run is made");
     let change = region.change();
@@ -127,5 +146,30 @@ fn invariant_3_requests_in_real_time_allocate_nothing() {
     let (many, more) = counts(200_000);
     assert_eq!(many, 200_000);
     // The longer run may reach into a further second, whose handing over is not per request.
+    assert!(more < allocations + 100, "{allocations} and {more}");
+}
+
+/// Neither the lane allocates nor the thread that writes its rows.
+fn invariant_3_requests_with_an_op_log_allocate_nothing() {
+    let path = std::env::temp_dir().join(format!("assay-allocations-{}.csv", std::process::id()));
+    let counts = |requests: u64, is_virtual: bool| {
+        let file = OpLogPlan { path: path.clone(), format: OpFormat::DbbenchStats };
+        let pace = if is_virtual { Pace::Virtual } else { Pace::Real };
+        let log = OpLog::create(&file, &["job"], pace).expect("a scratch file");
+        let closed = format!("concurrency = 8\ncount = {requests}\n{STATEMENTS}");
+        let plan = plan(&closed);
+        let (completed, allocations) = match is_virtual {
+            true => count_logged(&plan, server(plan.seed), true, Some(&log)),
+            false => count_logged(&plan, Null, false, Some(&log)),
+        };
+        let OpLogTold { rows, dropped, failure } = log.finish(|| true);
+        assert_eq!((completed, rows + dropped, failure), (requests, requests, None));
+        allocations
+    };
+    counts(1_000, true);
+    assert_eq!(counts(100_000, true), counts(50_000, true));
+    // As above, the longer run may reach into a further second.
+    let (more, allocations) = (counts(200_000, false), counts(20_000, false));
+    std::fs::remove_file(&path).expect("the scratch file is ours");
     assert!(more < allocations + 100, "{allocations} and {more}");
 }

@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex};
 use base::{Nanos, Stamp, Target, WallTime};
 use driver::Driver;
 use engine::{Failed, Finished, LaneOutlet, Listener, News, Options, Reason, Stop};
-use record::{End, EndKind, Header, JobHeader, LiveView, Load, Notes, Pace, RecordError, Recorder};
+use record::{
+    End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
+    OpLogError, OpLogPlan, OpLogTold, Pace, RecordError, Recorder,
+};
 use workload::{Placeholders, Plan};
 
 use crate::target::{TargetProblem, WithDriver, with_driver};
@@ -23,6 +26,8 @@ pub struct Order {
     pub options: Options,
     /// The record's place; it must be free.
     pub record: PathBuf,
+    /// A file with one row per request, if one is wanted.
+    pub op_log: Option<OpLogPlan>,
     /// The name of the workload file.
     pub workload: String,
     /// The command line, rebuilt from what was understood of it.
@@ -45,6 +50,8 @@ pub struct Done {
     pub record: PathBuf,
     /// Why the record could not be kept to the end, if it could not.
     pub record_error: Option<RecordError>,
+    /// What came of the op-log, if there was one.
+    pub op_log: Option<OpLogTold>,
 }
 
 impl Done {
@@ -64,6 +71,8 @@ pub enum Error {
     Target(TargetProblem),
     /// No record can be made.
     Record(RecordError),
+    /// No op-log can be made.
+    OpLog(OpLogError),
     /// The run could not be made.
     Failed(Failed),
 }
@@ -73,6 +82,7 @@ impl fmt::Display for Error {
         match self {
             Error::Target(problem) => problem.fmt(f),
             Error::Record(error) => error.fmt(f),
+            Error::OpLog(error) => error.fmt(f),
             Error::Failed(failed) => failed.fmt(f),
         }
     }
@@ -83,6 +93,7 @@ impl std::error::Error for Error {
         match self {
             Error::Target(problem) => problem.source(),
             Error::Record(error) => error.source(),
+            Error::OpLog(error) => error.source(),
             Error::Failed(failed) => failed.source(),
         }
     }
@@ -134,6 +145,13 @@ impl<W: FnOnce(LiveView)> WithDriver for Recording<W> {
         let Recording { order, listener, watch } = self;
         let header = header(&order);
         let recorder = Recorder::create(&order.record, &header).map_err(Error::Record)?;
+        let op_log = match op_log(&order, header.pace) {
+            Ok(op_log) => op_log,
+            Err(error) => {
+                recorder.discard().map_err(Error::Record)?;
+                return Err(Error::OpLog(error));
+            }
+        };
         watch(recorder.live());
         let scribe = Arc::new(Scribe {
             notes: recorder.notes(),
@@ -143,11 +161,18 @@ impl<W: FnOnce(LiveView)> WithDriver for Recording<W> {
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
         });
-        let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
+        let outlet = |lane| -> LaneOutlet {
+            match &op_log {
+                Some(op_log) => Box::new(Logged::new(recorder.outlet(), op_log.lane(lane))),
+                None => Box::new(recorder.outlet()),
+            }
+        };
         let listener = Arc::clone(&scribe) as Arc<dyn Listener>;
         let finished =
             engine::run(&order.plan, driver, &order.options, outlet, &order.stop, listener);
-        conclude(recorder, finished, scribe.was_reached.load(Ordering::Relaxed))
+        let op_log = op_log.and_then(|op_log| close(op_log, &finished, &scribe.notes, &order.stop));
+        let done = conclude(recorder, finished, scribe.was_reached.load(Ordering::Relaxed))?;
+        Ok(Done { op_log, ..done })
     }
 
     fn unreachable(self, error: driver::Error) -> Result<Done, Error> {
@@ -155,6 +180,41 @@ impl<W: FnOnce(LiveView)> WithDriver for Recording<W> {
         let recorder = Recorder::create(&order.record, &header(&order)).map_err(Error::Record)?;
         watch(recorder.live());
         conclude(recorder, Err(Failed::Unreachable(error)), false)
+    }
+}
+
+fn op_log(order: &Order, pace: Pace) -> Result<Option<OpLog>, OpLogError> {
+    let jobs: Vec<&str> = order.plan.jobs.iter().map(|job| job.name.as_str()).collect();
+    order.op_log.as_ref().map(|plan| OpLog::create(plan, &jobs, pace)).transpose()
+}
+
+/// Ends the op-log and notes what came of it; that of a run that measured nothing is removed.
+fn close(
+    op_log: OpLog,
+    finished: &Result<Finished, Failed>,
+    notes: &Notes,
+    stop: &Stop,
+) -> Option<OpLogTold> {
+    let Some(measured) = finished.as_ref().ok().and_then(|finished| finished.measured) else {
+        op_log.discard();
+        return None;
+    };
+    let told = op_log.finish(|| !stop.is_at_once());
+    if let Some(text) = told.loss() {
+        let kind = EventKind::OpLogIncomplete;
+        notes.event(Event { at: measured.length, job: None, kind, text });
+    }
+    notes.op_log(told.clone());
+    Some(told)
+}
+
+/// Notes the files of jobs that failed.
+fn note_faults(finished: &Finished, notes: &Notes) {
+    let Some(measured) = finished.measured else { return };
+    for fault in &finished.faults {
+        let at = fault.at.map_or(measured.length, |at| at.since(measured.zero));
+        let (job, kind, text) = (Some(fault.job), EventKind::FileFailed, fault.text.clone());
+        notes.event(Event { at: at.min(measured.length), job, kind, text });
     }
 }
 
@@ -166,7 +226,10 @@ fn conclude(
 ) -> Result<Done, Error> {
     let mut unreachable = None;
     let end = match finished {
-        Ok(finished) => end_of(&finished),
+        Ok(finished) => {
+            note_faults(&finished, &recorder.notes());
+            end_of(&finished)
+        }
         Err(Failed::Unreachable(error)) => {
             let text = error.to_string();
             unreachable = (!was_reached).then(|| text.clone());
@@ -181,7 +244,7 @@ fn conclude(
     let kind = end.kind;
     let record_error = recorder.finish(end).err();
     let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
-    Ok(Done { end, unreachable, record, record_error })
+    Ok(Done { end, unreachable, record, record_error, op_log: None })
 }
 
 fn end_of(finished: &Finished) -> End {
@@ -190,11 +253,16 @@ fn end_of(finished: &Finished) -> End {
     let kind = match finished.reason {
         Reason::Interrupted => EndKind::Interrupted,
         Reason::RecorderFailed => EndKind::RecorderFailed,
-        Reason::StoppedByError | Reason::FileFailed => EndKind::StoppedByError,
+        Reason::StoppedByError => EndKind::StoppedByError,
+        Reason::FileFailed => EndKind::FileFailed,
         Reason::Completed if lost => EndKind::TargetLost,
         Reason::Completed => EndKind::Completed,
     };
-    let text = if lost { "the target refuses connections" } else { "" };
+    let text = match (kind, finished.faults.first()) {
+        (EndKind::FileFailed, Some(fault)) => fault.text.as_str(),
+        (_, _) if lost => "the target refuses connections",
+        (_, _) => "",
+    };
     End { at, kind, text: text.to_owned() }
 }
 

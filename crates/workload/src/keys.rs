@@ -450,6 +450,16 @@ pub static ALL: &[Key] = &[
         example: "query-log-file = query.log",
     },
     Key {
+        name: "query-results-file",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: Form::File,
+        default: "none",
+        doc: "the file, from the workload file's folder, to which the returned rows go as CSV",
+        example: "query-results-file = found.csv",
+    },
+    Key {
         name: "rate",
         alias: None,
         place: Place::When,

@@ -35,7 +35,6 @@ pub(crate) const SECTIONS: &[Missing] = &[
 /// Keys, in whatever section.
 pub(crate) const KEYS: &[Missing] = &[
     missing("command", "start the program yourself"),
-    missing("query-results-file", "leave it out: results are counted and not kept"),
     missing("reconnect", "leave it out: connections are kept"),
     missing("outage", "leave it out: requests fail at once while the target is away"),
     missing("on-queue-full", "leave it out: what finds the queue full is rejected"),

@@ -151,6 +151,9 @@ pub struct Job {
     pub feed: Option<Feed>,
     /// Whether the statements run inside one transaction.
     pub transaction: bool,
+    /// The file to which the rows that the statements return go, as it was written: a relative path
+    /// starts at the folder of the workload file.
+    pub results: Option<String>,
     /// How long a request may take from its first byte sent.
     pub timeout: Option<Nanos>,
     /// Which errors are tried again, and how often.

@@ -164,6 +164,7 @@ impl Job {
         }
         self.print_flow(out);
         self.print_feed(out);
+        out.optional("query-results-file", self.results.as_deref().map(escaped));
         if !matches!(self.pacing, Pacing::Part { .. }) {
             self.print_pacing(out);
             out.key("start", self.start);

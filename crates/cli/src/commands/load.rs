@@ -28,6 +28,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
         loaded: false,
         folder: std::path::PathBuf::new(),
         started: WallTime::now(),
+        folder: file.folder.clone(),
     };
     let place = order::record(args.out.as_ref(), "load");
     let command = order::command("load", &args.file, &[]);

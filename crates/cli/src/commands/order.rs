@@ -25,6 +25,7 @@ pub(crate) fn order(
         target: file.target(),
         options: Options { folder: file.folder.0.clone(), ..options },
         record,
+        op_log: None,
         workload: file_name(path),
         command,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -36,7 +37,7 @@ pub(crate) fn order(
 ///
 /// # Errors
 /// A processor that there is not.
-pub(crate) fn options(args: &RunArgs) -> Result<Options, Complaint> {
+pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Complaint> {
     let cpus = args.cpus.as_ref().map(|cpus| cpus.0.clone()).unwrap_or_default();
     check_processors(&cpus)?;
     Ok(Options {
@@ -47,6 +48,7 @@ pub(crate) fn options(args: &RunArgs) -> Result<Options, Complaint> {
         loaded: args.loaded,
         folder: PathBuf::new(),
         started: if args.is_virtual { WallTime::EPOCH } else { WallTime::now() },
+        folder: file.folder.clone(),
     })
 }
 
@@ -148,6 +150,10 @@ pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLo
             let (fault, help) = fault_and_help(&text, reason);
             let diagnostic = Diagnostic::error(place.span, fault);
             file.complain(Diagnostic { help: help.map(str::to_owned), ..diagnostic })
+        }
+        Error::Failed(Failed::File { place, path: _, error: cause }) => {
+            let help = "name a file that can be opened, in a folder that exists";
+            file.complain(at(place).label(cause.to_string()).help(help))
         }
         _ => Complaint::of(error),
     }

@@ -1,9 +1,11 @@
 //! `assay run`: a workload file, an answer.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use engine::Stop;
-use lab::Done;
+use lab::{Done, Order};
+use record::{OpFormat, OpLogPlan, OpLogTold};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::commands::answer;
@@ -20,10 +22,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
                         fills its tables";
         return Err(Complaint::new(sentence));
     }
-    let options = order::options(args)?;
+    let options = order::options(args, &file)?;
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
     let order = order::order(&file, &args.file.file, options, place, command(args), stop.clone());
+    let order = Order { op_log: args.op_log.as_deref().map(op_log), ..order };
     let display = Arc::new(Display::new(args.quiet, &order));
     signals::listen(stop, Arc::clone(&display)).map_err(|error| Complaint::of(&error))?;
     let watching = Arc::clone(&display);
@@ -49,7 +52,14 @@ pub(crate) fn conclude(done: Done, args: AnswerArgs) -> Result<Exit, Complaint> 
     if let Some(error) = &done.record_error {
         Complaint::of(error).print();
     }
+    if let Some(loss) = done.op_log.as_ref().and_then(OpLogTold::loss) {
+        Complaint::warning(loss).print();
+    }
     answer::of_run(&done.record, done.end, args)
+}
+
+fn op_log(path: &Path) -> OpLogPlan {
+    OpLogPlan { path: path.to_owned(), format: OpFormat::Csv }
 }
 
 fn unreachable(reason: &str) -> Complaint {
@@ -59,7 +69,8 @@ fn unreachable(reason: &str) -> Complaint {
     )
 }
 
-/// The command line as the record shows it. The record's own place says nothing of the result.
+/// The command line as the record shows it. The places of the record and of an op-log say nothing
+/// of the result.
 fn command(args: &RunArgs) -> String {
     let flag = |set: bool| set.then(String::new);
     let cpus = args

@@ -6,7 +6,7 @@ use crate::support::{Place, Ran, Running, check};
 
 /// The program, allowed to write files of so many blocks of 512 bytes; a limit on the size of
 /// files stands for the disk, and its signal must not kill.
-fn limited(place: &Place, blocks: u32, args: &[&str]) -> Command {
+pub(crate) fn limited(place: &Place, blocks: u32, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]).args(args);

@@ -6,6 +6,7 @@ mod complaints;
 mod disk;
 mod example;
 mod exits;
+mod files;
 mod foreign;
 mod killed;
 mod options;

@@ -29,6 +29,7 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         flow: workload::Flow::Together,
         feed: None,
         transaction: false,
+        results: None,
         timeout: None,
         retry: None,
         accepted: Vec::new(),
@@ -91,6 +92,7 @@ pub(crate) fn virtually(threads: u16) -> Options {
         loaded: false,
         folder: std::path::PathBuf::new(),
         started: WallTime::EPOCH,
+        folder: std::path::PathBuf::new(),
     }
 }
 

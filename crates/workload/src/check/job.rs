@@ -1,5 +1,7 @@
 //! A job: what it sends, when, what happens when something goes wrong, and what it is judged by.
 
+use std::path::{Component, Path, PathBuf};
+
 use base::units::grouped;
 use base::{Diagnostic, Nanos, Rate, Seed, Stream};
 
@@ -69,6 +71,7 @@ impl<'f> Checker<'f> {
             transaction: self
                 .choice(&fields, Owner::Job, "transaction", [true, false])
                 .unwrap_or(false),
+            results: self.results(&fields, &section.name),
             timeout: self.span(&fields, "timeout"),
             retry: self.retry(&fields),
             accepted,
@@ -197,6 +200,36 @@ impl<'f> Checker<'f> {
         });
     }
 
+    /// The file to which the returned rows go: one of its own.
+    fn results(&mut self, fields: &Fields<'f>, job: &str) -> Option<String> {
+        let entry = fields.one("query-results-file")?;
+        let resolved = self.resolved(entry)?;
+        let path = resolved.excerpt();
+        if !is_path(path.text()) {
+            self.sink.error(|| {
+                let message = format!("{} is no name of a file", quoted(path.text()));
+                entry.value().error(message).help("write `query-results-file = found.csv`")
+            });
+            return None;
+        }
+        let parts = Path::new(path.text()).components();
+        let file: PathBuf = parts.filter(|part| *part != Component::CurDir).collect();
+        match self.results_files.iter().find(|(_, known)| *known == file) {
+            Some((other, _)) => {
+                let message = format!(
+                    "the results of {} and of {} would go to one file, {}",
+                    bracketed(other),
+                    bracketed(job),
+                    quoted(path.text())
+                );
+                let help = "give each job a file of its own: they would overwrite each other";
+                self.sink.error(|| entry.value().error(message).help(help));
+            }
+            None => self.results_files.push((job.to_owned(), file)),
+        }
+        Some(path.text().to_owned())
+    }
+
     /// When the job begins and ends, inside the run.
     fn life(&mut self, fields: &Fields<'f>, duration: Option<Nanos>) -> (Nanos, Option<Nanos>) {
         let start = self.duration(fields, "start").unwrap_or(Nanos::ZERO);
@@ -312,6 +345,18 @@ impl Node {
             },
         }
     }
+}
+
+/// Whether a text can be the path of a file, and can be written in a workload file.
+fn is_path(text: &str) -> bool {
+    let mut before = ' ';
+    let begins_comment = text.chars().any(|character| {
+        let begins = character == ';' && before.is_whitespace();
+        before = character;
+        begins
+    });
+    let is_odd = begins_comment || text.ends_with('\\') || text.contains(char::is_control);
+    !text.is_empty() && !is_odd
 }
 
 fn beyond_the_end(entry: &Entry<'_>, what: &str, duration: Nanos) -> Diagnostic {

@@ -25,6 +25,7 @@ mod statement;
 mod value;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
 
@@ -97,6 +98,7 @@ fn check_as_given(
         seed: Seed::default(),
         parts: 0,
         offered_per_s: 0.0,
+        results_files: Vec::new(),
     };
     let plan = checker.plan();
     let sound = checker.sink.errors() == 0 && file.errors() == 0;
@@ -120,6 +122,8 @@ struct Checker<'f> {
     parts: usize,
     /// The requests per second of the jobs so far.
     offered_per_s: f64,
+    /// The results files of the jobs so far, with the names of these.
+    results_files: Vec<(String, PathBuf)>,
 }
 
 /// How many values, operators and calls all expressions of a file may have together.

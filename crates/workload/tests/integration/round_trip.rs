@@ -92,6 +92,9 @@ fn file() -> impl Strategy<Value = String> {
             }
             for (place, job) in jobs.iter().enumerate() {
                 text.push_str(&format!("[job {place} é]\n{job}"));
+                if job.len() % 2 == 0 {
+                    text.push_str(&format!("query-results-file = ${{p_name}}/$${{x}};y {place}\n"));
+                }
             }
             if is_mixed {
                 text.push_str(&format!(

@@ -633,3 +633,51 @@ error: unknown name `other`
 "#,
     );
 }
+
+#[test]
+fn two_jobs_do_not_write_one_results_file() {
+    check(
+        r#"
+[read]
+query = select 1
+query-results-file = out/./found.csv
+[other]
+query = select 2
+query-results-file = ./out/found.csv
+[third]
+query = select 2
+query-results-file = out/found2.csv
+"#,
+        r#"
+error: the results of [read] and of [other] would go to one file, `./out/found.csv`
+ --> mail.ini:6:22
+  |
+6 | query-results-file = ./out/found.csv
+  |                      ^^^^^^^^^^^^^^^
+  |
+  = help: give each job a file of its own: they would overwrite each other
+"#,
+    );
+}
+
+#[test]
+fn a_results_file_has_a_name_that_can_be_written_down() {
+    check(
+        r#"
+[params]
+odd = "a\nb"
+[read]
+query = select 1
+query-results-file = ${odd}
+"#,
+        r#"
+error: `a\nb` is no name of a file
+ --> mail.ini:5:22
+  |
+5 | query-results-file = ${odd}
+  |                      ^^^^^^
+  |
+  = help: write `query-results-file = found.csv`
+"#,
+    );
+}

@@ -1,0 +1,272 @@
+//! Files beside the record: the rows that statements return, and one row per request.
+
+use std::fs::File;
+use std::io::Read;
+use std::process::Command;
+
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use serde_json::Value;
+
+use crate::disk::limited;
+use crate::support::{MM1, Place, Ran, assert_balanced, check};
+
+/// Values that a careless writer would spoil, in a table that is there for one run.
+const TABLE: &str = "\
+[setup]
+query = create table t (id integer primary key, a text, b text, x real, raw blob)
+query = insert into t values (1, null, '', 1.5, x'00ff0a'), (2, 'a,b', ' a', 2, x'')
+query = insert into t values (3, 'say \"hi\"', '\\.', 1e21, null)
+query = insert into t values (4, char(9) || 'tab', 'two' || char(10) || 'lines', -0.1, x'22')
+[teardown]
+query = drop table t
+";
+
+/// What the rows of the table are in a results file.
+const ROWS: &[u8] = b"1,\\N,,1.5,\"\x00\xff\n\"\n\
+2,\"a,b\",\" a\",2.0,\n\
+3,\"say \"\"hi\"\"\",\"\\.\",1e21,\\N\n\
+4,\"\ttab\",\"two\nlines\",-0.1,\"\"\"\"\n";
+
+fn results_of(requests: u32, more: &str) -> String {
+    format!(
+        "duration = 60s\n{TABLE}[read]\nquery = select * from t order by id\ncount = {requests}\n\
+         query-results-file = found.csv\n{more}"
+    )
+}
+
+/// A run whose files are in order. How late its requests were is another matter.
+#[track_caller]
+fn run_to_its_end(place: &Place, args: &[&str]) {
+    let ran = place.assay(&[args, &["--json", "--out", "r.assay", "--quiet"]].concat());
+    let summary = ran.json();
+    assert_eq!(check(&summary, "files")["status"], "pass");
+    assert_eq!(summary["run"]["ended"], "completed");
+}
+
+#[test]
+fn returned_rows_are_written_byte_for_byte_in_the_folder_of_the_workload() {
+    let place = Place::new();
+    std::fs::create_dir(place.at("folder")).unwrap();
+    let changed = "query = update t set x = x\nquery = select id from t where id < 3\n";
+    place.write("folder/w.ini", results_of(3, changed));
+    place.write("folder/found.csv", "what was there before, and is longer than that\n".repeat(99));
+    run_to_its_end(&place, &["run", "folder/w.ini"]);
+    let found = std::fs::read(place.at("folder/found.csv")).unwrap();
+    assert_eq!(found, [ROWS, b"1\n2\n"].concat().repeat(3));
+}
+
+/// Several clients write to one file, and the rows of a statement stay together.
+#[test]
+fn the_rows_of_a_statement_follow_each_other() {
+    let place = Place::with(
+        "duration = 60s\n[read]\nlet = key: sequence()\nconcurrency = 8\ncount = 2000\n\
+         query = select ${key}, 1 union all select ${key}, 2 union all select ${key}, 3\n\
+         query-results-file = found.csv\n",
+    );
+    run_to_its_end(&place, &["run", "w.ini", "--threads", "2"]);
+    let found = std::fs::read_to_string(place.at("found.csv")).unwrap();
+    let lines: Vec<&str> = found.lines().collect();
+    let mut keys = Vec::new();
+    for rows in lines.chunks(3) {
+        let key = rows[0].strip_suffix(",1").unwrap();
+        assert_eq!(rows, [format!("{key},1"), format!("{key},2"), format!("{key},3")]);
+        keys.push(key.parse::<u32>().unwrap());
+    }
+    keys.sort_unstable();
+    assert_eq!(keys, (1..=2_000).collect::<Vec<_>>());
+}
+
+/// The pipe holds less than is written to it, and is closed when the job ends although another job
+/// goes on: only then does its reader, and with it this test, see the end.
+#[test]
+fn a_pipe_is_read_while_the_run_goes_on_and_ends_with_its_job() {
+    let job = "[other]\nquery = select 1\nevery = 50ms\n";
+    let place = Place::with(&results_of(5_000, job));
+    mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
+    let run = place.start(&["run", "w.ini", "--out", "r.assay", "--json"]);
+    let mut found = Vec::new();
+    File::open(place.at("found.csv")).unwrap().read_to_end(&mut found).unwrap();
+    assert!(found == ROWS.repeat(5_000), "{} bytes", found.len());
+    run.signal(nix::sys::signal::Signal::SIGINT);
+    let summary = run.ends().expect(130).json();
+    assert_eq!(check(&summary, "files")["status"], "pass");
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_makes_the_run_invalid_and_does_not_hold_it_up() {
+    let place = Place::with(&results_of(5_000, "").replace("60s\n", "200ms\ndrain = 0s\n"));
+    mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
+    let run = place.assay(&["run", "w.ini", "--out", "r.assay", "--json"]).expect(3);
+    let summary = run.json();
+    let files = check(&summary, "files")["explain"].as_str().unwrap();
+    assert!(files.contains("did not take it in time, in line "), "{files}");
+    // The request whose rows found no room was over by then, and no other was begun.
+    let job = &summary["jobs"][0];
+    assert!(job["completed"].as_u64().unwrap() > 64, "{job}");
+    assert_eq!(job["completed"], job["scheduled"]);
+}
+
+/// The system's device for this purpose is always full.
+#[test]
+fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {
+    let place =
+        Place::with(&results_of(1_000_000, "rate = 1k\n").replace("found.csv", "/dev/full"));
+    let summary = place.assay(&["run", "w.ini", "--out", "r.assay", "--json"]).expect(3).json();
+    let words = "the results file `/dev/full` of [read] could not be written: No space left on \
+                 device (os error 28), in line 1 after 0 bytes";
+    assert_eq!(check(&summary, "files")["explain"], words);
+    assert_eq!(check(&summary, "files")["status"], "invalid");
+    assert_eq!(summary["run"]["ended"], "file-failed");
+    assert_eq!(summary["run"]["ended_because"], words);
+    assert!(summary["window"]["end_s"].as_f64().unwrap() < 60.0);
+    assert_balanced(&summary);
+    let events = place.exported("r.assay")["events"].clone();
+    assert_eq!((&events[0]["kind"], &events[0]["job"]), (&"file-failed".into(), &"read".into()));
+}
+
+/// What is written last may be what finds no room.
+#[test]
+fn a_results_file_that_fails_at_its_end_makes_the_run_invalid() {
+    let place = Place::with(&results_of(1, "").replace("found.csv", "/dev/full"));
+    let summary = place.assay(&["run", "w.ini", "--out", "r.assay", "--json"]).expect(3).json();
+    assert_eq!(check(&summary, "files")["status"], "invalid");
+    assert_eq!(summary["jobs"][0]["completed"], 1);
+}
+
+#[test]
+fn a_results_file_that_cannot_be_opened_is_an_error_and_what_was_set_up_is_torn_down() {
+    let place = Place::with(&results_of(1, "").replace("found.csv", "nowhere/found.csv"));
+    let args = ["run", "w.ini", "--url", "sqlite:x.db", "--out", "r.assay"];
+    place.assay(&args).refuses(&["`nowhere/found.csv` of [read] cannot be opened", "No such file"]);
+    assert_eq!(crate::support::number(&place.at("x.db"), "select count(*) from sqlite_schema"), 0);
+    assert!(!place.at("r.assay").exists());
+}
+
+#[test]
+fn a_check_touches_no_results_file() {
+    let place = Place::with(&results_of(1, ""));
+    let ran = place.assay(&["check", "w.ini"]).expect(0);
+    assert!(ran.stdout.contains("\nquery-results-file = found.csv\n"), "{}", ran.stdout);
+    assert_eq!(place.names(), ["w.ini"]);
+}
+
+/// A workload whose requests end in every way that there is.
+const EVERY_END: &str = "duration = 20s\nwarmup = 5s\ndrain = 10ms\n[read]\nquery = select 1\n\
+                         rate = 700\ntimeout = 8ms\nerror = 40001\nretry = 1 on 40001\n\
+                         [\"odd\", name]\nquery = select 2\nrate = 400\nconcurrency = 1\n\
+                         queue-limit = 10\n";
+const ERRORS: &str = "sim:mm1?service=1ms&errors=0.1&error-code=40001";
+
+/// The cells of each row.
+fn ops(place: &Place, name: &str) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(place.at(name)).unwrap();
+    let mut lines = text.lines();
+    assert!(lines.next().unwrap().starts_with("job,number,intended_us,"));
+    let cells = |line: &str| {
+        let line = line.replace("\"\"\"odd\"\", name\"", "odd");
+        line.split(',').map(str::to_owned).collect()
+    };
+    lines.map(cells).collect()
+}
+
+fn sum(export: &Value, column: &str) -> u64 {
+    let intervals = export["intervals"].as_array().unwrap().iter();
+    intervals.map(|interval| interval[column].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn an_op_log_has_a_row_for_each_request_and_agrees_with_the_record() {
+    let place = Place::with(EVERY_END);
+    let ran = place.virtually(ERRORS, &["--op-log", "ops.csv", "--threads", "2"]);
+    let summary = ran.json();
+    let ops = ops(&place, "ops.csv");
+    let export = place.exported("r.assay");
+    assert_eq!(ops.len() as u64, sum(&export, "scheduled"), "{}", ran.stderr);
+    let told = serde_json::json!({"rows": ops.len(), "dropped": 0, "failure": null});
+    assert_eq!((&summary["run"]["op_log"], &export["run"]["op_log"]), (&told, &told));
+    let with = |outcome: &str| ops.iter().filter(|row| row[7] == outcome).count() as u64;
+    let errors = with("error") + with("timeout") + with("accepted-error");
+    for (column, counted) in [
+        ("completed", with("completed")),
+        ("errors", errors),
+        ("timeouts", with("timeout")),
+        ("accepted_errors", with("accepted-error")),
+        ("rejected", with("rejected")),
+        ("unsent", with("unsent")),
+    ] {
+        assert_eq!(sum(&export, column), counted, "{column}");
+        assert!(counted > 0, "{column}");
+    }
+    for (place, column) in [(9, "retries"), (11, "bytes_sent"), (12, "bytes_received")] {
+        let total: u64 = ops.iter().map(|row| row[place].parse::<u64>().unwrap()).sum();
+        assert_eq!(total, sum(&export, column), "{column}");
+    }
+    for row in &ops {
+        let never_sent = matches!(row[7].as_str(), "rejected" | "unsent");
+        assert_eq!(row[5].is_empty(), never_sent, "{row:?}");
+        let times = row[2..7].iter().filter(|cell| !cell.is_empty());
+        assert!(times.map(|cell| cell.parse::<f64>().unwrap()).is_sorted(), "{row:?}");
+    }
+}
+
+#[test]
+fn one_seed_gives_one_op_log() {
+    let place = Place::with(EVERY_END);
+    for name in ["one", "two"] {
+        let (log, record) = (format!("{name}.csv"), format!("{name}.assay"));
+        let args = ["run", "w.ini", "--virtual", "--url", ERRORS, "--quiet", "--threads", "3"];
+        place.assay(&[&args[..], &["--op-log", &log, "--out", &record]].concat());
+    }
+    let read = |name: &str| std::fs::read(place.at(name)).unwrap();
+    assert!(read("one.csv") == read("two.csv"));
+    assert_eq!(place.export("one.assay", "json"), place.export("two.assay", "json"));
+}
+
+#[test]
+fn an_op_log_is_never_overwritten() {
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nrate = 100\n");
+    place.write("ops.csv", "mine");
+    place.virtually(MM1, &["--op-log", "ops.csv"]).refuses(&["`ops.csv` exists", "--op-log"]);
+    assert_eq!(std::fs::read_to_string(place.at("ops.csv")).unwrap(), "mine");
+    place.virtually(MM1, &["--op-log", "no/ops.csv"]).refuses(&["cannot create the op-log"]);
+    assert_eq!(place.names(), ["ops.csv", "w.ini"]);
+}
+
+/// The result is as good as without an op-log, and what is missing in this one is said everywhere.
+#[test]
+fn a_full_disk_ends_the_op_log_and_not_the_run() {
+    let place = Place::with("duration = 20s\n[read]\nquery = select 1\nrate = 2k\n");
+    let args = ["run", "w.ini", "--virtual", "--url", "sim:mmc?service=1ms&servers=64", "--out"];
+    let args = [&args[..], &["r.assay", "--op-log", "ops.csv"]].concat();
+    let mut command: Command = limited(&place, 2_000, &args);
+    let ran = Ran::of(&mut command).expect(0);
+    let ops = ops(&place, "ops.csv").len() as u64 - 1;
+    let export = place.exported("r.assay");
+    let told = &export["run"]["op_log"];
+    let dropped = told["dropped"].as_u64().unwrap();
+    assert!(dropped > 1_000 && told["failure"].as_str().unwrap().contains("File too large"));
+    assert_eq!(told["rows"].as_u64().unwrap() + dropped, sum(&export, "scheduled"));
+    // The last line in the file may be a part of one.
+    assert!((ops..=ops + 1).contains(&told["rows"].as_u64().unwrap()));
+    let words = "requests are missing in the op-log: it could not be written any longer";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    assert!(ran.stdout.contains("VALID") && ran.stdout.contains("op-log"), "{}", ran.stdout);
+    assert_eq!(export["events"][0]["kind"], "op-log-incomplete");
+    assert!(export["events"][0]["text"].as_str().unwrap().contains(words));
+}
+
+/// Each lane hands its rows over once a second, and what was handed over is written at once.
+#[test]
+fn an_op_log_of_a_killed_run_misses_a_second_at_most() {
+    let place = Place::with("duration = 1m\n[read]\nquery = select 1\nrate = 200\n");
+    let args = ["run", "w.ini", "--url", MM1, "--out", "r.assay", "--op-log", "ops.csv"];
+    let mut run = place.start(&args);
+    run.says("00:05 read:");
+    run.signal(nix::sys::signal::Signal::SIGKILL);
+    run.ends();
+    let rows = ops(&place, "ops.csv");
+    let late = |row: &&Vec<String>| row[2].parse::<f64>().unwrap() >= 3e6;
+    assert!(rows.len() >= 700 && rows.iter().any(|row| late(&row)), "{} rows", rows.len());
+    assert_eq!(place.exported("r.assay")["run"]["op_log"], Value::Null);
+}

@@ -1,0 +1,97 @@
+//! Files that the jobs of a plan read or write: the rows that statements return.
+//!
+//! They are opened when everything before the measured phase is done, and closed when their jobs
+//! have ended. A file that fails ends the run, and the run says so.
+
+use std::path::PathBuf;
+
+use base::Stamp;
+use record::{FileHealth, JobIndex, Pace, ResultsFile, ResultsHand, Unwritten, Written};
+use workload::{Job, Plan};
+
+use crate::error::{Failed, Place};
+use crate::run::Options;
+use crate::stop::Stop;
+
+/// A file of a job that could not be read or written to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFault {
+    /// The job.
+    pub job: JobIndex,
+    /// When that was noticed, on the run's clock; `None` if only at its end.
+    pub at: Option<Stamp>,
+    /// Which file, how far it was, and what the system said.
+    pub text: String,
+}
+
+/// The results files of a run.
+pub(crate) struct Results {
+    files: Vec<OneFile>,
+    pace: Pace,
+}
+
+struct OneFile {
+    job: JobIndex,
+    section: String,
+    path: String,
+    file: ResultsFile,
+}
+
+/// A lane's hands on the results files, a place for each job of the plan.
+pub(crate) type Hands = Vec<Option<ResultsHand>>;
+
+impl Results {
+    /// Opens the files of a plan. A relative path begins at the folder of the workload file.
+    ///
+    /// # Errors
+    /// One cannot be opened.
+    pub(crate) fn open(
+        plan: &Plan,
+        options: &Options,
+        health: &FileHealth,
+    ) -> Result<(Results, Hands), Failed> {
+        let pace = if options.is_virtual { Pace::Virtual } else { Pace::Real };
+        let (mut files, mut hands) = (Vec::new(), Vec::new());
+        for (place, job) in plan.jobs.iter().enumerate() {
+            let Some(path) = &job.results else {
+                hands.push(None);
+                continue;
+            };
+            let file = ResultsFile::create(&options.folder.join(path), pace, health.clone());
+            let (file, hand) = file.map_err(|error| cannot_open(job, path, error))?;
+            let (job, section) = (JobIndex(place as u16), job.name.clone());
+            files.push(OneFile { job, section, path: path.clone(), file });
+            hands.push(Some(hand));
+        }
+        Ok((Results { files, pace }, hands))
+    }
+
+    /// Waits until every file is written and closed. Returns what was wrong with them.
+    pub(crate) fn finish(self, stop: &Stop) -> Vec<FileFault> {
+        let Results { files, pace } = self;
+        let faults = files.into_iter().filter_map(|file| file.finish(stop));
+        // In virtual time no instant of the machine's clock is one of the run's.
+        faults
+            .map(|fault| FileFault { at: fault.at.filter(|_| pace == Pace::Real), ..fault })
+            .collect()
+    }
+}
+
+impl OneFile {
+    fn finish(self, stop: &Stop) -> Option<FileFault> {
+        let OneFile { job, section, path, file } = self;
+        let Written { bytes, lines, failure } = file.finish(|| !stop.is_at_once());
+        let Unwritten { at, cause } = failure?;
+        let line = lines + 1;
+        let text = format!(
+            "the results file `{path}` of [{section}] could not be written: {cause}, in line \
+             {line} after {bytes} bytes"
+        );
+        Some(FileFault { job, at, text })
+    }
+}
+
+fn cannot_open(job: &Job, path: &str, error: std::io::Error) -> Failed {
+    let place = Place { section: job.name.clone(), statement: None, span: job.span };
+    Failed::File { place, path: PathBuf::from(path), error }
+}
