@@ -115,7 +115,6 @@ fn options(is_virtual: bool) -> Options {
         spin: false,
         is_virtual,
         loaded: false,
-        folder: std::path::PathBuf::new(),
         started: WallTime::EPOCH,
         folder: PathBuf::new(),
     }

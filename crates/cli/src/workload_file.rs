@@ -18,7 +18,7 @@ pub(crate) struct WorkloadFile {
     /// The file's text, for complaints about its statements.
     pub(crate) source: Source,
     /// Where the files are that it names.
-    pub(crate) folder: Beside,
+    pub(crate) folder: PathBuf,
     /// What it asks for.
     pub(crate) plan: Plan,
 }
@@ -76,7 +76,7 @@ fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
             if !odd.is_empty() {
                 Complaint::about(&source, &odd).print();
             }
-            Ok(WorkloadFile { source, folder, plan })
+            Ok(WorkloadFile { source, folder: folder.0, plan })
         }
         None => Err(Complaint::about(&source, &diagnostics)),
     }

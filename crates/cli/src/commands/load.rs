@@ -26,7 +26,6 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
         spin: false,
         is_virtual: false,
         loaded: false,
-        folder: std::path::PathBuf::new(),
         started: WallTime::now(),
         folder: file.folder.clone(),
     };

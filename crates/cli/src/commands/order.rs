@@ -23,7 +23,7 @@ pub(crate) fn order(
     Order {
         plan: file.plan.clone(),
         target: file.target(),
-        options: Options { folder: file.folder.0.clone(), ..options },
+        options,
         record,
         op_log: None,
         workload: file_name(path),
@@ -46,7 +46,6 @@ pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Co
         spin: args.spin,
         is_virtual: args.is_virtual,
         loaded: args.loaded,
-        folder: PathBuf::new(),
         started: if args.is_virtual { WallTime::EPOCH } else { WallTime::now() },
         folder: file.folder.clone(),
     })
