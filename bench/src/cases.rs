@@ -205,7 +205,7 @@ fn header(plan: &Plan, is_virtual: bool) -> Header {
         name: job.name.clone(),
         model: job.model().to_owned(),
         arrival: job.arrival().map(str::to_owned),
-        offered_per_s: job.offered_per_s(),
+        offered_per_s: job.offered_per_s(plan.warmup, plan.duration),
         connections_asked: None,
         statements: vec![String::new(); job.statements.len()],
     });

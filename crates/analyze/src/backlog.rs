@@ -8,8 +8,12 @@
 //! block means rises beyond chance, it rises by more than matters, and by more than a queue moves
 //! at random. Neighbouring blocks of a busy queue resemble each other, so that the first alone
 //! would often be fooled.
+//!
+//! Where the rate varies by intent, so does the number of requests that are open, however fast each
+//! of them is answered: by Little's law it is the rate times the response time. A backlog that
+//! grows with its rate counts only as far as it grows beyond it.
 
-use workload::{Job, Schedule};
+use workload::{Arrival, Job, Schedule};
 
 /// How the backlog of a job developed over the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,33 +56,83 @@ const MATERIAL_COUNT: f64 = 10.0;
 /// arrivals and of departures are both n, times b for bursts). This many times √(n b) is more.
 const RANDOM_WALK: f64 = 2.0;
 
+/// A rate below this part of the mean counts as this part of it: what is left open when hardly
+/// anything arrives any more says nothing of the rate.
+const LOWEST_RATE: f64 = 0.1;
+
 /// The trend of the backlog at the ends of the window's intervals. `None` if there are too few.
 pub(crate) fn trend(backlog: &[f64]) -> Option<Trend> {
-    if backlog.len() < INTERVALS {
+    block_means(backlog).map(|means| line(&means))
+}
+
+/// The same where the rate varies: the trend of the backlog, or of what it would be if requests had
+/// come at the mean rate all the time and were answered as fast, whichever grows less. `arrivals`
+/// are those of the same intervals and of all before.
+pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Trend> {
+    let as_it_was = trend(backlog)?;
+    let rates = rates_of_the_open(backlog, arrivals);
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let lowest = mean * LOWEST_RATE;
+    let at_mean_rate: Vec<f64> = block_means(backlog)?
+        .iter()
+        .zip(block_means(&rates)?)
+        .map(|(backlog, rate)| backlog * mean / rate.max(lowest).max(f64::MIN_POSITIVE))
+        .collect();
+    let at_mean_rate = line(&at_mean_rate);
+    Some(if as_it_was.growth < at_mean_rate.growth { as_it_was } else { at_mean_rate })
+}
+
+/// The rate at which the requests that are open at the end of each interval came: that of the last
+/// so many intervals as a request takes on average, by Little's law.
+fn rates_of_the_open(backlog: &[f64], arrivals: &[f64]) -> Vec<f64> {
+    let first = arrivals.len() - backlog.len();
+    let came: f64 = arrivals[first..].iter().sum();
+    let takes = (backlog.iter().sum::<f64>() / came.max(1.0)).max(1.0);
+    let by_then: Vec<f64> = std::iter::once(0.0)
+        .chain(arrivals.iter().scan(0.0, |sum, arrivals| {
+            *sum += arrivals;
+            Some(*sum)
+        }))
+        .collect();
+    let by = |t: f64| {
+        let whole = t.max(0.0) as usize;
+        by_then[whole] + arrivals.get(whole).unwrap_or(&0.0) * (t.max(0.0) - whole as f64)
+    };
+    (first + 1..=arrivals.len())
+        .map(|end| (by_then[end] - by(end as f64 - takes)) / takes)
+        .collect()
+}
+
+/// The means of the blocks of a window. `None` if it has too few intervals.
+fn block_means(intervals: &[f64]) -> Option<Vec<f64>> {
+    if intervals.len() < INTERVALS {
         return None;
     }
-    let blocks = backlog.len().min(BLOCKS);
-    let bound = |block: usize| block * backlog.len() / blocks;
-    let means: Vec<f64> = (0..blocks)
-        .map(|block| {
-            let part = &backlog[bound(block)..bound(block + 1)];
-            part.iter().sum::<f64>() / part.len() as f64
-        })
-        .collect();
-    let n = blocks as f64;
+    let blocks = intervals.len().min(BLOCKS);
+    let bound = |block: usize| block * intervals.len() / blocks;
+    let mean = |block: usize| {
+        let part = &intervals[bound(block)..bound(block + 1)];
+        part.iter().sum::<f64>() / part.len() as f64
+    };
+    Some((0..blocks).map(mean).collect())
+}
+
+/// A straight line through the means of blocks.
+fn line(means: &[f64]) -> Trend {
+    let n = means.len() as f64;
     let center = (n - 1.0) / 2.0;
     let mean = means.iter().sum::<f64>() / n;
-    let places = || (0..blocks).map(|block| block as f64 - center);
+    let places = || (0..means.len()).map(|block| block as f64 - center);
     let squares: f64 = places().map(|x| x * x).sum();
-    let slope = places().zip(&means).map(|(x, y)| x * (y - mean)).sum::<f64>() / squares;
-    let residuals: f64 = places().zip(&means).map(|(x, y)| (y - mean - slope * x).powi(2)).sum();
+    let slope = places().zip(means).map(|(x, y)| x * (y - mean)).sum::<f64>() / squares;
+    let residuals: f64 = places().zip(means).map(|(x, y)| (y - mean - slope * x).powi(2)).sum();
     let error = (residuals / (n - 2.0) / squares).sqrt();
     let t = match slope {
         0.0 => 0.0,
         // A perfect line is not chance; a number that can be written down says so as well.
         slope => (slope / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
     };
-    Some(Trend { growth: slope * n, t, limit: SIGNIFICANT[blocks - INTERVALS] })
+    Trend { growth: slope * n, t, limit: SIGNIFICANT[means.len() - INTERVALS] }
 }
 
 /// The t of a perfect line.
@@ -88,8 +142,19 @@ impl Arrivals {
     /// The arrivals of a job that had so many in the window.
     pub(crate) fn of(job: &Job, requests: u64) -> Arrivals {
         let burst = match job.arrivals() {
-            Some((Schedule::Poisson(_), batch)) => batch,
-            Some((Schedule::Uniform(_) | Schedule::Every(_), _)) | None => 1,
+            Some((
+                Schedule::Poisson(_)
+                | Schedule::Varying { arrival: Arrival::Poisson, .. }
+                | Schedule::Recorded(_),
+                batch,
+            )) => batch,
+            Some((
+                Schedule::Uniform(_)
+                | Schedule::Every(_)
+                | Schedule::Varying { arrival: Arrival::Uniform, .. },
+                _,
+            ))
+            | None => 1,
         };
         Arrivals { requests, burst }
     }
@@ -123,14 +188,14 @@ mod tests {
         Arrivals { requests, burst: 1 }
     }
 
-    fn line(intervals: u32, per_interval: f64) -> Trend {
+    fn rise(intervals: u32, per_interval: f64) -> Trend {
         let backlog: Vec<f64> = (0..intervals).map(|n| f64::from(n) * per_interval).collect();
         trend(&backlog).unwrap()
     }
 
     #[test]
     fn a_growth_counts_when_it_is_more_than_half_a_percent_of_the_requests() {
-        let overload = line(60, 20.0);
+        let overload = rise(60, 20.0);
         assert!((overload.growth - 1_200.0).abs() < 1.0, "{overload:?}");
         assert!(overload.exceeds_capacity(arrivals(239_000)));
         assert!(!overload.exceeds_capacity(arrivals(241_000)));
@@ -138,13 +203,13 @@ mod tests {
 
     #[test]
     fn a_growth_counts_when_it_is_more_than_ten_requests() {
-        assert!(line(60, 10.1 / 60.0).exceeds_capacity(arrivals(20)));
-        assert!(!line(60, 9.9 / 60.0).exceeds_capacity(arrivals(20)));
+        assert!(rise(60, 10.1 / 60.0).exceeds_capacity(arrivals(20)));
+        assert!(!rise(60, 9.9 / 60.0).exceeds_capacity(arrivals(20)));
     }
 
     #[test]
     fn a_growth_counts_when_a_queue_does_not_move_as_far_by_chance() {
-        let growth = |requests| line(60, requests / 60.0);
+        let growth = |requests| rise(60, requests / 60.0);
         assert!(growth(202.0).exceeds_capacity(arrivals(10_000)));
         assert!(!growth(198.0).exceeds_capacity(arrivals(10_000)));
         let bursts = Arrivals { requests: 10_000, burst: 25 };
@@ -181,8 +246,8 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_window_needs_a_straighter_line() {
-        let limits = [5, 6, 7, 8, 9, 10, 60].map(|intervals| line(intervals, 1.0).limit);
+    fn a_shorter_window_needs_a_straighter_rise() {
+        let limits = [5, 6, 7, 8, 9, 10, 60].map(|intervals| rise(intervals, 1.0).limit);
         assert_eq!(limits, [10.21, 7.17, 5.89, 5.21, 4.79, 4.5, 4.5]);
     }
 
@@ -190,5 +255,31 @@ mod tests {
     fn a_constant_backlog_does_not_grow_and_a_short_window_says_nothing() {
         assert_eq!(trend(&[5.0; 60]), Some(Trend { growth: 0.0, t: 0.0, limit: 4.5 }));
         assert_eq!(trend(&[5.0; 4]), None);
+    }
+
+    /// Requests that take half a minute at a rate that rises all the time.
+    #[test]
+    fn a_backlog_that_grows_as_its_rate_does_is_no_overload() {
+        let arrivals: Vec<f64> = (0..60).map(|n| 100.0 + 10.0 * f64::from(n)).collect();
+        let backlog: Vec<f64> = arrivals.iter().map(|rate| 30.0 * rate).collect();
+        let requests = Arrivals { requests: arrivals.iter().sum::<f64>() as u64, burst: 1 };
+        assert!(trend(&backlog).unwrap().exceeds_capacity(requests));
+        assert!(!trend_of_varying(&backlog, &arrivals).unwrap().exceeds_capacity(requests));
+    }
+
+    /// A server that answers 250 requests per second, at a rate that rises to 690.
+    #[test]
+    fn a_backlog_that_grows_beyond_its_rate_is_one() {
+        let arrivals: Vec<f64> = (0..60).map(|n| 100.0 + 10.0 * f64::from(n)).collect();
+        let over = |backlog: f64, rate: &f64| Some((backlog + rate - 250.0).max(0.0));
+        let backlog: Vec<f64> = arrivals
+            .iter()
+            .scan(0.0, |open, rate| {
+                *open = over(*open, rate)?;
+                Some(*open)
+            })
+            .collect();
+        let requests = Arrivals { requests: arrivals.iter().sum::<f64>() as u64, burst: 1 };
+        assert!(trend_of_varying(&backlog, &arrivals).unwrap().exceeds_capacity(requests));
     }
 }

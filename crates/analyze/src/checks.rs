@@ -6,7 +6,7 @@ use base::units::grouped;
 use base::{Code, Nanos};
 use record::{Counts, EventKind, Kind};
 
-use crate::backlog::{Arrivals, INTERVALS, Trend, trend};
+use crate::backlog::{Arrivals, INTERVALS, Trend, trend, trend_of_varying};
 use crate::check::{Check, Status, Verdict};
 use crate::evidence::{Evidence, HowEnded, JobEvidence, Step};
 
@@ -29,6 +29,15 @@ pub(crate) struct Findings<'a> {
     pub(crate) evidence: &'a Evidence,
     /// One per job.
     pub(crate) counts: Vec<Counts>,
+}
+
+/// What happened at the ends of some intervals.
+#[derive(Default)]
+struct Backlog {
+    /// Requests that had come due and not ended.
+    open: Vec<f64>,
+    /// Requests that came due in each of these intervals and in all before.
+    arrivals: Vec<f64>,
 }
 
 impl<'a> Findings<'a> {
@@ -114,8 +123,19 @@ impl<'a> Findings<'a> {
     /// How the backlog of a job developed; `None` if it has no schedule or the window is too
     /// short.
     pub(crate) fn trend(&self, place: usize) -> Option<Trend> {
-        let job = self.evidence.jobs.get(place).filter(|_| self.has_schedule(place))?;
-        trend(&self.backlog(job))
+        let job = self.evidence.jobs.get(place)?;
+        let (schedule, _) = self.evidence.plan.jobs[place].arrivals()?;
+        let Backlog { open, arrivals } = self.backlog(job);
+        match schedule.varies() {
+            true => trend_of_varying(&open, &arrivals),
+            false => trend(&open),
+        }
+    }
+
+    /// Requests per second that the schedule of a job offers in the window.
+    pub(crate) fn offered_per_s(&self, place: usize) -> Option<f64> {
+        let (from, until) = (self.evidence.steps.warmup(), self.evidence.end());
+        self.evidence.plan.offered_per_s(place, from, Some(until))
     }
 
     /// Whether requests of the job arrive whether or not it answers.
@@ -131,25 +151,28 @@ impl<'a> Findings<'a> {
 
     /// Requests that had come due and not ended, at the end of each step of the window in which the
     /// job's schedule lasted: behind its last arrival a backlog that grew all the time shrinks.
-    fn backlog(&self, job: &JobEvidence) -> Vec<f64> {
+    fn backlog(&self, job: &JobEvidence) -> Backlog {
         let window = self.evidence.steps.window();
         let mut open = 0i64;
-        let mut backlog = Vec::new();
+        let mut backlog = Backlog::default();
         let (mut began, mut lasted) = (false, 0);
         for (place, step) in job.range(0..window.end).enumerate() {
             let ended = step.ends.completed + step.ends.errors + step.counts.balance.rejected();
             open += step.counts.arrivals as i64 - ended as i64;
+            backlog.arrivals.push(step.counts.arrivals as f64);
             if place < window.start {
                 continue;
             }
             let arrives = step.counts.arrivals > 0;
             began |= arrives || open > 0;
             if began {
-                backlog.push(open as f64);
+                backlog.open.push(open as f64);
             }
-            lasted = if arrives { backlog.len() } else { lasted };
+            lasted = if arrives { backlog.open.len() } else { lasted };
         }
-        backlog.truncate(lasted);
+        let behind = backlog.open.len() - lasted;
+        backlog.open.truncate(lasted);
+        backlog.arrivals.truncate(backlog.arrivals.len() - behind);
         backlog
     }
 

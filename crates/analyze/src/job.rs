@@ -19,7 +19,8 @@ pub struct JobSummary {
     pub model: &'static str,
     /// The word for its arrival process; `None` for a closed job.
     pub arrival: Option<&'static str>,
-    /// Requests per second that its schedule offers; `None` for a closed job.
+    /// Requests per second that its schedule offers, on average where they vary; `None` for a
+    /// closed job.
     pub offered_per_s: Option<f64>,
     /// By intended start in the window.
     pub counts: Counts,
@@ -93,7 +94,7 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
         name: plan.name.clone(),
         model: evidence.plan.leader(place).model(),
         arrival: evidence.plan.leader(place).arrival(),
-        offered_per_s: evidence.plan.offered_per_s(place),
+        offered_per_s: findings.offered_per_s(place),
         counts,
         throughput_per_s,
         rows_per_s: per_s(ends.rows),

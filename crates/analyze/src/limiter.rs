@@ -49,8 +49,8 @@ pub(crate) fn name(findings: &Findings<'_>) -> Limiter {
     if let Some(because) = why_unknown(findings) {
         return Limiter { component: Component::Unknown, because, evidence: Vec::new() };
     }
-    let jobs = &findings.evidence.plan.jobs;
-    let offered: f64 = jobs.iter().filter_map(|job| job.offered_per_s()).sum();
+    let jobs = 0..findings.evidence.jobs.len();
+    let offered: f64 = jobs.filter_map(|place| findings.offered_per_s(place)).sum();
     Limiter {
         component: Component::NotSaturated,
         because: "every open job was answered at the rate at which requests arrived".to_owned(),

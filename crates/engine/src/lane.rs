@@ -13,7 +13,7 @@ use base::{Clock, Nanos, Placeholders, Stamp, WallTime};
 use driver::{Driver, Error, Work};
 use record::{EventKind, FileHealth, Grid, JobIndex, Ledger, Outcome, Outlet};
 use rt::{Rt, Task, Timer};
-use workload::{Generator, Job, Pacing, Plan, Schedule};
+use workload::{Generator, Job, Pacing, Plan};
 
 use crate::client::Client;
 use crate::crew::{Crew, prepare};
@@ -498,7 +498,7 @@ fn crew<D: Driver>(
     let results = RefCell::new(results.collect());
     let index = JobIndex(place as u16);
     let gate = times(common, share, index, job).map(|times| {
-        let (_, batch) = job.arrivals().unwrap_or((Schedule::Every(Nanos(1)), 1));
+        let batch = job.arrivals().map_or(1, |(_, batch)| batch);
         let limit = crate::opening::queue_limit(job);
         let settings = Settings { job: index, batch, limit, zero };
         let feeds = std::mem::take(&mut feeds);

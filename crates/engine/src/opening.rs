@@ -59,7 +59,7 @@ pub fn connections_asked(plan: &Plan, job: &Job) -> u32 {
         Pacing::Queue { workers, .. } => workers,
         Pacing::Part { .. } => 0,
         Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
-            let per_s = job.offered_per_s().unwrap_or(0.0);
+            let per_s = job.highest_per_s().unwrap_or(0.0);
             let by_littles_law = (per_s * EXPECTED_RESPONSE.as_secs_f64()).ceil() as u32;
             let asked = plan.connections.unwrap_or(by_littles_law.max(FEWEST_CONNECTIONS));
             asked.clamp(1, plan.max_connections.max(1))

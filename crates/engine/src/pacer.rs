@@ -1,11 +1,13 @@
 //! When arrivals fall: a pure function of the plan and its seed.
 //!
 //! A pacer knows neither the clock nor any answer, so it cannot be influenced by them. Poisson
-//! arrivals are unit exponentials, added up and divided by the rate; the n-th even arrival is
-//! computed from n, never from the one before.
+//! arrivals are unit exponentials, added up and divided by the rate, or taken through the inverse
+//! of a cumulative rate that varies; the n-th even arrival is computed from n, never from the one
+//! before.
 
-use base::{Nanos, Seed, Stream};
-use workload::{Job, Schedule};
+use base::{Nanos, Rate, Seed, Stream};
+use workload::shape::{Expected, Inverse, Recorded};
+use workload::{Arrival as Process, Job, Schedule};
 
 use crate::feed::Input;
 
@@ -44,17 +46,53 @@ impl LogTimes {
 /// The arrivals of one job, or every so-manyth of them.
 #[derive(Clone, Debug)]
 pub struct Pacer {
-    schedule: Schedule,
+    course: Course,
     start: Nanos,
     end: Nanos,
     count: u64,
     share: Share,
     randomness: Stream,
     next_number: u64,
-    /// The sum of the unit exponentials so far.
-    elapsed: f64,
-    /// The time that stands for one of their units.
-    unit_ns: f64,
+}
+
+/// Where a schedule has come to.
+#[derive(Clone, Debug)]
+enum Course {
+    Poisson {
+        /// The sum of the unit exponentials so far.
+        elapsed: f64,
+        /// The time that stands for one of their units.
+        unit_ns: f64,
+    },
+    Uniform(Rate),
+    Every(Nanos),
+    VaryingPoisson {
+        /// The sum of the unit exponentials so far.
+        elapsed: Expected,
+        inverse: Inverse,
+    },
+    VaryingUniform(Inverse),
+    Recorded(Recorded),
+}
+
+impl Course {
+    fn new(schedule: &Schedule) -> Course {
+        match schedule {
+            Schedule::Poisson(rate) => {
+                Course::Poisson { elapsed: 0.0, unit_ns: 1e9 / rate.as_f64() }
+            }
+            Schedule::Uniform(rate) => Course::Uniform(*rate),
+            Schedule::Every(period) => Course::Every(*period),
+            Schedule::Varying { shape, arrival: Process::Poisson } => {
+                let inverse = Inverse::new(shape);
+                Course::VaryingPoisson { elapsed: Expected::default(), inverse }
+            }
+            Schedule::Varying { shape, arrival: Process::Uniform } => {
+                Course::VaryingUniform(Inverse::new(shape))
+            }
+            Schedule::Recorded(recorded) => Course::Recorded(recorded.clone()),
+        }
+    }
 }
 
 /// An arrival.
@@ -95,27 +133,32 @@ impl Pacer {
     pub fn new(job: &Job, seed: Seed, share: Share) -> Pacer {
         let (schedule, _) = job.arrivals().expect("a closed job has no schedule");
         Pacer {
-            schedule,
+            course: Course::new(schedule),
             start: job.start,
             end: job.stop.unwrap_or(Nanos::MAX),
             count: job.count.unwrap_or(u64::MAX),
             share,
             randomness: Stream::new(seed, &job.name, "arrival"),
             next_number: 0,
-            elapsed: 0.0,
-            unit_ns: 1e9 / schedule.per_s(),
         }
     }
 
-    /// When arrival number `n` falls after the job's start; called for n = 0, 1, 2, … in turn.
-    fn offset(&mut self, number: u64) -> Nanos {
-        match self.schedule {
-            Schedule::Poisson(_) => {
-                self.elapsed += self.randomness.draw(number).exponential();
-                Nanos((self.elapsed * self.unit_ns) as u64)
+    /// When arrival number `n` falls after the job's start, if it ever does; called for n = 0, 1,
+    /// 2, … in turn.
+    fn offset(&mut self, number: u64) -> Option<Nanos> {
+        match &mut self.course {
+            Course::Poisson { elapsed, unit_ns } => {
+                *elapsed += self.randomness.draw(number).exponential();
+                Some(Nanos((*elapsed * *unit_ns) as u64))
             }
-            Schedule::Uniform(rate) => rate.nth_uniform(number + 1),
-            Schedule::Every(period) => period * (number + 1),
+            Course::Uniform(rate) => Some(rate.nth_uniform(number + 1)),
+            Course::Every(period) => Some(*period * (number + 1)),
+            Course::VaryingPoisson { elapsed, inverse } => {
+                *elapsed += Expected::from_f64(self.randomness.draw(number).exponential());
+                inverse.at(*elapsed)
+            }
+            Course::VaryingUniform(inverse) => inverse.at(Expected::whole(number + 1)),
+            Course::Recorded(Recorded(times)) => times.get(number as usize).copied(),
         }
     }
 }
@@ -129,12 +172,13 @@ impl Iterator for Pacer {
             if number >= self.count {
                 return None;
             }
-            let at = self.start + self.offset(number);
+            let offset = self.offset(number);
             self.next_number += 1;
-            if at >= self.end {
+            let at = offset.map(|offset| self.start + offset).filter(|at| *at < self.end);
+            let Some(at) = at else {
                 self.count = 0;
                 return None;
-            }
+            };
             if self.share.has(number) {
                 return Some(Arrival { number, at });
             }
@@ -209,5 +253,124 @@ mod tests {
         pacer.next_number = u64::MAX - 1;
         assert_eq!(pacer.next(), None);
         assert_eq!(pacer.next(), None);
+    }
+
+    const SHAPES: [&str; 5] = [
+        "ramp(100, 5000, 60s)",
+        "ramp(3000, 0, 50s)",
+        "sine(1000, 1000, 20s)",
+        "steps(500 100 0 2000 700, 12s)",
+        "trace(rates 5 900, 20 2500, 20.5 100, 40 1500)",
+    ];
+
+    /// The arrivals of a minute, and how many are expected by each of them.
+    fn a_minute_of(shape: &str) -> Vec<(u64, f64)> {
+        let job = format!("rate = {shape}\nstop = 1m");
+        let text = format!("[read]\nquery = select 1\n{job}\n");
+        let (plan, _) = workload::plan(&text, &workload::Overrides::default());
+        let expected = match plan.expect("a plan").jobs[0].arrivals() {
+            Some((Schedule::Varying { shape, .. }, _)) => {
+                let shape = shape.clone();
+                move |at| shape.expected(at).as_f64()
+            }
+            other => panic!("{other:?}"),
+        };
+        pacer(&job).map(|arrival| (arrival.at.0, expected(arrival.at))).collect()
+    }
+
+    /// Poisson counts in 24 bins, by chi-square and bin by bin.
+    #[test]
+    fn arrivals_of_a_shape_fall_where_its_rate_says() {
+        for shape in SHAPES {
+            let arrivals = a_minute_of(shape);
+            let text = format!("[a]\nquery = select 1\nrate = {shape}\n");
+            let (plan, _) = workload::plan(&text, &workload::Overrides::default());
+            let job = &plan.expect("a plan").jobs[0];
+            let (mut chi_square, mut bins) = (0.0, 0);
+            for bin in 0..24_u64 {
+                let (from, until) = (Nanos(bin * 2_500_000_000), Nanos((bin + 1) * 2_500_000_000));
+                let count =
+                    arrivals.iter().filter(|(at, _)| (from.0..until.0).contains(at)).count();
+                let mean = job.offered_per_s(from, Some(until)).expect("a rate") * 2.5;
+                let off = count as f64 - mean;
+                assert!(off.abs() <= 5.0 * mean.sqrt() + 1e-9, "{shape} {bin}: {count} {mean}");
+                if mean > 5.0 {
+                    chi_square += off * off / mean;
+                    bins += 1;
+                }
+            }
+            let (mean, deviation) = (f64::from(bins), (2.0 * f64::from(bins)).sqrt());
+            assert!((chi_square - mean).abs() < 5.0 * deviation, "{shape}: {chi_square} of {bins}");
+        }
+    }
+
+    /// By the test of Kolmogorov and Smirnov, at a level of about one in a million.
+    #[test]
+    fn the_gaps_of_a_shape_are_unit_exponentials_of_expected_arrivals() {
+        for shape in SHAPES {
+            let arrivals = a_minute_of(shape);
+            let n = arrivals.len() as f64;
+            assert!(n > 39_000.0, "{shape}: {n}");
+            let expected = std::iter::once(0.0).chain(arrivals.iter().map(|(_, sum)| *sum));
+            let expected: Vec<f64> = expected.collect();
+            let mut gaps: Vec<f64> = expected.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            gaps.sort_by(f64::total_cmp);
+            let distance = gaps
+                .iter()
+                .enumerate()
+                .map(|(place, gap)| (1.0 - (-gap).exp() - place as f64 / n).abs())
+                .fold(0.0, f64::max);
+            assert!(distance * n.sqrt() < 2.7, "{shape}: {distance}");
+        }
+    }
+
+    #[test]
+    fn even_arrivals_of_a_shape_fall_when_the_next_one_is_expected() {
+        let uniform = |rate: &str, n| times(pacer(&format!("rate = {rate}\narrival = uniform")), n);
+        let seconds = |seconds: &[f64]| -> Vec<u64> {
+            seconds.iter().map(|second| (second * 1e9) as u64).collect()
+        };
+        assert_eq!(uniform("steps(2 0 4, 1s)\nstart = 1s", 4), seconds(&[1.5, 2.0, 3.25, 3.5]));
+        // Twice the time at a rate that rises from zero is four times as many.
+        assert_eq!(uniform("ramp(0, 8, 4s)", 18)[3], 2_000_000_000);
+        assert_eq!(uniform("ramp(0, 8, 4s)", 18)[15..], seconds(&[4.0, 4.125, 4.25]));
+        let periods = uniform("sine(3, 3, 1s)", 9);
+        for (n, at) in periods.iter().enumerate().skip(2).step_by(3) {
+            let end = (n as u64 + 1) / 3 * 1_000_000_000;
+            // The rate is zero at three quarters of a period.
+            assert!(end.abs_diff(*at) < 2, "{n}: {at}");
+        }
+    }
+
+    #[test]
+    fn recorded_arrivals_are_replayed_as_they_are() {
+        let recorded = "rate = trace(times 0 0.5 0.5 7)\nstart = 3s";
+        let expected = [3_000_000_000, 3_500_000_000, 3_500_000_000, 10_000_000_000];
+        assert_eq!(times(pacer(recorded), 9), expected);
+        assert_eq!(pacer(&format!("{recorded}\nstop = 10s")).count(), 3);
+        assert_eq!(pacer(&format!("{recorded}\ncount = 2")).count(), 2);
+    }
+
+    #[test]
+    fn a_schedule_ends_when_its_rate_is_zero_for_good() {
+        assert_eq!(pacer("rate = steps(10 0, 1s)\narrival = uniform").count(), 10);
+        let mut random = pacer("rate = ramp(100, 0, 1s)");
+        let last = random.by_ref().last().expect("arrivals").at;
+        assert!(last < Nanos::from_secs(1), "{last}");
+        assert_eq!(random.next(), None);
+    }
+
+    #[test]
+    fn the_schedule_of_a_shape_is_the_same_again_and_for_any_number_of_lanes() {
+        for shape in SHAPES {
+            let rate = format!("rate = {shape}");
+            let whole: Vec<Arrival> = pacer(&rate).take(20_001).collect();
+            assert_eq!(pacer(&rate).take(20_001).collect::<Vec<_>>(), whole);
+            let mut parts: Vec<Arrival> = (0..3)
+                .flat_map(|lane| shared(&rate, Share { lane, lanes: 3 }).take(6_667))
+                .collect();
+            parts.sort_by_key(|arrival| arrival.number);
+            assert_eq!(parts, whole, "{shape}");
+        }
     }
 }

@@ -272,7 +272,7 @@ fn header(order: &Order) -> Header {
         name: job.name.clone(),
         model: plan.leader(place).model().to_owned(),
         arrival: plan.leader(place).arrival().map(str::to_owned),
-        offered_per_s: plan.offered_per_s(place),
+        offered_per_s: plan.offered_per_s(place, plan.warmup, plan.duration),
         connections_asked: Some(engine::connections_asked(plan, job)),
         statements: job.statements.iter().map(|s| s.text(Placeholders::Question)).collect(),
     };

@@ -51,7 +51,8 @@ pub struct JobHeader {
     pub model: String,
     /// The word for its arrival process, if it has one: `poisson`, `uniform`.
     pub arrival: Option<String>,
-    /// Requests per second that it is meant to make, if it has a constant rate.
+    /// Requests per second that it is meant to make, on average where its rate varies; `None` where
+    /// that is not known beforehand.
     pub offered_per_s: Option<f64>,
     /// How many connections it was told to use, if it was.
     pub connections_asked: Option<u32>,

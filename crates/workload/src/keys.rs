@@ -122,7 +122,7 @@ impl Form {
         match self {
             Form::Duration => "duration".to_owned(),
             Form::Count => "whole number".to_owned(),
-            Form::Rate => "number per second".to_owned(),
+            Form::Rate => "number per second, or shape".to_owned(),
             Form::Choice(words) => words.join(" | "),
             Form::Statement => "statement".to_owned(),
             Form::Named => "NAME: EXPRESSION, …".to_owned(),
@@ -255,7 +255,7 @@ pub static ALL: &[Key] = &[
         place: Place::Global,
         repeatable: false,
         form: Form::Count,
-        default: "rate times 20 ms, at least 4",
+        default: "highest rate times 20 ms, at least 4",
         doc: "how many connections an open job opens before it starts",
         example: "connections = 64",
     },
@@ -466,7 +466,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Rate,
         default: "none",
-        doc: "arrivals per second, answered or not: Poisson from 1/s on, a timetable below",
+        doc: "arrivals per second: Poisson from 1/s on, a timetable below, or a shape",
         example: "rate = 3000",
     },
     Key {

@@ -25,19 +25,21 @@ pub mod plan;
 mod print;
 mod read;
 pub mod reference;
+pub mod shape;
 mod sink;
 mod wording;
 
 use base::Diagnostic;
 
 pub use base::Placeholders;
-pub use check::{Arrival, Overrides, check};
+pub use check::{Overrides, check};
 pub use expr::Expr;
 pub use folder::Folder;
 pub use generate::{Generator, RowGenerator};
 pub use plan::{
-    Column, Feed, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, Metric, OnDuplicate,
-    OnError, Pacing, Param, Piece, Plan, Portion, Retry, Schedule, Side, Slo, Statement, Statistic,
+    Arrival, Column, Feed, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, Metric,
+    OnDuplicate, OnError, Pacing, Param, Piece, Plan, Portion, Retry, Schedule, Side, Slo,
+    Statement, Statistic,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 

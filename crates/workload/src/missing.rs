@@ -63,16 +63,6 @@ pub(crate) const GENERATORS: &[Missing] = &[
     missing("null", "write the expression alone: no value is NULL"),
 ];
 
-const STEPS: &str = "write jobs with a `rate`, a `start` and a `stop` each";
-
-/// Rates that vary.
-pub(crate) const RATES: &[Missing] = &[
-    missing("ramp", STEPS),
-    missing("sine", STEPS),
-    missing("steps", STEPS),
-    missing("trace", STEPS),
-];
-
 fn find<'m>(list: &'m [Missing], name: &str) -> Option<&'m Missing> {
     list.iter().find(|missing| missing.name == name)
 }
@@ -98,14 +88,8 @@ pub(crate) fn generator(name: &str) -> bool {
     find(GENERATORS, name).is_some()
 }
 
-/// The function of a rate that varies, if the text is one.
-pub(crate) fn rate(text: &str) -> Option<&'static str> {
-    let name = text.split('(').next().unwrap_or_default().trim();
-    find(RATES, name).filter(|_| name.len() < text.len()).map(|rate| rate.name)
-}
-
 /// `X is not supported by this version of assay`, with what to do instead as its help. `what` is
-/// written as in the file: `[sweep]`, `ramp()`, or the name of a key.
+/// written as in the file: `[sweep]`, `uuid()`, or the name of a key.
 pub(crate) fn error(span: Option<Span>, what: &str) -> Diagnostic {
     Diagnostic { help: instead(what), ..wording::error(span, refusal(what)) }
 }
@@ -126,7 +110,7 @@ fn instead(what: &str) -> Option<String> {
         return list(SECTIONS, section.split([' ', ']']).next()?);
     }
     if let Some(function) = what.strip_suffix("()") {
-        return list(GENERATORS, function).or_else(|| list(RATES, function));
+        return list(GENERATORS, function);
     }
     list(KEYS, without_dialect(what))
 }
@@ -157,7 +141,6 @@ mod tests {
             named(KEYS, "", ""),
             named(KEYS, "", ".mysql"),
             named(GENERATORS, "", "()"),
-            named(RATES, "", "()"),
         ];
         for what in all.concat() {
             assert!(message(&what).contains("version of assay: "), "{}", message(&what));

@@ -8,6 +8,7 @@ use base::{Code, Endpoint, Nanos, Placeholders, Rate, Seed, Span, Target};
 
 use crate::expr::Expr;
 use crate::feed::Format;
+use crate::shape::{Recorded, Shape};
 
 /// A whole workload.
 #[derive(Clone, Debug, PartialEq)]
@@ -261,7 +262,7 @@ pub enum Pacing {
 }
 
 /// When arrivals fall after the job's start.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Schedule {
     /// A Poisson process: independent exponential gaps.
     Poisson(Rate),
@@ -269,6 +270,24 @@ pub enum Schedule {
     Uniform(Rate),
     /// Even gaps of exactly this length, the first after one of them.
     Every(Nanos),
+    /// A rate that varies.
+    Varying {
+        /// How.
+        shape: Shape,
+        /// A Poisson process of that rate; or its n-th arrival when n are expected.
+        arrival: Arrival,
+    },
+    /// These instants.
+    Recorded(Recorded),
+}
+
+/// How the arrivals of a rate are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// At random, independently of one another.
+    Poisson,
+    /// Evenly.
+    Uniform,
 }
 
 /// A statement of a job.
@@ -410,13 +429,13 @@ impl Plan {
     }
 
     /// The requests per second that the schedule offers a job; of a mix its parts have their
-    /// shares. `None` where no schedule says so.
-    pub fn offered_per_s(&self, place: usize) -> Option<f64> {
+    /// shares. Between two instants after time zero, as [`Job::offered_per_s`] has it.
+    pub fn offered_per_s(&self, place: usize, from: Nanos, until: Option<Nanos>) -> Option<f64> {
         let leader = self.leader(place);
         let all: u32 = leader.mix.iter().map(|portion| portion.weight).sum();
         let own = leader.mix.iter().find(|portion| portion.job == place);
         let share = own.map_or(1.0, |portion| f64::from(portion.weight) / f64::from(all));
-        leader.offered_per_s().map(|offered| offered * share)
+        leader.offered_per_s(from, until).map(|offered| offered * share)
     }
 }
 
@@ -487,35 +506,79 @@ impl Job {
     }
 
     /// When arrivals fall and how many requests each brings; `None` where no schedule says so.
-    pub fn arrivals(&self) -> Option<(Schedule, u32)> {
-        match self.pacing {
+    pub fn arrivals(&self) -> Option<(&Schedule, u32)> {
+        match &self.pacing {
             Pacing::Open { schedule, batch }
             | Pacing::Queue { schedule, batch, .. }
-            | Pacing::Timetable { schedule, batch } => Some((schedule, batch)),
+            | Pacing::Timetable { schedule, batch } => Some((schedule, *batch)),
             Pacing::Closed { .. } | Pacing::Replay | Pacing::Part { .. } => None,
         }
     }
 
-    /// The word for the arrival process in records and reports; `None` for a closed job.
+    /// The word for the arrival process in records and reports; `None` where there is none: for a
+    /// closed job, and for recorded instants.
     pub fn arrival(&self) -> Option<&'static str> {
-        self.arrivals().map(|(schedule, _)| match schedule {
-            Schedule::Poisson(_) => "poisson",
-            Schedule::Uniform(_) | Schedule::Every(_) => "uniform",
+        self.arrivals().and_then(|(schedule, _)| match schedule {
+            Schedule::Poisson(_) | Schedule::Varying { arrival: Arrival::Poisson, .. } => {
+                Some("poisson")
+            }
+            Schedule::Uniform(_)
+            | Schedule::Every(_)
+            | Schedule::Varying { arrival: Arrival::Uniform, .. } => Some("uniform"),
+            Schedule::Recorded(_) => None,
         })
     }
 
-    /// Requests per second that the schedule offers; `None` for a closed job.
-    pub fn offered_per_s(&self) -> Option<f64> {
-        self.arrivals().map(|(schedule, batch)| schedule.per_s() * f64::from(batch))
+    /// Requests per second that the schedule offers while it lasts between two instants after time
+    /// zero; `None` for a closed job, and for a rate that varies if the part has no end or no
+    /// length.
+    pub fn offered_per_s(&self, from: Nanos, until: Option<Nanos>) -> Option<f64> {
+        let (schedule, batch) = self.arrivals()?;
+        let from = from.saturating_sub(self.start);
+        let until = until.into_iter().chain(self.stop).min();
+        let until = until.map(|until| until.saturating_sub(self.start));
+        Some(schedule.mean_per_s(from, until)? * f64::from(batch))
+    }
+
+    /// The most requests per second that the schedule offers at any time; `None` for a closed job.
+    pub fn highest_per_s(&self) -> Option<f64> {
+        self.arrivals().map(|(schedule, batch)| schedule.highest_per_s() * f64::from(batch))
     }
 }
 
 impl Schedule {
-    /// Arrivals per second.
-    pub fn per_s(self) -> f64 {
+    /// Arrivals per second between two instants after the job's start, on average.
+    fn mean_per_s(&self, from: Nanos, until: Option<Nanos>) -> Option<f64> {
+        let mean = |arrivals: &dyn Fn(Nanos) -> f64| {
+            let until = until.filter(|until| *until > from)?;
+            Some((arrivals(until) - arrivals(from)) / (until.saturating_sub(from)).as_secs_f64())
+        };
+        match self {
+            Schedule::Poisson(_) | Schedule::Uniform(_) | Schedule::Every(_) => {
+                Some(self.highest_per_s())
+            }
+            Schedule::Varying { shape, .. } => mean(&|t| shape.expected(t).as_f64()),
+            Schedule::Recorded(recorded) => mean(&|t| recorded.before(t) as f64),
+        }
+    }
+
+    /// Arrivals per second: of a rate that varies the highest, of recorded instants those of the
+    /// busiest second.
+    pub fn highest_per_s(&self) -> f64 {
         match self {
             Schedule::Poisson(rate) | Schedule::Uniform(rate) => rate.as_f64(),
             Schedule::Every(period) => 1.0 / period.as_secs_f64(),
+            Schedule::Varying { shape, .. } => shape.highest().as_f64(),
+            Schedule::Recorded(recorded) => recorded.busiest_second() as f64,
+        }
+    }
+
+    /// Whether there is a different number of arrivals in one second than in another by intent, not
+    /// by chance.
+    pub fn varies(&self) -> bool {
+        match self {
+            Schedule::Poisson(_) | Schedule::Uniform(_) | Schedule::Every(_) => false,
+            Schedule::Varying { .. } | Schedule::Recorded(_) => true,
         }
     }
 }

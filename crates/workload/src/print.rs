@@ -13,9 +13,10 @@ use crate::expr::{Expr, Node, text};
 use crate::feed::Format;
 use crate::generate::{Family, Uniform};
 use crate::plan::{
-    FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, OnDuplicate, OnError, Pacing, Piece,
-    Plan, Schedule,
+    Arrival, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, OnDuplicate, OnError,
+    Pacing, Piece, Plan, Schedule,
 };
+use crate::shape::Recorded;
 
 impl Plan {
     /// The plan as a workload file. A password in the target's URL is left out.
@@ -282,25 +283,54 @@ impl Job {
 
 impl Schedule {
     /// The keys of a schedule; a timetable has no `arrival`.
-    fn print(self, with_arrival: bool, out: &mut Page) {
-        let (rate, arrival) = match self {
+    fn print(&self, with_arrival: bool, out: &mut Page) {
+        let arrival = match self {
             Schedule::Every(period) => return out.key("every", period),
-            Schedule::Poisson(rate) => (rate, "poisson"),
-            Schedule::Uniform(rate) => (rate, "uniform"),
+            Schedule::Recorded(recorded) => return out.key("rate", recorded),
+            Schedule::Poisson(rate) => {
+                out.key("rate", rate.to_decimal());
+                Arrival::Poisson
+            }
+            Schedule::Uniform(rate) => {
+                out.key("rate", rate.to_decimal());
+                Arrival::Uniform
+            }
+            Schedule::Varying { shape, arrival } => {
+                out.key("rate", shape);
+                *arrival
+            }
         };
-        out.key("rate", rate.to_decimal());
         if with_arrival {
-            out.key("arrival", arrival);
+            out.key("arrival", arrival.word());
         }
     }
 
-    fn words(self, batch: u32) -> String {
+    fn words(&self, batch: u32) -> String {
         let requests =
             if batch == 1 { String::new() } else { format!(" of {batch} requests each") };
         match self {
             Schedule::Poisson(rate) => format!("{rate} Poisson arrivals{requests}"),
             Schedule::Uniform(rate) => format!("{rate} uniform arrivals{requests}"),
             Schedule::Every(period) => format!("one arrival each {period}{requests}"),
+            Schedule::Varying { shape, arrival } => {
+                let kind = match arrival {
+                    Arrival::Poisson => "Poisson",
+                    Arrival::Uniform => "uniform",
+                };
+                format!("{kind} arrivals{requests}, {}", shape.words())
+            }
+            Schedule::Recorded(Recorded(times)) => {
+                format!("{} recorded arrivals{requests}", times.len())
+            }
+        }
+    }
+}
+
+impl Arrival {
+    fn word(self) -> &'static str {
+        match self {
+            Arrival::Poisson => "poisson",
+            Arrival::Uniform => "uniform",
         }
     }
 }

@@ -171,11 +171,10 @@ fn missing() -> String {
     format!(
         "\n## Not in this version\n\n\
          Sections: {}. Keys: {}, and keys for one database such as `query.mysql`. \
-         Generators: {}. Rates that vary: {}.\n",
+         Generators: {}.\n",
         list(missing::SECTIONS),
         list(missing::KEYS),
-        list(missing::GENERATORS),
-        list(missing::RATES)
+        list(missing::GENERATORS)
     )
 }
 
@@ -232,6 +231,24 @@ run. `count` counts arrivals (batches), in a closed job requests, in a replay li
 
 A section with `mix` has a pacing and no statements: each of its requests is one of the sections that
 it names, drawn by weight. A section that only a mix names has no pacing and does not run alone.
+
+A rate may vary with the time since the job's start. Such a rate is never a timetable; its uniform
+arrivals come when the next whole one is expected.
+
+| rate | arrivals per second |
+| --- | --- |
+| `ramp(100, 5000, 60s)` | from the first to the second within the span, then the second |
+| `sine(1000, 500, 60s)` | mean + amplitude · sin(2πt/period), the amplitude at most the mean |
+| `steps(100 200 400, 10s)` | one after the other, each for the span, the last one for good |
+| `trace(FILE)` | lines of a time and the rate from then on; before the first there are none |
+| `trace(FILE)` | lines of a time alone: arrivals that are replayed as they were |
+
+Rates may be zero and have nine decimals. A list is written out, or a range: `1..128 x2` is
+1 2 4 … 128, `10..100 +10` is 10 20 30 … 100. The times of a trace are seconds since the job's
+start, in order; a comma or blanks stand before the rate. Lines that begin with `#` or `;` and blank
+ones do not count. The file is looked for beside the workload file; a name with blanks stands in
+quotes. A short trace may stand in the call: `trace(times 0.5 1.25 7)`,
+`trace(rates 0 100, 10 200)`. Recorded times have no `arrival`.
 ";
 
 const STATEMENTS: &str = r"
@@ -306,7 +323,8 @@ const UNITS: &str = r"
 Durations have the units `ns`, `us`, `ms`, `s`, `m`, `h` and `d`, also together: `1m30s`. Numbers
 may end with `k` (1,000) or `M` (1,000,000). Rates are per second, above one in a year and at most
 10,000,000, which is also the most requests per second of all jobs together. A file has at most
-64 MiB, 10,000 sections and 200,000 keys; a statement at most 65,535 values; a request or a row at
+64 MiB, 10,000 sections and 200,000 keys, a list 10,000 numbers, all traces together 60 MiB; a
+statement at most 65,535 values; a request or a row at
 most 256 MiB.
 ";
 

@@ -266,7 +266,8 @@ fn one_worker() -> Twins<impl Fn(u64) -> Plan + Sync> {
     Twins {
         config: exponential(20_000, None),
         plan: move |seed| {
-            let pacing = Pacing::Queue { schedule, batch: 1, workers: 1, limit: 100_000 };
+            let pacing =
+                Pacing::Queue { schedule: schedule.clone(), batch: 1, workers: 1, limit: 100_000 };
             plan(pacing, 1.0, 5.0, seed)
         },
         threads: 1,

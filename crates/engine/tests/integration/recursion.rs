@@ -54,8 +54,8 @@ impl System {
     fn new(plan: &Plan, config: &Config, think_s: f64) -> System {
         let job = &plan.jobs[usize::from(JOB.0)];
         let (source, workers) = match &job.pacing {
-            Pacing::Open { schedule, .. } => (source_of(*schedule), None),
-            Pacing::Queue { schedule, workers, .. } => (source_of(*schedule), Some(*workers)),
+            Pacing::Open { schedule, .. } => (source_of(schedule), None),
+            Pacing::Queue { schedule, workers, .. } => (source_of(schedule), Some(*workers)),
             Pacing::Closed { clients, .. } => {
                 (Source::Thinking { clients: *clients, mean_s: think_s }, None)
             }
@@ -159,10 +159,13 @@ impl Source {
     }
 }
 
-fn source_of(schedule: Schedule) -> Source {
+fn source_of(schedule: &Schedule) -> Source {
     match schedule {
-        Schedule::Poisson(_) => Source::Poisson(schedule.per_s()),
-        Schedule::Uniform(_) | Schedule::Every(_) => Source::Even(schedule.per_s()),
+        Schedule::Poisson(rate) => Source::Poisson(rate.as_f64()),
+        Schedule::Uniform(_) | Schedule::Every(_) => Source::Even(schedule.highest_per_s()),
+        Schedule::Varying { .. } | Schedule::Recorded(_) => {
+            panic!("the recursion knows constant rates only")
+        }
     }
 }
 

@@ -90,7 +90,6 @@ pub(crate) fn virtually(threads: u16) -> Options {
         spin: false,
         is_virtual: true,
         loaded: false,
-        folder: std::path::PathBuf::new(),
         started: WallTime::EPOCH,
         folder: std::path::PathBuf::new(),
     }

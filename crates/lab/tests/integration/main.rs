@@ -8,3 +8,4 @@ mod damaged;
 mod early;
 mod killed;
 mod support;
+mod varying;

@@ -55,7 +55,7 @@ pub(crate) fn header(workload: &str) -> Header {
         name: job.name.clone(),
         model: job.model().to_owned(),
         arrival: job.arrival().map(str::to_owned),
-        offered_per_s: job.offered_per_s(),
+        offered_per_s: job.offered_per_s(plan.warmup, plan.duration),
         connections_asked: None,
         statements: job.statements.iter().map(|_| "select 1".to_owned()).collect(),
     };

@@ -129,8 +129,11 @@ fn headline(view: &View, job: &JobSummary, pacing: &Pacing) -> String {
     let balance = &job.counts.balance;
     let load = match pacing {
         Pacing::Open { schedule, .. } | Pacing::Queue { schedule, .. } => {
-            let offered = job.offered_per_s.unwrap_or_else(|| schedule.per_s());
-            format!("offered {}, {achieved}", rate(offered))
+            let mean = if schedule.varies() { " on average" } else { "" };
+            match job.offered_per_s {
+                Some(offered) => format!("offered {}{mean}, {achieved}", rate(offered)),
+                None => achieved,
+            }
         }
         Pacing::Timetable { .. } | Pacing::Replay => {
             let (done, due) = (grouped(balance.completed()), grouped(balance.scheduled()));

@@ -3,7 +3,8 @@
 use analyze::{Distribution, JobSummary, Probe, Quantile};
 use base::units::grouped;
 use record::Kind;
-use workload::{Job, Pacing, Schedule};
+use workload::shape::Recorded;
+use workload::{Arrival, Job, Pacing, Schedule};
 
 use crate::number::{NONE, bytes, count, percent, rate, span, time};
 use crate::number::{significant, trimmed};
@@ -54,7 +55,7 @@ fn model(job: &JobSummary, pacing: &Pacing) -> String {
     let mut words = vec![match pacing {
         Pacing::Open { schedule, batch }
         | Pacing::Timetable { schedule, batch }
-        | Pacing::Queue { schedule, batch, .. } => arrivals(*schedule, *batch),
+        | Pacing::Queue { schedule, batch, .. } => arrivals(schedule, *batch),
         Pacing::Closed { clients, .. } => count(u64::from(*clients), "client"),
         Pacing::Replay => "the times of a log".to_owned(),
         Pacing::Part { section, .. } => format!("[{section}] as a part of a mix"),
@@ -77,11 +78,19 @@ fn model(job: &JobSummary, pacing: &Pacing) -> String {
     format!("{}: {}", job.model, words.join(", "))
 }
 
-fn arrivals(schedule: Schedule, batch: u32) -> String {
+fn arrivals(schedule: &Schedule, batch: u32) -> String {
     let arrivals = match schedule {
         Schedule::Poisson(arrivals) => format!("Poisson arrivals at {}", rate(arrivals.as_f64())),
         Schedule::Uniform(arrivals) => format!("uniform arrivals at {}", rate(arrivals.as_f64())),
-        Schedule::Every(period) => format!("every {}", span(period)),
+        Schedule::Every(period) => format!("every {}", span(*period)),
+        Schedule::Varying { shape, arrival } => {
+            let kind = match arrival {
+                Arrival::Poisson => "Poisson",
+                Arrival::Uniform => "uniform",
+            };
+            format!("{kind} arrivals, {}", shape.words())
+        }
+        Schedule::Recorded(Recorded(times)) => count(times.len() as u64, "recorded arrival"),
     };
     match batch {
         1 => arrivals,

@@ -21,6 +21,11 @@ impl<'f> Checker<'f> {
     /// The text of a file that a key names.
     pub(super) fn text_of(&mut self, entry: &'f Entry<'f>) -> Option<Aside> {
         let name = self.file_name(entry)?;
+        self.text_named(entry, name)
+    }
+
+    /// The text of the file with this name, which is a part of a key's value.
+    pub(super) fn text_named(&mut self, entry: &'f Entry<'f>, name: String) -> Option<Aside> {
         let named_at = entry.value().span();
         let bytes = match self.folder.read(&name, LARGEST_FILE as u64) {
             Ok(bytes) => bytes,

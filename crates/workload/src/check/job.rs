@@ -256,7 +256,7 @@ impl<'f> Checker<'f> {
 
     /// Warns of a timetable whose first time is behind the end.
     fn first_arrival(&mut self, job: &Job, fields: &Fields<'f>, duration: Option<Nanos>) {
-        let Some((Schedule::Every(period), _)) = job.arrivals() else { return };
+        let Some((&Schedule::Every(period), _)) = job.arrivals() else { return };
         let end = job.stop.or(duration).filter(|end| job.start < *end);
         if let (Some(entry), Some(end)) = (fields.one("every"), end)
             && job.start + period >= end
@@ -272,12 +272,12 @@ impl<'f> Checker<'f> {
     /// Complains about requests that come faster than any generator sends them.
     fn total_load(&mut self, job: &Job, fields: &Fields<'f>) {
         let most = Rate::HIGHEST as f64;
-        if job.arrivals().is_some_and(|(schedule, _)| schedule.per_s() > most) {
+        if job.arrivals().is_some_and(|(schedule, _)| schedule.highest_per_s() > most) {
             // That the rate alone is too high has been said.
             return;
         }
         let before = self.offered_per_s;
-        self.offered_per_s += job.offered_per_s().unwrap_or(0.0);
+        self.offered_per_s += job.highest_per_s().unwrap_or(0.0);
         let culprit = ["batch-size", "rate", "every"].into_iter().find_map(|key| fields.one(key));
         let Some(entry) = culprit.filter(|_| before <= most && self.offered_per_s > most) else {
             return;

@@ -14,6 +14,7 @@ mod fixed;
 mod foreign;
 mod global;
 mod job;
+mod list;
 mod load;
 mod mix;
 mod named;
@@ -21,7 +22,9 @@ mod pacing;
 mod params;
 mod scan;
 mod section;
+mod shape;
 mod statement;
+mod trace;
 mod value;
 
 use std::collections::BTreeMap;
@@ -31,7 +34,7 @@ use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
 
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
-use crate::plan::{Plan, Portion};
+use crate::plan::{Arrival, Plan, Portion};
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
 use crate::wording;
@@ -54,15 +57,6 @@ pub struct Overrides {
     pub seed: Option<Seed>,
     /// `--url`
     pub target: Option<Target>,
-}
-
-/// How the arrivals of a rate are spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
-    /// At random, independently of one another.
-    Poisson,
-    /// Evenly.
-    Uniform,
 }
 
 /// Makes the plan of a file. There is a plan exactly when there is no error, neither here nor in
@@ -99,6 +93,7 @@ fn check_as_given(
         parts: 0,
         offered_per_s: 0.0,
         results_files: Vec::new(),
+        traced: 0,
     };
     let plan = checker.plan();
     let sound = checker.sink.errors() == 0 && file.errors() == 0;
@@ -120,10 +115,12 @@ struct Checker<'f> {
     seed: Seed,
     /// How many parts the expressions of the plan have so far.
     parts: usize,
-    /// The requests per second of the jobs so far.
+    /// The most requests per second of the jobs so far.
     offered_per_s: f64,
     /// The results files of the jobs so far, with the names of these.
     results_files: Vec<(String, PathBuf)>,
+    /// How many bytes the traces so far have in the printed plan.
+    traced: usize,
 }
 
 /// How many values, operators and calls all expressions of a file may have together.

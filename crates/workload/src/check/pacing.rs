@@ -4,10 +4,10 @@ use base::{Diagnostic, Nanos, Rate};
 
 use super::fields::Fields;
 use super::global::MOST_CONNECTIONS;
-use super::{Arrival, Checker};
+use super::{Checker, shape};
 use crate::expr::{Compiled, Constant, Expr, Refused, Type, Variables, compile, parse_all};
 use crate::keys::Owner;
-use crate::plan::{Pacing, Schedule};
+use crate::plan::{Arrival, Pacing, Schedule};
 use crate::read::{Entry, Excerpt};
 use crate::wording::quoted;
 
@@ -84,6 +84,9 @@ impl<'f> Checker<'f> {
     fn schedule(&mut self, fields: &Fields<'f>) -> Option<(Schedule, bool)> {
         let arrivals = [Arrival::Poisson, Arrival::Uniform];
         let written = self.choice(fields, Owner::Job, "arrival", arrivals);
+        if let Some(entry) = fields.one("rate").filter(|entry| shape::is_call(entry.value())) {
+            return Some((self.varying(entry, fields.one("arrival"), written)?, false));
+        }
         let rate = self.rate(fields, "rate")?;
         let timetable = rate.as_f64() < 1.0 && written.is_none();
         let overriding = self.overrides.arrival.filter(|_| !timetable);

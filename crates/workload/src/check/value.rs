@@ -10,7 +10,6 @@ use super::Checker;
 use super::fields::Fields;
 use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
 use crate::keys::{self, Form, Owner};
-use crate::missing;
 use crate::read::{Entry, Excerpt, Passage, PassageBuilder};
 use crate::wording::{enumeration, nearest, quoted};
 
@@ -166,13 +165,6 @@ impl<'f> Checker<'f> {
 
     /// Events per second.
     pub(super) fn rate(&mut self, fields: &Fields<'f>, name: &str) -> Option<Rate> {
-        let entry = fields.one(name)?;
-        let text = entry.value().text();
-        if let Some(function) = missing::rate(text) {
-            let what = format!("{function}()");
-            self.sink.error(|| missing::error(entry.value().span(), &what));
-            return None;
-        }
         self.read(fields, name, |text| Rate::parse(text).map_err(|error| error.to_string()))
     }
 

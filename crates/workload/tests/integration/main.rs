@@ -10,6 +10,7 @@ mod mutation;
 mod overrides;
 mod pacing;
 mod plans;
+mod rates;
 mod requests;
 mod round_trip;
 mod sections;

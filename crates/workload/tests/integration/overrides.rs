@@ -191,7 +191,11 @@ fn the_arrival_is_replaced_where_there_is_traffic() {
     let overrides = |arrival| Overrides { arrival: Some(arrival), ..Overrides::default() };
     let schedules = |arrival| -> Vec<Schedule> {
         let plan = plan_with(&overrides(arrival), FILE);
-        plan.jobs.iter().filter_map(|job| job.arrivals()).map(|(schedule, _)| schedule).collect()
+        plan.jobs
+            .iter()
+            .filter_map(|job| job.arrivals())
+            .map(|(schedule, _)| schedule.clone())
+            .collect()
     };
     let (fast, slow) = (Rate::parse("100").unwrap(), Rate::parse("0.5").unwrap());
     assert_eq!(

@@ -76,7 +76,7 @@ fn defaults_are_those_of_the_table() {
 fn a_parameter_keeps_every_digit() {
     let read = |params: &str, rate: &str| {
         let text = format!("[params]\n{params}\n[job]\nquery = select 1\nrate = {rate}\n");
-        plan(&text).jobs[0].arrivals().unwrap().0
+        plan(&text).jobs[0].arrivals().unwrap().0.clone()
     };
     let rate = |text| Schedule::Uniform(Rate::parse(text).unwrap());
     assert_eq!(read("r = 0.01", "${r}"), rate("0.01"));

@@ -1,5 +1,7 @@
 //! A printed plan is a workload file whose plan is the same, generator by generator.
 
+use std::collections::BTreeMap;
+
 use base::{Severity, Value, Values, WallTime};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,7 +22,7 @@ proptest! {
 
     #[test]
     fn a_printed_plan_reads_as_the_same_plan(text in file()) {
-        let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
+        let (plan, diagnostics) = workload::plan_in(&text, &Overrides::default(), &traces());
         let Some(plan) = plan else {
             // Constants can overflow, divisors be zero, and spliced texts can hold quotes; nothing
             // else is wrong with these files.
@@ -29,6 +31,7 @@ proptest! {
                 "divides by zero",
                 "can be zero",
                 "no longer one statement",
+                "beside a trace of times",
             ];
             let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
             for diagnostic in errors {
@@ -51,6 +54,15 @@ proptest! {
             prop_assert_eq!(rows(one), rows(other));
         }
     }
+}
+
+/// The files that the generated ones name.
+fn traces() -> BTreeMap<String, Vec<u8>> {
+    let files = [
+        ("arrivals.txt", "# seconds\r\n0.5\n\n1.25\n1.25\n 2e1 \n"),
+        ("rates.csv", "0, 100\n10,0\n20 16.7\n"),
+    ];
+    files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
 }
 
 fn requests(job: &workload::Job) -> (Vec<Value>, usize) {
@@ -192,11 +204,31 @@ fn literal() -> impl Strategy<Value = String> {
 }
 
 fn pacing() -> impl Strategy<Value = String> {
-    let rate = select(vec!["1", "0.01", "3000", "16.7", "${p_real}", "123.456789012345678"]);
+    let rate = select(vec![
+        "1",
+        "0.01",
+        "3000",
+        "16.7",
+        "${p_real}",
+        "123.456789012345678",
+        "ramp(0, ${p_int}k, ${p_span})",
+        "ramp(16.7, 0.000000001, 1ns)",
+        "sine(${p_int}, ${p_real}, 1h1s)",
+        "steps(1..128 x2, 10s)",
+        "steps(10..100 +10 ,1m)",
+        "steps(0 0.5 3, 1ms)",
+        "trace(arrivals.txt)",
+        "trace('rates.csv')",
+        "trace(rates 0.000000001 0, 1e3 16.7)",
+    ]);
+    let arrival_of_times =
+        select(vec!["trace(times 0 0 1.000000001 7)", "trace(\"arrivals.txt\")"])
+            .prop_map(|rate| format!("rate = {rate}\n"));
     let arrival = select(vec!["", "arrival = poisson\n", "arrival = uniform\n"]);
     let rated = (rate, arrival, 1..50_u32).prop_map(|(rate, arrival, batch)| {
         format!("rate = {rate}\n{arrival}batch-size = {batch}\n")
     });
+    let rated = prop_oneof![9 => rated, 1 => arrival_of_times].boxed();
     prop_oneof![
         rated.clone(),
         rated.prop_map(|rated| format!("{rated}queue-depth = 4\nqueue-limit = 1k\n")),

@@ -355,22 +355,6 @@ error: `uuid()` is not supported by this version of assay: use `text(36)`
   |                  ^^^^
 "#,
     );
-    check(
-        r#"
-[read]
-query = select 1
-rate = ramp(1, 100, 60s)
-"#,
-        r#"
-error: `ramp()` is not supported by this version of assay
- --> mail.ini:3:8
-  |
-3 | rate = ramp(1, 100, 60s)
-  |        ^^^^^^^^^^^^^^^^^
-  |
-  = help: write jobs with a `rate`, a `start` and a `stop` each
-"#,
-    );
 }
 
 #[test]

@@ -1,0 +1,128 @@
+//! Rates that vary, from the workload file to the verdict, in virtual time.
+
+use std::sync::Arc;
+
+use analyze::{Evidence, Summary};
+use base::{Target, WallTime};
+use engine::{Options, Silence, Stop};
+use lab::{Order, run};
+use record::Kind;
+
+use crate::support::{Place, check, plan, read};
+
+/// A server that answers 200 requests per second.
+const SINGLE: &str = "sim:mm1?service=5ms";
+
+/// A server that answers any number of requests, each in a second.
+const PARALLEL: &str = "sim:mmc?service=1s&servers=unlimited";
+
+fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summary) {
+    let text = format!(
+        "duration = 20s\ndrain = 1m\nseed = {seed}\n[read]\nquery = select 1\nrate = {rate}\n"
+    );
+    let place = Place::new();
+    let options = Options {
+        threads,
+        cpus: Vec::new(),
+        spin: false,
+        is_virtual: true,
+        loaded: false,
+        started: WallTime::EPOCH,
+    };
+    let order = Order {
+        plan: plan(&text),
+        target: Target::parse(target).unwrap(),
+        options,
+        record: place.record(),
+        workload: "shop.ini".to_owned(),
+        command: "assay run shop.ini".to_owned(),
+        version: "0.1.0".to_owned(),
+        stop: Stop::default(),
+    };
+    run(order, Arc::new(Silence), |_| {}).unwrap();
+    read(&place.record())
+}
+
+/// All checks pass, whatever the seed.
+fn never_alarms(rate: &str, target: &str) {
+    for seed in 0..200 {
+        let (_, summary) = measure(rate, seed, 1, target);
+        for check in &summary.verdict.checks {
+            assert_eq!(check.status.name(), "pass", "{rate} {seed}: {check:?}");
+        }
+    }
+}
+
+#[test]
+fn a_ramp_below_the_capacity_raises_no_alarm() {
+    never_alarms("ramp(10, 150, 20s)", SINGLE);
+    never_alarms("ramp(150, 0, 20s)\nconcurrency = 1", SINGLE);
+}
+
+#[test]
+fn a_sine_below_the_capacity_raises_no_alarm() {
+    never_alarms("sine(90, 60, 8s)", SINGLE);
+    never_alarms("sine(75, 75, 70s)\nconcurrency = 1", SINGLE);
+}
+
+#[test]
+fn steps_below_the_capacity_raise_no_alarm() {
+    never_alarms("steps(20 60 0 150, 5s)", SINGLE);
+    never_alarms("trace(rates 1 30, 7 140, 18 3)", SINGLE);
+}
+
+/// As many requests are open as arrive in a second: more and more, and none waits.
+#[test]
+fn a_rising_rate_at_a_slow_server_with_room_for_it_raises_no_alarm() {
+    never_alarms("ramp(50, 400, 20s)", PARALLEL);
+    never_alarms("steps(20 60 180 400, 5s)", PARALLEL);
+}
+
+#[test]
+fn an_overload_at_the_end_of_a_ramp_is_noticed() {
+    for seed in 0..20 {
+        let (_, summary) = measure("ramp(150, 350, 20s)", seed, 1, SINGLE);
+        let (status, explain) = check(&summary, "backlog");
+        assert_eq!(status, "suspect", "{seed}: {explain}");
+        assert!(summary.jobs[0].exceeds_capacity);
+    }
+}
+
+/// 218 requests more arrive around the peak than can be answered; they are gone by the end.
+#[test]
+fn an_overload_in_the_peak_of_a_sine_is_a_wait_and_no_growth() {
+    for seed in 0..20 {
+        let (evidence, summary) = measure("sine(150, 100, 20s)\nconcurrency = 1", seed, 1, SINGLE);
+        let (status, explain) = check(&summary, "backlog");
+        assert_eq!(status, "pass", "{seed}: {explain}");
+        let waits = evidence.jobs[0].histogram(Kind::Wait).unwrap();
+        let longest = waits.max() as f64 / 1e9;
+        assert!((0.5..2.5).contains(&longest), "{seed}: {longest} s");
+    }
+}
+
+#[test]
+fn what_is_offered_is_the_mean_of_the_window() {
+    let (evidence, summary) = measure("ramp(0, 100, 10s)", 1, 1, SINGLE);
+    let offered = summary.jobs[0].offered_per_s.unwrap();
+    let end = evidence.end().as_secs_f64();
+    let expected = (500.0 + (end - 10.0) * 100.0) / end;
+    assert!((offered - expected).abs() < 1e-6, "{offered} {expected}");
+    let achieved = summary.jobs[0].throughput_per_s.unwrap();
+    assert!((achieved - offered).abs() < 5.0 * (1_500.0_f64).sqrt() / 20.0, "{achieved}");
+    let (_, recorded) = measure("trace(times 0 0.5 0.5 19)", 1, 1, SINGLE);
+    assert_eq!(recorded.jobs[0].counts.arrivals, 4);
+    assert_eq!(recorded.jobs[0].arrival, None);
+}
+
+#[test]
+fn three_threads_measure_the_same_arrivals() {
+    for rate in ["ramp(10, 150, 20s)", "sine(90, 90, 8s)", "trace(times 0 0.5 0.5 1 2 2 2 9)"] {
+        let [one, three] = [1, 3].map(|threads| {
+            let (evidence, _) = measure(rate, 7, threads, PARALLEL);
+            let steps = evidence.jobs[0].steps.iter();
+            steps.map(|step| step.counts.arrivals).collect::<Vec<_>>()
+        });
+        assert_eq!(one, three, "{rate}");
+    }
+}

@@ -1,0 +1,176 @@
+//! By when are so many arrivals expected? Asked for more and more, it remembers where it was.
+
+use base::Nanos;
+
+use super::stretch::Stretch;
+use super::{Expected, Level, Shape};
+
+/// The inverse of a shape's cumulative rate, for numbers that never fall. An answer costs a few
+/// operations, allocates nothing, and goes on where the last one was.
+#[derive(Clone, Debug)]
+pub struct Inverse {
+    shape: Shape,
+    place: Place,
+    last: Nanos,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    /// In a part of a shape.
+    Stretch(Part),
+    /// In a period of a sine.
+    Wave(Wave),
+}
+
+/// A part of a shape, and what is expected around it.
+#[derive(Clone, Debug)]
+struct Part {
+    number: usize,
+    stretch: Stretch,
+    /// By its beginning.
+    before: Expected,
+    /// By its end.
+    after: Expected,
+}
+
+impl Inverse {
+    /// The inverse for a shape.
+    pub fn new(shape: &Shape) -> Inverse {
+        let place = match shape {
+            Shape::Sine { mean, amplitude, period } => {
+                Place::Wave(Wave::new(*mean, *amplitude, *period))
+            }
+            Shape::Ramp { .. } | Shape::Steps { .. } | Shape::Trace(_) => {
+                let first = shape.stretch(0).expect("a shape has a beginning");
+                Place::Stretch(Part::new(0, first, Expected::default()))
+            }
+        };
+        Inverse { shape: shape.clone(), place, last: Nanos::ZERO }
+    }
+
+    /// The first instant after the job's start by which so many arrivals are expected, rounded
+    /// down; `None` if there are never so many. To be asked for no fewer than the last time.
+    #[inline]
+    pub fn at(&mut self, arrivals: Expected) -> Option<Nanos> {
+        let at = match &mut self.place {
+            Place::Stretch(part) => part.at(&self.shape, arrivals)?,
+            Place::Wave(wave) => wave.at(arrivals),
+        };
+        // What doubles cannot tell apart must not come out in another order.
+        self.last = self.last.max(at);
+        Some(self.last)
+    }
+}
+
+impl Part {
+    fn new(number: usize, stretch: Stretch, before: Expected) -> Part {
+        Part { number, stretch, before, after: before + stretch.all() }
+    }
+
+    #[inline]
+    fn at(&mut self, shape: &Shape, arrivals: Expected) -> Option<Nanos> {
+        while arrivals > self.after {
+            let number = self.number + 1;
+            *self = Part::new(number, shape.stretch(number)?, self.after);
+        }
+        let inside = Expected(arrivals.0.saturating_sub(self.before.0));
+        Some(self.stretch.start + self.stretch.reaches(inside))
+    }
+}
+
+/// How many rounds the search for an instant of a sine may take. Each at least halves the part of a
+/// period in which it lies, and a period has fewer than 2⁶⁴ nanoseconds.
+const ROUNDS: u32 = 64;
+
+/// How near two rounds must come to each other, in nanoseconds.
+const NEAR: f64 = 0.25;
+
+/// A sine around its mean, in one of its periods. Rates are billionths of an arrival per second,
+/// times nanoseconds, and so their products multiples of 10⁻¹⁸ arrivals.
+#[derive(Clone, Debug)]
+pub(super) struct Wave {
+    mean: f64,
+    amplitude: f64,
+    length: f64,
+    period: Nanos,
+    /// What is expected in a period.
+    all: u128,
+    /// The number of the period that it was in.
+    number: u128,
+    /// When in it, and what was expected by then.
+    last: (f64, f64),
+}
+
+impl Wave {
+    /// At its start.
+    pub(super) fn new(mean: Level, amplitude: Level, period: Nanos) -> Wave {
+        Wave {
+            mean: mean.0 as f64,
+            amplitude: amplitude.0 as f64,
+            length: period.0 as f64,
+            period,
+            all: u128::from(mean.0) * u128::from(period.0),
+            number: 0,
+            last: (0.0, 0.0),
+        }
+    }
+
+    #[inline]
+    fn at(&mut self, arrivals: Expected) -> Nanos {
+        let passed = arrivals.0 - self.all * self.number;
+        let inside = if passed < self.all {
+            passed
+        } else {
+            self.number = arrivals.0 / self.all;
+            self.last = (0.0, 0.0);
+            arrivals.0 % self.all
+        };
+        let start = u128::from(self.period.0) * self.number;
+        let phase = self.reaches(inside as f64);
+        Nanos(u64::try_from(start).unwrap_or(u64::MAX)) + Nanos(phase as u64)
+    }
+
+    /// What is expected from the beginning of a period to an instant in it.
+    pub(super) fn expected(&self, t: f64) -> f64 {
+        let sine = libm::sin(std::f64::consts::PI * t / self.length);
+        // 1 − cos(2x) as 2 sin²(x), which does not cancel.
+        self.mean * t + self.swing() * sine * sine
+    }
+
+    /// How much more than its mean a sine brings by the middle of its period.
+    fn swing(&self) -> f64 {
+        self.amplitude * self.length / std::f64::consts::PI
+    }
+
+    fn rate(&self, t: f64) -> f64 {
+        self.mean + self.amplitude * libm::sin(std::f64::consts::TAU * t / self.length)
+    }
+
+    /// When in a period so many arrivals are expected: Newton's method, kept between an instant
+    /// that is too early and one that is too late by halving.
+    fn reaches(&mut self, arrivals: f64) -> f64 {
+        let (then, expected_then) = self.last;
+        let mut early = then.max((arrivals - self.swing()) / self.mean);
+        let mut late = (arrivals / self.mean).min(self.length).max(early);
+        let mut t = then + (arrivals - expected_then) / self.rate(then).max(self.mean / 64.0);
+        if t < early || t > late {
+            t = (early + late) / 2.0;
+        }
+        for _ in 0..ROUNDS {
+            let error = self.expected(t) - arrivals;
+            *(if error > 0.0 { &mut late } else { &mut early }) = t;
+            let mut next = t - error / self.rate(t);
+            // Also when the rate is zero and the step no number.
+            if !(early..=late).contains(&next) {
+                next = (early + late) / 2.0;
+            }
+            let step = (next - t).abs();
+            t = next;
+            if step < NEAR {
+                break;
+            }
+        }
+        self.last = (t, arrivals);
+        t
+    }
+}
