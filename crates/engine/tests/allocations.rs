@@ -24,6 +24,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 fn main() {
     let tests: [(&str, fn()); 4] = [
         ("open and queued requests", invariant_3_open_and_queued_requests_allocate_nothing),
+        ("requests at a rate that varies", invariant_3_requests_at_a_varying_rate_allocate_nothing),
         ("closed requests", invariant_3_closed_requests_allocate_nothing),
         ("requests in real time", invariant_3_requests_in_real_time_allocate_nothing),
         ("requests with an op-log", invariant_3_requests_with_an_op_log_allocate_nothing),
@@ -62,7 +63,6 @@ fn count_logged<D: Driver>(
         cpus: Vec::new(),
         spin: false,
         is_virtual,
-        loaded: false,
         folder: std::path::PathBuf::new(),
         started: base::WallTime::EPOCH,
         folder: std::path::PathBuf::new(),
@@ -119,6 +119,22 @@ fn invariant_3_open_and_queued_requests_allocate_nothing() {
         let (many, same) = counts(40_000);
         assert!((few, many) == (79_999, 159_999), "{few} {many}");
         assert_eq!(same, allocations, "{more}");
+    }
+}
+
+fn invariant_3_requests_at_a_varying_rate_allocate_nothing() {
+    for shape in ["ramp(LOW, HIGH, 4s)", "sine(HIGH, LOW, 1s)", "steps(LOW HIGH 0 LOW, 1s)"] {
+        let counts = |low: u32| {
+            let high = (2 * low).to_string();
+            let rate = shape.replace("LOW", &low.to_string()).replace("HIGH", &high);
+            let plan = plan(&format!("rate = {rate}\narrival = uniform\n{STATEMENTS}"));
+            count(&plan, server(plan.seed), true)
+        };
+        counts(1_000);
+        let (few, allocations) = counts(10_000);
+        let (many, same) = counts(20_000);
+        assert!(few > 30_000 && many > 2 * few - 5, "{few} {many}");
+        assert_eq!(same, allocations, "{shape}");
     }
 }
 

@@ -18,7 +18,8 @@ fn a_section_that_only_a_mix_names_does_not_run_alone() {
     assert!(matches!(plan.jobs[1].pacing, Pacing::Part { of: 0, .. }));
     assert!(matches!(plan.jobs[3].pacing, Pacing::Closed { clients: 2, .. }));
     assert_eq!(plan.leader(2).name, "oltp");
-    let offered: Vec<Option<f64>> = (0..4).map(|place| plan.offered_per_s(place)).collect();
+    let offered: Vec<Option<f64>> =
+        (0..4).map(|place| plan.offered_per_s(place, base::Nanos::ZERO, None)).collect();
     assert_eq!(offered, [Some(100.0), Some(80.0), Some(20.0), None]);
 }
 

@@ -9,8 +9,8 @@ use workload::{Arrival, Overrides, Pacing, Schedule};
 use crate::{check, render};
 
 fn level(text: &str) -> Level {
-    let number = units::parse_decimal(text).unwrap();
-    Level::from_billionths(number.digits * 10u64.pow(9 - number.scale)).unwrap()
+    let number = units::parse_decimal(text).expect("a number");
+    Level::from_billionths(number.digits * 10u64.pow(9 - number.scale)).expect("a rate")
 }
 
 fn levels(text: &str) -> std::sync::Arc<[Level]> {
