@@ -22,7 +22,7 @@ use workload::{Overrides, Pacing, Plan, Schedule};
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 fn main() {
-    let tests: [(&str, fn()); 4] = [
+    let tests: [(&str, fn()); 5] = [
         ("open and queued requests", invariant_3_open_and_queued_requests_allocate_nothing),
         ("requests at a rate that varies", invariant_3_requests_at_a_varying_rate_allocate_nothing),
         ("closed requests", invariant_3_closed_requests_allocate_nothing),
@@ -63,7 +63,6 @@ fn count_logged<D: Driver>(
         cpus: Vec::new(),
         spin: false,
         is_virtual,
-        folder: std::path::PathBuf::new(),
         started: base::WallTime::EPOCH,
         folder: std::path::PathBuf::new(),
     };
