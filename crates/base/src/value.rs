@@ -1,5 +1,7 @@
 //! The parameters of statements: values, and the buffer they are made in.
 
+use std::ops::Range;
+
 /// A parameter of a statement. Texts live in the [`Values`] that holds the value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
@@ -18,6 +20,13 @@ pub enum Value {
 pub struct Text {
     start: u32,
     end: u32,
+}
+
+impl Text {
+    /// The bytes of the buffer that it takes.
+    pub fn bytes(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 /// How parameters are written in a statement's text.
@@ -68,6 +77,14 @@ impl Values {
     pub fn text(&mut self, write: impl FnOnce(&mut String)) -> Text {
         let start = self.buffer.len();
         write(&mut self.buffer);
+        self.text_since(start)
+    }
+
+    /// All that was written into the buffer since it had so many bytes, as one text.
+    ///
+    /// # Panics
+    /// If the buffer outgrows 4 GiB, which the limits on text lengths exclude.
+    pub fn text_since(&self, start: usize) -> Text {
         let limit = "texts of one request stay below 4 GiB";
         Text {
             start: u32::try_from(start).expect(limit),
@@ -82,7 +99,7 @@ impl Values {
 
     /// The text that lies at `text`.
     pub fn resolve(&self, text: Text) -> &str {
-        &self.buffer[text.start as usize..text.end as usize]
+        &self.buffer[text.bytes()]
     }
 
     /// How many bytes the texts take together.
@@ -110,6 +127,8 @@ mod tests {
             })
             .collect();
         assert_eq!(texts, ["first", "second"]);
+        let both = values.text_since(0);
+        assert_eq!((both.bytes(), values.resolve(both)), (0..11, "firstsecond"));
         values.clear();
         assert!(values.items().is_empty());
         assert_eq!(values.text_bytes(), 0);

@@ -63,6 +63,7 @@ fn count_logged<D: Driver>(
         cpus: Vec::new(),
         spin: false,
         is_virtual,
+        loaded: false,
         started: base::WallTime::EPOCH,
         folder: std::path::PathBuf::new(),
     };

@@ -46,22 +46,7 @@ pub(crate) const KEYS: &[Missing] = &[
 ];
 
 /// Generators.
-pub(crate) const GENERATORS: &[Missing] = &[
-    missing("pareto", "use `exp(mean)`"),
-    missing("hotspot", "use `zipf(lo, hi)`"),
-    missing("latest", "use `zipf(lo, hi)`"),
-    missing("nurand", "use `zipf(lo, hi)`"),
-    missing("client", "use `uniform(1, n)`"),
-    missing("digits", "use `uniform(lo, hi)`"),
-    missing("hex", "use `text(n)`"),
-    missing("uuid", "use `text(36)`"),
-    missing("weighted", "use `pick(a, a, a, b)`"),
-    missing("json", "use `text(n)`"),
-    missing("point", "use two columns with `uniform(lo, hi)`"),
-    missing("polygon", "use columns with `uniform(lo, hi)`"),
-    missing("csv", "use `pick(a, b, …)`"),
-    missing("null", "write the expression alone: no value is NULL"),
-];
+pub(crate) const GENERATORS: &[Missing] = &[missing("csv", "use `pick(a, b, …)`")];
 
 fn find<'m>(list: &'m [Missing], name: &str) -> Option<&'m Missing> {
     list.iter().find(|missing| missing.name == name)

@@ -9,7 +9,7 @@ use std::fmt::{Display, Write as _};
 use base::Code;
 
 use crate::check;
-use crate::expr::{Expr, Node, text};
+use crate::expr::{Expr, Node, is_name, text};
 use crate::feed::Format;
 use crate::generate::{Family, Uniform};
 use crate::plan::{
@@ -431,39 +431,68 @@ fn print_call(family: &Family, lets: &[Let], out: &mut String) {
         print_node(node, lets, &mut out);
         out
     };
-    let call = match family {
-        Family::Uniform(uniform) => {
-            let (lo, hi) = match uniform {
-                Uniform::Ints(ints) => {
-                    let (lo, hi) = ints.ends();
-                    (lo.to_string(), hi.to_string())
-                }
-                Uniform::Durations(ints) => {
-                    let (lo, hi) = ints.ends();
-                    (text::duration(lo), text::duration(hi))
-                }
-                Uniform::Reals(lo, hi) => (text::real(*lo), text::real(*hi)),
-                Uniform::Computed(ends) => (node(&ends.0), node(&ends.1)),
-            };
-            format!("uniform({lo}, {hi})")
-        }
+    let arguments = match family {
+        Family::Uniform(uniform) => uniform_ends(uniform, node),
         Family::Zipf(zipf) => {
             let (lo, hi, s) = zipf.arguments();
-            format!("zipf({lo}, {hi}, s={})", text::real(s))
+            vec![lo.to_string(), hi.to_string(), format!("s={}", text::real(s))]
         }
-        Family::Exponential(mean) => format!("exp({})", node(mean)),
-        Family::Normal(mean, deviation) => format!("normal({}, {})", node(mean), node(deviation)),
-        Family::Row => "row()".to_owned(),
-        Family::Sequence(start) => format!("sequence({start})"),
-        Family::Permute(permute) => format!("permute({})", permute.limit()),
-        Family::Text(lo, None) => format!("text({})", node(lo)),
-        Family::Text(lo, Some(hi)) => format!("text({}, {})", node(lo), node(hi)),
-        Family::Pick(values) => {
-            let values: Vec<String> = values.iter().map(node).collect();
-            format!("pick({})", values.join(", "))
+        Family::Exponential(only) | Family::Timestamp(only) | Family::Hex(only) => vec![node(only)],
+        Family::Normal(mean, deviation) => vec![node(mean), node(deviation)],
+        Family::Pareto(pareto) => {
+            let (minimum, shape) = pareto.arguments();
+            vec![node(minimum), text::real(shape)]
         }
-        Family::Field(place) => format!("field({})", place + 1),
-        Family::Timestamp(offset) => format!("timestamp({})", node(offset)),
+        Family::Field(place) => vec![(place + 1).to_string()],
+        Family::Hotspot(hotspot) => {
+            let (hot, share) = hotspot.fractions();
+            let fractions = [("hot", hot), ("share", share)];
+            let named = fractions.map(|(name, value)| format!("{name}={}", text::real(value)));
+            ends(hotspot.ends()).into_iter().chain(named).collect()
+        }
+        Family::Latest(latest) => ends(latest.ends()),
+        Family::Nurand(nurand) => {
+            [nurand.a().to_string()].into_iter().chain(ends(nurand.ends())).collect()
+        }
+        Family::Row | Family::Client(_) | Family::Uuid | Family::Point => Vec::new(),
+        Family::Sequence(start) => vec![start.to_string()],
+        Family::Permute(permute) => vec![permute.limit().to_string()],
+        Family::Text(lo, hi) => [lo].into_iter().chain(hi).map(node).collect(),
+        Family::Digits(pattern) => vec![text::quoted(pattern)],
+        Family::Pick(values) => values.iter().map(node).collect(),
+        Family::Weighted(weighted) => {
+            weighted.pairs().map(|(value, weight)| format!("{}: {weight}", node(value))).collect()
+        }
+        Family::Json(json) => json
+            .members()
+            .map(|member| format!("{}: {}", label(&member.name), node(&member.value)))
+            .collect(),
+        Family::Polygon(polygon) => {
+            let (hits, points) = polygon.arguments();
+            vec![format!("hits={}", text::real(hits)), format!("points={points}")]
+        }
+        Family::Null(null) => vec![text::real(null.probability), node(&null.value)],
     };
-    out.push_str(&call);
+    out.push_str(&format!("{}({})", family.spec().name, arguments.join(", ")));
+}
+
+fn uniform_ends(uniform: &Uniform, node: impl Fn(&Node) -> String) -> Vec<String> {
+    match uniform {
+        Uniform::Ints(range) => ends(range.ends()),
+        Uniform::Durations(range) => {
+            let (lo, hi) = range.ends();
+            vec![text::duration(lo), text::duration(hi)]
+        }
+        Uniform::Reals(lo, hi) => vec![text::real(*lo), text::real(*hi)],
+        Uniform::Computed(both) => vec![node(&both.0), node(&both.1)],
+    }
+}
+
+fn ends((lo, hi): (i64, i64)) -> Vec<String> {
+    vec![lo.to_string(), hi.to_string()]
+}
+
+/// The name of a member as it stands before a colon.
+fn label(name: &str) -> String {
+    if is_name(name) { name.to_owned() } else { text::quoted(name) }
 }

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use base::{Value, Values, WallTime};
 
-use crate::generate::{self, RowGenerator, Spec};
+use crate::feed::Group;
+use crate::generate::{self, Generator, Rest, RowGenerator, Spec, Stage};
 use crate::keys::{self, Key, Place};
-use crate::{Overrides, missing, plan};
+use crate::{Overrides, Placeholders, missing, plan};
 
 /// How wide the lines of [`help`] are.
 const WIDTH: usize = 96;
@@ -118,10 +119,23 @@ fn table_of_keys(out: &mut String, place: Place) {
 fn table_of_generators(out: &mut String) {
     out.push_str("\n## Generators\n\n");
     out.push_str(GENERATORS);
-    out.push_str("\n| generator | gives |\n| --- | --- |\n");
+    out.push_str("\n| generator | takes | gives |\n| --- | --- | --- |\n");
     for spec in generate::ALL {
-        let _ = writeln!(out, "| `{}` | {} |", spec.usage(), spec.doc);
+        let _ = writeln!(out, "| `{}` | {} | {} |", spec.usage(), takes(spec), spec.doc);
     }
+}
+
+/// What the arguments of a generator are.
+fn takes(spec: &Spec) -> String {
+    let parameters =
+        spec.parameters.iter().map(|parameter| format!("{}: {}", parameter.name, parameter.form));
+    let rest = match spec.rest {
+        Rest::Nothing | Rest::Values => None,
+        Rest::Weighted => Some("values of one type, each with a weight".to_owned()),
+        Rest::Named => Some("values of any type, each with a name".to_owned()),
+    };
+    let parts: Vec<String> = parameters.chain(rest).collect();
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") }
 }
 
 fn golden_values(out: &mut String) {
@@ -136,20 +150,34 @@ fn golden_values(out: &mut String) {
     }
 }
 
-/// Generators whose values stand in a file.
+/// Generators whose values stand in a file of the job.
 const READ_FROM_FILES: &[&str] = &["field"];
 
-/// The first values of a generator's example as the column `value` of a table `golden`.
+/// How many values the reference shows.
+const FIRST: u64 = 8;
+
+/// The first values of a generator's example: as the column `value` of a table `golden`, or, if
+/// only requests have such values, in the job `golden` of three clients.
 fn first_values(spec: &Spec) -> Vec<String> {
-    let source = format!("[load golden]\nrows = 8\ncolumn = value: {}\n", spec.example);
-    let (plan, _) = plan(&source, &Overrides::default());
-    let Some(load) = plan.as_ref().and_then(|plan| plan.loads.first()) else {
+    let source = match spec.stage {
+        Stage::Anywhere | Stage::Rows => {
+            format!("[load golden]\nrows = {FIRST}\ncolumn = value: {}\n", spec.example)
+        }
+        Stage::Clients => {
+            format!("[golden]\nconcurrency = 3\nquery = select ${{{}}}\n", spec.example)
+        }
+    };
+    let (Some(plan), _) = plan(&source, &Overrides::default()) else {
         return Vec::new();
     };
-    let mut generator = RowGenerator::new(load, WallTime::EPOCH);
     let mut values = Values::new();
-    for row in 0..load.rows {
-        generator.fill(row, &mut values);
+    for load in &plan.loads {
+        let mut generator = RowGenerator::new(load, WallTime::EPOCH);
+        (0..FIRST).for_each(|row| generator.fill(row, &mut values));
+    }
+    for job in &plan.jobs {
+        let mut generator = Generator::new(job, WallTime::EPOCH, Placeholders::Question);
+        (0..FIRST).for_each(|request| generator.fill(request, Group::NONE, &mut values));
     }
     values.items().iter().map(|value| shown(&values, *value)).collect()
 }
@@ -275,7 +303,8 @@ const EXPRESSIONS: &str = r"
 
 Numbers (`10`, `1.5M`, `0.01`), durations (`250ms`), texts (`'it''s'`, or with escapes
 `\\ \' \n \r \t \; \u{41}` between double quotes), parameters, variables of `let`, `+ - * / %`,
-parentheses, and generators. Arguments have places or names: `zipf(1, rows, s=1.2)`.
+parentheses, and generators. Arguments have places or names: `zipf(1, rows, s=1.2)`. Weights and the
+names of members stand at a colon: `weighted('new': 3, 'paid': 1)`, `json(id: row())`.
 
 * A number is an integer (64 bits) when it is whole and written without a point, or with `k` or `M`.
   All others are decimal fractions: exact as constants, doubles in values that are made anew.
@@ -300,7 +329,7 @@ number of the request or row. Changing one place leaves the values of all others
 
 const GOLDEN: &str = "
 The first eight values of each with seed 42, as the column `value` of `[load golden]`, in a run \
-that starts with the year 1970:
+that starts with the year 1970; `client()` stands in a job with three clients:
 ";
 
 const CONDITIONS: &str = r"
@@ -342,8 +371,8 @@ mod tests {
         }
         for spec in generate::ALL {
             assert!(markdown.contains(&spec.usage()), "{}", spec.name);
-            let expected = if READ_FROM_FILES.contains(&spec.name) { 0 } else { 8 };
-            assert_eq!(first_values(spec).len(), expected, "{}", spec.name);
+            let expected = if READ_FROM_FILES.contains(&spec.name) { 0 } else { FIRST };
+            assert_eq!(first_values(spec).len() as u64, expected, "{}", spec.name);
         }
     }
 

@@ -5,13 +5,13 @@ use std::path::{Component, Path, PathBuf};
 use base::units::grouped;
 use base::{Diagnostic, Nanos, Rate, Seed, Stream};
 
-use super::Checker;
 use super::fields::Fields;
 use super::global::Global;
 use super::section::bracketed;
 use super::statement::Binding;
+use super::{Checker, Post};
 use crate::expr::{Expr, Generate, Node, Variables};
-use crate::generate::{Family, LONGEST_TEXT};
+use crate::generate::{Family, LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH};
 use crate::keys::Owner;
 use crate::plan::{Flow, Job, OnError, Pacing, Piece, Schedule, Statement};
 use crate::read::{Entry, Excerpt, Section};
@@ -50,16 +50,21 @@ impl<'f> Checker<'f> {
         let fields = self.fields(&section.entries, Owner::Job, &whereabouts);
         self.has_records = fields.one("query-args-file").is_some();
         let mut variables = Variables::new();
-        let lets = self.lets(&fields, &section.name, &mut variables);
-        let flow = self.flow(&fields, &section.name, &variables);
-        let statements = self.what(&fields, section, &variables);
+        let crew = self.crew(&fields, matches!(role, Role::Part { .. }));
+        let post = Post { job: &section.name, clients: crew.clients() };
+        let lets = self.lets(&fields, post, &mut variables);
+        let flow = self.flow(&fields, post, &variables);
+        let statements = self.what(&fields, section, post, &variables);
         let feed = self.feed(&fields, &flow, &statements);
         let own = self.codes(&fields).into_iter();
         let mut accepted = global.accepted.clone();
         accepted.extend(own.filter(|code| !global.accepted.contains(code)));
         let mut job = Job {
             name: section.name.clone(),
-            pacing: Pacing::Replay,
+            pacing: match role {
+                Role::Alone => self.pacing(&fields, post, &variables, crew),
+                Role::Part { of, .. } => Pacing::Part { of, section: section.name.clone() },
+            },
             start: Nanos::ZERO,
             stop: None,
             count: None,
@@ -81,7 +86,7 @@ impl<'f> Checker<'f> {
             slos: self.slos(&fields),
             span: section.span,
         };
-        self.when(&mut job, section, &fields, &variables, global, role);
+        self.when(&mut job, section, &fields, global, role);
         self.has_records = false;
         self.size(&job, &fields);
         job
@@ -93,7 +98,6 @@ impl<'f> Checker<'f> {
         job: &mut Job,
         section: &'f Section<'f>,
         fields: &Fields<'f>,
-        variables: &Variables,
         global: &Global,
         role: Role<'_>,
     ) {
@@ -101,13 +105,11 @@ impl<'f> Checker<'f> {
             Role::Alone => {
                 (job.start, job.stop) = self.life(fields, global.duration);
                 job.count = self.count(fields, "count", (1, u64::MAX));
-                job.pacing = self.pacing(fields, &section.name, variables);
                 self.total_load(job, fields);
                 self.first_arrival(job, fields, global.duration);
             }
-            Role::Part { of, mix } => {
+            Role::Part { mix, .. } => {
                 self.no_pacing_of_a_part(section, mix);
-                job.pacing = Pacing::Part { of, section: section.name.clone() };
                 job.name = format!("{}/{}", mix.name, section.name);
             }
         }
@@ -118,6 +120,7 @@ impl<'f> Checker<'f> {
         &mut self,
         fields: &Fields<'f>,
         section: &'f Section<'f>,
+        post: Post<'_>,
         variables: &Variables,
     ) -> Vec<Statement> {
         if let Some(log) = fields.one("query-log-file") {
@@ -131,7 +134,7 @@ impl<'f> Checker<'f> {
             }
             return vec![replayed(log)];
         }
-        let statements = self.statements(fields, &section.name, variables);
+        let statements = self.statements(fields, post, variables);
         if fields.one("mix").is_some() {
             self.nothing_beside_a_mix(section);
         } else if statements.is_empty() {
@@ -141,7 +144,7 @@ impl<'f> Checker<'f> {
     }
 
     /// How the statements of a request follow each other.
-    fn flow(&mut self, fields: &Fields<'f>, job: &str, variables: &Variables) -> Flow {
+    fn flow(&mut self, fields: &Fields<'f>, post: Post<'_>, variables: &Variables) -> Flow {
         let separately = self.choice(fields, Owner::Job, "multi-query-mode", [()]).is_some();
         let is_session = self.choice(fields, Owner::Job, "session", [true, false]) == Some(true);
         let conflict = ["transaction", "session"].into_iter().find_map(|key| fields.one(key));
@@ -155,7 +158,7 @@ impl<'f> Checker<'f> {
             });
         }
         match is_session {
-            true => Flow::Session { think: self.think(fields, job, variables) },
+            true => Flow::Session { think: self.think(fields, post, variables) },
             false if separately => Flow::Separately,
             false => Flow::Together,
         }
@@ -164,7 +167,7 @@ impl<'f> Checker<'f> {
     fn statements(
         &mut self,
         fields: &Fields<'f>,
-        job: &str,
+        post: Post<'_>,
         variables: &Variables,
     ) -> Vec<Statement> {
         let mut statements: Vec<Statement> = Vec::new();
@@ -173,7 +176,7 @@ impl<'f> Checker<'f> {
             let mut number = statements.len();
             let mut make = |checker: &mut Checker<'f>, source: Excerpt<'_>| {
                 number += 1;
-                checker.statement(source, Binding::Bound { job, variables, number })
+                checker.statement(source, Binding::Bound { post, variables, number })
             };
             match key {
                 "query-file" => {
@@ -329,16 +332,28 @@ impl Node {
                     Node::Int(length) => length.unsigned_abs(),
                     _ => LONGEST_TEXT.unsigned_abs(),
                 },
-                Family::Pick(values) => {
-                    values.iter().map(|value| value.longest(lets)).max().unwrap_or(0)
-                }
+                Family::Hex(Node::Int(length)) => length.unsigned_abs(),
+                Family::Hex(_) => LONGEST_TEXT.unsigned_abs(),
+                Family::Digits(pattern) => pattern.len() as u64,
+                Family::Uuid => UUID_LENGTH,
+                Family::Point => LONGEST_POINT,
+                Family::Polygon(_) => LONGEST_POLYGON,
+                Family::Null(null) => null.value.longest(lets),
+                Family::Json(json) => json.longest(|value| value.longest(lets)),
+                Family::Pick(values) => longest_of(values, lets),
+                Family::Weighted(weighted) => longest_of(weighted.values(), lets),
                 Family::Uniform(_)
                 | Family::Zipf(_)
                 | Family::Exponential(_)
                 | Family::Normal(..)
                 | Family::Row
                 | Family::Sequence(_)
-                | Family::Permute(_) => 0,
+                | Family::Permute(_)
+                | Family::Pareto(_)
+                | Family::Hotspot(_)
+                | Family::Latest(_)
+                | Family::Nurand(_)
+                | Family::Client(_) => 0,
                 // A record is bounded where it is read.
                 Family::Field(_) => LARGEST_FIELD,
                 Family::Timestamp(_) => TIMESTAMP,
@@ -357,6 +372,10 @@ fn is_path(text: &str) -> bool {
     });
     let is_odd = begins_comment || text.ends_with('\\') || text.contains(char::is_control);
     !text.is_empty() && !is_odd
+}
+
+fn longest_of(values: &[Node], lets: &[u64]) -> u64 {
+    values.iter().map(|value| value.longest(lets)).max().unwrap_or(0)
 }
 
 fn beyond_the_end(entry: &Entry<'_>, what: &str, duration: Nanos) -> Diagnostic {

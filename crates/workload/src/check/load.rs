@@ -2,8 +2,9 @@
 
 use super::Checker;
 use super::fields::Fields;
-use super::section::is_identifier;
+use super::section::{Kind, is_identifier};
 use crate::expr::{Compiled, Expr, Type, compile, parse_all};
+use crate::generate::Points;
 use crate::keys::Owner;
 use crate::plan::{Column, Indexes, Load, LoadMethod, OnDuplicate};
 use crate::read::{Excerpt, Section};
@@ -14,6 +15,9 @@ const MOST_WRITERS: u32 = 10_000;
 
 /// How many rows one commit may have.
 const MOST_ROWS_PER_COMMIT: u32 = 100_000_000;
+
+/// How many rows a table may get.
+const MOST_ROWS: (u64, u64) = (0, i64::MAX as u64);
 
 impl<'f> Checker<'f> {
     /// The table and its rows.
@@ -32,6 +36,25 @@ impl<'f> Checker<'f> {
         self.load_of_fields(&fields, section, table)
     }
 
+    /// How many points there are for polygons. What is wrong with a table is said where it is
+    /// checked.
+    pub(super) fn points(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Points {
+        let mut found = Points::NoTable;
+        let sink = std::mem::take(&mut self.sink);
+        for (kind, section) in sections {
+            if matches!(kind, Kind::Load(_)) && has_points(section) {
+                let fields = self.fields(&section.entries, Owner::Load, "");
+                let rows = self.count(&fields, "rows", MOST_ROWS).unwrap_or(0);
+                found = match found {
+                    Points::NoTable => Points::Rows(rows),
+                    Points::Rows(_) | Points::Several => Points::Several,
+                };
+            }
+        }
+        self.sink = sink;
+        found
+    }
+
     fn load_of_fields(&mut self, fields: &Fields<'f>, section: &Section<'_>, table: &str) -> Load {
         let methods =
             [LoadMethod::Auto, LoadMethod::Insert, LoadMethod::Copy, LoadMethod::LoadData];
@@ -40,7 +63,7 @@ impl<'f> Checker<'f> {
         let owner = Owner::Load;
         Load {
             table: table.to_owned(),
-            rows: self.count(fields, "rows", (0, i64::MAX as u64)).unwrap_or(0),
+            rows: self.count(fields, "rows", MOST_ROWS).unwrap_or(0),
             columns: self.columns(fields, table),
             writers: self.small_count(fields, "writers", (1, MOST_WRITERS)).unwrap_or(1),
             batch: self.small_count(fields, "batch", (1, MOST_ROWS_PER_COMMIT)).unwrap_or(1_000),
@@ -95,6 +118,16 @@ impl<'f> Checker<'f> {
             }
         }
     }
+}
+
+/// Whether a column of a table uses `point()`.
+fn has_points(section: &Section<'_>) -> bool {
+    let columns = section.entries.iter().filter(|entry| entry.key().text().starts_with("column"));
+    let expressions = columns.flat_map(|entry| entry.value().list()).filter_map(|item| {
+        let (_, source) = item.split_once(b':').filter(|_| item.text().contains("point"))?;
+        Some((parse_all(source).ok()?, source))
+    });
+    expressions.into_iter().any(|(ast, source)| ast.calls(source.text(), "point"))
 }
 
 /// A value that a database has a type for.

@@ -34,6 +34,7 @@ use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
 
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
+use crate::generate::Points;
 use crate::plan::{Arrival, Plan, Portion};
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
@@ -94,6 +95,7 @@ fn check_as_given(
         offered_per_s: 0.0,
         results_files: Vec::new(),
         traced: 0,
+        points: Points::NoTable,
     };
     let plan = checker.plan();
     let sound = checker.sink.errors() == 0 && file.errors() == 0;
@@ -121,6 +123,16 @@ struct Checker<'f> {
     results_files: Vec<(String, PathBuf)>,
     /// How many bytes the traces so far have in the printed plan.
     traced: usize,
+    /// How many points the tables have.
+    points: Points,
+}
+
+/// The job that an expression belongs to.
+#[derive(Clone, Copy)]
+struct Post<'j> {
+    job: &'j str,
+    /// How many clients it has, if it is a closed one.
+    clients: Option<u32>,
 }
 
 /// How many values, operators and calls all expressions of a file may have together.
@@ -135,6 +147,7 @@ impl<'f> Checker<'f> {
         if let Some(target) = &global.target {
             self.dialect = target.kind.dialect();
         }
+        self.points = self.points(&sections);
         let mut plan = Plan {
             target: global.target.clone(),
             duration: global.duration,
@@ -198,32 +211,28 @@ impl<'f> Checker<'f> {
 
     /// The scope of an expression that must be known before the run; `what` stands in a sentence.
     fn fixed_scope<'s>(&'s self, what: &'s str) -> Scope<'s> {
-        Scope { params: &self.params, variables: &NO_VARIABLES, site: Site::Fixed(what) }
+        self.scope(&NO_VARIABLES, Site::Fixed(what))
+    }
+
+    fn scope<'s>(&'s self, variables: &'s Variables, site: Site<'s>) -> Scope<'s> {
+        Scope { params: &self.params, variables, site, points: self.points }
     }
 
     /// The scope of an expression in a request.
     fn request_scope<'s>(
         &'s self,
         variables: &'s Variables,
-        job: &'s str,
+        post: Post<'s>,
         place: &'s str,
     ) -> Scope<'s> {
-        let seed = self.seed;
-        Scope {
-            params: &self.params,
-            variables,
-            site: Site::Request(Position { seed, job, place }),
-        }
+        let position = Position { seed: self.seed, job: post.job, place };
+        self.scope(variables, Site::Request(position, post.clients))
     }
 
     /// The scope of an expression in a row.
     fn row_scope<'s>(&'s self, section: &'s str, place: &'s str) -> Scope<'s> {
-        let (seed, job) = (self.seed, section);
-        Scope {
-            params: &self.params,
-            variables: &NO_VARIABLES,
-            site: Site::Row(Position { seed, job, place }),
-        }
+        let position = Position { seed: self.seed, job: section, place };
+        self.scope(&NO_VARIABLES, Site::Row(position))
     }
 
     /// Complains about a file that does nothing.

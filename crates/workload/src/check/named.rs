@@ -2,8 +2,8 @@
 
 use base::Diagnostic;
 
-use super::Checker;
 use super::fields::Fields;
+use super::{Checker, Post};
 use crate::expr::{Compiled, Expr, Node, Refused, Variables, compile, is_name, parse_all};
 use crate::plan::Let;
 use crate::read::{Entry, Excerpt};
@@ -49,7 +49,7 @@ impl<'f> Checker<'f> {
     pub(super) fn lets(
         &mut self,
         fields: &Fields<'f>,
-        job: &str,
+        post: Post<'_>,
         variables: &mut Variables,
     ) -> Vec<Let> {
         let mut lets = Vec::new();
@@ -60,7 +60,7 @@ impl<'f> Checker<'f> {
             let place = format!("let {name}");
             let compiled = parse_all(source)
                 .map_err(Refused::from)
-                .and_then(|ast| compile(&ast, source, self.request_scope(variables, job, &place)))
+                .and_then(|ast| compile(&ast, source, self.request_scope(variables, post, &place)))
                 .and_then(|compiled| self.counted(compiled, source));
             let compiled = compiled.map_err(|refused| self.refuse(refused)).ok();
             variables.define(name, compiled.as_ref());

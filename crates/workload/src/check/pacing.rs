@@ -4,7 +4,7 @@ use base::{Diagnostic, Nanos, Rate};
 
 use super::fields::Fields;
 use super::global::MOST_CONNECTIONS;
-use super::{Checker, shape};
+use super::{Checker, Post, shape};
 use crate::expr::{Compiled, Constant, Expr, Refused, Type, Variables, compile, parse_all};
 use crate::keys::Owner;
 use crate::plan::{Arrival, Pacing, Schedule};
@@ -40,13 +40,38 @@ impl<'f> Chosen<'f> {
     }
 }
 
+/// Who sends the requests of a job.
+#[derive(Clone, Copy)]
+pub(super) struct Crew {
+    workers: u32,
+    /// Whether they are clients, and not the workers of a queue.
+    closed: bool,
+}
+
+impl Crew {
+    /// How many clients there are in a closed job.
+    pub(super) fn clients(self) -> Option<u32> {
+        self.closed.then_some(self.workers)
+    }
+}
+
 impl<'f> Checker<'f> {
+    /// Who sends the requests, which expressions may ask for before the pacing is known.
+    /// A part of a mix does not know: the mix has them.
+    pub(super) fn crew(&mut self, fields: &Fields<'f>, is_part: bool) -> Crew {
+        let workers = self.small_count(fields, "concurrency", (1, MOST_CONNECTIONS)).unwrap_or(1);
+        let scheduled = ["rate", "every", "query-log-file"];
+        let closed = !is_part && scheduled.iter().all(|key| fields.one(key).is_none());
+        Crew { workers, closed }
+    }
+
     /// The pacing of a job.
     pub(super) fn pacing(
         &mut self,
         fields: &Fields<'f>,
-        job: &str,
+        post: Post<'_>,
         variables: &Variables,
+        crew: Crew,
     ) -> Pacing {
         let chosen = Chosen {
             rate: fields.one("rate"),
@@ -57,25 +82,25 @@ impl<'f> Checker<'f> {
         self.contradictions(chosen);
         self.companions(fields, chosen);
         let batch = self.small_count(fields, "batch-size", (1, MOST_WAITING)).unwrap_or(1);
-        let workers = self.small_count(fields, "concurrency", (1, MOST_CONNECTIONS)).unwrap_or(1);
         let limit = self.small_count(fields, "queue-limit", (1, MOST_WAITING));
         let every = self.period(fields);
         let rated = self.schedule(fields);
         let is_session = self.is_session(fields, chosen);
-        let think = if is_session { None } else { self.think(fields, job, variables) };
+        let think = if is_session { None } else { self.think(fields, post, variables) };
         if chosen.log.is_some() {
             return Pacing::Replay;
         }
         match (rated, every, chosen.concurrency) {
             (Some((schedule, _)), _, Some(_)) => {
-                Pacing::Queue { schedule, batch, workers, limit: limit.unwrap_or(100_000) }
+                let limit = limit.unwrap_or(100_000);
+                Pacing::Queue { schedule, batch, workers: crew.workers, limit }
             }
             (Some((schedule, true)), _, None) => Pacing::Timetable { schedule, batch },
             (Some((schedule, false)), _, None) => Pacing::Open { schedule, batch },
             (None, Some(period), _) => {
                 Pacing::Timetable { schedule: Schedule::Every(period), batch }
             }
-            (None, None, _) => Pacing::Closed { clients: workers, think },
+            (None, None, _) => Pacing::Closed { clients: crew.workers, think },
         }
     }
 
@@ -185,14 +210,14 @@ impl<'f> Checker<'f> {
     pub(super) fn think(
         &mut self,
         fields: &Fields<'f>,
-        job: &str,
+        post: Post<'_>,
         variables: &Variables,
     ) -> Option<Expr> {
         let entry = fields.one("think")?;
         let source = entry.value();
         let compiled = parse_all(source)
             .map_err(Refused::from)
-            .and_then(|ast| compile(&ast, source, self.request_scope(variables, job, "think")))
+            .and_then(|ast| compile(&ast, source, self.request_scope(variables, post, "think")))
             .and_then(|compiled| self.counted(compiled, source))
             .and_then(|compiled| pause(compiled, source).map_err(Refused::from));
         compiled.map_err(|refused| self.refuse(refused)).ok()

@@ -12,6 +12,7 @@ use crate::expr::{
     AstKind, Compiled, Constant, NO_VARIABLES, Refused, Scope, Site, compile, is_name, parse_all,
     parse_braced, text,
 };
+use crate::generate::Points;
 use crate::plan::Param;
 use crate::read::{Entry, Excerpt, Passage, Section};
 use crate::wording::{self, nearest, quoted};
@@ -206,7 +207,8 @@ fn constant(
     params: &BTreeMap<String, Option<Constant>>,
 ) -> Result<Constant, Refused> {
     let value = raw.value();
-    let scope = Scope { params, variables: &NO_VARIABLES, site: Site::Fixed("a parameter") };
+    let site = Site::Fixed("a parameter");
+    let scope = Scope { params, variables: &NO_VARIABLES, site, points: Points::NoTable };
     if value.text().is_empty() {
         return Err(value
             .error(format!("the parameter `{}` has no value", raw.name))

@@ -2,9 +2,9 @@
 
 use base::Diagnostic;
 
-use super::Checker;
 use super::load::bindable;
 use super::scan::{Fragment, Reading, Scan, Within, is_sound, scan};
+use super::{Checker, Post};
 use crate::expr::{
     Argument, Ast, AstKind, Compiled, Constant, Expr, Refused, Scope, Type, Variables, compile,
     parse_braced,
@@ -20,7 +20,7 @@ pub(super) enum Binding<'b> {
     /// As parameters of a prepared statement of a job.
     Bound {
         /// The job.
-        job: &'b str,
+        post: Post<'b>,
         /// Its variables.
         variables: &'b Variables,
         /// The number of the statement, from 1.
@@ -156,7 +156,7 @@ impl<'f> Checker<'f> {
 
     fn statement_scope<'s>(&'s self, binding: Binding<'s>, ordinal: &'s str) -> Scope<'s> {
         match binding {
-            Binding::Bound { job, variables, .. } => self.request_scope(variables, job, ordinal),
+            Binding::Bound { post, variables, .. } => self.request_scope(variables, post, ordinal),
             Binding::Written(what) => self.fixed_scope(what),
         }
     }
@@ -284,7 +284,7 @@ fn raw_argument<'a>(source: Excerpt<'_>, ast: &'a Ast) -> Result<Option<&'a Ast>
         return Ok(None);
     }
     match arguments.as_slice() {
-        [Argument { name: None, value }] => Ok(Some(value)),
+        [Argument { name: None, value, behind: None }] => Ok(Some(value)),
         _ => Err(source
             .part(ast.range.clone())
             .error("`raw` takes one argument")

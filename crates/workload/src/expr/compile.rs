@@ -9,7 +9,7 @@ use super::constant::{Constant, Undefined};
 use super::range::{Range as Span, range};
 use super::syntax::{Argument, Ast, AstKind};
 use super::{Combination, Generate, Node, Operator, Type};
-use crate::generate::{self, Arguments, Given};
+use crate::generate::{self, Arguments, Given, Partner, Points, Rest, Spec, Stage};
 use crate::missing;
 use crate::read::Excerpt;
 use crate::wording::{nearest, quoted};
@@ -23,6 +23,8 @@ pub(crate) struct Scope<'s> {
     pub(crate) variables: &'s Variables,
     /// Where the expression stands.
     pub(crate) site: Site<'s>,
+    /// How many points the file's tables have.
+    pub(crate) points: Points,
 }
 
 /// The variables of `let` that are defined so far.
@@ -65,8 +67,8 @@ pub(crate) static NO_VARIABLES: Variables = Variables::new();
 pub(crate) enum Site<'s> {
     /// Where a value must be known before the run; in words: `rows`.
     Fixed(&'s str),
-    /// In a request of a job.
-    Request(Position<'s>),
+    /// In a request of a job, with the number of its clients if it is a closed one.
+    Request(Position<'s>, Option<u32>),
     /// In a row of a table.
     Row(Position<'s>),
 }
@@ -186,7 +188,7 @@ impl<'c> Compiler<'c> {
         match nearest(word, variables.chain(params)) {
             Some(near) => error.did_you_mean(Some(near)),
             None => error.help(match self.scope.site {
-                Site::Request(_) => {
+                Site::Request(..) => {
                     "define it in `[params]`, or with `let` above its use; texts need quotes"
                 }
                 Site::Fixed(_) | Site::Row(_) => "define it in `[params]`; texts need quotes",
@@ -276,11 +278,11 @@ impl<'c> Compiler<'c> {
         let whole = self.part(&whole.range);
         let spec = generate::find(name.text()).ok_or_else(|| self.unknown_call(name))?;
         let stream = self.stream(spec, whole)?;
-        let mut bound = Arguments::new(spec, whole, stream);
+        let mut bound = Arguments::new(spec, whole, stream, self.scope);
         for argument in arguments {
-            let value = self.expression(&argument.value)?;
-            let given = Given { place: self.part(&argument.value.range), value };
-            bound.bind(argument.name.as_ref().map(|name| self.part(name)), given)?;
+            let name = argument.name.as_ref().map(|name| self.part(name));
+            let given = self.argument(spec, argument)?;
+            bound.bind(name, given)?;
         }
         bound.complete()?;
         let (family, kind) = (spec.build)(&bound)?;
@@ -288,16 +290,69 @@ impl<'c> Compiler<'c> {
         Ok(Compiled::Dynamic(Node::Generate(generate), kind))
     }
 
+    /// An argument, with what stands on the other side of its colon.
+    fn argument(&mut self, spec: &Spec, argument: &Argument) -> Result<Given<'c>, Refused> {
+        let (value, partner) = match (&argument.behind, spec.rest) {
+            (None, Rest::Nothing | Rest::Values) => (&argument.value, None),
+            (Some(weight), Rest::Weighted) => (&argument.value, Some(self.weight(weight)?)),
+            (Some(value), Rest::Named) => (value, Some(self.label(&argument.value)?)),
+            (None, Rest::Weighted | Rest::Named) | (Some(_), Rest::Nothing | Rest::Values) => {
+                return Err(self.odd_colon(spec, argument).into());
+            }
+        };
+        let place = self.part(&value.range);
+        Ok(Given { place, value: self.expression(value)?, partner })
+    }
+
+    fn weight(&mut self, ast: &Ast) -> Result<Partner<'c>, Refused> {
+        let place = self.part(&ast.range);
+        match self.expression(ast)? {
+            Compiled::Constant(constant) => Ok(Partner::Weight(constant, place)),
+            Compiled::Dynamic(..) => Err(not_constant(place, "a weight").into()),
+        }
+    }
+
+    /// The name before a colon: a bare word, or a text.
+    fn label(&self, ast: &Ast) -> Result<Partner<'c>, Refused> {
+        let place = self.part(&ast.range);
+        match &ast.kind {
+            AstKind::Name(range) => Ok(Partner::Name(self.part(range).text().to_owned(), place)),
+            AstKind::Constant(Constant::Text(text)) => Ok(Partner::Name(text.clone(), place)),
+            AstKind::Constant(_)
+            | AstKind::Negate(_)
+            | AstKind::Combine(..)
+            | AstKind::Call(..) => Err(place
+                .error(format!("{} is not a name", quoted(place.text())))
+                .help("write a word or a text before the colon: `json(id: 1, 'a b': 2)`")
+                .into()),
+        }
+    }
+
+    /// Complains about a colon that is missing, or that has no meaning.
+    fn odd_colon(&self, spec: &Spec, argument: &Argument) -> Diagnostic {
+        let value = self.part(&argument.value.range);
+        let error = match (spec.rest, &argument.behind) {
+            (Rest::Weighted, _) => value.error(format!("{} has no weight", quoted(value.text()))),
+            (Rest::Named, _) => value.error(format!("{} has no name", quoted(value.text()))),
+            (Rest::Nothing | Rest::Values, behind) => {
+                let end = behind.as_ref().map_or(argument.value.range.end, |ast| ast.range.end);
+                let pair = self.part(&(argument.value.range.start..end));
+                pair.error(format!("`{}` has no arguments with a `:`", spec.name))
+            }
+        };
+        error.help(format!("write `{}`", spec.usage()))
+    }
+
     /// The random numbers of the next generator, if generators may stand here.
-    fn stream(
-        &mut self,
-        spec: &'static generate::Spec,
-        whole: Excerpt<'_>,
-    ) -> Result<Stream, Refused> {
-        let position = match self.scope.site {
-            Site::Fixed(what) => return Err(not_constant(whole, what).into()),
-            Site::Request(_) if spec.rows_only => return Err(no_row(whole).into()),
-            Site::Request(position) | Site::Row(position) => position,
+    fn stream(&mut self, spec: &Spec, whole: Excerpt<'_>) -> Result<Stream, Refused> {
+        let position = match (self.scope.site, spec.stage) {
+            (Site::Fixed(what), _) => return Err(not_constant(whole, what).into()),
+            (Site::Request(..), Stage::Rows) => return Err(no_row(whole).into()),
+            (Site::Request(_, None) | Site::Row(_), Stage::Clients) => {
+                return Err(no_client(whole).into());
+            }
+            (Site::Request(position, _), Stage::Anywhere | Stage::Clients)
+            | (Site::Row(position), Stage::Anywhere | Stage::Rows) => position,
         };
         self.generators += 1;
         let place = format!("{} #{}", position.place, self.generators);
@@ -370,6 +425,12 @@ fn not_constant(place: Excerpt<'_>, what: &str) -> Diagnostic {
             quoted(place.text())
         ))
         .help("write a constant, or an expression of parameters")
+}
+
+fn no_client(place: Excerpt<'_>) -> Diagnostic {
+    place
+        .error("only clients of a closed job have numbers")
+        .help("give the job a `concurrency` without `rate` and `every`, or use `uniform(0, n)`")
 }
 
 fn no_row(place: Excerpt<'_>) -> Diagnostic {

@@ -241,6 +241,13 @@ fn span_by(operator: Operator, nanos: i64, by: Exact) -> Result<Option<i64>, Und
     }
 }
 
+/// The smallest whole numbers that have the proportions of constant numbers above zero; `None`
+/// when they are too far apart.
+pub(crate) fn proportions(constants: &[&Constant]) -> Option<Vec<u64>> {
+    let numbers = constants.iter().map(|constant| constant.exact().ok());
+    Exact::proportions(&numbers.collect::<Option<Vec<Exact>>>()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

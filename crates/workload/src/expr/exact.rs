@@ -112,6 +112,15 @@ impl Exact {
         quotient(i128::from(nanos), i128::from(other))
     }
 
+    /// The smallest whole numbers that have the proportions of numbers above zero; `None` when one
+    /// of them is too large for 64 bits.
+    pub(crate) fn proportions(numbers: &[Exact]) -> Option<Vec<u64>> {
+        let scale = numbers.iter().map(|number| number.scale).max()?;
+        let wholes = numbers.iter().map(|number| number.at(scale));
+        let divisor = wholes.clone().reduce(greatest_common_divisor)?;
+        wholes.map(|whole| u64::try_from(whole.checked_div(divisor)?).ok()).collect()
+    }
+
     /// The mantissa at a scale that is not below its own: below 10³⁷, so that sums fit.
     fn at(self, scale: u32) -> i128 {
         self.mantissa * 10_i128.pow(scale - self.scale)
@@ -132,6 +141,13 @@ fn quotient(numerator: i128, denominator: i128) -> Option<Exact> {
         scale += 1;
     }
     Exact::new(if negative { -mantissa } else { mantissa }, scale)
+}
+
+fn greatest_common_divisor(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 fn divide_rounding(number: i128, by: i128) -> i128 {
@@ -188,6 +204,18 @@ mod tests {
         assert_eq!(exact("0").divides_span(3), None);
         assert_eq!(exact("9e18").of_span(9_000_000_000_000_000_000), None);
         check(Exact::ratio(90, 60), "1.5");
+    }
+
+    #[test]
+    fn proportions_are_whole_and_smallest() {
+        let of = |texts: &[&str]| {
+            Exact::proportions(&texts.iter().map(|text| exact(text)).collect::<Vec<_>>())
+        };
+        assert_eq!(of(&["3", "1"]), Some(vec![3, 1]));
+        assert_eq!(of(&["0.5", "0.25", "2"]), Some(vec![2, 1, 8]));
+        assert_eq!(of(&["7"]), Some(vec![1]));
+        assert_eq!(of(&["1e-18", "1000"]), None);
+        assert_eq!(of(&[]), None);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::generate::Family;
 pub(crate) use compile::{
     Compiled, NO_VARIABLES, Position, Refused, Scope, Site, Variables, compile,
 };
-pub(crate) use constant::Constant;
+pub(crate) use constant::{Constant, proportions};
 pub(crate) use syntax::{Argument, Ast, AstKind, parse_all, parse_braced};
 pub(crate) use token::is_name;
 

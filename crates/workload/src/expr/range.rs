@@ -18,7 +18,7 @@ pub(crate) fn range(node: &Node, variables: &[Option<Range>]) -> Option<Range> {
             Some((hi.saturating_neg(), lo.saturating_neg()))
         }
         Node::Combine(combination) => combined(combination, variables),
-        Node::Generate(generate) => generated(&generate.family),
+        Node::Generate(generate) => generated(&generate.family, variables),
         Node::Real(_) | Node::Text(_) => None,
     }
 }
@@ -45,18 +45,32 @@ fn remainder((lo, hi): Range, (by, same): Range) -> Option<Range> {
     goes_round.then_some((0, by - 1))
 }
 
-fn generated(family: &Family) -> Option<Range> {
+fn generated(family: &Family, variables: &[Option<Range>]) -> Option<Range> {
     match family {
         Family::Uniform(Uniform::Ints(ints) | Uniform::Durations(ints)) => Some(ints.ends()),
         Family::Zipf(zipf) => Some(zipf.ends()),
+        Family::Hotspot(hotspot) => hotspot.reach(),
+        Family::Latest(latest) => Some((latest.ends().0, i64::MAX)),
+        Family::Nurand(nurand) => Some(nurand.ends()),
+        Family::Client(clients) => Some((0, i64::from(*clients) - 1)),
         Family::Row => Some((1, i64::MAX)),
         Family::Sequence(start) => Some((*start, i64::MAX)),
         Family::Permute(permute) => Some(permute.ends()),
+        Family::Null(null) if null.probability < 1.0 => range(&null.value, variables),
         Family::Uniform(Uniform::Reals(..) | Uniform::Computed(_))
         | Family::Exponential(_)
         | Family::Normal(..)
         | Family::Text(..)
         | Family::Pick(_)
+        | Family::Pareto(_)
+        | Family::Digits(_)
+        | Family::Hex(_)
+        | Family::Uuid
+        | Family::Weighted(_)
+        | Family::Json(_)
+        | Family::Point
+        | Family::Polygon(_)
+        | Family::Null(_)
         | Family::Timestamp(_)
         | Family::Field(_) => None,
     }

@@ -49,8 +49,10 @@ pub(crate) enum AstKind {
 pub(crate) struct Argument {
     /// Where its name stands, if it has one: `s=0.99`.
     pub(crate) name: Option<Range<usize>>,
-    /// Its value.
+    /// Its value, or what stands before its colon.
     pub(crate) value: Ast,
+    /// What stands behind its colon, if it has one: `'new': 3`.
+    pub(crate) behind: Option<Ast>,
 }
 
 impl Ast {
@@ -67,7 +69,28 @@ impl Ast {
             AstKind::Call(_, arguments) => {
                 for argument in arguments {
                     argument.value.names(visit);
+                    argument.behind.iter().for_each(|behind| behind.names(visit));
                 }
+            }
+        }
+    }
+}
+
+impl Ast {
+    /// Whether it calls the function with this name, in an expression of `text`.
+    pub(crate) fn calls(&self, text: &str, function: &str) -> bool {
+        match &self.kind {
+            AstKind::Constant(_) | AstKind::Name(_) => false,
+            AstKind::Negate(inner) => inner.calls(text, function),
+            AstKind::Combine(_, both) => {
+                both.0.calls(text, function) || both.1.calls(text, function)
+            }
+            AstKind::Call(name, arguments) => {
+                let inside = |ast: &Ast| ast.calls(text, function);
+                let argument = |given: &Argument| {
+                    inside(&given.value) || given.behind.as_ref().is_some_and(inside)
+                };
+                text[name.clone()] == *function || arguments.iter().any(argument)
             }
         }
     }
@@ -172,7 +195,7 @@ impl<'p> Parser<'p> {
             AstKind::Constant(_) | AstKind::Name(_) => 0,
             AstKind::Negate(_) => 1,
             AstKind::Combine(..) => 2,
-            AstKind::Call(_, arguments) => arguments.len().max(3) + 1,
+            AstKind::Call(_, arguments) => arguments.len().max(4) + 1,
         };
         if depth > DEEPEST {
             return Err(self.too_deep(range));
@@ -197,6 +220,7 @@ impl<'p> Parser<'p> {
             | TokenKind::Close
             | TokenKind::Comma
             | TokenKind::Equals
+            | TokenKind::Colon
             | TokenKind::CloseBrace
             | TokenKind::Other
             | TokenKind::End => Err(self.unexpected("a value")),
@@ -263,7 +287,8 @@ impl<'p> Parser<'p> {
         let mut depth = 1;
         while self.token.kind != TokenKind::Close {
             let argument = self.argument()?;
-            depth = depth.max(argument.value.depth + 1);
+            let behind = argument.behind.as_ref().map_or(0, |behind| behind.depth);
+            depth = depth.max(argument.value.depth.max(behind) + 1);
             arguments.push(argument);
             if self.token.kind != TokenKind::Comma {
                 break;
@@ -280,13 +305,22 @@ impl<'p> Parser<'p> {
         let behind = next(self.source.text(), first.range.end);
         if first.kind != TokenKind::Name || behind.kind != TokenKind::Equals {
             let value = self.expression(0)?;
-            return Ok(Argument { name: None, value });
+            let behind = self.behind_colon()?;
+            return Ok(Argument { name: None, value, behind });
         }
         self.take();
         self.take();
         let value = self.expression(0)?;
         let name = Some(first.range);
-        Ok(Argument { name, value })
+        Ok(Argument { name, value, behind: None })
+    }
+
+    fn behind_colon(&mut self) -> Result<Option<Ast>, Diagnostic> {
+        if self.token.kind != TokenKind::Colon {
+            return Ok(None);
+        }
+        self.take();
+        self.expression(0).map(Some)
     }
 
     fn expect(
@@ -372,8 +406,12 @@ mod tests {
                 format!("({} {} {})", shape(&both.0, text), operator.sign(), shape(&both.1, text))
             }
             AstKind::Call(name, arguments) => {
+                let argument = |argument: &Argument| {
+                    let behind = argument.behind.iter().map(|behind| shape(behind, text));
+                    [shape(&argument.value, text)].into_iter().chain(behind).collect::<Vec<_>>()
+                };
                 let shapes: Vec<String> =
-                    arguments.iter().map(|argument| shape(&argument.value, text)).collect();
+                    arguments.iter().map(|given| argument(given).join(":")).collect();
                 format!("{}[{}]", &text[name.clone()], shapes.join(" "))
             }
         }
@@ -396,6 +434,7 @@ mod tests {
         check("2-1", "(2 - 1)");
         check("${a} + ${b * 2}", "(a + (b * 2))");
         check("f(a, s = 2, g())", "f[a 2 g[]]");
+        check("f(a:3, 'b' : 1 + 2)", "f[a:3 b:(1 + 2)]");
     }
 
     #[test]
@@ -406,6 +445,9 @@ mod tests {
         check("f(1", "this `(` is not closed");
         check("f(1 2)", "`2` stands where an operator, `,` or `)` must stand");
         check("f(,)", "`,` stands where a value must stand");
+        check("f(a:)", "`)` stands where a value must stand");
+        check("f(a:1:2)", "`:` stands where an operator, `,` or `)` must stand");
+        check("a:1", "`:` stands where an operator or the end must stand");
         check("(1", "this `(` is not closed");
         check("a # b", "`#` stands where an operator or the end must stand");
         check("'a", "the text that begins here is not closed");
@@ -421,6 +463,7 @@ mod tests {
         check(&"-".repeat(1_000_000), deep);
         check(&"f(".repeat(1_000_000), deep);
         check(&"1+".repeat(1_000_000), deep);
+        check(&"f(a:".repeat(1_000_000), deep);
         let wide = format!("pick({}1)", "1,".repeat(50_000));
         check(&wide, "the expression has more than 20000 values and operators");
     }

@@ -34,6 +34,8 @@ pub(crate) enum TokenKind {
     Comma,
     /// `=`
     Equals,
+    /// `:`
+    Colon,
     /// `${`
     OpenBrace,
     /// `}`
@@ -63,6 +65,7 @@ fn word(rest: &str) -> (TokenKind, usize) {
         ')' => one(TokenKind::Close),
         ',' => one(TokenKind::Comma),
         '=' => one(TokenKind::Equals),
+        ':' => one(TokenKind::Colon),
         '}' => one(TokenKind::CloseBrace),
         '+' => one(TokenKind::Operator(Operator::Add)),
         '-' => one(TokenKind::Operator(Operator::Subtract)),
@@ -149,6 +152,7 @@ mod tests {
         assert_eq!(words("5µs*x"), ["5µs", "*", "x"]);
         assert_eq!(words("'it''s'\"\\\"\""), ["'it''s'", "\"\\\"\""]);
         assert_eq!(words("${a}}#é"), ["${", "a", "}", "}", "#", "é"]);
+        assert_eq!(words("a:3,'b': 1"), ["a", ":", "3", ",", "'b'", ":", "1"]);
         assert_eq!(words("'open, x"), ["'", "open", ",", "x"]);
     }
 }

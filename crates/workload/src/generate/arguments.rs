@@ -2,8 +2,8 @@
 
 use base::{Diagnostic, Stream};
 
-use super::Spec;
-use crate::expr::{Compiled, Constant, Node, Refused, Type};
+use super::{Rest, Spec};
+use crate::expr::{Compiled, Constant, Node, Refused, Scope, Type};
 use crate::read::Excerpt;
 use crate::wording::{nearest, quoted};
 
@@ -17,6 +17,8 @@ pub(crate) struct Arguments<'p> {
     next: usize,
     /// The random numbers of the call's place.
     pub(crate) stream: Stream,
+    /// Where the call stands.
+    pub(crate) scope: Scope<'p>,
 }
 
 /// One argument.
@@ -26,6 +28,17 @@ pub(crate) struct Given<'p> {
     pub(crate) place: Excerpt<'p>,
     /// What it is.
     pub(crate) value: Compiled,
+    /// What stands on the other side of its colon.
+    pub(crate) partner: Option<Partner<'p>>,
+}
+
+/// What stands on the other side of an argument's colon.
+#[derive(Clone, Debug)]
+pub(crate) enum Partner<'p> {
+    /// A name before the value, and where.
+    Name(String, Excerpt<'p>),
+    /// A weight behind the value, and where.
+    Weight(Constant, Excerpt<'p>),
 }
 
 impl<'p> Given<'p> {
@@ -38,8 +51,13 @@ impl<'p> Given<'p> {
 
 impl<'p> Arguments<'p> {
     /// No arguments yet.
-    pub(crate) fn new(spec: &'static Spec, call: Excerpt<'p>, stream: Stream) -> Arguments<'p> {
-        Arguments { spec, call, given: vec![None; spec.parameters.len()], next: 0, stream }
+    pub(crate) fn new(
+        spec: &'static Spec,
+        call: Excerpt<'p>,
+        stream: Stream,
+        scope: Scope<'p>,
+    ) -> Arguments<'p> {
+        Arguments { spec, call, given: vec![None; spec.parameters.len()], next: 0, stream, scope }
     }
 
     /// Takes the next argument in: by its name, or by its place.
@@ -59,7 +77,7 @@ impl<'p> Arguments<'p> {
         };
         match self.given.get_mut(place) {
             Some(slot) => *slot = Some(given),
-            None if self.spec.variadic => self.given.push(Some(given)),
+            None if self.spec.rest != Rest::Nothing => self.given.push(Some(given)),
             None => return Err(self.too_many(given.place).into()),
         }
         Ok(())
@@ -107,7 +125,8 @@ impl<'p> Arguments<'p> {
         place.error(message).help(self.usage())
     }
 
-    fn usage(&self) -> String {
+    /// How to call it, for the help of a message.
+    pub(crate) fn usage(&self) -> String {
         format!("write `{}`", self.spec.usage())
     }
 
@@ -166,6 +185,36 @@ impl<'p> Arguments<'p> {
         }
     }
 
+    /// A constant number between two ends, or the default when the argument is missing; `what` it
+    /// is stands in the message.
+    pub(crate) fn constant_between(
+        &self,
+        place: usize,
+        default: f64,
+        (lowest, highest): (f64, f64),
+        what: &str,
+    ) -> Result<f64, Refused> {
+        let number = self.constant_real(place, default)?;
+        if (lowest..=highest).contains(&number) {
+            return Ok(number);
+        }
+        let at = self.get(place).map_or(self.call, |given| given.place);
+        let shown = quoted(at.text());
+        let message = format!("the {what} {shown} is not between {lowest} and {highest}");
+        Err(at.error(message).help(self.usage()).into())
+    }
+
+    /// Two constant integers, the lower one first, of which the lower one has this place.
+    pub(crate) fn constant_range(&self, place: usize) -> Result<(i64, i64), Refused> {
+        let lo = self.constant_int(place, 0)?;
+        let hi = self.constant_int(place + 1, 0)?;
+        if lo <= hi {
+            return Ok((lo, hi));
+        }
+        let error = self.call.error(format!("the range is empty: `{lo}` is above `{hi}`"));
+        Err(error.help("write the lower end first").into())
+    }
+
     /// The common type of the first `count` arguments: all integers, all durations, or all
     /// numbers.
     pub(crate) fn measure(&self, count: usize) -> Result<Type, Refused> {
@@ -195,7 +244,8 @@ impl<'p> Arguments<'p> {
         Ok(self.required(place)?.value.clone().into_node())
     }
 
-    fn not_constant(&self, given: &Given<'_>) -> Diagnostic {
+    /// The argument has to be constant and is not.
+    pub(crate) fn not_constant(&self, given: &Given<'_>) -> Diagnostic {
         let (what, name) = (quoted(given.place.text()), self.name());
         given
             .place

@@ -145,7 +145,7 @@ pub(crate) fn write_int(number: i64, out: &mut String) {
 }
 
 /// Writes a double as the shortest text that reads back, always with a point.
-fn write_real(number: f64, out: &mut String) {
+pub(super) fn write_real(number: f64, out: &mut String) {
     let start = out.len();
     // Writing into a String cannot fail.
     let _ = write!(out, "{number}");

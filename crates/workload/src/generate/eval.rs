@@ -2,7 +2,10 @@
 
 use base::{Values, WallTime};
 
-use super::{Datum, Family, exponential, field, normal, numbered, pick, text, timestamp};
+use super::{
+    Datum, Family, client, digits, exponential, field, hex, normal, numbered, pick, point, text,
+    timestamp,
+};
 use crate::expr::{Generate, Node};
 use crate::feed::Record;
 
@@ -47,6 +50,14 @@ impl Generate {
         match &self.family {
             Family::Uniform(uniform) => uniform.draw(&mut draw, moment, out),
             Family::Zipf(zipf) => Datum::Int(zipf.draw(&mut draw)),
+            Family::Pareto(pareto) => {
+                let minimum = pareto.minimum.eval(moment, out);
+                pareto.value(minimum, draw.exponential())
+            }
+            Family::Hotspot(hotspot) => Datum::Int(hotspot.draw(&mut draw)),
+            Family::Latest(latest) => Datum::Int(latest.draw(moment.number, &mut draw)),
+            Family::Nurand(nurand) => Datum::Int(nurand.draw(&mut draw)),
+            Family::Client(clients) => Datum::Int(client::number(*clients, moment.number)),
             Family::Exponential(mean) => {
                 exponential::value(mean.eval(moment, out), draw.exponential())
             }
@@ -62,8 +73,17 @@ impl Generate {
                 let hi = hi.as_ref().map_or(lo, |hi| hi.eval(moment, out));
                 text::value((lo, hi), &mut draw, out)
             }
+            Family::Digits(pattern) => digits::value(pattern, &mut draw, out),
+            Family::Hex(length) => hex::value(length.eval(moment, out), &mut draw, out),
+            Family::Uuid => hex::uuid(&mut draw, out),
             Family::Pick(values) => pick::choice(values, &mut draw).eval(moment, out),
             Family::Field(place) => field::value(*place, moment.record, out),
+            Family::Weighted(weighted) => weighted.choice(&mut draw).eval(moment, out),
+            Family::Json(json) => json.value(moment, out),
+            Family::Point => point::value(&mut draw, out),
+            Family::Polygon(polygon) => polygon.value(&mut draw, out),
+            Family::Null(null) if draw.unit() < null.probability => Datum::Null,
+            Family::Null(null) => null.value.eval(moment, out),
             Family::Timestamp(offset) => timestamp::value(moment.started, offset.eval(moment, out)),
         }
     }

@@ -1,13 +1,13 @@
 //! `exp(mean)`: the time between events that know nothing of one another.
 
-use super::{Arguments, Datum, Family, Parameter, Spec};
+use super::{Arguments, Datum, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Refused, Type};
 
 pub(super) static SPEC: Spec = Spec {
     name: "exp",
-    parameters: &[Parameter::required("mean")],
-    variadic: false,
-    rows_only: false,
+    parameters: &[Parameter::required("mean", "a number or duration, not negative")],
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
     build,
     doc: "exponentially distributed with this mean: a duration or a number with a point",
     example: "exp(20.0)",
@@ -36,6 +36,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
 #[cfg(test)]
 mod tests {
     use crate::generate::golden::{check, error, reals};
+    use crate::generate::statistics::kolmogorov_smirnov;
 
     #[test]
     fn golden_values_never_change() {
@@ -61,6 +62,13 @@ mod tests {
         assert!((mean - 20.0).abs() < error * 20.0, "{mean}");
         assert!((square - 800.0).abs() < error * 400.0 * 20.0_f64.sqrt(), "{square}");
         assert!(drawn.iter().all(|value| *value >= 0.0));
+    }
+
+    #[test]
+    fn values_follow_the_law() {
+        for call in ["exp(20)", "exp(20ms) / 1ms"] {
+            kolmogorov_smirnov(&reals(call, 50_000), |x| 1.0 - (-x / 20.0).exp());
+        }
     }
 
     #[test]

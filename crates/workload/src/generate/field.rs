@@ -2,15 +2,15 @@
 
 use base::Values;
 
-use super::{Arguments, Datum, Family, Parameter, Spec};
+use super::{Arguments, Datum, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Refused, Type};
 use crate::feed::Record;
 
 pub(super) static SPEC: Spec = Spec {
     name: "field",
-    parameters: &[Parameter::required("n")],
-    variadic: false,
-    rows_only: false,
+    parameters: &[Parameter::required("n", "a constant integer from 1")],
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
     build,
     doc: "the n-th field, from 1, of the record that the request takes from `query-args-file`",
     example: "field(1)",

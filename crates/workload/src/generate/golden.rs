@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use base::{Seed, Values, WallTime};
 
-use super::{Datum, Moment};
-use crate::expr::{Compiled, NO_VARIABLES, Position, Refused, Scope, Site, compile, parse_all};
+use super::{Datum, Family, Moment, Points};
+use crate::expr::{
+    Compiled, NO_VARIABLES, Node, Position, Refused, Scope, Site, compile, parse_all,
+};
 use crate::read::Passage;
 
 /// The first eight values of an expression, which are part of the contract.
@@ -47,6 +49,14 @@ pub(super) fn reals(text: &str, count: usize) -> Vec<f64> {
     drawn(text, count).map(real).collect()
 }
 
+/// The generator that an expression is.
+pub(super) fn family(text: &str) -> Family {
+    match compiled(text).expect(text).into_node() {
+        Node::Generate(generate) => generate.family,
+        other => panic!("a generator, not {other:?}"),
+    }
+}
+
 fn drawn(text: &str, count: usize) -> impl Iterator<Item = (Datum, Values)> {
     let node = compiled(text).expect(text).into_node();
     (0..count as u64).map(move |number| {
@@ -62,7 +72,11 @@ fn compiled(text: &str) -> Result<Compiled, Refused> {
     let passage = Passage::whole(text, 0);
     let ast = parse_all(passage.excerpt())?;
     let position = Position { seed: Seed(42), job: "load golden", place: "column value" };
-    let scope =
-        Scope { params: &BTreeMap::new(), variables: &NO_VARIABLES, site: Site::Row(position) };
+    let scope = Scope {
+        params: &BTreeMap::new(),
+        variables: &NO_VARIABLES,
+        site: Site::Row(position),
+        points: Points::NoTable,
+    };
     compile(&ast, passage.excerpt(), scope)
 }

@@ -1,13 +1,16 @@
 //! `normal(mean, sd)`: the bell curve.
 
-use super::{Arguments, Datum, Family, Parameter, Spec};
+use super::{Arguments, Datum, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Refused, Type};
 
 pub(super) static SPEC: Spec = Spec {
     name: "normal",
-    parameters: &[Parameter::required("mean"), Parameter::required("sd")],
-    variadic: false,
-    rows_only: false,
+    parameters: &[
+        Parameter::required("mean", "a number or duration"),
+        Parameter::required("sd", "as the mean, not negative"),
+    ],
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
     build,
     doc: "normally distributed with this mean and standard deviation: durations, which are never \
           below 0, or numbers with a point",
@@ -40,6 +43,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
 #[cfg(test)]
 mod tests {
     use crate::generate::golden::{check, error, reals};
+    use crate::generate::statistics::kolmogorov_smirnov;
 
     #[test]
     fn golden_values_never_change() {
@@ -64,6 +68,14 @@ mod tests {
         let error = 5.0 / (n as f64).sqrt();
         assert!((mean - 100.0).abs() < error * 15.0, "{mean}");
         assert!((variance - 225.0).abs() < error * 225.0 * 2.0_f64.sqrt(), "{variance}");
+    }
+
+    #[test]
+    fn values_follow_the_law() {
+        let law = |x: f64| 1.0 - libm::erfc((x - 100.0) / 15.0 / 2.0_f64.sqrt()) / 2.0;
+        for call in ["normal(100, 15)", "normal(100ms, 15ms) / 1ms"] {
+            kolmogorov_smirnov(&reals(call, 50_000), law);
+        }
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! `row()` and `sequence(start)`: the number of the row or of the request itself.
 
-use super::{Arguments, Family, Parameter, Spec};
+use super::{Arguments, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Refused, Type};
 
 pub(super) static ROW: Spec = Spec {
     name: "row",
     parameters: &[],
-    variadic: false,
-    rows_only: true,
+    rest: Rest::Nothing,
+    stage: Stage::Rows,
     build: build_row,
     doc: "the number of the row, from 1; only in [load TABLE]",
     example: "row()",
@@ -15,9 +15,9 @@ pub(super) static ROW: Spec = Spec {
 
 pub(super) static SEQUENCE: Spec = Spec {
     name: "sequence",
-    parameters: &[Parameter::optional("start", "1")],
-    variadic: false,
-    rows_only: false,
+    parameters: &[Parameter::optional("start", "1", "a constant integer")],
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
     build: build_sequence,
     doc: "start for the first request or row, one more for each further one",
     example: "sequence(100)",
@@ -46,13 +46,19 @@ fn build_sequence(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::golden::{check, error};
+    use crate::generate::golden::{check, error, ints};
 
     #[test]
     fn golden_values_never_change() {
         check("row()", "1 2 3 4 5 6 7 8");
         check("sequence()", "1 2 3 4 5 6 7 8");
         check("sequence(start=-2)", "-2 -1 0 1 2 3 4 5");
+    }
+
+    #[test]
+    fn every_number_comes_once_and_in_order() {
+        assert_eq!(ints("row()", 10_000), (1..=10_000).collect::<Vec<_>>());
+        assert_eq!(ints("sequence(-500)", 10_000), (-500..9_500).collect::<Vec<_>>());
     }
 
     #[test]

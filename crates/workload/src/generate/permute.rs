@@ -2,15 +2,15 @@
 
 use base::Stream;
 
-use super::{Arguments, Family, Parameter, Spec};
+use super::{Arguments, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Refused, Type};
 use crate::wording::quoted;
 
 pub(super) static SPEC: Spec = Spec {
     name: "permute",
-    parameters: &[Parameter::required("n")],
-    variadic: false,
-    rows_only: false,
+    parameters: &[Parameter::required("n", "a constant integer, at least 1")],
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
     build,
     doc: "each integer from 1 to n once in n requests or rows, shuffled, then the same again",
     example: "permute(1000)",

@@ -2,15 +2,15 @@
 
 use base::{Diagnostic, Draw};
 
-use super::{Arguments, Family, Given, Parameter, Spec};
+use super::{Arguments, Family, Given, Parameter, Rest, Spec, Stage};
 use crate::expr::{Node, Refused, Type};
 use crate::wording::quoted;
 
 pub(super) static SPEC: Spec = Spec {
     name: "pick",
-    parameters: &[Parameter::required("a")],
-    variadic: true,
-    rows_only: false,
+    parameters: &[Parameter::required("a", "a value of any type, as all that follow")],
+    rest: Rest::Values,
+    stage: Stage::Anywhere,
     build,
     doc: "one of the values, each equally likely; they have one type",
     example: "pick('new', 'paid', 'sent')",
@@ -23,6 +23,12 @@ pub(super) fn choice<'v>(values: &'v [Node], draw: &mut Draw) -> &'v Node {
 }
 
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+    let (values, kind) = values(arguments)?;
+    Ok((Family::Pick(values), kind))
+}
+
+/// All arguments as values of one type.
+pub(super) fn values(arguments: &Arguments<'_>) -> Result<(Vec<Node>, Type), Refused> {
     let kind = common_type(arguments)?;
     let mut values = Vec::new();
     for given in arguments.all() {
@@ -35,7 +41,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
             .ok_or_else(|| mixed(given, arguments, kind))?,
         );
     }
-    Ok((Family::Pick(values), kind))
+    Ok((values, kind))
 }
 
 /// The type of the values: that of the first, or numbers with a point if there is one among
@@ -57,12 +63,13 @@ fn mixed(given: &Given<'_>, arguments: &Arguments<'_>, kind: Type) -> Diagnostic
     given
         .place
         .error(format!("{}, but {}", describe(given), describe(other)))
-        .help("all values of `pick` have one type")
+        .help(format!("all values of `{}` have one type", arguments.name()))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::generate::golden::{check, error, values};
+    use crate::generate::statistics::chi_square;
 
     #[test]
     fn golden_values_never_change() {
@@ -72,11 +79,12 @@ mod tests {
     }
 
     #[test]
-    fn every_value_comes() {
-        let drawn = values("pick('a', 'b', 'c')", 100);
-        for value in ["a", "b", "c"] {
-            assert!(drawn.iter().any(|drawn| drawn == value), "{value}");
+    fn every_value_comes_equally_often() {
+        let mut counts = [0; 7];
+        for value in values("pick(0, 1, 2, 3, 4, 5, 6)", 70_000) {
+            counts[value.parse::<usize>().unwrap()] += 1;
         }
+        chi_square(&counts, &[1.0 / 7.0; 7]);
         assert_eq!(values("pick(7)", 2), ["7", "7"]);
     }
 

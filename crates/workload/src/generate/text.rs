@@ -3,15 +3,18 @@
 use base::{Draw, Values};
 
 use super::uniform::Ints;
-use super::{Arguments, Datum, Family, Parameter, Spec};
+use super::{Arguments, Datum, Family, Given, Parameter, Rest, Spec, Stage};
 use crate::expr::{Compiled, Constant, Refused, Type};
 use crate::wording::quoted;
 
 pub(super) static SPEC: Spec = Spec {
     name: "text",
-    parameters: &[Parameter::required("lo"), Parameter::optional("hi", "lo")],
-    variadic: false,
-    rows_only: false,
+    parameters: &[
+        Parameter::required("lo", "an integer"),
+        Parameter::optional("hi", "lo", "an integer"),
+    ],
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
     build,
     doc: "random letters and digits, from lo to hi of them, each length equally likely; \
           at most 1,000,000",
@@ -78,18 +81,24 @@ fn fill(characters: &mut [u8], mut word: u64) {
     }
 }
 
+/// Complains about an argument that is no length of a text.
+pub(super) fn checked_length(given: &Given<'_>, arguments: &Arguments<'_>) -> Result<(), Refused> {
+    if given.value.kind() != Type::Int {
+        return Err(given.mismatch(arguments.name(), "an integer").into());
+    }
+    if let Compiled::Constant(Constant::Int(length)) = given.value
+        && !(0..=LONGEST_TEXT).contains(&length)
+    {
+        let what = quoted(given.place.text());
+        let message = format!("the length {what} is not between 0 and 1,000,000");
+        return Err(given.place.error(message).into());
+    }
+    Ok(())
+}
+
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     for given in arguments.all() {
-        if given.value.kind() != Type::Int {
-            return Err(given.mismatch(arguments.name(), "an integer").into());
-        }
-        if let Compiled::Constant(Constant::Int(length)) = given.value
-            && !(0..=LONGEST_TEXT).contains(&length)
-        {
-            let what = quoted(given.place.text());
-            let message = format!("the length {what} is not between 0 and 1,000,000");
-            return Err(given.place.error(message).into());
-        }
+        checked_length(given, arguments)?;
     }
     let hi = arguments.get(1);
     let ends =
@@ -111,6 +120,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
 mod tests {
     use super::*;
     use crate::generate::golden::{check, error, values};
+    use crate::generate::statistics::chi_square;
 
     #[test]
     fn golden_values_never_change() {
@@ -130,6 +140,13 @@ mod tests {
         assert_eq!(lengths.iter().max(), Some(&5));
         assert_eq!(values("text(1000000)", 1)[0].len(), 1_000_000);
         assert_eq!(values("text(0)", 1)[0], "");
+    }
+
+    #[test]
+    fn every_length_comes_equally_often() {
+        let mut counts = [0; 6];
+        values("text(0, 5)", 30_000).iter().for_each(|text| counts[text.len()] += 1);
+        chi_square(&counts, &[1.0 / 6.0; 6]);
     }
 
     #[test]

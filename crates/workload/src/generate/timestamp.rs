@@ -2,14 +2,14 @@
 
 use base::WallTime;
 
-use super::{Arguments, Datum, Family, Parameter, Spec};
+use super::{Arguments, Datum, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Node, Refused, Type};
 
 pub(super) static SPEC: Spec = Spec {
     name: "timestamp",
-    parameters: &[Parameter::optional("offset", "0s")],
-    variadic: false,
-    rows_only: false,
+    parameters: &[Parameter::optional("offset", "0s", "a duration")],
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
     build,
     doc: "the start of the run in UTC plus a duration, which may be negative, \
           as `YYYY-MM-DD HH:MM:SS.ffffff`",
@@ -40,7 +40,8 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
 
 #[cfg(test)]
 mod tests {
-    use crate::generate::golden::{check, error};
+    use crate::generate::golden::{check, error, values};
+    use crate::generate::statistics::chi_square;
 
     #[test]
     fn golden_values_never_change() {
@@ -58,6 +59,15 @@ mod tests {
              1970-01-01 00:00:00.000000 1970-01-01 00:00:00.000000 1970-01-01 \
              00:00:00.000000",
         );
+    }
+
+    #[test]
+    fn offsets_are_spread_as_their_law_says() {
+        let mut counts = [0; 24];
+        for time in values("timestamp(uniform(0s, 86399s))", 48_000) {
+            counts[time["1970-01-01 ".len()..][..2].parse::<usize>().unwrap()] += 1;
+        }
+        chi_square(&counts, &[1.0 / 24.0; 24]);
     }
 
     #[test]

@@ -2,15 +2,18 @@
 
 use base::{Draw, Values};
 
-use super::{Arguments, Datum, Family, Moment, Parameter, Spec};
+use super::{Arguments, Datum, Family, Moment, Parameter, Rest, Spec, Stage};
 use crate::expr::{Compiled, Constant, Node, Refused, Type};
 use crate::wording::quoted;
 
 pub(super) static SPEC: Spec = Spec {
     name: "uniform",
-    parameters: &[Parameter::required("lo"), Parameter::required("hi")],
-    variadic: false,
-    rows_only: false,
+    parameters: &[
+        Parameter::required("lo", "a number or duration"),
+        Parameter::required("hi", "as lo"),
+    ],
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
     build,
     doc: "each value from lo to hi equally likely: integers and durations with both ends, \
           numbers with a point without the upper end",
@@ -125,7 +128,8 @@ fn constant(a: &Constant, b: &Constant) -> (Uniform, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::golden::{check, error, ints, values};
+    use crate::generate::golden::{check, error, ints, reals, values};
+    use crate::generate::statistics::{chi_square, kolmogorov_smirnov};
 
     #[test]
     fn golden_values_never_change() {
@@ -167,13 +171,17 @@ mod tests {
 
     #[test]
     fn each_value_comes_equally_often() {
-        let n = 60_000;
-        let drawn = ints("uniform(1, 6)", n);
-        for face in 1..=6 {
-            let share = drawn.iter().filter(|value| **value == face).count() as f64 / n as f64;
-            // Five standard errors of a share of 1/6.
-            let bound = 5.0 * (1.0 / 6.0 * 5.0 / 6.0 / n as f64).sqrt();
-            assert!((share - 1.0 / 6.0).abs() < bound, "{face}: {share}");
+        for call in ["uniform(0, 5)", "uniform(5 - uniform(5, 5), 5)"] {
+            let mut counts = [0; 6];
+            ints(call, 60_000).iter().for_each(|value| counts[*value as usize] += 1);
+            chi_square(&counts, &[1.0 / 6.0; 6]);
+        }
+    }
+
+    #[test]
+    fn reals_and_durations_are_even_over_their_range() {
+        for call in ["uniform(-2.0, 3)", "uniform(-2s, 3s) / 1s", "uniform(0 - 2.0, 3)"] {
+            kolmogorov_smirnov(&reals(call, 50_000), |x| (x + 2.0) / 5.0);
         }
     }
 

@@ -2,22 +2,22 @@
 
 use base::Draw;
 
-use super::{Arguments, Family, Parameter, Spec};
+use super::{Arguments, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Refused, Type};
 use crate::wording::quoted;
 
 pub(super) static SPEC: Spec = Spec {
     name: "zipf",
     parameters: &[
-        Parameter::required("lo"),
-        Parameter::required("hi"),
-        Parameter::optional("s", "0.99"),
+        Parameter::required("lo", "a constant integer"),
+        Parameter::required("hi", "a constant integer"),
+        Parameter::optional("s", "0.99", "a constant number from 0 to 20"),
     ],
-    variadic: false,
-    rows_only: false,
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
     build,
     doc: "integers from lo to hi, the r-th of them with a probability proportional to 1/r^s: \
-          lo is the most frequent; constants only, s from 0 (uniform) to 20",
+          lo is the most frequent; s = 0 is uniform",
     example: "zipf(1, 1000)",
 };
 
@@ -142,16 +142,8 @@ impl Law {
 const TINY: f64 = 1e-6;
 
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
-    let lo = arguments.constant_int(0, 0)?;
-    let hi = arguments.constant_int(1, 0)?;
+    let (lo, hi) = arguments.constant_range(0)?;
     let s = arguments.constant_real(2, 0.99)?;
-    if lo > hi {
-        return Err(arguments
-            .call()
-            .error(format!("the range is empty: `{lo}` is above `{hi}`"))
-            .help("write the lower end first")
-            .into());
-    }
     if !(0.0..=STEEPEST).contains(&s) {
         let place = arguments.get(2).map_or(arguments.call(), |given| given.place);
         return Err(place
@@ -166,6 +158,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
 mod tests {
     use super::*;
     use crate::generate::golden::{check, error, ints};
+    use crate::generate::statistics::chi_square;
 
     #[test]
     fn golden_values_never_change() {
@@ -210,6 +203,19 @@ mod tests {
         }
         frequencies_match(1, 0.99);
         frequencies_match(2, 0.99);
+    }
+
+    #[test]
+    fn all_ranks_together_follow_the_law() {
+        for s in [0.5, 0.99, 1.0, 2.0] {
+            let mut counts = [0; 50];
+            for value in ints(&format!("zipf(0, 49, {s})"), 100_000) {
+                counts[value as usize] += 1;
+            }
+            let weights: Vec<f64> = (1..=50).map(|rank| f64::from(rank).powf(-s)).collect();
+            let total: f64 = weights.iter().sum();
+            chi_square(&counts, &weights.iter().map(|weight| weight / total).collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -113,7 +113,9 @@ error: unknown generator `frobnicate`
 2 | query = select ${frobnicate(1)}
   |                  ^^^^^^^^^^
   |
-  = help: there are uniform, zipf, exp, normal, row, sequence, permute, text, pick, timestamp and field
+  = help: there are uniform, zipf, normal, exp, pareto, hotspot, latest, nurand, sequence, permute,
+          row, client, text, digits, hex, uuid, pick, weighted, timestamp, json,
+          point, polygon, null and field
 "#,
     );
 }

@@ -3,6 +3,7 @@
 mod corpus;
 mod expressions;
 mod files;
+mod generators;
 mod lines;
 mod memory;
 mod mixes;

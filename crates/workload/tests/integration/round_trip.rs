@@ -269,6 +269,15 @@ fn int(variables: bool) -> BoxedStrategy<String> {
         (-9..99_i64).prop_map(|number| number.to_string()),
         select(vec![name, "p_int", "1.5M", "sequence()", "sequence(start=-5)", "permute(77)"])
             .prop_map(str::to_owned),
+        select(vec![
+            "hotspot(-5, 5)",
+            "hotspot(1, 1000, hot=0.01, share=p_real)",
+            "latest(1, p_int)",
+            "nurand(255, 1, 3000)",
+            "weighted(1: 2.5, p_int: 0.5)",
+            "null(0.3, -9)",
+        ])
+        .prop_map(str::to_owned),
         (any::<i64>(), any::<i64>()).prop_map(|(a, b)| format!(
             "uniform({}, {})",
             a.min(b),
@@ -299,7 +308,9 @@ fn real(variables: bool) -> BoxedStrategy<String> {
             "1e-18",
             "uniform(0, 0.5)",
             "exp(3)",
-            "normal(0, 0.1)"
+            "normal(0, 0.1)",
+            "pareto(p_real, 1.5)",
+            "null(1e-18, weighted(1: 1, 2.5: 3M))"
         ])
         .prop_map(str::to_owned),
     ];
@@ -311,7 +322,7 @@ fn real(variables: bool) -> BoxedStrategy<String> {
 fn span(variables: bool) -> BoxedStrategy<String> {
     let leaf = prop_oneof![
         (0..i64::MAX as u64 / 8).prop_map(|nanos| base::Nanos(nanos).to_string()),
-        select(vec!["p_span", "exp(20ms)", "normal(1s, 2ms)", "uniform(0s, 1h)"])
+        select(vec!["p_span", "exp(20ms)", "normal(1s, 2ms)", "uniform(0s, 1h)", "pareto(1ms, 2)"])
             .prop_map(str::to_owned),
     ];
     (leaf.clone(), leaf, int(variables))
@@ -334,6 +345,11 @@ fn text(variables: bool) -> BoxedStrategy<String> {
         quoted,
         select(vec![name, "p_odd", "text(5)", "text(0, 9)", "'it''s'", "text(uniform(1, 5))"])
             .prop_map(str::to_owned),
+        select(vec!["digits('#-\"#')", "hex(p_int)", "uuid()", "point()", "polygon(5, points=1k)"])
+            .prop_map(str::to_owned),
+        Just(format!(
+            "json(a: {name}, 'b \" c': null(0.5, json()), d: weighted({name}: 3, p_odd: 1))"
+        )),
     ];
     prop_oneof![
         leaf.clone(),

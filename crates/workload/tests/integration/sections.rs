@@ -345,14 +345,14 @@ fn functions_that_are_not_built_yet_say_so() {
     check(
         r#"
 [read]
-query = select ${uuid()}
+query = select ${csv()}
 "#,
         r#"
-error: `uuid()` is not supported by this version of assay: use `text(36)`
+error: `csv()` is not supported by this version of assay: use `pick(a, b, …)`
  --> mail.ini:2:18
   |
-2 | query = select ${uuid()}
-  |                  ^^^^
+2 | query = select ${csv()}
+  |                  ^^^
 "#,
     );
 }

@@ -72,6 +72,22 @@ fn limits_are_named() {
 }
 
 #[test]
+fn the_longest_texts_of_all_generators_count() {
+    for (text, megabytes) in [
+        ("hex(1M)", 286),
+        ("json(a: hex(200k))", 343),
+        ("null(0.5, text(1M))", 286),
+        ("weighted('': 9, text(1M): 1)", 286),
+        ("digits('###')", 0),
+    ] {
+        let (first, _) =
+            answer(&format!("[a]\nquery = select {}\n", format!("${{{text}}}").repeat(300)));
+        let limit = format!("a request could have {megabytes} MiB; the limit is 256 MiB");
+        assert_eq!(first == limit, megabytes > 0, "{text}: {first}");
+    }
+}
+
+#[test]
 fn many_parameters_and_variables_are_found() {
     let params: String = (0..9_000).map(|n| format!("p{n} = ${{p{}}}\n", n.max(1) - 1)).collect();
     let (first, count) = answer(&format!("[params]\n{params}[a]\nquery = select 1\n"));

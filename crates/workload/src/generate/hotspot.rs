@@ -1,0 +1,138 @@
+//! `hotspot(lo, hi, hot=0.2, share=0.8)`: a small part of the values gets most of the requests.
+
+use base::Draw;
+
+use super::uniform::Ints;
+use super::{Arguments, Family, Parameter, Rest, Spec, Stage};
+use crate::expr::{Refused, Type};
+
+pub(super) static SPEC: Spec = Spec {
+    name: "hotspot",
+    parameters: &[
+        Parameter::required("lo", "a constant integer"),
+        Parameter::required("hi", "a constant integer"),
+        Parameter::optional("hot", "0.2", "a constant fraction from 0 to 1"),
+        Parameter::optional("share", "0.8", "a constant fraction from 0 to 1"),
+    ],
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
+    build,
+    doc: "integers from lo to hi: the share of the draws falls into the hot fraction at the \
+          beginning of the range (rounded to whole values, at least one, and not all), the others \
+          fall into the rest; equally likely inside each",
+    example: "hotspot(1, 1000)",
+};
+
+/// A range with a hot beginning.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Hotspot {
+    hot: Ints,
+    cold: Ints,
+    fraction: f64,
+    share: f64,
+}
+
+impl Hotspot {
+    fn new((lo, hi): (i64, i64), fraction: f64, share: f64) -> Hotspot {
+        let beyond_first = hi.abs_diff(lo);
+        let hot = libm::round(fraction * (beyond_first as f64 + 1.0)) as u64;
+        let hot = hot.clamp(1, beyond_first.max(1));
+        let last = lo.saturating_add_unsigned(hot - 1).min(hi);
+        let cold = Ints::between(last.saturating_add(1).min(hi), hi);
+        Hotspot { hot: Ints::between(lo, last), cold, fraction, share }
+    }
+
+    /// The smallest and the largest value.
+    pub(crate) fn ends(&self) -> (i64, i64) {
+        (self.hot.ends().0, self.cold.ends().1)
+    }
+
+    /// The smallest and the largest value that come: those of one part if the other has no share.
+    pub(crate) fn reach(&self) -> Option<(i64, i64)> {
+        match self.share {
+            share if share <= 0.0 => Some(self.cold.ends()),
+            share if share >= 1.0 => Some(self.hot.ends()),
+            _ => Some(self.ends()),
+        }
+    }
+
+    /// The fraction of the values that is hot, and the share of the draws that it gets.
+    pub(crate) fn fractions(&self) -> (f64, f64) {
+        (self.fraction, self.share)
+    }
+
+    pub(super) fn draw(&self, draw: &mut Draw) -> i64 {
+        let part = if draw.unit() < self.share { self.hot } else { self.cold };
+        part.draw(draw)
+    }
+}
+
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+    let ends = arguments.constant_range(0)?;
+    let hot = arguments.constant_between(2, 0.2, (0.0, 1.0), "hot fraction")?;
+    let share = arguments.constant_between(3, 0.8, (0.0, 1.0), "share")?;
+    Ok((Family::Hotspot(Hotspot::new(ends, hot, share)), Type::Int))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::golden::{check, error, ints};
+    use crate::generate::statistics::chi_square;
+
+    #[test]
+    fn golden_values_never_change() {
+        check("hotspot(1, 1000)", "192 48 193 16 140 33 112 54");
+        check("hotspot(-5, 5, hot=0.1, share=0.5)", "5 -2 -5 -4 2 -5 1 -5");
+    }
+
+    /// The frequencies of the values from 1 to `n`, of which the first `hot` share `share`.
+    fn follows(call: &str, n: usize, hot: usize, share: f64) {
+        let mut counts = vec![0; n];
+        for value in ints(call, 60_000) {
+            counts[value as usize - 1] += 1;
+        }
+        let each = |at| match at < hot {
+            true => share / hot as f64,
+            false => (1.0 - share) / (n - hot) as f64,
+        };
+        let law: Vec<f64> = (0..n).map(each).collect();
+        chi_square(&counts, &law);
+    }
+
+    #[test]
+    fn each_part_gets_its_share() {
+        follows("hotspot(1, 50)", 50, 10, 0.8);
+        follows("hotspot(1, 7, hot=0.5, share=0.25)", 7, 4, 0.25);
+        follows("hotspot(1, 10, hot=0)", 10, 1, 0.8);
+        follows("hotspot(1, 10, hot=1)", 10, 9, 0.8);
+        follows("hotspot(1, 6, hot=0.5, share=0.5)", 6, 3, 0.5);
+    }
+
+    #[test]
+    fn ranges_of_any_size_keep_their_ends() {
+        let inside = |hotspot: &Hotspot, lo, hi| {
+            let stream = base::Stream::new(base::Seed(1), "", "");
+            (0..1_000).all(|n| (lo..=hi).contains(&hotspot.draw(&mut stream.draw(n))))
+        };
+        for (lo, hi) in [(7, 7), (1, 2), (i64::MIN, i64::MAX), (i64::MAX - 1, i64::MAX)] {
+            for fraction in [0.0, 0.5, 1.0] {
+                let hotspot = Hotspot::new((lo, hi), fraction, 0.5);
+                assert_eq!(hotspot.ends(), (lo, hi));
+                assert!(inside(&hotspot, lo, hi), "{lo} {hi} {fraction}");
+            }
+        }
+        assert!(ints("hotspot(1, 10, share=1)", 1_000).iter().all(|value| *value <= 2));
+        assert!(ints("hotspot(1, 10, share=0)", 1_000).iter().all(|value| *value > 2));
+    }
+
+    #[test]
+    fn bad_arguments_are_refused() {
+        error("hotspot(2, 1)", "the range is empty: `2` is above `1`");
+        error("hotspot(1, 2, hot=1.5)", "the hot fraction `1.5` is not between 0 and 1");
+        error("hotspot(1, 2, share=-1)", "the share `-1` is not between 0 and 1");
+        error("hotspot(1, 2.5)", "`hotspot` needs an integer, but `2.5` is a number with a point");
+        error("hotspot(1)", "`hotspot` has no `hi`");
+        error("hotspot(1, 2, 0.1, 0.2, 3)", "`hotspot` takes at most 4 arguments");
+    }
+}

@@ -1,0 +1,353 @@
+//! `polygon(hits=80)`: an area of the earth that holds so many of the points of a table.
+//!
+//! A regular polygon with n corners and the circumradius R is n isosceles triangles with the legs R
+//! and the angle γ = 2π/n between them. The spherical excess E of one, which is its area, follows
+//! from tan(E/2) = t² sin γ / (1 + t² cos γ) with t = tan(R/2) (Todhunter: "Spherical
+//! trigonometry", article 103). Solved for the radius this is t² = sin(E/2) / sin(γ - E/2), which
+//! loses no digits however small the polygon is.
+
+use std::f64::consts::{FRAC_1_SQRT_2, PI, TAU};
+
+use base::{Draw, Values};
+
+use super::sphere::{DEGREE, LONGEST_PLACE, Place, Vector, uniform};
+use super::{Arguments, Datum, Family, Parameter, Rest, Spec, Stage};
+use crate::expr::{Refused, Type};
+use crate::wording::quoted;
+
+pub(super) static SPEC: Spec = Spec {
+    name: "polygon",
+    parameters: &[
+        Parameter::optional("hits", "80", "a constant number above zero"),
+        Parameter::optional("points", "rows", "a constant integer"),
+    ],
+    rest: Rest::Nothing,
+    stage: Stage::Anywhere,
+    build,
+    doc: "a regular octagon on the sphere whose area holds so many of so many `point()`s on \
+          average, as WKT with its corners counterclockwise; somewhere, turned by any angle. Edges \
+          are great circles. One that would hold a pole or cross the 180th meridian is drawn \
+          again, and after 64 draws it lies around 0 0. `points` is by default the rows of the \
+          file's only table with a column that uses `point()`",
+    example: "polygon(hits=80, points=100000)",
+};
+
+const CORNERS: usize = 8;
+
+/// How often a place is drawn. A polygon of a thousandth of the sphere needs more than one draw in
+/// one case of thirty, and one of nearly half of it would need thousands.
+const DRAWS: u32 = 64;
+
+/// The smallest radius in radians: about a metre, a hundred times the precision of corners.
+const SMALLEST: f64 = 1.6e-7;
+
+/// The most bytes of a polygon.
+pub(crate) const LONGEST_POLYGON: u64 = 12 + (CORNERS as u64 + 1) * (LONGEST_PLACE + 2);
+
+/// The cosine and the sine of each corner's angle before the polygon is turned.
+const ANGLES: [(f64, f64); CORNERS] = [
+    (1.0, 0.0),
+    (FRAC_1_SQRT_2, FRAC_1_SQRT_2),
+    (0.0, 1.0),
+    (-FRAC_1_SQRT_2, FRAC_1_SQRT_2),
+    (-1.0, 0.0),
+    (-FRAC_1_SQRT_2, -FRAC_1_SQRT_2),
+    (0.0, -1.0),
+    (FRAC_1_SQRT_2, -FRAC_1_SQRT_2),
+];
+
+/// How many points the tables of a file have: what a polygon is sized for unless it says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Points {
+    /// No table has any.
+    NoTable,
+    /// The one table that has some has so many rows.
+    Rows(u64),
+    /// More than one table has some.
+    Several,
+}
+
+/// A regular polygon of a certain area.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Polygon {
+    hits: f64,
+    points: u64,
+    /// Of the circumradius.
+    sine: f64,
+    cosine: f64,
+}
+
+impl Polygon {
+    fn new(hits: f64, points: u64, radius: f64) -> Polygon {
+        let (sine, cosine) = libm::sincos(radius);
+        Polygon { hits, points, sine, cosine }
+    }
+
+    /// How many points it holds of how many.
+    pub(crate) fn arguments(&self) -> (f64, u64) {
+        (self.hits, self.points)
+    }
+
+    pub(super) fn value(&self, draw: &mut Draw, out: &mut Values) -> Datum {
+        let corners = self.corners(draw);
+        Datum::Text(out.text(|out| {
+            out.push_str("POLYGON((");
+            for corner in &corners {
+                corner.write(out);
+                out.push_str(", ");
+            }
+            corners[0].write(out);
+            out.push_str("))");
+        }))
+    }
+
+    /// The corners of a polygon that lies on the map in one piece.
+    fn corners(&self, draw: &mut Draw) -> [Place; CORNERS] {
+        for _ in 0..DRAWS {
+            let centre = uniform(draw);
+            let corners = self.around(centre, draw.unit());
+            if in_one_piece(&corners) {
+                return corners;
+            }
+        }
+        self.around([1.0, 0.0, 0.0], draw.unit())
+    }
+
+    /// The corners around a centre, turned by a fraction of the angle between two of them;
+    /// counterclockwise as seen from outside.
+    fn around(&self, [x, y, z]: Vector, turn: f64) -> [Place; CORNERS] {
+        let radius = libm::sqrt(x * x + y * y).max(f64::MIN_POSITIVE);
+        let east = [-y / radius, x / radius, 0.0];
+        let north = [-z * x / radius, -z * y / radius, radius];
+        let (turned_sine, turned_cosine) = libm::sincos(turn * TAU / CORNERS as f64);
+        ANGLES.map(|(cosine, sine)| {
+            let to_east = self.sine * (cosine * turned_cosine - sine * turned_sine);
+            let to_north = self.sine * (sine * turned_cosine + cosine * turned_sine);
+            let along = |at: usize, centre: f64| {
+                self.cosine * centre + to_east * east[at] + to_north * north[at]
+            };
+            Place::of([along(0, x), along(1, y), along(2, z)])
+        })
+    }
+}
+
+/// Whether no edge crosses the 180th meridian. Around a pole the edges go through all longitudes,
+/// so that such a polygon crosses it as well.
+fn in_one_piece(corners: &[Place; CORNERS]) -> bool {
+    let next = corners.iter().cycle().skip(1);
+    corners
+        .iter()
+        .zip(next)
+        .all(|(one, other)| (one.longitude - other.longitude).abs() < 180 * DEGREE)
+}
+
+/// The circumradius of the polygon that is this fraction of the sphere, in radians.
+fn radius(fraction: f64) -> f64 {
+    let half_excess = 4.0 * PI * fraction / CORNERS as f64 / 2.0;
+    let angle = TAU / CORNERS as f64;
+    let squared = libm::sin(half_excess) / libm::sin(angle - half_excess);
+    2.0 * libm::atan(libm::sqrt(squared))
+}
+
+fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
+    let hits = arguments.constant_real(0, 80.0)?;
+    let points = points(arguments)?;
+    let place = arguments.get(0).map_or(arguments.call(), |given| given.place);
+    if hits <= 0.0 {
+        let shown = quoted(place.text());
+        return Err(place
+            .error(format!("{shown} hits are no area"))
+            .help(arguments.usage())
+            .into());
+    }
+    let fraction = hits / points as f64;
+    if fraction >= 0.5 {
+        let message = format!("{hits} hits are not less than half of {points} points");
+        let help = "a polygon is smaller than half of the sphere: ask for fewer hits";
+        return Err(place.error(message).help(help).into());
+    }
+    let radius = radius(fraction);
+    if radius < SMALLEST {
+        let message = format!("an area for {hits} of {points} points would be less than a metre");
+        return Err(place.error(message).help("ask for more hits").into());
+    }
+    Ok((Family::Polygon(Polygon::new(hits, points, radius)), Type::Text))
+}
+
+/// How many points the polygon is sized for.
+fn points(arguments: &Arguments<'_>) -> Result<u64, Refused> {
+    let why = match (arguments.get(1), arguments.scope.points) {
+        (Some(given), _) => {
+            let points = arguments.constant_int(1, 0)?;
+            return u64::try_from(points).ok().filter(|points| *points > 0).ok_or_else(|| {
+                let shown = quoted(given.place.text());
+                given.place.error(format!("an area for {shown} points has no size")).into()
+            });
+        }
+        (None, Points::Rows(rows)) if rows > 0 => return Ok(rows),
+        (None, Points::Rows(_)) => "the table with a column of `point()` has no rows",
+        (None, Points::NoTable) => "no [load TABLE] of the file has a column of `point()`",
+        (None, Points::Several) => "more than one [load TABLE] has a column of `point()`",
+    };
+    let error = arguments.call().error(format!("{why}, so the area of the polygon is unknown"));
+    Err(error.help("say how many there are: `polygon(hits=80, points=100000)`").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::golden::{check, error, values};
+    use crate::generate::sphere::tests::parse;
+    use crate::generate::statistics::{chi_square, mean_is};
+
+    #[test]
+    fn golden_values_never_change() {
+        check(
+            "polygon(hits=80, points=100000)",
+            "POLYGON((167.2529058 4.9447079, 165.1711937 6.5379694, 162.5650491 6.1917494, \
+             160.9772448 4.1114041, 161.3298763 1.5221334, 163.4073366 -0.0632638, \
+             165.9977032 0.2808227, 167.5897950 2.3533115, 167.2529058 4.9447079)) \
+             POLYGON((-90.7172927 25.0627546, -92.7937609 26.8915342, -95.7216070 26.8169030, \
+             -97.6775413 24.8854292, -97.5294755 22.2758430, -95.4604578 20.5101780, \
+             -92.6708413 20.5812837, -90.7069780 22.4496604, -90.7172927 25.0627546)) \
+             POLYGON((172.1682147 -50.5758727, 169.7010698 -48.5101511, 165.8291441 \
+             -48.0707387, 162.4866839 -49.4771729, 161.4757576 -52.0108474, 163.7362113 \
+             -54.2447469, 168.1522642 -54.7481713, 171.6968866 -53.1727475, 172.1682147 \
+             -50.5758727)) POLYGON((-148.8451481 35.2655834, -150.6854665 37.4177142, \
+             -153.9444130 37.8252309, -156.5329702 36.2257177, -156.8913355 33.6291702, \
+             -154.9792403 31.5714472, -151.9504563 31.1933590, -149.4327060 32.6982755, \
+             -148.8451481 35.2655834)) POLYGON((73.6523675 5.3771464, 71.3030777 6.5471633, \
+             68.8120493 5.7140831, 67.6504754 3.3714881, 68.4867689 0.8955960, 70.8265323 \
+             -0.2681092, 73.3049159 0.5602093, 74.4760273 2.8965069, 73.6523675 5.3771464)) \
+             POLYGON((-117.8250402 -45.3829918, -120.6706777 -43.7341545, -124.2853563 \
+             -43.8967975, -126.8293460 -45.7878383, -126.8034450 -48.4008901, -123.9001526 \
+             -50.2026143, -119.8349414 -50.0196130, -117.3522299 -47.9759058, -117.8250402 \
+             -45.3829918)) POLYGON((23.7342301 5.2382031, 21.5244508 6.6516625, 18.9568834 \
+             6.0884865, 17.5505287 3.8826527, 18.1189503 1.3319725, 20.3217907 -0.0739695, \
+             22.8742834 0.4857330, 24.2876043 2.6840614, 23.7342301 5.2382031)) \
+             POLYGON((-77.5070663 -51.4088020, -79.9919235 -49.3307974, -83.9206344 \
+             -48.8689391, -87.3385290 -50.2529267, -88.4129945 -52.7791296, -86.1556793 \
+             -55.0288949, -81.6610182 -55.5600159, -78.0203693 -54.0033586, -77.5070663 \
+             -51.4088020))",
+        );
+    }
+
+    /// The planes of a polygon's edges, from outside to inside.
+    fn planes(wkt: &str) -> Vec<Vector> {
+        let ring = parse(wkt);
+        assert_eq!((ring.len(), ring.first()), (CORNERS + 1, ring.last()));
+        ring.windows(2).map(|edge| cross(edge[0], edge[1])).collect()
+    }
+
+    fn cross(a: Vector, b: Vector) -> Vector {
+        let at = |i: usize, j: usize| a[i] * b[j] - a[j] * b[i];
+        [at(1, 2), at(2, 0), at(0, 1)]
+    }
+
+    fn dot(a: Vector, b: Vector) -> f64 {
+        a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    }
+
+    fn holds(planes: &[Vector], point: Vector) -> bool {
+        planes.iter().all(|plane| dot(*plane, point) > 0.0)
+    }
+
+    fn points_of(n: usize) -> Vec<Vector> {
+        values("point()", n).iter().map(|wkt| parse(wkt)[0]).collect()
+    }
+
+    #[test]
+    fn polygons_hold_as_many_points_as_they_are_asked_for() {
+        let points = points_of(20_000);
+        for hits in [80.0, 500.0] {
+            let polygons = values(&format!("null(0, polygon({hits}, points=20000))"), 1_000);
+            let count = |wkt: &String| {
+                let planes = planes(wkt);
+                points.iter().filter(|point| holds(&planes, **point)).count() as f64
+            };
+            let counts: Vec<f64> = polygons.iter().map(count).collect();
+            let mean = counts.iter().sum::<f64>() / counts.len() as f64;
+            // The points of one table and those of one polygon vary. All polygons have one area, so
+            // that their places add nothing; a point is covered by no more than 1/0.8 of the usual
+            // number of polygons, because less than a fifth of them are drawn again.
+            let share = hits / 20_000.0;
+            let variance = hits / counts.len() as f64 + hits * share * (1.0 / 0.8 - 1.0);
+            assert!((mean - hits).abs() < 5.0 * variance.sqrt(), "{mean} instead of {hits}");
+        }
+    }
+
+    #[test]
+    fn the_closed_form_agrees_with_counting_for_large_polygons_and_is_exact_for_small_ones() {
+        let points = points_of(100_000);
+        for fraction in [0.05, 0.3, 0.49] {
+            let polygon = Polygon::new(1.0, 1, radius(fraction));
+            let mut wkt = String::new();
+            let corners = polygon.around([0.36, 0.48, 0.8], 0.3);
+            for corner in corners.iter().chain([&corners[0]]) {
+                corner.write(&mut wkt);
+                wkt.push_str(", ");
+            }
+            let planes = planes(wkt.trim_end_matches(", "));
+            let inside: Vec<f64> =
+                points.iter().map(|point| f64::from(u8::from(holds(&planes, *point)))).collect();
+            mean_is(&inside, fraction, (fraction * (1.0 - fraction)).sqrt());
+        }
+        assert!((radius(0.5) - PI / 2.0).abs() < 1e-12);
+        // A flat octagon of the radius r has the area 2√2 r².
+        let flat = (4.0 * PI * 1e-12 / 8.0_f64.sqrt()).sqrt();
+        assert!((radius(1e-12) / flat - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn polygons_lie_on_the_map_in_one_piece_however_large_they_are() {
+        for (hits, draws) in [(1, 2_000), (1_000, 500), (4_999, 200)] {
+            for wkt in values(&format!("polygon({hits}, points=10000)"), draws) {
+                let planes = planes(&wkt);
+                assert!(!holds(&planes, [0.0, 0.0, 1.0]) && !holds(&planes, [0.0, 0.0, -1.0]));
+                let longitudes: Vec<f64> = wkt["POLYGON((".len()..wkt.len() - 2]
+                    .split(", ")
+                    .map(|place| place.split_once(' ').unwrap().0.parse().unwrap())
+                    .collect();
+                assert!(longitudes.windows(2).all(|edge| (edge[0] - edge[1]).abs() < 180.0));
+                assert!(wkt.len() as u64 <= LONGEST_POLYGON);
+            }
+        }
+    }
+
+    #[test]
+    fn corners_are_counterclockwise_and_turned_by_any_angle() {
+        let mut counts = [0; 10];
+        for wkt in values("polygon(1, points=1000000)", 5_000) {
+            let ring = parse(&wkt);
+            let centre: Vector =
+                std::array::from_fn(|at| ring[..CORNERS].iter().map(|corner| corner[at]).sum());
+            assert!(holds(&planes(&wkt), centre));
+            let north = ring[0][2] * dot(centre, centre) - centre[2] * dot(ring[0], centre);
+            let east = dot(cross([0.0, 0.0, 1.0], centre), ring[0]) * dot(centre, centre).sqrt();
+            let turn = north.atan2(east).rem_euclid(TAU / 8.0) / (TAU / 8.0);
+            counts[(turn * 10.0) as usize % 10] += 1;
+        }
+        chi_square(&counts, &[0.1; 10]);
+    }
+
+    #[test]
+    fn bad_arguments_are_refused() {
+        error("polygon(0, points=100)", "`0` hits are no area");
+        error("polygon(-5, points=100)", "`-5` hits are no area");
+        error("polygon(50, points=100)", "50 hits are not less than half of 100 points");
+        error("polygon(1, points=0)", "an area for `0` points has no size");
+        error(
+            "polygon(1, points=1000000000000000)",
+            "an area for 1 of 1000000000000000 points would be less than a metre",
+        );
+        error(
+            "polygon(1, points=0.5)",
+            "`polygon` needs an integer, but `0.5` is a number with a point",
+        );
+        error(
+            "polygon()",
+            "no [load TABLE] of the file has a column of `point()`, so the area of the polygon is \
+             unknown",
+        );
+    }
+}

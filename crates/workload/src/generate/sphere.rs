@@ -1,0 +1,120 @@
+//! Places on the unit sphere, and how they are written.
+
+use std::f64::consts::TAU;
+
+use base::Draw;
+
+/// A place in ten-millionths of a degree: about a centimetre.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// East of Greenwich, from -180 to 180 degrees.
+    pub(super) longitude: i64,
+    /// North of the equator, from -90 to 90 degrees.
+    pub(super) latitude: i64,
+}
+
+/// A degree in the units of a [`Place`].
+pub(super) const DEGREE: i64 = 10_000_000;
+
+/// A direction from the centre of the sphere: towards the equator at Greenwich, the equator at 90
+/// degrees east, and the north pole.
+pub(super) type Vector = [f64; 3];
+
+impl Place {
+    /// The place in a direction.
+    pub(super) fn of([x, y, z]: Vector) -> Place {
+        // Near the poles this is exact where an arcsine would not be.
+        let latitude = libm::atan2(z, libm::sqrt(x * x + y * y));
+        Place { longitude: units(libm::atan2(y, x)), latitude: units(latitude) }
+    }
+
+    /// Writes `12.3456789 -1.0000000`: longitude and latitude in degrees, as in WKT.
+    pub(super) fn write(self, out: &mut String) {
+        write_degrees(self.longitude, out);
+        out.push(' ');
+        write_degrees(self.latitude, out);
+    }
+}
+
+/// The most bytes of a place: `-180.0000000 -90.0000000`.
+pub(super) const LONGEST_PLACE: u64 = 24;
+
+fn units(radians: f64) -> i64 {
+    libm::round(radians.to_degrees() * DEGREE as f64) as i64
+}
+
+fn write_degrees(units: i64, out: &mut String) {
+    let mut rest = units.unsigned_abs();
+    let mut text = [b'0'; 12];
+    let mut at = text.len();
+    for place in 0.. {
+        if place > 7 && rest == 0 {
+            break;
+        }
+        at -= 1;
+        text[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if place == 6 {
+            at -= 1;
+            text[at] = b'.';
+        }
+    }
+    if units < 0 {
+        out.push('-');
+    }
+    out.push_str(std::str::from_utf8(&text[at..]).unwrap_or_default());
+}
+
+/// A direction that is uniform on the sphere: the height is uniform by itself (Archimedes).
+pub(super) fn uniform(draw: &mut Draw) -> Vector {
+    let height = 2.0 * draw.unit() - 1.0;
+    let radius = libm::sqrt((1.0 - height) * (1.0 + height));
+    let (sine, cosine) = libm::sincos(TAU * (draw.unit() - 0.5));
+    [radius * cosine, radius * sine, height]
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// The directions of the places in a WKT text.
+    pub(crate) fn parse(wkt: &str) -> Vec<Vector> {
+        let inner = wkt.trim_start_matches(|c: char| c.is_alphabetic() || c == '(');
+        let places = inner.trim_end_matches(')').split(", ");
+        places
+            .map(|place| {
+                let (longitude, latitude) = place.split_once(' ').unwrap();
+                let radians = |text: &str| text.parse::<f64>().unwrap().to_radians();
+                let (longitude, latitude) = (radians(longitude), radians(latitude));
+                let radius = latitude.cos();
+                [radius * longitude.cos(), radius * longitude.sin(), latitude.sin()]
+            })
+            .collect()
+    }
+
+    #[test]
+    fn places_are_written_with_seven_decimals() {
+        let written = |longitude, latitude| {
+            let mut out = String::new();
+            Place { longitude, latitude }.write(&mut out);
+            out
+        };
+        assert_eq!(written(0, -1), "0.0000000 -0.0000001");
+        assert_eq!(written(-180 * DEGREE, -90 * DEGREE), "-180.0000000 -90.0000000");
+        assert_eq!(written(-180 * DEGREE, -90 * DEGREE).len() as u64, LONGEST_PLACE);
+        assert_eq!(written(1_234_567_890, 12_345_678), "123.4567890 1.2345678");
+    }
+
+    #[test]
+    fn directions_are_found_where_they_point() {
+        let place = |x, y, z| {
+            let Place { longitude, latitude } = Place::of([x, y, z]);
+            (longitude, latitude)
+        };
+        assert_eq!(place(1.0, 0.0, 0.0), (0, 0));
+        assert_eq!(place(0.0, 1.0, 0.0), (90 * DEGREE, 0));
+        assert_eq!(place(-1.0, -0.0, 0.0), (-180 * DEGREE, 0));
+        assert_eq!(place(0.0, 0.0, 1.0).1, 90 * DEGREE);
+        assert_eq!(place(1.0, 1.0, 2.0_f64.sqrt()), (45 * DEGREE, 45 * DEGREE));
+    }
+}
