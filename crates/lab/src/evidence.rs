@@ -12,7 +12,7 @@ use record::{
     Archive, Balance, Counts, EndKind, HIGHEST, Interval, IntervalCounts, JobIndex, Kind, Pace,
     RecordError,
 };
-use workload::{Overrides, Plan};
+use workload::{Overrides, Plan, Unread};
 
 /// The most intervals that may follow each other without a row: those of a day. Every interval that
 /// the run lived through has one, unless the generator itself stood still.
@@ -61,7 +61,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
 /// The plan that the record carries in words.
 fn plan(archive: &Archive) -> Result<Plan, RecordError> {
     let text = &archive.header().plan;
-    let (plan, diagnostics) = workload::plan(text, &Overrides::default());
+    let (plan, diagnostics) = workload::plan_in(text, &Overrides::default(), &Unread);
     plan.ok_or_else(|| {
         let first = diagnostics.first().map(|diagnostic| diagnostic.message.as_str());
         archive.damaged(format!("its plan: {}", first.unwrap_or("no plan")))

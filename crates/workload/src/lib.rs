@@ -34,7 +34,7 @@ use base::Diagnostic;
 pub use base::Placeholders;
 pub use check::{Overrides, check};
 pub use expr::Expr;
-pub use folder::Folder;
+pub use folder::{Folder, Unread};
 pub use generate::{Generator, RowGenerator};
 pub use plan::{
     Arrival, Column, Feed, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, Metric,

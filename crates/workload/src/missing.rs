@@ -45,9 +45,6 @@ pub(crate) const KEYS: &[Missing] = &[
     missing("prepare", "leave it out: statements are prepared"),
 ];
 
-/// Generators.
-pub(crate) const GENERATORS: &[Missing] = &[missing("csv", "use `pick(a, b, …)`")];
-
 fn find<'m>(list: &'m [Missing], name: &str) -> Option<&'m Missing> {
     list.iter().find(|missing| missing.name == name)
 }
@@ -68,21 +65,10 @@ fn without_dialect(name: &str) -> &str {
     name.split_once('.').map_or(name, |(base, _)| base)
 }
 
-/// Whether a generator is one of those.
-pub(crate) fn generator(name: &str) -> bool {
-    find(GENERATORS, name).is_some()
-}
-
 /// `X is not supported by this version of assay`, with what to do instead as its help. `what` is
 /// written as in the file: `[sweep]`, `uuid()`, or the name of a key.
 pub(crate) fn error(span: Option<Span>, what: &str) -> Diagnostic {
     Diagnostic { help: instead(what), ..wording::error(span, refusal(what)) }
-}
-
-/// The same in one sentence.
-pub(crate) fn message(what: &str) -> String {
-    let instead = instead(what).map(|instead| format!(": {instead}")).unwrap_or_default();
-    format!("{}{instead}", refusal(what))
 }
 
 fn refusal(what: &str) -> String {
@@ -93,9 +79,6 @@ fn instead(what: &str) -> Option<String> {
     let list = |list, name| find(list, name).map(|missing| missing.instead.to_owned());
     if let Some(section) = what.strip_prefix('[') {
         return list(SECTIONS, section.split([' ', ']']).next()?);
-    }
-    if let Some(function) = what.strip_suffix("()") {
-        return list(GENERATORS, function);
     }
     list(KEYS, without_dialect(what))
 }
@@ -110,9 +93,6 @@ mod tests {
         for Missing { name, .. } in KEYS {
             assert!(keys::ALL.iter().all(|key| key.name != *name), "{name}");
         }
-        for Missing { name, .. } in GENERATORS {
-            assert!(crate::generate::find(name).is_none(), "{name}");
-        }
     }
 
     #[test]
@@ -125,10 +105,9 @@ mod tests {
             named(SECTIONS, "[", "]"),
             named(KEYS, "", ""),
             named(KEYS, "", ".mysql"),
-            named(GENERATORS, "", "()"),
         ];
         for what in all.concat() {
-            assert!(message(&what).contains("version of assay: "), "{}", message(&what));
+            assert!(error(None, &what).help.is_some(), "{what}");
         }
     }
 }

@@ -11,7 +11,7 @@ use base::Code;
 use crate::check;
 use crate::expr::{Expr, Node, is_name, text};
 use crate::feed::Format;
-use crate::generate::{Family, Uniform};
+use crate::generate::{Column, Family, Uniform};
 use crate::plan::{
     Arrival, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, OnDuplicate, OnError,
     Pacing, Piece, Plan, Schedule,
@@ -472,6 +472,14 @@ fn print_call(family: &Family, lets: &[Let], out: &mut String) {
             vec![format!("hits={}", text::real(hits)), format!("points={points}")]
         }
         Family::Null(null) => vec![text::real(null.probability), node(&null.value)],
+        Family::Csv(csv) => {
+            let (file, column) = csv.arguments();
+            let column = match column {
+                Column::Number(number) => number.to_string(),
+                Column::Name(name) => text::quoted(name),
+            };
+            vec![text::quoted(file), column]
+        }
     };
     out.push_str(&format!("{}({})", family.spec().name, arguments.join(", ")));
 }

@@ -1,5 +1,6 @@
 //! What does the guide say about the language? Text made from the tables that the checks use.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use base::{Value, Values, WallTime};
@@ -7,7 +8,7 @@ use base::{Value, Values, WallTime};
 use crate::feed::Group;
 use crate::generate::{self, Generator, Rest, RowGenerator, Spec, Stage};
 use crate::keys::{self, Key, Place};
-use crate::{Overrides, Placeholders, missing, plan};
+use crate::{Overrides, Placeholders, missing, plan_in};
 
 /// How wide the lines of [`help`] are.
 const WIDTH: usize = 96;
@@ -140,6 +141,7 @@ fn takes(spec: &Spec) -> String {
 
 fn golden_values(out: &mut String) {
     out.push_str(GOLDEN);
+    let _ = writeln!(out, "```text\n{}```", STREETS.1);
     out.push_str("\n| call | values |\n| --- | --- |\n");
     for spec in generate::ALL {
         let values = match READ_FROM_FILES.contains(&spec.name) {
@@ -152,6 +154,12 @@ fn golden_values(out: &mut String) {
 
 /// Generators whose values stand in a file of the job.
 const READ_FROM_FILES: &[&str] = &["field"];
+
+/// A file for examples, and what is in it.
+pub(crate) const STREETS: (&str, &str) = (
+    "streets.csv",
+    "name,zip\nHigh Street,01234\n\"Mill Lane, East\",04321\n\"\"\"The\"\" Ring\",00815\n",
+);
 
 /// How many values the reference shows.
 const FIRST: u64 = 8;
@@ -167,7 +175,8 @@ fn first_values(spec: &Spec) -> Vec<String> {
             format!("[golden]\nconcurrency = 3\nquery = select ${{{}}}\n", spec.example)
         }
     };
-    let (Some(plan), _) = plan(&source, &Overrides::default()) else {
+    let files = [STREETS].map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+    let (Some(plan), _) = plan_in(&source, &Overrides::default(), &BTreeMap::from(files)) else {
         return Vec::new();
     };
     let mut values = Values::new();
@@ -198,11 +207,9 @@ fn missing() -> String {
     };
     format!(
         "\n## Not in this version\n\n\
-         Sections: {}. Keys: {}, and keys for one database such as `query.mysql`. \
-         Generators: {}.\n",
+         Sections: {}. Keys: {}.\n",
         list(missing::SECTIONS),
-        list(missing::KEYS),
-        list(missing::GENERATORS)
+        list(missing::KEYS)
     )
 }
 
@@ -329,7 +336,9 @@ number of the request or row. Changing one place leaves the values of all others
 
 const GOLDEN: &str = "
 The first eight values of each with seed 42, as the column `value` of `[load golden]`, in a run \
-that starts with the year 1970; `client()` stands in a job with three clients:
+that starts with the year 1970; `client()` stands in a job with three clients,
+and `streets.csv` has these lines:
+
 ";
 
 const CONDITIONS: &str = r"

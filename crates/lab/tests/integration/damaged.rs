@@ -5,7 +5,7 @@ use std::path::Path;
 use base::Nanos;
 use record::{Archive, EndKind};
 
-use crate::support::{Place, Run, ended};
+use crate::support::{self, Place, Run, ended};
 
 /// A record of two seconds in which this was changed.
 fn changed(statement: &str) -> String {
@@ -44,4 +44,15 @@ fn a_record_that_ends_long_after_its_last_interval_is_damaged() {
     assert_eq!(end("60000000000"), "readable");
     let answer = end("9000000000000000000");
     assert!(answer.contains("no interval from 2 to 4294967295"), "{answer}");
+}
+
+#[test]
+fn a_record_needs_no_file_that_its_plan_names() {
+    let plan = |value: &str| {
+        let text = support::WORKLOAD.replace("select 1", &format!("select ${{{value}}}"));
+        let quoted = text.replace('\'', "''");
+        changed(&format!("update meta set value = '{quoted}' where key = 'plan'"))
+    };
+    assert_eq!(plan("csv('gone.csv', 'name')"), "readable");
+    assert!(plan("csv('gone.csv')").contains("`csv` has no `column`"));
 }

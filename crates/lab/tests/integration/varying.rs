@@ -28,6 +28,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         is_virtual: true,
         loaded: false,
         started: WallTime::EPOCH,
+        folder: std::path::PathBuf::new(),
     };
     let order = Order {
         plan: plan(&text),
@@ -37,6 +38,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini".to_owned(),
         version: "0.1.0".to_owned(),
+        op_log: None,
         stop: Stop::default(),
     };
     run(order, Arc::new(Silence), |_| {}).unwrap();

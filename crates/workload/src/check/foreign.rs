@@ -1,12 +1,12 @@
 //! What stands in the files that a workload file names?
 
-use std::io::ErrorKind;
 use std::rc::Rc;
 
 use base::Diagnostic;
 
 use super::Checker;
 use super::scan;
+use crate::folder::unreadable;
 use crate::plan::Piece;
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, decode};
 use crate::sink::Aside;
@@ -30,7 +30,8 @@ impl<'f> Checker<'f> {
         let bytes = match self.folder.read(&name, LARGEST_FILE as u64) {
             Ok(bytes) => bytes,
             Err(error) => {
-                self.sink.error(|| unreadable(entry, &name, &error));
+                let (why, help) = unreadable(&name, LARGEST_FILE, &error);
+                self.sink.error(|| entry.value().error(why).help(help));
                 return None;
             }
         };
@@ -64,21 +65,4 @@ impl<'f> Checker<'f> {
         self.sink.turn_to(None);
         statements
     }
-}
-
-/// Complains about a file that cannot be read.
-fn unreadable(entry: &Entry<'_>, name: &str, error: &std::io::Error) -> Diagnostic {
-    let name = quoted(name);
-    let (why, help) = match error.kind() {
-        ErrorKind::NotFound => (
-            format!("there is no file {name}"),
-            "without a leading `/` it is looked for beside the workload file".to_owned(),
-        ),
-        ErrorKind::FileTooLarge => (
-            format!("{name} has more than {} MiB", LARGEST_FILE >> 20),
-            "name a smaller file".to_owned(),
-        ),
-        _ => (format!("{name} cannot be read: {error}"), "name a file that can be read".to_owned()),
-    };
-    entry.value().error(why).help(help)
 }

@@ -339,6 +339,7 @@ impl Node {
                 Family::Point => LONGEST_POINT,
                 Family::Polygon(_) => LONGEST_POLYGON,
                 Family::Null(null) => null.value.longest(lets),
+                Family::Csv(csv) => csv.longest(),
                 Family::Json(json) => json.longest(|value| value.longest(lets)),
                 Family::Pick(values) => longest_of(values, lets),
                 Family::Weighted(weighted) => longest_of(weighted.values(), lets),

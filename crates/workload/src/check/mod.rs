@@ -34,7 +34,7 @@ use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
 
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
-use crate::generate::Points;
+use crate::generate::{Points, Tables};
 use crate::plan::{Arrival, Plan, Portion};
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
@@ -96,6 +96,7 @@ fn check_as_given(
         results_files: Vec::new(),
         traced: 0,
         points: Points::NoTable,
+        tables: Tables::new(folder),
     };
     let plan = checker.plan();
     let sound = checker.sink.errors() == 0 && file.errors() == 0;
@@ -125,6 +126,8 @@ struct Checker<'f> {
     traced: usize,
     /// How many points the tables have.
     points: Points,
+    /// The CSV files that values come from.
+    tables: Tables<'f>,
 }
 
 /// The job that an expression belongs to.
@@ -215,7 +218,13 @@ impl<'f> Checker<'f> {
     }
 
     fn scope<'s>(&'s self, variables: &'s Variables, site: Site<'s>) -> Scope<'s> {
-        Scope { params: &self.params, variables, site, points: self.points }
+        Scope {
+            params: &self.params,
+            variables,
+            site,
+            points: self.points,
+            tables: Some(&self.tables),
+        }
     }
 
     /// The scope of an expression in a request.

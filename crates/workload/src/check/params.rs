@@ -208,7 +208,8 @@ fn constant(
 ) -> Result<Constant, Refused> {
     let value = raw.value();
     let site = Site::Fixed("a parameter");
-    let scope = Scope { params, variables: &NO_VARIABLES, site, points: Points::NoTable };
+    let scope =
+        Scope { params, variables: &NO_VARIABLES, site, points: Points::NoTable, tables: None };
     if value.text().is_empty() {
         return Err(value
             .error(format!("the parameter `{}` has no value", raw.name))

@@ -9,8 +9,7 @@ use super::constant::{Constant, Undefined};
 use super::range::{Range as Span, range};
 use super::syntax::{Argument, Ast, AstKind};
 use super::{Combination, Generate, Node, Operator, Type};
-use crate::generate::{self, Arguments, Given, Partner, Points, Rest, Spec, Stage};
-use crate::missing;
+use crate::generate::{self, Arguments, Given, Partner, Points, Rest, Spec, Stage, Tables};
 use crate::read::Excerpt;
 use crate::wording::{nearest, quoted};
 
@@ -25,6 +24,8 @@ pub(crate) struct Scope<'s> {
     pub(crate) site: Site<'s>,
     /// How many points the file's tables have.
     pub(crate) points: Points,
+    /// The CSV files of the workload; `None` where no generator can stand.
+    pub(crate) tables: Option<&'s Tables<'s>>,
 }
 
 /// The variables of `let` that are defined so far.
@@ -365,9 +366,6 @@ impl<'c> Compiler<'c> {
             return name
                 .error("`raw(…)` stands inside another expression")
                 .help("it can only be the whole of a `${…}` in a statement: `${raw(table)}`");
-        }
-        if missing::generator(word) {
-            return name.error(missing::message(&format!("{word}()")));
         }
         let error = name.error(format!("unknown generator {}", quoted(word)));
         if let Some(ours) = generate::elsewhere(word) {

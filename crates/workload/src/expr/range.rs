@@ -71,6 +71,7 @@ fn generated(family: &Family, variables: &[Option<Range>]) -> Option<Range> {
         | Family::Point
         | Family::Polygon(_)
         | Family::Null(_)
+        | Family::Csv(_)
         | Family::Timestamp(_)
         | Family::Field(_) => None,
     }

@@ -82,6 +82,7 @@ impl Generate {
             Family::Json(json) => json.value(moment, out),
             Family::Point => point::value(&mut draw, out),
             Family::Polygon(polygon) => polygon.value(&mut draw, out),
+            Family::Csv(csv) => csv.value(moment.number, out),
             Family::Null(null) if draw.unit() < null.probability => Datum::Null,
             Family::Null(null) => null.value.eval(moment, out),
             Family::Timestamp(offset) => timestamp::value(moment.started, offset.eval(moment, out)),

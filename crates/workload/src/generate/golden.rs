@@ -4,11 +4,24 @@ use std::collections::BTreeMap;
 
 use base::{Seed, Values, WallTime};
 
-use super::{Datum, Family, Moment, Points};
+use super::{Datum, Family, Moment, Points, Tables};
 use crate::expr::{
     Compiled, NO_VARIABLES, Node, Position, Refused, Scope, Site, compile, parse_all,
 };
 use crate::read::Passage;
+
+/// The files beside the workload.
+fn files() -> BTreeMap<String, Vec<u8>> {
+    let files = [
+        crate::reference::STREETS,
+        ("one.csv", "a\r\nb"),
+        ("twice.csv", "a,a\n1,2\n"),
+        ("empty.csv", ""),
+        ("header.csv", "a\n"),
+        ("broken.csv", "a,b\nc\n"),
+    ];
+    files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
+}
 
 /// The first eight values of an expression, which are part of the contract.
 pub(super) fn check(text: &str, expected: &str) {
@@ -72,11 +85,14 @@ fn compiled(text: &str) -> Result<Compiled, Refused> {
     let passage = Passage::whole(text, 0);
     let ast = parse_all(passage.excerpt())?;
     let position = Position { seed: Seed(42), job: "load golden", place: "column value" };
+    let files = files();
+    let tables = Tables::new(&files);
     let scope = Scope {
         params: &BTreeMap::new(),
         variables: &NO_VARIABLES,
         site: Site::Row(position),
         points: Points::NoTable,
+        tables: Some(&tables),
     };
     compile(&ast, passage.excerpt(), scope)
 }

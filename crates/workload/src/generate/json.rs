@@ -220,6 +220,7 @@ fn is_document(value: &Node) -> bool {
         | Family::Uuid
         | Family::Timestamp(_)
         | Family::Point
+        | Family::Csv(_)
         | Family::Polygon(_)
         | Family::Field(_) => false,
     }

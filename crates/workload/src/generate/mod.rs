@@ -8,6 +8,7 @@
 
 mod arguments;
 mod client;
+mod csv;
 mod datum;
 mod digits;
 mod eval;
@@ -47,6 +48,7 @@ use crate::wording::quoted;
 pub use request::{Generator, RowGenerator};
 
 pub(crate) use arguments::{Arguments, Given, Partner};
+pub(crate) use csv::{Column, Csv, Tables};
 pub(crate) use datum::{Datum, write_int};
 pub(crate) use eval::Moment;
 pub(crate) use hex::UUID_LENGTH;
@@ -89,6 +91,7 @@ pub(crate) static ALL: &[&Spec] = &[
     &point::SPEC,
     &polygon::SPEC,
     &null::SPEC,
+    &csv::SPEC,
     &field::SPEC,
 ];
 
@@ -221,6 +224,8 @@ pub(crate) enum Family {
     Polygon(Polygon),
     /// NULL now and then.
     Null(Null),
+    /// What stands in a file.
+    Csv(Csv),
     /// The start of the run plus this offset.
     Timestamp(Node),
     /// The field at this place, from 0, of the record that the request takes.
@@ -264,6 +269,7 @@ impl Family {
             | Family::Digits(_)
             | Family::Uuid
             | Family::Point
+            | Family::Csv(_)
             | Family::Polygon(_) => {}
         }
     }
@@ -295,6 +301,7 @@ impl Family {
             Family::Polygon(_) => &polygon::SPEC,
             Family::Null(_) => &null::SPEC,
             Family::Field(_) => &field::SPEC,
+            Family::Csv(_) => &csv::SPEC,
         }
     }
 }
@@ -333,6 +340,7 @@ pub(crate) fn elsewhere(name: &str) -> Option<&'static str> {
         "hexadecimal" | "bytes" => "hex",
         "guid" | "uuid4" | "uuidv4" | "gen_random_uuid" => "uuid",
         "object" | "jsonb" | "json_object" => "json",
+        "file" | "lookup" | "from_file" | "csvfile" => "csv",
         "nullable" | "maybe" | "optional" => "null",
         "now" | "date" | "datetime" | "current_timestamp" => "timestamp",
         _ => return None,
@@ -355,26 +363,9 @@ mod tests {
 
     #[test]
     fn every_name_from_elsewhere_leads_to_a_generator() {
-        for name in [
-            "rand",
-            "ZIPFIAN",
-            "gauss",
-            "serial",
-            "shuffle",
-            "now",
-            "choice",
-            "str",
-            "guid",
-            "maybe",
-            "power_law",
-            "hotset",
-            "newest",
-            "weights",
-            "thread",
-            "phone",
-            "bytes",
-            "jsonb",
-        ] {
+        let names = "rand ZIPFIAN gauss serial shuffle now choice str guid maybe power_law hotset \
+                     newest weights thread phone bytes jsonb file";
+        for name in names.split(' ') {
             let ours = elsewhere(name).unwrap();
             assert!(find(ours).is_some(), "{name}");
             assert!(find(name).is_none(), "{name}");

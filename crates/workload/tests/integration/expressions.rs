@@ -115,7 +115,7 @@ error: unknown generator `frobnicate`
   |
   = help: there are uniform, zipf, normal, exp, pareto, hotspot, latest, nurand, sequence, permute,
           row, client, text, digits, hex, uuid, pick, weighted, timestamp, json,
-          point, polygon, null and field
+          point, polygon, null, csv and field
 "#,
     );
 }

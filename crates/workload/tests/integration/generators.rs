@@ -2,9 +2,9 @@
 
 use base::{Value, Values, WallTime};
 use workload::feed::Group;
-use workload::{Generator, Placeholders, Plan};
+use workload::{Generator, Overrides, Placeholders, Plan, Unread};
 
-use crate::{check, plan};
+use crate::{check, files, plan};
 
 /// The values of the first requests of the only job, as text.
 fn requests(plan: &Plan, count: u64) -> Vec<String> {
@@ -40,7 +40,7 @@ fn clients_have_numbers_wherever_a_request_has_values() {
 fn only_clients_have_numbers() {
     for keys in ["rate = 5", "rate = 5\nconcurrency = 3", "every = 1s", "rate = 0.5"] {
         let file = format!("[read]\nquery = select ${{client()}}\n{keys}\n");
-        let (plan, found) = workload::plan(&file, &workload::Overrides::default());
+        let (plan, found) = workload::plan(&file, &Overrides::default());
         let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         assert_eq!(messages, ["only clients of a closed job have numbers"], "{keys}");
         assert!(plan.is_none());
@@ -99,7 +99,7 @@ fn polygons_are_sized_for_the_only_table_with_points() {
 fn polygons_say_what_to_write_where_there_is_no_such_table() {
     let refused = |tables: &str, why: &str| {
         let file = format!("{tables}[job]\nquery = select ${{polygon(5)}}\n");
-        let (_, found) = workload::plan(&file, &workload::Overrides::default());
+        let (_, found) = workload::plan(&file, &Overrides::default());
         let messages: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         assert_eq!(messages, [format!("{why}, so the area of the polygon is unknown")]);
         let help = "say how many there are: `polygon(hits=80, points=100000)`";
@@ -227,7 +227,7 @@ fn a_pause_may_be_missing() {
 fn divisors_that_can_be_zero_are_seen_through_generators() {
     let answer = |divisor: &str| {
         let file = format!("[job]\nquery = select ${{7 / {divisor}}}\n");
-        workload::plan(&file, &workload::Overrides::default()).0.is_some()
+        workload::plan(&file, &Overrides::default()).0.is_some()
     };
     for zero in ["hotspot(0, 9)", "latest(0, 9)", "nurand(7, 0, 9)", "null(0.5, uniform(0, 9))"] {
         assert!(!answer(zero), "{zero}");
@@ -236,4 +236,65 @@ fn divisors_that_can_be_zero_are_seen_through_generators() {
         assert!(answer(never), "{never}");
     }
     assert!(answer("hotspot(0, 9, hot=0.1, share=0)"));
+}
+
+const WORDS: &str = "[job]\nquery = select ${csv('words.csv', 'word')}, ${csv('words.csv', 2)}\n";
+
+#[test]
+fn rows_of_a_file_come_in_order_and_again() {
+    let expected = ["haste", "kind", "slow", "noun", "haste", "adjective", "slow", "kind"];
+    assert_eq!(requests(&plan(WORDS), 4), expected);
+    let printed = plan(WORDS).to_text();
+    assert_eq!(plan(&printed).as_printed(), plan(WORDS).as_printed(), "{printed}");
+    let mut changed = files();
+    changed.insert("words.csv".to_owned(), b"word,k\nx,y".to_vec());
+    let (other, _) = workload::plan_in(WORDS, &Overrides::default(), &changed);
+    assert_ne!(other.unwrap().as_printed(), plan(WORDS).as_printed());
+}
+
+#[test]
+fn a_plan_is_looked_at_without_its_files() {
+    let printed = plan(WORDS).to_text();
+    let (seen, found) = workload::plan_in(&printed, &Overrides::default(), &Unread);
+    let seen = seen.unwrap_or_else(|| panic!("{found:?}"));
+    assert_eq!(seen.to_text(), printed);
+    assert_eq!(requests(&seen, 1), ["NULL", "NULL"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_where_it_is_named() {
+    check(
+        r#"
+[read]
+query = select ${csv('nowhere.csv', 1)}
+"#,
+        r#"
+error: there is no file `nowhere.csv`
+ --> mail.ini:2:22
+  |
+2 | query = select ${csv('nowhere.csv', 1)}
+  |                      ^^^^^^^^^^^^^
+  |
+  = help: without a leading `/` it is looked for beside the workload file
+"#,
+    );
+    let refused = |file: &str, expected: &[&str]| {
+        let (_, found) = workload::plan_in(file, &Overrides::default(), &files());
+        let said: Vec<String> = found
+            .iter()
+            .map(|d| format!("{}: {}", d.message, d.help.as_deref().unwrap_or("")))
+            .collect();
+        assert_eq!(said, expected);
+    };
+    refused(
+        "[a]\nquery = select ${csv('words.csv', 'ward')}, ${csv('words.csv', 'zzzzzzz')}\n",
+        &[
+            "`words.csv` has no column `ward`: did you mean `word`?",
+            "`words.csv` has no column `zzzzzzz`: its columns are word and kind",
+        ],
+    );
+    refused(
+        "[a]\nquery = select ${csv('words.csv', 3)}\n",
+        &["`words.csv` has 2 columns, and `3` is none of them: columns are numbered from 1"],
+    );
 }

@@ -29,10 +29,13 @@ fn check(input: &str, expected: &str) {
     check_with(&Overrides::default(), input, expected);
 }
 
-/// The files that the examples in the table of keys name.
+/// The files that the examples in the table of keys name, and one of values.
 fn files() -> BTreeMap<String, Vec<u8>> {
     let script = b"select 1;\n".to_vec();
-    ["schema.sql", "transfer.sql"].map(|name| (name.to_owned(), script.clone())).into()
+    let mut files: BTreeMap<String, Vec<u8>> =
+        ["schema.sql", "transfer.sql"].map(|name| (name.to_owned(), script.clone())).into();
+    files.insert("words.csv".to_owned(), b"word,kind\nhaste,noun\nslow,adjective\n".to_vec());
+    files
 }
 
 /// The same with options of the command line.

@@ -12,6 +12,7 @@ rows = 1000
 columns = a: row(), b: text(12, 40), c: uniform(0.0, 1), d: timestamp(-exp(1h)), e: permute(77)
 columns = f: point(), g: polygon(80), h: json(id: row(), at: point(), tags: json(t: '\\'))
 columns = i: pareto(1.0, 3), j: hotspot(1, 9), k: latest(1, 9), l: nurand(255, 0, 999)
+columns = m: csv('words.csv', 'word')
 [job]
 let = x: uniform(1, 100), y: text(5, 10), z: pick('a', 'bc', text(3))
 query = select ${x}, ${y}, ${z}, ${zipf(1, 1000)}, ${normal(1, 2)} / ${1.5}

@@ -341,23 +341,6 @@ error: automatic warm-up is not supported by this version of assay
 }
 
 #[test]
-fn functions_that_are_not_built_yet_say_so() {
-    check(
-        r#"
-[read]
-query = select ${csv()}
-"#,
-        r#"
-error: `csv()` is not supported by this version of assay: use `pick(a, b, …)`
- --> mail.ini:2:18
-  |
-2 | query = select ${csv()}
-  |                  ^^^
-"#,
-    );
-}
-
-#[test]
 fn sections_without_a_statement_are_no_jobs() {
     check(
         r#"
