@@ -33,6 +33,7 @@ bench:
 	@scripts/setup build
 	cargo build --release --locked -p bench
 	target/release/bench
+	target/release/values
 
 clean:
 	cargo clean

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{Nanos, Rate, Seed, WallTime};
+use bench::peak_rss;
 use driver::{Driver, Null, Simulated};
 use engine::{LaneOutlet, Options, Silence, Stop};
 use record::{
@@ -13,7 +14,6 @@ use record::{
 use sim::{Config, Service};
 use workload::{Overrides, Pacing, Plan, Schedule};
 
-use crate::machine::peak_rss;
 use crate::say;
 
 /// A workload that asks for a number of requests.

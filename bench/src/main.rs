@@ -1,11 +1,11 @@
 //! What does Assay itself cost?
 //!
 //! `make bench` runs every measure in interleaved rounds and prints medians with their spread,
-//! beside the machine and the commit. `bench gate CASE N` runs one case with a fixed number of
-//! requests, for counting its instructions; `memory`, `check` and `input` are about memory.
+//! beside the machine and the commit; `values`, a program beside this one, does the same for the
+//! values of requests. `bench gate CASE N` runs one case with a fixed number of requests, for
+//! counting its instructions; `memory`, `check` and `input` are about memory.
 
 mod cases;
-mod machine;
 mod rounds;
 
 use std::process::ExitCode;

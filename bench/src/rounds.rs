@@ -6,9 +6,9 @@ use std::fs;
 use std::process::Command;
 
 use base::{Clock, Monotonic};
+use bench::describe;
 
 use crate::cases::{self, Case, MOST_OPEN, Outcome};
-use crate::machine::describe;
 use crate::say;
 
 /// A measure and what it came to, round by round.

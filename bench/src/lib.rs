@@ -1,10 +1,10 @@
-//! The machine and the commit that a result belongs to.
+//! What do all benchmarks share? The machine and the commit that a result belongs to.
 
 use std::fs;
 use std::process::Command;
 
 /// One line about the machine and one about the commit.
-pub(crate) fn describe() -> String {
+pub fn describe() -> String {
     let cpu = field("/proc/cpuinfo", "model name").unwrap_or_else(unknown);
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_else(|_| unknown());
@@ -36,7 +36,7 @@ fn commit() -> Option<String> {
 
 /// The largest resident memory of this process so far, in bytes. (Not `getrusage`'s, which a
 /// process inherits from the one that started it.)
-pub(crate) fn peak_rss() -> u64 {
+pub fn peak_rss() -> u64 {
     let kib = field("/proc/self/status", "VmHWM").unwrap_or_default();
     let kib = kib.split(' ').next().and_then(|number| number.parse::<u64>().ok());
     kib.expect("the kernel tells a process its own memory") * 1024
