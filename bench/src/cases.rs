@@ -12,7 +12,7 @@ use record::{
     OpLog, OpLogPlan, Pace, Recorder, Totals,
 };
 use sim::{Config, Service};
-use workload::{Overrides, Pacing, Plan, Schedule};
+use workload::{OnQueueFull, Overrides, Pacing, Plan, Schedule};
 
 use crate::say;
 
@@ -90,7 +90,13 @@ fn open(per_s: u64) -> Pacing {
 
 fn queue(per_s: u64) -> Pacing {
     let rate = Rate::per_second(per_s).expect("a rate of the benchmark");
-    Pacing::Queue { schedule: Schedule::Poisson(rate), batch: 1, workers: 16, limit: 1_000_000_000 }
+    Pacing::Queue {
+        schedule: Schedule::Poisson(rate),
+        batch: 1,
+        workers: 16,
+        limit: 1_000_000_000,
+        on_full: OnQueueFull::Reject,
+    }
 }
 
 fn plan(pacing: Pacing, requests: u64) -> Plan {

@@ -11,10 +11,10 @@
 use std::alloc::System;
 use std::process::ExitCode;
 
-use base::{Clock, Monotonic, Values, WallTime};
+use base::{Clock, Dialect, Monotonic, Values, WallTime};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use workload::feed::Group;
-use workload::{Generator, Overrides, Placeholders};
+use workload::{Generator, Overrides};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -102,7 +102,7 @@ impl Case {
         let text = format!("[job]\nquery = select {list}\nconcurrency = 4\n");
         let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{expression}: {diagnostics:?}"));
-        let generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, Placeholders::Question);
+        let generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, Dialect::Sqlite);
         let values = Values::new();
         let mut case = Case {
             expression,

@@ -243,7 +243,21 @@ impl<'a> Findings<'a> {
                 let sentence = "the record could not be written any longer";
                 (Status::Invalid, format!("{sentence} {until}: the run was ended"))
             }
+            Some(HowEnded::QueueFull) => {
+                (Status::Invalid, format!("{} was full {until}, which ended the run", self.queue()))
+            }
             None => (Status::Suspect, self.how_it_was_killed(&until)),
+        }
+    }
+
+    /// The queue that was full first, in words.
+    fn queue(&self) -> String {
+        let mut events = self.evidence.events.iter();
+        let job = events.find(|e| e.kind == EventKind::QueueFull).and_then(|event| event.job);
+        let jobs = &self.evidence.plan.jobs;
+        match job.and_then(|job| jobs.get(usize::from(job.0))) {
+            Some(job) => format!("the queue of [{}]", job.name),
+            None => "a queue".to_owned(),
         }
     }
 

@@ -48,6 +48,8 @@ pub enum HowEnded {
     TargetLost,
     /// A file that a job reads or writes could not be read or written any longer.
     FileFailed,
+    /// The queue of a job with `on-queue-full = stop` was full.
+    QueueFull,
 }
 
 /// One job.

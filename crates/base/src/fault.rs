@@ -20,11 +20,13 @@ pub enum Class {
     TooManyConnections,
     /// The server has no room, memory or permission, or is shutting down.
     Server,
+    /// The database answered, and not with what the workload expects.
+    WrongResult,
 }
 
 impl Class {
     /// Every class, in the order in which they are reported.
-    pub const ALL: [Class; 7] = [
+    pub const ALL: [Class; 8] = [
         Class::Statement,
         Class::Constraint,
         Class::Conflict,
@@ -32,6 +34,7 @@ impl Class {
         Class::Disconnect,
         Class::TooManyConnections,
         Class::Server,
+        Class::WrongResult,
     ];
 
     /// The word for this class in records and reports.
@@ -44,6 +47,7 @@ impl Class {
             Class::Disconnect => "disconnect",
             Class::TooManyConnections => "too-many-connections",
             Class::Server => "server",
+            Class::WrongResult => "wrong-result",
         }
     }
 
@@ -82,6 +86,9 @@ impl Code {
     pub const DRAIN: Code = Code::literal("drain");
     /// The code of a request whose connection was lost or refused.
     pub const DISCONNECT: Code = Code::literal("disconnect");
+
+    /// The code of a request that returned or changed another number of rows than it should.
+    pub const ROWS: Code = Code::literal("rows");
 
     /// A code from a text; what does not fit is cut off at a character's boundary.
     pub fn new(text: &str) -> Code {

@@ -31,7 +31,8 @@ impl Exit {
                 HowEnded::Completed
                 | HowEnded::StoppedByError
                 | HowEnded::RecorderFailed
-                | HowEnded::FileFailed,
+                | HowEnded::FileFailed
+                | HowEnded::QueueFull,
             )
             | None => Exit::of_verdict(summary, strict),
         }

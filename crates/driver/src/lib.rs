@@ -24,7 +24,7 @@ pub use work::{Reply, StatementId, Step, Work};
 
 use std::future::Future;
 
-use base::{Placeholders, Stamp};
+use base::{Dialect, Stamp};
 use rt::Rt;
 
 /// A kind of database at a certain place.
@@ -32,8 +32,8 @@ pub trait Driver: Clone + Send + 'static {
     /// Its connections.
     type Connection: Connection;
 
-    /// How parameters are written in a statement's text.
-    fn placeholders(&self) -> Placeholders;
+    /// Which SQL it speaks.
+    fn dialect(&self) -> Dialect;
 
     /// Whether what is written can be read again: false for servers that only simulate time.
     fn keeps_data(&self) -> bool;

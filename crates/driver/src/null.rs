@@ -1,6 +1,6 @@
 //! A database that answers at once: what is left is the generator's own cost.
 
-use base::{Clock, Nanos, Placeholders};
+use base::{Clock, Dialect, Nanos};
 use rt::Rt;
 
 use crate::{Connection, Driver, Error, Insert, StatementId, Step, Table, Work};
@@ -18,8 +18,8 @@ pub struct NullConnection {
 impl Driver for Null {
     type Connection = NullConnection;
 
-    fn placeholders(&self) -> Placeholders {
-        Placeholders::Question
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
     }
 
     fn keeps_data(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use base::units::{parse_count, parse_duration};
-use base::{Class, Clock, Code, Placeholders, Seed, Stamp};
+use base::{Class, Clock, Code, Dialect, Seed, Stamp};
 use rt::{Rt, Timer};
 use sim::{Config, Fate, Hints, Refusal, Server, Session};
 
@@ -38,8 +38,8 @@ pub struct SimulatedConnection {
 impl Driver for Simulated {
     type Connection = SimulatedConnection;
 
-    fn placeholders(&self) -> Placeholders {
-        Placeholders::Question
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
     }
 
     fn keeps_data(&self) -> bool {

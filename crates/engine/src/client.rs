@@ -99,10 +99,12 @@ impl<D: Driver, R: Rules> Client<D, R> {
             gate.rest(Rc::clone(&self.seat));
         }
         gate.assign(now);
-        // The dispatcher alone adds clients: if requests wait, it is to look at once. It is also to
-        // learn that the schedule is over, which a timer that is never due would not tell it.
+        // The dispatcher alone adds clients and ends runs: if requests wait, or too many, it is to
+        // look at once. It is also to learn that the schedule is over, which a timer that is never
+        // due would not tell it.
         let crowded = gate.waiting() > 0 && self.crew.may_grow();
-        let due = if crowded || gate.has_ended() { now } else { gate.next_due() };
+        let at_once = crowded || gate.has_overflowed() || gate.has_ended();
+        let due = if at_once { now } else { gate.next_due() };
         self.crew.due.arm(due);
         ticket
     }
@@ -354,6 +356,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let answer = unless_fired(connection.run(&mut self.work), &self.seat.expiry).await;
         match answer {
             Some(result) => {
+                let result = result.and_then(|()| self.expected_rows());
                 if result.as_ref().is_err_and(|error| error.class().ends_connection()) {
                     self.connection = None;
                     self.lost_connection();
@@ -384,6 +387,20 @@ impl<D: Driver, R: Rules> Client<D, R> {
             false if is_wanted => self.work.capture = Rows::wanted(),
             false => self.work.capture = Rows::default(),
         }
+    }
+
+    /// Whether an answer has as many rows as it should. What is said of it is put into words once.
+    fn expected_rows(&self) -> Result<(), Error> {
+        let rows = self.work.reply.rows;
+        let Some(expected) = self.crew.job.expect_rows.filter(|rows_of| !rows_of.contains(rows))
+        else {
+            return Ok(());
+        };
+        let text = match self.crew.has_seen(Code::ROWS) {
+            true => String::new(),
+            false => format!("{rows} rows were returned or changed, and {expected} are expected"),
+        };
+        Err(Error::new(Class::WrongResult, Code::ROWS, text))
     }
 
     /// When an attempt failed: as the driver says, or now if it could not tell.

@@ -87,6 +87,11 @@ impl Crew {
         }
         news
     }
+
+    /// Whether an error code has been seen.
+    pub(crate) fn has_seen(&self, code: Code) -> bool {
+        self.seen.borrow().contains(&code)
+    }
 }
 
 /// Prepares a job's statements on a connection, in order.

@@ -99,6 +99,8 @@ pub(crate) struct Settings {
     pub(crate) batch: u32,
     /// How many requests may wait.
     pub(crate) limit: usize,
+    /// Whether the run ends with the first one more.
+    pub(crate) ends_run: bool,
     pub(crate) zero: Stamp,
 }
 
@@ -183,6 +185,11 @@ impl Gate {
     /// Whether nothing will arrive any more and nothing waits.
     pub(crate) fn is_over(&self) -> bool {
         self.has_ended() && self.waiting.is_empty()
+    }
+
+    /// Whether the run is to end because more requests arrived than may wait.
+    pub(crate) fn has_overflowed(&self) -> bool {
+        self.was_full && self.settings.ends_run
     }
 
     pub(crate) fn waiting(&self) -> usize {
@@ -372,9 +379,15 @@ mod tests {
         let file = "[read]\nquery = select 1\nrate = 10M\narrival = uniform\n";
         let (plan, diagnostics) = workload::plan(file, &workload::Overrides::default());
         let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
-        let settings = Settings { job: JobIndex(0), batch: 1, limit: 100_000, zero: Stamp(0) };
+        let settings = Settings {
+            job: JobIndex(0),
+            batch: 1,
+            limit: 100_000,
+            ends_run: false,
+            zero: Stamp(0),
+        };
         let times = Times::Schedule(Pacer::new(&plan.jobs[0], Seed(1), Share::ALL));
-        let parts = Rc::new(Parts::of(&plan, 0, base::Placeholders::Question).0);
+        let parts = Rc::new(Parts::of(&plan, 0, base::Dialect::Sqlite).0);
         let grid = Grid::new(Nanos::ZERO, Some(Nanos::from_secs(10)));
         let memory = MemoryOutlet::new(Totals::new(grid, &[1]));
         let ledger = Ledger::new(0, Stamp(0), grid, &[1], memory.clone());

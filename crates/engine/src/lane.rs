@@ -9,11 +9,11 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Clock, Nanos, Placeholders, Stamp, WallTime};
+use base::{Clock, Dialect, Nanos, Stamp, WallTime};
 use driver::{Driver, Error, Work};
 use record::{EventKind, FileHealth, Grid, JobIndex, Ledger, Outcome, Outlet};
 use rt::{Rt, Task, Timer};
-use workload::{Generator, Job, Pacing, Plan};
+use workload::{Generator, Job, OnOutage, OnQueueFull, Pacing, Plan};
 
 use crate::client::Client;
 use crate::crew::{Crew, prepare};
@@ -187,14 +187,14 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         crew.seats.borrow_mut().push(Rc::clone(&seat));
         crew.clients.set(crew.clients.get() + 1);
         self.clients.set(self.clients.get() + 1);
-        let placeholders = self.common.driver.placeholders();
+        let dialect = self.common.driver.dialect();
         let client = Client {
             lane: Rc::clone(self),
             crew: Rc::clone(crew),
             seat,
             is_bereft: false,
             connection,
-            generators: generators(crew, self.common.started, placeholders),
+            generators: generators(crew, self.common.started, dialect),
             part: 0,
             work: Work { steps: crew.parts.part(0).steps.clone(), ..Work::default() },
             served: 0,
@@ -220,6 +220,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             let now = self.rt.now();
             gate.borrow_mut().notice(now, &mut self.ledger.borrow_mut());
             self.heed_files(crew);
+            self.heed_full_queue(gate);
             self.refuse_without_connections(crew);
             gate.borrow_mut().assign(now);
             self.cut_corners(&mut gate.borrow_mut(), now);
@@ -282,9 +283,14 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.heed_stop();
     }
 
-    /// While the target refuses and the job has no connection left, its arrivals fail at once.
+    /// While the target refuses and the job has no connection left, its arrivals fail at once,
+    /// unless they are to wait.
     pub(crate) fn refuse_without_connections(&self, crew: &Crew) {
-        let nobody = self.link.is_down() && crew.connected.get() == 0;
+        let fail = match crew.job.on_outage {
+            OnOutage::Fail => true,
+            OnOutage::Wait => false,
+        };
+        let nobody = fail && self.link.is_down() && crew.connected.get() == 0;
         if let (true, Some(gate)) = (nobody, &crew.gate) {
             let mut ledger = self.ledger.borrow_mut();
             gate.borrow_mut().refuse_waiting(self.rt.now(), &crew.job.accepted, &mut ledger);
@@ -393,8 +399,18 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     pub(crate) fn heed_stop(&self) {
         if self.stop.is_asked() {
             let notice = if self.share.lanes == 1 { Nanos::ZERO } else { NOTICE };
-            self.stop.end_by(self.rt.now() + notice);
+            // What found a queue full was due before the end.
+            let is_full = self.stop.reason() == Reason::QueueFull;
+            self.stop.end_by(self.rt.now() + notice + Nanos(u64::from(is_full)));
             self.stop_all_at(self.stop.end());
+        }
+    }
+
+    /// Ends the run if a queue is full that may not be.
+    fn heed_full_queue(&self, gate: &RefCell<Gate>) {
+        if gate.borrow().has_overflowed() && !self.stop.is_asked() {
+            self.stop.ask(Reason::QueueFull);
+            self.heed_stop();
         }
     }
 
@@ -472,10 +488,10 @@ impl<D: Driver, R: Rules> Lane<D, R> {
 
 /// What makes the values of a client's requests: a generator for each part, and for a mix one more
 /// for its pauses.
-fn generators(crew: &Crew, started: WallTime, placeholders: Placeholders) -> Vec<Generator> {
+fn generators(crew: &Crew, started: WallTime, dialect: Dialect) -> Vec<Generator> {
     let parts = crew.parts.all().iter().map(|part| &part.job);
     let pauses = (!crew.job.mix.is_empty()).then_some(&*crew.job);
-    let made = parts.chain(pauses).map(|job| Generator::new(job, started, placeholders));
+    let made = parts.chain(pauses).map(|job| Generator::new(job, started, dialect));
     made.collect()
 }
 
@@ -490,7 +506,7 @@ fn crew<D: Driver>(
 ) -> Crew {
     let plan = &common.plan;
     let job = &plan.jobs[place];
-    let (parts, texts) = Parts::of(plan, place, common.driver.placeholders());
+    let (parts, texts) = Parts::of(plan, place, common.driver.dialect());
     let parts = Rc::new(parts);
     let own = parts.all().iter().map(|part| files[usize::from(part.index.0)].take());
     let mut feeds = Feeds::new(own.collect());
@@ -500,7 +516,8 @@ fn crew<D: Driver>(
     let gate = times(common, share, index, job).map(|times| {
         let batch = job.arrivals().map_or(1, |(_, batch)| batch);
         let limit = crate::opening::queue_limit(job);
-        let settings = Settings { job: index, batch, limit, zero };
+        let ends_run = matches!(job.pacing, Pacing::Queue { on_full: OnQueueFull::Stop, .. });
+        let settings = Settings { job: index, batch, limit, ends_run, zero };
         let feeds = std::mem::take(&mut feeds);
         RefCell::new(Gate::new(settings, times, Rc::clone(&parts), feeds, rt.now()))
     });

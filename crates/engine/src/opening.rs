@@ -131,7 +131,7 @@ pub(crate) async fn open<D: Driver>(
         .collect();
     let opening = Rc::new(Opening {
         texts: (0..plan.jobs.len())
-            .map(|place| Parts::of(plan, place, driver.placeholders()).1)
+            .map(|place| Parts::of(plan, place, driver.dialect()).1)
             .collect(),
         orders: RefCell::new(orders.into_iter()),
         opened: RefCell::new(Opened {

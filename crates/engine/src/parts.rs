@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use base::{Placeholders, Stream};
+use base::{Dialect, Stream};
 use driver::{StatementId, Step};
 use record::{JobIndex, Ledger, Outlet, Request};
 use workload::{Flow, Job, OnError, Plan};
@@ -42,7 +42,7 @@ pub(crate) struct Text {
 impl Parts {
     /// The parts of the job at a place of the plan, and all statements that its connections
     /// prepare, in order.
-    pub(crate) fn of(plan: &Plan, place: usize, style: Placeholders) -> (Parts, Vec<Text>) {
+    pub(crate) fn of(plan: &Plan, place: usize, dialect: Dialect) -> (Parts, Vec<Text>) {
         let leader = &plan.jobs[place];
         let portions = leader.mix.iter().map(|portion| (portion.job, u64::from(portion.weight)));
         let mut portions: Vec<(usize, u64)> = portions.collect();
@@ -54,7 +54,7 @@ impl Parts {
         let mut weights = Vec::new();
         for (part, weight) in portions {
             let job = under(&plan.jobs[part], leader);
-            let steps = steps(&job, part, style, &mut texts);
+            let steps = steps(&job, part, dialect, &mut texts);
             let stretches = stretches(&job.flow, &steps);
             parts.push(Part { job, index: JobIndex(part as u16), steps, stretches });
             weights.push(weights.last().copied().unwrap_or(0) + weight);
@@ -128,23 +128,23 @@ fn under(job: &Job, leader: &Job) -> Job {
 }
 
 /// The steps of a section's requests; the statements that they prepare are added to `texts`.
-/// Values lie in the order of the statements; behind those of a statement with spliced text lies
-/// the text.
-fn steps(job: &Job, place: usize, style: Placeholders, texts: &mut Vec<Text>) -> Vec<Step> {
+/// Values lie in the order of the statements; behind those of a statement that is not prepared lies
+/// its text.
+fn steps(job: &Job, place: usize, dialect: Dialect, texts: &mut Vec<Text>) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut first = 0;
     if job.transaction {
         steps.push(Step::Begin);
     }
     for (number, statement) in job.statements.iter().enumerate() {
-        let count = statement.parameters() as u32;
-        if statement.is_dynamic() {
+        let count = if job.prepare { statement.parameters() as u32 } else { 0 };
+        if !job.prepare || statement.is_dynamic() {
             steps.push(Step::ExecuteText { first, count });
             first += count + 1;
         } else {
             let id = StatementId(texts.len() as u16);
             steps.push(Step::Execute { statement: id, first, count });
-            let (sql, values) = (statement.text(style), count as usize);
+            let (sql, values) = (statement.text(dialect.placeholders()), count as usize);
             texts.push(Text { job: place, statement: number, sql, values });
             first += count;
         }

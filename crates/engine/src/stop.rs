@@ -19,6 +19,8 @@ pub enum Reason {
     RecorderFailed = 3,
     /// A file that a job reads or writes could not be read or written any longer.
     FileFailed = 4,
+    /// The queue of a job with `on-queue-full = stop` was full.
+    QueueFull = 5,
 }
 
 /// A hand on the run from outside: a signal handler, another lane. All lanes look at it every
@@ -67,6 +69,7 @@ impl Stop {
             2 => Reason::StoppedByError,
             3 => Reason::RecorderFailed,
             4 => Reason::FileFailed,
+            5 => Reason::QueueFull,
             _ => Reason::Completed,
         }
     }

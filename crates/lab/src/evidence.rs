@@ -76,6 +76,7 @@ fn how(end: EndKind) -> HowEnded {
         EndKind::TargetLost => HowEnded::TargetLost,
         EndKind::RecorderFailed => HowEnded::RecorderFailed,
         EndKind::FileFailed => HowEnded::FileFailed,
+        EndKind::QueueFull => HowEnded::QueueFull,
     }
 }
 

@@ -255,6 +255,7 @@ fn end_of(finished: &Finished) -> End {
         Reason::RecorderFailed => EndKind::RecorderFailed,
         Reason::StoppedByError => EndKind::StoppedByError,
         Reason::FileFailed => EndKind::FileFailed,
+        Reason::QueueFull => EndKind::QueueFull,
         Reason::Completed if lost => EndKind::TargetLost,
         Reason::Completed => EndKind::Completed,
     };

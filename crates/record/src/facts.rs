@@ -136,17 +136,20 @@ pub enum EndKind {
     RecorderFailed,
     /// A file that the workload reads or writes could not be read or written any longer.
     FileFailed,
+    /// A queue that was not to overflow was full.
+    QueueFull,
 }
 
 impl EndKind {
     /// Every kind.
-    pub const ALL: [EndKind; 6] = [
+    pub const ALL: [EndKind; 7] = [
         EndKind::Completed,
         EndKind::Interrupted,
         EndKind::StoppedByError,
         EndKind::TargetLost,
         EndKind::RecorderFailed,
         EndKind::FileFailed,
+        EndKind::QueueFull,
     ];
 
     /// The word for this kind in records and reports.
@@ -158,6 +161,7 @@ impl EndKind {
             EndKind::TargetLost => "target-lost",
             EndKind::RecorderFailed => "recorder-failed",
             EndKind::FileFailed => "file-failed",
+            EndKind::QueueFull => "queue-full",
         }
     }
 }

@@ -20,11 +20,13 @@ pub enum Place {
     Faults,
     /// A job: what it is judged by.
     Judged,
+    /// `[threshold]`.
+    Threshold,
 }
 
 impl Place {
     /// Every place, in the order of the reference.
-    pub const ALL: [Place; 7] = [
+    pub const ALL: [Place; 8] = [
         Place::Global,
         Place::Fixed,
         Place::Load,
@@ -32,6 +34,7 @@ impl Place {
         Place::When,
         Place::Faults,
         Place::Judged,
+        Place::Threshold,
     ];
 
     /// The heading in the reference.
@@ -44,6 +47,7 @@ impl Place {
             Place::When => "job: when",
             Place::Faults => "job: faults",
             Place::Judged => "job: judged",
+            Place::Threshold => "[threshold]",
         }
     }
 
@@ -54,6 +58,7 @@ impl Place {
             Place::Fixed => Owner::Fixed,
             Place::Load => Owner::Load,
             Place::What | Place::When | Place::Faults | Place::Judged => Owner::Job,
+            Place::Threshold => Owner::Threshold,
         }
     }
 }
@@ -69,6 +74,8 @@ pub enum Owner {
     Load,
     /// A job.
     Job,
+    /// `[threshold]`.
+    Threshold,
 }
 
 impl Owner {
@@ -79,6 +86,7 @@ impl Owner {
             Owner::Fixed => "in `[setup]` or `[teardown]`",
             Owner::Load => "in a `[load TABLE]` section",
             Owner::Job => "in a job",
+            Owner::Threshold => "in `[threshold]`",
         }
     }
 }
@@ -96,6 +104,8 @@ pub enum Form {
     Choice(&'static [&'static str]),
     /// A statement, literal to the end of the line.
     Statement,
+    /// A number of rows, or `LO..HI`.
+    Rows,
     /// `NAME: EXPRESSION, …`.
     Named,
     /// An expression that gives a duration.
@@ -125,6 +135,7 @@ impl Form {
             Form::Rate => "number per second, or shape".to_owned(),
             Form::Choice(words) => words.join(" | "),
             Form::Statement => "statement".to_owned(),
+            Form::Rows => "N or LO..HI".to_owned(),
             Form::Named => "NAME: EXPRESSION, …".to_owned(),
             Form::Pause => "duration or expression".to_owned(),
             Form::Codes => "CODE, …".to_owned(),
@@ -460,6 +471,26 @@ pub static ALL: &[Key] = &[
         example: "query-results-file = found.csv",
     },
     Key {
+        name: "prepare",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: YES_NO,
+        default: "yes",
+        doc: "whether statements are prepared and values bound, or sent as text with literals",
+        example: "prepare = no",
+    },
+    Key {
+        name: "expect-rows",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: Form::Rows,
+        default: "none",
+        doc: "rows that a request returns or changes in all; another number is the error `rows`",
+        example: "expect-rows = 1",
+    },
+    Key {
         name: "rate",
         alias: None,
         place: Place::When,
@@ -540,6 +571,16 @@ pub static ALL: &[Key] = &[
         example: "queue-limit = 1000",
     },
     Key {
+        name: "on-queue-full",
+        alias: None,
+        place: Place::When,
+        repeatable: false,
+        form: Form::Choice(&["reject", "stop"]),
+        default: "reject",
+        doc: "whether an arrival at a full queue is rejected, or also ends the run as INVALID",
+        example: "on-queue-full = stop",
+    },
+    Key {
         name: "count",
         alias: None,
         place: Place::When,
@@ -610,6 +651,16 @@ pub static ALL: &[Key] = &[
         example: "on-error = stop",
     },
     Key {
+        name: "outage",
+        alias: None,
+        place: Place::Faults,
+        repeatable: false,
+        form: Form::Choice(&["fail", "wait"]),
+        default: "fail",
+        doc: "whether arrivals fail at once while the target refuses connections, or wait for it",
+        example: "outage = wait",
+    },
+    Key {
         name: "slo",
         alias: None,
         place: Place::Judged,
@@ -618,6 +669,16 @@ pub static ALL: &[Key] = &[
         default: "none",
         doc: "conditions that the run must meet; a missed one is exit code 1",
         example: "slo = p99 < 30ms, failed < 0.1%",
+    },
+    Key {
+        name: "slo",
+        alias: None,
+        place: Place::Threshold,
+        repeatable: true,
+        form: Form::Conditions,
+        default: "none",
+        doc: "conditions of jobs, each with its job in parentheses; the same as in the job itself",
+        example: "slo = p99(read) < 30ms, throughput(write) > 100",
     },
 ];
 

@@ -38,8 +38,8 @@ pub use folder::{Folder, Unread};
 pub use generate::{Generator, RowGenerator};
 pub use plan::{
     Arrival, Column, Feed, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, Metric,
-    OnDuplicate, OnError, Pacing, Param, Piece, Plan, Portion, Retry, Schedule, Side, Slo,
-    Statement, Statistic,
+    OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Param, Piece, Plan, Portion, Retry, Rows,
+    Schedule, Side, Slo, Statement, Statistic,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 

@@ -24,7 +24,6 @@ const ONE_TARGET: &str = "run the file once for each target, with `--url`";
 pub(crate) const SECTIONS: &[Missing] = &[
     missing("target", ONE_TARGET),
     missing("observe", "leave it out: the settings of the database are recorded anyway"),
-    missing("threshold", "write the condition in its job: `slo = p99 < 30ms`"),
     missing("question", "write it as a comment"),
     missing("arm", ONE_BY_ONE),
     missing("sweep", ONE_BY_ONE),
@@ -36,13 +35,9 @@ pub(crate) const SECTIONS: &[Missing] = &[
 pub(crate) const KEYS: &[Missing] = &[
     missing("command", "start the program yourself"),
     missing("reconnect", "leave it out: connections are kept"),
-    missing("outage", "leave it out: requests fail at once while the target is away"),
-    missing("on-queue-full", "leave it out: what finds the queue full is rejected"),
-    missing("expect-rows", "leave it out: rows are counted"),
     missing("target", ONE_TARGET),
     missing("script", "write its statements here, each as a `query`"),
     missing("pipeline", "leave it out: statements are sent one after the other"),
-    missing("prepare", "leave it out: statements are prepared"),
 ];
 
 fn find<'m>(list: &'m [Missing], name: &str) -> Option<&'m Missing> {

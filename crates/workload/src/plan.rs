@@ -155,6 +155,10 @@ pub struct Job {
     /// The file to which the rows that the statements return go, as it was written: a relative path
     /// starts at the folder of the workload file.
     pub results: Option<String>,
+    /// Whether statements are prepared; else they are sent as text with their values in it.
+    pub prepare: bool,
+    /// How many rows all statements of a request together return or change.
+    pub expect_rows: Option<Rows>,
     /// How long a request may take from its first byte sent.
     pub timeout: Option<Nanos>,
     /// Which errors are tried again, and how often.
@@ -163,6 +167,8 @@ pub struct Job {
     pub accepted: Vec<Code>,
     /// What an error that is not accepted does to the run.
     pub on_error: OnError,
+    /// What becomes of arrivals while the target refuses connections.
+    pub on_outage: OnOutage,
     /// The conditions that the job is judged by.
     pub slos: Vec<Slo>,
     /// Where the section's header stands.
@@ -235,6 +241,8 @@ pub enum Pacing {
         workers: u32,
         /// How many requests may wait; the next is rejected.
         limit: u32,
+        /// What that does to the run.
+        on_full: OnQueueFull,
     },
     /// Fixed times, not traffic.
     Timetable {
@@ -311,6 +319,32 @@ pub enum Piece {
     Splice(Expr),
 }
 
+/// How many rows there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// The fewest.
+    pub least: u64,
+    /// The most.
+    pub most: u64,
+}
+
+impl Rows {
+    /// Whether so many rows are right.
+    pub fn contains(self, rows: u64) -> bool {
+        (self.least..=self.most).contains(&rows)
+    }
+}
+
+impl std::fmt::Display for Rows {
+    /// As it is written in a file: `1`, `1..10`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.least == self.most {
+            true => write!(f, "{}", self.least),
+            false => write!(f, "{}..{}", self.least, self.most),
+        }
+    }
+}
+
 /// Which errors are tried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
@@ -326,6 +360,25 @@ pub enum OnError {
     /// It is counted and the run goes on.
     Continue,
     /// The run ends.
+    Stop,
+}
+
+/// What becomes of arrivals while the target refuses connections. Clients of a closed job, which
+/// has no arrivals, wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnOutage {
+    /// They fail at once.
+    Fail,
+    /// They wait for a connection, as many as the queue may hold.
+    Wait,
+}
+
+/// What an arrival does that finds its queue full, apart from being rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnQueueFull {
+    /// Nothing: the run goes on.
+    Reject,
+    /// It ends the run, which is then INVALID.
     Stop,
 }
 

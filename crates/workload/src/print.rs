@@ -14,7 +14,7 @@ use crate::feed::Format;
 use crate::generate::{Column, Family, Uniform};
 use crate::plan::{
     Arrival, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, OnDuplicate, OnError,
-    Pacing, Piece, Plan, Schedule,
+    OnOutage, OnQueueFull, Pacing, Piece, Plan, Schedule,
 };
 use crate::shape::Recorded;
 
@@ -91,7 +91,9 @@ fn fixed(name: &str, statements: &[FixedStatement], out: &mut Page) {
     }
     out.header(name);
     for statement in statements {
-        out.key("query", literal(&statement.text));
+        let mut text = String::new();
+        literal(&statement.text, &mut text);
+        out.key("query", text);
     }
 }
 
@@ -149,6 +151,24 @@ impl OnError {
     }
 }
 
+impl OnOutage {
+    fn word(self) -> &'static str {
+        match self {
+            OnOutage::Fail => "fail",
+            OnOutage::Wait => "wait",
+        }
+    }
+}
+
+impl OnQueueFull {
+    fn word(self) -> &'static str {
+        match self {
+            OnQueueFull::Reject => "reject",
+            OnQueueFull::Stop => "stop",
+        }
+    }
+}
+
 impl Job {
     fn print(&self, plan: &Plan, out: &mut Page) {
         out.header(self.section());
@@ -182,9 +202,11 @@ impl Job {
         if self.transaction || self.flow == Flow::Together {
             out.key("transaction", if self.transaction { "yes" } else { "no" });
         }
+        out.key("prepare", if self.prepare { "yes" } else { "no" });
+        out.optional("expect-rows", self.expect_rows);
+        let text = if self.feed.is_some() { literal_beside_records } else { literal };
         for statement in &self.statements {
-            let text = written(&statement.pieces, literal, |expr| printed(expr, &self.lets));
-            out.key("query", text);
+            out.key("query", written(&statement.pieces, text, |expr| printed(expr, &self.lets)));
         }
     }
 
@@ -230,11 +252,12 @@ impl Job {
                 schedule.print(false, out);
                 out.key("batch-size", batch);
             }
-            Pacing::Queue { schedule, batch, workers, limit } => {
+            Pacing::Queue { schedule, batch, workers, limit, on_full } => {
                 schedule.print(true, out);
                 out.key("batch-size", batch);
                 out.key("concurrency", workers);
                 out.key("queue-limit", limit);
+                out.key("on-queue-full", on_full.word());
             }
             Pacing::Replay | Pacing::Part { .. } => {}
             Pacing::Closed { clients, think } => {
@@ -255,6 +278,9 @@ impl Job {
             out.key("error", codes(&self.accepted));
         }
         out.key("on-error", self.on_error.word());
+        if self.arrivals().is_some() {
+            out.key("outage", self.on_outage.word());
+        }
     }
 
     /// The job in a few words: `open: 3000 requests/s, Poisson`.
@@ -342,31 +368,67 @@ fn codes(codes: &[Code]) -> String {
 
 /// A statement of which only the shape counts: every value is `0`.
 pub(crate) fn skeleton(pieces: &[Piece]) -> String {
-    written(pieces, escaped, |_| "0".to_owned())
+    written(pieces, |text, out| out.push_str(&escaped(text)), |_| "0".to_owned())
 }
 
 /// A statement as it is written in a file.
 fn written(
     pieces: &[Piece],
-    literal: impl Fn(&str) -> String,
+    literal: impl Fn(&str, &mut String),
     expr: impl Fn(&Expr) -> String,
 ) -> String {
     let mut out = String::new();
     for piece in pieces {
         match piece {
-            Piece::Text(text) => out.push_str(&literal(text)),
-            Piece::Value(value) => out.push_str(&format!("${{{}}}", expr(value))),
-            Piece::Splice(value) => out.push_str(&format!("${{raw({})}}", expr(value))),
+            Piece::Text(text) => literal(text, &mut out),
+            Piece::Value(value) => braced(&expr(value), &mut out),
+            Piece::Splice(value) => braced(&format!("raw({})", expr(value)), &mut out),
         }
     }
     out
 }
 
-/// A text of a statement as it is written in a file. Line ends, which statements from other files
-/// may have, are spliced in; there is nothing else that could not stand there: the checks see to
-/// that.
-fn literal(text: &str) -> String {
-    escaped(text).replace('\n', "${raw(\"\\n\")}").replace('\r', "${raw(\"\\r\")}")
+/// Appends `${…}`. A `$` right before it would make a literal of it, and is spliced in.
+fn braced(inner: &str, out: &mut String) {
+    let plain = out.trim_end_matches('$').len();
+    let dollars = out.split_off(plain);
+    if !dollars.is_empty() {
+        out.push_str(&format!("${{raw(\"{dollars}\")}}"));
+    }
+    out.push_str(&format!("${{{inner}}}"));
+}
+
+/// Appends a text of a statement as it is written in a file. Line ends, which statements from other
+/// files may have, are spliced in; there is nothing else that could not stand there: the checks see
+/// to that.
+fn literal(text: &str, out: &mut String) {
+    let splice = |rest: &str| rest.starts_with(['\n', '\r']);
+    splice_some(text, splice, out);
+}
+
+/// The same where a `?` or `$1` would stand for a field of a record: one that is text came out of a
+/// constant, and is spliced in again.
+fn literal_beside_records(text: &str, out: &mut String) {
+    let splice = |rest: &str| {
+        let numbered =
+            rest.strip_prefix('$').is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()));
+        numbered || rest.starts_with(['\n', '\r', '?'])
+    };
+    splice_some(text, splice, out);
+}
+
+/// Appends a text of which the characters are spliced in that `is_spliced` says of, given the text
+/// from there on.
+fn splice_some(text: &str, is_spliced: impl Fn(&str) -> bool, out: &mut String) {
+    let mut plain = 0;
+    for (at, character) in text.char_indices() {
+        if is_spliced(&text[at..]) {
+            out.push_str(&escaped(&text[plain..at]));
+            braced(&format!("raw(\"{}\")", character.escape_default()), out);
+            plain = at + character.len_utf8();
+        }
+    }
+    out.push_str(&escaped(&text[plain..]));
 }
 
 /// A text in which a `${` stands for itself.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use base::{Value, Values, WallTime};
+use base::{Dialect, Value, Values, WallTime};
 
 use crate::feed::Group;
 use crate::generate::{self, Generator, Rest, RowGenerator, Spec, Stage};
 use crate::keys::{self, Key, Place};
-use crate::{Overrides, Placeholders, missing, plan_in};
+use crate::{Overrides, missing, plan_in};
 
 /// How wide the lines of [`help`] are.
 const WIDTH: usize = 96;
@@ -185,7 +185,7 @@ fn first_values(spec: &Spec) -> Vec<String> {
         (0..FIRST).for_each(|row| generator.fill(row, &mut values));
     }
     for job in &plan.jobs {
-        let mut generator = Generator::new(job, WallTime::EPOCH, Placeholders::Question);
+        let mut generator = Generator::new(job, WallTime::EPOCH, Dialect::Sqlite);
         (0..FIRST).for_each(|request| generator.fill(request, Group::NONE, &mut values));
     }
     values.items().iter().map(|value| shown(&values, *value)).collect()
@@ -353,6 +353,9 @@ const CONDITIONS: &str = r"
 | `service.p99`, `service.mean`, `service.max` | service time | duration |
 | `throughput` | completions per second | number |
 | `failed` | (errors − accepted + rejected + unsent) / scheduled | percentage |
+
+In `[threshold]` the metric names its job: `p99(read) < 30ms`, `service.p99(read) < 5ms`. If the
+file has one job only, the name may be left out.
 ";
 
 const UNITS: &str = r"

@@ -37,6 +37,7 @@ fn complete_tells_how_a_run_ended() {
             "a file that failed ended the run after 30.0",
         ),
         (Some(HowEnded::RecorderFailed), Status::Invalid, "could not be written any longer after"),
+        (Some(HowEnded::QueueFull), Status::Invalid, "a queue was full after 30.0 s, which ended"),
         (
             None,
             Status::Suspect,
@@ -50,6 +51,18 @@ fn complete_tells_how_a_run_ended() {
         assert!(check.explain.contains(words), "{check:?}");
         assert_eq!((check.value, check.limit), (Some(30.0), Some(60.0)));
     }
+}
+
+#[test]
+fn complete_names_the_queue_that_ended_the_run() {
+    let mut evidence = steady(MIXED);
+    evidence.ended = Some(HowEnded::QueueFull);
+    evidence.events.push(event(30_000, Some(1), EventKind::QueueFull, "1000 requests wait"));
+    end_at(&mut evidence, Nanos::from_secs(30));
+    let name = &evidence.plan.jobs[1].name;
+    let words = format!("the queue of [{name}] was full after 30.0 s, which ended the run");
+    assert_eq!(only("complete", Status::Invalid, &evidence).explain, words);
+    assert_eq!(summarize(&evidence).verdict.word(), "INVALID");
 }
 
 #[test]

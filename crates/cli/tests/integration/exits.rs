@@ -39,6 +39,21 @@ fn a_missed_threshold_exits_with_1() {
 }
 
 #[test]
+fn a_full_queue_that_ends_the_run_exits_with_3() {
+    let queue = "duration = 20s\n[read]\nquery = select 1\nrate = 2000\nconcurrency = 1\n\
+                 queue-limit = 100\n";
+    expect(queue, MM1, &[], 0, "SUSPECT");
+    expect(&format!("{queue}on-queue-full = stop\n"), MM1, &[], 3, "INVALID");
+}
+
+#[test]
+fn a_missed_condition_of_the_section_for_thresholds_exits_with_1() {
+    let with = |condition: &str| format!("{READ}[threshold]\nslo = {condition}\n");
+    expect(&with("p99(read) < 100ms"), MM1, &[], 0, "VALID");
+    expect(&with("service.p99(read) < 1us"), MM1, &[], 1, "VALID");
+}
+
+#[test]
 fn an_invalid_run_exits_with_3_even_if_it_missed_its_threshold() {
     expect(READ, "sim:mm1?errors=0.2", &[], 3, "INVALID");
     expect(&format!("{READ}slo = p99 < 1us\n"), "sim:mm1?errors=0.2", &[], 3, "INVALID");

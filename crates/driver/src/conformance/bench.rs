@@ -163,7 +163,7 @@ impl<F: Fixture> Bench<'_, F> {
 
     /// A statement's text with the placeholders of this database; it is written with `?`.
     pub(super) fn sql(&self, text: &str) -> String {
-        match self.fixture.driver().placeholders() {
+        match self.fixture.driver().dialect().placeholders() {
             Placeholders::Question => text.to_owned(),
             Placeholders::Dollar => {
                 let mut parts = text.split('?');

@@ -54,7 +54,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use base::{Class, Code, Placeholders, Target};
+use base::{Class, Code, Dialect, Target};
 use rt::Rt;
 use rusqlite::InterruptHandle;
 
@@ -180,8 +180,8 @@ fn no_thread(cause: std::io::Error) -> Error {
 impl Driver for Sqlite {
     type Connection = SqliteConnection;
 
-    fn placeholders(&self) -> Placeholders {
-        Placeholders::Question
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
     }
 
     fn keeps_data(&self) -> bool {

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::{Class, Code, Nanos, Placeholders, Stamp, Value, Values};
+use base::{Class, Code, Dialect, Nanos, Stamp, Value, Values};
 use driver::conformance::{Fixture, Keeper, Refused};
 use driver::{Connection, Driver, Error, Insert, Reply, StatementId, Step, Table, Work};
 use rt::Rt;
@@ -175,8 +175,8 @@ const LIMIT: usize = 8;
 impl<D: Driver> Driver for FaultyDriver<D> {
     type Connection = FaultyConnection<D::Connection>;
 
-    fn placeholders(&self) -> Placeholders {
-        self.driver.placeholders()
+    fn dialect(&self) -> Dialect {
+        self.driver.dialect()
     }
 
     fn keeps_data(&self) -> bool {

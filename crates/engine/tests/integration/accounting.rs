@@ -5,7 +5,7 @@ use driver::Simulated;
 use engine::{Honest, Reason, Stop};
 use record::{Balance, EventKind, Kind, Totals};
 use sim::Config;
-use workload::{OnError, Pacing, Plan, Retry, Schedule};
+use workload::{OnError, OnOutage, OnQueueFull, Pacing, Plan, Retry, Schedule};
 
 use crate::support::{
     JOB, arrivals, constant, even, exponential, plan, poisson, queue, rate, run_on, simulate,
@@ -136,7 +136,8 @@ fn invariant_2_every_model_balances_under_every_fault() {
 fn beyond_the_limit_of_a_queue_arrivals_are_rejected() {
     // One worker, a second per request, ten arrivals a second: one in service, three wait.
     let schedule = Schedule::Uniform(rate(10));
-    let pacing = Pacing::Queue { schedule, batch: 1, workers: 1, limit: 3 };
+    let pacing =
+        Pacing::Queue { schedule, batch: 1, workers: 1, limit: 3, on_full: OnQueueFull::Reject };
     let mut plan = plan(pacing, 0.0, 3.05, 1);
     plan.drain = secs(60);
     let (totals, _) = simulate(&plan, &constant(1_000_000, None));
@@ -146,9 +147,42 @@ fn beyond_the_limit_of_a_queue_arrivals_are_rejected() {
 }
 
 #[test]
+fn a_full_queue_may_end_the_run() {
+    // One worker, a second per request, ten arrivals a second: the fifth finds three waiting.
+    for threads in [1, 3] {
+        let schedule = Schedule::Uniform(rate(10));
+        let on_full = OnQueueFull::Stop;
+        let pacing = Pacing::Queue { schedule, batch: 1, workers: 1, limit: 3, on_full };
+        let mut plan = plan(pacing, 0.0, 60.0, 1);
+        plan.drain = secs(60);
+        let server = Simulated::new(constant(1_000_000, None), plan.seed);
+        let (totals, finished) =
+            run_on::<_, Honest>(&plan, server, &virtually(threads), &Stop::default());
+        assert_eq!(finished.reason, Reason::QueueFull);
+        assert_eq!(events(&totals, EventKind::QueueFull), [Nanos::from_millis(500)]);
+        // What waits is still served, and what found the queue full belongs to the run.
+        assert_eq!(balance(&totals), Balance::of(4, 0, 1, 0));
+        let length = finished.measured.expect("it was measured").length;
+        let notice = if threads == 1 { Nanos::ZERO } else { Nanos::from_millis(60) };
+        assert_eq!(length, Nanos::from_millis(500) + notice + Nanos(1));
+    }
+}
+
+#[test]
+fn a_queue_that_is_never_full_ends_no_run() {
+    let schedule = Schedule::Uniform(rate(10));
+    let on_full = OnQueueFull::Stop;
+    let pacing = Pacing::Queue { schedule, batch: 1, workers: 1, limit: 3, on_full };
+    let (totals, finished) = simulate(&plan(pacing, 0.0, 3.05, 1), &constant(50_000, None));
+    assert_eq!(finished.reason, Reason::Completed);
+    assert_eq!(balance(&totals), Balance::of(30, 0, 0, 0));
+}
+
+#[test]
 fn what_is_left_after_the_drain_is_given_up_at_its_age() {
     let schedule = Schedule::Uniform(rate(10));
-    let pacing = Pacing::Queue { schedule, batch: 1, workers: 1, limit: 100 };
+    let pacing =
+        Pacing::Queue { schedule, batch: 1, workers: 1, limit: 100, on_full: OnQueueFull::Reject };
     let mut plan = plan(pacing, 0.0, 1.0, 1);
     plan.drain = Nanos::from_millis(700);
     let (totals, _) = simulate(&plan, &constant(1_000_000, None));
@@ -198,6 +232,51 @@ fn accepted_errors_are_errors_that_are_counted_apart() {
     assert_eq!(totals.job(JOB).window.histograms.of(Kind::Error).len(), counts.accepted_errors);
 }
 
+/// A plan of one job whose requests return two rows and one row.
+fn plan_of_rows(keys: &str) -> Plan {
+    let file = format!(
+        "duration = 2s\n[read]\nquery = select 1 /* sim: rows=2 */\nquery = select 2\n\
+         rate = 100\narrival = uniform\n{keys}\n"
+    );
+    let (plan, diagnostics) = workload::plan(&file, &workload::Overrides::default());
+    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
+}
+
+#[test]
+fn another_number_of_rows_than_expected_is_an_error() {
+    let counted = |keys: &str| {
+        let (totals, finished) = simulate(&plan_of_rows(keys), &constant(1_000, None));
+        (balance(&totals), totals, finished)
+    };
+    let (total, ..) = counted("");
+    assert_eq!(total, Balance::of(199, 0, 0, 0));
+    for right in ["3", "0..3", "3..3", "1..1M"] {
+        assert_eq!(counted(&format!("expect-rows = {right}")).0, total, "{right}");
+    }
+    for wrong in ["0", "2", "4..9", "0..2"] {
+        let (balance, totals, _) = counted(&format!("expect-rows = {wrong}"));
+        assert_eq!(balance, Balance::of(0, 199, 0, 0), "{wrong}");
+        let window = &totals.job(JOB).window;
+        let failures: Vec<_> = window.failures.iter().collect();
+        assert_eq!((failures.len(), failures[0].1), (1, Code::ROWS));
+        assert_eq!(window.histograms.of(Kind::Error).len(), 199, "errors have times of their own");
+        let events: Vec<&str> = totals.events.iter().map(|event| event.text.as_str()).collect();
+        let text = format!("3 rows were returned or changed, and {wrong} are expected (rows)");
+        assert_eq!(events, [text]);
+    }
+}
+
+#[test]
+fn a_wrong_number_of_rows_is_an_error_like_others() {
+    let plan = plan_of_rows("expect-rows = 2\nerror = rows\nretry = 2 on rows");
+    let (totals, _) = simulate(&plan, &constant(1_000, None));
+    let counts = &totals.job(JOB).window.counts;
+    assert_eq!((counts.accepted_errors, counts.retries), (199, 2 * 199));
+    let plan = plan_of_rows("expect-rows = 2\non-error = stop");
+    let (_, finished) = simulate(&plan, &constant(1_000, None));
+    assert_eq!(finished.reason, Reason::StoppedByError);
+}
+
 #[test]
 fn an_error_may_stop_the_run() {
     let mut plan = plan(even(1_000), 0.0, 10.0, 4);
@@ -209,6 +288,51 @@ fn an_error_may_stop_the_run() {
     let stopped = events(&totals, EventKind::StoppedByError);
     let length = finished.measured.expect("it was measured").length;
     assert_eq!(stopped, [length], "the schedule ends with the error");
+}
+
+#[test]
+fn arrivals_may_wait_for_a_target_that_is_away() {
+    let on_full = OnQueueFull::Reject;
+    let schedule = Schedule::Uniform(rate(100));
+    let limited = Pacing::Queue { schedule, batch: 1, workers: 4, limit: 50, on_full };
+    let timetable = Schedule::Every(Nanos::from_millis(10));
+    for (pacing, rejected) in [
+        (even(100), 0..=0),
+        (queue(100, 4), 0..=0),
+        (Pacing::Timetable { schedule: timetable, batch: 1 }, 0..=0),
+        // Two seconds of arrivals, and up to one more until the next attempt to connect, of which
+        // the queue holds half a second's.
+        (limited, 140..=250),
+    ] {
+        let mut plan = plan(pacing.clone(), 0.0, 10.0, 4);
+        plan.jobs[0].on_outage = OnOutage::Wait;
+        let (totals, finished) = simulate(&plan, &away(4, 6));
+        let balance = balance(&totals);
+        // What was in flight when the target went away is an error, whatever waits.
+        assert!(balance.errors() <= 4, "{pacing:?} {balance:?}");
+        assert!(rejected.contains(&balance.rejected()), "{pacing:?} {balance:?}");
+        let settled = balance.completed() + balance.errors() + balance.rejected();
+        assert_eq!(settled, balance.scheduled(), "{pacing:?} {balance:?}");
+        // They waited for as long as the target was away, and that is wait.
+        let oldest = totals.job(JOB).window.histograms.of(Kind::Wait).max();
+        assert!(oldest >= secs(1).0, "{pacing:?} {oldest}");
+        assert!(!finished.measured.expect("it was measured").target_lost);
+        plan.jobs[0].on_outage = OnOutage::Fail;
+        let (failed, _) = simulate(&plan, &away(4, 6));
+        let errors = failed.job(JOB).window.counts.balance.errors();
+        assert!(errors > 150, "{pacing:?} {errors}");
+    }
+}
+
+/// Nothing that waits for a target is lost when the run ends before it comes back.
+#[test]
+fn arrivals_that_waited_in_vain_are_unsent() {
+    let mut plan = plan(even(100), 0.0, 10.0, 4);
+    plan.jobs[0].on_outage = OnOutage::Wait;
+    let (totals, finished) = simulate(&plan, &away(8, 1_000));
+    let balance = balance(&totals);
+    assert!(balance.unsent() >= 190 && balance.errors() <= 4, "{balance:?}");
+    assert!(finished.measured.expect("it was measured").target_lost);
 }
 
 fn away(from_s: u64, to_s: u64) -> Config {

@@ -1,7 +1,7 @@
 //! Answers whose end is stamped elsewhere and earlier than the engine hears of them, as by the
 //! thread of an SQLite connection.
 
-use base::{Nanos, Placeholders, Stamp};
+use base::{Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, Insert, Simulated, StatementId, Table, Work};
 use engine::{Honest, Stop};
 use record::Kind;
@@ -27,8 +27,8 @@ struct BelatedConnection {
 impl Driver for Belated {
     type Connection = BelatedConnection;
 
-    fn placeholders(&self) -> Placeholders {
-        self.0.placeholders()
+    fn dialect(&self) -> Dialect {
+        self.0.dialect()
     }
 
     fn keeps_data(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Class, Clock, Code, Nanos, Placeholders, Stamp};
+use base::{Class, Clock, Code, Dialect, Nanos, Stamp};
 use driver::{Driver, Error, Insert, Simulated};
 use engine::{Failed, Honest, LaneOutlet, Silence, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
@@ -39,8 +39,8 @@ struct Crowded(Simulated);
 impl Driver for Crowded {
     type Connection = <Simulated as Driver>::Connection;
 
-    fn placeholders(&self) -> Placeholders {
-        self.0.placeholders()
+    fn dialect(&self) -> Dialect {
+        self.0.dialect()
     }
 
     fn keeps_data(&self) -> bool {

@@ -16,7 +16,7 @@ use engine::{Honest, Options, Rules, Stop};
 use record::{Dispatch, Histograms, Kind, Request, Totals};
 use sim::Config;
 use sim::closed_form::{ClosedForm, Stall};
-use workload::{Pacing, Plan, Schedule};
+use workload::{OnQueueFull, Pacing, Plan, Schedule};
 
 use crate::faults::{DroppingTimeouts, FromTheActualSend, SkippingMissedTicks};
 use crate::support::{
@@ -266,8 +266,13 @@ fn one_worker() -> Twins<impl Fn(u64) -> Plan + Sync> {
     Twins {
         config: exponential(20_000, None),
         plan: move |seed| {
-            let pacing =
-                Pacing::Queue { schedule: schedule.clone(), batch: 1, workers: 1, limit: 100_000 };
+            let pacing = Pacing::Queue {
+                schedule: schedule.clone(),
+                batch: 1,
+                workers: 1,
+                limit: 100_000,
+                on_full: OnQueueFull::Reject,
+            };
             plan(pacing, 1.0, 5.0, seed)
         },
         threads: 1,

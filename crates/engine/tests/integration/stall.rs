@@ -5,7 +5,7 @@ use engine::{Honest, Rules};
 use record::{Kind, Tally};
 use sim::Config;
 use sim::closed_form::{ClosedForm, MMc, Stall};
-use workload::{Pacing, Plan, Schedule};
+use workload::{OnQueueFull, Pacing, Plan, Schedule};
 
 use crate::oracles::{Measure, Oracle, open};
 use crate::support::{
@@ -27,7 +27,13 @@ fn stall(service_us: u64) -> (Stall, Config) {
 /// One worker serves the queue: what a closed loop would see of the stall is its service time.
 fn one_worker(per_s: u64, warmup_s: f64, duration_s: f64) -> Plan {
     let schedule = Schedule::Uniform(rate(per_s));
-    let pacing = Pacing::Queue { schedule, batch: 1, workers: 1, limit: 100_000 };
+    let pacing = Pacing::Queue {
+        schedule,
+        batch: 1,
+        workers: 1,
+        limit: 100_000,
+        on_full: OnQueueFull::Reject,
+    };
     plan(pacing, warmup_s, duration_s, 1)
 }
 

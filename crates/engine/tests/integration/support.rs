@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use record::{Grid, JobIndex, Kind, MemoryOutlet, Totals};
 use sim::closed_form::ClosedForm;
 use sim::{Config, Service};
-use workload::{Job, OnError, Pacing, Piece, Plan, Schedule, Statement};
+use workload::{Job, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Schedule, Statement};
 
 pub(crate) const JOB: JobIndex = JobIndex(0);
 
@@ -30,10 +30,13 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         feed: None,
         transaction: false,
         results: None,
+        prepare: true,
+        expect_rows: None,
         timeout: None,
         retry: None,
         accepted: Vec::new(),
         on_error: OnError::Continue,
+        on_outage: OnOutage::Fail,
         slos: Vec::new(),
         span: Span::default(),
     };
@@ -67,7 +70,7 @@ pub(crate) fn even(per_s: u64) -> Pacing {
 /// Poisson arrivals into a queue with some workers.
 pub(crate) fn queue(per_s: u64, workers: u32) -> Pacing {
     let schedule = Schedule::Poisson(rate(per_s));
-    Pacing::Queue { schedule, batch: 1, workers, limit: 100_000 }
+    Pacing::Queue { schedule, batch: 1, workers, limit: 100_000, on_full: OnQueueFull::Reject }
 }
 
 pub(crate) fn rate(per_s: u64) -> Rate {

@@ -104,6 +104,7 @@ fn ending(view: &View) -> Option<Ending> {
         Some(HowEnded::TargetLost) => "Target lost",
         Some(HowEnded::RecorderFailed) => "Record given up",
         Some(HowEnded::FileFailed) => "Stopped by a file",
+        Some(HowEnded::QueueFull) => "Stopped by a full queue",
         None => "Killed, or still running,",
     };
     let mut rest = format!(" after {}", span(view.evidence.end()));

@@ -95,6 +95,7 @@ impl Case {
             EndKind::TargetLost => HowEnded::TargetLost,
             EndKind::RecorderFailed => HowEnded::RecorderFailed,
             EndKind::FileFailed => HowEnded::FileFailed,
+            EndKind::QueueFull => HowEnded::QueueFull,
         });
         self.about.ended = kind.map(|kind| End { at, kind, text: text.to_owned() });
         self.evidence.client.clear();

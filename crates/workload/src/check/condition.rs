@@ -1,12 +1,14 @@
-//! `slo = p99 < 30ms, failed < 0.1%`: what a job is judged by.
+//! `slo = p99 < 30ms, failed < 0.1%`: what a job is judged by, in the job or in `[threshold]`.
 
 use base::Diagnostic;
 use base::units::{Decimal, parse_decimal, parse_duration};
 
 use super::Checker;
 use super::fields::Fields;
-use crate::plan::{Metric, Side, Slo, Statistic};
-use crate::read::Excerpt;
+use super::section::{bracketed, normal_name};
+use crate::keys::Owner;
+use crate::plan::{Job, Metric, Side, Slo, Statistic};
+use crate::read::{Excerpt, Section};
 use crate::wording::{nearest, quoted};
 
 /// The words of metrics, for did-you-mean.
@@ -15,35 +17,121 @@ const METRICS: &[&str] = &["mean", "max", "throughput", "failed", "service.mean"
 /// How many conditions a job may have.
 const MOST_CONDITIONS: usize = 1_000;
 
+/// How many jobs a message names.
+const MOST_LISTED: usize = 10;
+
 const HELP: &str = "metrics are p50, p99.9 or any quantile, mean, max, service.p99, \
                     service.mean,\nservice.max, throughput and failed";
 
+/// A condition as it was written.
+struct Condition<'p> {
+    /// What it says of its job.
+    slo: Slo,
+    /// The whole of it.
+    place: Excerpt<'p>,
+    /// The parentheses behind its metric, if there are any.
+    suffix: Option<Excerpt<'p>>,
+}
+
 impl<'f> Checker<'f> {
-    /// The conditions in all lines of `slo`.
+    /// The conditions in all lines of `slo` of a job.
     pub(super) fn slos(&mut self, fields: &Fields<'f>) -> Vec<Slo> {
         let mut slos = Vec::new();
+        self.conditions(fields, |condition| match condition.suffix {
+            None => judge(&mut slos, condition),
+            Some(suffix) => Err(named_inside(suffix, condition.place)),
+        });
+        slos
+    }
+
+    /// Gives the conditions of `[threshold]` to the jobs that they name.
+    pub(super) fn thresholds(&mut self, section: &'f Section<'f>, jobs: &mut [Job]) {
+        let fields = self.fields(&section.entries, Owner::Threshold, "in [threshold]");
+        self.conditions(&fields, |condition| {
+            let place = judged(&condition, jobs)?;
+            judge(&mut jobs[place].slos, condition)
+        });
+    }
+
+    /// Calls `each` with every condition that can be read, and passes on all complaints.
+    fn conditions(
+        &mut self,
+        fields: &Fields<'f>,
+        mut each: impl FnMut(Condition<'_>) -> Result<(), Diagnostic>,
+    ) {
         for entry in fields.all("slo") {
             let Some(resolved) = self.resolved(entry) else {
                 continue;
             };
             for item in resolved.excerpt().list() {
-                if slos.len() >= MOST_CONDITIONS {
-                    self.sink.error(|| entry.key().error("the job has more than 1,000 conditions"));
-                    return slos;
-                }
-                match condition(item) {
-                    Ok(slo) => slos.push(slo),
-                    Err(diagnostic) => self.sink.error(|| diagnostic),
+                if let Err(diagnostic) = condition(item).and_then(&mut each) {
+                    self.sink.error(|| diagnostic);
                 }
             }
         }
-        slos
     }
 }
 
-fn condition(item: Excerpt<'_>) -> Result<Slo, Diagnostic> {
+/// Adds a condition to those of its job; the first beyond the limit is complained about.
+fn judge(slos: &mut Vec<Slo>, condition: Condition<'_>) -> Result<(), Diagnostic> {
+    if slos.len() <= MOST_CONDITIONS {
+        slos.push(condition.slo);
+        if slos.len() > MOST_CONDITIONS {
+            return Err(condition.place.error("the job has more than 1,000 conditions"));
+        }
+    }
+    Ok(())
+}
+
+/// The place of the job that a condition of `[threshold]` judges: the one in parentheses, or the
+/// only one that there is.
+fn judged(condition: &Condition<'_>, jobs: &[Job]) -> Result<usize, Diagnostic> {
+    let names = || jobs.iter().map(|job| job.name.as_str());
+    let Some(suffix) = condition.suffix else {
+        return match names().next() {
+            Some(_) if jobs.len() == 1 => Ok(0),
+            Some(first) => Err(without_job(condition, first)),
+            None => Err(condition.place.error("the file has no job that could be judged")),
+        };
+    };
+    let named = suffix.part(1..suffix.text().len() - 1).trim();
+    let name = normal_name(named.text());
+    if let Some(place) = names().position(|other| normal_name(other) == name) {
+        return Ok(place);
+    }
+    let error = named.error(format!("there is no job {}", bracketed(named.text())));
+    Err(match nearest(&name, names()) {
+        Some(near) => error.did_you_mean(Some(near)),
+        None if jobs.is_empty() => error,
+        None => {
+            let listed: Vec<String> = names().take(MOST_LISTED).map(bracketed).collect();
+            error.help(format!("jobs of this file are {}", listed.join(", ")))
+        }
+    })
+}
+
+fn without_job(condition: &Condition<'_>, first: &str) -> Diagnostic {
+    let text = &condition.slo.text;
+    let metric = text.split_whitespace().next().unwrap_or_default();
+    let behind = &text[metric.len()..];
+    let error = condition.place.error("the condition does not say which job it judges");
+    error.help(format!("name the job in parentheses: `{metric}({first}){behind}`"))
+}
+
+/// Inside a job a condition judges that job and no other.
+fn named_inside(suffix: Excerpt<'_>, place: Excerpt<'_>) -> Diagnostic {
+    let (suffix_text, text) = (suffix.text(), place.text());
+    let metric = text.split('(').next().unwrap_or_default().trim();
+    suffix.error("a condition inside a job judges that job").help(format!(
+        "write `{metric}` without `{suffix_text}`, or the whole in a section `[threshold]`"
+    ))
+}
+
+fn condition(item: Excerpt<'_>) -> Result<Condition<'_>, Diagnostic> {
     let text = item.text();
-    let Some(at) = text.find(['<', '>']) else {
+    // The name of a job may hold whatever stands between parentheses.
+    let behind = text.rfind(')').unwrap_or_default();
+    let Some(at) = text[behind..].find(['<', '>']).map(|at| behind + at) else {
         let message = match text.is_empty() {
             true => "a condition is missing beside a comma".to_owned(),
             false => format!("{} is not a condition", quoted(text)),
@@ -58,24 +146,31 @@ fn condition(item: Excerpt<'_>) -> Result<Slo, Diagnostic> {
             .error(format!("{} is not a comparison of conditions", quoted(sign.text())))
             .help(format!("write `{strict}`")));
     }
-    let name = item.part(0..at).trim();
+    let (name, suffix) = apart(item.part(0..at).trim())?;
     let bound = item.part(at + 1..text.len()).trim();
     let metric = metric(name)?;
     let value = bound_of(metric, bound)?;
     let sign = &text[at..at + 1];
-    Ok(Slo { text: format!("{} {sign} {}", name.text(), bound.text()), metric, side, bound: value })
+    let text = format!("{} {sign} {}", name.text(), bound.text());
+    Ok(Condition { slo: Slo { text, metric, side, bound: value }, place: item, suffix })
+}
+
+/// A metric and the job in parentheses behind it.
+fn apart(name: Excerpt<'_>) -> Result<(Excerpt<'_>, Option<Excerpt<'_>>), Diagnostic> {
+    let text = name.text();
+    let Some(open) = text.find('(') else {
+        return Ok((name, None));
+    };
+    let suffix = name.part(open..text.len());
+    if !text.ends_with(')') || suffix.text()[1..].trim() == ")" {
+        let error = suffix.error(format!("{} names no job", quoted(suffix.text())));
+        return Err(error.help("write for example `slo = p99(read) < 30ms`"));
+    }
+    Ok((name.part(0..open).trim(), Some(suffix)))
 }
 
 fn metric(name: Excerpt<'_>) -> Result<Metric, Diagnostic> {
     let text = name.text();
-    if let Some(open) = text.find('(') {
-        let suffix = name.part(open..text.len());
-        return Err(suffix.error("a condition inside a job judges that job").help(format!(
-            "write `{}` without `{}`",
-            text[..open].trim(),
-            suffix.text()
-        )));
-    }
     match text {
         "throughput" => return Ok(Metric::Throughput),
         "failed" => return Ok(Metric::Failed),
@@ -172,7 +267,7 @@ mod tests {
 
     fn check(text: &str, metric: Metric, side: Side, bound: f64) {
         let passage = Passage::outside(text);
-        let slo = condition(passage.excerpt()).expect(text);
+        let slo = condition(passage.excerpt()).expect(text).slo;
         assert_eq!((slo.metric, slo.side, slo.bound), (metric, side, bound), "{text}");
     }
 

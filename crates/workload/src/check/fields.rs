@@ -33,6 +33,11 @@ impl<'f> Fields<'f> {
         self.found.iter().filter_map(named)
     }
 
+    /// Takes a line for one that is not there.
+    pub(super) fn leave_out(&mut self, entry: &Entry<'_>) {
+        self.found.retain(|(_, other)| !std::ptr::eq(*other, entry));
+    }
+
     /// Every line that sets this key.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &'f Entry<'f>> {
         let named = move |(key, entry): &(&'static Key, &'f Entry<'f>)| {

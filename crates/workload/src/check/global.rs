@@ -25,7 +25,8 @@ pub(super) struct Global {
 impl<'f> Checker<'f> {
     /// The global keys with the overrides of the command line; makes the seed known.
     pub(super) fn global(&mut self) -> Global {
-        let fields = self.fields(&self.file.globals, Owner::Global, "above the first section");
+        let mut fields = self.fields(&self.file.globals, Owner::Global, "above the first section");
+        self.drop_unset(&mut fields);
         self.seed(&fields);
         let duration = self.run_length(&fields);
         let (connections, max_connections) = self.connections(&fields);

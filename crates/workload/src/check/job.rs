@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use base::units::grouped;
+use base::units::{grouped, parse_count};
 use base::{Diagnostic, Nanos, Rate, Seed, Stream};
 
 use super::fields::Fields;
@@ -11,9 +11,11 @@ use super::section::bracketed;
 use super::statement::Binding;
 use super::{Checker, Post};
 use crate::expr::{Expr, Generate, Node, Variables};
-use crate::generate::{Family, LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH};
+use crate::generate::{
+    Family, LONGEST_ESCAPE, LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH,
+};
 use crate::keys::Owner;
-use crate::plan::{Flow, Job, OnError, Pacing, Piece, Schedule, Statement};
+use crate::plan::{Flow, Job, OnError, OnOutage, Pacing, Piece, Rows, Schedule, Statement};
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::quoted;
 
@@ -47,8 +49,9 @@ impl<'f> Checker<'f> {
     /// The job of a section, or a part of a mix.
     pub(super) fn job(&mut self, section: &'f Section<'f>, global: &Global, role: Role<'_>) -> Job {
         let whereabouts = format!("in job {}", bracketed(&section.name));
-        let fields = self.fields(&section.entries, Owner::Job, &whereabouts);
+        let mut fields = self.fields(&section.entries, Owner::Job, &whereabouts);
         self.has_records = fields.one("query-args-file").is_some();
+        self.drop_unset(&mut fields);
         let mut variables = Variables::new();
         let crew = self.crew(&fields, matches!(role, Role::Part { .. }));
         let post = Post { job: &section.name, clients: crew.clients() };
@@ -77,12 +80,15 @@ impl<'f> Checker<'f> {
                 .choice(&fields, Owner::Job, "transaction", [true, false])
                 .unwrap_or(false),
             results: self.results(&fields, &section.name),
+            prepare: self.choice(&fields, Owner::Job, "prepare", [true, false]).unwrap_or(true),
+            expect_rows: self.read(&fields, "expect-rows", rows),
             timeout: self.span(&fields, "timeout"),
             retry: self.retry(&fields),
             accepted,
             on_error: self
                 .choice(&fields, Owner::Job, "on-error", [OnError::Continue, OnError::Stop])
                 .unwrap_or(OnError::Continue),
+            on_outage: self.on_outage(&fields),
             slos: self.slos(&fields),
             span: section.span,
         };
@@ -162,6 +168,17 @@ impl<'f> Checker<'f> {
             false if separately => Flow::Separately,
             false => Flow::Together,
         }
+    }
+
+    fn on_outage(&mut self, fields: &Fields<'f>) -> OnOutage {
+        let entry = fields.one("outage");
+        let arrives = fields.any(&["rate", "every"]).next().is_some();
+        if let Some(entry) = entry.filter(|_| !arrives) {
+            let help = "clients of a closed job wait for a lost target anyway: leave it out";
+            self.alone(entry, "needs a `rate` or `every`", help);
+        }
+        let choices = [OnOutage::Fail, OnOutage::Wait];
+        self.choice(fields, Owner::Job, "outage", choices).unwrap_or(OnOutage::Fail)
     }
 
     fn statements(
@@ -305,7 +322,12 @@ impl<'f> Checker<'f> {
         let lengths: Vec<u64> = pieces
             .map(|piece| match piece {
                 Piece::Text(text) => text.len() as u64,
-                Piece::Value(expr) => expr.0.longest(&lets),
+                Piece::Value(expr) if job.prepare => expr.0.longest(&lets),
+                // A literal is made from the text, and may need an escape for each byte.
+                Piece::Value(expr) => {
+                    let longest = expr.0.longest(&lets);
+                    LONGEST_NUMBER + longest.saturating_mul(1 + LONGEST_ESCAPE)
+                }
                 // A spliced text is made once and copied into the statement.
                 Piece::Splice(expr) => LONGEST_NUMBER + 2 * expr.0.longest(&lets),
             })
@@ -377,6 +399,18 @@ fn is_path(text: &str) -> bool {
 
 fn longest_of(values: &[Node], lets: &[u64]) -> u64 {
     values.iter().map(|value| value.longest(lets)).max().unwrap_or(0)
+}
+
+/// `1` or `1..10`; an error is the second half of a sentence.
+fn rows(text: &str) -> Result<Rows, String> {
+    let number = |text: &str| parse_count(text.trim()).map_err(|error| error.to_string());
+    let Some((least, most)) = text.split_once("..") else {
+        return number(text).map(|rows| Rows { least: rows, most: rows });
+    };
+    match (number(least)?, number(most)?) {
+        (least, most) if least > most => Err("ends before it begins".to_owned()),
+        (least, most) => Ok(Rows { least, most }),
+    }
 }
 
 fn beyond_the_end(entry: &Entry<'_>, what: &str, duration: Nanos) -> Diagnostic {

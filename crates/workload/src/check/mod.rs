@@ -25,6 +25,7 @@ mod section;
 mod shape;
 mod statement;
 mod trace;
+mod unset;
 mod value;
 
 use std::collections::BTreeMap;
@@ -185,8 +186,11 @@ impl<'f> Checker<'f> {
                         plan.jobs.push(job);
                     }
                 }
-                Kind::Params | Kind::Silent => {}
+                Kind::Params | Kind::Threshold | Kind::Silent => {}
             }
+        }
+        for (_, section) in sections.iter().filter(|(kind, _)| *kind == Kind::Threshold) {
+            self.thresholds(section, &mut plan.jobs);
         }
         self.something_to_do(&plan);
         plan

@@ -7,7 +7,7 @@ use super::global::MOST_CONNECTIONS;
 use super::{Checker, Post, shape};
 use crate::expr::{Compiled, Constant, Expr, Refused, Type, Variables, compile, parse_all};
 use crate::keys::Owner;
-use crate::plan::{Arrival, Pacing, Schedule};
+use crate::plan::{Arrival, OnQueueFull, Pacing, Schedule};
 use crate::read::{Entry, Excerpt};
 use crate::wording::quoted;
 
@@ -82,7 +82,10 @@ impl<'f> Checker<'f> {
         self.contradictions(chosen);
         self.companions(fields, chosen);
         let batch = self.small_count(fields, "batch-size", (1, MOST_WAITING)).unwrap_or(1);
-        let limit = self.small_count(fields, "queue-limit", (1, MOST_WAITING));
+        let limit = self.small_count(fields, "queue-limit", (1, MOST_WAITING)).unwrap_or(100_000);
+        let on_full = self
+            .choice(fields, Owner::Job, "on-queue-full", [OnQueueFull::Reject, OnQueueFull::Stop])
+            .unwrap_or(OnQueueFull::Reject);
         let every = self.period(fields);
         let rated = self.schedule(fields);
         let is_session = self.is_session(fields, chosen);
@@ -92,8 +95,7 @@ impl<'f> Checker<'f> {
         }
         match (rated, every, chosen.concurrency) {
             (Some((schedule, _)), _, Some(_)) => {
-                let limit = limit.unwrap_or(100_000);
-                Pacing::Queue { schedule, batch, workers: crew.workers, limit }
+                Pacing::Queue { schedule, batch, workers: crew.workers, limit, on_full }
             }
             (Some((schedule, true)), _, None) => Pacing::Timetable { schedule, batch },
             (Some((schedule, false)), _, None) => Pacing::Open { schedule, batch },
@@ -184,9 +186,13 @@ impl<'f> Checker<'f> {
             self.alone(entry, "needs a `rate` or `every`", help);
         }
         let queue = rate && chosen.concurrency.is_some();
-        if let Some(entry) = fields.one("queue-limit").filter(|_| !queue) {
-            let help = "add what is missing, or leave the limit out: only those two make a queue";
-            self.alone(entry, "needs a `rate` and a `concurrency`", help);
+        for (key, what) in [("queue-limit", "the limit"), ("on-queue-full", "the line")] {
+            if let Some(entry) = fields.one(key).filter(|_| !queue) {
+                let help = format!(
+                    "add what is missing, or leave {what} out: only those two make a queue"
+                );
+                self.alone(entry, "needs a `rate` and a `concurrency`", &help);
+            }
         }
         let is_session = fields.one("session").is_some();
         let model = chosen.all().map(|(name, _)| name).find(|name| *name != "concurrency");
@@ -199,7 +205,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    fn alone(&mut self, entry: &Entry<'_>, why: &str, help: &str) {
+    /// Complains about a key that means nothing without others.
+    pub(super) fn alone(&mut self, entry: &Entry<'_>, why: &str, help: &str) {
         self.sink.error(|| {
             let name = quoted(entry.key().text());
             entry.key().error(format!("{name} {why}")).help(help)

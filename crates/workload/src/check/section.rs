@@ -20,6 +20,8 @@ pub(super) enum Kind<'f> {
     Teardown,
     /// `[load TABLE]`
     Load(&'f str),
+    /// `[threshold]`
+    Threshold,
     /// Any other section: something to run.
     Job,
     /// Ignored, or already complained about.
@@ -30,7 +32,7 @@ pub(super) enum Kind<'f> {
 const MAKES_A_JOB: &[&str] = &["query", "query-file", "query-log-file", "script", "mix", "command"];
 
 /// Section names with a meaning, for did-you-mean.
-const RESERVED: &[&str] = &["setup", "teardown", "params", "load"];
+const RESERVED: &[&str] = &["setup", "teardown", "params", "load", "threshold"];
 
 impl<'f> Checker<'f> {
     /// The sections with their kinds, in order; of those with one name the first.
@@ -77,6 +79,7 @@ impl<'f> Checker<'f> {
                 Kind::Job
             }
             "params" => Kind::Params,
+            "threshold" => Kind::Threshold,
             name => self.kind_without_query(section, name),
         }
     }
@@ -135,7 +138,7 @@ fn starts_with_letter(rest: &str) -> bool {
 }
 
 /// A section's name with single spaces between its words: `[load  t]` is `[load t]`.
-fn normal_name(name: &str) -> String {
+pub(super) fn normal_name(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use base::{Nanos, Placeholders, Values, WallTime};
+use base::{Dialect, Nanos, Values, WallTime};
 
 use super::{Datum, Family, Moment};
-use crate::expr::Node;
+use crate::expr::{Expr, Node};
 use crate::feed::{Group, Record};
 use crate::plan::{Job, Load, Piece, Statement, write_placeholder};
 
@@ -19,15 +19,18 @@ const PAUSE_BITS: u32 = 40;
 pub struct Generator {
     program: Arc<Program>,
     variables: Vec<Datum>,
-    spliced: Vec<Datum>,
-    /// Where spliced texts and the variables of a pause are made.
+    /// What is written into the text of a statement, in order.
+    written: Vec<Datum>,
+    /// Where texts to be written and the variables of a pause are made.
     scratch: Values,
 }
 
 #[derive(Debug)]
 struct Program {
     started: WallTime,
-    placeholders: Placeholders,
+    dialect: Dialect,
+    /// Whether values are bound; else they are written into the statements.
+    binds: bool,
     lets: Vec<Node>,
     statements: Vec<Statement>,
     think: Option<Node>,
@@ -35,14 +38,15 @@ struct Program {
 }
 
 impl Generator {
-    /// The generator of a job in a run that started at `started`; the texts of dynamic statements
-    /// get placeholders of the given style.
-    pub fn new(job: &Job, started: WallTime, placeholders: Placeholders) -> Generator {
+    /// The generator of a job in a run that started at `started`, for a database that speaks this
+    /// dialect.
+    pub fn new(job: &Job, started: WallTime, dialect: Dialect) -> Generator {
         let think = job.think().map(|expr| expr.0.clone());
-        let most_splices = job.statements.iter().map(|statement| statement.spliced().count()).max();
+        let most_pieces = job.statements.iter().map(|statement| statement.pieces.len()).max();
         let program = Program {
             started,
-            placeholders,
+            dialect,
+            binds: job.prepare,
             lets: job.lets.iter().map(|variable| variable.value.0.clone()).collect(),
             statements: job.statements.clone(),
             think_has_variables: think.as_ref().is_some_and(Node::has_variables),
@@ -50,7 +54,7 @@ impl Generator {
         };
         Generator {
             variables: vec![Datum::Null; program.lets.len()],
-            spliced: Vec::with_capacity(most_splices.unwrap_or_default()),
+            written: Vec::with_capacity(most_pieces.unwrap_or_default()),
             scratch: Values::new(),
             program: Arc::new(program),
         }
@@ -59,25 +63,24 @@ impl Generator {
     /// Appends the values of request `number`, which takes the records of `group`: for each
     /// statement in order its bound values and, if the statement
     /// [is dynamic](Statement::is_dynamic), one further text that is the whole statement with
-    /// placeholders for those values. Nothing is cleared.
+    /// placeholders for those values. In a job that prepares nothing each statement is such a text,
+    /// with literals instead of placeholders. Nothing is cleared.
     pub fn fill(&mut self, number: u64, group: Group<'_>, values: &mut Values) {
-        let Generator { program, variables, spliced, scratch } = self;
+        let Generator { program, variables, written, scratch } = self;
         program.evaluate_lets(number, group, variables, values);
         for (place, statement) in program.statements.iter().enumerate() {
             let record = group.record(place);
             let moment = |variables, texts| program.moment(number, record, variables, texts);
-            for value in statement.bound() {
+            for value in statement.bound().filter(|_| program.binds) {
                 value.0.eval(moment(variables, None), values).bind(values);
             }
-            if statement.is_dynamic() {
+            if !program.binds || statement.is_dynamic() {
                 scratch.clear();
-                spliced.clear();
-                for expr in statement.spliced() {
-                    spliced.push(expr.0.eval(moment(variables, Some(values)), scratch));
+                written.clear();
+                for expr in program.written(statement) {
+                    written.push(expr.0.eval(moment(variables, Some(values)), scratch));
                 }
-                values.push_text(|out| {
-                    write_dynamic(statement, program.placeholders, spliced, scratch, out);
-                });
+                values.push_text(|out| program.write(statement, written, scratch, out));
             }
         }
     }
@@ -128,28 +131,31 @@ impl Program {
             variables[place] = variable.eval(moment, out);
         }
     }
-}
 
-fn write_dynamic(
-    statement: &Statement,
-    placeholders: Placeholders,
-    spliced: &[Datum],
-    texts: &Values,
-    out: &mut String,
-) {
-    let mut spliced = spliced.iter();
-    let mut bound = 0;
-    for piece in &statement.pieces {
-        match piece {
-            Piece::Text(text) => out.push_str(text),
-            Piece::Value(_) => {
-                bound += 1;
-                write_placeholder(placeholders, bound, out);
-            }
-            Piece::Splice(_) => {
-                if let Some(datum) = spliced.next() {
-                    datum.splice(texts, out);
+    /// The expressions whose values are written into the text of a statement.
+    fn written<'s>(&self, statement: &'s Statement) -> impl Iterator<Item = &'s Expr> {
+        let binds = self.binds;
+        statement.pieces.iter().filter_map(move |piece| match piece {
+            Piece::Splice(expr) => Some(expr),
+            Piece::Value(expr) => (!binds).then_some(expr),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// Writes a whole statement; `written` are the values in its text, whose texts lie in `texts`.
+    fn write(&self, statement: &Statement, written: &[Datum], texts: &Values, out: &mut String) {
+        let mut written = written.iter();
+        let mut next = || written.next().copied().unwrap_or(Datum::Null);
+        let mut bound = 0;
+        for piece in &statement.pieces {
+            match piece {
+                Piece::Text(text) => out.push_str(text),
+                Piece::Value(_) if self.binds => {
+                    bound += 1;
+                    write_placeholder(self.dialect.placeholders(), bound, out);
                 }
+                Piece::Value(_) => next().write_literal(self.dialect, texts, out),
+                Piece::Splice(_) => next().splice(texts, out),
             }
         }
     }

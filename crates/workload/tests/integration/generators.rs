@@ -2,13 +2,13 @@
 
 use base::{Value, Values, WallTime};
 use workload::feed::Group;
-use workload::{Generator, Overrides, Placeholders, Plan, Unread};
+use workload::{Generator, Overrides, Plan, Unread};
 
 use crate::{check, files, plan};
 
 /// The values of the first requests of the only job, as text.
 fn requests(plan: &Plan, count: u64) -> Vec<String> {
-    let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, Placeholders::Question);
+    let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, base::Dialect::Sqlite);
     let mut values = Values::new();
     (0..count).for_each(|number| generator.fill(number, Group::NONE, &mut values));
     let show = |value: &Value| match *value {
@@ -32,7 +32,7 @@ fn clients_have_numbers_wherever_a_request_has_values() {
                   think = 1ms * client()\nqueue-depth = 2";
     assert_eq!(job(shards, 2), ["0", "select ? from t_0", "10", "select ? from t_1"]);
     let plan = plan(&format!("[job]\n{shards}\n"));
-    let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, Placeholders::Question);
+    let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, base::Dialect::Sqlite);
     assert_eq!(generator.think(5, 0), base::Nanos::from_millis(1));
 }
 
@@ -219,7 +219,7 @@ error: `1 + 2` is not a name
 #[test]
 fn a_pause_may_be_missing() {
     let plan = plan("[job]\nquery = select 1\nthink = null(1, 5ms)\n");
-    let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, Placeholders::Question);
+    let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, base::Dialect::Sqlite);
     assert_eq!(generator.think(3, 0), base::Nanos::ZERO);
 }
 

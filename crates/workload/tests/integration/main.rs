@@ -5,6 +5,7 @@ mod expressions;
 mod files;
 mod generators;
 mod lines;
+mod literals;
 mod memory;
 mod mixes;
 mod mutation;
@@ -17,6 +18,8 @@ mod round_trip;
 mod sections;
 mod size;
 mod statements;
+mod threshold;
+mod unset;
 mod values;
 
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! In steady state, making values allocates nothing.
 
-use base::{Values, WallTime};
+use base::{Dialect, Values, WallTime};
 use workload::feed::{Format, Group, Reader, Records};
-use workload::{Generator, Placeholders, RowGenerator};
+use workload::{Generator, RowGenerator};
 
 use crate::plan;
 
@@ -49,8 +49,8 @@ fn requests_and_rows_allocate_nothing_in_steady_state() {
     for name in names() {
         assert!(FILE.contains(&format!("{name}(")), "{name}");
     }
-    let mut requests = Generator::new(&plan.jobs[0], WallTime::EPOCH, Placeholders::Dollar);
-    let mut fed = Generator::new(&plan.jobs[1], WallTime::EPOCH, Placeholders::Dollar);
+    let mut requests = Generator::new(&plan.jobs[0], WallTime::EPOCH, Dialect::Postgres);
+    let mut fed = Generator::new(&plan.jobs[1], WallTime::EPOCH, Dialect::Postgres);
     let records = records();
     let mut rows = RowGenerator::new(&plan.loads[0], WallTime::EPOCH);
     let mut values = Values::new();

@@ -74,7 +74,7 @@ fn fed(plan: &Plan, text: &str) -> Vec<Vec<String>> {
     let mut block = [Records::default()];
     block[0].reset(per_request);
     reader.fill(&mut block, |_| 0, |_| false).unwrap();
-    let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, Placeholders::Question);
+    let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, base::Dialect::Sqlite);
     let mut request = |group: Group<'_>| {
         let mut values = Values::new();
         generator.fill(0, group, &mut values);

@@ -1,8 +1,8 @@
 //! Nothing that a file can hold makes the language panic.
 
-use base::{Draw, Seed, Source, Stream, Values, WallTime};
+use base::{Dialect, Draw, Seed, Source, Stream, Values, WallTime};
 use workload::feed::Group;
-use workload::{Generator, Overrides, Placeholders, RowGenerator};
+use workload::{Generator, Overrides, RowGenerator};
 
 use crate::corpus::files;
 
@@ -125,7 +125,7 @@ fn answer(bytes: &[u8], name: &str) {
     assert_eq!(again.as_printed(), plan.as_printed(), "{}\n{printed}", source.text);
     let mut values = Values::new();
     for job in &plan.jobs {
-        let mut generator = Generator::new(job, WallTime::EPOCH, Placeholders::Dollar);
+        let mut generator = Generator::new(job, WallTime::EPOCH, Dialect::Postgres);
         for number in [0, 1, u64::MAX] {
             values.clear();
             generator.fill(number, Group::NONE, &mut values);

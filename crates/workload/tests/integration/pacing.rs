@@ -116,6 +116,47 @@ error: `queue-limit` needs a `rate` and a `concurrency`
 }
 
 #[test]
+fn only_arrivals_choose_what_they_do_in_an_outage() {
+    check(
+        r#"
+[read]
+query = select 1
+outage = wait
+"#,
+        r#"
+error: `outage` needs a `rate` or `every`
+ --> mail.ini:3:1
+  |
+3 | outage = wait
+  | ^^^^^^
+  |
+  = help: clients of a closed job wait for a lost target anyway: leave it out
+"#,
+    );
+}
+
+#[test]
+fn what_a_full_queue_does_needs_a_queue() {
+    check(
+        r#"
+[read]
+query = select 1
+rate = 100
+on-queue-full = stop
+"#,
+        r#"
+error: `on-queue-full` needs a `rate` and a `concurrency`
+ --> mail.ini:4:1
+  |
+4 | on-queue-full = stop
+  | ^^^^^^^^^^^^^
+  |
+  = help: add what is missing, or leave the line out: only those two make a queue
+"#,
+    );
+}
+
+#[test]
 fn only_clients_of_a_closed_job_think() {
     check(
         r#"

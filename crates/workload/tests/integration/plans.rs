@@ -2,7 +2,8 @@
 
 use base::{Code, Nanos, Rate, Seed};
 use workload::{
-    Job, Metric, OnError, Pacing, Piece, Placeholders, Schedule, Side, Statistic, keys,
+    Job, Metric, OnError, OnQueueFull, Pacing, Piece, Placeholders, Rows, Schedule, Side,
+    Statistic, keys,
 };
 
 use crate::plan;
@@ -19,7 +20,13 @@ fn the_keys_of_pacing_choose_the_model() {
     let open = |schedule| Pacing::Open { schedule, batch: 1 };
     let timetable = |schedule| Pacing::Timetable { schedule, batch: 1 };
     let closed = |clients| Pacing::Closed { clients, think: None };
-    let queue = |schedule, workers, limit| Pacing::Queue { schedule, batch: 1, workers, limit };
+    let queue = |schedule, workers, limit| Pacing::Queue {
+        schedule,
+        batch: 1,
+        workers,
+        limit,
+        on_full: OnQueueFull::Reject,
+    };
     check("rate = 1", open(Schedule::Poisson(rate("1"))));
     check("rate = 0.99", timetable(Schedule::Uniform(rate("0.99"))));
     check("rate = 0.5\narrival = poisson", open(Schedule::Poisson(rate("0.5"))));
@@ -34,10 +41,24 @@ fn the_keys_of_pacing_choose_the_model() {
         "rate = 0.5\nconcurrency = 8\nqueue-limit = 10",
         queue(Schedule::Uniform(rate("0.5")), 8, 10),
     );
+    for (word, on_full) in [("reject", OnQueueFull::Reject), ("stop", OnQueueFull::Stop)] {
+        let keys = format!("rate = 50\nconcurrency = 8\non-queue-full = {word}");
+        let schedule = Schedule::Poisson(rate("50"));
+        check(&keys, Pacing::Queue { schedule, batch: 1, workers: 8, limit: 100_000, on_full });
+    }
     check(
         "every = 1s\nbatch-size = 10",
         Pacing::Timetable { schedule: Schedule::Every(Nanos::from_secs(1)), batch: 10 },
     );
+}
+
+#[test]
+fn expected_rows_are_a_number_or_a_range() {
+    let rows = |text: &str| job(&format!("expect-rows = {text}")).expect_rows;
+    assert_eq!(job("").expect_rows, None);
+    assert_eq!(rows("0"), Some(Rows { least: 0, most: 0 }));
+    assert_eq!(rows("1k"), Some(Rows { least: 1_000, most: 1_000 }));
+    assert_eq!(rows("1 .. 10"), Some(Rows { least: 1, most: 10 }));
 }
 
 #[test]
@@ -162,10 +183,10 @@ fn statements_are_pieces_of_text_and_values() {
 fn the_examples_in_the_table_of_keys_are_accepted() {
     for key in keys::ALL {
         let companion = match key.name {
-            "arrival" | "batch-size" => "rate = 5\n",
+            "arrival" | "batch-size" | "outage" => "rate = 5\n",
             "session" => "rate = 5\n",
             "query-args-delim" => "query-args-file = users.csv\n",
-            "queue-limit" => "rate = 5\nconcurrency = 5\n",
+            "queue-limit" | "on-queue-full" => "rate = 5\nconcurrency = 5\n",
             "rows" => "columns = a: 1\n",
             "columns" => "rows = 5\n",
             "warmup" => "duration = 60s\n",
@@ -187,6 +208,9 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
             keys::Owner::Fixed => format!("[setup]\n{lines}[job]\nquery = select 1\n"),
             keys::Owner::Load => format!("[load t]\n{table}{lines}"),
             keys::Owner::Job => format!("[job]\n{query}{lines}"),
+            keys::Owner::Threshold => {
+                format!("[read]\n{query}[write]\n{query}[threshold]\n{lines}")
+            }
         };
         plan(&file);
     }

@@ -1,8 +1,8 @@
 //! What a job sends and what a row holds.
 
-use base::{Nanos, Seed, Stream, Value, Values, WallTime};
+use base::{Dialect, Nanos, Seed, Stream, Value, Values, WallTime};
 use workload::feed::Group;
-use workload::{Expr, Generator, Pacing, Placeholders, RowGenerator};
+use workload::{Expr, Generator, Pacing, RowGenerator};
 
 use crate::plan;
 
@@ -17,14 +17,14 @@ fn shown(values: &Values) -> Vec<String> {
     values.items().iter().map(show).collect()
 }
 
-fn generator(keys: &str, placeholders: Placeholders) -> Generator {
+fn generator(keys: &str, dialect: Dialect) -> Generator {
     let plan = plan(&format!("[job]\n{keys}\n"));
-    Generator::new(&plan.jobs[0], WallTime::EPOCH, placeholders)
+    Generator::new(&plan.jobs[0], WallTime::EPOCH, dialect)
 }
 
 fn request(keys: &str, number: u64) -> Vec<String> {
     let mut values = Values::new();
-    generator(keys, Placeholders::Dollar).fill(number, Group::NONE, &mut values);
+    generator(keys, Dialect::Postgres).fill(number, Group::NONE, &mut values);
     shown(&values)
 }
 
@@ -57,7 +57,7 @@ fn a_dynamic_statement_follows_its_values_as_a_whole() {
     assert_eq!(request(keys, 6), ["1", "7", "'x'", "'select $1, $2 from t_7 where x = $3'", "2"]);
     let mut values = Values::new();
     values.push(Value::Int(99));
-    generator(keys, Placeholders::Question).fill(0, Group::NONE, &mut values);
+    generator(keys, Dialect::Sqlite).fill(0, Group::NONE, &mut values);
     assert_eq!(shown(&values)[0], "99");
     assert_eq!(shown(&values)[4], "'select ?, ? from t_1 where x = ?'");
 }
@@ -65,7 +65,7 @@ fn a_dynamic_statement_follows_its_values_as_a_whole() {
 #[test]
 fn clients_make_the_same_values_for_the_same_number() {
     let keys = "query = select ${zipf(1, 1000)}, ${text(3, 9)}, ${pick(1, 2, 3)}";
-    let mut one = generator(keys, Placeholders::Question);
+    let mut one = generator(keys, Dialect::Sqlite);
     let mut other = one.clone();
     let (mut a, mut b) = (Values::new(), Values::new());
     for number in [5, 3, 1_000_000_007, 3, 0] {
@@ -102,7 +102,7 @@ fn adding_a_job_a_column_or_a_variable_leaves_other_values_alone() {
 fn a_pause_is_drawn_for_each_request() {
     let think = |keys: &str, number| {
         let keys = format!("query = select 1\nthink = {keys}");
-        generator(&keys, Placeholders::Question).think(number, 0)
+        generator(&keys, Dialect::Sqlite).think(number, 0)
     };
     assert_eq!(think("20ms", 7), Nanos::from_millis(20));
     assert_eq!(think("0", 7), Nanos::ZERO);
@@ -114,13 +114,11 @@ fn a_pause_is_drawn_for_each_request() {
     let stream = Stream::new(Seed(42), "job", "think #1");
     let pause = Some(Expr::exp(Nanos::from_millis(20), stream));
     plan.jobs[0].pacing = Pacing::Closed { clients: 1, think: pause };
-    let mut by_hand = Generator::new(&plan.jobs[0], WallTime::EPOCH, Placeholders::Question);
+    let mut by_hand = Generator::new(&plan.jobs[0], WallTime::EPOCH, Dialect::Sqlite);
     assert_eq!(by_hand.think(7, 0), think("exp(20ms)", 7));
-    let none = generator("query = select 1", Placeholders::Question).think(1, 0);
+    let none = generator("query = select 1", Dialect::Sqlite).think(1, 0);
     assert_eq!(none, Nanos::ZERO);
-    let mut with_variable = generator(
-        "let = a: sequence(1)\nquery = select ${a}\nthink = a * 1ms",
-        Placeholders::Question,
-    );
+    let mut with_variable =
+        generator("let = a: sequence(1)\nquery = select ${a}\nthink = a * 1ms", Dialect::Sqlite);
     assert_eq!(with_variable.think(4, 0), Nanos::from_millis(5));
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use base::{Severity, Value, Values, WallTime};
+use base::{Dialect, Severity, Value, Values, WallTime};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use workload::feed::Group;
-use workload::{Generator, Overrides, Placeholders, RowGenerator};
+use workload::{Generator, Overrides, RowGenerator};
 
 use crate::render;
 
@@ -31,6 +31,7 @@ proptest! {
                 "divides by zero",
                 "can be zero",
                 "no longer one statement",
+                "the limit is 256 MiB",
                 "beside a trace of times",
             ];
             let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
@@ -67,7 +68,7 @@ fn traces() -> BTreeMap<String, Vec<u8>> {
 
 fn requests(job: &workload::Job) -> (Vec<Value>, usize) {
     let mut values = Values::new();
-    let mut generator = Generator::new(job, WallTime::EPOCH, Placeholders::Dollar);
+    let mut generator = Generator::new(job, WallTime::EPOCH, Dialect::Postgres);
     for number in [0, 1, 1_000_003] {
         generator.fill(number, Group::NONE, &mut values);
     }
@@ -229,9 +230,13 @@ fn pacing() -> impl Strategy<Value = String> {
         format!("rate = {rate}\n{arrival}batch-size = {batch}\n")
     });
     let rated = prop_oneof![9 => rated, 1 => arrival_of_times].boxed();
+    let rated_full =
+        rated.clone().prop_map(|rated| format!("{rated}concurrency = 4\non-queue-full = stop\n"));
     prop_oneof![
         rated.clone(),
+        rated.clone().prop_map(|rated| format!("{rated}outage = wait\n")),
         rated.prop_map(|rated| format!("{rated}queue-depth = 4\nqueue-limit = 1k\n")),
+        rated_full,
         (1..u64::MAX >> 20).prop_map(|nanos| format!("every = {}ns\n", nanos.clamp(10, 1 << 50))),
         (1..5_000_u32).prop_map(|clients| format!("concurrency = {clients}\n")),
         span(true).prop_map(|span| format!("think = 1ms + {span}\n")),
@@ -248,6 +253,8 @@ fn options() -> impl Strategy<Value = String> {
         "retry = ${p_int} on 40001,1213",
         "error = HY000, SQLITE_BUSY",
         "on-error = stop",
+        "prepare = no",
+        "expect-rows = ${p_int}..1k",
         "slo = p99.9<${p_span} , failed < 0.25%",
         "slo = service.mean > 0, throughput > 1.5k",
     ];

@@ -56,18 +56,18 @@ error: `soon` is not a number
 fn durations_have_a_sensible_length() {
     check(
         r#"
-duration = -10s
+drain = -10s
 [read]
 query = select 1
 "#,
         r#"
 error: `-10s` is negative
- --> mail.ini:1:12
+ --> mail.ini:1:9
   |
-1 | duration = -10s
-  |            ^^^^
+1 | drain = -10s
+  |         ^^^^
   |
-  = help: write for example `duration = 60s`
+  = help: write for example `drain = 30s`
 "#,
     );
     check(
@@ -210,20 +210,6 @@ error: `-1` is negative
         r#"
 [read]
 query = select 1
-rate = 0
-"#,
-        r#"
-error: `0` is zero: leave the rate out or give a number above 0
- --> mail.ini:3:8
-  |
-3 | rate = 0
-  |        ^
-"#,
-    );
-    check(
-        r#"
-[read]
-query = select 1
 rate = 1e9
 "#,
         r#"
@@ -326,16 +312,17 @@ error: `10m` is not a number
 fn counts_are_inside_their_limits() {
     check(
         r#"
-[read]
-query = select 1
-concurrency = 0
+[load t]
+rows = 1
+columns = a: 1
+writers = 0
 "#,
         r#"
-error: `0` is too few: `concurrency` is at least 1
- --> mail.ini:3:15
+error: `0` is too few: `writers` is at least 1
+ --> mail.ini:4:11
   |
-3 | concurrency = 0
-  |               ^
+4 | writers = 0
+  |           ^
 "#,
     );
     check(
@@ -354,20 +341,6 @@ error: `1M` is too many: `concurrency` is at most 100,000
     );
     check(
         r#"
-[read]
-query = select 1
-count = 0
-"#,
-        r#"
-error: `0` is too few: `count` is at least 1
- --> mail.ini:3:9
-  |
-3 | count = 0
-  |         ^
-"#,
-    );
-    check(
-        r#"
 seed = 99999999999999999999
 [read]
 query = select 1
@@ -380,6 +353,42 @@ error: `99999999999999999999` is too large
   |        ^^^^^^^^^^^^^^^^^^^^
   |
   = help: write for example `seed = 7`
+"#,
+    );
+}
+
+#[test]
+fn expected_rows_are_a_sound_range() {
+    check(
+        r#"
+[read]
+query = select 1
+expect-rows = 10..1
+"#,
+        r#"
+error: `10..1` ends before it begins
+ --> mail.ini:3:15
+  |
+3 | expect-rows = 10..1
+  |               ^^^^^
+  |
+  = help: write for example `expect-rows = 1`
+"#,
+    );
+    check(
+        r#"
+[read]
+query = select 1
+expect-rows = some
+"#,
+        r#"
+error: `some` is not a number
+ --> mail.ini:3:15
+  |
+3 | expect-rows = some
+  |               ^^^^
+  |
+  = help: write for example `expect-rows = 1`
 "#,
     );
 }
@@ -737,7 +746,7 @@ error: a condition inside a job judges that job
 3 | slo = p99(read) < 30ms
   |          ^^^^^^
   |
-  = help: write `p99` without `(read)`
+  = help: write `p99` without `(read)`, or the whole in a section `[threshold]`
 "#,
     );
     check(

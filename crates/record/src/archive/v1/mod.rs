@@ -52,6 +52,7 @@ mod tests {
         assert_eq!(EndKind::ALL[..4].iter().map(|end| end.name()).collect::<Vec<_>>(), ends);
         assert_eq!(EndKind::RecorderFailed.name(), "recorder-failed");
         assert_eq!(EndKind::FileFailed.name(), "file-failed");
+        assert_eq!(EndKind::QueueFull.name(), "queue-full");
         assert_eq!(Pace::ALL.map(Pace::name), ["real", "virtual"]);
         for class in [
             "statement",
@@ -61,6 +62,7 @@ mod tests {
             "disconnect",
             "too-many-connections",
             "server",
+            "wrong-result",
         ] {
             assert!(Class::from_name(class).is_some(), "{class}");
         }

@@ -1,0 +1,73 @@
+//! Which values count as not set? Dbbench reads a zero, or a duration below zero, as if the line
+//! was not there. Such a line is left out, with a warning.
+
+use base::units::{UnitError, parse_decimal, parse_duration};
+
+use super::Checker;
+use super::fields::Fields;
+use super::value::resolve;
+use crate::read::Entry;
+use crate::wording::quoted;
+
+/// Keys of a job that a zero leaves unset, and what holds then.
+const ZERO: &[(&str, &str)] = &[
+    (
+        "rate",
+        "without a rate the job has no arrivals: its clients send one request after the other",
+    ),
+    ("concurrency", "without it a rate has no queue, and a job without a rate has one client"),
+    ("batch-size", "each arrival is one request"),
+    ("count", "there is no limit"),
+];
+
+/// Keys that a duration below zero leaves unset, and what holds then.
+const NEGATIVE: &[(&str, &str)] = &[
+    ("duration", "it sets no limit: leave the key out"),
+    ("start", "the job begins at once: leave the key out"),
+    ("stop", "the job does not end before the run: leave the key out"),
+];
+
+impl<'f> Checker<'f> {
+    /// Leaves out the lines that set nothing.
+    pub(super) fn drop_unset(&mut self, fields: &mut Fields<'f>) {
+        for (name, consequence) in ZERO {
+            let is_zero = |text: &str| parse_decimal(text).is_ok_and(|number| number.digits == 0);
+            self.drop_where(fields, name, is_zero, "is zero, which counts as not set", consequence);
+        }
+        for (name, consequence) in NEGATIVE {
+            let is_negative = |text: &str| parse_duration(text) == Err(UnitError::Negative);
+            self.drop_where(
+                fields,
+                name,
+                is_negative,
+                "is negative, which counts as 0",
+                consequence,
+            );
+        }
+    }
+
+    fn drop_where(
+        &mut self,
+        fields: &mut Fields<'f>,
+        name: &str,
+        is_unset: impl Fn(&str) -> bool,
+        why: &str,
+        consequence: &str,
+    ) {
+        let Some(entry) = fields.one(name).filter(|entry| self.reads_as(entry, is_unset)) else {
+            return;
+        };
+        fields.leave_out(entry);
+        self.sink.warning(|| {
+            let value = entry.value();
+            value.warning(format!("{} {why}", quoted(value.text()))).help(consequence)
+        });
+    }
+
+    /// Whether the value of a key is such a text; one that cannot be read is complained about where
+    /// it is used.
+    fn reads_as(&self, entry: &'f Entry<'f>, is_such: impl Fn(&str) -> bool) -> bool {
+        let scope = self.fixed_scope("a value");
+        resolve(entry.value(), scope).is_ok_and(|resolved| is_such(resolved.excerpt().text()))
+    }
+}

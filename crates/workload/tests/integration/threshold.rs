@@ -1,0 +1,142 @@
+//! Conditions of `[threshold]` become conditions of their jobs.
+
+use crate::{check, plan};
+
+/// The conditions of each job.
+fn slos(input: &str) -> Vec<Vec<String>> {
+    let texts = |job: &workload::Job| job.slos.iter().map(|slo| slo.text.clone()).collect();
+    plan(input).jobs.iter().map(texts).collect()
+}
+
+const JOBS: &str = "[read]\nquery = select 1\nslo = p50 < 1ms\n[write]\nquery = select 2\n";
+
+#[test]
+fn each_condition_goes_to_the_job_that_it_names() {
+    let input = format!(
+        "[threshold]\nslo = p99(read) < 30ms, throughput( write )>100\n\
+         slo = service.p99(read) < 5ms\n\
+         slo = failed(write) < 0.1%\n{JOBS}"
+    );
+    let read = ["p50 < 1ms", "p99 < 30ms", "service.p99 < 5ms"].map(str::to_owned).to_vec();
+    let write = ["throughput > 100", "failed < 0.1%"].map(str::to_owned).to_vec();
+    assert_eq!(slos(&input), [read, write]);
+}
+
+#[test]
+fn a_condition_means_the_same_in_both_places() {
+    let outside = plan("[threshold]\nslo = p99(read) < 30ms\n[read]\nquery = select 1\n");
+    let inside = plan("[read]\nquery = select 1\nslo = p99 < 30ms\n");
+    assert_eq!(outside.as_printed(), inside.as_printed());
+    assert_eq!(outside.to_text(), inside.to_text());
+}
+
+#[test]
+fn a_job_may_have_any_name() {
+    let input = "[threshold]\nslo = p99(a (b), < c) < 30ms\n[a (b), < c]\nquery = select 1\n";
+    assert_eq!(slos(input), [["p99 < 30ms"]]);
+}
+
+#[test]
+fn the_only_job_need_not_be_named() {
+    let input = "[read]\nquery = select 1\n[threshold]\nslo = p99 < ${30 * 1ms}\n";
+    assert_eq!(slos(input), [["p99 < 30ms"]]);
+}
+
+#[test]
+fn a_threshold_with_a_statement_is_a_job() {
+    assert_eq!(plan("[threshold]\nquery = select 1\nslo = p99 < 1s\n").jobs[0].name, "threshold");
+}
+
+#[test]
+fn with_several_jobs_a_condition_names_its_job() {
+    check(
+        &format!("{JOBS}[threshold]\nslo = p99 < 30ms\n"),
+        r#"
+error: the condition does not say which job it judges
+ --> mail.ini:7:7
+  |
+7 | slo = p99 < 30ms
+  |       ^^^^^^^^^^
+  |
+  = help: name the job in parentheses: `p99(read) < 30ms`
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_job_is_met_with_the_nearest_known_one() {
+    check(
+        &format!("{JOBS}[threshold]\nslo = p99(raed) < 30ms, max(elsewhere) < 1s\n"),
+        r#"
+error: there is no job [raed]
+ --> mail.ini:7:11
+  |
+7 | slo = p99(raed) < 30ms, max(elsewhere) < 1s
+  |           ^^^^
+  |
+  = help: did you mean `read`?
+
+error: there is no job [elsewhere]
+ --> mail.ini:7:29
+  |
+7 | slo = p99(raed) < 30ms, max(elsewhere) < 1s
+  |                             ^^^^^^^^^
+  |
+  = help: jobs of this file are [read], [write]
+"#,
+    );
+}
+
+#[test]
+fn parentheses_hold_a_job() {
+    check(
+        &format!("{JOBS}[threshold]\nslo = p99() < 30ms\nslo = p99(read < 30ms\n"),
+        r#"
+error: `()` names no job
+ --> mail.ini:7:10
+  |
+7 | slo = p99() < 30ms
+  |          ^^
+  |
+  = help: write for example `slo = p99(read) < 30ms`
+
+error: `(read` names no job
+ --> mail.ini:8:10
+  |
+8 | slo = p99(read < 30ms
+  |          ^^^^^
+  |
+  = help: write for example `slo = p99(read) < 30ms`
+"#,
+    );
+}
+
+#[test]
+fn a_file_without_jobs_has_nothing_to_judge() {
+    check(
+        "[setup]\nquery = create table t (a int)\n[threshold]\nslo = p99 < 30ms\n",
+        r#"
+error: the file has no job that could be judged
+ --> mail.ini:4:7
+  |
+4 | slo = p99 < 30ms
+  |       ^^^^^^^^^^
+"#,
+    );
+}
+
+#[test]
+fn only_conditions_stand_there() {
+    check(
+        &format!("{JOBS}[threshold]\np99 = 30ms\n"),
+        r#"
+error: unknown key `p99` in [threshold]
+ --> mail.ini:7:1
+  |
+7 | p99 = 30ms
+  | ^^^
+  |
+  = help: keys here are slo
+"#,
+    );
+}
