@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::{Nanos, Rate, Seed, WallTime};
 use bench::peak_rss;
 use driver::{Driver, Null, Simulated};
-use engine::{LaneOutlet, Options, Silence, Stop};
+use engine::{Drivers, LaneOutlet, Options, Silence, Stop};
 use record::{
     Archive, End, EndKind, Grid, Header, JobHeader, JobIndex, Logged, MemoryOutlet, OpFormat,
     OpLog, OpLogPlan, Pace, Recorder, Totals,
@@ -157,8 +157,15 @@ fn with_op_log<D: Driver>(
         }
     };
     let stop = Stop::default();
-    engine::run(plan, driver, &options(is_virtual), outlet, &stop, Arc::new(Silence))
-        .expect("the benchmark's run is made");
+    engine::run(
+        plan,
+        Drivers::only(driver),
+        &options(is_virtual),
+        outlet,
+        &stop,
+        Arc::new(Silence),
+    )
+    .expect("the benchmark's run is made");
     let totals = memory.totals().clone();
     Outcome { requests: totals.job(JOB).window.counts.balance.completed(), totals }
 }
@@ -177,11 +184,16 @@ pub(crate) fn recorded(case: Case, requests: u64) -> u64 {
     let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
     let (options, stop) = (options(is_virtual), Stop::default());
     let finished = match case {
-        Case::VirtualMm1 => {
-            engine::run(&plan, mm1(plan.seed), &options, outlet, &stop, Arc::new(Silence))
-        }
+        Case::VirtualMm1 => engine::run(
+            &plan,
+            Drivers::only(mm1(plan.seed)),
+            &options,
+            outlet,
+            &stop,
+            Arc::new(Silence),
+        ),
         Case::ClosedNull | Case::OpenNull | Case::QueueNull => {
-            engine::run(&plan, Null, &options, outlet, &stop, Arc::new(Silence))
+            engine::run(&plan, Drivers::only(Null), &options, outlet, &stop, Arc::new(Silence))
         }
     };
     let measured = finished.expect("the benchmark's run is made").measured;

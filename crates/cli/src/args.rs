@@ -47,7 +47,7 @@ pub(crate) struct FileArgs {
     /// The workload file; a folder means its `experiment.ini`.
     #[arg(value_name = "FILE|FOLDER")]
     pub(crate) file: PathBuf,
-    /// The target: sqlite:FILE, sim:mm1?service=1ms. Without one, the file's `url`, or a
+    /// The main target: sqlite:FILE, sim:mm1?service=1ms. Without one, the file's `url`, or a
     /// temporary SQLite database.
     #[arg(long, value_parser = parse_url, value_name = "URL")]
     pub(crate) url: Option<Url>,
@@ -115,6 +115,9 @@ pub(crate) struct RunArgs {
     /// Skip setup and loads after checking that the tables have their rows.
     #[arg(long)]
     pub(crate) loaded: bool,
+    /// Run the programs of jobs with a `command`; without it, a file that has any is refused.
+    #[arg(long)]
+    pub(crate) allow_commands: bool,
     /// Run a simulated server in virtual time: an hour takes seconds, one seed one result.
     #[arg(long = "virtual", conflicts_with_all = ["cpus", "spin"])]
     pub(crate) is_virtual: bool,

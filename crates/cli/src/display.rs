@@ -17,6 +17,7 @@ use base::{Clock, Monotonic, Nanos, Stamp};
 use engine::{Listener, News};
 use lab::Order;
 use record::LiveView;
+use workload::JobTarget;
 
 use crate::complain::Complaint;
 
@@ -140,7 +141,7 @@ impl Listener for Display {
     fn hear(&self, news: &News<'_>) {
         let mut state = self.shared.lock();
         state.phase = match news {
-            News::Settings(_) | News::Ended => return,
+            News::Settings { .. } | News::Ended => return,
             // Without a job nothing more is opened, and nothing runs.
             News::Opening | News::TimeZero { .. } if state.jobs.is_empty() => return,
             News::Setup { done, of } => Phase::Setup { done: *done, of: *of },
@@ -191,7 +192,7 @@ impl State {
             is_open: order.plan.leader(place).has_arrivals(),
         };
         State {
-            title: format!("{} on {}", order.workload, order.target.in_words()),
+            title: format!("{} on {}", order.workload, targets(order)),
             jobs: order.plan.jobs.iter().enumerate().map(job).collect(),
             warmup: order.plan.warmup,
             duration: order.plan.duration,
@@ -232,6 +233,15 @@ impl State {
             _ => None,
         }
     }
+}
+
+/// All that a run asks, in words.
+fn targets(order: &Order) -> String {
+    let Order { plan, target, .. } = order;
+    let main = plan.asks(JobTarget::Main).then(|| target.in_words());
+    let named = plan.named_targets().map(|named| named.target.in_words());
+    let programs = plan.asks(JobTarget::Programs).then(|| "programs".to_owned());
+    main.into_iter().chain(named).chain(programs).collect::<Vec<_>>().join(", ")
 }
 
 fn ends_by_itself(plan: &workload::Plan, place: usize) -> bool {

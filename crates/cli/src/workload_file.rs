@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, Endpoint, Source, Target, TargetKind};
 use lab::TargetProblem;
-use workload::{Arrival, Overrides, Plan};
+use workload::{Arrival, JobTarget, Overrides, Plan};
 
 use crate::args::{ArrivalArg, FileArgs, Url};
 use crate::beside::Beside;
@@ -35,8 +35,11 @@ const EXPERIMENT: &str = "experiment.ini";
 pub(crate) fn read(args: &FileArgs, is_virtual: bool) -> Result<WorkloadFile, Complaint> {
     warn_of_password(args.url.as_ref());
     let file = read_plan(args)?;
-    lab::admit(&file.target(), is_virtual).map_err(|problem| match (&problem, &args.url) {
-        (TargetProblem::NotSimulated, _) => Complaint::of(&problem),
+    warn_of_idle_url(args, &file.plan);
+    let admitted = lab::admit_all(&file.plan, &file.target(), is_virtual);
+    admitted.map_err(|problem| match (&problem, &args.url) {
+        (TargetProblem::NotSimulated | TargetProblem::Programs, _) => Complaint::of(&problem),
+        (TargetProblem::Of(..), _) => Complaint::new(format!("{}: {problem}", file.source.name)),
         (_, Some(_)) => of_url(&problem),
         (_, None) => Complaint::new(format!("`url` in {}: {problem}", file.source.name)),
     })?;
@@ -50,6 +53,15 @@ fn warn_of_password(url: Option<&Url>) {
     });
     if has_password {
         let sentence = "the password in --url can be seen in the list of processes: leave it out";
+        Complaint::warning(sentence).print();
+    }
+}
+
+/// An address that nobody asks changes nothing.
+fn warn_of_idle_url(args: &FileArgs, plan: &Plan) {
+    if args.url.is_some() && !plan.asks(JobTarget::Main) {
+        let sentence = "nothing asks what --url names: every job of the file asks a [target NAME] \
+                        or runs a program";
         Complaint::warning(sentence).print();
     }
 }
@@ -154,7 +166,7 @@ fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
 }
 
 impl WorkloadFile {
-    /// The target: the command line's, the file's, or a temporary SQLite database.
+    /// The main target: the command line's, the file's, or a temporary SQLite database.
     pub(crate) fn target(&self) -> Target {
         self.plan.target.clone().unwrap_or(Target {
             kind: TargetKind::Sqlite,

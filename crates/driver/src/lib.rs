@@ -10,14 +10,20 @@
 //! clock; nothing above it could do so truthfully.
 
 pub mod conformance;
+mod either;
 mod error;
+mod mailbox;
 mod null;
+mod processors;
+mod programs;
 mod simulated;
 mod sqlite;
 mod work;
 
+pub use either::Either;
 pub use error::Error;
 pub use null::Null;
+pub use programs::{ProgramConnection, Programs, SECRET};
 pub use simulated::Simulated;
 pub use sqlite::{Sqlite, SqliteConnection};
 pub use work::{Reply, StatementId, Step, Work};

@@ -218,7 +218,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let Attempts { outcome, sent, done, effort } =
             self.attempt_all(request.number(), assigned).await;
         if let Outcome::Completed = outcome {
-            self.lane.note_answer(done);
+            self.lane.link(&self.crew).note_answer(done);
         }
         let dispatch = sent.map(|sent| Dispatch { assigned, sent });
         let request = R::recorded(request, dispatch);
@@ -481,11 +481,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
             match unless_fired(attempt, &self.seat.expiry).await {
                 None => return false,
                 Some((Ok(connection), change)) => {
-                    self.lane.note_change(change);
+                    self.lane.note_change(change, &self.crew);
                     self.found_connection(connection);
                 }
                 Some((Err(error), change)) => {
-                    self.lane.note_change(change);
+                    self.lane.note_change(change, &self.crew);
                     // What is lost may come back: others have its place, perhaps for a while.
                     let is_full = error.class() == Class::TooManyConnections;
                     if is_full && self.crew.lost.get() == 0 {

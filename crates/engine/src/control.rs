@@ -7,12 +7,15 @@ use std::sync::Arc;
 use base::{Clock, Code, Nanos, Stamp, WallTime};
 use driver::{Connection, Driver, Duplicates, Error, Insert, StatementId, Step, Work};
 use rt::Rt;
-use workload::{FixedStatement, Indexes, Load, LoadMethod, OnDuplicate, Plan, RowGenerator};
+use workload::{
+    FixedStatement, Indexes, JobTarget, Load, LoadMethod, OnDuplicate, Plan, RowGenerator,
+};
 
 use crate::error::{Failed, Place};
 use crate::lane::Common;
 use crate::news::News;
 use crate::stop::Stop;
+use crate::targets::unreachable;
 
 /// A table that was filled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,8 +60,12 @@ pub(crate) struct Stumbled {
 impl<D: Driver> Control<'_, D> {
     /// Runs `[setup]`, fills the tables and makes their indexes.
     pub(crate) async fn prepare(&self) -> Result<Prepared, Stumbled> {
-        let unreachable = |failed| Stumbled { failed, setup_done: false };
-        let mut connection = self.connect().await.map_err(unreachable)?;
+        let before = |failed| Stumbled { failed, setup_done: false };
+        self.look_at_others().await.map_err(before)?;
+        if !self.plan().asks(JobTarget::Main) {
+            return Ok(Prepared::Ready(Vec::new()));
+        }
+        let mut connection = self.connect().await.map_err(before)?;
         let prepared = self.prepare_on(&mut connection).await;
         connection.close().await;
         prepared
@@ -70,7 +77,7 @@ impl<D: Driver> Control<'_, D> {
             self.insert_text(load).map_err(before)?;
         }
         let after = |failed| Stumbled { failed, setup_done: true };
-        self.common.listener.hear(&News::Settings(connection.settings().await));
+        self.tell_settings(connection).await;
         let (now, later): (Vec<_>, Vec<_>) = (0..self.plan().setup.len())
             .partition(|&place| !is_deferred(&self.plan().setup[place], &self.plan().loads));
         let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now).await;
@@ -86,7 +93,7 @@ impl<D: Driver> Control<'_, D> {
         }
         let indexed = self.run_fixed(connection, "setup", &self.plan().setup, &later).await;
         // Setup may have changed some, and loads have made the database larger.
-        self.common.listener.hear(&News::Settings(connection.settings().await));
+        self.tell_settings(connection).await;
         Ok(match indexed.map_err(after)? {
             true => Prepared::Ready(loaded),
             false => Prepared::Interrupted { setup_done: true, loaded },
@@ -95,6 +102,10 @@ impl<D: Driver> Control<'_, D> {
 
     /// In place of setup and loads: makes sure that every table has the rows that it should.
     pub(crate) async fn verify(&self) -> Result<(), Failed> {
+        self.look_at_others().await?;
+        if !self.plan().asks(JobTarget::Main) {
+            return Ok(());
+        }
         let mut connection = self.connect().await?;
         let verified = self.verify_on(&mut connection).await;
         connection.close().await;
@@ -102,10 +113,10 @@ impl<D: Driver> Control<'_, D> {
     }
 
     async fn verify_on(&self, connection: &mut D::Connection) -> Result<(), Failed> {
-        self.common.listener.hear(&News::Settings(connection.settings().await));
+        self.tell_settings(connection).await;
         for load in &self.plan().loads {
             let place = place_of(load);
-            if !self.common.driver.keeps_data() {
+            if !self.driver().keeps_data() {
                 let reason = "this target keeps no data: leave out --loaded".to_owned();
                 return Err(Failed::Unsupported { place, reason });
             }
@@ -157,12 +168,36 @@ impl<D: Driver> Control<'_, D> {
         connection.close().await;
     }
 
+    /// Reaches the targets beside the main one, before anything is changed there, and reads how
+    /// they are set.
+    async fn look_at_others(&self) -> Result<(), Failed> {
+        for (target, driver) in self.common.drivers.iter() {
+            let Some(name) = self.plan().name_of(target) else { continue };
+            let refused = |error| unreachable(self.plan(), target, error);
+            let mut connection = driver.connect(self.rt).await.map_err(refused)?;
+            let settings = connection.settings().await;
+            self.common.listener.hear(&News::Settings { target: Some(name), settings });
+            connection.close().await;
+        }
+        Ok(())
+    }
+
+    async fn tell_settings(&self, connection: &mut D::Connection) {
+        let settings = connection.settings().await;
+        self.common.listener.hear(&News::Settings { target: None, settings });
+    }
+
     fn plan(&self) -> &Plan {
         &self.common.plan
     }
 
+    /// The driver of the main target, which alone is set up, loaded and torn down.
+    fn driver(&self) -> &D {
+        self.common.drivers.of(JobTarget::Main)
+    }
+
     async fn connect(&self) -> Result<D::Connection, Failed> {
-        self.common.driver.connect(self.rt).await.map_err(Failed::Unreachable)
+        self.driver().connect(self.rt).await.map_err(Failed::Unreachable)
     }
 
     /// Runs the statements at `places` in order. False if the user ended the run.
@@ -203,7 +238,7 @@ impl<D: Driver> Control<'_, D> {
         });
         let writers: Vec<_> = (0..load.writers)
             .map(|_| {
-                let (filling, driver) = (Rc::clone(&shared), self.common.driver.clone());
+                let (filling, driver) = (Rc::clone(&shared), self.driver().clone());
                 let (rt, stop, started) =
                     (self.rt.clone(), self.common.stop.clone(), self.common.started);
                 self.rt.spawn(async move { filling.write(&driver, &rt, &stop, started).await })
@@ -280,7 +315,7 @@ impl<D: Driver> Control<'_, D> {
             OnDuplicate::Replace => Duplicates::Replace,
         };
         let insert = Insert { table: &load.table, columns: &columns, duplicates };
-        self.common.driver.insert(&insert).map_err(|error| failure(place, error))
+        self.driver().insert(&insert).map_err(|error| failure(place, error))
     }
 }
 

@@ -5,6 +5,7 @@
 //! what is queued or in flight drains, and what is left is given up at its age.
 
 use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use base::{Clock, Dialect, Nanos, Stamp, WallTime};
 use driver::{Driver, Error, Work};
 use record::{EventKind, FileHealth, Grid, JobIndex, Ledger, Outcome, Outlet};
 use rt::{Rt, Task, Timer};
-use workload::{Generator, Job, OnOutage, OnQueueFull, Pacing, Plan};
+use workload::{Generator, Job, JobTarget, OnOutage, OnQueueFull, Pacing, Plan};
 
 use crate::client::Client;
 use crate::crew::{Crew, prepare};
@@ -27,6 +28,7 @@ use crate::parts::Parts;
 use crate::results::Hands;
 use crate::rules::Rules;
 use crate::stop::{Reason, Stop};
+use crate::targets::{Drivers, PerTarget, in_words};
 
 /// How often a lane looks at what happens outside of it.
 pub(crate) const HOUSEKEEPING: Nanos = Nanos::from_millis(50);
@@ -45,7 +47,7 @@ pub type LaneOutlet = Box<dyn Outlet + Send>;
 #[derive(Clone)]
 pub(crate) struct Common<D> {
     pub(crate) plan: Arc<Plan>,
-    pub(crate) driver: D,
+    pub(crate) drivers: Drivers<D>,
     pub(crate) started: WallTime,
     pub(crate) feeds: Files,
     pub(crate) stop: Stop,
@@ -68,7 +70,7 @@ pub(crate) struct Lane<D, R> {
     pub(crate) zero: Stamp,
     pub(crate) stop: Stop,
     pub(crate) ledger: RefCell<Ledger<LaneOutlet>>,
-    pub(crate) link: Link,
+    links: PerTarget<Link>,
     /// When what is queued or in flight is given up.
     pub(crate) give_up_at: Cell<Stamp>,
     crews: Vec<Rc<Crew>>,
@@ -76,8 +78,6 @@ pub(crate) struct Lane<D, R> {
     clients: Cell<usize>,
     /// When the last client left.
     left_at: Cell<Stamp>,
-    /// When the last request was answered.
-    answered_at: Cell<Stamp>,
     tasks: RefCell<Vec<Task<()>>>,
     /// Wakes the lane's own task.
     alarm: Timer,
@@ -87,13 +87,21 @@ pub(crate) struct Lane<D, R> {
 }
 
 /// How a lane ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     /// Time zero.
     pub(crate) zero: Stamp,
     /// When its schedule ended, since time zero.
     pub(crate) at: Nanos,
-    /// Since when the target was not reachable any more.
+    /// The way to each target.
+    pub(crate) ways: Vec<Way>,
+}
+
+/// How the way to a target was at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    pub(crate) target: JobTarget,
+    /// Since when it was not reachable any more.
     pub(crate) lost_since: Option<Stamp>,
     /// When it last answered a request; time zero if it never did.
     pub(crate) answered_at: Stamp,
@@ -143,17 +151,18 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             .map(|place| crew(&rt, &common, share, zero, place, (&mut files, &mut hands)))
             .map(Rc::new)
             .collect();
+        let link = |_| Ok::<_, Infallible>(Link::new(zero));
+        let Ok(links) = PerTarget::of_plan(&plan, link);
         Lane {
             zero,
             stop: common.stop.clone(),
             ledger: RefCell::new(Ledger::new(share.lane, zero, grid, &statements, outlets.record)),
-            link: Link::new(),
+            links,
             give_up_at: Cell::new(Stamp::NEVER),
             crews,
             share,
             clients: Cell::new(0),
             left_at: Cell::new(zero),
-            answered_at: Cell::new(zero),
             tasks: RefCell::new(Vec::new()),
             alarm: rt.timer(),
             rt,
@@ -187,7 +196,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         crew.seats.borrow_mut().push(Rc::clone(&seat));
         crew.clients.set(crew.clients.get() + 1);
         self.clients.set(self.clients.get() + 1);
-        let dialect = self.common.driver.dialect();
+        let dialect = self.common.drivers.of(crew.job.target).dialect();
         let client = Client {
             lane: Rc::clone(self),
             crew: Rc::clone(crew),
@@ -244,18 +253,24 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     /// Adds clients to an open job whose requests wait for a connection.
     fn grow(self: &Rc<Self>, crew: &Rc<Crew>, waiting: usize) {
         let coming = (crew.clients.get() - crew.connected.get()) as usize;
-        let room = AT_ONCE.saturating_sub(self.link.pressure());
+        let room = AT_ONCE.saturating_sub(self.link(crew).pressure());
         let more = waiting.saturating_sub(coming).min(room);
         for _ in 0..more {
-            if crew.may_grow() && !self.link.is_down() {
+            if crew.may_grow() && !self.link(crew).is_down() {
                 self.add_client(crew, crew.clients.get(), None);
             }
         }
     }
 
+    /// The way to the target that a job asks.
+    pub(crate) fn link(&self, crew: &Crew) -> &Link {
+        self.links.of(crew.job.target)
+    }
+
     /// Connects and prepares the job's statements.
     pub(crate) async fn connect(&self, crew: &Crew) -> (Result<D::Connection, Error>, Change) {
-        let (connection, change) = self.link.attempt(&self.common.driver, &self.rt).await;
+        let driver = self.common.drivers.of(crew.job.target);
+        let (connection, change) = self.link(crew).attempt(driver, &self.rt).await;
         let mut connection = match connection {
             Ok(connection) => connection,
             Err(error) => return (Err(error), change),
@@ -290,20 +305,21 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             OnOutage::Fail => true,
             OnOutage::Wait => false,
         };
-        let nobody = fail && self.link.is_down() && crew.connected.get() == 0;
+        let nobody = fail && self.link(crew).is_down() && crew.connected.get() == 0;
         if let (true, Some(gate)) = (nobody, &crew.gate) {
             let mut ledger = self.ledger.borrow_mut();
             gate.borrow_mut().refuse_waiting(self.rt.now(), &crew.job.accepted, &mut ledger);
         }
     }
 
-    pub(crate) fn note_change(&self, change: Change) {
+    pub(crate) fn note_change(&self, change: Change, crew: &Crew) {
         let (kind, text) = match change {
             Change::None => return,
-            Change::OutageBegan => (EventKind::OutageBegan, "the target refuses connections"),
-            Change::OutageEnded => (EventKind::OutageEnded, "the target accepts connections again"),
+            Change::OutageBegan => (EventKind::OutageBegan, "refuses connections"),
+            Change::OutageEnded => (EventKind::OutageEnded, "accepts connections again"),
         };
-        self.ledger.borrow_mut().event(self.rt.now(), None, kind, text.to_owned());
+        let target = in_words(&self.common.plan, crew.job.target);
+        self.ledger.borrow_mut().event(self.rt.now(), None, kind, format!("{target} {text}"));
     }
 
     /// The server takes no more connections: what there is becomes the limit.
@@ -342,10 +358,6 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             self.left_at.set(self.rt.now());
             self.alarm.arm(self.rt.now());
         }
-    }
-
-    pub(crate) fn note_answer(&self, at: Stamp) {
-        self.answered_at.set(at);
     }
 
     /// Keeps house until the schedule is over. Returns when that was.
@@ -480,9 +492,14 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             let kind = EventKind::Interrupted;
             self.ledger.borrow_mut().event(end, None, kind, "by the user".to_owned());
         }
-        let (lost_since, answered_at) = (self.link.down_since(), self.answered_at.get());
+        let ways = self.links.iter().map(|(target, link)| Way {
+            target,
+            lost_since: link.down_since(),
+            answered_at: link.answered_at(),
+        });
+        let ways = ways.collect();
         self.ledger.into_inner().finish();
-        Ended { zero: self.zero, at: end.since(self.zero), lost_since, answered_at }
+        Ended { zero: self.zero, at: end.since(self.zero), ways }
     }
 }
 
@@ -506,7 +523,7 @@ fn crew<D: Driver>(
 ) -> Crew {
     let plan = &common.plan;
     let job = &plan.jobs[place];
-    let (parts, texts) = Parts::of(plan, place, common.driver.dialect());
+    let (parts, texts) = Parts::of(plan, place, common.drivers.of(job.target).dialect());
     let parts = Rc::new(parts);
     let own = parts.all().iter().map(|part| files[usize::from(part.index.0)].take());
     let mut feeds = Feeds::new(own.collect());

@@ -28,6 +28,7 @@ mod results;
 mod rules;
 mod run;
 mod stop;
+mod targets;
 
 pub use control::Loaded;
 pub use error::{Failed, Place};
@@ -40,3 +41,4 @@ pub use rt::processors;
 pub use rules::{Honest, Rules};
 pub use run::{Finished, Measured, Options, run, run_by};
 pub use stop::{Reason, Stop};
+pub use targets::{Drivers, PerTarget};

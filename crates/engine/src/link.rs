@@ -18,12 +18,14 @@ pub(crate) const AT_ONCE: usize = 16;
 const FIRST_PAUSE: Nanos = Nanos::from_millis(50);
 const LONGEST_PAUSE: Nanos = Nanos::from_secs(1);
 
-/// The state of the way to the target, shared by the clients of one lane.
+/// The state of the way to one target, shared by the clients of one lane.
 pub(crate) struct Link {
     connecting: Cell<usize>,
     /// Who waits for its turn; a cancelled attempt leaves an empty reference behind.
     waiting: RefCell<VecDeque<Weak<Slot<()>>>>,
     outage: Cell<Option<Outage>>,
+    /// When the target last answered a request.
+    answered_at: Cell<Stamp>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +47,13 @@ pub(crate) enum Change {
 }
 
 impl Link {
-    pub(crate) fn new() -> Link {
+    /// A way that is open at this instant.
+    pub(crate) fn new(now: Stamp) -> Link {
         Link {
             connecting: Cell::new(0),
             waiting: RefCell::new(VecDeque::new()),
             outage: Cell::new(None),
+            answered_at: Cell::new(now),
         }
     }
 
@@ -61,6 +65,15 @@ impl Link {
     /// Since when the target refuses connections.
     pub(crate) fn down_since(&self) -> Option<Stamp> {
         self.outage.get().map(|outage| outage.since)
+    }
+
+    /// When the target last answered a request; when the way was opened, if it never did.
+    pub(crate) fn answered_at(&self) -> Stamp {
+        self.answered_at.get()
+    }
+
+    pub(crate) fn note_answer(&self, at: Stamp) {
+        self.answered_at.set(at);
     }
 
     /// How many connections are being made or wait for their turn.

@@ -105,7 +105,7 @@ pub(crate) async fn lane<D: Driver, R: Rules>(
         meeting.give_up(None);
     }
     let begin = |zero: Stamp| {
-        common.driver.time_zero(zero);
+        common.drivers.iter().for_each(|(_, driver)| driver.time_zero(zero));
         if let Some(duration) = common.plan.duration {
             common.stop.end_by(zero + duration);
         }

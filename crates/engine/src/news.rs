@@ -9,7 +9,12 @@ use crate::error::Failed;
 #[derive(Debug)]
 pub enum News<'a> {
     /// What kind of server it is and how it is set.
-    Settings(Vec<(String, String)>),
+    Settings {
+        /// The name of the target; `None` is the main one.
+        target: Option<&'a str>,
+        /// Names and values.
+        settings: Vec<(String, String)>,
+    },
     /// A statement of `[setup]` is about to run.
     Setup {
         /// How many ran before.

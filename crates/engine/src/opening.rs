@@ -15,7 +15,7 @@ use crate::lane::Common;
 use crate::link::AT_ONCE;
 use crate::pacer::Share;
 use crate::parts::{Parts, Text};
-use crate::stop::Stop;
+use crate::targets::unreachable;
 
 /// How many requests may wait for a worker where the job does not say.
 const QUEUE_LIMIT: usize = 100_000;
@@ -125,14 +125,13 @@ pub(crate) async fn open<D: Driver>(
     common: &Common<D>,
     share: Share,
 ) -> Result<Opened<D>, Failed> {
-    let Common { plan, driver, .. } = common;
+    let Common { plan, drivers, .. } = common;
+    let dialect = |place: usize| drivers.of(plan.jobs[place].target).dialect();
     let orders: Vec<(usize, u32)> = (0..plan.jobs.len())
         .flat_map(|place| clients(plan, place, share).into_iter().map(move |c| (place, c)))
         .collect();
     let opening = Rc::new(Opening {
-        texts: (0..plan.jobs.len())
-            .map(|place| Parts::of(plan, place, driver.dialect()).1)
-            .collect(),
+        texts: (0..plan.jobs.len()).map(|place| Parts::of(plan, place, dialect(place)).1).collect(),
         orders: RefCell::new(orders.into_iter()),
         opened: RefCell::new(Opened {
             connections: plan.jobs.iter().map(|_| Vec::new()).collect(),
@@ -142,9 +141,8 @@ pub(crate) async fn open<D: Driver>(
     });
     let tasks: Vec<_> = (0..AT_ONCE)
         .map(|_| {
-            let (opening, driver, rt) = (Rc::clone(&opening), driver.clone(), rt.clone());
-            let stop = common.stop.clone();
-            rt.clone().spawn(async move { opening.work(&driver, &rt, &stop).await })
+            let (opening, common, rt) = (Rc::clone(&opening), common.clone(), rt.clone());
+            rt.clone().spawn(async move { opening.work(&common, &rt).await })
         })
         .collect();
     for task in tasks {
@@ -154,8 +152,8 @@ pub(crate) async fn open<D: Driver>(
     let opened = opening.opened.into_inner();
     let failed = match opening.failed.into_inner() {
         None => opened.left_out(plan, share),
-        Some((None, error)) => Some(Failed::Unreachable(error)),
-        Some((Some(text), error)) => {
+        Some((place, None, error)) => Some(unreachable(plan, plan.jobs[place].target, error)),
+        Some((_, Some(text), error)) => {
             let place = Place::of_job(&plan.jobs[text.job], text.statement);
             Some(Failed::Statement { place, error })
         }
@@ -173,17 +171,18 @@ struct Opening<D: Driver> {
     texts: Vec<Vec<Text>>,
     orders: RefCell<std::vec::IntoIter<(usize, u32)>>,
     opened: RefCell<Opened<D>>,
-    /// The statement if one was rejected, and what the database said.
-    failed: RefCell<Option<(Option<Text>, Error)>>,
+    /// The job, the statement if one was rejected, and what the database said.
+    failed: RefCell<Option<(usize, Option<Text>, Error)>>,
 }
 
 impl<D: Driver> Opening<D> {
     /// Opens one connection after the other until none is left to be opened.
-    async fn work(&self, driver: &D, rt: &Rt, stop: &Stop) {
-        while self.failed.borrow().is_none() && !stop.is_asked() {
+    async fn work(&self, common: &Common<D>, rt: &Rt) {
+        while self.failed.borrow().is_none() && !common.stop.is_asked() {
             let Some((place, client)) = self.orders.borrow_mut().next() else {
                 return;
             };
+            let driver = common.drivers.of(common.plan.jobs[place].target);
             match self.open_one(driver, rt, place).await {
                 Ok(connection) => {
                     self.opened.borrow_mut().connections[place].push((client, connection));
@@ -195,8 +194,8 @@ impl<D: Driver> Opening<D> {
                         limited.push((job, error));
                     }
                 }
-                Err(failed) => {
-                    self.failed.borrow_mut().get_or_insert(failed);
+                Err((text, error)) => {
+                    self.failed.borrow_mut().get_or_insert((place, text, error));
                 }
             }
         }

@@ -7,7 +7,7 @@ use base::{Nanos, Stamp, WallTime};
 use driver::Driver;
 use record::FileHealth;
 use rt::{Rt, run_real, run_virtual};
-use workload::Plan;
+use workload::{JobTarget, Plan};
 
 use crate::control::{Control, Loaded, Prepared, Stumbled};
 use crate::error::Failed;
@@ -21,6 +21,7 @@ use crate::patience::unless_ended_at_once;
 use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
 use crate::stop::{Reason, Stop};
+use crate::targets::Drivers;
 
 /// How a plan is carried out.
 #[derive(Clone, Debug)]
@@ -35,10 +36,10 @@ pub struct Options {
     pub is_virtual: bool,
     /// Whether setup and loads were done before: the tables are counted instead.
     pub loaded: bool,
+    /// The folder of the workload file, from which relative paths in it count.
+    pub folder: PathBuf,
     /// The run's wall-clock time, from which the values of `timestamp()` count.
     pub started: WallTime,
-    /// Where the relative paths of the plan begin: the folder of the workload file.
-    pub folder: PathBuf,
 }
 
 /// A run that came to its end, whichever.
@@ -62,29 +63,29 @@ impl Finished {
 }
 
 /// The measured phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
     /// When it began, on the run's clock.
     pub zero: Stamp,
     /// How long after time zero the schedule ended.
     pub length: Nanos,
-    /// Whether the target was not reachable any more when the run ended.
-    pub target_lost: bool,
+    /// Targets that jobs ask and that were not reachable any more when the run ended.
+    pub lost: Vec<JobTarget>,
 }
 
-/// Carries out a plan against a driver. `outlet` makes the outlet of each lane.
+/// Carries out a plan against the drivers of its targets. `outlet` makes the outlet of each lane.
 ///
 /// # Errors
 /// What made the run impossible before anything was measured. Teardown ran if setup had.
 pub fn run<D: Driver>(
     plan: &Plan,
-    driver: D,
+    drivers: Drivers<D>,
     options: &Options,
     outlet: impl FnMut(u16) -> LaneOutlet,
     stop: &Stop,
     listener: Arc<dyn Listener>,
 ) -> Result<Finished, Failed> {
-    run_by::<D, Honest>(plan, driver, options, outlet, stop, listener)
+    run_by::<D, Honest>(plan, drivers, options, outlet, stop, listener)
 }
 
 /// [`run`] by other rules than the honest ones, for tests that plant a fault.
@@ -93,7 +94,7 @@ pub fn run<D: Driver>(
 /// As [`run`].
 pub fn run_by<D: Driver, R: Rules>(
     plan: &Plan,
-    driver: D,
+    drivers: Drivers<D>,
     options: &Options,
     mut outlet: impl FnMut(u16) -> LaneOutlet,
     stop: &Stop,
@@ -105,7 +106,7 @@ pub fn run_by<D: Driver, R: Rules>(
     let feeds = Files::open(plan, &options.folder, lanes, waits_until).map_err(Failed::System)?;
     let common = Common {
         plan: Arc::new(plan.clone()),
-        driver,
+        drivers,
         started: options.started,
         feeds,
         stop: stop.clone(),
@@ -264,14 +265,20 @@ fn conclude(ended: Vec<Option<Ended>>, meeting: &Meeting) -> Result<Option<Measu
     }
     let ended: Vec<Ended> = ended.into_iter().flatten().collect();
     let last = ended.iter().max_by_key(|lane| lane.at);
-    Ok(last.map(|last| Measured { zero: last.zero, length: last.at, target_lost: is_lost(&ended) }))
+    Ok(last.map(|last| Measured { zero: last.zero, length: last.at, lost: lost(&ended) }))
 }
 
-/// Whether the target is not reachable any more: somebody was refused at the end, and nobody was
-/// answered since. A lane whose clients have nothing to do does not notice either way.
-fn is_lost(lanes: &[Ended]) -> bool {
-    let since = lanes.iter().filter_map(|lane| lane.lost_since).min();
-    since.is_some_and(|since| lanes.iter().all(|lane| lane.answered_at <= since))
+/// The targets that are not reachable any more: somebody was refused by one at the end, and it
+/// answered nobody since. A lane whose clients have nothing to do does not notice either way.
+fn lost(lanes: &[Ended]) -> Vec<JobTarget> {
+    let ways = || lanes.iter().flat_map(|lane| &lane.ways);
+    let is_lost = |target: &JobTarget| {
+        let ways = || ways().filter(|way| way.target == *target);
+        let since = ways().filter_map(|way| way.lost_since).min();
+        since.is_some_and(|since| ways().all(|way| way.answered_at <= since))
+    };
+    let first = lanes.first().map(|lane| lane.ways.as_slice()).unwrap_or_default();
+    first.iter().map(|way| way.target).filter(is_lost).collect()
 }
 
 /// How a run goes on after its preparation.

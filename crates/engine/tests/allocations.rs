@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use base::{Nanos, Rate};
 use driver::{Driver, Null, Simulated};
-use engine::{LaneOutlet, Options, Silence, Stop, run};
+use engine::{Drivers, LaneOutlet, Options, Silence, Stop, run};
 use record::{
     Grid, JobIndex, Logged, MemoryOutlet, OpFormat, OpLog, OpLogPlan, OpLogTold, Pace, Totals,
 };
@@ -77,7 +77,7 @@ fn count_logged<D: Driver>(
             None => Box::new(memory.clone()),
         }
     };
-    run(plan, driver, &options, outlet, &Stop::default(), Arc::new(Silence))
+    run(plan, Drivers::only(driver), &options, outlet, &Stop::default(), Arc::new(Silence))
         .expect("the run is made");
     let change = region.change();
     let completed = memory.totals().job(JobIndex(0)).window.counts.balance.completed();

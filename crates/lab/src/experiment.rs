@@ -7,20 +7,20 @@ use std::sync::{Arc, Mutex};
 
 use base::{Nanos, Stamp, Target, WallTime};
 use driver::Driver;
-use engine::{Failed, Finished, LaneOutlet, Listener, News, Options, Reason, Stop};
+use engine::{Drivers, Failed, Finished, LaneOutlet, Listener, News, Options, Reason, Stop};
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
-    OpLogError, OpLogPlan, OpLogTold, Pace, RecordError, Recorder,
+    OpLogError, OpLogPlan, OpLogTold, Pace, RecordError, Recorder, TargetText,
 };
-use workload::{Placeholders, Plan};
+use workload::{JobTarget, Placeholders, Plan};
 
-use crate::target::{TargetProblem, WithDriver, with_driver};
+use crate::target::{TargetProblem, WithDrivers, with_drivers};
 
 /// What is to be run, against what, and where the record goes.
 pub struct Order {
     /// The plan.
     pub plan: Plan,
-    /// The target.
+    /// The main target. If nothing in the plan asks it, it is neither opened nor recorded.
     pub target: Target,
     /// How the engine works.
     pub options: Options,
@@ -110,13 +110,9 @@ pub fn run(
     listener: Arc<dyn Listener>,
     watch: impl FnOnce(LiveView),
 ) -> Result<Done, Error> {
-    let (target, seed) = (order.target.clone(), order.plan.seed);
+    let (plan, target) = (order.plan.clone(), order.target.clone());
     let options = order.options.clone();
-    let work = Recording { order, listener, watch };
-    match with_driver(&target, seed, &options, work) {
-        Ok(outcome) => outcome,
-        Err(problem) => Err(Error::Target(problem)),
-    }
+    with_drivers(&plan, &target, &options, Recording { order, listener, watch })?
 }
 
 /// Only sets up and fills the tables of a plan; nothing is measured or torn down. The record holds
@@ -138,10 +134,10 @@ struct Recording<W> {
     watch: W,
 }
 
-impl<W: FnOnce(LiveView)> WithDriver for Recording<W> {
+impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
     type Output = Result<Done, Error>;
 
-    fn call<D: Driver>(self, driver: D) -> Result<Done, Error> {
+    fn call<D: Driver>(self, drivers: Drivers<D>) -> Result<Done, Error> {
         let Recording { order, listener, watch } = self;
         let header = header(&order);
         let recorder = Recorder::create(&order.record, &header).map_err(Error::Record)?;
@@ -169,9 +165,10 @@ impl<W: FnOnce(LiveView)> WithDriver for Recording<W> {
         };
         let listener = Arc::clone(&scribe) as Arc<dyn Listener>;
         let finished =
-            engine::run(&order.plan, driver, &order.options, outlet, &order.stop, listener);
+            engine::run(&order.plan, drivers, &order.options, outlet, &order.stop, listener);
         let op_log = op_log.and_then(|op_log| close(op_log, &finished, &scribe.notes, &order.stop));
-        let done = conclude(recorder, finished, scribe.was_reached.load(Ordering::Relaxed))?;
+        let done =
+            conclude(&order.plan, recorder, finished, scribe.was_reached.load(Ordering::Relaxed))?;
         Ok(Done { op_log, ..done })
     }
 
@@ -179,7 +176,7 @@ impl<W: FnOnce(LiveView)> WithDriver for Recording<W> {
         let Recording { order, watch, .. } = self;
         let recorder = Recorder::create(&order.record, &header(&order)).map_err(Error::Record)?;
         watch(recorder.live());
-        conclude(recorder, Err(Failed::Unreachable(error)), false)
+        conclude(&order.plan, recorder, Err(Failed::Unreachable(error)), false)
     }
 }
 
@@ -195,7 +192,8 @@ fn close(
     notes: &Notes,
     stop: &Stop,
 ) -> Option<OpLogTold> {
-    let Some(measured) = finished.as_ref().ok().and_then(|finished| finished.measured) else {
+    let Some(measured) = finished.as_ref().ok().and_then(|finished| finished.measured.as_ref())
+    else {
         op_log.discard();
         return None;
     };
@@ -210,7 +208,7 @@ fn close(
 
 /// Notes the files of jobs that failed.
 fn note_faults(finished: &Finished, notes: &Notes) {
-    let Some(measured) = finished.measured else { return };
+    let Some(measured) = &finished.measured else { return };
     for fault in &finished.faults {
         let at = fault.at.map_or(measured.length, |at| at.since(measured.zero));
         let (job, kind, text) = (Some(fault.job), EventKind::FileFailed, fault.text.clone());
@@ -220,6 +218,7 @@ fn note_faults(finished: &Finished, notes: &Notes) {
 
 /// Writes down how the run ended, or removes the record of one that never began.
 fn conclude(
+    plan: &Plan,
     recorder: Recorder,
     finished: Result<Finished, Failed>,
     was_reached: bool,
@@ -228,7 +227,7 @@ fn conclude(
     let end = match finished {
         Ok(finished) => {
             note_faults(&finished, &recorder.notes());
-            end_of(&finished)
+            end_of(plan, &finished)
         }
         Err(Failed::Unreachable(error)) => {
             let text = error.to_string();
@@ -247,24 +246,37 @@ fn conclude(
     Ok(Done { end, unreachable, record, record_error, op_log: None })
 }
 
-fn end_of(finished: &Finished) -> End {
-    let at = finished.measured.map_or(Nanos::ZERO, |measured| measured.length);
-    let lost = finished.measured.is_some_and(|measured| measured.target_lost);
+fn end_of(plan: &Plan, finished: &Finished) -> End {
+    let at = finished.measured.as_ref().map_or(Nanos::ZERO, |measured| measured.length);
+    let lost = finished.measured.as_ref().map_or(&[][..], |measured| &measured.lost);
     let kind = match finished.reason {
         Reason::Interrupted => EndKind::Interrupted,
         Reason::RecorderFailed => EndKind::RecorderFailed,
         Reason::StoppedByError => EndKind::StoppedByError,
         Reason::FileFailed => EndKind::FileFailed,
         Reason::QueueFull => EndKind::QueueFull,
-        Reason::Completed if lost => EndKind::TargetLost,
+        Reason::Completed if !lost.is_empty() => EndKind::TargetLost,
         Reason::Completed => EndKind::Completed,
     };
     let text = match (kind, finished.faults.first()) {
-        (EndKind::FileFailed, Some(fault)) => fault.text.as_str(),
-        (_, _) if lost => "the target refuses connections",
-        (_, _) => "",
+        (EndKind::FileFailed, Some(fault)) => fault.text.clone(),
+        (_, _) => refusals(plan, lost),
     };
-    End { at, kind, text: text.to_owned() }
+    End { at, kind, text }
+}
+
+/// Which targets refuse connections; nothing if none does.
+fn refusals(plan: &Plan, lost: &[JobTarget]) -> String {
+    let name = |target: &JobTarget| match plan.name_of(*target) {
+        Some(name) => format!("[target {name}]"),
+        None => "the target".to_owned(),
+    };
+    let names: Vec<String> = lost.iter().map(name).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [name] => format!("{name} refuses connections"),
+        names => format!("{} refuse connections", names.join(" and ")),
+    }
 }
 
 fn header(order: &Order) -> Header {
@@ -283,7 +295,10 @@ fn header(order: &Order) -> Header {
         pace: if options.is_virtual { Pace::Virtual } else { Pace::Real },
         lanes: options.threads,
         seed: plan.seed,
-        target: (&order.target).into(),
+        target: match plan.asks(JobTarget::Main) {
+            true => (&order.target).into(),
+            false => TargetText::none(),
+        },
         command: order.command.clone(),
         workload: order.workload.clone(),
         plan: plan.to_text(),
@@ -314,10 +329,15 @@ impl Scribe {
 impl Listener for Scribe {
     fn hear(&self, news: &News<'_>) {
         match news {
-            News::Settings(settings) => {
+            News::Settings { target, settings } => {
                 // The first thing that is asked of a target.
                 self.was_reached.store(true, Ordering::Relaxed);
-                settings.iter().for_each(|(name, value)| self.notes.setting(name, value));
+                for (name, value) in settings {
+                    match target {
+                        None => self.notes.setting(name, value),
+                        Some(target) => self.notes.setting(format!("{target}.{name}"), value),
+                    }
+                }
             }
             News::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
                 table: (*table).to_owned(),

@@ -10,4 +10,4 @@ mod target;
 
 pub use evidence::{evidence, evidence_of_run};
 pub use experiment::{Done, Error, Order, load, run};
-pub use target::{TargetProblem, admit};
+pub use target::{TargetProblem, admit, admit_all};

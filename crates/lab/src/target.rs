@@ -1,11 +1,15 @@
-//! From a parsed URL to a driver: the one `match` on the kind of target.
+//! From parsed URLs to drivers: the one `match` on the kind of target.
 
+use std::convert::Infallible;
 use std::fmt;
 
-use base::{Class, Endpoint, Seed, Target, TargetError, TargetKind};
-use driver::{Driver, Null, Simulated, Sqlite};
-use engine::Options;
+use base::{Class, Endpoint, Seed, Stream, Target, TargetError, TargetKind};
+use driver::{Driver, Either, Null, Programs, Simulated, Sqlite};
+use engine::{Drivers, Failed, Options, PerTarget, Place};
 use sim::Config;
+use workload::{JobTarget, NamedTarget, Plan};
+
+use crate::experiment::Error;
 
 /// Why there is no driver for a target.
 #[derive(Debug)]
@@ -14,10 +18,20 @@ pub enum TargetProblem {
     NoDriver(TargetError),
     /// Only a simulated server can be run in virtual time.
     NotSimulated,
+    /// Programs cannot be run in virtual time.
+    Programs,
     /// The options describe no server.
     Simulation(sim::ConfigError),
     /// The URL asks for something that the database does not grant.
     Database(driver::Error),
+    /// A target with a name has a problem.
+    Of(String, Box<TargetProblem>),
+}
+
+impl TargetProblem {
+    fn of(self, name: &str) -> TargetProblem {
+        TargetProblem::Of(name.to_owned(), Box::new(self))
+    }
 }
 
 impl fmt::Display for TargetProblem {
@@ -28,9 +42,22 @@ impl fmt::Display for TargetProblem {
                 "only a simulated server runs in virtual time: name one with --url sim:mm1, or \
                  leave out --virtual",
             ),
+            TargetProblem::Programs => f.write_str(
+                "programs take real time: leave out --virtual, or the jobs with a `command`",
+            ),
             TargetProblem::Simulation(error) => error.fmt(f),
             // Its code says no more than that it is the URL's fault.
             TargetProblem::Database(error) => f.write_str(error.message()),
+            TargetProblem::Of(name, problem)
+                if matches!(**problem, TargetProblem::NotSimulated) =>
+            {
+                write!(
+                    f,
+                    "[target {name}] is no simulated server, and no other runs in virtual time: \
+                     leave out --virtual"
+                )
+            }
+            TargetProblem::Of(name, problem) => write!(f, "[target {name}]: {problem}"),
         }
     }
 }
@@ -54,39 +81,177 @@ pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     }
 }
 
-/// Something to be done with a driver, whichever it is.
-pub(crate) trait WithDriver {
+/// Makes sure that every target which a plan asks can be asked for at all; `main` is the main one.
+///
+/// # Errors
+/// As [`admit`], with the name of the target where it has one.
+pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
+    let admitted = |asked| match asked {
+        JobTarget::Main => admit(main, is_virtual),
+        JobTarget::Named(place) => {
+            let NamedTarget { name, target, .. } = &plan.targets[place];
+            admit(target, is_virtual).map_err(|problem| problem.of(name))
+        }
+        JobTarget::Programs if is_virtual => Err(TargetProblem::Programs),
+        JobTarget::Programs => Ok(()),
+    };
+    PerTarget::of_plan(plan, admitted).map(|_| ())
+}
+
+/// Something to be done with drivers, whichever they are.
+pub(crate) trait WithDrivers {
     type Output;
 
-    fn call<D: Driver>(self, driver: D) -> Self::Output;
+    fn call<D: Driver>(self, drivers: Drivers<D>) -> Self::Output;
 
-    /// The database cannot be opened.
+    /// A database cannot be opened.
     fn unreachable(self, error: driver::Error) -> Self::Output;
 }
 
-/// Makes the driver for a target and hands it over, or why there is none to be reached.
-pub(crate) fn with_driver<W: WithDriver>(
-    target: &Target,
-    seed: Seed,
+/// A driver of each kind.
+enum Kind {
+    Null(Null),
+    Simulated(Simulated),
+    Sqlite(Sqlite),
+    Programs(Programs),
+}
+
+/// A driver of any kind, for plans that ask several.
+type Any = Either<Either<Null, Simulated>, Either<Sqlite, Programs>>;
+
+/// Makes the drivers of all that a plan asks and hands them over, or why one of them cannot be
+/// reached.
+pub(crate) fn with_drivers<W: WithDrivers>(
+    plan: &Plan,
+    main: &Target,
     options: &Options,
     work: W,
-) -> Result<W::Output, TargetProblem> {
-    admit(target, options.is_virtual)?;
+) -> Result<W::Output, Error> {
+    admit_all(plan, main, options.is_virtual).map_err(Error::Target)?;
+    let programs = Programs::new(options.folder.clone());
+    check_commands(plan, &programs)?;
+    let made = PerTarget::of_plan(plan, |asked| match asked {
+        JobTarget::Main => make(main, plan.seed, options),
+        JobTarget::Named(place) => {
+            let NamedTarget { name, target, .. } = &plan.targets[place];
+            make(target, seed_of(plan.seed, name), options).map_err(|error| named(error, name))
+        }
+        JobTarget::Programs => Ok(Kind::Programs(programs.clone())),
+    });
+    match made {
+        Ok(kinds) => Ok(hand_over(plan, &kinds, work)),
+        Err(Unmade::Unreachable(error)) => Ok(work.unreachable(error)),
+        Err(Unmade::Impossible(problem)) => Err(Error::Target(problem)),
+    }
+}
+
+/// Servers that are simulated side by side have nothing to do with each other.
+fn seed_of(seed: Seed, name: &str) -> Seed {
+    Seed(Stream::new(seed, &format!("target {name}"), "server").draw(0).bits())
+}
+
+/// Complains about a command that the shell refuses without running it.
+fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
+    for job in &plan.jobs {
+        let Some(command) = job.command() else { continue };
+        let sample = command.sample();
+        let checked = programs.check(sample.as_deref(), command.first_word());
+        checked.map_err(|reason| {
+            let section = job.name.clone();
+            let place = Place { section, statement: Some(1), span: command.span };
+            Error::Failed(Failed::Unsupported { place, reason })
+        })?;
+    }
+    Ok(())
+}
+
+/// Why there is no driver.
+enum Unmade {
+    /// What the target names is not there.
+    Unreachable(driver::Error),
+    /// The URL asks for what is not possible.
+    Impossible(TargetProblem),
+}
+
+fn named(unmade: Unmade, name: &str) -> Unmade {
+    match unmade {
+        Unmade::Unreachable(error) => {
+            let message = format!("[target {name}]: {}", error.message());
+            Unmade::Unreachable(driver::Error::new(error.class(), error.code(), message))
+        }
+        Unmade::Impossible(problem) => Unmade::Impossible(problem.of(name)),
+    }
+}
+
+/// Makes the driver of a target that was admitted.
+fn make(target: &Target, seed: Seed, options: &Options) -> Result<Kind, Unmade> {
     // Whoever has loaded before means a database that is there.
     let open = if options.loaded { Sqlite::open_existing } else { Sqlite::open };
     match target.kind {
-        TargetKind::Sim => match simulation(target)? {
-            None => Ok(work.call(Null)),
-            Some(config) => Ok(work.call(Simulated::new(config, seed))),
+        TargetKind::Sim => match simulation(target).map_err(Unmade::Impossible)? {
+            None => Ok(Kind::Null(Null)),
+            Some(config) => Ok(Kind::Simulated(Simulated::new(config, seed))),
         },
         TargetKind::Sqlite => match open(target) {
-            Ok(driver) => Ok(work.call(driver)),
-            Err(error) if error.class() == Class::Disconnect => Ok(work.unreachable(error)),
-            Err(error) => Err(TargetProblem::Database(error)),
+            Ok(driver) => Ok(Kind::Sqlite(driver)),
+            Err(error) if error.class() == Class::Disconnect => Err(Unmade::Unreachable(error)),
+            Err(error) => Err(Unmade::Impossible(TargetProblem::Database(error))),
         },
         TargetKind::Postgres | TargetKind::Mysql | TargetKind::Testbed => {
             unreachable!("what has no driver is not admitted")
         }
+    }
+}
+
+/// Hands over drivers of one kind as they are, so that nothing stands between them and the engine,
+/// and those of several as drivers of any.
+fn hand_over<W: WithDrivers>(plan: &Plan, kinds: &PerTarget<Kind>, work: W) -> W::Output {
+    let null = |kind: &Kind| match kind {
+        Kind::Null(driver) => Some(*driver),
+        Kind::Simulated(_) | Kind::Sqlite(_) | Kind::Programs(_) => None,
+    };
+    let simulated = |kind: &Kind| match kind {
+        Kind::Simulated(driver) => Some(driver.clone()),
+        Kind::Null(_) | Kind::Sqlite(_) | Kind::Programs(_) => None,
+    };
+    let sqlite = |kind: &Kind| match kind {
+        Kind::Sqlite(driver) => Some(driver.clone()),
+        Kind::Null(_) | Kind::Simulated(_) | Kind::Programs(_) => None,
+    };
+    let programs = |kind: &Kind| match kind {
+        Kind::Programs(driver) => Some(driver.clone()),
+        Kind::Null(_) | Kind::Simulated(_) | Kind::Sqlite(_) => None,
+    };
+    if let Some(drivers) = each(plan, kinds, null) {
+        work.call(drivers)
+    } else if let Some(drivers) = each(plan, kinds, simulated) {
+        work.call(drivers)
+    } else if let Some(drivers) = each(plan, kinds, sqlite) {
+        work.call(drivers)
+    } else if let Some(drivers) = each(plan, kinds, programs) {
+        work.call(drivers)
+    } else {
+        let Ok(drivers) =
+            PerTarget::of_plan(plan, |asked| Ok::<_, Infallible>(any(kinds.of(asked))));
+        work.call(drivers)
+    }
+}
+
+/// What `pick` takes of each driver, if it takes all of them.
+fn each<D>(
+    plan: &Plan,
+    kinds: &PerTarget<Kind>,
+    pick: impl Fn(&Kind) -> Option<D>,
+) -> Option<Drivers<D>> {
+    PerTarget::of_plan(plan, |asked| pick(kinds.of(asked)).ok_or(())).ok()
+}
+
+fn any(kind: &Kind) -> Any {
+    match kind {
+        Kind::Null(driver) => Either::Left(Either::Left(*driver)),
+        Kind::Simulated(driver) => Either::Left(Either::Right(driver.clone())),
+        Kind::Sqlite(driver) => Either::Right(Either::Left(driver.clone())),
+        Kind::Programs(driver) => Either::Right(Either::Right(driver.clone())),
     }
 }
 

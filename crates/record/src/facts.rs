@@ -19,7 +19,7 @@ pub struct Header {
     pub lanes: u16,
     /// The seed of every schedule and value.
     pub seed: Seed,
-    /// The target, without its password.
+    /// The main target, without its password.
     pub target: TargetText,
     /// The command line, rebuilt from what was understood of it.
     pub command: String,
@@ -82,12 +82,18 @@ impl Pace {
     }
 }
 
-/// A target in words. It can only be made from a parsed [`Target`], whose text has no password.
+/// A target in words. It can only be made from a parsed [`Target`], whose text has no password, or
+/// from none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetText(String);
 
 impl TargetText {
-    /// The URL without its password.
+    /// That of a run whose main target is asked nothing.
+    pub fn none() -> TargetText {
+        TargetText(String::new())
+    }
+
+    /// The URL without its password; empty if the main target was asked nothing.
     pub fn as_str(&self) -> &str {
         &self.0
     }

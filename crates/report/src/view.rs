@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use analyze::{Evidence, LoadSummary, Summary};
-use base::{Nanos, Seed, Target, WallTime};
+use base::{Nanos, Seed, Target, TargetKind, WallTime};
 use record::{Archive, End, OpLogTold, Pace, RecordError};
+use workload::NamedTarget;
 
 /// A run, ready to be told.
 #[derive(Clone, Debug)]
@@ -22,6 +23,14 @@ impl View {
     pub fn new(about: About, evidence: Evidence) -> View {
         View { about, summary: analyze::summarize(&evidence), evidence }
     }
+
+    /// Whether a database runs in the generator's own process, so that its processor time cannot
+    /// be told from the generator's.
+    pub(crate) fn has_database_inside(&self) -> bool {
+        let is_inside = |named: &NamedTarget| named.target.kind == TargetKind::Sqlite;
+        self.about.target.starts_with("sqlite:")
+            || self.evidence.plan.named_targets().any(is_inside)
+    }
 }
 
 /// What is known of a run beside its numbers.
@@ -29,7 +38,7 @@ impl View {
 pub struct About {
     /// The record's file.
     pub record: PathBuf,
-    /// The target in words, without its password.
+    /// The main target in words, without its password; empty if nothing asked it.
     pub target: String,
     /// The name of the workload file.
     pub workload: String,
@@ -49,7 +58,7 @@ pub struct About {
     pub ended: Option<End>,
     /// What came of the op-log, if there was one.
     pub op_log: Option<OpLogTold>,
-    /// Settings of the server and facts about the surroundings: names and values.
+    /// Settings of the servers and facts about the surroundings: names and values.
     pub settings: Vec<(String, String)>,
 }
 
@@ -82,15 +91,9 @@ impl About {
         name.to_string_lossy().into_owned()
     }
 
-    /// The target for people. The record holds its URL, which says less.
+    /// The main target for people. The record holds its URL, which says less.
     pub(crate) fn target_in_words(&self) -> String {
         Target::parse(&self.target).map_or_else(|_| self.target.clone(), |url| url.in_words())
-    }
-
-    /// Whether the database runs in the generator's own process, so that its processor time cannot
-    /// be told from the generator's.
-    pub(crate) fn has_database_inside(&self) -> bool {
-        self.target.starts_with("sqlite:")
     }
 
     /// The word for how the run ended.

@@ -12,6 +12,8 @@ pub enum Place {
     Fixed,
     /// `[load TABLE]`.
     Load,
+    /// `[target NAME]`.
+    Target,
     /// A job: what it sends.
     What,
     /// A job: when it sends.
@@ -26,10 +28,11 @@ pub enum Place {
 
 impl Place {
     /// Every place, in the order of the reference.
-    pub const ALL: [Place; 8] = [
+    pub const ALL: [Place; 9] = [
         Place::Global,
         Place::Fixed,
         Place::Load,
+        Place::Target,
         Place::What,
         Place::When,
         Place::Faults,
@@ -43,6 +46,7 @@ impl Place {
             Place::Global => "above the first section",
             Place::Fixed => "[setup], [teardown]",
             Place::Load => "[load TABLE]",
+            Place::Target => "[target NAME]",
             Place::What => "job: what",
             Place::When => "job: when",
             Place::Faults => "job: faults",
@@ -57,6 +61,7 @@ impl Place {
             Place::Global => Owner::Global,
             Place::Fixed => Owner::Fixed,
             Place::Load => Owner::Load,
+            Place::Target => Owner::Target,
             Place::What | Place::When | Place::Faults | Place::Judged => Owner::Job,
             Place::Threshold => Owner::Threshold,
         }
@@ -72,6 +77,8 @@ pub enum Owner {
     Fixed,
     /// `[load TABLE]`.
     Load,
+    /// `[target NAME]`.
+    Target,
     /// A job.
     Job,
     /// `[threshold]`.
@@ -85,6 +92,7 @@ impl Owner {
             Owner::Global => "above the first section",
             Owner::Fixed => "in `[setup]` or `[teardown]`",
             Owner::Load => "in a `[load TABLE]` section",
+            Owner::Target => "in a `[target NAME]` section",
             Owner::Job => "in a job",
             Owner::Threshold => "in `[threshold]`",
         }
@@ -106,6 +114,8 @@ pub enum Form {
     Statement,
     /// A number of rows, or `LO..HI`.
     Rows,
+    /// A command of the shell, literal to the end of the line.
+    Command,
     /// `NAME: EXPRESSION, …`.
     Named,
     /// An expression that gives a duration.
@@ -124,6 +134,8 @@ pub enum Form {
     Portions,
     /// A text between quotes.
     Text,
+    /// The name of a `[target NAME]` section.
+    Target,
 }
 
 impl Form {
@@ -136,6 +148,7 @@ impl Form {
             Form::Choice(words) => words.join(" | "),
             Form::Statement => "statement".to_owned(),
             Form::Rows => "N or LO..HI".to_owned(),
+            Form::Command => "command of the shell".to_owned(),
             Form::Named => "NAME: EXPRESSION, …".to_owned(),
             Form::Pause => "duration or expression".to_owned(),
             Form::Codes => "CODE, …".to_owned(),
@@ -145,6 +158,7 @@ impl Form {
             Form::File => "file".to_owned(),
             Form::Portions => "NAME: WEIGHT, …".to_owned(),
             Form::Text => "text".to_owned(),
+            Form::Target => "NAME".to_owned(),
         }
     }
 }
@@ -173,7 +187,8 @@ pub struct Key {
 /// Whether a key's value is literal to the end of the line, so that a `;` begins no comment.
 pub(crate) fn is_literal(name: &str) -> bool {
     let base = name.split_once('.').map_or(name, |(base, _)| base);
-    ALL.iter().any(|key| key.form == Form::Statement && key.name == base)
+    let has_literals = |form| matches!(form, Form::Statement | Form::Command);
+    ALL.iter().any(|key| has_literals(key.form) && key.name == base)
 }
 
 /// The key with this name in this kind of section.
@@ -371,6 +386,16 @@ pub static ALL: &[Key] = &[
         example: "indexes = after",
     },
     Key {
+        name: "url",
+        alias: None,
+        place: Place::Target,
+        repeatable: false,
+        form: Form::Url,
+        default: "",
+        doc: "what jobs with this `target` ask; the option --url does not change it",
+        example: "url = sqlite:copy.db",
+    },
+    Key {
         name: "query",
         alias: None,
         place: Place::What,
@@ -489,6 +514,26 @@ pub static ALL: &[Key] = &[
         default: "none",
         doc: "rows that a request returns or changes in all; another number is the error `rows`",
         example: "expect-rows = 1",
+    },
+    Key {
+        name: "command",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: Form::Command,
+        default: "none",
+        doc: "a program to be run by /bin/sh in place of statements; needs --allow-commands",
+        example: "command = ./backup.sh ${uniform(1, 4)}",
+    },
+    Key {
+        name: "target",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: Form::Target,
+        default: "the main target",
+        doc: "the `[target NAME]` that the job asks",
+        example: "target = copy",
     },
     Key {
         name: "rate",

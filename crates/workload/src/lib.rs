@@ -37,9 +37,9 @@ pub use expr::Expr;
 pub use folder::{Folder, Unread};
 pub use generate::{Generator, RowGenerator};
 pub use plan::{
-    Arrival, Column, Feed, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, Metric,
-    OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Param, Piece, Plan, Portion, Retry, Rows,
-    Schedule, Side, Slo, Statement, Statistic,
+    Arrival, Column, Feed, FixedStatement, Flow, Indexes, Job, JobTarget, Let, Load, LoadMethod,
+    Metric, NamedTarget, OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Param, Piece, Plan,
+    Portion, Retry, Rows, Schedule, Side, Slo, Statement, Statistic,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 

@@ -18,11 +18,9 @@ const fn missing(name: &'static str, instead: &'static str) -> Missing {
 }
 
 const ONE_BY_ONE: &str = "run the file once for each, with `--set` or `--url`";
-const ONE_TARGET: &str = "run the file once for each target, with `--url`";
 
 /// First words of section names.
 pub(crate) const SECTIONS: &[Missing] = &[
-    missing("target", ONE_TARGET),
     missing("observe", "leave it out: the settings of the database are recorded anyway"),
     missing("question", "write it as a comment"),
     missing("arm", ONE_BY_ONE),
@@ -33,9 +31,7 @@ pub(crate) const SECTIONS: &[Missing] = &[
 
 /// Keys, in whatever section.
 pub(crate) const KEYS: &[Missing] = &[
-    missing("command", "start the program yourself"),
     missing("reconnect", "leave it out: connections are kept"),
-    missing("target", ONE_TARGET),
     missing("script", "write its statements here, each as a `query`"),
     missing("pipeline", "leave it out: statements are sent one after the other"),
 ];

@@ -15,6 +15,8 @@ use crate::shape::{Recorded, Shape};
 pub struct Plan {
     /// The target that the file names, if it names one.
     pub target: Option<Target>,
+    /// The other targets, which jobs name.
+    pub targets: Vec<NamedTarget>,
     /// How long requests are scheduled, warm-up included; `None` is until interrupted, or until
     /// every job has reached its `count` or `stop`.
     pub duration: Option<Nanos>,
@@ -41,6 +43,28 @@ pub struct Plan {
     pub jobs: Vec<Job>,
     /// Statements that run once at the end.
     pub teardown: Vec<FixedStatement>,
+}
+
+/// A target beside the main one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedTarget {
+    /// Its name, by which jobs ask it.
+    pub name: String,
+    /// What its `url` names.
+    pub target: Target,
+    /// Where the section's header stands.
+    pub span: Span,
+}
+
+/// Whom a job asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobTarget {
+    /// The run's main target, as setup, loads and teardown do.
+    Main,
+    /// The one at this place of [`Plan::targets`].
+    Named(usize),
+    /// None: its only statement is a command, and a request is one run of that program.
+    Programs,
 }
 
 /// A parameter of the file with the value that the run uses.
@@ -132,6 +156,8 @@ pub enum Indexes {
 pub struct Job {
     /// The section's name.
     pub name: String,
+    /// Whom it asks.
+    pub target: JobTarget,
     /// When requests start.
     pub pacing: Pacing,
     /// When the job begins, after time zero.
@@ -314,6 +340,9 @@ pub enum Piece {
     Text(String),
     /// A bound parameter.
     Value(Expr),
+    /// In a command: a value that is spliced in as one word of the shell, in quotes where it needs
+    /// them. (A constant one has become [`Piece::Text`].)
+    Quoted(Expr),
     /// Text that is made anew for each request and spliced in unquoted: `${raw(…)}` of a value
     /// that is not constant. (A constant one has become [`Piece::Text`].)
     Splice(Expr),
@@ -434,11 +463,13 @@ impl Plan {
     /// [`Plan::to_text`] gives such an equal.
     pub fn as_printed(&self) -> Plan {
         let mut plan = self.clone();
-        if let Some(Endpoint::Network { password, .. }) =
-            plan.target.as_mut().map(|target| &mut target.endpoint)
-        {
-            *password = None;
+        let named = plan.targets.iter_mut().map(|named| &mut named.target);
+        for target in plan.target.iter_mut().chain(named) {
+            if let Endpoint::Network { password, .. } = &mut target.endpoint {
+                *password = None;
+            }
         }
+        plan.targets.iter_mut().for_each(|named| named.span = Span::default());
         let fixed = plan.setup.iter_mut().chain(&mut plan.teardown);
         fixed.for_each(|statement| statement.span = Span::default());
         plan.loads.iter_mut().for_each(|load| load.span = Span::default());
@@ -490,9 +521,37 @@ impl Plan {
         let share = own.map_or(1.0, |portion| f64::from(portion.weight) / f64::from(all));
         leader.offered_per_s(from, until).map(|offered| offered * share)
     }
+
+    /// Whether anything of the plan asks a target: a job, or of the main one setup, loads and
+    /// teardown.
+    pub fn asks(&self, target: JobTarget) -> bool {
+        let is_fixed =
+            !self.setup.is_empty() || !self.loads.is_empty() || !self.teardown.is_empty();
+        let by_jobs = self.jobs.iter().any(|job| job.target == target);
+        by_jobs || target == JobTarget::Main && is_fixed
+    }
+
+    /// The targets with names that jobs ask.
+    pub fn named_targets(&self) -> impl Iterator<Item = &NamedTarget> {
+        let is_asked = |place: &usize| self.asks(JobTarget::Named(*place));
+        (0..self.targets.len()).filter(is_asked).map(|place| &self.targets[place])
+    }
+
+    /// The name by which a target is told from the main one.
+    pub fn name_of(&self, target: JobTarget) -> Option<&str> {
+        match target {
+            JobTarget::Named(place) => self.targets.get(place).map(|named| named.name.as_str()),
+            JobTarget::Main | JobTarget::Programs => None,
+        }
+    }
 }
 
 impl Job {
+    /// What a request runs, if that is a program.
+    pub fn command(&self) -> Option<&Statement> {
+        self.statements.first().filter(|_| self.target == JobTarget::Programs)
+    }
+
     /// The word for the job's model in records and reports.
     pub fn model(&self) -> &'static str {
         match self.pacing {
@@ -526,7 +585,7 @@ impl Job {
     pub fn most_fields(&self) -> usize {
         let pieces = self.statements.iter().flat_map(|statement| &statement.pieces);
         let in_statements = pieces.filter_map(|piece| match piece {
-            Piece::Value(expr) | Piece::Splice(expr) => Some(expr),
+            Piece::Value(expr) | Piece::Splice(expr) | Piece::Quoted(expr) => Some(expr),
             Piece::Text(_) => None,
         });
         let in_lets = self.lets.iter().map(|variable| &variable.value);
@@ -652,16 +711,34 @@ impl Statement {
     pub(crate) fn bound(&self) -> impl Iterator<Item = &Expr> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Value(expr) => Some(expr),
-            Piece::Text(_) | Piece::Splice(_) => None,
+            Piece::Text(_) | Piece::Splice(_) | Piece::Quoted(_) => None,
         })
     }
 
     /// The expressions whose values are spliced into the text, in order.
     pub(crate) fn spliced(&self) -> impl Iterator<Item = &Expr> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Splice(expr) => Some(expr),
+            Piece::Splice(expr) | Piece::Quoted(expr) => Some(expr),
             Piece::Text(_) | Piece::Value(_) => None,
         })
+    }
+
+    /// A text that a request could send, as far as that is known without one: each quoted value is
+    /// `0`. `None` if spliced texts decide what it means.
+    pub fn sample(&self) -> Option<String> {
+        let sample = |piece: &Piece| match piece {
+            Piece::Text(text) => Some(text.clone()),
+            Piece::Value(_) | Piece::Quoted(_) => Some("0".to_owned()),
+            Piece::Splice(_) => None,
+        };
+        self.pieces.iter().map(sample).collect()
+    }
+
+    /// The first word, if it is the same in every request.
+    pub fn first_word(&self) -> Option<&str> {
+        let Piece::Text(text) = self.pieces.first()? else { return None };
+        let ends = self.pieces.len() == 1 || text.contains(char::is_whitespace);
+        text.split_whitespace().next().filter(|_| ends)
     }
 
     /// The text to prepare, with placeholders for the values. What is spliced into a dynamic
@@ -677,7 +754,7 @@ impl Statement {
                     bound += 1;
                     write_placeholder(placeholders, bound, &mut text);
                 }
-                Piece::Splice(_) => text.push('…'),
+                Piece::Splice(_) | Piece::Quoted(_) => text.push('…'),
             }
         }
         text

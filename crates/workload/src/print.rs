@@ -19,7 +19,7 @@ use crate::plan::{
 use crate::shape::Recorded;
 
 impl Plan {
-    /// The plan as a workload file. A password in the target's URL is left out.
+    /// The plan as a workload file. A password in the URL of a target is left out.
     pub fn to_text(&self) -> String {
         let mut out = Page(String::new());
         self.globals(&mut out);
@@ -28,6 +28,10 @@ impl Plan {
             for param in &self.params {
                 out.key(&param.name, &param.value);
             }
+        }
+        for named in &self.targets {
+            out.header(&format!("target {}", named.name));
+            out.key("url", &named.target);
         }
         fixed("setup", &self.setup, &mut out);
         self.loads.iter().for_each(|load| load.print(&mut out));
@@ -177,7 +181,11 @@ impl Job {
             let value = printed(&variable.value, &self.lets);
             out.key("let", format!("{}: {value}", variable.name));
         }
+        if !matches!(self.pacing, Pacing::Part { .. }) {
+            out.optional("target", plan.name_of(self.target));
+        }
         match self.pacing {
+            _ if self.command().is_some() => self.print_command(out),
             // The log has the statements.
             Pacing::Replay => {}
             _ if !self.mix.is_empty() => out.key("mix", self.portions(plan)),
@@ -195,6 +203,13 @@ impl Job {
         self.print_faults(out);
         for slo in &self.slos {
             out.key("slo", &slo.text);
+        }
+    }
+
+    fn print_command(&self, out: &mut Page) {
+        for command in &self.statements {
+            let text = |text: &str, out: &mut String| out.push_str(&escaped(text));
+            out.key("command", written(&command.pieces, text, |expr| printed(expr, &self.lets)));
         }
     }
 
@@ -381,7 +396,7 @@ fn written(
     for piece in pieces {
         match piece {
             Piece::Text(text) => literal(text, &mut out),
-            Piece::Value(value) => braced(&expr(value), &mut out),
+            Piece::Value(value) | Piece::Quoted(value) => braced(&expr(value), &mut out),
             Piece::Splice(value) => braced(&format!("raw({})", expr(value)), &mut out),
         }
     }

@@ -303,6 +303,8 @@ const STATEMENTS: &str = r"
   for a field of the request's record, as `${field(1)}` does.
 * Durations cannot be bound, as databases have no such value: `${timeout / 1s}` is a number of
   seconds.
+* A `command` is a text of the shell instead: `${expression}` is one word of it, quoted where it
+  needs quotes, and stands outside of quotes and comments; `${raw(expression)}` may stand anywhere.
 ";
 
 const EXPRESSIONS: &str = r"

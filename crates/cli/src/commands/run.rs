@@ -6,6 +6,7 @@ use std::sync::Arc;
 use engine::Stop;
 use lab::{Done, Order};
 use record::{OpFormat, OpLogPlan, OpLogTold};
+use workload::{Job, Placeholders, Plan};
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::commands::answer;
@@ -22,6 +23,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
                         fills its tables";
         return Err(Complaint::new(sentence));
     }
+    if !args.allow_commands {
+        refuse_commands(&file.plan)?;
+    }
     let options = order::options(args, &file)?;
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
@@ -34,6 +38,19 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::Yes))?;
     conclude(done, args.answer)
+}
+
+/// A workload file may come from anybody: programs are run only for those who say that they may.
+fn refuse_commands(plan: &Plan) -> Result<(), Complaint> {
+    let command = |job: &Job| Some((job.name.clone(), job.command()?.text(Placeholders::Question)));
+    let commands: Vec<_> = plan.jobs.iter().filter_map(command).collect();
+    if commands.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> =
+        commands.iter().map(|(job, text)| format!("  [{job}]  {text}")).collect();
+    Err(Complaint::new(format!("the file wants to run these programs:\n{}", lines.join("\n")))
+        .help("if they may run, add --allow-commands"))
 }
 
 /// Prints the answer of a run that has ended, and what went wrong on the way.
@@ -63,6 +80,10 @@ fn op_log(path: &Path) -> OpLogPlan {
 }
 
 fn unreachable(reason: &str) -> Complaint {
+    if reason.starts_with("[target ") {
+        let sentence = format!("a target could not be reached: {reason}");
+        return Complaint::new(sentence).help("correct the `url` of that section of the file");
+    }
     Complaint::new(format!("the target could not be reached: {reason}")).help(
         "name one that is there, or an SQLite database that you may write to and whose folder \
          exists: `--url sqlite:FILE`",
@@ -85,6 +106,7 @@ fn command(args: &RunArgs) -> String {
             ("cpus", cpus),
             ("spin", flag(args.spin)),
             ("loaded", flag(args.loaded)),
+            ("allow-commands", flag(args.allow_commands)),
             ("virtual", flag(args.is_virtual)),
             ("strict", flag(args.answer.strict)),
         ],

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may, as tests do")]
 
+mod commands;
 mod complaints;
 mod disk;
 mod example;
@@ -18,4 +19,5 @@ mod secrets;
 mod signals;
 mod statements;
 mod support;
+mod targets;
 mod terminal;

@@ -39,14 +39,12 @@
 //! Connections to one file also share the locks of that file: they are part of what is measured.
 
 mod faults;
-mod mailbox;
 mod options;
 mod patience;
 mod place;
-mod processors;
 mod session;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod thread;
 
 use std::future::poll_fn;
@@ -60,8 +58,8 @@ use rusqlite::InterruptHandle;
 
 use self::options::Options;
 use self::place::Place;
-use self::processors::Processors;
 use self::thread::{Answer, Creation, Mail, Order};
+use crate::processors::Processors;
 use crate::{Connection, Driver, Duplicates, Error, Insert, StatementId, Table, Work};
 
 /// The driver of `sqlite:` targets.

@@ -15,7 +15,7 @@ use super::session::Session;
 use super::*;
 use crate::Step;
 
-fn real<T>(program: impl AsyncFnOnce(Rt) -> T) -> T {
+pub(crate) fn real<T>(program: impl AsyncFnOnce(Rt) -> T) -> T {
     run_real(&RtOptions::default(), |rt| program(rt)).unwrap()
 }
 
@@ -30,7 +30,7 @@ fn open_file(path: &Path, options: &str) -> Result<Sqlite, Error> {
 }
 
 /// A place for files, which goes with the driver that is returned.
-fn scratch() -> (Sqlite, PathBuf) {
+pub(crate) fn scratch() -> (Sqlite, PathBuf) {
     let driver = open("sqlite:").unwrap();
     let folder = driver.path().parent().unwrap().to_owned();
     (driver, folder)
@@ -50,7 +50,7 @@ fn work<const N: usize>(steps: [Step; N], values: &[Value]) -> Work {
 }
 
 /// Work that consists of texts, between `begin` and `commit` if there are several.
-fn texts(texts: &[&str]) -> Work {
+pub(crate) fn texts(texts: &[&str]) -> Work {
     let mut work = Work::default();
     for text in texts {
         let first = work.values.items().len() as u32;
@@ -220,7 +220,7 @@ fn no_thread_outlives_its_connection() {
 }
 
 /// The result of a thread that must end, and soon.
-pub(super) fn joined<T>(thread: JoinHandle<T>) -> T {
+pub(crate) fn joined<T>(thread: JoinHandle<T>) -> T {
     let patience = Monotonic.now() + Nanos::from_secs(30);
     while !thread.is_finished() {
         assert!(Monotonic.now() < patience, "the thread goes on and on");

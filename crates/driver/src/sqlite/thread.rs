@@ -7,10 +7,10 @@ use std::sync::Arc;
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
 use super::faults::fault_at_connect;
-use super::mailbox::Mailbox;
 use super::options::{Options, Setting, refusal};
 use super::patience;
 use super::session::{Session, pragma};
+use crate::mailbox::Mailbox;
 use crate::{Error, Table, Work};
 
 /// What a task and the thread of its connection share.

@@ -2,7 +2,7 @@
 
 use base::{Class, Endpoint, Nanos, Seed, Target};
 use driver::conformance::{Fixture, Keeper, Refused};
-use driver::{Simulated, Sqlite};
+use driver::{Either, Simulated, Sqlite};
 use sim::Config;
 
 /// A simulated server of which nobody has to wait for anybody.
@@ -144,5 +144,77 @@ impl Keeper for Lite {
 
     fn counts_waits(&self) -> bool {
         true
+    }
+}
+
+/// A database of one kind in a run that asks another kind too.
+pub(crate) enum OneOf {
+    Sim(Sim),
+    Lite(Lite),
+}
+
+impl OneOf {
+    fn ask<T>(&self, sim: impl FnOnce(&Sim) -> T, lite: impl FnOnce(&Lite) -> T) -> T {
+        match self {
+            OneOf::Sim(fixture) => sim(fixture),
+            OneOf::Lite(fixture) => lite(fixture),
+        }
+    }
+
+    fn lite(&self) -> &Lite {
+        match self {
+            OneOf::Lite(fixture) => fixture,
+            OneOf::Sim(_) => panic!("a simulated server keeps no data"),
+        }
+    }
+}
+
+impl Fixture for OneOf {
+    type Driver = Either<Simulated, Sqlite>;
+
+    fn driver(&self) -> Self::Driver {
+        self.ask(|sim| Either::Left(sim.driver()), |lite| Either::Right(lite.driver()))
+    }
+
+    fn returning(&self, rows: u32) -> String {
+        self.ask(|sim| sim.returning(rows), |lite| lite.returning(rows))
+    }
+
+    fn rejected(&self) -> Refused {
+        self.ask(Sim::rejected, Lite::rejected)
+    }
+
+    fn failing(&self) -> Refused {
+        self.ask(Sim::failing, Lite::failing)
+    }
+
+    fn endless(&self) -> String {
+        self.ask(Sim::endless, Lite::endless)
+    }
+
+    fn sever(&self) -> String {
+        self.ask(Sim::sever, Lite::sever)
+    }
+}
+
+impl Keeper for OneOf {
+    fn integer(&self) -> &'static str {
+        self.lite().integer()
+    }
+
+    fn real(&self) -> &'static str {
+        self.lite().real()
+    }
+
+    fn text(&self) -> &'static str {
+        self.lite().text()
+    }
+
+    fn impatient(&self) -> Self::Driver {
+        Either::Right(self.lite().impatient())
+    }
+
+    fn counts_waits(&self) -> bool {
+        self.lite().counts_waits()
     }
 }

@@ -64,6 +64,19 @@ mod sqlite_with_a_rollback_journal {
     conformance_keeper_cases!(passes in_real_time Lite::new("delete", PATIENT));
 }
 
+mod either_kind_simulated {
+    use super::*;
+    use crate::fixtures::{OneOf, Sim};
+    conformance_cases!(passes in_virtual_time OneOf::Sim(Sim::default()));
+}
+
+mod either_kind_sqlite {
+    use super::*;
+    use crate::fixtures::{Lite, OneOf, PATIENT};
+    conformance_cases!(passes in_real_time OneOf::Lite(Lite::new("wal", PATIENT)));
+    conformance_keeper_cases!(passes in_real_time OneOf::Lite(Lite::new("wal", PATIENT)));
+}
+
 mod planted_fault {
     use super::*;
     use crate::faulty::{Faulty, planted_for};

@@ -5,7 +5,7 @@ use driver::Simulated;
 use engine::{Honest, Reason, Stop};
 use record::{Balance, EventKind, Kind, Totals};
 use sim::Config;
-use workload::{OnError, OnOutage, OnQueueFull, Pacing, Plan, Retry, Schedule};
+use workload::{JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Plan, Retry, Schedule};
 
 use crate::support::{
     JOB, arrivals, constant, even, exponential, plan, poisson, queue, rate, run_on, simulate,
@@ -316,7 +316,7 @@ fn arrivals_may_wait_for_a_target_that_is_away() {
         // They waited for as long as the target was away, and that is wait.
         let oldest = totals.job(JOB).window.histograms.of(Kind::Wait).max();
         assert!(oldest >= secs(1).0, "{pacing:?} {oldest}");
-        assert!(!finished.measured.expect("it was measured").target_lost);
+        assert_eq!(finished.measured.expect("it was measured").lost, []);
         plan.jobs[0].on_outage = OnOutage::Fail;
         let (failed, _) = simulate(&plan, &away(4, 6));
         let errors = failed.job(JOB).window.counts.balance.errors();
@@ -332,7 +332,7 @@ fn arrivals_that_waited_in_vain_are_unsent() {
     let (totals, finished) = simulate(&plan, &away(8, 1_000));
     let balance = balance(&totals);
     assert!(balance.unsent() >= 190 && balance.errors() <= 4, "{balance:?}");
-    assert!(finished.measured.expect("it was measured").target_lost);
+    assert_eq!(finished.measured.expect("it was measured").lost, [JobTarget::Main]);
 }
 
 fn away(from_s: u64, to_s: u64) -> Config {
@@ -355,7 +355,7 @@ fn a_server_lost_for_a_while_is_data_and_not_a_crash() {
     assert!(began.len() == 1 && ended.len() == 1, "{began:?} {ended:?}");
     assert!(began[0] >= secs(5) && began[0] < Nanos::from_millis(5_100), "{began:?}");
     assert!(ended[0] >= secs(8) && ended[0] <= secs(9), "{ended:?}");
-    assert_eq!(finished.measured.map(|measured| measured.target_lost), Some(false));
+    assert_eq!(finished.measured.map(|measured| measured.lost), Some(vec![]));
     // While the target refuses, arrivals fail at once and do not pile up.
     let errors = totals.job(JOB).window.histograms.of(Kind::Error);
     assert!(errors.value_at_quantile(0.99) < Nanos::from_millis(60).0);
@@ -377,7 +377,7 @@ fn clients_of_a_closed_job_wait_for_the_server_to_come_back() {
 #[test]
 fn a_server_that_does_not_come_back_is_said_so() {
     let (totals, finished) = simulate(&plan(even(100), 0.0, 10.0, 4), &away(5, 60));
-    assert_eq!(finished.measured.map(|measured| measured.target_lost), Some(true));
+    assert_eq!(finished.measured.map(|measured| measured.lost), Some(vec![JobTarget::Main]));
     assert_eq!(balance(&totals).completed(), 499);
 }
 
@@ -513,7 +513,9 @@ fn fewer_connections_than_threads_are_refused() {
     let server = Simulated::new(constant(100_000, None), plan.seed);
     let outlet = |_| -> engine::LaneOutlet { unreachable!("nothing begins") };
     let (stop, listener) = (Stop::default(), std::sync::Arc::new(engine::Silence));
-    let error = engine::run(&plan, server, &virtually(4), outlet, &stop, listener).unwrap_err();
+    let error =
+        engine::run(&plan, engine::Drivers::only(server), &virtually(4), outlet, &stop, listener)
+            .unwrap_err();
     let expected = "each of the 4 threads needs a connection, and `max-connections` is 3";
     assert!(error.to_string().contains(expected), "{error}");
 }

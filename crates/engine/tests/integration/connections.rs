@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Class, Clock, Code, Dialect, Nanos, Stamp};
 use driver::{Driver, Error, Insert, Simulated};
-use engine::{Failed, Honest, LaneOutlet, Silence, Stop, run};
+use engine::{Drivers, Failed, Honest, LaneOutlet, Silence, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
 use sim::Config;
@@ -26,7 +26,8 @@ fn a_server_without_a_connection_for_each_thread_ends_the_run_before_it_begins()
     let memory = MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, listener) = (Stop::default(), Arc::new(Silence));
-    let failed = run(&plan, server, &virtually(4), outlet, &stop, listener).unwrap_err();
+    let failed =
+        run(&plan, Drivers::only(server), &virtually(4), outlet, &stop, listener).unwrap_err();
     let Failed::Unreachable(error) = failed else { panic!("{failed}") };
     let expected = "no connection is left for [read] on one of 4 threads";
     assert!(error.to_string().contains(expected), "{error}");
@@ -132,7 +133,7 @@ fn a_target_that_one_thread_lost_is_lost_unless_another_is_answered() {
             let server = Simulated::new(config, plan.seed);
             let no_stop = Stop::default();
             let (_, finished) = run_on::<_, Honest>(&plan, server, &virtually(threads), &no_stop);
-            finished.measured.expect("it was measured").target_lost
+            !finished.measured.expect("it was measured").lost.is_empty()
         };
         for threads in [1, 2, 3] {
             assert!(lost(threads, 100), "{job} on {threads} threads");
@@ -153,7 +154,8 @@ fn a_load_goes_on_with_the_writers_that_have_a_connection() {
         let memory = MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &[1]));
         let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
         let (stop, listener) = (Stop::default(), Arc::new(Silence));
-        run(&plan, server, &virtually(1), outlet, &stop, listener).map(|finished| finished.loaded)
+        run(&plan, Drivers::only(server), &virtually(1), outlet, &stop, listener)
+            .map(|finished| finished.loaded)
     };
     let tables = loaded(2).unwrap();
     assert_eq!((tables[0].rows, tables[0].took), (3_000, Nanos::from_millis(3_003)));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use base::{Nanos, Stamp};
 use driver::Simulated;
-use engine::{LaneOutlet, Rules, Silence, Stop, run};
+use engine::{Drivers, LaneOutlet, Rules, Silence, Stop, run};
 use record::{
     Delivery, Dispatch, Effort, Histograms, Interval, Kind, Life, Outcome, Outlet, Request,
     Returned, Sample, Tally,
@@ -200,7 +200,7 @@ fn stalled(service_us: u64) -> ByInterval {
     let plan = stall_plan();
     let server = Simulated::new(stall_config(service_us), plan.seed);
     let outlet = |_| Box::new(intervals.clone()) as LaneOutlet;
-    run(&plan, server, &virtually(1), outlet, &Stop::default(), Arc::new(Silence))
+    run(&plan, Drivers::only(server), &virtually(1), outlet, &Stop::default(), Arc::new(Silence))
         .expect("a simulated run does not fail");
     intervals
 }

@@ -8,6 +8,7 @@
 //! * `recursion`: how far such replications should scatter.
 //! * `real`: the oracles in real time, beside their twins in virtual time.
 //! * `stall`: what coordinated omission hides: stalls, backlogs, timeouts.
+//! * `targets`: jobs that ask different servers.
 //! * `faults`: each dishonest rule turns an oracle red.
 
 mod accounting;
@@ -20,3 +21,4 @@ mod real;
 mod recursion;
 mod stall;
 mod support;
+mod targets;

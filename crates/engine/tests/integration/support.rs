@@ -1,15 +1,18 @@
 //! Plans and runs for tests.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{Nanos, Rate, Seed, Span, WallTime};
 use driver::{Driver, Simulated};
-use engine::{Finished, Honest, LaneOutlet, Options, Rules, Silence, Stop, run_by};
+use engine::{Drivers, Finished, Honest, LaneOutlet, Options, Rules, Silence, Stop, run_by};
 use hdrhistogram::Histogram;
 use record::{Grid, JobIndex, Kind, MemoryOutlet, Totals};
 use sim::closed_form::ClosedForm;
 use sim::{Config, Service};
-use workload::{Job, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Schedule, Statement};
+use workload::{
+    Job, JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Schedule, Statement,
+};
 
 pub(crate) const JOB: JobIndex = JobIndex(0);
 
@@ -19,6 +22,7 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         Statement { pieces: vec![Piece::Text("select 1".to_owned())], span: Span::default() };
     let job = Job {
         name: "read".to_owned(),
+        target: JobTarget::Main,
         pacing,
         start: Nanos::ZERO,
         stop: None,
@@ -42,6 +46,7 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
     };
     Plan {
         target: None,
+        targets: Vec::new(),
         duration: Some(Nanos::from_secs_f64(duration_s)),
         warmup: Nanos::from_secs_f64(warmup_s),
         seed: Seed(seed),
@@ -94,7 +99,7 @@ pub(crate) fn virtually(threads: u16) -> Options {
         is_virtual: true,
         loaded: false,
         started: WallTime::EPOCH,
-        folder: std::path::PathBuf::new(),
+        folder: PathBuf::new(),
     }
 }
 
@@ -109,9 +114,19 @@ pub(crate) fn simulate_by<R: Rules>(plan: &Plan, config: &Config) -> (Totals, Fi
     run_on::<_, R>(plan, server, &virtually(1), &Stop::default())
 }
 
+/// Runs a plan against its main target.
 pub(crate) fn run_on<D: Driver, R: Rules>(
     plan: &Plan,
     driver: D,
+    options: &Options,
+    stop: &Stop,
+) -> (Totals, Finished) {
+    run_on_all::<D, R>(plan, Drivers::only(driver), options, stop)
+}
+
+pub(crate) fn run_on_all<D: Driver, R: Rules>(
+    plan: &Plan,
+    drivers: Drivers<D>,
     options: &Options,
     stop: &Stop,
 ) -> (Totals, Finished) {
@@ -119,7 +134,7 @@ pub(crate) fn run_on<D: Driver, R: Rules>(
     let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
     let memory = MemoryOutlet::new(Totals::new(grid, &statements));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
-    let finished = run_by::<D, R>(plan, driver, options, outlet, stop, Arc::new(Silence))
+    let finished = run_by::<D, R>(plan, drivers, options, outlet, stop, Arc::new(Silence))
         .expect("a simulated run does not fail");
     let totals = memory.totals().clone();
     (totals, finished)

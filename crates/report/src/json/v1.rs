@@ -12,9 +12,9 @@ use analyze::{
 use base::{Class, Code};
 use record::OpLogTold;
 use serde::Serialize;
-use workload::Metric;
+use workload::{Metric, NamedTarget, Placeholders, Plan};
 
-use crate::view::{About, View, client_cpu};
+use crate::view::{View, client_cpu};
 
 /// The name of this version of the contract.
 const SCHEMA: &str = "assay.summary/1";
@@ -61,6 +61,8 @@ struct Window {
 #[derive(Serialize)]
 struct Job {
     name: String,
+    target: Option<String>,
+    command: Option<String>,
     model: &'static str,
     arrival: Option<&'static str>,
     offered_per_s: Option<f64>,
@@ -184,6 +186,7 @@ struct Client {
 #[derive(Serialize)]
 struct Run {
     target: String,
+    targets: Vec<TargetOf>,
     workload: String,
     command: String,
     version: String,
@@ -204,10 +207,19 @@ struct OpLog {
     failure: Option<String>,
 }
 
+/// A target with a name.
+#[derive(Serialize)]
+struct TargetOf {
+    name: String,
+    url: String,
+}
+
 impl Document {
     pub(super) fn of(view: &View) -> Document {
         let summary = &view.summary;
         let window = summary.window;
+        let plan = &view.evidence.plan;
+        let job = |(job, planned)| Job::of(job, plan, planned);
         Document {
             schema: SCHEMA,
             file: view.about.file(),
@@ -217,11 +229,11 @@ impl Document {
                 start_s: window.start_s,
                 end_s: window.end_s,
             },
-            jobs: summary.jobs.iter().map(Job::of).collect(),
+            jobs: summary.jobs.iter().zip(&plan.jobs).map(job).collect(),
             loads: summary.loads.iter().map(Load::of).collect(),
             limiter: LimiterOf::of(&summary.limiter),
             client: summary.client.map(Client::of),
-            run: Run::of(&view.about),
+            run: Run::of(view),
         }
     }
 }
@@ -247,7 +259,7 @@ impl CheckOf {
 }
 
 impl Job {
-    fn of(job: &JobSummary) -> Job {
+    fn of(job: &JobSummary, plan: &Plan, planned: &workload::Job) -> Job {
         let counts = &job.counts;
         let balance = &counts.balance;
         let unless_withheld = |times| match job.exceeds_capacity {
@@ -256,6 +268,8 @@ impl Job {
         };
         Job {
             name: job.name.clone(),
+            target: plan.name_of(planned.target).map(str::to_owned),
+            command: planned.command().map(|command| command.text(Placeholders::Question)),
             model: job.model,
             arrival: job.arrival,
             offered_per_s: job.offered_per_s.and_then(finite),
@@ -415,10 +429,17 @@ impl Client {
 }
 
 impl Run {
-    fn of(about: &About) -> Run {
+    fn of(view: &View) -> Run {
+        let about = &view.about;
+        let targets = view.evidence.plan.named_targets();
+        let target = |named: &NamedTarget| TargetOf {
+            name: named.name.clone(),
+            url: named.target.to_string(),
+        };
         let because = about.ended.as_ref().map(|end| end.text.as_str());
         Run {
             target: about.target.clone(),
+            targets: targets.map(target).collect(),
             workload: about.workload.clone(),
             command: about.command.clone(),
             version: about.version.clone(),

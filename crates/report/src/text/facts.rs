@@ -20,14 +20,15 @@ pub(super) fn write_what_was_run(page: &mut Page, view: &View) {
     let about = &view.about;
     page.gap();
     let workload = format!("{}, seed {}", about.workload, about.seed.0);
-    page.lines(
-        0,
-        &[
-            Line::new("workload", workload),
-            Line::new("target", about.target_in_words()),
-            Line::new("measured", measured(view)),
-        ],
-    );
+    let mut lines = vec![Line::new("workload", workload)];
+    if !about.target.is_empty() {
+        lines.push(Line::new("target", about.target_in_words()));
+    }
+    for named in view.evidence.plan.named_targets() {
+        lines.push(Line::new(format!("target {}", named.name), named.target.in_words()));
+    }
+    lines.push(Line::new("measured", measured(view)));
+    page.lines(0, &lines);
 }
 
 fn measured(view: &View) -> String {
@@ -130,7 +131,7 @@ fn generator(view: &View) -> Option<String> {
     if let Some(us) = client.us_per_query {
         text.push_str(&format!(", {} per completed request", time(us * 1e3)));
     }
-    if view.about.has_database_inside() {
+    if view.has_database_inside() {
         text.push_str(", the database's own included");
     }
     Some(format!("{text}; {memory}"))

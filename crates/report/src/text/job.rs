@@ -4,7 +4,7 @@ use analyze::{Distribution, JobSummary, Probe, Quantile};
 use base::units::grouped;
 use record::Kind;
 use workload::shape::Recorded;
-use workload::{Arrival, Job, Pacing, Schedule};
+use workload::{Arrival, Job, JobTarget, Pacing, Plan, Schedule};
 
 use crate::number::{NONE, bytes, count, percent, rate, span, time};
 use crate::number::{significant, trimmed};
@@ -30,9 +30,12 @@ const CLOSED: &str =
 /// Writes the job at `place`.
 pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     let job = &view.summary.jobs[place];
-    let Job { pacing, transaction: is_transaction, .. } = &view.evidence.plan.jobs[place];
+    let plan = &view.evidence.plan;
+    let Job { pacing, transaction: is_transaction, target, .. } = &plan.jobs[place];
     page.gap();
-    page.sentence(Tone::Strong, &format!("[{}]", job.name), &format!("  {}", model(job, pacing)));
+    let asks = asks(plan, *target);
+    let model = format!("  {}{asks}", model(job, pacing));
+    page.sentence(Tone::Strong, &format!("[{}]", job.name), &model);
     page.lines(2, &accounts(job));
     write_times(page, job, place == 0);
     if let (Pacing::Closed { .. }, 1..) = (pacing, job.response.count) {
@@ -48,6 +51,15 @@ pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     }
     write_probes(page, view, place);
     write_shape(page, view, place);
+}
+
+/// Whom a job asks, if that is not the main target.
+fn asks(plan: &Plan, target: JobTarget) -> String {
+    match (target, plan.name_of(target)) {
+        (JobTarget::Main | JobTarget::Named(_), None) => String::new(),
+        (JobTarget::Main | JobTarget::Named(_), Some(name)) => format!("; asks [target {name}]"),
+        (JobTarget::Programs, _) => "; runs a program".to_owned(),
+    }
 }
 
 /// The model of a job and what belongs to it, in words.

@@ -38,6 +38,11 @@ impl<'f> Fields<'f> {
         self.found.retain(|(_, other)| !std::ptr::eq(*other, entry));
     }
 
+    /// The names of the keys that are set, as the table of keys has them, with their lines.
+    pub(super) fn names(&self) -> impl Iterator<Item = (&'static str, &'f Entry<'f>)> {
+        self.found.iter().map(|(key, entry)| (key.name, *entry))
+    }
+
     /// Every line that sets this key.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &'f Entry<'f>> {
         let named = move |(key, entry): &(&'static Key, &'f Entry<'f>)| {

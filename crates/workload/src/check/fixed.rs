@@ -33,7 +33,7 @@ impl<'f> Checker<'f> {
 fn fixed(pieces: Vec<Piece>, span: Span) -> FixedStatement {
     let text = pieces.into_iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text),
-        Piece::Value(_) | Piece::Splice(_) => None,
+        Piece::Value(_) | Piece::Quoted(_) | Piece::Splice(_) => None,
     });
     FixedStatement { text: text.collect(), span }
 }

@@ -5,6 +5,7 @@ use base::{Code, Diagnostic, Nanos, Seed, Target};
 use super::Checker;
 use super::fields::Fields;
 use crate::keys::Owner;
+use crate::read::Entry;
 use crate::wording::{self, quoted};
 
 /// How many connections a run may open.
@@ -106,24 +107,27 @@ impl<'f> Checker<'f> {
 
     fn target(&mut self, fields: &Fields<'f>) -> Option<Target> {
         let overriding = self.overrides.target.clone();
-        let written = fields.one("url").and_then(|entry| {
-            let resolved = self.resolved(entry)?;
-            let url = resolved.excerpt();
-            match Target::parse(url.text()) {
-                Ok(target) => Some(target),
-                Err(error) => {
-                    let line = self.file.line_number(url.span().unwrap_or_default().start);
-                    let secret = url.text().contains('@');
-                    self.sink.error(|| match secret {
-                        // The line may hold a password, and a diagnostic with a place shows it.
-                        true => wording::error(None, format!("`url` in line {line}: {error}")),
-                        false => url.error(error.to_string()),
-                    });
-                    None
-                }
-            }
-        });
+        let written = fields.one("url").and_then(|entry| self.url(entry));
         overriding.or(written)
+    }
+
+    /// What a `url` names.
+    pub(super) fn url(&mut self, entry: &'f Entry<'f>) -> Option<Target> {
+        let resolved = self.resolved(entry)?;
+        let url = resolved.excerpt();
+        match Target::parse(url.text()) {
+            Ok(target) => Some(target),
+            Err(error) => {
+                let line = self.file.line_number(url.span().unwrap_or_default().start);
+                let secret = url.text().contains('@');
+                self.sink.error(|| match secret {
+                    // The line may hold a password, and a diagnostic with a place shows it.
+                    true => wording::error(None, format!("`url` in line {line}: {error}")),
+                    false => url.error(error.to_string()),
+                });
+                None
+            }
+        }
     }
 }
 

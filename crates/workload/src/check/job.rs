@@ -15,9 +15,34 @@ use crate::generate::{
     Family, LONGEST_ESCAPE, LONGEST_POINT, LONGEST_POLYGON, LONGEST_TEXT, UUID_LENGTH,
 };
 use crate::keys::Owner;
-use crate::plan::{Flow, Job, OnError, OnOutage, Pacing, Piece, Rows, Schedule, Statement};
+use crate::plan::{
+    Flow, Job, JobTarget, OnError, OnOutage, Pacing, Piece, Rows, Schedule, Statement,
+};
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::quoted;
+
+/// Keys of a job that runs a program: when it is run, with which values, and how it is judged.
+const BESIDE_COMMANDS: &[&str] = &[
+    "command",
+    "let",
+    "rate",
+    "arrival",
+    "every",
+    "concurrency",
+    "think",
+    "batch-size",
+    "queue-limit",
+    "on-queue-full",
+    "outage",
+    "count",
+    "start",
+    "stop",
+    "timeout",
+    "retry",
+    "error",
+    "on-error",
+    "slo",
+];
 
 /// More bytes than any number takes when it is written out.
 const LONGEST_NUMBER: u64 = 400;
@@ -34,7 +59,7 @@ pub(super) enum Role<'m> {
     /// A job of its own.
     Alone,
     /// A part of a mix, which is the job at this place of the plan.
-    Part { of: usize, mix: &'m Section<'m> },
+    Part { of: usize, mix: &'m Section<'m>, target: JobTarget },
 }
 
 /// The statement of a job that replays a log: the whole line.
@@ -48,6 +73,19 @@ fn replayed(log: &Entry<'_>) -> Statement {
 impl<'f> Checker<'f> {
     /// The job of a section, or a part of a mix.
     pub(super) fn job(&mut self, section: &'f Section<'f>, global: &Global, role: Role<'_>) -> Job {
+        let main = self.dialect;
+        let asking = match role {
+            Role::Alone => section,
+            Role::Part { mix, .. } => mix,
+        };
+        self.dialect = self.dialect_of(asking);
+        let job = self.job_of_dialect(section, global, role);
+        self.dialect = main;
+        job
+    }
+
+    /// The same, in the dialect of the target that it asks.
+    fn job_of_dialect(&mut self, section: &'f Section<'f>, global: &Global, role: Role<'_>) -> Job {
         let whereabouts = format!("in job {}", bracketed(&section.name));
         let mut fields = self.fields(&section.entries, Owner::Job, &whereabouts);
         self.has_records = fields.one("query-args-file").is_some();
@@ -57,13 +95,14 @@ impl<'f> Checker<'f> {
         let post = Post { job: &section.name, clients: crew.clients() };
         let lets = self.lets(&fields, post, &mut variables);
         let flow = self.flow(&fields, post, &variables);
-        let statements = self.what(&fields, section, post, &variables);
+        let (target, statements) = self.what(&fields, section, post, &variables);
         let feed = self.feed(&fields, &flow, &statements);
         let own = self.codes(&fields).into_iter();
         let mut accepted = global.accepted.clone();
         accepted.extend(own.filter(|code| !global.accepted.contains(code)));
         let mut job = Job {
             name: section.name.clone(),
+            target,
             pacing: match role {
                 Role::Alone => self.pacing(&fields, post, &variables, crew),
                 Role::Part { of, .. } => Pacing::Part { of, section: section.name.clone() },
@@ -114,21 +153,31 @@ impl<'f> Checker<'f> {
                 self.total_load(job, fields);
                 self.first_arrival(job, fields, global.duration);
             }
-            Role::Part { mix, .. } => {
+            Role::Part { mix, target, .. } => {
                 self.no_pacing_of_a_part(section, mix);
+                job.target = target;
                 job.name = format!("{}/{}", mix.name, section.name);
             }
         }
     }
 
-    /// What the requests of a section send.
+    /// Whom the requests of a section ask, and what.
     fn what(
         &mut self,
         fields: &Fields<'f>,
         section: &'f Section<'f>,
         post: Post<'_>,
         variables: &Variables,
-    ) -> Vec<Statement> {
+    ) -> (JobTarget, Vec<Statement>) {
+        if let Some(entry) = fields.one("command") {
+            self.only_a_command(fields);
+            let command = Statement {
+                pieces: self.statement(entry.value(), Binding::Shell { post, variables }),
+                span: entry.value().span().unwrap_or_default(),
+            };
+            return (JobTarget::Programs, vec![command]);
+        }
+        let target = self.asked(fields);
         if let Some(log) = fields.one("query-log-file") {
             for (key, entry) in fields.any(&["query", "query-file", "let", "transaction"]) {
                 self.sink.error(|| {
@@ -138,7 +187,7 @@ impl<'f> Checker<'f> {
                         .help("the log has the statements: leave out one of the two")
                 });
             }
-            return vec![replayed(log)];
+            return (target, vec![replayed(log)]);
         }
         let statements = self.statements(fields, post, variables);
         if fields.one("mix").is_some() {
@@ -146,7 +195,7 @@ impl<'f> Checker<'f> {
         } else if statements.is_empty() {
             self.no_statement(section);
         }
-        statements
+        (target, statements)
     }
 
     /// How the statements of a request follow each other.
@@ -179,6 +228,21 @@ impl<'f> Checker<'f> {
         }
         let choices = [OnOutage::Fail, OnOutage::Wait];
         self.choice(fields, Owner::Job, "outage", choices).unwrap_or(OnOutage::Fail)
+    }
+
+    /// Complains about keys that mean nothing beside a command.
+    fn only_a_command(&mut self, fields: &Fields<'f>) {
+        for (name, entry) in fields.names().filter(|(name, _)| !BESIDE_COMMANDS.contains(name)) {
+            let why = match name {
+                "query" => "a job sends statements or runs a program: make two jobs of it",
+                "target" => "a program is run here and asks no target of assay's: remove the key",
+                _ => "it is about statements, and the job runs a program: remove the key",
+            };
+            self.sink.error(|| {
+                let message = format!("{} makes no sense beside `command`", quoted(name));
+                entry.key().error(message).help(why)
+            });
+        }
     }
 
     fn statements(
@@ -330,10 +394,13 @@ impl<'f> Checker<'f> {
                 }
                 // A spliced text is made once and copied into the statement.
                 Piece::Splice(expr) => LONGEST_NUMBER + 2 * expr.0.longest(&lets),
+                // Quotes may make four characters of one.
+                Piece::Quoted(expr) => LONGEST_NUMBER + 5 * expr.0.longest(&lets),
             })
             .chain(lets.iter().copied())
             .collect();
-        self.within_request_size(lengths.into_iter(), fields.one("query"), "a request");
+        let entry = fields.one("query").or(fields.one("command"));
+        self.within_request_size(lengths.into_iter(), entry, "a request");
     }
 }
 

@@ -109,7 +109,7 @@ impl<'f> Checker<'f> {
             .map_err(Into::into)
             .and_then(|ast| compile(&ast, source, self.row_scope(section, &place)))
             .and_then(|compiled| self.counted(compiled, source))
-            .and_then(|compiled| bindable(compiled, source));
+            .and_then(|compiled| bindable(compiled, source, "value of a database"));
         match compiled {
             Ok(compiled) => Some(Expr(compiled.into_node())),
             Err(refused) => {
@@ -130,19 +130,20 @@ fn has_points(section: &Section<'_>) -> bool {
     expressions.into_iter().any(|(ast, source)| ast.calls(source.text(), "point"))
 }
 
-/// A value that a database has a type for.
+/// A value that can be sent to where it goes; `takes` says what is taken there.
 ///
 /// # Errors
 /// A duration.
 pub(super) fn bindable(
     compiled: Compiled,
     source: Excerpt<'_>,
+    takes: &str,
 ) -> Result<Compiled, crate::expr::Refused> {
     if compiled.kind() != Type::Duration {
         return Ok(compiled);
     }
     let text = source.text();
-    let message = format!("{} is a duration, which is no value of a database", quoted(text));
+    let message = format!("{} is a duration, which is no {takes}", quoted(text));
     let inner = if text.contains(' ') { format!("({text})") } else { text.to_owned() };
     let help = format!("divide it by a unit: `{inner} / 1s` is a number of seconds");
     Err(source.error(message).help(help).into())

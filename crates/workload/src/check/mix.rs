@@ -101,8 +101,17 @@ impl<'f> Checker<'f> {
 
     /// Complains about keys that a section can have only if it runs on its own.
     pub(super) fn no_pacing_of_a_part(&mut self, section: &'f Section<'f>, mix: &Section<'_>) {
-        const OF_THE_MIX: &[&str] =
-            &["arrival", "batch-size", "queue-limit", "on-queue-full", "count", "start", "stop"];
+        const OF_THE_MIX: &[&str] = &[
+            "arrival",
+            "batch-size",
+            "queue-limit",
+            "on-queue-full",
+            "outage",
+            "count",
+            "start",
+            "stop",
+            "target",
+        ];
         if has_pacing(section) {
             return;
         }
@@ -194,6 +203,11 @@ fn portion<'f>(
     };
     if section.name == mix.name {
         return Err(Box::new(name.error("the mix names itself").help("name other sections")));
+    }
+    if section.entries.iter().any(|entry| entry.key().text() == "command") {
+        let message = format!("{} runs a program", bracketed(&section.name));
+        let error = name.error(message).help("a mix names sections that send statements");
+        return Err(Box::new(error));
     }
     if mix_of(section).is_some() {
         let message = format!("{} is a mix itself", bracketed(&section.name));

@@ -23,7 +23,9 @@ mod params;
 mod scan;
 mod section;
 mod shape;
+mod shell;
 mod statement;
+mod target;
 mod trace;
 mod unset;
 mod value;
@@ -36,7 +38,7 @@ use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
-use crate::plan::{Arrival, Plan, Portion};
+use crate::plan::{Arrival, NamedTarget, Plan, Portion};
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
 use crate::wording;
@@ -92,6 +94,7 @@ fn check_as_given(
         has_records: false,
         params: BTreeMap::new(),
         seed: Seed::default(),
+        targets: Vec::new(),
         parts: 0,
         offered_per_s: 0.0,
         results_files: Vec::new(),
@@ -117,6 +120,8 @@ struct Checker<'f> {
     /// The parameters; `None` for one that has already been complained about.
     params: BTreeMap<String, Option<Constant>>,
     seed: Seed,
+    /// The targets that jobs can name.
+    targets: Vec<NamedTarget>,
     /// How many parts the expressions of the plan have so far.
     parts: usize,
     /// The most requests per second of the jobs so far.
@@ -154,6 +159,7 @@ impl<'f> Checker<'f> {
         self.points = self.points(&sections);
         let mut plan = Plan {
             target: global.target.clone(),
+            targets: Vec::new(),
             duration: global.duration,
             warmup: global.warmup,
             seed: self.seed,
@@ -167,6 +173,7 @@ impl<'f> Checker<'f> {
             jobs: Vec::new(),
             teardown: Vec::new(),
         };
+        self.targets(&sections);
         for (kind, section) in &sections {
             match kind {
                 Kind::Setup => plan.setup = self.fixed(section),
@@ -179,20 +186,23 @@ impl<'f> Checker<'f> {
                     plan.jobs.push(job);
                     for part in mixes.parts(section) {
                         let weight = part.weight;
-                        let mixed = Role::Part { of: place, mix: section };
+                        let target = plan.jobs[place].target;
+                        let mixed = Role::Part { of: place, mix: section, target };
                         let job = self.job(part.section, &global, mixed);
                         let portion = Portion { job: plan.jobs.len(), weight };
                         plan.jobs[place].mix.push(portion);
                         plan.jobs.push(job);
                     }
                 }
-                Kind::Params | Kind::Threshold | Kind::Silent => {}
+                Kind::Params | Kind::Threshold | Kind::Target(_) | Kind::Silent => {}
             }
         }
         for (_, section) in sections.iter().filter(|(kind, _)| *kind == Kind::Threshold) {
             self.thresholds(section, &mut plan.jobs);
         }
+        plan.targets = std::mem::take(&mut self.targets);
         self.something_to_do(&plan);
+        self.unasked(&plan);
         plan
     }
 

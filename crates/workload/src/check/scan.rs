@@ -14,7 +14,7 @@ use crate::expr::{Ast, AstKind, Constant, parse_braced};
 use crate::read::Excerpt;
 
 /// How many `${…}` a statement may have: protocols count the values of a statement in 16 bits.
-const MOST_VALUES: usize = 65_535;
+pub(super) const MOST_VALUES: usize = 65_535;
 
 /// A part of a statement.
 #[derive(Debug)]
@@ -77,9 +77,9 @@ pub(super) struct Reading {
 /// Whether a statement that was put together still is one, and could stand in a file: it has no
 /// `;`, no open literal, no control character but line ends, no `\` at its end, and this many
 /// `${…}`, those with values outside literals.
-pub(super) fn is_sound(text: &str, values: usize, dialect: Dialect) -> bool {
+pub(super) fn is_sound(text: &str, values: usize, scan: impl Fn(Excerpt<'_>) -> Scan) -> bool {
     let passage = crate::read::Passage::outside(text);
-    let scan = scan(passage.excerpt(), Reading { dialect, placeholders: false });
+    let scan = scan(passage.excerpt());
     let misplaced = |fragment: &Fragment| match fragment {
         Fragment::Text(_) | Fragment::Dollar | Fragment::Placeholder(..) => false,
         Fragment::Braced { range, within, .. } => {

@@ -22,6 +22,8 @@ pub(super) enum Kind<'f> {
     Load(&'f str),
     /// `[threshold]`
     Threshold,
+    /// `[target NAME]`
+    Target(&'f str),
     /// Any other section: something to run.
     Job,
     /// Ignored, or already complained about.
@@ -32,7 +34,7 @@ pub(super) enum Kind<'f> {
 const MAKES_A_JOB: &[&str] = &["query", "query-file", "query-log-file", "script", "mix", "command"];
 
 /// Section names with a meaning, for did-you-mean.
-const RESERVED: &[&str] = &["setup", "teardown", "params", "load", "threshold"];
+const RESERVED: &[&str] = &["setup", "teardown", "params", "load", "threshold", "target"];
 
 impl<'f> Checker<'f> {
     /// The sections with their kinds, in order; of those with one name the first.
@@ -87,6 +89,9 @@ impl<'f> Checker<'f> {
     fn kind_without_query(&mut self, section: &Section<'f>, name: &'f str) -> Kind<'f> {
         if let Some(table) = name.strip_prefix("load").filter(|rest| !starts_with_letter(rest)) {
             return self.load_of(section, table.trim());
+        }
+        if let Some(name) = name.strip_prefix("target").filter(|rest| !starts_with_letter(rest)) {
+            return self.target_of(section, name.trim());
         }
         self.sink.error(|| no_job(section, name));
         Kind::Silent
@@ -195,6 +200,7 @@ fn no_job(section: &Section<'_>, name: &str) -> Diagnostic {
     let word = name.split_whitespace().next().unwrap_or_default();
     match nearest(word, RESERVED.iter().copied()) {
         Some("load") => error.help("did you mean `[load TABLE]`?"),
+        Some("target") => error.help("did you mean `[target NAME]`?"),
         Some(near) => error.help(format!("did you mean `[{near}]`?")),
         None => error.help("give it a statement: `query = select …`"),
     }

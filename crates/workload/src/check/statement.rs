@@ -4,11 +4,12 @@ use base::Diagnostic;
 
 use super::load::bindable;
 use super::scan::{Fragment, Reading, Scan, Within, is_sound, scan};
-use super::{Checker, Post};
+use super::{Checker, Post, shell};
 use crate::expr::{
     Argument, Ast, AstKind, Compiled, Constant, Expr, Refused, Scope, Type, Variables, compile,
     parse_braced,
 };
+use crate::generate::quote_for_shell;
 use crate::plan::Piece;
 use crate::print;
 use crate::read::{Excerpt, Passage};
@@ -26,8 +27,25 @@ pub(super) enum Binding<'b> {
         /// The number of the statement, from 1.
         number: usize,
     },
+    /// As words of a command.
+    Shell {
+        /// The job.
+        post: Post<'b>,
+        /// Its variables.
+        variables: &'b Variables,
+    },
     /// Written into the text, as they are constants; `what` they are part of, in words.
     Written(&'b str),
+}
+
+impl Binding<'_> {
+    /// What a value must be, in a sentence.
+    fn takes(self) -> &'static str {
+        match self {
+            Binding::Bound { .. } | Binding::Written(_) => "value of a database",
+            Binding::Shell { .. } => "word of a command",
+        }
+    }
 }
 
 /// Words behind which the name of something stands, which cannot be a value.
@@ -75,9 +93,19 @@ impl Assembly {
 }
 
 impl<'f> Checker<'f> {
+    /// Takes a statement or a command apart.
+    fn scan(&self, source: Excerpt<'_>, binding: Binding<'_>, placeholders: bool) -> Scan {
+        match binding {
+            Binding::Shell { .. } => shell::scan(source),
+            Binding::Bound { .. } | Binding::Written(_) => {
+                scan(source, Reading { dialect: self.dialect, placeholders })
+            }
+        }
+    }
+
     /// The pieces of a statement; after a complaint, those that could be made.
     pub(super) fn statement(&mut self, source: Excerpt<'_>, binding: Binding<'_>) -> Vec<Piece> {
-        let scan = scan(source, Reading { dialect: self.dialect, placeholders: self.has_records });
+        let scan = self.scan(source, binding, self.has_records);
         self.scan_problems(source, &scan);
         let mut assembly = Assembly { pieces: Vec::new(), values: 0, spliced: false };
         for fragment in scan.fragments {
@@ -89,7 +117,7 @@ impl<'f> Checker<'f> {
                     added.unwrap_or_else(|()| assembly.text(&source.text()[range]));
                 }
                 Fragment::Braced { range, content, within } => {
-                    let place = Braced { source, all: source.part(range), within };
+                    let place = Braced { source, all: source.part(range), within, binding };
                     let added = content
                         .map_err(Refused::from)
                         .and_then(|ast| self.add(&mut assembly, place, &ast, binding));
@@ -101,7 +129,7 @@ impl<'f> Checker<'f> {
             }
         }
         trim(&mut assembly.pieces);
-        self.whole_problems(source, &assembly);
+        self.whole_problems(source, &assembly, binding);
         assembly.pieces
     }
 
@@ -109,7 +137,7 @@ impl<'f> Checker<'f> {
     fn add(
         &mut self,
         assembly: &mut Assembly,
-        place: Braced<'_>,
+        place: Braced<'_, '_>,
         ast: &Ast,
         binding: Binding<'_>,
     ) -> Result<(), Refused> {
@@ -118,18 +146,21 @@ impl<'f> Checker<'f> {
             Binding::Bound { number, .. } => {
                 format!("query {number} value {}", assembly.values + 1)
             }
+            Binding::Shell { .. } => format!("command value {}", assembly.values + 1),
             Binding::Written(_) => String::new(),
         };
         let scope = self.statement_scope(binding, &ordinal);
         let Some(argument) = raw else {
             place.outside_literals()?;
             let compiled = compile(ast, place.source, scope)?;
-            let compiled = self.counted(bindable(compiled, place.content(ast))?, place.all)?;
+            let compiled =
+                self.counted(bindable(compiled, place.content(ast), binding.takes())?, place.all)?;
             self.warn_of_name(assembly, place, &compiled);
             return add_value(assembly, compiled, binding);
         };
         let compiled = compile(argument, place.source, scope)?;
-        let compiled = self.counted(bindable(compiled, place.content(argument))?, place.all)?;
+        let compiled =
+            self.counted(bindable(compiled, place.content(argument), binding.takes())?, place.all)?;
         match compiled {
             Compiled::Constant(constant) => assembly.constant(&constant.bare()),
             Compiled::Dynamic(node, _) => assembly.value(Piece::Splice(Expr(node))),
@@ -148,7 +179,7 @@ impl<'f> Checker<'f> {
         let passage = Passage::outside(&text);
         let source = passage.excerpt();
         let (ast, _) = parse_braced(source, 2);
-        let place = Braced { source, all: source, within: Within::Open };
+        let place = Braced { source, all: source, within: Within::Open, binding };
         let added = ast.map_err(Refused::from);
         let added = added.and_then(|ast| self.add(assembly, place, &ast, binding));
         added.map_err(|refused| self.refuse(refused))
@@ -156,13 +187,15 @@ impl<'f> Checker<'f> {
 
     fn statement_scope<'s>(&'s self, binding: Binding<'s>, ordinal: &'s str) -> Scope<'s> {
         match binding {
-            Binding::Bound { post, variables, .. } => self.request_scope(variables, post, ordinal),
+            Binding::Bound { post, variables, .. } | Binding::Shell { post, variables } => {
+                self.request_scope(variables, post, ordinal)
+            }
             Binding::Written(what) => self.fixed_scope(what),
         }
     }
 
     /// Warns of `insert into ${table}`: a value is no name.
-    fn warn_of_name(&mut self, assembly: &Assembly, place: Braced<'_>, compiled: &Compiled) {
+    fn warn_of_name(&mut self, assembly: &Assembly, place: Braced<'_, '_>, compiled: &Compiled) {
         let Some(word) = assembly.word_before().filter(|_| compiled.kind() == Type::Text) else {
             return;
         };
@@ -200,13 +233,17 @@ impl<'f> Checker<'f> {
     }
 
     /// Complains about what is wrong with the statement as a whole.
-    fn whole_problems(&mut self, source: Excerpt<'_>, assembly: &Assembly) {
+    fn whole_problems(&mut self, source: Excerpt<'_>, assembly: &Assembly, binding: Binding<'_>) {
+        let is_command = matches!(binding, Binding::Shell { .. });
         let Some(first) = assembly.pieces.first() else {
-            self.sink
-                .error(|| source.error("the statement is empty").help("write `query = select 1`"));
+            self.sink.error(|| match is_command {
+                true => source.error("the command is empty").help("write `command = ./program`"),
+                false => source.error("the statement is empty").help("write `query = select 1`"),
+            });
             return;
         };
         if let Piece::Text(text) = first
+            && !is_command
             && let Some(why) = refused_word(text)
         {
             let word = text.split_whitespace().next().unwrap_or_default();
@@ -214,9 +251,16 @@ impl<'f> Checker<'f> {
                 source.part(0..word.len().min(source.text().len())).error(why.0).help(why.1)
             });
         }
-        let sound = || is_sound(&print::skeleton(&assembly.pieces), assembly.values, self.dialect);
+        let skeleton = || print::skeleton(&assembly.pieces);
+        let scan = |source: Excerpt<'_>| self.scan(source, binding, false);
+        let sound = || is_sound(&skeleton(), assembly.values, scan);
         if self.sink.errors() == 0 && assembly.spliced && !sound() {
             self.sink.error(|| {
+                if is_command {
+                    return source
+                        .error("the command is no longer one once its constants are in it")
+                        .help("a spliced text must close its quotes and hold no line break");
+                }
                 source
                     .error("the statement is no longer one statement once its constants are in it")
                     .help("a spliced text must close its quotes and hold no `;` and no control character")
@@ -227,13 +271,14 @@ impl<'f> Checker<'f> {
 
 /// A `${…}` in a statement.
 #[derive(Clone, Copy)]
-struct Braced<'f> {
+struct Braced<'f, 'b> {
     source: Excerpt<'f>,
     all: Excerpt<'f>,
     within: Within,
+    binding: Binding<'b>,
 }
 
-impl<'f> Braced<'f> {
+impl<'f> Braced<'f, '_> {
     fn content(&self, ast: &Ast) -> Excerpt<'f> {
         self.source.part(ast.range.clone())
     }
@@ -241,12 +286,19 @@ impl<'f> Braced<'f> {
     /// Complains about a value inside a literal or a comment.
     fn outside_literals(&self) -> Result<(), Diagnostic> {
         let what = self.all.text();
+        let inner = what.trim_start_matches("${").trim_end_matches('}');
         match self.within {
             Within::Open => Ok(()),
+            Within::Literal(..) if matches!(self.binding, Binding::Shell { .. }) => Err(self
+                .all
+                .error(format!("{} stands in quotes or behind a backslash", quoted(what)))
+                .help(format!(
+                    "a value is put in quotes where it needs them: remove yours;\nto splice its \
+                     text, write `${{raw({inner})}}`; for a `${{` of the shell's, write `$${{`"
+                ))),
             Within::Literal(start, length) => {
                 let quote = self.source.part(start..start + length).text();
                 let message = format!("{} stands inside {quote}…{quote}", quoted(what));
-                let inner = what.trim_start_matches("${").trim_end_matches('}');
                 Err(self.all.error(message).help(format!(
                     "to bind a value, remove the quotes; to splice its text, write \
                      `${{raw({inner})}}`;\nfor a literal `${{`, write `$${{`"
@@ -267,6 +319,14 @@ fn add_value(
 ) -> Result<(), Refused> {
     match binding {
         Binding::Bound { .. } => assembly.value(Piece::Value(Expr(compiled.into_node()))),
+        Binding::Shell { .. } => match compiled {
+            Compiled::Constant(constant) => {
+                let mut word = constant.bare();
+                quote_for_shell(0, &mut word);
+                assembly.constant(&word);
+            }
+            Compiled::Dynamic(node, _) => assembly.value(Piece::Quoted(Expr(node))),
+        },
         Binding::Written(_) => {
             let literal = compiled.constant().and_then(Constant::sql);
             assembly.constant(&literal.unwrap_or_default());

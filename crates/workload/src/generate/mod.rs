@@ -46,6 +46,7 @@ use std::sync::Arc;
 use crate::expr::{Constant, Node, Refused, Type};
 use crate::wording::quoted;
 
+pub(crate) use request::quote_for_shell;
 pub use request::{Generator, RowGenerator};
 
 pub(crate) use arguments::{Arguments, Given, Partner};

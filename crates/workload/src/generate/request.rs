@@ -136,7 +136,7 @@ impl Program {
     fn written<'s>(&self, statement: &'s Statement) -> impl Iterator<Item = &'s Expr> {
         let binds = self.binds;
         statement.pieces.iter().filter_map(move |piece| match piece {
-            Piece::Splice(expr) => Some(expr),
+            Piece::Splice(expr) | Piece::Quoted(expr) => Some(expr),
             Piece::Value(expr) => (!binds).then_some(expr),
             Piece::Text(_) => None,
         })
@@ -156,9 +156,31 @@ impl Program {
                 }
                 Piece::Value(_) => next().write_literal(self.dialect, texts, out),
                 Piece::Splice(_) => next().splice(texts, out),
+                Piece::Quoted(_) => {
+                    let start = out.len();
+                    next().splice(texts, out);
+                    quote_for_shell(start, out);
+                }
             }
         }
     }
+}
+
+/// Makes one word of the shell of the end of a text: in single quotes, unless each character means
+/// itself without them. (POSIX.1-2024, Shell Command Language, 2.2.)
+pub(crate) fn quote_for_shell(start: usize, out: &mut String) {
+    let means_itself = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:,+@%".contains(&byte);
+    let word = &out.as_bytes()[start..];
+    if !word.is_empty() && word.iter().copied().all(means_itself) {
+        return;
+    }
+    let mut at = start;
+    while let Some(quote) = out[at..].find('\'') {
+        out.insert_str(at + quote + 1, "\\''");
+        at += quote + 4;
+    }
+    out.insert(start, '\'');
+    out.push('\'');
 }
 
 /// Makes the rows of one table. Each writer has its own; clones share what is constant.

@@ -18,6 +18,7 @@ mod round_trip;
 mod sections;
 mod size;
 mod statements;
+mod targets;
 mod threshold;
 mod unset;
 mod values;

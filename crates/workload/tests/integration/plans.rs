@@ -197,17 +197,22 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
             _ => "rows = 5\ncolumns = a: 1\n",
         };
         let query = match key.name {
-            "query" | "mix" | "query-log-file" => "",
+            "query" | "command" | "mix" | "query-log-file" => "",
             _ => "query = select 1\n",
         };
         let others = "[read]\nquery = select 1\n[write]\nquery = select 2\n";
         let others = if key.name == "mix" { others } else { "" };
         let lines = format!("{}\n{companion}{others}", key.example);
+        let target = match key.name {
+            "target" => "[target copy]\nurl = sqlite:copy.db\n",
+            _ => "",
+        };
         let file = match key.place.owner() {
             keys::Owner::Global => format!("{lines}[job]\nquery = select 1\n"),
             keys::Owner::Fixed => format!("[setup]\n{lines}[job]\nquery = select 1\n"),
             keys::Owner::Load => format!("[load t]\n{table}{lines}"),
-            keys::Owner::Job => format!("[job]\n{query}{lines}"),
+            keys::Owner::Target => format!("[target copy]\n{lines}[job]\nquery = select 1\n"),
+            keys::Owner::Job => format!("{target}[job]\n{query}{lines}"),
             keys::Owner::Threshold => {
                 format!("[read]\n{query}[write]\n{query}[threshold]\n{lines}")
             }
@@ -223,4 +228,10 @@ fn a_plan_without_spans_and_passwords_is_comparable() {
     assert_ne!(one, other);
     assert_eq!(one.as_printed(), other.as_printed());
     assert!(!one.to_text().contains("secret"));
+    let target = |login: &str| {
+        plan(&format!("[target a]\nurl = mysql://{login}@h/d\n[job]\ntarget = a\nquery = x\n"))
+    };
+    assert_ne!(target("ann:secret"), target("ann"));
+    assert_eq!(target("ann:secret").as_printed(), target("ann").as_printed());
+    assert!(!target("ann:secret").to_text().contains("secret"));
 }

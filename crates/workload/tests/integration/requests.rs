@@ -49,6 +49,14 @@ fn a_variable_is_made_once_per_request() {
 }
 
 #[test]
+fn values_of_a_command_are_words_of_the_shell() {
+    let keys = "let = t: pick(\"it's $x\"), empty: pick(''), n: sequence()\n\
+                command = ./do ${n} ${t} ${empty} ${'a b'} ${7} \"${raw(n)}\" $${HOME}; x";
+    let text = "./do 3 'it'\\''s $x' '' 'a b' 7 \"3\" ${HOME}; x";
+    assert_eq!(request(keys, 2), [format!("'{text}'")]);
+}
+
+#[test]
 fn a_dynamic_statement_follows_its_values_as_a_whole() {
     let keys = "let = t: pick('x')\n\
                 query = select ${1}, ${sequence()} from t_${raw(sequence())} \

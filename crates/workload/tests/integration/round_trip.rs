@@ -33,6 +33,7 @@ proptest! {
                 "no longer one statement",
                 "the limit is 256 MiB",
                 "beside a trace of times",
+                "the command is no longer one",
             ];
             let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
             for diagnostic in errors {
@@ -105,7 +106,7 @@ fn file() -> impl Strategy<Value = String> {
             }
             for (place, job) in jobs.iter().enumerate() {
                 text.push_str(&format!("[job {place} é]\n{job}"));
-                if job.len() % 2 == 0 {
+                if job.len() % 2 == 0 && !job.contains("command = ") {
                     text.push_str(&format!("query-results-file = ${{p_name}}/$${{x}};y {place}\n"));
                 }
             }
@@ -119,6 +120,7 @@ fn file() -> impl Strategy<Value = String> {
                      query = a\nquery = b\n"
                 ));
             }
+            text.push_str("[target b-2]\nurl = sim:mm1?service=${p_int}ms\n");
             format!("{text}[teardown]\n{teardown}")
         },
     )
@@ -151,8 +153,39 @@ fn fixed() -> impl Strategy<Value = String> {
 }
 
 fn job() -> impl Strategy<Value = String> {
-    (job_statements(), pacing(), options())
-        .prop_map(|(statements, pacing, options)| format!("{statements}{pacing}{options}"))
+    let asking = (job_statements(), select(vec!["", "target = b-2\n"]), pacing(), options());
+    let asking = asking.prop_map(|(statements, target, pacing, options)| {
+        format!("{statements}{target}{pacing}{options}")
+    });
+    prop_oneof![3 => asking, 1 => running_job()]
+}
+
+/// Text of a command that means nothing special to us.
+const COMMAND: &[&str] =
+    &[" -x ", "$${HOME}", "'it is; $${x}'", "\"a b\"", "|cat", "; x", "\\\\x", "é\t"];
+
+/// A job that runs a program.
+fn running_job() -> impl Strategy<Value = String> {
+    let value = prop_oneof![int(true), real(true), text(true), stamp()];
+    let piece = prop_oneof![
+        2 => select(COMMAND.to_vec())
+            .prop_map(str::to_owned),
+        2 => value.clone().prop_map(|value| format!("${{{value}}}")),
+        1 => value.prop_map(|value| format!(" ${{raw({value})}} ")),
+        1 => Just("\"${raw(p_int)}\"".to_owned()),
+    ];
+    let options = options().prop_map(|options| {
+        options.replace("prepare = no\n", "").replace("expect-rows = ${p_int}..1k\n", "")
+    });
+    (lets(), vec(piece, 0..6), pacing(), options).prop_map(|(lets, pieces, pacing, options)| {
+        format!("{lets}command = x{}\n{pacing}{options}", pieces.concat())
+    })
+}
+
+fn lets() -> impl Strategy<Value = String> {
+    (int(false), text(false), span(false)).prop_map(|(int, text, span)| {
+        format!("let = v_int: {int}, v_text: {text}\nlet = v_span: {span}\n")
+    })
 }
 
 fn job_statements() -> impl Strategy<Value = String> {
@@ -163,9 +196,6 @@ fn job_statements() -> impl Strategy<Value = String> {
         1 => value.clone().prop_map(|value| format!(" ${{raw({value})}} ")),
         1 => Just("'${raw(p_int)}'".to_owned()),
     ];
-    let lets = (int(false), text(false), span(false)).prop_map(|(int, text, span)| {
-        format!("let = v_int: {int}, v_text: {text}\nlet = v_span: {span}\n")
-    });
     let flow = select(vec![
         "",
         "transaction = yes\n",
@@ -173,7 +203,7 @@ fn job_statements() -> impl Strategy<Value = String> {
         "query-args-file = odd name.csv\nquery.sqlite = a ? b\nquery.mysql = ?\n",
         "query-args-file = b\nquery-args-delim = \"\\t\"\nquery = ?2${field(1)}'${raw(field(7))}?'\n",
     ]);
-    (lets, statements(piece), flow)
+    (lets(), statements(piece), flow)
         .prop_map(|(lets, statements, flow)| format!("{lets}{statements}{flow}"))
 }
 

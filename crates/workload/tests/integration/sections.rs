@@ -285,23 +285,6 @@ error: `[sweep]` is not supported by this version of assay
   = help: run the file once for each, with `--set` or `--url`
 "#,
     );
-    check(
-        r#"
-[target b]
-url = sqlite:b
-[read]
-query = select 1
-"#,
-        r#"
-error: `[target b]` is not supported by this version of assay
- --> mail.ini:1:1
-  |
-1 | [target b]
-  | ^^^^^^^^^^
-  |
-  = help: run the file once for each target, with `--url`
-"#,
-    );
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! The hand-off between a task and the thread of its SQLite connection.
+//! The hand-off between a task and the thread of its connection.
 //!
-//! SQLite blocks, so each connection has a thread of its own. Task and thread share a slot that
-//! holds one letter at a time: an order on its way to the thread, or the answer on its way back.
-//! The slot is a mutex with a condition variable for the thread and a waker for the task: the one
-//! exception to the rule that the measured path takes no lock. Nobody contends for it but these
-//! two, and it is never held while either works. What a request costs more than SQLite's own work
-//! is the waking of the thread and of the task: about 5 µs of processor time and 5 to 10 µs of
-//! delay (2 cores, Linux, November 2026).
+//! SQLite blocks, and so does waiting for a program: each such connection has a thread of its own.
+//! Task and thread share a slot that holds one letter at a time: an order on its way to the thread,
+//! or the answer on its way back. The slot is a mutex with a condition variable for the thread and
+//! a waker for the task: the one exception to the rule that the measured path takes no lock. Nobody
+//! contends for it but these two, and it is never held while either works. What a request costs
+//! more than the work itself is the waking of the thread and of the task: about 5 µs of processor
+//! time and 5 to 10 µs of delay (2 cores, Linux, November 2026).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -16,7 +16,7 @@ use std::time::Duration;
 use base::Nanos;
 
 /// A slot for one order (`O`) or its answer (`A`).
-pub(super) struct Mailbox<O, A> {
+pub(crate) struct Mailbox<O, A> {
     slot: Mutex<Slot<O, A>>,
     /// Notified when there is something for the thread: an order, or the end.
     news: Condvar,
@@ -42,7 +42,7 @@ enum Letter<O, A> {
 
 impl<O, A> Mailbox<O, A> {
     /// A mailbox whose thread is busy with an order that goes without saying: to begin.
-    pub(super) fn new() -> Mailbox<O, A> {
+    pub(crate) fn new() -> Mailbox<O, A> {
         Mailbox {
             slot: Mutex::new(Slot { letter: Letter::InWork, waker: None, thread_has_gone: false }),
             news: Condvar::new(),
@@ -59,7 +59,7 @@ impl<O, A> Mailbox<O, A> {
     ///
     /// # Panics
     /// If the order before was not answered.
-    pub(super) fn poll_exchange(
+    pub(crate) fn poll_exchange(
         &self,
         order: &mut Option<O>,
         context: &mut Context<'_>,
@@ -91,7 +91,7 @@ impl<O, A> Mailbox<O, A> {
     }
 
     /// Tells the thread to end when it has done what it is doing. Returns whether that is anything.
-    pub(super) fn hang_up(&self) -> bool {
+    pub(crate) fn hang_up(&self) -> bool {
         let slot = self.slot();
         self.caller_has_gone.store(true, Ordering::Release);
         let busy = matches!(slot.letter, Letter::InWork) && !slot.thread_has_gone;
@@ -101,7 +101,7 @@ impl<O, A> Mailbox<O, A> {
     }
 
     /// The thread waits for the next order; `None` is the end of the conversation.
-    pub(super) fn next_order(&self) -> Option<O> {
+    pub(crate) fn next_order(&self) -> Option<O> {
         let mut slot = self.slot();
         loop {
             if self.caller_has_gone() {
@@ -116,20 +116,20 @@ impl<O, A> Mailbox<O, A> {
     }
 
     /// The thread answers.
-    pub(super) fn answer(&self, answer: A) {
+    pub(crate) fn answer(&self, answer: A) {
         let mut slot = self.slot();
         slot.letter = Letter::Answer(answer);
         wake(slot);
     }
 
     /// Whether the thread works for nobody.
-    pub(super) fn caller_has_gone(&self) -> bool {
+    pub(crate) fn caller_has_gone(&self) -> bool {
         self.caller_has_gone.load(Ordering::Acquire)
     }
 
     /// The thread, in the midst of its work, does nothing for about this long, or until the caller
     /// goes away. Returns whether the caller is still there.
-    pub(super) fn doze(&self, span: Nanos) -> bool {
+    pub(crate) fn doze(&self, span: Nanos) -> bool {
         let slot = self.slot();
         if !self.caller_has_gone() {
             let woken = self.news.wait_timeout(slot, Duration::from_nanos(span.0));
@@ -140,12 +140,12 @@ impl<O, A> Mailbox<O, A> {
 
     /// Whether the thread is at work on an order.
     #[cfg(test)]
-    pub(super) fn has_taken_the_order(&self) -> bool {
+    pub(crate) fn has_taken_the_order(&self) -> bool {
         matches!(self.slot().letter, Letter::InWork)
     }
 
     /// The thread has ended, whether in peace or in panic.
-    pub(super) fn thread_has_gone(&self) {
+    pub(crate) fn thread_has_gone(&self) {
         let mut slot = self.slot();
         slot.thread_has_gone = true;
         wake(slot);
@@ -172,8 +172,8 @@ impl<O, A> Slot<O, A> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::joined;
     use super::*;
+    use crate::sqlite::tests::joined;
     use std::sync::Arc;
     use std::sync::atomic::AtomicU32;
     use std::task::Wake;

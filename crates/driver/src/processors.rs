@@ -5,18 +5,18 @@ use nix::unistd::Pid;
 
 /// A set of processors; none if the system does not tell.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Processors(Option<CpuSet>);
+pub(crate) struct Processors(Option<CpuSet>);
 
 impl Processors {
     /// Those that the calling thread may run on.
-    pub(super) fn of_this_thread() -> Processors {
+    pub(crate) fn of_this_thread() -> Processors {
         Processors(sched_getaffinity(Pid::from_raw(0)).ok())
     }
 
     /// Those that are left for the database when a lane is bound to these (`--cpus`). Whoever binds
     /// the load generator to a processor wants the database not to be in its way there; a thread
     /// would inherit the binding of the one that starts it. All of them if none would be left.
-    pub(super) fn beside(&self, lane: Processors) -> Processors {
+    pub(crate) fn beside(&self, lane: Processors) -> Processors {
         let (Some(all), Some(lane)) = (self.0, lane.0) else { return *self };
         let mut rest = CpuSet::new();
         let is_in = |set: &CpuSet, cpu| set.is_set(cpu).unwrap_or(false);
@@ -28,7 +28,7 @@ impl Processors {
     }
 
     /// Lets the calling thread run on them. Where that is refused, it stays where it is.
-    pub(super) fn adopt(&self) {
+    pub(crate) fn adopt(&self) {
         if let Some(set) = &self.0 {
             let _ = sched_setaffinity(Pid::from_raw(0), set);
         }

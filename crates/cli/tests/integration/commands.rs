@@ -1,0 +1,187 @@
+//! Jobs that run programs.
+
+use std::fs;
+use std::path::Path;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::support::{Place, Ran, Running, assert_balanced, job, number};
+
+const RUN: [&str; 6] = ["run", "w.ini", "--allow-commands", "--out", "r.assay", "--json"];
+
+/// The one job of a workload without a database, run to its end, and its record.
+fn run(keys: &str) -> (Place, Ran) {
+    let place = Place::with(&format!("drain = 100ms\n[job]\n{keys}\n"));
+    let ran = place.assay(&RUN);
+    (place, ran)
+}
+
+/// The texts of the events of a record.
+fn events(place: &Place) -> String {
+    place.exported("r.assay")["events"].to_string()
+}
+
+/// Makes sure that no process lives of the groups whose numbers stand in the file `groups`.
+#[track_caller]
+fn nothing_is_left(place: &Place, groups: usize) {
+    let text = fs::read_to_string(place.at("groups")).unwrap();
+    assert_eq!(text.lines().count(), groups, "{text}");
+    for group in text.lines() {
+        assert_eq!(members(group), Vec::<String>::new());
+    }
+}
+
+/// The living processes of a group, as the system shows them.
+fn members(group: &str) -> Vec<String> {
+    let stat = |process: fs::DirEntry| fs::read_to_string(process.path().join("stat")).ok();
+    let processes = fs::read_dir("/proc").unwrap().flatten().filter_map(stat);
+    let is_member = |stat: &String| {
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        fields[2] == group && fields[0] != "Z"
+    };
+    processes.filter(is_member).collect()
+}
+
+/// Waits until a program has written its group.
+fn started(file: &Path) {
+    while !fs::read_to_string(file).is_ok_and(|text| text.ends_with('\n')) {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn programs_are_run_only_for_those_who_allow_it() {
+    let place = Place::with("[backup]\ncommand = touch ran-${uniform(1, 9)}\ncount = 1\n");
+    let ran = place.assay(&["run", "w.ini"]);
+    ran.refuses(&["[backup]  touch ran-…", "--allow-commands"]);
+    let plan = place.assay(&["check", "w.ini"]).expect(0).stdout;
+    assert!(plan.contains("command = touch ran-${uniform(1, 9)}\n"), "{plan}");
+    assert_eq!(place.names(), ["w.ini"]);
+}
+
+#[test]
+fn every_request_is_a_run_of_the_program_beside_other_jobs() {
+    let place = Place::with(
+        "[setup]\nquery = create table t (id integer)\n\
+         [insert]\nquery = insert into t values (1)\nconcurrency = 1\ncount = 20\n\
+         [log]\nlet = n: sequence(), text: pick('it is')\ncount = 5\n\
+         command = echo ${n} ${text} >> log\n",
+    );
+    let mut args = RUN.to_vec();
+    args.extend(["--url", "sqlite:m.db"]);
+    let summary = place.assay(&args).json();
+    assert_balanced(&summary);
+    let log = job(&summary, "log");
+    assert_eq!(log["completed"], 5);
+    assert_eq!(log["command"], "echo … … >> log");
+    assert!(log["service_ms"]["p50"].as_f64() > Some(0.0));
+    let lines = fs::read_to_string(place.at("log")).unwrap();
+    assert_eq!(lines, "1 it is\n2 it is\n3 it is\n4 it is\n5 it is\n");
+    assert_eq!(number(&place.at("m.db"), "select count(*) from t"), 20);
+    let command = summary["run"]["command"].as_str().unwrap();
+    assert!(command.contains(" --allow-commands"), "{command}");
+    let text = place.assay(&["report", "r.assay"]).stdout;
+    assert!(text.contains("; runs a program"), "{text}");
+}
+
+#[test]
+fn a_run_of_programs_alone_has_no_database() {
+    let (place, ran) = run("command = true\ncount = 2");
+    let summary = ran.json();
+    assert_eq!(summary["run"]["target"], "");
+    assert_eq!(job(&summary, "job")["completed"], 2);
+    assert_eq!(place.names(), ["r.assay", "w.ini"]);
+}
+
+#[test]
+fn exit_codes_are_errors_which_may_be_accepted_or_tried_again() {
+    let (place, ran) = run("command = echo oh >&2; exit 3\ncount = 4\nerror = exit-3");
+    let summary = ran.json();
+    let job = job(&summary, "job");
+    assert_eq!((&job["errors"], &job["accepted_errors"]), (&4.into(), &4.into()));
+    let code = serde_json::json!([{"class": "server", "code": "exit-3", "count": 4}]);
+    assert_eq!(job["errors_by_code"], code);
+    assert!(events(&place).contains("oh (exit-3)"), "{}", events(&place));
+
+    let (_, ran) = run("command = test -f there || { touch there; exit 1; }\ncount = 1\n\
+                        retry = 2 on exit-1");
+    let summary = ran.json();
+    let job = crate::support::job(&summary, "job");
+    assert_eq!((&job["completed"], &job["retries"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn a_program_that_is_missing_is_found_before_anything_is_made() {
+    let place = Place::with(
+        "[setup]\nquery = create table t (id integer)\n[job]\ncommand = no-such-program x\n",
+    );
+    let args = ["run", "w.ini", "--allow-commands", "--url", "sqlite:m.db"];
+    place.assay(&args).refuses(&["[job]: the shell finds no program `no-such-program`", "w.ini:4"]);
+    assert_eq!(place.names(), ["w.ini"]);
+    let (_, ran) = run("command = if true");
+    ran.refuses(&["[job]: the shell does not understand the command"]);
+}
+
+#[test]
+fn a_program_that_is_missing_behind_the_first_word_is_an_error_with_the_shells_words() {
+    let (place, ran) = run("command = true && no-such-program\ncount = 1");
+    assert_eq!(job(&ran.json(), "job")["errors_by_code"][0]["code"], "exit-127");
+    assert!(events(&place).contains("no-such-program"), "{}", events(&place));
+}
+
+#[test]
+fn programs_run_in_the_folder_of_the_file_and_without_the_password() {
+    let place = Place::new();
+    fs::create_dir(place.at("lab")).unwrap();
+    place.write("lab/w.ini", "[job]\ncommand = . ./seen.sh\ncount = 1\n");
+    place.write("lab/seen.sh", "echo \"$ASSAY_PASSWORD,$OTHER\" > seen\n");
+    let mut command = place.command(&["run", "lab/w.ini", "--allow-commands", "--out", "r.assay"]);
+    command.env("ASSAY_PASSWORD", "hunter2").env("OTHER", "other");
+    Ran::of(&mut command);
+    assert_eq!(fs::read_to_string(place.at("lab/seen")).unwrap(), ",other\n");
+}
+
+#[test]
+fn programs_take_real_time() {
+    let place = Place::with("[job]\ncommand = true\ncount = 1\n");
+    let args = ["run", "w.ini", "--allow-commands", "--virtual"];
+    place.assay(&args).refuses(&["programs take real time"]);
+}
+
+/// A program that ignores the wish that it end, with a child that does so too.
+const STUBBORN: &str =
+    "command = trap '' TERM; sleep 1000 & echo $$ >> groups; while :; do sleep 1000; done";
+
+#[test]
+fn a_program_that_takes_too_long_is_ended_with_all_of_its_group() {
+    let (place, ran) = run(&format!("{STUBBORN}\ncount = 2\ntimeout = 300ms"));
+    let summary = ran.json();
+    assert_eq!(job(&summary, "job")["timeouts"], 2);
+    nothing_is_left(&place, 2);
+}
+
+#[test]
+fn a_program_that_hangs_is_given_up_when_the_drain_ends() {
+    let place = Place::with(&format!("duration = 500ms\ndrain = 100ms\n[job]\n{STUBBORN}\n"));
+    let summary = place.assay(&RUN).json();
+    let errors: &Value = &job(&summary, "job")["errors_by_code"];
+    assert_eq!(errors[0]["code"], "drain", "{errors}");
+    nothing_is_left(&place, 1);
+}
+
+#[test]
+fn nothing_of_an_interrupted_run_stays_behind() {
+    for (drain, signals) in [("100ms", 1), ("1h", 2)] {
+        let place = Place::with(&format!("drain = {drain}\n[job]\n{STUBBORN}\n"));
+        let mut running: Running = place.start(&RUN);
+        started(&place.at("groups"));
+        running.signal(Signal::SIGINT);
+        running.says("ending the run:");
+        if signals == 2 {
+            running.signal(Signal::SIGINT);
+        }
+        running.ends().expect(130);
+        nothing_is_left(&place, 1);
+    }
+}

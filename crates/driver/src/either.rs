@@ -1,0 +1,108 @@
+//! One of two kinds of database, for runs whose jobs ask targets of different kinds.
+//!
+//! An enum and no boxed future: what a request costs more is a branch. Nested, it is one of as many
+//! kinds as there are.
+
+use base::{Dialect, Stamp};
+use rt::Rt;
+
+use crate::{Connection, Driver, Error, Insert, StatementId, Table, Work};
+
+/// A driver, or a connection, of one of two kinds.
+#[derive(Clone, Debug)]
+pub enum Either<A, B> {
+    /// Of the one kind.
+    Left(A),
+    /// Of the other.
+    Right(B),
+}
+
+impl<A: Driver, B: Driver> Driver for Either<A, B> {
+    type Connection = Either<A::Connection, B::Connection>;
+
+    fn dialect(&self) -> Dialect {
+        match self {
+            Either::Left(driver) => driver.dialect(),
+            Either::Right(driver) => driver.dialect(),
+        }
+    }
+
+    fn keeps_data(&self) -> bool {
+        match self {
+            Either::Left(driver) => driver.keeps_data(),
+            Either::Right(driver) => driver.keeps_data(),
+        }
+    }
+
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+        match self {
+            Either::Left(driver) => driver.insert(insert),
+            Either::Right(driver) => driver.insert(insert),
+        }
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
+        match self {
+            Either::Left(driver) => driver.connect(rt).await.map(Either::Left),
+            Either::Right(driver) => driver.connect(rt).await.map(Either::Right),
+        }
+    }
+
+    fn time_zero(&self, zero: Stamp) {
+        match self {
+            Either::Left(driver) => driver.time_zero(zero),
+            Either::Right(driver) => driver.time_zero(zero),
+        }
+    }
+}
+
+impl<A: Connection, B: Connection> Connection for Either<A, B> {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        match self {
+            Either::Left(connection) => connection.prepare(text).await,
+            Either::Right(connection) => connection.prepare(text).await,
+        }
+    }
+
+    fn parameters(&self, statement: StatementId) -> Option<usize> {
+        match self {
+            Either::Left(connection) => connection.parameters(statement),
+            Either::Right(connection) => connection.parameters(statement),
+        }
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        match self {
+            Either::Left(connection) => connection.run(work).await,
+            Either::Right(connection) => connection.run(work).await,
+        }
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        match self {
+            Either::Left(connection) => connection.query_text(sql).await,
+            Either::Right(connection) => connection.query_text(sql).await,
+        }
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        match self {
+            Either::Left(connection) => connection.settings().await,
+            Either::Right(connection) => connection.settings().await,
+        }
+    }
+
+    async fn close(self) {
+        match self {
+            Either::Left(connection) => connection.close().await,
+            Either::Right(connection) => connection.close().await,
+        }
+    }
+
+    fn abandon(self) {
+        match self {
+            Either::Left(connection) => connection.abandon(),
+            Either::Right(connection) => connection.abandon(),
+        }
+    }
+}

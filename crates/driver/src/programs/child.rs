@@ -1,0 +1,255 @@
+//! One program from its start to its end, whichever that is.
+
+use std::io::{PipeReader, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+
+use base::{Class, Clock, Code, Monotonic, Nanos, Stamp};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use crate::Error;
+
+/// The variable of the environment that no program inherits.
+pub const SECRET: &str = "ASSAY_PASSWORD";
+
+const SHELL: &str = "/bin/sh";
+
+/// How much of the end of stderr is kept.
+const WORDS: usize = 4_096;
+
+/// How much is read of what a program has left in its stderr: more than a pipe holds. A child of
+/// its own could write there for ever.
+const MOST_LEFT: usize = 2 << 20;
+
+/// How long a program that was told to end may take.
+const GRACE: Nanos = Nanos::from_secs(1);
+
+/// How often is looked whether the children of a program that was told to end are gone.
+const LOOK: Nanos = Nanos::from_millis(10);
+
+/// How a program ended.
+pub(super) struct Ended {
+    /// When.
+    pub(super) at: Stamp,
+    /// How.
+    pub(super) outcome: Result<(), Error>,
+}
+
+/// Runs a command to its end, or to the end of `line`.
+///
+/// # Errors
+/// The operating system does not start it.
+pub(super) fn run(text: &str, folder: &Path, line: &PipeReader) -> std::io::Result<Ended> {
+    let mut command = shell(folder);
+    command.arg("-c").arg(text).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    let mut program = Program::start(command)?;
+    Ok(match program.wait(line.as_fd()) {
+        Some(at) => Ended { at, outcome: program.judge() },
+        None => Ended { at: Monotonic.now(), outcome: Err(given_up()) },
+    })
+}
+
+/// The shell as every program gets it.
+fn shell(folder: &Path) -> Command {
+    let mut command = Command::new(SHELL);
+    command.current_dir(folder).stdin(Stdio::null()).env_remove(SECRET);
+    command
+}
+
+fn given_up() -> Error {
+    Error::new(Class::Timeout, Code::TIMEOUT, "the program was given up")
+}
+
+/// What the shell says against a text, if it does.
+pub(super) fn syntax_error(text: &str, folder: &Path) -> Option<String> {
+    let output = match shell(folder).args(["-n", "-c", text]).output() {
+        Ok(output) if output.status.success() => return None,
+        Ok(output) => output,
+        Err(cause) => return Some(cause.to_string()),
+    };
+    Some(String::from_utf8_lossy(&output.stderr).trim().replace('\n', " "))
+}
+
+/// Whether the shell finds a program; what is no plain word is its own affair.
+pub(super) fn is_found(word: &str, folder: &Path) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./+".contains(&byte);
+    if word.starts_with('-') || !word.bytes().all(is_plain) {
+        return true;
+    }
+    let mut command = shell(folder);
+    command.args(["-c", "command -v \"$1\"", SHELL, word]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+}
+
+/// A program that was started. Dropped, nothing is left of it and its group.
+struct Program {
+    child: Child,
+    /// Readable when the program has ended, which it stays until it is waited for: until then no
+    /// other process or group can have its number.
+    handle: OwnedFd,
+    stderr: Option<ChildStderr>,
+    words: Tail,
+    has_ended: bool,
+}
+
+impl Program {
+    fn start(mut command: Command) -> std::io::Result<Program> {
+        let mut child = command.spawn()?;
+        let stderr = child.stderr.take();
+        match pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) {
+            Ok(handle) => {
+                let words = Tail::default();
+                Ok(Program { child, handle, stderr, words, has_ended: false })
+            }
+            Err(cause) => {
+                let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+                child.wait()?;
+                Err(cause.into())
+            }
+        }
+    }
+
+    /// Waits for the program's end and returns when that was; `None` if the line ended first.
+    fn wait(&mut self, line: BorrowedFd<'_>) -> Option<Stamp> {
+        loop {
+            let mut files = vec![readable(&self.handle), readable(&line)];
+            files.extend(self.stderr.iter().map(readable));
+            wait_for(&mut files, None);
+            let happened = |place: usize| {
+                files.get(place).is_some_and(|file: &PollFd<'_>| !file.revents().is_empty())
+            };
+            let (has_ended, is_abandoned, speaks) = (happened(0), happened(1), happened(2));
+            if has_ended {
+                self.has_ended = true;
+                return Some(Monotonic.now());
+            }
+            if is_abandoned {
+                return None;
+            }
+            if speaks {
+                self.listen();
+            }
+        }
+    }
+
+    /// Reads what stands in stderr. Returns how much that was; nothing is its end.
+    fn listen(&mut self) -> usize {
+        let mut bytes = [0; WORDS];
+        let read = self.stderr.as_mut().and_then(|stderr| stderr.read(&mut bytes).ok());
+        let read = read.unwrap_or(0);
+        self.words.push(&bytes[..read]);
+        if read == 0 {
+            self.stderr = None;
+        }
+        read
+    }
+
+    /// What the end of the program means.
+    fn judge(mut self) -> Result<(), Error> {
+        let mut left = 0;
+        while left < MOST_LEFT && self.stderr.as_ref().is_some_and(has_something) {
+            left += self.listen();
+        }
+        match self.child.wait() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(failure(status, &self.words.text())),
+            Err(cause) => Err(Error::new(Class::Server, Code::new("lost"), cause.to_string())),
+        }
+    }
+
+    /// Ends the program and all of its group: asks first, and then insists.
+    fn end(&mut self) {
+        let group = Pid::from_child(&self.child);
+        for signal in [Signal::TERM, Signal::KILL] {
+            let _ = kill_process_group(group, signal);
+            self.outlast(group);
+        }
+        let _ = self.child.wait();
+    }
+
+    /// Waits until all of the group have ended, but not for longer than they may take.
+    fn outlast(&self, group: Pid) {
+        let until = Monotonic.now() + GRACE;
+        let mut leads = true;
+        while has_members(group) && Monotonic.now() < until {
+            let mut files = vec![readable(&self.handle)];
+            // Once the leader has ended, there is nothing to wait for but time.
+            files.truncate(usize::from(leads));
+            wait_for(&mut files, Some(LOOK));
+            leads = files.first().is_some_and(|leader| leader.revents().is_empty());
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.end();
+        }
+    }
+}
+
+fn readable<F: AsFd>(file: &F) -> PollFd<'_> {
+    PollFd::new(file, PollFlags::IN)
+}
+
+/// Waits until something happens to one of some files, or until the time is over.
+fn wait_for(files: &mut [PollFd<'_>], at_most: Option<Nanos>) {
+    let at_most = at_most.map(|time| Timespec { tv_sec: 0, tv_nsec: time.0 as _ });
+    while poll(files, at_most.as_ref()) == Err(Errno::INTR) {}
+}
+
+fn has_something(file: &ChildStderr) -> bool {
+    let mut files = [readable(file)];
+    wait_for(&mut files, Some(Nanos::ZERO));
+    !files[0].revents().is_empty()
+}
+
+/// Whether any process of a group lives. Where the system does not tell, it may.
+pub(super) fn has_members(group: Pid) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    let group = group.as_raw_nonzero().to_string();
+    processes.flatten().any(|process| {
+        let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        // Behind the name, which may hold anything: state, parent, group (proc_pid_stat(5)).
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let state = fields.next().unwrap_or("X");
+        !matches!(state, "Z" | "X") && fields.nth(1) == Some(group.as_str())
+    })
+}
+
+fn failure(status: ExitStatus, words: &str) -> Error {
+    let (code, what) = match (status.code(), status.signal()) {
+        (Some(code), _) => (format!("exit-{code}"), "the program ended without a word"),
+        (None, Some(signal)) => (format!("signal-{signal}"), "the program was killed"),
+        (None, None) => ("exit".to_owned(), "the program ended oddly"),
+    };
+    let message = if words.is_empty() { what } else { words };
+    Error::new(Class::Server, Code::new(&code), message)
+}
+
+/// The end of what was written.
+#[derive(Default)]
+struct Tail {
+    bytes: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Tail {
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        if let Some(more @ 1..) = self.bytes.len().checked_sub(WORDS) {
+            self.bytes.drain(..more);
+            self.is_cut = true;
+        }
+    }
+
+    fn text(&self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        format!("{}{}", if self.is_cut { "…" } else { "" }, text.trim())
+    }
+}

@@ -1,0 +1,163 @@
+//! What programs do and how they end, and that nothing of them stays behind.
+
+use std::fs;
+use std::path::Path;
+
+use base::{Clock, Monotonic, Nanos};
+use rt::run_virtual;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::child::has_members;
+use super::*;
+use crate::sqlite::tests::{real, scratch, texts};
+
+/// Runs one command in a folder.
+fn run_in(folder: &Path, text: &str) -> (Work, Result<(), Error>) {
+    let driver = Programs::new(folder.to_owned());
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        let mut work = texts(&[text]);
+        let outcome = connection.run(&mut work).await;
+        connection.close().await;
+        (work, outcome)
+    })
+}
+
+fn error_of(text: &str) -> Error {
+    let (_database, folder) = scratch();
+    run_in(&folder, text).1.unwrap_err()
+}
+
+/// The number that a program wrote into a file, as soon as it has.
+async fn written(rt: &Rt, file: &Path) -> Pid {
+    loop {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        if let Some(number) = text.strip_suffix('\n') {
+            return Pid::from_raw(number.parse().unwrap()).unwrap();
+        }
+        rt.sleep(Nanos::from_millis(1)).await;
+    }
+}
+
+/// Gives a program up as soon as it has written the number of its group into the file `group`.
+/// Returns that group when the driver has been dropped.
+fn given_up(folder: &Path, text: &str) -> Pid {
+    let driver = Programs::new(folder.to_owned());
+    let file = folder.join("group");
+    real(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap();
+        let group = rt.clone().spawn({
+            let (rt, file) = (rt.clone(), file.clone());
+            async move { written(&rt, &file).await }
+        });
+        let mut work = texts(&[text]);
+        let mut run = std::pin::pin!(connection.run(&mut work));
+        let mut group = std::pin::pin!(group);
+        let group = poll_fn(|context| {
+            assert!(run.as_mut().poll(context).is_pending(), "the program goes on and on");
+            group.as_mut().poll(context)
+        });
+        group.await
+    })
+}
+
+#[test]
+fn a_program_that_ends_well_is_completed() {
+    let (_database, folder) = scratch();
+    fs::write(folder.join("there"), "").unwrap();
+    let before = Monotonic.now();
+    let (work, outcome) = run_in(&folder, "test -f there && echo chatter");
+    assert_eq!(outcome, Ok(()));
+    let (sent, done) = (work.reply.sent.unwrap(), work.reply.done);
+    assert!(before <= sent && sent < done && done <= Monotonic.now());
+    assert_eq!(work.reply.statements, [done.since(sent)]);
+}
+
+#[test]
+fn a_program_that_ends_badly_is_an_error_with_its_code_and_words() {
+    for (text, code, words) in [
+        ("echo why >&2; exit 3", "exit-3", "why"),
+        ("exit 1", "exit-1", "the program ended without a word"),
+        ("kill -9 $$", "signal-9", "the program was killed"),
+        ("read line", "exit-1", "the program ended without a word"),
+    ] {
+        let error = error_of(text);
+        assert_eq!((error.class(), error.code().as_str()), (Class::Server, code), "{text}");
+        assert_eq!(error.message(), words, "{text}");
+    }
+    let missing = error_of("no-such-program-anywhere");
+    assert_eq!(missing.code().as_str(), "exit-127");
+    assert!(missing.message().contains("no-such-program-anywhere"), "{missing}");
+}
+
+#[test]
+fn the_end_of_many_words_is_kept() {
+    let error = error_of("printf %0100000d 7 >&2; printf END >&2; exit 1");
+    let message = error.message();
+    assert_eq!(message.len(), "…".len() + 4_096);
+    assert!(message.starts_with("…0") && message.ends_with("07END"));
+}
+
+#[test]
+fn a_folder_that_is_gone_is_an_error_of_each_request() {
+    let error = run_in(Path::new("/no/such/folder"), "true").1.unwrap_err();
+    assert_eq!((error.class(), error.code().as_str()), (Class::Server, "not-started"));
+}
+
+#[test]
+fn a_child_in_the_background_is_not_waited_for_and_left_alone() {
+    let (_database, folder) = scratch();
+    let (_, outcome) = run_in(&folder, "sleep 1000 & echo $! > child");
+    assert_eq!(outcome, Ok(()));
+    let child = fs::read_to_string(folder.join("child")).unwrap();
+    let child = Pid::from_raw(child.trim().parse().unwrap()).unwrap();
+    kill_process(child, Signal::KILL).expect("it lives");
+}
+
+#[test]
+fn a_program_that_is_given_up_may_end_in_order() {
+    let (_database, folder) = scratch();
+    let orderly = "(trap 'echo > done; exit' TERM; while :; do sleep 0.01; done) & \
+                   trap '' TERM; (trap - TERM; echo $$ > group; while :; do sleep 1; done)";
+    let group = given_up(&folder, orderly);
+    assert!(folder.join("done").exists(), "it got no SIGTERM or no time");
+    assert!(!has_members(group));
+}
+
+#[test]
+fn nothing_stays_behind_of_a_program_that_does_not_listen() {
+    let (_database, folder) = scratch();
+    let stubborn = "trap '' TERM; sleep 1000 2>/dev/null & sh -c 'sleep 1000' & \
+                    echo $$ > group; while :; do sleep 1; done";
+    let group = given_up(&folder, stubborn);
+    assert!(!has_members(group));
+}
+
+#[test]
+fn programs_are_not_run_in_virtual_time() {
+    let driver = Programs::new("/".into());
+    let refused = run_virtual(|rt| async move { driver.connect(&rt).await.err() }).unwrap();
+    assert!(refused.unwrap().message().contains("--virtual"));
+}
+
+#[test]
+fn a_command_is_judged_without_being_run() {
+    let (_database, folder) = scratch();
+    let driver = Programs::new(folder.clone());
+    let judged = |text: &str| driver.check(Some(text), text.split(' ').next());
+    for fine in
+        ["true", "if true; then false; fi", "A=b no-such", "'no such' x", "$HOME/x", "! true"]
+    {
+        assert_eq!(judged(fine), Ok(()), "{fine}");
+    }
+    for (text, words) in [
+        ("echo )", "does not understand"),
+        ("if true", "does not understand"),
+        ("no-such-program x", "finds no program `no-such-program`"),
+        ("./no-such x", "finds no program `./no-such`"),
+    ] {
+        let why = judged(text).unwrap_err();
+        assert!(why.contains(words) && why.contains(": "), "{why}");
+    }
+    assert!(fs::read_dir(&folder).unwrap().all(|entry| entry.unwrap().file_name() != "x"));
+}

@@ -1,0 +1,110 @@
+//! The thread of one connection: it runs one program after the other until its caller has gone.
+
+use std::io::PipeReader;
+use std::path::Path;
+
+use base::Clock;
+use base::{Class, Code, Monotonic, Stamp, Value, Values};
+
+use super::child::{self, Ended};
+use crate::mailbox::Mailbox;
+use crate::{Error, Reply, Step, Work};
+
+/// What a task and the thread of its connection share.
+pub(super) type Mail = Mailbox<Order, Answer>;
+
+/// What the thread is asked to do.
+pub(super) enum Order {
+    /// To carry out a request. The work travels with its memory, there and back.
+    Run(Work),
+    /// To remember a command.
+    Prepare(Box<str>),
+}
+
+/// What came of it.
+#[expect(clippy::large_enum_variant, reason = "there is one per connection")]
+pub(super) enum Answer {
+    /// The work with its reply.
+    Ran(Work, Result<(), Error>),
+    /// The thread is ready for the next order: its first answer, and that to a command.
+    Ready,
+}
+
+/// The whole life of the thread. `line` is closed at its other end when nobody waits any more.
+pub(super) fn live(folder: &Path, line: &PipeReader, mail: &Mail) {
+    let _end = End(mail);
+    mail.answer(Answer::Ready);
+    let mut worker = Worker { folder, line, texts: Vec::new() };
+    while let Some(order) = mail.next_order() {
+        mail.answer(worker.carry_out(order));
+    }
+}
+
+/// Tells the caller that the thread has ended, also when it panics.
+struct End<'a>(&'a Mail);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.thread_has_gone();
+    }
+}
+
+struct Worker<'a> {
+    folder: &'a Path,
+    line: &'a PipeReader,
+    texts: Vec<Box<str>>,
+}
+
+impl Worker<'_> {
+    fn carry_out(&mut self, order: Order) -> Answer {
+        match order {
+            Order::Run(mut work) => {
+                let outcome = self.run(&mut work);
+                Answer::Ran(work, outcome)
+            }
+            Order::Prepare(text) => {
+                self.texts.push(text);
+                Answer::Ready
+            }
+        }
+    }
+
+    fn run(&self, work: &mut Work) -> Result<(), Error> {
+        let Work { steps, values, reply, capture: _ } = work;
+        for &step in steps.iter() {
+            let Some(text) = self.text(step, values) else { continue };
+            let sent = Monotonic.now();
+            reply.sent.get_or_insert(sent);
+            self.run_one(text, sent, reply)?;
+        }
+        Ok(())
+    }
+
+    /// The command of a step; nothing begins a transaction of programs, and nothing commits it.
+    fn text<'t>(&'t self, step: Step, values: &'t Values) -> Option<&'t str> {
+        match step {
+            Step::Execute { statement, .. } => Some(&self.texts[usize::from(statement.0)]),
+            Step::ExecuteText { first, count } => match values.items()[(first + count) as usize] {
+                Value::Text(text) => Some(values.resolve(text)),
+                other => unreachable!("a text stands behind the values, not {other:?}"),
+            },
+            Step::Begin | Step::Commit => None,
+        }
+    }
+
+    fn run_one(&self, text: &str, sent: Stamp, reply: &mut Reply) -> Result<(), Error> {
+        let ended = child::run(text, self.folder, self.line);
+        let Ended { at, outcome } = ended.unwrap_or_else(|cause| Ended {
+            at: Monotonic.now(),
+            outcome: Err(Error::new(
+                Class::Server,
+                Code::new("not-started"),
+                format!("the program cannot be started: {cause}"),
+            )),
+        });
+        reply.done = at;
+        outcome?;
+        reply.statements.push(at.since(sent));
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! What in a command is text, what stands in quotes, and where are the `${…}`?
+//!
+//! Only as much of the shell's language is known as is needed to say whether a value that is
+//! spliced in as a word of its own is one: `'…'`, `"…"`, `\`, and `#` where it begins a comment.
+//! (POSIX.1-2024, Shell Command Language, 2.2 and 2.3.) All else is the shell's to judge.
+
+use super::scan::{Fragment, MOST_VALUES, Scan, Within};
+use crate::expr::parse_braced;
+use crate::read::Excerpt;
+
+/// Takes a command apart. It has no `;` of which anybody need be told.
+pub(super) fn scan(source: Excerpt<'_>) -> Scan {
+    let mut scanner = Scanner {
+        source,
+        bytes: source.text().as_bytes(),
+        at: 0,
+        flushed: 0,
+        within: Within::Open,
+        scan: Scan::default(),
+    };
+    let mut values = 0;
+    while scanner.at < scanner.bytes.len() && !scanner.scan.too_many {
+        let rest = &scanner.bytes[scanner.at..];
+        if rest.starts_with(b"$${") {
+            scanner.take(3, Fragment::Dollar);
+        } else if rest.starts_with(b"${") {
+            values += 1;
+            scanner.scan.too_many = values > MOST_VALUES;
+            scanner.braced();
+        } else {
+            scanner.step();
+        }
+    }
+    scanner.flush();
+    scanner.scan.open = match scanner.within {
+        Within::Open | Within::LineComment(_) => None,
+        open @ (Within::Literal(..) | Within::BlockComment(_)) => Some(open),
+    };
+    scanner.scan
+}
+
+struct Scanner<'p> {
+    source: Excerpt<'p>,
+    bytes: &'p [u8],
+    at: usize,
+    /// Where the text begins that is not yet a fragment.
+    flushed: usize,
+    within: Within,
+    scan: Scan,
+}
+
+impl Scanner<'_> {
+    fn flush(&mut self) {
+        if self.flushed < self.at {
+            self.scan.fragments.push(Fragment::Text(self.flushed..self.at));
+        }
+    }
+
+    fn take(&mut self, length: usize, fragment: Fragment) {
+        self.flush();
+        self.scan.fragments.push(fragment);
+        self.at += length;
+        self.flushed = self.at;
+    }
+
+    fn braced(&mut self) {
+        let (content, end) = parse_braced(self.source, self.at + 2);
+        let range = self.at..end;
+        // A backslash would take the quote in which the value is put.
+        let within = match (self.within, self.at.checked_sub(1)) {
+            (Within::Open, Some(before)) if self.is_escape(before) => Within::Literal(before, 1),
+            (within, _) => within,
+        };
+        self.take(end - self.at, Fragment::Braced { range, content, within });
+    }
+
+    /// Whether the byte at this place is a backslash that protects what follows.
+    fn is_escape(&self, place: usize) -> bool {
+        let before = self.bytes[..=place].iter().rev().take_while(|byte| **byte == b'\\');
+        before.count() % 2 == 1
+    }
+
+    /// Takes the next byte, with the one behind it where that is protected.
+    fn step(&mut self) {
+        let at = self.at;
+        let byte = self.bytes[at];
+        // What begins with `$` is looked at in its own right: it may be a value.
+        let protects = byte == b'\\' && self.bytes.get(at + 1) != Some(&b'$');
+        match (self.within, byte) {
+            (Within::Open, b'\'' | b'"') => self.within = Within::Literal(at, 1),
+            (Within::Open, b'#') if self.begins_word() => self.within = Within::LineComment(at),
+            (Within::Open, _) if protects => self.at += 1,
+            (Within::Literal(start, _), _) => match self.bytes[start] {
+                quote if quote == byte => self.within = Within::Open,
+                b'"' if protects => self.at += 1,
+                _ => {}
+            },
+            (Within::Open | Within::LineComment(_) | Within::BlockComment(_), _) => {}
+        }
+        self.at = (self.at + 1).min(self.bytes.len());
+    }
+
+    fn begins_word(&self) -> bool {
+        let before = self.at.checked_sub(1).map(|at| self.bytes[at]);
+        before.is_none_or(|byte| b" \t;&|()".contains(&byte))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Passage;
+
+    /// The command with marks for each `${…}` and what it stands in.
+    fn check(text: &str, expected: &str) {
+        let passage = Passage::whole(text, 0);
+        let scan = scan(passage.excerpt());
+        let mut shown = String::new();
+        for fragment in &scan.fragments {
+            match fragment {
+                Fragment::Text(range) => shown.push_str(&text[range.clone()]),
+                Fragment::Dollar => shown.push_str("[$]"),
+                Fragment::Placeholder(..) => shown.push_str("[field]"),
+                Fragment::Braced { within, .. } => shown.push_str(match within {
+                    Within::Open => "[value]",
+                    Within::Literal(..) => "[quoted]",
+                    Within::LineComment(_) | Within::BlockComment(_) => "[in comment]",
+                }),
+            }
+        }
+        if scan.open.is_some() {
+            shown.push_str(" open");
+        }
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn values_are_found_outside_quotes_and_comments() {
+        check("a ${1}; b ${2} | c", "a [value]; b [value] | c");
+        check("'${1}' \"${2}\" ${3}", "'[quoted]' \"[quoted]\" [value]");
+        check("a # ${1} it's", "a # [in comment] it's");
+        check("a#b ${1} $${HOME}", "a#b [value] [$]HOME}");
+    }
+
+    #[test]
+    fn a_backslash_protects_what_follows() {
+        check("a \\' ${1}", "a \\' [value]");
+        check("\"a\\\" ${1}\" ${2}", "\"a\\\" [quoted]\" [value]");
+        check("'a\\' ${1}", "'a\\' [value]");
+        check("a \\${1} \\\\${2}", "a \\[quoted] \\\\[value]");
+        check("a \\é ${1}", "a \\é [value]");
+        check("a \\$${1} \\$x", "a \\[$]1} \\$x");
+        check("a \\", "a \\");
+    }
+
+    #[test]
+    fn quotes_that_stay_open_are_told() {
+        check("it's", "it's open");
+        check("say \"it's", "say \"it's open");
+    }
+}

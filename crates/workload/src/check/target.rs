@@ -1,0 +1,124 @@
+//! `[target NAME]`, and whom each job asks.
+
+use base::{Diagnostic, Dialect, Endpoint, Target, TargetKind};
+
+use super::Checker;
+use super::fields::Fields;
+use super::section::{Kind, bracketed};
+use crate::keys::Owner;
+use crate::plan::{JobTarget, NamedTarget, Plan};
+use crate::read::Section;
+use crate::wording::{nearest, quoted};
+
+/// The longest name of a target.
+const LONGEST_NAME: usize = 64;
+
+impl<'f> Checker<'f> {
+    /// The kind of a section `[target NAME]`.
+    pub(super) fn target_of(&mut self, section: &Section<'_>, name: &'f str) -> Kind<'f> {
+        let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(in_word) {
+            return Kind::Target(name);
+        }
+        self.sink.error(|| match name.is_empty() {
+            true => Diagnostic::error(section.span, "the section names no target")
+                .help("write `[target NAME]`, and `target = NAME` in the jobs that ask it"),
+            false => {
+                let message = format!("{} is not the name of a target", quoted(name));
+                Diagnostic::error(section.span, message)
+                    .help("a name has at most 64 letters, digits, `_` and `-`")
+            }
+        });
+        Kind::Silent
+    }
+
+    /// The targets that jobs can name, wherever in the file they stand.
+    pub(super) fn targets(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) {
+        for (kind, section) in sections {
+            let Kind::Target(name) = kind else { continue };
+            let whereabouts = format!("in [target {name}]");
+            let fields = self.fields(&section.entries, Owner::Target, &whereabouts);
+            let url = fields.one("url");
+            if url.is_none() {
+                self.sink.error(|| {
+                    Diagnostic::error(section.span, format!("[target {name}] has no `url`"))
+                        .help("write for example `url = sqlite:copy.db`")
+                });
+            }
+            // One that has been complained about keeps its place, so that its jobs find it.
+            let target = url.and_then(|entry| self.url(entry)).unwrap_or(Target {
+                kind: TargetKind::Sqlite,
+                endpoint: Endpoint::Temporary,
+                options: Vec::new(),
+            });
+            let (name, span) = ((*name).to_owned(), section.span);
+            self.targets.push(NamedTarget { name, target, span });
+        }
+    }
+
+    /// Which SQL the target of a section speaks.
+    pub(super) fn dialect_of(&self, section: &Section<'_>) -> Dialect {
+        let entry = section.entries.iter().find(|entry| entry.key().text() == "target");
+        let named = entry.and_then(|entry| {
+            self.targets.iter().find(|target| target.name == entry.value().text())
+        });
+        named.map_or(self.dialect, |named| named.target.kind.dialect())
+    }
+
+    /// Whom a job with statements asks.
+    pub(super) fn asked(&mut self, fields: &Fields<'f>) -> JobTarget {
+        let Some(entry) = fields.one("target") else { return JobTarget::Main };
+        let name = entry.value().text();
+        let place = self.targets.iter().position(|target| target.name == name);
+        if let Some(place) = place {
+            return JobTarget::Named(place);
+        }
+        let targets = &self.targets;
+        self.sink.error(|| {
+            let error = entry.value().error(format!("there is no [target {}]", bare(name)));
+            let names = targets.iter().map(|target| target.name.as_str());
+            match (nearest(name, names.clone()), targets.is_empty()) {
+                (Some(near), _) => error.did_you_mean(Some(near)),
+                (None, true) => error.help("give it a section with a `url`, or remove the key"),
+                (None, false) => {
+                    let names = names.collect::<Vec<_>>().join(", ");
+                    error.help(format!("the targets of the file are {names}"))
+                }
+            }
+        });
+        JobTarget::Main
+    }
+
+    /// Warns of targets that nobody asks, unless a mistake may be the reason.
+    pub(super) fn unasked(&mut self, plan: &Plan) {
+        if self.sink.errors() > 0 {
+            return;
+        }
+        for (place, named) in plan.targets.iter().enumerate() {
+            if !plan.asks(JobTarget::Named(place)) {
+                self.sink.warning(|| {
+                    let message = format!("no job asks [target {}]", named.name);
+                    let help = format!("write `target = {}` in the jobs that should", named.name);
+                    Diagnostic::warning(named.span, message).help(help)
+                });
+            }
+        }
+        let written = self.file.globals.iter().find(|entry| entry.key().text() == "url");
+        if let Some(entry) =
+            written.filter(|_| !plan.jobs.is_empty() && !plan.asks(JobTarget::Main))
+        {
+            self.sink.warning(|| {
+                // The line may hold a password.
+                let span = entry.key().span().filter(|_| !entry.value().text().contains('@'));
+                let message = "nothing asks this `url`: each job has a target of its own or runs \
+                               a program";
+                crate::wording::warning(span, message)
+            });
+        }
+    }
+}
+
+/// A name for a message, without the marks that quoting adds.
+fn bare(name: &str) -> String {
+    bracketed(name).trim_matches(['[', ']']).to_owned()
+}
