@@ -4,13 +4,15 @@
 //! over a corpus and its seeded mutations in `make test` ([`mutate`]), so that a stable toolchain
 //! is enough to keep them honest.
 
-use std::io::Write;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 
-use base::{Draw, Seed, Source, Stream};
+use base::{Draw, Seed, Source, Stream, Target};
 use record::Archive;
 use report::{About, Style, View};
 use workload::Overrides;
+use workload::feed::{self, Format};
 
 /// A workload file: read, checked, and if it is accepted printed and read again.
 ///
@@ -27,6 +29,72 @@ pub fn workload(data: &[u8]) {
         let (again, _) = workload::plan(&plan.to_text(), &Overrides::default());
         let again = again.map(|again| again.as_printed());
         assert_eq!(again, Some(plan.as_printed()), "a printed plan is the same plan");
+    }
+}
+
+/// A script of statements, in every dialect: taken apart, and if it is accepted printed and read
+/// again.
+///
+/// # Panics
+/// If the statements that were printed are not the same when they are read again.
+pub fn script(data: &[u8]) {
+    for url in ["sqlite:x.db", "mysql://h/d", "postgres://h/d"] {
+        let overrides = Overrides { target: Target::parse(url).ok(), ..Overrides::default() };
+        let files = BTreeMap::from([("s.sql".to_owned(), data.to_vec())]);
+        for job in ["", "query-args-file = a.csv\n", "prepare = no\n"] {
+            let text = format!("[a]\nquery-file = s.sql\n{job}");
+            let (plan, _) = workload::plan_in(&text, &overrides, &files);
+            let Some(plan) = plan else { continue };
+            let printed = plan.to_text();
+            let (again, found) = workload::plan(&printed, &Overrides::default());
+            let again = again.map(|again| again.as_printed());
+            let same = again == Some(plan.as_printed());
+            assert!(same, "not the same statements on {url}:\n{printed}\n{found:?}");
+        }
+    }
+}
+
+/// An expression, wherever one can stand.
+///
+/// # Panics
+/// As [`workload`].
+pub fn expression(data: &[u8]) {
+    let text = String::from_utf8_lossy(data).replace(['\n', '\r'], " ");
+    for file in [
+        format!("[a]\nquery = select ${{{text}}}, ${{raw({text})}}\n"),
+        format!("[a]\nlet = v: {text}\nquery = select ${{v}}\nthink = {text}\n"),
+        format!("[params]\np = {text}\n[load t]\nrows = ${{{text}}}\ncolumn = c: {text}\n"),
+        format!("[a]\nquery = x\nrate = {text}\nmix = {text}\nslo = {text}\n"),
+    ] {
+        workload(file.as_bytes());
+    }
+}
+
+/// A file of records: read whole and byte by byte, which gives the same.
+///
+/// # Panics
+/// If it does not.
+pub fn records(data: &[u8]) {
+    for format in [Format::Csv { delimiter: b',' }, Format::Csv { delimiter: b'\t' }, Format::Log] {
+        for per_group in [1, 3] {
+            let whole = feed::examine(data, format, per_group).map_err(|fault| fault.to_string());
+            let bytewise = feed::examine(Bytewise(data), format, per_group);
+            assert_eq!(bytewise.map_err(|fault| fault.to_string()), whole);
+        }
+    }
+}
+
+/// Gives one byte at a time.
+struct Bytewise<'d>(&'d [u8]);
+
+impl Read for Bytewise<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let (Some((first, rest)), false) = (self.0.split_first(), into.is_empty()) else {
+            return Ok(0);
+        };
+        into[0] = *first;
+        self.0 = rest;
+        Ok(1)
     }
 }
 

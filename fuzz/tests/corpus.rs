@@ -34,6 +34,59 @@ fn workload_files_of_any_bytes_are_accepted_or_rejected() {
     }
 }
 
+/// Runs a target over texts and mutations of them.
+fn run(texts: &[&str], target: fn(&[u8]), mutations: u64) {
+    let corpus: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    corpus.iter().for_each(|data| target(data));
+    for number in 0..mutations {
+        let original = &corpus[number as usize % corpus.len()];
+        target(&fuzz::mutate(original, &corpus, number));
+    }
+}
+
+#[test]
+fn scripts_of_any_bytes_are_taken_apart_in_every_dialect() {
+    let texts = [
+        "select 1; -- it's ; ?\nselect '?', \"$1\", `;` from t where a = ? and b = $2;",
+        "# ; '\nselect 'it\\'s; ?' /* /* ; */ ${uniform(1, 9)} */;\r\nselect $tag$ ; ? $tag$, $1;",
+        "insert into t values (E'\\';', '$${x}', ${raw('a')}, ?2, ${field(1)});;\n/* ; */",
+        "select a--1, b -- ${1}\n, $$ ; $$ # $$\n;select '${raw(\"\\n\")}' ;",
+    ];
+    run(&texts, fuzz::script, 3_000);
+}
+
+#[test]
+fn expressions_of_any_bytes_are_understood_or_refused() {
+    let texts = [
+        "uniform(1, 2 + 3 * -4) % pick(5, 7)",
+        "zipf(1, 1M, s=0.99) + sequence(start=-2) / 1k",
+        "weighted('a':3, 'b':1)",
+        "json(a: 1, b: text(3, 9), c: null(0.5, uuid()))",
+        "exp(20ms) * 2 - uniform(1s, 1m30s)",
+        "polygon(hits=80, points=1000)",
+        "timestamp(-uniform(0s, 1h))",
+        "digits('###-##') ; \"\\u{1F600}\\n\"",
+        "ramp(1, 100, 60s)",
+        "steps(1..128 x2, 10s)",
+        "p99 < 30ms, service.p50(a) < 1s",
+        "hotspot(1, 100, hot=0.2, share=0.8)",
+        "csv('a.csv', 'b')",
+        "trace(rates 0 1, 2 3)",
+    ];
+    run(&texts, fuzz::expression, 6_000);
+}
+
+#[test]
+fn records_of_any_bytes_are_the_same_however_they_come() {
+    let texts = [
+        "a,b\n1,\"x\"\"y,\n\"\r\n\n3,4",
+        "1000,select 1\n2000,select 2, 3\n\n500,x\n",
+        "\u{feff}a\tb\r\n\"\",\n",
+        "\"open\n",
+    ];
+    run(&texts, fuzz::records, 6_000);
+}
+
 #[test]
 fn records_of_any_bytes_are_read_or_refused() {
     let whole = a_record();

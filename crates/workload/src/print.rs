@@ -95,9 +95,8 @@ fn fixed(name: &str, statements: &[FixedStatement], out: &mut Page) {
     }
     out.header(name);
     for statement in statements {
-        let mut text = String::new();
-        literal(&statement.text, &mut text);
-        out.key("query", text);
+        let pieces = [Piece::Text(statement.text.clone())];
+        out.key("query", written(&pieces, has_lines, |_| String::new()));
     }
 }
 
@@ -208,8 +207,8 @@ impl Job {
 
     fn print_command(&self, out: &mut Page) {
         for command in &self.statements {
-            let text = |text: &str, out: &mut String| out.push_str(&escaped(text));
-            out.key("command", written(&command.pieces, text, |expr| printed(expr, &self.lets)));
+            let text = written(&command.pieces, |_| false, |expr| printed(expr, &self.lets));
+            out.key("command", text);
         }
     }
 
@@ -219,9 +218,12 @@ impl Job {
         }
         out.key("prepare", if self.prepare { "yes" } else { "no" });
         out.optional("expect-rows", self.expect_rows);
-        let text = if self.feed.is_some() { literal_beside_records } else { literal };
+        let is_awkward = if self.feed.is_some() { has_lines_or_fields } else { has_lines };
         for statement in &self.statements {
-            out.key("query", written(&statement.pieces, text, |expr| printed(expr, &self.lets)));
+            out.key(
+                "query",
+                written(&statement.pieces, is_awkward, |expr| printed(expr, &self.lets)),
+            );
         }
     }
 
@@ -383,67 +385,65 @@ fn codes(codes: &[Code]) -> String {
 
 /// A statement of which only the shape counts: every value is `0`.
 pub(crate) fn skeleton(pieces: &[Piece]) -> String {
-    written(pieces, |text, out| out.push_str(&escaped(text)), |_| "0".to_owned())
+    let piece = |piece: &Piece| match piece {
+        // The blank keeps a `$` from making a literal of the `${` behind it.
+        Piece::Text(text) if text.ends_with('$') => format!("{} ", escaped(text)),
+        Piece::Text(text) => escaped(text),
+        Piece::Value(_) | Piece::Quoted(_) => "${0}".to_owned(),
+        Piece::Splice(_) => "${raw(0)}".to_owned(),
+    };
+    pieces.iter().map(piece).collect()
 }
 
-/// A statement as it is written in a file.
+/// A statement as it is written in a file. Where a text of it could not stand there as it is, all
+/// of them are spliced in: half of a literal means something else than the whole.
 fn written(
     pieces: &[Piece],
-    literal: impl Fn(&str, &mut String),
+    is_awkward: impl Fn(&str) -> bool,
     expr: impl Fn(&Expr) -> String,
 ) -> String {
+    let is_awkward = texts(pieces).any(|(text, is_last)| {
+        let meets_brace = !is_last && text.ends_with('$');
+        let joins_lines = is_last && text.ends_with('\\');
+        meets_brace || joins_lines || is_awkward(text)
+    });
     let mut out = String::new();
     for piece in pieces {
         match piece {
-            Piece::Text(text) => literal(text, &mut out),
-            Piece::Value(value) | Piece::Quoted(value) => braced(&expr(value), &mut out),
-            Piece::Splice(value) => braced(&format!("raw({})", expr(value)), &mut out),
+            Piece::Text(text) if is_awkward => {
+                let _ = write!(out, "${{raw({})}}", text::quoted(text));
+            }
+            Piece::Text(text) => out.push_str(&escaped(text)),
+            Piece::Value(value) | Piece::Quoted(value) => {
+                let _ = write!(out, "${{{}}}", expr(value));
+            }
+            Piece::Splice(value) => {
+                let _ = write!(out, "${{raw({})}}", expr(value));
+            }
         }
     }
     out
 }
 
-/// Appends `${…}`. A `$` right before it would make a literal of it, and is spliced in.
-fn braced(inner: &str, out: &mut String) {
-    let plain = out.trim_end_matches('$').len();
-    let dollars = out.split_off(plain);
-    if !dollars.is_empty() {
-        out.push_str(&format!("${{raw(\"{dollars}\")}}"));
-    }
-    out.push_str(&format!("${{{inner}}}"));
+/// The texts of a statement, each with whether it is the last piece.
+fn texts(pieces: &[Piece]) -> impl Iterator<Item = (&str, bool)> {
+    pieces.iter().enumerate().filter_map(|(place, piece)| match piece {
+        Piece::Text(text) => Some((text.as_str(), place + 1 == pieces.len())),
+        Piece::Value(_) | Piece::Quoted(_) | Piece::Splice(_) => None,
+    })
 }
 
-/// Appends a text of a statement as it is written in a file. Line ends, which statements from other
-/// files may have, are spliced in; there is nothing else that could not stand there: the checks see
-/// to that.
-fn literal(text: &str, out: &mut String) {
-    let splice = |rest: &str| rest.starts_with(['\n', '\r']);
-    splice_some(text, splice, out);
+/// Whether a text has line ends, which statements from other files may have.
+fn has_lines(text: &str) -> bool {
+    text.contains(['\n', '\r'])
 }
 
-/// The same where a `?` or `$1` would stand for a field of a record: one that is text came out of a
-/// constant, and is spliced in again.
-fn literal_beside_records(text: &str, out: &mut String) {
-    let splice = |rest: &str| {
-        let numbered =
-            rest.strip_prefix('$').is_some_and(|n| n.starts_with(|c: char| c.is_ascii_digit()));
-        numbered || rest.starts_with(['\n', '\r', '?'])
-    };
-    splice_some(text, splice, out);
-}
-
-/// Appends a text of which the characters are spliced in that `is_spliced` says of, given the text
-/// from there on.
-fn splice_some(text: &str, is_spliced: impl Fn(&str) -> bool, out: &mut String) {
-    let mut plain = 0;
-    for (at, character) in text.char_indices() {
-        if is_spliced(&text[at..]) {
-            out.push_str(&escaped(&text[plain..at]));
-            braced(&format!("raw(\"{}\")", character.escape_default()), out);
-            plain = at + character.len_utf8();
-        }
-    }
-    out.push_str(&escaped(&text[plain..]));
+/// The same, or whether it has a `?` or `$1` that would stand for a field of a record: one that is
+/// text came out of a constant.
+fn has_lines_or_fields(text: &str) -> bool {
+    let numbered =
+        |(at, _): (usize, &str)| text[at + 1..].starts_with(|next: char| next.is_ascii_digit());
+    has_lines(text) || text.contains('?') || text.match_indices('$').any(numbered)
 }
 
 /// A text in which a `${` stands for itself.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use base::Diagnostic;
+use base::{Diagnostic, Span};
 
 use super::Checker;
 use super::scan;
@@ -54,6 +54,15 @@ impl<'f> Checker<'f> {
     ) -> Vec<Vec<Piece>> {
         let Some(script) = self.text_of(entry) else { return Vec::new() };
         let text = Rc::clone(&script.text);
+        if let Some(odd) = text.find(|c: char| c.is_ascii_control() && !"\t\r\n".contains(c)) {
+            let at = Span::new(odd, odd + 1);
+            self.sink.turn_to(Some(script));
+            self.sink.error(|| {
+                Diagnostic::error(at, "a control character stands in the line").help("remove it")
+            });
+            self.sink.turn_to(None);
+            return Vec::new();
+        }
         let passage = Passage::whole(&text, 0);
         let pieces = scan::split(passage.excerpt(), self.dialect);
         if pieces.is_empty() {

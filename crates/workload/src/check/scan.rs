@@ -75,8 +75,7 @@ pub(super) struct Reading {
 }
 
 /// Whether a statement that was put together still is one, and could stand in a file: it has no
-/// `;`, no open literal, no control character but line ends, no `\` at its end, and this many
-/// `${…}`, those with values outside literals.
+/// `;`, no open literal, no control character but line ends, and this many `${…}`, those with values outside literals.
 pub(super) fn is_sound(text: &str, values: usize, scan: impl Fn(Excerpt<'_>) -> Scan) -> bool {
     let passage = crate::read::Passage::outside(text);
     let scan = scan(passage.excerpt());
@@ -87,9 +86,8 @@ pub(super) fn is_sound(text: &str, values: usize, scan: impl Fn(Excerpt<'_>) -> 
         }
     };
     let braced = |fragment: &&Fragment| matches!(fragment, Fragment::Braced { .. });
-    let odd = |character: char| character.is_control() && !matches!(character, '\t' | '\n' | '\r');
+    let odd = |c: char| c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r');
     scan.semicolons.is_empty()
-        && !text.ends_with('\\')
         && !text.contains(odd)
         && scan.open.is_none()
         && scan.fragments.iter().filter(braced).count() == values
