@@ -162,6 +162,7 @@ fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
         }),
         seed: args.seed,
         target,
+        ..Overrides::default()
     })
 }
 

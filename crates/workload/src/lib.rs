@@ -32,7 +32,7 @@ mod wording;
 use base::Diagnostic;
 
 pub use base::Placeholders;
-pub use check::{Overrides, check};
+pub use check::{MOST_CONNECTIONS, Overrides, Rates, check};
 pub use expr::Expr;
 pub use folder::{Folder, Unread};
 pub use generate::{Generator, RowGenerator};

@@ -9,7 +9,7 @@ use crate::read::Entry;
 use crate::wording::{self, quoted};
 
 /// How many connections a run may open.
-pub(super) const MOST_CONNECTIONS: u32 = 100_000;
+pub const MOST_CONNECTIONS: u32 = 100_000;
 
 /// What holds for the whole run.
 pub(super) struct Global {
@@ -91,7 +91,8 @@ impl<'f> Checker<'f> {
     fn connections(&mut self, fields: &Fields<'f>) -> (Option<u32>, u32) {
         let ends = (1, MOST_CONNECTIONS);
         let connections = self.small_count(fields, "connections", ends);
-        let most = self.small_count(fields, "max-connections", ends).unwrap_or(1_000);
+        let most = self.small_count(fields, "max-connections", ends);
+        let most = self.overrides.max_connections.or(most).unwrap_or(1_000);
         if let Some(connections) = connections.filter(|connections| *connections > most)
             && let Some(entry) = fields.one("connections")
         {

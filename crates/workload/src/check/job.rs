@@ -342,13 +342,18 @@ impl<'f> Checker<'f> {
     fn first_arrival(&mut self, job: &Job, fields: &Fields<'f>, duration: Option<Nanos>) {
         let Some((&Schedule::Every(period), _)) = job.arrivals() else { return };
         let end = job.stop.or(duration).filter(|end| job.start < *end);
-        if let (Some(entry), Some(end)) = (fields.one("every"), end)
+        let entry = fields.one("every").or_else(|| fields.one("rate"));
+        if let (Some(entry), Some(end)) = (entry, end)
             && job.start + period >= end
         {
             self.sink.warning(|| {
                 let first = quoted(&(job.start + period).to_string());
                 let message = format!("the first time is at {first}, and the job ends before");
-                entry.whole().warning(message).help("make the run longer, or `every` shorter")
+                let help = match entry.key().text() {
+                    "rate" => "make the run longer, or the rate higher",
+                    _ => "make the run longer, or `every` shorter",
+                };
+                entry.whole().warning(message).help(help)
             });
         }
     }

@@ -43,6 +43,7 @@ use crate::read::{Excerpt, File};
 use crate::sink::Sink;
 use crate::wording;
 pub(crate) use feed::written as written_delimiter;
+pub use global::MOST_CONNECTIONS;
 use job::Role;
 use section::Kind;
 
@@ -61,6 +62,20 @@ pub struct Overrides {
     pub seed: Option<Seed>,
     /// `--url`
     pub target: Option<Target>,
+    /// What a `rate` means.
+    pub rates: Rates,
+    /// `--max-active-conns` of `assay dbbench`: `max-connections`.
+    pub max_connections: Option<u32>,
+}
+
+/// What a `rate` without `arrival` means, in a job that has no queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rates {
+    /// Traffic from 1/s on, below that a timetable.
+    #[default]
+    AsTraffic,
+    /// A timetable, however high it is: one arrival each ⌊10⁹/rate⌋ ns, the ticks of dbbench.
+    AsDbbench,
 }
 
 /// Makes the plan of a file. There is a plan exactly when there is no error, neither here nor in

@@ -4,7 +4,7 @@ use base::{Diagnostic, Nanos, Rate};
 
 use super::fields::Fields;
 use super::global::MOST_CONNECTIONS;
-use super::{Checker, Post, shape};
+use super::{Checker, Post, Rates, shape};
 use crate::expr::{Compiled, Constant, Expr, Refused, Type, Variables, compile, parse_all};
 use crate::keys::Owner;
 use crate::plan::{Arrival, OnQueueFull, Pacing, Schedule};
@@ -82,6 +82,7 @@ impl<'f> Checker<'f> {
         self.contradictions(chosen);
         self.companions(fields, chosen);
         let batch = self.small_count(fields, "batch-size", (1, MOST_WAITING)).unwrap_or(1);
+        self.clients_beyond_a_pool(chosen, crew.workers);
         let limit = self.small_count(fields, "queue-limit", (1, MOST_WAITING)).unwrap_or(100_000);
         let on_full = self
             .choice(fields, Owner::Job, "on-queue-full", [OnQueueFull::Reject, OnQueueFull::Stop])
@@ -106,8 +107,22 @@ impl<'f> Checker<'f> {
         }
     }
 
+    /// Warns of clients that would wait for each other in a pool like dbbench's: here each of them
+    /// has a connection.
+    fn clients_beyond_a_pool(&mut self, chosen: Chosen<'f>, clients: u32) {
+        let Some(pool) = self.overrides.max_connections.filter(|pool| clients > *pool) else {
+            return;
+        };
+        let Some(entry) = chosen.concurrency else { return };
+        self.sink.warning(|| {
+            let message = format!("{clients} clients have more than {pool} connections");
+            let help = "`--max-active-conns` bounds jobs with a rate: lower the number here";
+            entry.whole().warning(message).help(help)
+        });
+    }
+
     /// The schedule of a rate, and whether it is a timetable: one below 1/s whose arrivals are not
-    /// said to be spread otherwise.
+    /// said to be spread otherwise. For dbbench each rate is one.
     fn schedule(&mut self, fields: &Fields<'f>) -> Option<(Schedule, bool)> {
         let arrivals = [Arrival::Poisson, Arrival::Uniform];
         let written = self.choice(fields, Owner::Job, "arrival", arrivals);
@@ -115,7 +130,11 @@ impl<'f> Checker<'f> {
             return Some((self.varying(entry, fields.one("arrival"), written)?, false));
         }
         let rate = self.rate(fields, "rate")?;
-        let timetable = rate.as_f64() < 1.0 && written.is_none();
+        let ticks = self.overrides.rates == Rates::AsDbbench && written.is_none();
+        if ticks && fields.one("concurrency").is_none() {
+            return Some((Schedule::Every(rate.nth_uniform(1)), true));
+        }
+        let timetable = ticks || (rate.as_f64() < 1.0 && written.is_none());
         let overriding = self.overrides.arrival.filter(|_| !timetable);
         let usual = if timetable { Arrival::Uniform } else { Arrival::Poisson };
         let schedule = match overriding.or(written).unwrap_or(usual) {

@@ -1,6 +1,7 @@
 //! The crate as its users see it: files in, diagnostics and plans out.
 
 mod corpus;
+mod dbbench;
 mod expressions;
 mod files;
 mod generators;

@@ -1,0 +1,410 @@
+//! Which files does dbbench take, and which do we? A row per rule of its language.
+//!
+//! Every file is our own. A row says what dbbench does with it, and what we do: the plan, or the
+//! complaint. Both `assay run` and `assay dbbench` must do it, unless the row is about rates.
+
+use std::collections::BTreeMap;
+
+use base::{Nanos, Placeholders, Severity, Target};
+use workload::{Job, Overrides, Pacing, Plan, Rates, Schedule};
+
+use crate::render;
+use Does::{Accepts, Loses, Rejects};
+
+/// What dbbench does with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    Accepts,
+    Rejects,
+    /// It goes on with less than the file says, and says nothing.
+    Loses,
+}
+
+/// A rule of dbbench's language.
+struct Rule {
+    /// What a file looks like that it is about.
+    text: &'static str,
+    dbbench: Does,
+    /// What we say of it; nothing where it is taken as it is.
+    says: &'static str,
+    /// Whether it is taken.
+    taken: bool,
+}
+
+const fn taken(dbbench: Does, text: &'static str) -> Rule {
+    Rule { text, dbbench, says: "", taken: true }
+}
+
+const fn warned(dbbench: Does, text: &'static str, says: &'static str) -> Rule {
+    Rule { text, dbbench, says, taken: true }
+}
+
+const fn refused(dbbench: Does, text: &'static str, says: &'static str) -> Rule {
+    Rule { text, dbbench, says, taken: false }
+}
+
+fn folder() -> BTreeMap<String, Vec<u8>> {
+    [
+        ("one.sql", "select 1;\n"),
+        ("two.sql", "select 1;\nselect 2;\n;\n"),
+        ("remark.sql", "select 1;\n-- the end\n"),
+        ("count.sql", "select count(*) from parcel;\n"),
+    ]
+    .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
+    .into()
+}
+
+fn overrides(rates: Rates) -> Overrides {
+    let target = Target::parse("mysql://h/d").ok();
+    Overrides { target, rates, ..Overrides::default() }
+}
+
+/// The plan, and all that is said.
+fn read(text: &str, rates: Rates) -> (Option<Plan>, String) {
+    let (plan, diagnostics) = workload::plan_in(text, &overrides(rates), &folder());
+    let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+    assert_eq!(plan.is_none(), errors > 0, "{text}");
+    (plan, render(text, &diagnostics))
+}
+
+/// The plan of a file that is taken without a word, as `assay dbbench` reads it.
+fn plan(text: &str) -> Plan {
+    let (plan, said) = read(text, Rates::AsDbbench);
+    assert_eq!(said, "", "{text}");
+    plan.expect("a plan")
+}
+
+fn job(keys: &str) -> Job {
+    plan(&format!("[a]\nquery=select 1\n{keys}\n")).jobs.remove(0)
+}
+
+/// The statements of the first job.
+fn sent(text: &str) -> Vec<String> {
+    let plan = plan(text);
+    plan.jobs[0].statements.iter().map(|s| s.text(Placeholders::Question)).collect()
+}
+
+fn check(rules: &[Rule]) {
+    for Rule { text, dbbench, says, taken } in rules {
+        for rates in [Rates::AsTraffic, Rates::AsDbbench] {
+            let (plan, said) = read(text, rates);
+            assert_eq!(plan.is_some(), *taken, "dbbench {dbbench:?}: {text}\n{said}");
+            assert_eq!(said.is_empty(), says.is_empty(), "{text}\n{said}");
+            assert!(said.contains(says), "{text}\n{said}");
+        }
+        // What dbbench takes and we do not is either wrong or stands on the page about it.
+        assert!(*taken || !says.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn lines() {
+    check(&[
+        taken(Accepts, "[a]\r\nquery=select \\\r\n 1\r\n"),
+        taken(Accepts, "; one\n# two\n\n[a]\nquery=select 1\n"),
+        taken(Rejects, "  ; indented\n[a]\n\t# indented\nquery=select 1\n"),
+        taken(Rejects, "[a]\nquery=select 1\ncount=5 ; five\n"),
+        taken(Rejects, "[a] ; the first\nquery=select 1\n"),
+        taken(Rejects, "\u{feff}[a]\nquery=select 1\n"),
+        taken(Accepts, "  [a]\n  query  =  select 1  \n"),
+        taken(Accepts, "[a]\nquery=select 1\ncount=5\\\n\nstart=1s\n"),
+        taken(Accepts, "[a]\nquery=select \\\n[1]\n"),
+        refused(Rejects, "[a]\nquery=select 1 \\\n# one\n", "a comment line stands inside"),
+        refused(Rejects, "[a]\nquery=select 1 \\\n;one\n", "a comment line stands inside"),
+        refused(Rejects, "[a]\nquery=select \\ \n1\n", "white space follows this `\\`"),
+        refused(Loses, "[a]\nquery=select 1\ncount=5 \\", "but the file ends here"),
+        refused(Rejects, "[a]\nselect 1\n", "is no section, no comment and no `key = value`"),
+        refused(Rejects, "[a]\n=select 1\n", "there is no key before the `=`"),
+        refused(Rejects, "[a]\nquery=\n", "the statement is empty"),
+        refused(Rejects, "[a]\nquery=select 1\nrate=\n", "`rate` has no value"),
+    ]);
+}
+
+#[test]
+fn values_are_what_stands_behind_the_first_equals_sign() {
+    assert_eq!(sent("[a]\nquery=select 1=1\n"), ["select 1=1"]);
+    assert_eq!(sent("[a]\nquery = \"select 1\"\n"), ["\"select 1\""]);
+    assert_eq!(sent("[a]\nquery=select \\\n   1\n"), ["select    1"]);
+    assert_eq!(sent("[a]\nquery=select 1\\\n0\n"), ["select 10"]);
+    assert_eq!(sent("[a]\nquery=select 1 # hi\n"), ["select 1 # hi"]);
+    assert_eq!(sent("[a]\nquery=select \\\n[1]\n"), ["select [1]"]);
+    assert_eq!(job("count=5\\\n\nstart=1s").count, Some(5));
+}
+
+/// Dbbench drops a line of more than 64 KiB and all behind it.
+#[test]
+fn a_long_line_is_read_to_its_end_and_so_is_the_file() {
+    let statement = format!("select '{}'", "x".repeat(70_000));
+    let text = format!("[a]\nquery={statement}\ncount=3\n[b]\nquery=select 2\n");
+    let plan = plan(&text);
+    assert_eq!(plan.jobs[0].statements[0].text(Placeholders::Question), statement);
+    assert_eq!((plan.jobs[0].count, plan.jobs.len()), (Some(3), 2));
+}
+
+#[test]
+fn sections() {
+    check(&[
+        taken(Accepts, "[ a b ]\nquery=select 1\n"),
+        refused(Accepts, "[]\nquery=select 1\n", "the section has no name"),
+        refused(Rejects, "[a] b\nquery=select 1\n", "stands behind the section's header"),
+        refused(Rejects, "[a\nquery=select 1\n", "`[` is not closed"),
+        refused(Rejects, "[a]\nquery=select 1\n[a]\nquery=select 1\n", "[a] stands twice"),
+        refused(Accepts, "[a b]\nquery=select 1\n[a  b]\nquery=select 1\n", "stands twice"),
+        refused(Rejects, "[setup]\n[setup]\n[a]\nquery=select 1\n", "[setup] stands twice"),
+        warned(Accepts, "[Setup]\nquery=select 1\n", "[Setup] is a job"),
+        warned(
+            Accepts,
+            "[global]\nduration=5s\nno=1\n[a]\nquery=select 1\n",
+            "[global] is ignored",
+        ),
+        taken(Accepts, "[load]\nquery=select 1\n[params]\nquery=select 1\n[arm]\nquery=select 1\n"),
+        taken(Accepts, "[setup]\nquery=set @a = 1\n[teardown]\nquery=set @a = 2\n"),
+        refused(Rejects, "[a]\n", "has no `query`, so it is not a job"),
+        refused(Rejects, "[a]\nqeury=select 1\n", "did you mean `query`?"),
+        refused(Rejects, "[a]\nQuery=select 1\n", "did you mean `query`?"),
+        refused(Rejects, "[a]\nquery=select 1\nfoo=1\n", "unknown key `foo`"),
+        refused(Rejects, "[a]\nquery=select 1\ncount=1\ncount=2\n", "`count` is repeated"),
+        refused(Rejects, "count=1\n[a]\nquery=select 1\n", "it belongs in a job"),
+        refused(Accepts, "", "the file has no job"),
+    ]);
+}
+
+#[test]
+fn global_keys() {
+    const JOB: &str = "[a]\nquery=select 1\n";
+    for (value, millis) in
+        [("10s", 10_000), ("1m30s", 90_000), ("250ms", 250), ("1h", 3_600_000), ("1.5s", 1_500)]
+    {
+        let plan = plan(&format!("duration={value}\n{JOB}"));
+        assert_eq!(plan.duration, Some(Nanos::from_millis(millis)), "{value}");
+    }
+    check(&[
+        warned(Accepts, "duration=0\n[a]\nquery=select 1\n", "a duration of zero is no limit"),
+        warned(Accepts, "duration=-1s\n[a]\nquery=select 1\n", "is negative, which counts as 0"),
+        refused(Rejects, "duration=5\n[a]\nquery=select 1\n", "has no unit"),
+        refused(Rejects, "duration=5x\n[a]\nquery=select 1\n", "unknown unit"),
+        refused(Rejects, "duration=1s\nduration=1s\n[a]\nquery=select 1\n", "is repeated"),
+        refused(Rejects, "duration=5s\n[a]\nquery=select 1\nstart=6s\n", "the run ends at `5s`"),
+        refused(Rejects, "duration=5s\n[a]\nquery=select 1\nstop=6s\n", "the run ends at `5s`"),
+        warned(Accepts, "duration=5s\n[a]\nquery=select 1\nstart=5s\n", "it does nothing"),
+        taken(Accepts, "duration=5s\n[a]\nquery=select 1\nstop=5s\n"),
+        taken(Accepts, "error=1205\nerror=40P01\n[a]\nquery=select 1\n"),
+        taken(Rejects, "[a]\nquery=select 1\nerror=1205\n"),
+        refused(Accepts, "error=\n[a]\nquery=select 1\n", "`error` has no value"),
+    ]);
+    let accepted = plan(&format!("error=1205\nerror=40P01\n{JOB}")).jobs.remove(0).accepted;
+    assert_eq!(accepted.iter().map(|code| code.as_str()).collect::<Vec<_>>(), ["1205", "40P01"]);
+}
+
+#[test]
+fn setup_and_teardown() {
+    check(&[
+        refused(Rejects, "[setup]\nrate=1\n[a]\nquery=select 1\n", "`rate` is no key in [setup]"),
+        refused(Rejects, "[setup]\nquery=\n[a]\nquery=select 1\n", "the statement is empty"),
+        refused(Rejects, "[teardown]\nquery=begin\n[a]\nquery=select 1\n", "`begin` would leave"),
+        refused(Rejects, "[setup]\nquery-file=no.sql\n[a]\nquery=select 1\n", "there is no file"),
+    ]);
+    let plan = plan("[setup]\nquery=a\nquery-file=two.sql\nquery=b\n[a]\nquery=select 1\n");
+    let setup: Vec<&str> = plan.setup.iter().map(|statement| statement.text.as_str()).collect();
+    // Dbbench has the lines of one key in order, and that of the two keys at random.
+    assert_eq!(setup, ["a", "select 1", "select 2", "b"]);
+}
+
+#[test]
+fn what_a_job_sends() {
+    check(&[
+        taken(Rejects, "[a]\nquery=select 1\nquery=select 2\n"),
+        taken(Rejects, "[a]\nquery-file=two.sql\n"),
+        taken(Accepts, "[a]\nquery-file=two.sql\nmulti-query-mode=multi-connection\n"),
+        refused(
+            Rejects,
+            "[a]\nquery=select 1\nmulti-query-mode=single\n",
+            "`multi-query-mode` is multi-connection, not `single`",
+        ),
+        taken(Accepts, "[a]\nquery-log-file=q.log\nmulti-query-mode=multi-connection\n"),
+        refused(Rejects, "[a]\nrate=5\n", "has no `query`, so it is not a job"),
+        refused(Rejects, "[a]\nquery=select 1\nquery-log-file=q.log\n", "cannot be set together"),
+        refused(
+            Rejects,
+            "[a]\nquery-log-file=q.log\nquery-args-file=a.csv\n",
+            "cannot be set together",
+        ),
+    ]);
+    // Dbbench sends the remark behind the last `;` as a statement, which the server refuses.
+    assert_eq!(sent("[a]\nquery-file=remark.sql\n"), ["select 1"]);
+    // And the line break before a statement of a file.
+    let twice = "[a]\nquery-file=two.sql\nmulti-query-mode=multi-connection\n";
+    assert_eq!(sent(twice), ["select 1", "select 2"]);
+    let mixed = "[a]\nquery=select 0\nquery-file=one.sql\nmulti-query-mode=multi-connection\n";
+    assert_eq!(sent(mixed), ["select 0", "select 1"]);
+}
+
+#[test]
+fn statements() {
+    check(&[
+        refused(Rejects, "[a]\nquery=select 1;\n", "a `;` stands in a statement"),
+        refused(Rejects, "[a]\nquery=select 1; select 2\n", "a `;` stands in a statement"),
+        taken(Rejects, "[a]\nquery=select ';'\n"),
+        refused(Rejects, "[a]\nquery=begin\n", "`begin` would leave its connection"),
+        refused(Rejects, "[a]\nquery=BEGIN work\n", "`begin` would leave its connection"),
+        refused(Rejects, "[a]\nquery=use other\n", "use"),
+        taken(Accepts, "[a]\nquery=set @a = 1\n"),
+        taken(Accepts, "[a]\nquery=start transaction\n[b]\nquery=commit\n"),
+        taken(Accepts, "[a]\nquery=lock tables t read\n[b]\nquery=rollback\n"),
+        taken(Accepts, "[a]\nquery=beginning()\n"),
+        refused(Accepts, "[a]\nquery=select '${x}'\n", "for a literal `${`, write `$${`"),
+    ]);
+    assert_eq!(sent("[a]\nquery=select '$${x}'\n"), ["select '${x}'"]);
+    assert_eq!(sent("[a]\nquery=select '?', ?\n"), ["select '?', ?"]);
+}
+
+#[test]
+fn delimiters() {
+    for (written, byte) in
+        [(r#""\t""#, b'\t'), ("';'", b';'), ("`|`", b'|'), (r#"" ""#, b' '), (r"'\\'", b'\\')]
+    {
+        let keys = format!("query-args-file=a.csv\nquery-args-delim={written}");
+        let feed = job(&keys).feed.expect("a file");
+        assert_eq!(feed.format, workload::feed::Format::Csv { delimiter: byte }, "{written}");
+    }
+    const ONE: &str = "is not one character between quotes";
+    check(&[
+        refused(Rejects, "[a]\nquery=a\nquery-args-file=a\nquery-args-delim=|\n", ONE),
+        refused(Rejects, "[a]\nquery=a\nquery-args-file=a\nquery-args-delim='ab'\n", ONE),
+        refused(Rejects, "[a]\nquery=a\nquery-args-file=a\nquery-args-delim=\"ß\"\n", ONE),
+        refused(Accepts, "[a]\nquery=a\nquery-args-file=a\nquery-args-delim=\"\\n\"\n", ONE),
+        refused(
+            Rejects,
+            "[a]\nquery=a\nquery-args-delim=','\n",
+            "`query-args-delim` needs a `query-args-file`",
+        ),
+    ]);
+}
+
+#[test]
+fn numbers() {
+    const ZERO: &str = "is zero, which counts as not set";
+    const NEGATIVE: &str = "is negative, which counts as 0";
+    check(&[
+        taken(Accepts, "[a]\nquery=a\nrate=.5\n"),
+        taken(Accepts, "[a]\nquery=a\nrate=1e3\n"),
+        refused(Accepts, "[a]\nquery=a\nrate=0x1p-2\n", "is not a number"),
+        refused(Rejects, "[a]\nquery=a\nrate=-1\n", "is negative"),
+        refused(Rejects, "[a]\nquery=a\nrate=inf\n", "is not a number"),
+        refused(Accepts, "[a]\nquery=a\nrate=nan\n", "is not a number"),
+        refused(Rejects, "[a]\nquery=a\nrate=2e9\n", "is above 10,000,000 per second"),
+        refused(Accepts, "[a]\nquery=a\nrate=2e8\n", "is above 10,000,000 per second"),
+        refused(Rejects, "[a]\nquery=a\nrate=1e-11\n", "is less than one event in a year"),
+        warned(Accepts, "[a]\nquery=a\nrate=0\n", ZERO),
+        warned(Accepts, "[a]\nquery=a\nrate=5\nbatch-size=0\n", ZERO),
+        warned(Accepts, "[a]\nquery=a\nqueue-depth=0\n", ZERO),
+        warned(Accepts, "[a]\nquery=a\nconcurrency=0\n", ZERO),
+        warned(Accepts, "[a]\nquery=a\ncount=0\n", ZERO),
+        refused(Rejects, "[a]\nquery=a\nbatch-size=5\n", "`batch-size` needs a `rate`"),
+        refused(Rejects, "[a]\nquery=a\nqueue-depth=0x10\n", "is not a number"),
+        refused(Accepts, "[a]\nquery=a\nqueue-depth=200000\n", "is at most 100,000"),
+        refused(Rejects, "[a]\nquery=a\ncount=-1\n", "is negative"),
+        refused(Rejects, "[a]\nquery=a\ncount=1.5\n", "is not a whole number"),
+        refused(Accepts, "[a]\nquery=a\nqueue-depth=2\nconcurrency=3\n", "is repeated"),
+        warned(Accepts, "[a]\nquery=a\nstart=-1s\n", NEGATIVE),
+        warned(Accepts, "[a]\nquery=a\nstop=-1s\n", NEGATIVE),
+        taken(Accepts, "[a]\nquery=a\nstop=0s\n"),
+        warned(Accepts, "[a]\nquery=a\nstart=3s\nstop=2s\n", "it does nothing"),
+        taken(Accepts, "[a]\nquery=a\nrate=5\nstart=3s\ncount=7\n"),
+    ]);
+}
+
+#[test]
+fn one_model_at_a_time() {
+    check(&[
+        // Here that is a queue with so many workers.
+        taken(Rejects, "[a]\nquery=a\nrate=5\nqueue-depth=3\n"),
+        refused(Rejects, "[a]\nquery-log-file=q\nrate=5\n", "cannot be set together"),
+        refused(Rejects, "[a]\nquery-log-file=q\nqueue-depth=5\n", "cannot be set together"),
+    ]);
+    let closed = |clients| Pacing::Closed { clients, think: None };
+    assert_eq!(job("").pacing, closed(1));
+    assert_eq!(job("queue-depth=8").pacing, closed(8));
+    assert_eq!(job("concurrency=8").pacing, closed(8));
+    assert_eq!(job("count=8").pacing, closed(1));
+}
+
+/// The ticker of dbbench takes the whole nanoseconds of 1s/rate.
+#[test]
+fn every_rate_of_dbbench_is_a_timetable_with_the_ticks_of_dbbench() {
+    for (rate, nanos, batch) in [
+        ("1", 1_000_000_000, 1),
+        ("3", 333_333_333, 1),
+        ("100", 10_000_000, 1),
+        (".5", 2_000_000_000, 10),
+        ("0.0167", 59_880_239_520, 1_000),
+        ("1e6", 1_000, 1),
+    ] {
+        let schedule = Schedule::Every(Nanos(nanos));
+        let keys = format!("rate={rate}\nbatch-size={batch}");
+        assert_eq!(job(&keys).pacing, Pacing::Timetable { schedule, batch }, "{rate}");
+    }
+}
+
+#[test]
+fn a_plan_of_dbbench_reads_the_same_when_it_is_printed() {
+    let plan = plan("[a]\nquery=a\nrate=3\nbatch-size=2\n[b]\nquery=b\nrate=5\nconcurrency=2\n");
+    let (again, _) = workload::plan(&plan.to_text(), &Overrides::default());
+    assert_eq!(again.expect("a plan").as_printed(), plan.as_printed(), "{}", plan.to_text());
+}
+
+#[test]
+fn what_dbbench_does_not_know_keeps_its_meaning() {
+    let schedule = |keys| job(keys).arrivals().unwrap().0.clone();
+    let five = base::Rate::parse("5").unwrap();
+    assert_eq!(schedule("rate=5\narrival=poisson"), Schedule::Poisson(five));
+    assert_eq!(schedule("rate=5\nconcurrency=2"), Schedule::Uniform(five));
+    let (traffic, _) = read("[a]\nquery=a\nrate=5\n", Rates::AsTraffic);
+    assert_eq!(traffic.unwrap().jobs[0].arrivals().unwrap().0, &Schedule::Poisson(five));
+}
+
+#[test]
+fn a_tick_that_never_comes_is_said() {
+    let (plan, said) = read("duration=60s\n[a]\nquery=a\nrate=0.01\n", Rates::AsDbbench);
+    assert!(plan.is_some());
+    assert!(said.contains("the first time is at `1m40s`, and the job ends before"), "{said}");
+    assert!(said.contains("or the rate higher"), "{said}");
+}
+
+#[test]
+fn a_pool_bounds_jobs_with_a_rate_and_says_so_of_others() {
+    let overrides = Overrides { max_connections: Some(5), ..overrides(Rates::AsDbbench) };
+    let read = |text: &str| {
+        let (plan, diagnostics) = workload::plan(text, &overrides);
+        (plan.unwrap(), render(text, &diagnostics))
+    };
+    let (plan, said) = read("max-connections=50\n[a]\nquery=a\nrate=100\n");
+    assert_eq!((plan.max_connections, said.as_str()), (5, ""));
+    assert_eq!(read("[a]\nquery=a\nqueue-depth=5\n").1, "");
+    let (_, said) = read("[a]\nquery=a\nqueue-depth=6\n");
+    assert!(said.contains("6 clients have more than 5 connections"), "{said}");
+}
+
+/// The keys of every example and of every step of the tutorial of dbbench, in files of our own.
+#[test]
+fn files_with_the_keys_of_all_examples_are_taken() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/dbbench");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(path).expect("the files are there") {
+        let path = entry.expect("a file").path();
+        if path.extension().is_none_or(|extension| extension != "ini") {
+            continue;
+        }
+        seen += 1;
+        let text = std::fs::read_to_string(&path).expect("a text");
+        for rates in [Rates::AsTraffic, Rates::AsDbbench] {
+            let (plan, said) = read(&text, rates);
+            let name = path.display();
+            assert!(plan.is_some(), "{name}\n{said}");
+            // A tick that comes at the end is worth a word.
+            let is_late = said.contains("the first time is at `10s`");
+            assert!(said.is_empty() || is_late, "{name}\n{said}");
+        }
+    }
+    assert_eq!(seen, 13);
+}
