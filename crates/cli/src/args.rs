@@ -1,11 +1,13 @@
 //! What the user typed.
 
 use std::convert::Infallible;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use base::units::{UnitError, parse_duration};
 use base::{Nanos, Seed, Target, TargetError};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use workload::Rates;
 
 /// Database load generator and benchmark laboratory: a question in a text file, an answer that a
 /// sceptic can believe.
@@ -23,6 +25,7 @@ Examples:
   assay run shop.ini --url sim:mm1 --virtual  an hour of load in seconds
   assay check shop.ini                        what would be run, without a database
   assay report run-20261121T201502Z.assay     the answer of a record, again
+  assay dbbench --driver sqlite load.ini      a file of dbbench, with that program's flags
 
 Exit codes: 0 success, 1 a threshold missed, 2 an error in usage, file or statement,
 3 the run is INVALID, 4 the target was unreachable, 130 interrupted.";
@@ -39,10 +42,13 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Write a record in an open format.
     Export(ExportArgs),
+    /// Run a file of dbbench, with that program's flags.
+    #[command(disable_help_flag = true)]
+    Dbbench(DbbenchArgs),
 }
 
 /// What a workload file is and what is changed in it.
-#[derive(Clone, Debug, ClapArgs)]
+#[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct FileArgs {
     /// The workload file; a folder means its `experiment.ini`.
     #[arg(value_name = "FILE|FOLDER")]
@@ -66,6 +72,15 @@ pub(crate) struct FileArgs {
     /// The seed of every schedule and value.
     #[arg(long, value_parser = parse_seed, value_name = "N", allow_hyphen_values = true)]
     pub(crate) seed: Option<Seed>,
+    /// Where the files are that the workload names, if not beside it (`--base-dir` of dbbench).
+    #[arg(skip)]
+    pub(crate) folder: Option<PathBuf>,
+    /// What a rate means.
+    #[arg(skip)]
+    pub(crate) rates: Rates,
+    /// How many connections an open job may grow to (`--max-active-conns` of dbbench).
+    #[arg(skip)]
+    pub(crate) max_connections: Option<u32>,
 }
 
 /// How arrivals are spaced.
@@ -78,7 +93,7 @@ pub(crate) enum ArrivalArg {
 }
 
 /// How an answer is given.
-#[derive(Clone, Copy, Debug, ClapArgs)]
+#[derive(Clone, Copy, Debug, Default, ClapArgs)]
 pub(crate) struct AnswerArgs {
     /// Print one JSON document instead of text.
     #[arg(long)]
@@ -88,7 +103,7 @@ pub(crate) struct AnswerArgs {
     pub(crate) strict: bool,
 }
 
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 #[command(after_long_help = workload::reference::help())]
 pub(crate) struct RunArgs {
     #[command(flatten)]
@@ -168,6 +183,13 @@ pub(crate) struct ExportArgs {
     /// Write to this file instead of stdout.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// The words behind `assay dbbench`: that program's grammar is not clap's.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DbbenchArgs {
+    #[arg(value_name = "FLAG|FILE", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<OsString>,
 }
 
 /// An open format.

@@ -36,6 +36,27 @@ struct Shared {
     changed: Condvar,
 }
 
+/// How much of a run is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    Nothing,
+    /// A table on a terminal, lines elsewhere.
+    WhatFits,
+    /// Lines, wherever they go.
+    Lines(Reports),
+}
+
+/// How often plain lines report the jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reports {
+    /// As it suits the length of the run.
+    Fitting,
+    /// Each so many seconds.
+    Each(u64),
+    /// Not at all: only the phases are said.
+    Never,
+}
+
 /// What is known of the run.
 #[derive(Clone)]
 struct State {
@@ -47,6 +68,7 @@ struct State {
     /// Whether every job has an end of its own.
     ends_by_itself: bool,
     is_virtual: bool,
+    reports: Reports,
     phase: Phase,
     /// Whether a painter owns the end of the terminal: what others write there is painted over.
     is_painted: bool,
@@ -85,25 +107,29 @@ pub(crate) enum Ending {
 }
 
 impl Display {
-    /// The display that fits where stderr leads.
-    pub(crate) fn new(quiet: bool, order: &Order) -> Display {
-        Display::of(quiet, State::of(order))
+    /// The display of a run.
+    pub(crate) fn new(shown: Shown, order: &Order) -> Display {
+        Display::of(shown, State::of(order))
     }
 
     /// The display of a run that only fills tables.
-    pub(crate) fn of_load(quiet: bool, order: &Order) -> Display {
-        Display::of(quiet, State { jobs: Vec::new(), ..State::of(order) })
+    pub(crate) fn of_load(shown: Shown, order: &Order) -> Display {
+        Display::of(shown, State { jobs: Vec::new(), ..State::of(order) })
     }
 
-    fn of(quiet: bool, state: State) -> Display {
+    fn of(shown: Shown, state: State) -> Display {
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let painter = if quiet {
-            None
-        } else if std::io::stderr().is_terminal() {
-            shared.lock().is_painted = true;
-            Some(terminal::start(Arc::clone(&shared)))
-        } else {
-            Some(plain::start(Arc::clone(&shared)))
+        let painter = match shown {
+            Shown::Nothing => None,
+            Shown::WhatFits if std::io::stderr().is_terminal() => {
+                shared.lock().is_painted = true;
+                Some(terminal::start(Arc::clone(&shared)))
+            }
+            Shown::WhatFits => Some(plain::start(Arc::clone(&shared))),
+            Shown::Lines(reports) => {
+                shared.lock().reports = reports;
+                Some(plain::start(Arc::clone(&shared)))
+            }
         };
         Display { shared, painter: Mutex::new(painter) }
     }
@@ -198,6 +224,7 @@ impl State {
             duration: order.plan.duration,
             ends_by_itself: order.plan.leaders().all(|place| ends_by_itself(&order.plan, place)),
             is_virtual: order.options.is_virtual,
+            reports: Reports::Fitting,
             phase: Phase::Starting,
             is_painted: false,
             ending: None,

@@ -10,6 +10,7 @@ mod commands;
 mod complain;
 mod display;
 mod exit;
+mod go_flags;
 mod inputs;
 mod signals;
 mod workload_file;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Load(load) => commands::load::load(&load),
         Command::Report(report) => commands::report::report(&report),
         Command::Export(export) => commands::export::export(&export),
+        Command::Dbbench(dbbench) => commands::dbbench::dbbench(&dbbench),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -52,7 +52,8 @@ fn warn_of_password(url: Option<&Url>) {
         matches!(&target.endpoint, Endpoint::Network { password: Some(_), .. })
     });
     if has_password {
-        let sentence = "the password in --url can be seen in the list of processes: leave it out";
+        let sentence = "the password on the command line can be seen in the list of processes: \
+                        leave it out";
         Complaint::warning(sentence).print();
     }
 }
@@ -76,7 +77,7 @@ fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
     let path = path(&args.file)?;
     let text = read_text(&path)?;
     let source = Source { name: path.display().to_string(), text };
-    let folder = Beside::file(&path);
+    let folder = args.folder.clone().map_or_else(|| Beside::file(&path), Beside);
     let (plan, diagnostics) = workload::plan_in(&source.text, &overrides, &folder);
     match plan {
         Some(plan) => {
@@ -162,7 +163,8 @@ fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
         }),
         seed: args.seed,
         target,
-        ..Overrides::default()
+        rates: args.rates,
+        max_connections: args.max_connections,
     })
 }
 

@@ -9,7 +9,7 @@ use crate::args::LoadArgs;
 use crate::commands::order::{self, SkipsLoads};
 use crate::commands::run::conclude;
 use crate::complain::Complaint;
-use crate::display::Display;
+use crate::display::{Display, Shown};
 use crate::exit::Exit;
 use crate::{signals, workload_file};
 
@@ -32,7 +32,8 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let place = order::record(args.out.as_ref(), "load");
     let command = order::command("load", &args.file, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
-    let display = Arc::new(Display::of_load(args.quiet, &order));
+    let shown = if args.quiet { Shown::Nothing } else { Shown::WhatFits };
+    let display = Arc::new(Display::of_load(shown, &order));
     signals::listen(stop, Arc::clone(&display)).map_err(|error| Complaint::of(&error))?;
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();

@@ -119,7 +119,7 @@ pub(crate) fn command(name: &str, args: &FileArgs, more: &[(&str, Option<String>
 }
 
 /// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=?&,%+@".contains(c);
     let shell_reads_it = |c: char| "?&".contains(c);
     if !word.is_empty() && word.chars().all(|c| plain(c) && !shell_reads_it(c)) {

@@ -12,11 +12,32 @@ use crate::args::{AnswerArgs, RunArgs};
 use crate::commands::answer;
 use crate::commands::order::{self, SkipsLoads};
 use crate::complain::Complaint;
-use crate::display::Display;
+use crate::display::{Display, Shown};
 use crate::exit::Exit;
 use crate::{signals, workload_file};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
+    let manner = Manner {
+        shown: if args.quiet { Shown::Nothing } else { Shown::WhatFits },
+        op_log: args.op_log.as_deref().map(op_log),
+        command: command(args),
+    };
+    carry_out(args, manner)
+}
+
+/// In what the commands that run a workload file differ.
+pub(crate) struct Manner {
+    /// What is shown of the run while it goes.
+    pub(crate) shown: Shown,
+    /// A file with one row per request.
+    pub(crate) op_log: Option<OpLogPlan>,
+    /// The command line as the record shows it.
+    pub(crate) command: String,
+}
+
+/// Runs a workload file and prints the answer, whichever command asked for it.
+pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complaint> {
+    let Manner { shown, op_log, command } = manner;
     let file = workload_file::read(&args.file, args.is_virtual)?;
     if file.plan.jobs.is_empty() {
         let sentence = "the file has no job, so there is nothing to measure: `assay load` only \
@@ -29,9 +50,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     let options = order::options(args, &file)?;
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
-    let order = order::order(&file, &args.file.file, options, place, command(args), stop.clone());
-    let order = Order { op_log: args.op_log.as_deref().map(op_log), ..order };
-    let display = Arc::new(Display::new(args.quiet, &order));
+    let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
+    let order = Order { op_log, ..order };
+    let display = Arc::new(Display::new(shown, &order));
     signals::listen(stop, Arc::clone(&display)).map_err(|error| Complaint::of(&error))?;
     let watching = Arc::clone(&display);
     let done = lab::run(order, Arc::clone(&display) as _, |live| watching.watch(live));

@@ -118,7 +118,7 @@ fn row(title: &super::JobTitle, job: &LiveJob) -> Row {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::display::JobTitle;
+    use crate::display::{JobTitle, Reports};
     use base::{Nanos, Stamp};
     use record::Gauge;
 
@@ -134,6 +134,7 @@ pub(super) mod tests {
             duration: Some(Nanos::from_secs(60)),
             ends_by_itself: false,
             is_virtual: true,
+            reports: Reports::Fitting,
             phase: Phase::Starting,
             is_painted: false,
             ending: None,

@@ -9,7 +9,7 @@ use record::LiveView;
 
 use super::picture::{COLUMNS, Picture, Row, percent};
 use super::words::clock;
-use super::{Phase, Shared, State};
+use super::{Phase, Reports, Shared, State};
 
 /// Runs up to this long are reported every second, longer ones every [`SELDOM`].
 const SHORT: Nanos = Nanos::from_secs(60);
@@ -60,14 +60,26 @@ impl Lines {
     fn report(&mut self, state: &State) -> Vec<String> {
         let Some(live) = state.live.as_ref().and_then(LiveView::latest) else { return Vec::new() };
         let second = live.at.0 / 1_000_000_000;
-        let step =
-            if state.duration.is_some_and(|duration| duration <= SHORT) { 1 } else { SELDOM };
+        let Some(step) = state.step() else { return Vec::new() };
         if self.reported.is_some_and(|reported| second < reported + step) {
             return Vec::new();
         }
         self.reported = Some(second);
         let picture = Picture::of(state);
         picture.rows.iter().map(|row| line(live.at, row)).collect()
+    }
+}
+
+impl State {
+    /// How many seconds lie between two reports.
+    fn step(&self) -> Option<u64> {
+        let is_short = self.duration.is_some_and(|duration| duration <= SHORT);
+        match self.reports {
+            Reports::Fitting if is_short => Some(1),
+            Reports::Fitting => Some(SELDOM),
+            Reports::Each(seconds) => Some(seconds),
+            Reports::Never => None,
+        }
     }
 }
 
@@ -192,6 +204,18 @@ mod tests {
         assert_eq!(running(&endless), "running until Ctrl-C");
         let counted = State { ends_by_itself: true, ..endless };
         assert_eq!(running(&counted), "running until every job has reached its end");
+    }
+
+    #[test]
+    fn reports_come_as_often_as_they_are_wanted() {
+        let step = |reports, duration| {
+            let duration = Some(Nanos::from_secs(duration));
+            State { reports, duration, ..state() }.step()
+        };
+        assert_eq!(step(Reports::Fitting, 60), Some(1));
+        assert_eq!(step(Reports::Fitting, 61), Some(SELDOM));
+        assert_eq!(step(Reports::Each(5), 61), Some(5));
+        assert_eq!(step(Reports::Never, 60), None);
     }
 
     #[test]

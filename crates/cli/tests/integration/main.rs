@@ -4,6 +4,7 @@
 
 mod commands;
 mod complaints;
+mod dbbench;
 mod disk;
 mod example;
 mod exits;

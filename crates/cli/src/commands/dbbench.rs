@@ -1,0 +1,490 @@
+//! `assay dbbench`: a file of dbbench, run with that program's flags.
+//!
+//! The flags become what `assay run` is told, and from there on there is one way to run. The
+//! language of the file is the same; only a `rate` means the ticks of a clock.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use base::units::{UnitError, parse_duration};
+use base::{Address, Endpoint, Nanos, Secret, Target, TargetError, TargetKind, closest};
+use record::{OpFormat, OpLogPlan};
+use workload::Rates;
+
+use crate::args::{DbbenchArgs, FileArgs, RunArgs, Url};
+use crate::commands::answer::print;
+use crate::commands::order::quoted;
+use crate::commands::run::{self, Manner};
+use crate::complain::Complaint;
+use crate::display::{Reports, Shown};
+use crate::exit::Exit;
+use crate::go_flags::{self, Flag, Takes};
+use crate::workload_file::file_name;
+
+const fn value(name: &'static str, what: &'static str, help: &'static str) -> Flag {
+    Flag { name, takes: Takes::Value(what), help }
+}
+
+const fn switch(name: &'static str, help: &'static str) -> Flag {
+    Flag { name, takes: Takes::Switch, help }
+}
+
+/// Every flag that dbbench has.
+const FLAGS: &[Flag] = &[
+    value("driver", "NAME", "mysql (default), postgres, sqlite or sim"),
+    value("host", "HOST", "where the server is (default localhost)"),
+    value("port", "PORT", "its port (default that of the driver)"),
+    value("username", "USER", "who logs in (default root)"),
+    value("password", "PASSWORD", "shown in no record, but in the list of processes"),
+    value("database", "NAME", "the database; of sqlite the file, of sim the kind of server"),
+    value("params", "A=B&C=D", "options of the target's URL, in place of others"),
+    value("url", "URL", "all of these in one; flags behind it win"),
+    value("base-dir", "FOLDER", "where relative names begin (default that of the file)"),
+    switch("intermediate-stats", "report the jobs while they run (default; off with `=false`)"),
+    value("intermediate-stats-interval", "D", "how often, in whole seconds"),
+    value("max-active-conns", "N", "how many connections jobs with a rate may grow to"),
+    value("query-stats-file", "FILE", "a row per request, written anew; relative to where you are"),
+    value("confidence", "LEVEL", "accepted: the answer has quantiles, and no `±` beside a mean"),
+    value("max-idle-conns", "N", "accepted: no connection is closed before the end"),
+    value("max-sample-count", "N", "accepted: it does nothing in dbbench either"),
+    switch("version", "print the version of assay"),
+];
+
+/// Flags that are understood and change nothing, and why.
+const WITHOUT_EFFECT: &[(&str, &str)] = &[
+    ("confidence", "the answer has whole distributions and puts no `±` beside a mean"),
+    ("max-idle-conns", "a connection that was opened stays open to the end"),
+    ("max-sample-count", "every request is counted, and dbbench itself never reads it"),
+];
+
+pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
+    let typed = go_flags::parse(FLAGS, &args.words).map_err(Complaint::new)?;
+    if typed.wants_help {
+        print(&help())?;
+        return Ok(Exit::Success);
+    }
+    let wish = Wish::of(&typed.flags)?;
+    if wish.wants_version {
+        print(&format!("assay {}\n", env!("CARGO_PKG_VERSION")))?;
+        return Ok(Exit::Success);
+    }
+    let file = file(&typed.rest)?;
+    for (name, why) in WITHOUT_EFFECT {
+        if typed.flags.iter().any(|(given, _)| given == name) {
+            Complaint::warning(format!("--{name} has no effect: {why}")).print();
+        }
+    }
+    let (shown, stats) = (wish.shown(), wish.stats.clone());
+    let run = wish.into_run(file);
+    let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
+    run::carry_out(&run, Manner { shown, op_log, command: command(&run) })
+}
+
+/// The one file that stands behind the flags.
+fn file(rest: &[OsString]) -> Result<PathBuf, Complaint> {
+    let is_flag = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    match rest {
+        [file] => Ok(PathBuf::from(file)),
+        [] => Err(usage("there is no file to run")),
+        [_, more @ ..] if more.iter().any(is_flag) => {
+            Err(usage("a flag stands behind the file: flags come first"))
+        }
+        [_, _, ..] => Err(usage("there is more than one file to run")),
+    }
+}
+
+fn usage(sentence: &str) -> Complaint {
+    Complaint::new(sentence).help(
+        "write `assay dbbench [FLAG…] FILE`, for example `assay dbbench --driver sqlite load.ini`",
+    )
+}
+
+fn help() -> String {
+    let mut text = "Run a file of dbbench, with that program's flags\n\n\
+                    Usage: assay dbbench [FLAG]… FILE\n\nFlags:\n"
+        .to_owned();
+    for flag in FLAGS {
+        let name = match flag.takes {
+            Takes::Switch => format!("--{}", flag.name),
+            Takes::Value(what) => format!("--{} {what}", flag.name),
+        };
+        text.push_str(&format!("  {name:<32} {}\n", flag.help));
+    }
+    text.push_str("  --help                           print this\n");
+    text.push_str(NOTES);
+    text
+}
+
+const NOTES: &str = "
+A flag has one dash or two, and its value behind a blank or a `=`. Flags stand before the file.
+Every `rate` of the file is a timetable: its first batch comes one period after the job's start.
+The answer goes to stdout, a record is left in `./run-<UTC time>.assay`, and the exit codes are
+those of `assay run`. docs/dbbench.md has every feature of dbbench, and what differs.
+";
+
+/// What the flags ask for, read in their order: of two that say the same the last one holds.
+struct Wish {
+    kind: TargetKind,
+    user: Option<String>,
+    password: Option<Secret>,
+    addresses: Vec<Address>,
+    database: Option<String>,
+    options: Vec<(String, String)>,
+    /// A URL that is none, to be complained about as everywhere.
+    broken: Option<TargetError>,
+    /// Flags that mean nothing to a target without a network.
+    network: Vec<&'static str>,
+    folder: Option<PathBuf>,
+    /// Where a row per request goes.
+    stats: Option<PathBuf>,
+    reports: bool,
+    interval: Option<u64>,
+    max_connections: Option<u32>,
+    wants_version: bool,
+}
+
+impl Wish {
+    fn of(flags: &[(&'static str, String)]) -> Result<Wish, Complaint> {
+        let mut wish = Wish {
+            kind: TargetKind::Mysql,
+            user: Some("root".to_owned()),
+            password: None,
+            addresses: vec![Address { host: "localhost".to_owned(), port: None }],
+            database: None,
+            options: Vec::new(),
+            broken: None,
+            network: Vec::new(),
+            folder: None,
+            stats: None,
+            reports: true,
+            interval: None,
+            max_connections: None,
+            wants_version: false,
+        };
+        for (name, value) in flags {
+            wish.hear(name, value).map_err(|why| Complaint::new(format!("--{name}: {why}")))?;
+        }
+        wish.is_possible()?;
+        Ok(wish)
+    }
+
+    /// Takes one flag in.
+    fn hear(&mut self, name: &'static str, value: &str) -> Result<(), String> {
+        let given = || Some(value.to_owned()).filter(|value| !value.is_empty());
+        match name {
+            "driver" => self.kind = kind(value)?,
+            "host" => {
+                let port = self.addresses.first().and_then(|address| address.port);
+                self.addresses = vec![Address { host: value.to_owned(), port }];
+            }
+            "port" => {
+                let port = port(value)?;
+                self.addresses.iter_mut().for_each(|address| address.port = Some(port));
+            }
+            "username" => self.user = given(),
+            "password" => self.password = given().map(Secret::new),
+            "database" => self.database = given(),
+            "params" => self.options = options(value)?,
+            "url" => match Target::parse(value) {
+                Ok(target) => self.go_to(target),
+                Err(error) => self.broken = Some(error),
+            },
+            "base-dir" => self.folder = Some(PathBuf::from(value)),
+            "query-stats-file" => self.stats = given().map(PathBuf::from),
+            "intermediate-stats" => self.reports = value == "true",
+            "intermediate-stats-interval" => self.interval = Some(interval(value)?),
+            "max-active-conns" => self.max_connections = pool(value)?,
+            "version" => self.wants_version = value == "true",
+            "confidence" => {
+                let level = value.parse::<f64>().map_err(|_| "it is not a number")?;
+                if !(level > 0.0 && level < 1.0) {
+                    return Err("it is a number between 0 and 1".to_owned());
+                }
+            }
+            "max-idle-conns" | "max-sample-count" => _ = whole(value)?,
+            _ => {}
+        }
+        if matches!(name, "host" | "port" | "username" | "password") {
+            self.network.push(name);
+        }
+        Ok(())
+    }
+
+    /// Takes all that a URL says; what it leaves open stays as it was, but for the options.
+    fn go_to(&mut self, target: Target) {
+        self.kind = target.kind;
+        self.options = target.options;
+        match target.endpoint {
+            Endpoint::Temporary => self.database = None,
+            Endpoint::File(path) => self.database = Some(path.to_string_lossy().into_owned()),
+            Endpoint::Named(name) => self.database = Some(name),
+            Endpoint::Network { user, password, addresses, database } => {
+                self.user = user.or(self.user.take());
+                self.password = password.or(self.password.take());
+                self.addresses = addresses;
+                self.database = database.or(self.database.take());
+            }
+        }
+    }
+
+    /// Makes sure that the flags together name something.
+    fn is_possible(&self) -> Result<(), Complaint> {
+        if self.has_network() || self.broken.is_some() {
+            return Ok(());
+        }
+        let scheme = self.kind.scheme();
+        if let Some(name) = self.network.first() {
+            let sentence = format!("--{name} means nothing to `{scheme}:`, which has no network");
+            return Err(Complaint::new(sentence).help("leave it out, or name another --driver"));
+        }
+        let needs_name = self.kind != TargetKind::Sqlite && self.database.is_none();
+        match needs_name {
+            true => Err(Complaint::new(format!("--driver {scheme} needs a --database"))
+                .help("name the kind of server there: `--driver sim --database mm1`")),
+            false => Ok(()),
+        }
+    }
+
+    fn has_network(&self) -> bool {
+        match self.kind {
+            TargetKind::Postgres | TargetKind::Mysql => true,
+            TargetKind::Sqlite | TargetKind::Sim | TargetKind::Testbed => false,
+        }
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Lines(match (self.reports, self.interval) {
+            (false, _) => Reports::Never,
+            (true, None) => Reports::Each(1),
+            (true, Some(seconds)) => Reports::Each(seconds),
+        })
+    }
+
+    fn into_run(self, file: PathBuf) -> RunArgs {
+        RunArgs {
+            file: FileArgs {
+                file,
+                folder: self.folder.clone(),
+                rates: Rates::AsDbbench,
+                max_connections: self.max_connections,
+                url: Some(self.url()),
+                ..FileArgs::default()
+            },
+            threads: 1,
+            ..RunArgs::default()
+        }
+    }
+
+    /// The target. It is put together from its parts and not from a text, so that nothing in a
+    /// password or a name needs an escape.
+    fn url(self) -> Url {
+        if let Some(error) = self.broken {
+            return Err(error);
+        }
+        let endpoint = match self.kind {
+            TargetKind::Postgres | TargetKind::Mysql => Endpoint::Network {
+                user: self.user,
+                password: self.password,
+                addresses: self.addresses,
+                database: self.database,
+            },
+            TargetKind::Sqlite => match self.database {
+                Some(file) => Endpoint::File(PathBuf::from(file)),
+                None => Endpoint::Temporary,
+            },
+            TargetKind::Sim | TargetKind::Testbed => {
+                Endpoint::Named(self.database.unwrap_or_default())
+            }
+        };
+        Ok(Target { kind: self.kind, endpoint, options: self.options })
+    }
+}
+
+/// The kind of target that a driver is for.
+fn kind(name: &str) -> Result<TargetKind, String> {
+    let kinds = TargetKind::SCHEMES;
+    if let Some((_, kind)) = kinds.into_iter().find(|(known, _)| *known == name) {
+        return Ok(kind);
+    }
+    if matches!(name, "mssql" | "vertica") {
+        return Err(format!(
+            "dbbench has a driver for `{name}`, assay has none: name one of mysql, postgres, \
+             sqlite and sim"
+        ));
+    }
+    Err(match closest(name, kinds.map(|(known, _)| known)) {
+        Some(near) => format!("there is no driver `{name}`; did you mean `{near}`?"),
+        None => format!("there is no driver `{name}`: name one of mysql, postgres, sqlite and sim"),
+    })
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    let port = text.parse().ok().filter(|port| *port > 0);
+    port.ok_or_else(|| "it is not a port from 1 to 65535".to_owned())
+}
+
+/// The options behind the `?` of a URL, whatever its kind.
+fn options(text: &str) -> Result<Vec<(String, String)>, String> {
+    let target = Target::parse(&format!("{}:?{text}", TargetKind::Sqlite.scheme()));
+    target.map(|target| target.options).map_err(|error| error.to_string())
+}
+
+/// How many seconds lie between two reports: whole ones, since a report is of whole seconds.
+fn interval(text: &str) -> Result<u64, String> {
+    match parse_duration(text) {
+        Ok(Nanos::ZERO) => Err("it is zero: `--intermediate-stats=false` turns reports off".into()),
+        Ok(span) => Ok(span.0.div_ceil(1_000_000_000)),
+        Err(UnitError::NotANumber) => Err("it is not a duration: write for example `10s`".into()),
+        Err(error) => Err(format!("it {error}")),
+    }
+}
+
+fn whole(text: &str) -> Result<i64, String> {
+    text.parse().map_err(|_| "it is not a whole number".to_owned())
+}
+
+/// How many connections a pool may have; zero and less is no limit.
+fn pool(text: &str) -> Result<Option<u32>, String> {
+    let most = i64::from(workload::MOST_CONNECTIONS);
+    match whole(text)? {
+        ..=0 => Ok(None),
+        number if number <= most => Ok(u32::try_from(number).ok()),
+        _ => Err(format!("it is at most {most}")),
+    }
+}
+
+/// The command line again, from what was understood of it: without a password.
+fn command(run: &RunArgs) -> String {
+    let mut words = vec!["assay".to_owned(), "dbbench".to_owned()];
+    let mut flag = |name: &str, value: Option<String>| {
+        words.extend(value.map(|value| format!("--{name}={}", quoted(&value))));
+    };
+    let file = &run.file;
+    flag("url", file.url.as_ref().and_then(|url| url.as_ref().ok()).map(Target::to_string));
+    flag("base-dir", file.folder.as_ref().map(|folder| folder.display().to_string()));
+    flag("max-active-conns", file.max_connections.map(|most| most.to_string()));
+    words.push(quoted(&file_name(&file.file)));
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The run that a command line asks for, or what is said instead.
+    fn run(line: &str) -> Result<RunArgs, String> {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let typed = go_flags::parse(FLAGS, &words)?;
+        let wish = Wish::of(&typed.flags).map_err(|complaint| format!("{complaint:?}"))?;
+        Ok(wish.into_run(PathBuf::from("load.ini")))
+    }
+
+    fn target(line: &str) -> Target {
+        run(line).unwrap().file.url.unwrap().unwrap()
+    }
+
+    fn check(line: &str, expected: &str) {
+        assert_eq!(target(line).to_string(), expected, "{line}");
+    }
+
+    #[test]
+    fn flags_make_a_target() {
+        check("", "mysql://root@localhost");
+        check("--driver postgres --database shop", "postgres://root@localhost/shop");
+        check("-host db -port=3307 -username ann", "mysql://ann@db:3307");
+        check("--host ::1 --port 5433 --driver postgres", "postgres://root@[::1]:5433");
+        check("--port 1 --host db --username=", "mysql://db:1");
+        check("--database a --params tls=off&b=c", "mysql://root@localhost/a?tls=off&b=c");
+        check("--driver sqlite", "sqlite:");
+        check("--driver sqlite --database shop.db", "sqlite:shop.db");
+        check("--driver sim --database mm1 --params service=2ms", "sim:mm1?service=2ms");
+    }
+
+    #[test]
+    fn a_url_says_all_of_it_and_flags_behind_it_win() {
+        check("--url sqlite:shop.db", "sqlite:shop.db");
+        check("--host a --url mysql://b/shop", "mysql://root@b/shop");
+        check("--url mysql://ann@b/shop --host c", "mysql://ann@c/shop");
+        check("--params tls=off --url mysql://b", "mysql://root@b");
+        check("--url mysql://b?tls=off --params tls=verify", "mysql://root@b?tls=verify");
+        check("--url sqlite:a.db --database b.db", "sqlite:b.db");
+    }
+
+    #[test]
+    fn nothing_in_a_name_or_a_password_needs_an_escape() {
+        let target = target("--username a@b --password p@ss/w:rd?% --database x/y#1");
+        let Endpoint::Network { user, password, database, .. } = target.endpoint else { panic!() };
+        assert_eq!(user.as_deref(), Some("a@b"));
+        assert_eq!(password.as_ref().map(Secret::expose), Some("p@ss/w:rd?%"));
+        assert_eq!(database.as_deref(), Some("x/y#1"));
+    }
+
+    #[test]
+    fn the_command_line_is_recorded_without_a_password_and_can_be_typed_again() {
+        let line = "--driver postgres --username a@b --password p@ss/w:rd --base-dir /data \
+                    --max-active-conns 7 --intermediate-stats=false --database x";
+        let recorded = command(&run(line).unwrap());
+        let expected = "assay dbbench --url=postgres://a%40b@localhost/x --base-dir=/data \
+                        --max-active-conns=7 load.ini";
+        assert_eq!(recorded, expected);
+        let again = recorded.strip_prefix("assay dbbench ").unwrap();
+        assert_eq!(command(&run(again).unwrap()), recorded);
+    }
+
+    #[test]
+    fn flags_that_make_no_sense_are_refused() {
+        for (line, words) in [
+            ("--driver mssql", "dbbench has a driver for `mssql`, assay has none"),
+            ("--driver vertica", "dbbench has a driver for `vertica`, assay has none"),
+            ("--driver postgers", "did you mean `postgres`?"),
+            ("--driver oracle", "there is no driver `oracle`: name one of"),
+            ("--driver sim", "--driver sim needs a --database"),
+            ("--driver sqlite --password x", "--password means nothing to `sqlite:`"),
+            ("--port 0", "--port: it is not a port"),
+            ("--params password=x", "--params: a password is no option"),
+            ("--intermediate-stats-interval 0", "--intermediate-stats-interval: it is zero"),
+            ("--intermediate-stats-interval 5", "it has no unit"),
+            ("--intermediate-stats-interval -1s", "it is negative"),
+            ("--confidence 99", "--confidence: it is a number between 0 and 1"),
+            ("--max-active-conns many", "--max-active-conns: it is not a whole number"),
+            ("--max-active-conns 100001", "--max-active-conns: it is at most 100000"),
+            ("--max-idle-conns 1.5", "--max-idle-conns: it is not a whole number"),
+        ] {
+            let message = run(line).unwrap_err();
+            assert!(message.contains(words), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_is_none_is_left_to_those_who_complain_about_urls() {
+        let url = run("--url mysq://h --driver sqlite").unwrap().file.url.unwrap();
+        assert!(matches!(url, Err(TargetError::Scheme { .. })), "{url:?}");
+    }
+
+    #[test]
+    fn reports_come_each_second_unless_they_are_turned_off() {
+        let shown = |line: &str| {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            Wish::of(&go_flags::parse(FLAGS, &words).unwrap().flags).unwrap().shown()
+        };
+        assert_eq!(shown(""), Shown::Lines(Reports::Each(1)));
+        assert_eq!(shown("--intermediate-stats=f"), Shown::Lines(Reports::Never));
+        assert_eq!(shown("--intermediate-stats-interval 1m"), Shown::Lines(Reports::Each(60)));
+        assert_eq!(shown("--intermediate-stats-interval 1ms"), Shown::Lines(Reports::Each(1)));
+    }
+
+    #[test]
+    fn zero_connections_are_no_limit() {
+        let most = |line: &str| run(line).unwrap().file.max_connections;
+        assert_eq!(most("--max-active-conns 0"), None);
+        assert_eq!(most("--max-active-conns -1"), None);
+        assert_eq!(most("--max-active-conns 20"), Some(20));
+    }
+
+    #[test]
+    fn every_flag_is_heard_once() {
+        for (name, why) in WITHOUT_EFFECT {
+            assert!(FLAGS.iter().any(|flag| flag.name == *name) && !why.is_empty(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The grammar of the flags of programs that are written in Go.
+//!
+//! `-x` is `--x`; a value follows as `-x=v` or `-x v`, but that of a switch only as `-x=false`; the
+//! first word that is no flag ends them, as `--` does. The last of several values of a flag holds.
+//! No message repeats a value: it may be a password.
+
+use std::ffi::{OsStr, OsString};
+
+use base::closest;
+
+/// A flag that a program has.
+#[derive(Debug)]
+pub(crate) struct Flag {
+    /// Its name, without dashes.
+    pub(crate) name: &'static str,
+    pub(crate) takes: Takes,
+    /// What it does, for the program's help.
+    pub(crate) help: &'static str,
+}
+
+/// What follows a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Nothing, or `=true` or `=false`.
+    Switch,
+    /// A value, by this name in the help.
+    Value(&'static str),
+}
+
+/// What was typed.
+#[derive(Debug, Default)]
+pub(crate) struct Typed {
+    /// Flags by their names, each with its value, in order.
+    pub(crate) flags: Vec<(&'static str, String)>,
+    /// What stands behind the flags.
+    pub(crate) rest: Vec<OsString>,
+    /// Whether help was asked for.
+    pub(crate) wants_help: bool,
+}
+
+/// Takes words apart.
+///
+/// # Errors
+/// What is wrong with a flag, as a sentence.
+pub(crate) fn parse(flags: &'static [Flag], words: &[OsString]) -> Result<Typed, String> {
+    let mut typed = Typed::default();
+    let mut words = words.iter();
+    while let Some(word) = words.as_slice().first() {
+        let Some(flag) = flag_text(word)? else { break };
+        words.next();
+        if flag.is_empty() {
+            break;
+        }
+        let (name, value) = match flag.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (flag, None),
+        };
+        let Some(flag) = flags.iter().find(|flag| flag.name == name) else {
+            if name == "h" || name == "help" {
+                typed.wants_help = true;
+                return Ok(typed);
+            }
+            return Err(no_such_flag(flags, name));
+        };
+        let value = match (flag.takes, value) {
+            (Takes::Switch, value) => switch(name, value.as_deref().unwrap_or("true"))?.to_string(),
+            (Takes::Value(_), Some(value)) => value,
+            (Takes::Value(what), None) => following(name, what, words.next())?,
+        };
+        typed.flags.push((flag.name, value));
+    }
+    typed.rest = words.cloned().collect();
+    Ok(typed)
+}
+
+/// A flag without its dashes; empty for `--`, which ends the flags, `None` for what is no flag.
+fn flag_text(word: &OsStr) -> Result<Option<&str>, String> {
+    if !word.as_encoded_bytes().starts_with(b"-") || word == "-" {
+        return Ok(None);
+    }
+    let text = word.to_str().ok_or("a flag is no UTF-8 text")?;
+    let flag = text.strip_prefix("--").or_else(|| text.strip_prefix('-')).unwrap_or_default();
+    if flag.starts_with(['-', '=']) {
+        return Err("a flag has one or two dashes and a name: write `--driver sqlite`".to_owned());
+    }
+    Ok(Some(flag))
+}
+
+fn following(name: &str, what: &str, word: Option<&OsString>) -> Result<String, String> {
+    let word = word.ok_or_else(|| format!("--{name} has no value: write `--{name} {what}`"))?;
+    word.to_str().map(str::to_owned).ok_or_else(|| format!("--{name}: it is no UTF-8 text"))
+}
+
+/// A truth as Go writes it.
+fn switch(name: &str, text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err(format!("--{name} is a switch: write `--{name}` or `--{name}=false`")),
+    }
+}
+
+fn no_such_flag(flags: &[Flag], name: &str) -> String {
+    // Whatever stands behind a flag without a blank could be a value.
+    let shown = if name.len() <= 40 { name } else { "…" };
+    match closest(name, flags.iter().map(|flag| flag.name)) {
+        Some(near) => format!("there is no flag --{shown}; did you mean --{near}?"),
+        None => format!("there is no flag --{shown}: `assay dbbench --help` lists them"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLAGS: &[Flag] = &[
+        Flag { name: "host", takes: Takes::Value("HOST"), help: "" },
+        Flag { name: "stats", takes: Takes::Switch, help: "" },
+    ];
+
+    /// Flags with their values, and what stands behind them.
+    type Words = (Vec<(&'static str, String)>, Vec<String>);
+
+    fn typed(line: &str) -> Result<Words, String> {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let typed = parse(FLAGS, &words)?;
+        let rest = typed.rest.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        Ok((typed.flags, rest))
+    }
+
+    #[test]
+    fn values_follow_behind_a_blank_or_an_equals_sign() {
+        for line in ["-host h a", "--host h a", "-host=h a", "--host=h a"] {
+            let expected = (vec![("host", "h".to_owned())], vec!["a".to_owned()]);
+            assert_eq!(typed(line), Ok(expected), "{line}");
+        }
+        assert_eq!(typed("--host=").unwrap().0, [("host", String::new())]);
+        assert_eq!(typed("--host=a=b").unwrap().0, [("host", "a=b".to_owned())]);
+        assert_eq!(typed("--host --stats").unwrap().0, [("host", "--stats".to_owned())]);
+    }
+
+    #[test]
+    fn a_switch_takes_no_word_that_follows() {
+        for (line, expected) in [
+            ("--stats a", "true"),
+            ("-stats=T a", "true"),
+            ("--stats=0 a", "false"),
+            ("--stats=False a", "false"),
+        ] {
+            let (flags, rest) = typed(line).unwrap();
+            assert_eq!(flags, [("stats", expected.to_owned())], "{line}");
+            assert_eq!(rest, ["a"], "{line}");
+        }
+        assert_eq!(typed("--stats false").unwrap().1, ["false"]);
+    }
+
+    #[test]
+    fn the_first_word_that_is_no_flag_ends_them() {
+        assert_eq!(typed("a --host h").unwrap().1, ["a", "--host", "h"]);
+        assert_eq!(typed("-- --host").unwrap().1, ["--host"]);
+        assert_eq!(typed("- a").unwrap().1, ["-", "a"]);
+        assert_eq!(typed(""), Ok((Vec::new(), Vec::new())));
+    }
+
+    #[test]
+    fn help_is_a_flag_unless_the_program_has_one_of_its_own() {
+        for line in ["-h", "--h", "-help", "--help a", "--host x -h"] {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            assert!(parse(FLAGS, &words).unwrap().wants_help, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_flag_of_the_program_is_refused_without_its_value() {
+        for (line, words) in [
+            ("--hots=secret a", "did you mean --host?"),
+            ("--password=secret a", "there is no flag --password:"),
+            ("---host h", "one or two dashes"),
+            ("-=secret", "one or two dashes"),
+            ("--host", "write `--host HOST`"),
+            ("--stats=secret", "write `--stats` or `--stats=false`"),
+        ] {
+            let message = typed(line).unwrap_err();
+            assert!(message.contains(words) && !message.contains("secret"), "{line}: {message}");
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Files of dbbench, run with that program's flags against SQLite: what is sent, how often, and
+//! what becomes of what dbbench loses.
+
+use std::io::Write;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::support::{Place, Ran, assert_balanced, job, number};
+
+/// Runs a file to its end on `t.db`, with flags before it.
+fn dbbench(place: &Place, flags: &[&str]) -> Ran {
+    let args = [&["dbbench", "--driver", "sqlite", "--database", "t.db"], flags, &["w.ini"]];
+    let ran = place.assay(&args.concat());
+    // How late a busy machine sends says nothing of what it sends.
+    assert!([0, 3].contains(&ran.code), "{}\n{}", ran.stdout, ran.stderr);
+    ran
+}
+
+/// The document of the only run in a folder.
+fn summary(place: &Place) -> Value {
+    let names = place.names();
+    let mut records = names.iter().filter(|name| name.ends_with(".assay"));
+    let (Some(record), None) = (records.next(), records.next()) else { panic!("{names:?}") };
+    let summary = place.assay(&["report", record, "--json"]).json();
+    assert_balanced(&summary);
+    summary
+}
+
+fn rows(place: &Place, condition: &str) -> i64 {
+    number(&place.at("t.db"), &format!("select count(*) from t where {condition}"))
+}
+
+const TABLE: &str = "[setup]\nquery=create table t (a text, b text)\n";
+
+#[test]
+fn records_are_sent_in_order_until_there_are_no_more() {
+    let place = Place::with(&format!(
+        "{TABLE}[in]\nquery=insert into t values (?, ?)\nrate=100\nquery-args-file=a.csv\n"
+    ));
+    place.write("a.csv", "1,\"a, \"\"b\"\"\"\r\n\r\n2,\\N\n3,\"two\nlines\"\n");
+    let ran = dbbench(&place, &[]);
+    assert!(ran.stderr.contains("running until every job has reached its end"), "{}", ran.stderr);
+    assert_eq!(rows(&place, "true"), 3);
+    assert_eq!(rows(&place, "a = '1' and b = 'a, \"b\"'"), 1);
+    // A NULL of a results file comes back as two characters.
+    assert_eq!(rows(&place, "a = '2' and b = '\\N' and rowid = 2"), 1);
+    assert_eq!(rows(&place, "b = 'two' || char(10) || 'lines' and rowid = 3"), 1);
+}
+
+#[test]
+fn each_statement_of_a_request_takes_a_record_and_an_incomplete_group_is_left() {
+    let place = Place::with(&format!(
+        "{TABLE}[in]\nquery=insert into t values (?, 'one')\n\
+         query=insert into t values (?, 'two')\n\
+         multi-query-mode=multi-connection\nquery-args-file=a.tsv\nquery-args-delim=\"\\t\"\n"
+    ));
+    place.write("a.tsv", "1\n2\n3\n");
+    dbbench(&place, &[]);
+    assert_eq!(rows(&place, "a = '1' and b = 'one' or a = '2' and b = 'two'"), 2);
+    assert_eq!(rows(&place, "true"), 2);
+    assert_eq!(job(&summary(&place), "in")["scheduled"], 1);
+}
+
+#[test]
+fn a_batch_shares_its_record_and_counts_as_one() {
+    let place = Place::with(&format!(
+        "{TABLE}[shared]\nquery=insert into t values (?, 'shared')\nrate=100\nbatch-size=3\n\
+         query-args-file=a.csv\n[counted]\nquery=insert into t values (0, 'counted')\n\
+         rate=200\nbatch-size=5\ncount=4\n"
+    ));
+    place.write("a.csv", "1\n2\n");
+    dbbench(&place, &[]);
+    assert_eq!(rows(&place, "b = 'shared' and a = '1'"), 3);
+    assert_eq!(rows(&place, "b = 'shared'"), 6);
+    assert_eq!(rows(&place, "b = 'counted'"), 20);
+}
+
+#[test]
+fn records_come_through_a_named_pipe() {
+    let place = Place::with(&format!(
+        "{TABLE}[in]\nquery=insert into t values (?, '')\nconcurrency=4\nquery-args-file=pipe\n"
+    ));
+    assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
+    let pipe = place.at("pipe");
+    let writer = std::thread::spawn(move || {
+        let mut pipe = std::fs::OpenOptions::new().write(true).open(pipe).unwrap();
+        (0..16).for_each(|number| writeln!(pipe, "{number}").unwrap());
+    });
+    dbbench(&place, &[]);
+    writer.join().unwrap();
+    assert_eq!((rows(&place, "true"), rows(&place, "a = '15'")), (16, 1));
+}
+
+/// What one job reads is what the other one sends, through a named pipe.
+#[test]
+fn one_job_feeds_another() {
+    let place = Place::with(&format!(
+        "{TABLE}[pump]\nquery=select 'good evening'\nrate=20\nbatch-size=4\ncount=4\n\
+         query-results-file=pipe\n\
+         [sink]\nquery=insert into t values (?, '')\nconcurrency=20\nquery-args-file=pipe\n"
+    ));
+    assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
+    dbbench(&place, &[]);
+    assert_eq!(rows(&place, "a = 'good evening'"), 16);
+}
+
+#[test]
+fn results_and_a_row_per_request_are_kept() {
+    let place = Place::with(
+        "[setup]\nquery=create table t (a text)\n\
+         [kept]\nquery=select 'a, b', null\ncount=2\nquery-results-file=kept.csv\n\
+         [returned]\nquery=insert into t values ('new') returning a\ncount=1\n\
+         query-results-file=returned.csv\n\
+         [failing]\nquery=select abs(-9223372036854775808)\ncount=3\n",
+    );
+    place.write("stats.csv", "of an earlier run\n");
+    dbbench(&place, &["--query-stats-file", "stats.csv"]);
+    let read = |name: &str| std::fs::read_to_string(place.at(name)).unwrap();
+    assert_eq!(read("kept.csv"), "\"a, b\",\\N\n".repeat(2));
+    // Dbbench looks at the first word of the statement, and keeps nothing here.
+    assert_eq!(read("returned.csv"), "new\n");
+    let stats = read("stats.csv");
+    let rows: Vec<Vec<&str>> = stats.lines().map(|line| line.split(',').collect()).collect();
+    let of = |job: &str, rows_returned: &str, failed: &str| {
+        let is_such = |row: &&Vec<&str>| row[0] == job && row[3] == rows_returned;
+        rows.iter().filter(is_such).filter(|row| row.len() == 5 && row[4] == failed).count()
+    };
+    assert_eq!((of("kept", "1", "0"), of("failing", "0", "1"), rows.len()), (2, 3, 6), "{stats}");
+}
+
+#[test]
+fn a_log_is_replayed() {
+    let place = Place::with(&format!("{TABLE}[replay]\nquery-log-file=q.log\n"));
+    let line = |micros: u32| format!("{micros},insert into t values ('{micros}', 'a, b')\n");
+    // A line of more than 64 KiB is where dbbench ends without a word.
+    let long = format!("7000050,insert into t values ('', '{}')\n", "x".repeat(70_000));
+    let lines = [line(7_000_000), line(7_000_009), long, line(7_000_099), line(7_040_000)];
+    place.write("q.log", lines.concat());
+    dbbench(&place, &[]);
+    assert_eq!((rows(&place, "b = 'a, b'"), rows(&place, "length(b) = 70000")), (4, 1));
+}
+
+#[test]
+fn statements_come_out_of_a_file() {
+    let place = Place::with(
+        "[setup]\nquery-file=tables.sql\n[in]\nquery-file=in.sql\ncount=3\n\
+         multi-query-mode=multi-connection\n",
+    );
+    place.write("tables.sql", "create table t (a text, b text);\ninsert into t values (0, 0);\n");
+    place
+        .write("in.sql", "insert into t values (1, ';');\ninsert into t values (2, '');\n-- end\n");
+    dbbench(&place, &[]);
+    assert_eq!((rows(&place, "true"), rows(&place, "b = ';'")), (7, 3));
+}
+
+/// Three jobs that follow each other: what is scheduled depends on the file alone.
+#[test]
+fn jobs_start_and_stop_at_their_times() {
+    let place = Place::with(&format!(
+        "duration=1s\n{TABLE}[fill]\nquery=insert into t values ('fill', '')\nqueue-depth=2\n\
+         stop=300ms\ncount=40\n[once]\nquery=insert into t values ('once', '')\nstart=400ms\n\
+         count=1\n[again]\nquery=insert into t values ('again', 1), ('again', 2), ('again', 3)\n\
+         start=600ms\nrate=100\n[never]\nquery=insert into t values ('never', '')\nstart=500ms\n\
+         stop=400ms\n[teardown]\nquery=insert into t values ('teardown', '')\n"
+    ));
+    let ran = dbbench(&place, &[]);
+    assert!(ran.stderr.contains("the job stops at `400ms`, but starts at `500ms`"));
+    // Ticks at 610 ms, 620 ms, … 990 ms.
+    assert_eq!(rows(&place, "a = 'again'"), 3 * 39);
+    assert_eq!(rows(&place, "a in ('once', 'teardown')"), 2);
+    assert_eq!(rows(&place, "a = 'never'"), 0);
+    let summary = summary(&place);
+    let filled = job(&summary, "fill")["completed"].as_i64().unwrap();
+    assert_eq!(rows(&place, "a = 'fill'"), filled);
+    assert!(filled <= 40);
+}
+
+/// More than any machine does in a moment, and at once when it is stopped.
+const SLOW: &str = "with recursive c (n) as (select 1 union all select n + 1 from c \
+                    where n < 3000000) insert into t select max(n), 'slow' from c";
+
+/// Dbbench sends one more per job after its stop.
+#[test]
+fn nothing_is_sent_after_the_stop() {
+    let place = Place::with(&format!("{TABLE}[slow]\nquery={SLOW}\nstop=20ms\n"));
+    dbbench(&place, &[]);
+    assert_eq!(rows(&place, "true"), 1);
+}
+
+/// Dbbench drops what it is too late for, and does not say so.
+#[test]
+fn no_tick_is_missed() {
+    let place = Place::with("[ticks]\nquery=select 1\nrate=5000\ncount=1000\n");
+    dbbench(&place, &[]);
+    let summary = summary(&place);
+    let counted = |key: &str| job(&summary, "ticks")[key].as_u64();
+    assert_eq!((counted("scheduled"), counted("completed")), (Some(1_000), Some(1_000)));
+}
+
+/// Dbbench ends at the first error that is not accepted, without teardown and answer.
+#[test]
+fn an_error_is_counted_and_the_run_goes_on_to_its_teardown() {
+    let place = Place::with(
+        "error=SQLITE_CONSTRAINT_PRIMARYKEY\n[setup]\nquery=create table t (a text, b text)\n\
+         query=create table one (a integer primary key)\n\
+         [wrong]\nquery=insert into t values (abs(-9223372036854775808), '')\ncount=3\n\
+         [taken]\nquery=insert into one values (1)\ncount=3\n\
+         [teardown]\nquery=insert into t values ('teardown', '')\n",
+    );
+    dbbench(&place, &[]);
+    assert_eq!((rows(&place, "true"), rows(&place, "a = 'teardown'")), (1, 1));
+    let summary = summary(&place);
+    let counted = |name: &str, key: &str| job(&summary, name)[key].as_i64();
+    assert_eq!(
+        (counted("wrong", "errors"), counted("wrong", "accepted_errors")),
+        (Some(3), Some(0))
+    );
+    assert_eq!(
+        (counted("taken", "errors"), counted("taken", "accepted_errors")),
+        (Some(2), Some(2))
+    );
+}
+
+/// Dbbench takes an interrupted run for a good one, and does not hear SIGTERM.
+#[test]
+fn an_interrupted_run_says_so_and_tears_down() {
+    let endless = format!(
+        "{TABLE}[endless]\nquery=select 1\n[teardown]\nquery=insert into t values ('down', '')\n"
+    );
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let place = Place::with(&endless);
+        let args = ["dbbench", "--url", "sqlite:t.db", "w.ini"];
+        let mut running = place.start(&args);
+        running.says("running until Ctrl-C");
+        running.signal(signal);
+        running.ends().expect(130);
+        assert_eq!(rows(&place, "a = 'down'"), 1);
+    }
+}
+
+#[test]
+fn what_dbbench_takes_for_an_empty_file_is_an_error() {
+    let place = Place::with("[setup]\nquery=select 1\n");
+    let run = |args: &[&str]| place.assay(&[&["dbbench"], args].concat());
+    run(&["--driver", "sqlite", "none.ini"]).refuses(&["cannot read `none.ini`"]);
+    run(&["--driver", "sqlite", "w.ini"]).refuses(&["the file has no job"]);
+    assert_eq!(place.names(), ["w.ini"]);
+}
+
+/// Dbbench finds it when it gets there, and ends at once.
+#[test]
+fn a_broken_file_is_found_before_anything_is_sent() {
+    let place = Place::with(&format!(
+        "{TABLE}[in]\nquery=insert into t values (?, ?)\nquery-args-file=a.csv\n"
+    ));
+    let run = || place.assay(&["dbbench", "--driver", "sqlite", "--database", "t.db", "w.ini"]);
+    run().refuses(&["there is no file `a.csv`", " --> w.ini:5:17"]);
+    place.write("a.csv", "1,2\n3\n");
+    run().refuses(&["line 2 of `a.csv`", "mend the line: nothing was sent"]);
+    place.write("w.ini", "[replay]\nquery-log-file=a.csv\n");
+    for broken in ["1,\n", "1\n", "1,begin\n", "x,select 1\n"] {
+        place.write("a.csv", broken);
+        run().refuses(&["line 1 of `a.csv`"]);
+    }
+    assert_eq!(place.names(), ["a.csv", "w.ini"]);
+}
+
+#[test]
+fn relative_names_begin_at_the_base_folder() {
+    let place = Place::with(
+        "[setup]\nquery-file=t.sql\n\
+         [in]\nquery=insert into t values (?, '')\nquery-args-file=a.csv\n",
+    );
+    std::fs::create_dir(place.at("data")).unwrap();
+    place.write("data/t.sql", "create table t (a text, b text);");
+    place.write("data/a.csv", "1\n");
+    let refused = ["there is no file `t.sql`"];
+    place.assay(&["dbbench", "--driver", "sqlite", "w.ini"]).refuses(&refused);
+    dbbench(&place, &["--base-dir", "data"]);
+    assert_eq!(rows(&place, "a = '1'"), 1);
+}
+
+#[test]
+fn flags_are_read_as_go_reads_them() {
+    let place = Place::with("[a]\nquery=select 1\ncount=3\n");
+    let refused = |args: &[&str], words: &str| {
+        place.assay(&[&["dbbench"], args].concat()).refuses(&[words]);
+    };
+    refused(&[], "there is no file to run");
+    refused(&["w.ini", "--driver", "sqlite"], "flags come first");
+    refused(&["--driver", "sqlite", "w.ini", "w.ini"], "more than one file");
+    refused(&["--drivr", "sqlite", "w.ini"], "did you mean --driver?");
+    refused(&["--driver"], "--driver has no value");
+    refused(&["--driver", "mssql", "w.ini"], "assay has none");
+    for flags in [&["-driver=sqlite", "-database", "x.db"][..], &["--url=sqlite:x.db", "--"]] {
+        place.assay(&[&["dbbench"], flags, &["w.ini"]].concat());
+        std::fs::remove_file(place.at("x.db")).unwrap();
+    }
+}
+
+#[test]
+fn a_driver_that_is_missing_is_refused_as_everywhere() {
+    let place = Place::with("[a]\nquery=select 1\ncount=3\n");
+    for (flags, url) in [
+        (&["--driver", "mysql", "--host", "h"][..], "mysql://h"),
+        (&["--driver=postgres", "--database=d"], "postgres://localhost/d"),
+        (&["--url", "postgres://h/d"], "postgres://h/d"),
+        (&[], "mysql://localhost"),
+    ] {
+        let other = place.assay(&["run", "w.ini", "--url", url]).refuses(&["there is no driver"]);
+        let ran = place.assay(&[&["dbbench"], flags, &["w.ini"]].concat()).refuses(&[]);
+        assert_eq!(ran.stderr, other.stderr);
+    }
+}
+
+#[test]
+fn invariant_8_a_password_is_in_no_message() {
+    let place = Place::with("[a]\nquery=select 1\n");
+    for args in [
+        &["--password", "hunter2", "w.ini"][..],
+        &["--passwrd=hunter2", "w.ini"],
+        &["w.ini", "--password=hunter2"],
+        &["--url", "mysql://ann:hunter2@h/d", "w.ini"],
+        &["--url", "mysq://ann:hunter2@h/d", "w.ini"],
+        &["--password=hunter2", "--driver", "sqlite", "w.ini"],
+        &["--params", "password=hunter2", "w.ini"],
+        &["--intermediate-stats=hunter2", "w.ini"],
+    ] {
+        let ran = place.assay(&[&["dbbench"], args].concat()).refuses(&[]);
+        assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    let place = Place::new();
+    for help in ["-h", "--help"] {
+        let ran = place.assay(&["dbbench", help]).expect(0);
+        assert!(ran.stdout.contains("--base-dir FOLDER"), "{}", ran.stdout);
+    }
+    let version = place.assay(&["--version"]).expect(0).stdout;
+    assert_eq!(place.assay(&["dbbench", "--version"]).expect(0).stdout, version);
+}
+
+#[test]
+fn reports_go_to_stderr_as_often_as_they_are_wanted() {
+    let place = Place::with("duration=1500ms\n[a]\nquery=select 1\nrate=20\n");
+    let ran = dbbench(&place, &[]);
+    assert!(ran.stderr.contains("00:01 a: offered/s"), "{}", ran.stderr);
+    let ran = dbbench(&place, &["--intermediate-stats=false"]);
+    assert!(!ran.stderr.contains("offered/s"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("running 1s500ms"), "{}", ran.stderr);
+}
+
+#[test]
+fn flags_without_an_effect_say_so_and_the_others_are_recorded() {
+    let place = Place::with("[a]\nquery=select 1\nrate=20\ncount=3\n");
+    let flags = ["--confidence=0.95", "--max-idle-conns=7", "--max-active-conns=9"];
+    let ran = dbbench(&place, &flags);
+    for name in ["confidence", "max-idle-conns"] {
+        let warning = format!("warning: --{name} has no effect: ");
+        assert!(ran.stderr.contains(&warning), "{}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains("--max-sample-count"), "{}", ran.stderr);
+    let command = "assay dbbench --url=sqlite:t.db --max-active-conns=9 w.ini";
+    assert!(ran.stdout.contains(command), "{}", ran.stdout);
+    let names = place.names();
+    let record = names.iter().find(|name| name.ends_with(".assay")).unwrap();
+    let plan = number(
+        &place.at(record),
+        "select count(*) from meta where value like '%max-connections = 9%'",
+    );
+    assert_eq!(plan, 1);
+}
