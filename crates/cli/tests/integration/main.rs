@@ -11,6 +11,7 @@ mod exits;
 mod files;
 mod foreign;
 mod killed;
+mod mixed;
 mod options;
 mod outage;
 mod output;

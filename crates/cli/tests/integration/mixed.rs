@@ -1,0 +1,34 @@
+//! The study of mixed traffic: does its data make it the study that it claims to be?
+
+use crate::support::{Place, number};
+
+/// The rows of the study that are older than the retention so many seconds from now.
+fn expired(place: &Place, database: &str, seconds: i64) -> i64 {
+    let bound = format!("datetime('now', '-3600 seconds', '{seconds} seconds')");
+    let sql = format!("select count(*) from t where insert_date < {bound}");
+    number(&place.at(database), &sql)
+}
+
+#[test]
+fn each_clean_up_of_the_mixed_study_deletes_half_of_the_table() {
+    let place = Place::new();
+    for (name, text) in [
+        ("mixed.ini", include_str!("../../../../workloads/mixed.ini")),
+        ("mixed-dbbench.ini", include_str!("../../../../workloads/mixed-dbbench.ini")),
+    ] {
+        place.write(name, text);
+        assert_eq!(place.assay(&["check", name]).expect(0).stderr, "");
+        let (database, record) = (format!("{name}.db"), format!("{name}.assay"));
+        let url = format!("sqlite:{database}");
+        place.assay(&["load", name, "--quiet", "--url", &url, "--out", &record]).expect(0);
+        let loaded = number(&place.at(&database), "select count(*) from t");
+        for quarter in 1..=3 {
+            let inserted = 100 * 10 * quarter;
+            let gone =
+                if quarter == 1 { 0 } else { expired(&place, &database, 10 * (quarter - 1)) };
+            let goes = expired(&place, &database, 10 * quarter) - gone;
+            let there = loaded + inserted - gone;
+            assert!(2 * goes >= there, "{name}: {goes} of {there} in quarter {quarter}");
+        }
+    }
+}
