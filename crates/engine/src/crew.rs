@@ -97,8 +97,8 @@ impl Crew {
 /// Prepares a job's statements on a connection, in order.
 ///
 /// # Errors
-/// The statement that the database rejects, or that takes another number of values than it is given,
-/// with what is wrong.
+/// The statement that the database rejects, or that takes another number of values than it is
+/// given, with what is wrong.
 pub(crate) async fn prepare<'t, C: Connection>(
     connection: &mut C,
     texts: &'t [Text],

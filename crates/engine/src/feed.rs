@@ -277,10 +277,7 @@ impl Outlet {
 /// Reads a file to its end, or until no lane wants more.
 fn read(path: &Path, feed: &Feed, mut outlets: Vec<Outlet>) {
     let ending = match File::open(path) {
-        Ok(file) => match deal(file, feed, &mut outlets) {
-            Ok(()) => None,
-            Err(fault) => Some(fault),
-        },
+        Ok(file) => deal(file, feed, &mut outlets).err(),
         Err(error) => Some(Fault::Unreadable(error)),
     };
     for outlet in &mut outlets {

@@ -572,7 +572,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: YES_NO,
         default: "no",
-        doc: "whether each arrival is a session: its statements one by one, with `think` between them",
+        doc: "whether an arrival is a session: its statements one by one, `think` between them",
         example: "session = yes",
     },
     Key {

@@ -239,8 +239,9 @@ A workload is a text file in UTF-8, with or without a byte order mark, with LF o
 | `[teardown]` | statements that run once, at the end |
 | any other | a job: statements that are sent again and again |
 
-A section with a `query`, `query-file`, `query-log-file` or `mix` is a job whatever its name, except `[setup]` and `[teardown]`. A section
-stands once. `[global]` is ignored with a warning.
+A section with a `query`, `query-file`, `query-log-file`, `command` or `mix` is a job whatever its
+name, except `[setup]` and `[teardown]`. A section stands once. `[global]` is ignored with a
+warning.
 
 A parameter is a number, a duration or a text; what reads as a number or a duration is one, unless
 it stands in quotes: `zip = '01234'`. Its value may use other parameters, in any order:
@@ -256,7 +257,7 @@ const PACING: &str = r"
 | `rate` + `concurrency` | queue | arrivals into one queue, served by that many workers |
 | `every` | timetable | fixed times |
 | `concurrency`, or nothing | closed | clients with one request at a time; `think` between them |
-| `rate` + `session = yes` | partly-open | each arrival sends the section's statements one by one, with `think` between them |
+| `rate` + `session = yes` | partly-open | arrivals send their statements one by one, `think` between |
 | `query-log-file` | replay | the times of a log, each line on any free connection |
 
 A `rate` of at least 1/s is a Poisson process, below 1/s it is a timetable, unless `arrival` says
@@ -264,8 +265,9 @@ otherwise. The option `--arrival` changes every rate but the timetables. Timetab
 arrivals come first one period after the job's start. `start` and `stop` count from the start of the
 run. `count` counts arrivals (batches), in a closed job requests, in a replay lines.
 
-A section with `mix` has a pacing and no statements: each of its requests is one of the sections that
-it names, drawn by weight. A section that only a mix names has no pacing and does not run alone.
+A section with `mix` has a pacing and no statements: each of its requests is one of the sections
+that it names, drawn by weight. A section that only a mix names has no pacing and does not run
+alone.
 
 A rate may vary with the time since the job's start. Such a rate is never a timetable; its uniform
 arrivals come when the next whole one is expected.

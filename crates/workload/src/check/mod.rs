@@ -2,7 +2,8 @@
 //!
 //! `File -> sections -> Plan`: one file per kind of section. Checking is pure: it touches no file,
 //! no database and no clock; the files
-//! that the workload names come through a [`Folder`]. It goes on behind every mistake, so that one look shows them all.
+//! that the workload names come through a [`Folder`]. It goes on behind every mistake, so that one
+//! look shows them all.
 
 mod blame;
 mod condition;

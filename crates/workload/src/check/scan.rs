@@ -75,7 +75,8 @@ pub(super) struct Reading {
 }
 
 /// Whether a statement that was put together still is one, and could stand in a file: it has no
-/// `;`, no open literal, no control character but line ends, and this many `${…}`, those with values outside literals.
+/// `;`, no open literal, no control character but line ends, and this many `${…}`, those with
+/// values outside literals.
 pub(super) fn is_sound(text: &str, values: usize, scan: impl Fn(Excerpt<'_>) -> Scan) -> bool {
     let passage = crate::read::Passage::outside(text);
     let scan = scan(passage.excerpt());

@@ -263,7 +263,10 @@ impl<'f> Checker<'f> {
                 }
                 source
                     .error("the statement is no longer one statement once its constants are in it")
-                    .help("a spliced text must close its quotes and hold no `;` and no control character")
+                    .help(
+                        "a spliced text must close its quotes and hold no `;` and no control \
+                         character",
+                    )
             });
         }
     }

@@ -102,9 +102,9 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Appends groups to blocks, each to the block that `of` chooses by its number, until that block
-    /// is full or the buffer holds no further record. When no block has a group yet, reads first,
-    /// which may wait.
+    /// Appends groups to blocks, each to the block that `of` chooses by its number, until that
+    /// block is full or the buffer holds no further record. When no block has a group yet, reads
+    /// first, which may wait.
     ///
     /// # Errors
     /// The first line that is no record.

@@ -1,3 +1,5 @@
+//! What is in a file, however it comes.
+
 use std::io::{self, Read};
 
 use super::*;

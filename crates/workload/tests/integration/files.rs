@@ -11,7 +11,7 @@ use crate::render;
 fn plan(url: &str, text: &str, files: &[(&str, &str)]) -> Result<Plan, String> {
     let folder: BTreeMap<String, Vec<u8>> =
         files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect();
-    let target = Some(Target::parse(url).unwrap());
+    let target = Some(Target::parse(url).expect("a URL"));
     let overrides = Overrides { target, ..Overrides::default() };
     let (plan, diagnostics) = workload::plan_in(text, &overrides, &folder);
     plan.ok_or_else(|| render(text, &diagnostics))
@@ -93,7 +93,8 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
 #[test]
 fn lines_for_other_databases_are_left_out() {
     let text = "[setup]\nquery.mysql = create table t (a int) engine = innodb\n\
-                query.postgres = create unlogged table t (a int)\nquery = insert into t values (1)\n\
+                query.postgres = create unlogged table t (a int)\n\
+                query = insert into t values (1)\n\
                 [a]\nquery = select 1\nquery.sqlite = select sqlite_version()\n\
                 query.mysql = select @@version # it's\ncount.sqlite = 3\ncount = 5\n";
     check(
@@ -113,7 +114,7 @@ fn lines_for_other_databases_are_left_out() {
         &[],
         &["insert into t values (1)", "select 1", "select sqlite_version()"],
     );
-    let count = |url| plan(url, text, &[]).unwrap().jobs[0].count;
+    let count = |url| plan(url, text, &[]).expect("a plan").jobs[0].count;
     assert_eq!((count("sqlite:x"), count("postgres://h/d")), (Some(3), Some(5)));
 }
 

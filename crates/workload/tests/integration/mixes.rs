@@ -73,7 +73,7 @@ fn fed(plan: &Plan, text: &str) -> Vec<Vec<String>> {
     let mut reader = Reader::new(text.as_bytes(), feed.format, per_request);
     let mut block = [Records::default()];
     block[0].reset(per_request);
-    reader.fill(&mut block, |_| 0, |_| false).unwrap();
+    reader.fill(&mut block, |_| 0, |_| false).expect("records");
     let mut generator = Generator::new(&plan.jobs[0], WallTime::EPOCH, base::Dialect::Sqlite);
     let mut request = |group: Group<'_>| {
         let mut values = Values::new();
@@ -120,7 +120,7 @@ fn each_statement_that_stands_for_itself_takes_a_record() {
 fn a_replay_sends_whole_lines() {
     let plan = plan("[a]\nquery-log-file = q.log\ncount = 5\n");
     assert_eq!(plan.jobs[0].pacing, Pacing::Replay);
-    assert_eq!(plan.jobs[0].feed.as_ref().unwrap().format, Format::Log);
+    assert_eq!(plan.jobs[0].feed.as_ref().expect("a feed").format, Format::Log);
     assert_eq!(fed(&plan, "5,select 1, 2\n9,select ?\n"), [["select 1, 2"], ["select ?"]]);
 }
 

@@ -201,7 +201,8 @@ fn job_statements() -> impl Strategy<Value = String> {
         "transaction = yes\n",
         "multi-query-mode = multi-connection\n",
         "query-args-file = odd name.csv\nquery.sqlite = a ? b\nquery.mysql = ?\n",
-        "query-args-file = b\nquery-args-delim = \"\\t\"\nquery = ?2${field(1)}'${raw(field(7))}?'\n",
+        "query-args-file = b\nquery-args-delim = \"\\t\"\n\
+         query = ?2${field(1)}'${raw(field(7))}?'\n",
     ]);
     (lets(), statements(piece), flow)
         .prop_map(|(lets, statements, flow)| format!("{lets}{statements}{flow}"))
