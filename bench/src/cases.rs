@@ -1,5 +1,7 @@
 //! What is measured.
 
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -178,24 +180,19 @@ pub(crate) fn paced(per_s: u64, requests: u64) -> Outcome {
 /// Runs a case with a record, as users do. Returns the number of requests.
 pub(crate) fn recorded(case: Case, requests: u64) -> u64 {
     let plan = case.plan(requests);
+    match case {
+        Case::VirtualMm1 => recorded_of(&plan, true, mm1(plan.seed)),
+        Case::ClosedNull | Case::OpenNull | Case::QueueNull => recorded_of(&plan, false, Null),
+    }
+}
+
+fn recorded_of<D: Driver>(plan: &Plan, is_virtual: bool, driver: D) -> u64 {
     let path = scratch();
-    let is_virtual = case == Case::VirtualMm1;
-    let recorder = Recorder::create(&path, &header(&plan, is_virtual)).expect("a scratch file");
+    let recorder = Recorder::create(&path, &header(plan, is_virtual)).expect("a scratch file");
     let outlet = |_| Box::new(recorder.outlet()) as LaneOutlet;
     let (options, stop) = (options(is_virtual), Stop::default());
-    let finished = match case {
-        Case::VirtualMm1 => engine::run(
-            &plan,
-            Drivers::only(mm1(plan.seed)),
-            &options,
-            outlet,
-            &stop,
-            Arc::new(Silence),
-        ),
-        Case::ClosedNull | Case::OpenNull | Case::QueueNull => {
-            engine::run(&plan, Drivers::only(Null), &options, outlet, &stop, Arc::new(Silence))
-        }
-    };
+    let drivers = Drivers::only(driver);
+    let finished = engine::run(plan, drivers, &options, outlet, &stop, Arc::new(Silence));
     let measured = finished.expect("the benchmark's run is made").measured;
     let at = measured.map_or(Nanos::ZERO, |measured| measured.length);
     let end = End { at, kind: EndKind::Completed, text: String::new() };
@@ -246,6 +243,26 @@ fn header(plan: &Plan, is_virtual: bool) -> Header {
 /// Prints the largest resident memory after so many virtual requests with a record.
 pub(crate) fn memory(requests: u64) {
     let completed = recorded(Case::VirtualMm1, requests);
+    say(format!("{completed} {}", peak_rss()));
+}
+
+/// Replays a log of this many lines in virtual time with its record, and prints how many requests
+/// that made, and the largest resident memory.
+pub(crate) fn replay(lines: u64) {
+    let log = scratch().with_extension("log");
+    let mut file = BufWriter::new(File::create(&log).expect("a scratch file"));
+    for line in 0..lines {
+        writeln!(file, "{},select * from item where id = {line}", line * 1_000).expect("room");
+    }
+    file.into_inner().expect("room");
+    let text = format!("[job]\nquery-log-file = {}\n", log.display());
+    let (plan, _) = workload::plan(&text, &Overrides::default());
+    let completed = recorded_of(
+        &plan.expect("the benchmark's own workload"),
+        true,
+        Simulated::new(Config::new(Service::Constant(Nanos::from_micros(100)), None), Seed(1)),
+    );
+    std::fs::remove_file(log).expect("the scratch file is ours");
     say(format!("{completed} {}", peak_rss()));
 }
 

@@ -3,7 +3,7 @@
 //! `make bench` runs every measure in interleaved rounds and prints medians with their spread,
 //! beside the machine and the commit; `values`, a program beside this one, does the same for the
 //! values of requests. `bench gate CASE N` runs one case with a fixed number of requests, for
-//! counting its instructions; `memory`, `check` and `input` are about memory.
+//! counting its instructions; `memory`, `replay`, `check` and `input` are about memory.
 
 mod cases;
 mod rounds;
@@ -28,6 +28,10 @@ fn main() -> ExitCode {
             Ok(requests) => cases::memory(requests),
             Err(_) => return usage(),
         },
+        ["replay", lines] => match lines.parse() {
+            Ok(lines) => cases::replay(lines),
+            Err(_) => return usage(),
+        },
         ["check", path] => cases::check(path),
         ["input"] => rounds::input(),
         _ => return usage(),
@@ -40,7 +44,9 @@ fn gate(name: &str) -> Option<Case> {
 }
 
 fn usage() -> ExitCode {
-    say("usage: bench [rounds N | gate CASE REQUESTS | memory REQUESTS | check FILE | input]");
+    say(
+        "usage: bench [rounds N | gate CASE REQUESTS | memory REQUESTS | replay LINES | check FILE | input]",
+    );
     ExitCode::from(2)
 }
 

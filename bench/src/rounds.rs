@@ -37,6 +37,7 @@ pub(crate) fn measure(rounds: usize) {
     say("| --- | --: | --: | --: | --- | --- |");
     measures.iter_mut().for_each(Measure::print);
     say(growth(FEW, MANY));
+    say(growth_of_a_replay(FEW_LINES, MANY_LINES));
 }
 
 /// The numbers of virtual requests between which a run's memory must not grow.
@@ -53,9 +54,27 @@ fn growth(few: u64, many: u64) -> String {
     )
 }
 
+/// The numbers of lines of a log between which the memory of its replay must not grow.
+const FEW_LINES: u64 = 10_000;
+const MANY_LINES: u64 = 1_000_000;
+
+/// The largest resident memory of two replays with their records, each in its own process.
+fn growth_of_a_replay(few: u64, many: u64) -> String {
+    let megabytes = |lines: u64| {
+        let (completed, bytes) = peak_of(&["replay", &lines.to_string()]);
+        assert_eq!(completed, lines.to_string(), "every line is sent");
+        bytes as f64 / 1e6
+    };
+    let (before, after) = (megabytes(few), megabytes(many));
+    format!(
+        "replay of a log: {before:.1} MB after {few} lines, {after:.1} MB after {many} (goal: \
+         constant)"
+    )
+}
+
 type Take = fn() -> f64;
 
-const MEASURES: [(&str, &str, &str, Take); 12] = [
+const MEASURES: [(&str, &str, &str, Take); 13] = [
     ("engine, closed loop, null driver", "ns/request", "≤ 300", closed),
     ("closed loop with the record kept", "ns/request", "≤ 300", closed_recorded),
     ("closed loop with an op-log", "ns/request", "≤ 300", closed_logged),
@@ -68,6 +87,7 @@ const MEASURES: [(&str, &str, &str, Take); 12] = [
     ("open loop at 1,000/s: send lag p99", "µs", "", lag),
     ("check of a 10 MB file", "s", "≤ 1", check_time),
     ("check of a 10 MB file: memory", "x its size", "≤ 10", check_memory),
+    ("check of a file of 1,000 jobs", "ms", "≤ 50", check_of_jobs),
 ];
 
 impl Measure {
@@ -210,6 +230,21 @@ pub(crate) fn input() {
 
 fn check_time() -> f64 {
     check().0
+}
+
+/// A file of 1,000 jobs as people write them.
+fn check_of_jobs() -> f64 {
+    let job = |number: u32| {
+        format!(
+            "[job {number}]\nlet = a: zipf(1, 1M)\nquery = select * from t where a = ${{a}} and b > \
+             ${{uniform(1, {number})}}\nquery = update t set c = ${{text(12, 40)}} where a = ${{a}}\n\
+             transaction = yes\nrate = 10\nslo = p99 < 30ms, failed < 1%\n"
+        )
+    };
+    let text: String = (1..=1_000).map(job).collect();
+    let ((plan, _), seconds) = timed(|| workload::plan(&text, &workload::Overrides::default()));
+    assert_eq!(plan.map(|plan| plan.jobs.len()), Some(1_000), "the file is accepted");
+    seconds * 1e3
 }
 
 fn check_memory() -> f64 {

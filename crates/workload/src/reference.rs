@@ -257,7 +257,7 @@ const PACING: &str = r"
 | `rate` + `concurrency` | queue | arrivals into one queue, served by that many workers |
 | `every` | timetable | fixed times |
 | `concurrency`, or nothing | closed | clients with one request at a time; `think` between them |
-| `rate` + `session = yes` | partly-open | arrivals send their statements one by one, `think` between |
+| `rate` + `session = yes` | partly-open | arrivals send statements one by one, `think` between |
 | `query-log-file` | replay | the times of a log, each line on any free connection |
 
 A `rate` of at least 1/s is a Poisson process, below 1/s it is a timetable, unless `arrival` says
