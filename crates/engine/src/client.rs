@@ -360,6 +360,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 if result.as_ref().is_err_and(|error| error.class().ends_connection()) {
                     self.connection = None;
                     self.lost_connection();
+                    self.restore_steps();
                 }
                 Attempt::Answered(result)
             }
@@ -373,10 +374,14 @@ impl<D: Driver, R: Rules> Client<D, R> {
             connection.abandon();
             self.lost_connection();
         }
-        // The driver may have kept the steps with the values.
+        self.restore_steps();
+        Attempt::GivenUp
+    }
+
+    /// A driver whose connection has ended may have kept the steps with the values.
+    fn restore_steps(&mut self) {
         let parts = Rc::clone(&self.crew.parts);
         self.take_steps(&parts.part(self.part).steps);
-        Attempt::GivenUp
     }
 
     /// Makes room for the rows of an attempt. A driver may have kept the buffer of the one before.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{Class, Clock, Code, Dialect, Nanos, Stamp};
-use driver::{Driver, Error, Insert, Simulated};
+use driver::{Connection, Driver, Error, Insert, Null, Simulated, StatementId, Table, Work};
 use engine::{Drivers, Failed, Honest, LaneOutlet, Silence, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
@@ -173,4 +173,77 @@ fn a_closed_job_says_that_some_of_its_clients_send_nothing() {
     assert_eq!(totals.job(JOB).window.counts.balance.completed(), 5 * 13 - 1);
     let text = &totals.events[0].text;
     assert!(text.starts_with("5 connections are the limit, and clients without one"), "{text}");
+}
+
+/// A database whose connections end with their tenth request, and keep what they were given.
+#[derive(Clone)]
+struct Forgetful;
+
+struct Keeping {
+    inner: <Null as Driver>::Connection,
+    requests: u32,
+}
+
+impl Driver for Forgetful {
+    type Connection = Keeping;
+
+    fn dialect(&self) -> Dialect {
+        Null.dialect()
+    }
+
+    fn keeps_data(&self) -> bool {
+        Null.keeps_data()
+    }
+
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+        Null.insert(insert)
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<Keeping, Error> {
+        Ok(Keeping { inner: Null.connect(rt).await?, requests: 0 })
+    }
+}
+
+impl Connection for Keeping {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        self.inner.prepare(text).await
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        self.requests += 1;
+        if self.requests == 10 {
+            drop(std::mem::take(work));
+            return Err(Error::disconnect("the connection ended"));
+        }
+        self.inner.run(work).await
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        self.inner.query_text(sql).await
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        self.inner.settings().await
+    }
+
+    async fn close(self) {
+        self.inner.close().await;
+    }
+
+    fn abandon(self) {
+        self.inner.abandon();
+    }
+}
+
+/// What a lost connection has kept of a request is not missing in the next one.
+#[test]
+fn requests_behind_a_lost_connection_send_all_of_their_statements() {
+    let plan = plan_of("[a]\nquery = x\nquery = y\nconcurrency = 1\ncount = 100\n");
+    let (totals, _) = run_on::<_, Honest>(&plan, Forgetful, &virtually(1), &Stop::default());
+    let window = &totals.job(JOB).window;
+    let completed = window.counts.balance.completed();
+    assert_eq!((completed, window.counts.balance.errors()), (90, 10));
+    for statement in 0..2 {
+        assert_eq!(window.histograms.of(Kind::Statement(statement)).len(), completed);
+    }
 }

@@ -46,6 +46,9 @@ pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     }
     write_errors(page, job);
     write_statements(page, job);
+    if view.evidence.plan.jobs[place].is_session() && job.service.count > 0 {
+        page.note("response and service of a session include the pauses between its statements");
+    }
     if let Some(remark) = remark_on_transaction(job).filter(|_| *is_transaction) {
         page.note(&remark);
     }
