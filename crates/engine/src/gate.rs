@@ -277,6 +277,11 @@ impl Gate {
             return;
         }
         // Arrivals that were due and whose file had nothing for them were scheduled all the same.
+        if let Some(arrival) = self.awaited.as_ref().and_then(|awaited| awaited.arrival.as_ref()) {
+            let number = arrival.number * u64::from(self.settings.batch);
+            let text = self.parts.part(self.parts.choose(number)).starved();
+            ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
+        }
         self.feeds.forget();
         self.advance(now);
         while self.next.is_some() {

@@ -111,6 +111,18 @@ impl Parts {
     }
 }
 
+impl Part {
+    /// What to say when its file had nothing for requests that were due.
+    pub(crate) fn starved(&self) -> String {
+        let file = self.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
+        format!(
+            "the file `{file}` of [{}] had nothing for requests that were due when the run ended: \
+             whoever writes it was too slow, or never came",
+            self.job.section()
+        )
+    }
+}
+
 /// A part of a mix with what the mix says for all of its parts; any other job as it is.
 fn under(job: &Job, leader: &Job) -> Job {
     let mut job = job.clone();

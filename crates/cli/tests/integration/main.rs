@@ -10,6 +10,7 @@ mod example;
 mod exits;
 mod files;
 mod foreign;
+mod inputs;
 mod killed;
 mod mixed;
 mod options;

@@ -1,0 +1,106 @@
+//! Requests from files: what is wrong with these is said before a database is touched, or ends the
+//! run.
+
+use std::io::Write;
+
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+
+use crate::support::{Place, check};
+
+/// A run that is refused before it begins, with these words.
+#[track_caller]
+fn refused(job: &str, files: &[(&str, &str)], words: &[&str]) {
+    let place = Place::with(&format!("[a]\n{job}\n"));
+    for (name, text) in files {
+        place.write(name, text);
+    }
+    for command in ["run", "check"] {
+        let ran = place.assay(&[command, "w.ini"]);
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        for word in words {
+            assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn broken_files_are_refused_with_their_lines() {
+    let args = "query = select ?\nquery-args-file = a.csv";
+    refused(args, &[], &["there is no file `a.csv`", "beside the workload file"]);
+    let ragged = "line 3 of `a.csv`: it has 1 field, and the first record has 2";
+    refused(args, &[("a.csv", "1,2\n3,4\n5\n")], &[ragged, "nothing was sent"]);
+    let two = "query = select ?, ?\nquery-args-file = a.csv";
+    refused(two, &[("a.csv", "1\n2\n")], &["takes field 2, and `a.csv` has 1"]);
+    let log = "query-log-file = q.log";
+    refused(log, &[("q.log", "1,select 1\nx\n")], &["line 2 of `q.log`: has no comma"]);
+    refused(log, &[("q.log", "1,begin\n")], &["line 1 of `q.log`: begins a transaction"]);
+    refused("query-log-file = .", &[], &["`.` cannot be read: is a directory"]);
+}
+
+#[test]
+fn odd_files_are_warned_of_and_run() {
+    let place = Place::with("[a]\nquery-log-file = q.log\n");
+    place.write("q.log", "1000,select 1\n5000,select 2\n3000,select 3\n");
+    let ran = place.assay(&["run", "w.ini", "--json", "--quiet", "--out", "r.assay"]);
+    assert!(ran.stderr.contains("line 3 of `q.log` has a time before"), "{}", ran.stderr);
+    assert_eq!(ran.json()["jobs"][0]["completed"], 3);
+    assert_eq!(ran.json()["jobs"][0]["model"], "replay");
+}
+
+/// A pipe whose writer goes away is a file that ends there.
+#[test]
+fn a_pipe_feeds_requests_until_its_writer_goes() {
+    let text = "duration = 30s\n[setup]\nquery = create table t (a text, b text)\n\
+                [a]\nquery = insert into t values (?, ${field(2)})\nquery-args-file = pipe\n\
+                rate = 1000\n";
+    let place = Place::with(text);
+    mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
+    let pipe = place.at("pipe");
+    let writer = std::thread::spawn(move || {
+        let mut pipe = std::fs::File::create(pipe).unwrap();
+        for number in 0..50 {
+            writeln!(pipe, "{number},\"it's {number}\"").unwrap();
+        }
+    });
+    let ran = place.assay(&["run", "w.ini", "--url", "sqlite:t.db", "--json", "--quiet"]);
+    writer.join().unwrap();
+    assert_eq!(ran.json()["jobs"][0]["completed"], 50, "{}", ran.stderr);
+    assert_eq!(check(&ran.json(), "files")["status"], "pass");
+    let count =
+        "[a]\nquery = select * from t where b = 'it''s ' || a\ncount = 1\nexpect-rows = 50\n";
+    place.write("count.ini", count);
+    let ran = place.assay(&["run", "count.ini", "--url", "sqlite:t.db", "--json", "--quiet"]);
+    assert_eq!(ran.json()["jobs"][0]["errors"], 0, "{}", ran.stderr);
+}
+
+/// Requests that were due are not forgotten because nobody wrote what they were to send.
+#[test]
+fn a_pipe_whose_writer_never_comes_makes_the_run_invalid() {
+    let text = "duration = 1s\n[a]\nquery = select ?\nquery-args-file = pipe\nrate = 100\n\
+                arrival = uniform\n";
+    let place = Place::with(text);
+    mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
+    let ran = place.assay(&["run", "w.ini", "--json", "--quiet"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert_eq!(ran.json()["jobs"][0]["unsent"], 99);
+    let files = check(&ran.json(), "files")["explain"].to_string();
+    assert!(files.contains("`pipe` of [a] had nothing for requests that were due"), "{files}");
+}
+
+#[test]
+fn a_pipe_that_breaks_a_line_ends_the_run_as_invalid() {
+    let text = "duration = 30s\n[a]\nquery = select ?\nquery-args-file = pipe\n";
+    let place = Place::with(text);
+    mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
+    let pipe = place.at("pipe");
+    let writer = std::thread::spawn(move || {
+        std::fs::File::create(pipe).unwrap().write_all(b"1\n2\n3,4\n5\n").unwrap();
+    });
+    let ran = place.assay(&["run", "w.ini", "--json", "--quiet"]);
+    writer.join().unwrap();
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert_eq!(ran.json()["jobs"][0]["completed"], 2);
+    let files = check(&ran.json(), "files")["explain"].to_string();
+    assert!(files.contains("line 3: it has 2 fields, and the first record has 1"), "{files}");
+}
