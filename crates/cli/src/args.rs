@@ -21,6 +21,8 @@ pub(crate) struct Args {
 
 const EXAMPLES: &str = "\
 Examples:
+  assay workloads                             what comes with the program
+  assay workloads shop > shop.ini             a file to begin with
   assay run shop.ini --url sqlite:shop.db     run a workload, print the answer
   assay run shop.ini --url sim:mm1 --virtual  an hour of load in seconds
   assay check shop.ini                        what would be run, without a database
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     /// Run a file of dbbench, with that program's flags.
     #[command(disable_help_flag = true)]
     Dbbench(DbbenchArgs),
+    /// List the workload files that come with the program, or print one.
+    Workloads(WorkloadsArgs),
 }
 
 /// What a workload file is and what is changed in it.
@@ -190,6 +194,13 @@ pub(crate) struct ExportArgs {
 pub(crate) struct DbbenchArgs {
     #[arg(value_name = "FLAG|FILE", trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) words: Vec<OsString>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WorkloadsArgs {
+    /// The file to print; without it, all are listed.
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
 }
 
 /// An open format.

@@ -9,3 +9,4 @@ pub(crate) mod order;
 pub(crate) mod remedy;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod workloads;

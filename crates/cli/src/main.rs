@@ -6,6 +6,7 @@
 
 mod args;
 mod beside;
+mod builtin;
 mod commands;
 mod complain;
 mod display;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report::report(&report),
         Command::Export(export) => commands::export::export(&export),
         Command::Dbbench(dbbench) => commands::dbbench::dbbench(&dbbench),
+        Command::Workloads(workloads) => commands::workloads::workloads(&workloads),
     };
     match outcome {
         Ok(exit) => exit.into(),

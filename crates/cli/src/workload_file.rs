@@ -10,6 +10,7 @@ use workload::{Arrival, JobTarget, Overrides, Plan};
 
 use crate::args::{ArrivalArg, FileArgs, Url};
 use crate::beside::Beside;
+use crate::builtin;
 use crate::complain::Complaint;
 use crate::inputs;
 
@@ -111,7 +112,7 @@ fn path(named: &Path) -> Result<PathBuf, Complaint> {
 fn read_text(path: &Path) -> Result<String, Complaint> {
     let name = path.display();
     let cannot_read = |error: std::io::Error| {
-        Complaint::new(format!("cannot read `{name}`: {error}")).help(remedy(error.kind()))
+        Complaint::new(format!("cannot read `{name}`: {error}")).help(remedy(error.kind(), path))
     };
     let file = File::open(path).map_err(cannot_read)?;
     // What is no regular file has no length that could be asked for, and perhaps no end.
@@ -130,7 +131,11 @@ fn read_text(path: &Path) -> Result<String, Complaint> {
 }
 
 /// What to do about a file that cannot be read.
-fn remedy(kind: ErrorKind) -> String {
+fn remedy(kind: ErrorKind, path: &Path) -> String {
+    if let (ErrorKind::NotFound, Some(builtin)) = (kind, path.to_str().and_then(builtin::find)) {
+        let (name, file) = (builtin.name(), builtin.file);
+        return format!("it comes with the program: `assay workloads {name} > {file}`");
+    }
     match (kind, std::env::current_dir()) {
         (ErrorKind::NotFound, Ok(here)) => {
             format!(

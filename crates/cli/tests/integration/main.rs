@@ -24,3 +24,4 @@ mod statements;
 mod support;
 mod targets;
 mod terminal;
+mod workloads;

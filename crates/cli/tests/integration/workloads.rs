@@ -1,0 +1,167 @@
+//! The workload files that come with the program do what their comments say.
+
+use serde_json::Value;
+
+use crate::support::{Place, Ran, assert_balanced, check};
+
+/// What makes a run of a file short; `--duration 1s` where nothing is said.
+const SHORTER: &[(&str, &str)] = &[
+    ("shop", "--duration 1s --warmup 0s --set orders=5k"),
+    ("timetable", "--duration 1s --set pause=300ms"),
+    // These end when all is done that they have to do.
+    ("records", ""),
+    ("replay", ""),
+    ("results", ""),
+];
+
+/// What other tests run.
+const RUN_ELSEWHERE: &[&str] = &["accounts"];
+
+/// A command that a file's comment says, and with which exit code it ends.
+#[derive(Debug, PartialEq)]
+struct Told {
+    words: Vec<String>,
+    code: i32,
+}
+
+impl Told {
+    fn has(&self, word: &str) -> bool {
+        self.words.iter().any(|other| other == word)
+    }
+
+    /// Whether how fast the machine is has no influence on the exit code.
+    fn is_exact(&self) -> bool {
+        !self.has("run") || self.has("--virtual")
+    }
+
+    /// The command as it is tried out.
+    fn tried(&self, name: &str, record: &str) -> Vec<String> {
+        let mut tried = self.words.clone();
+        if !self.is_exact() {
+            let shorter = SHORTER.iter().find(|(of, _)| *of == name);
+            let shorter = shorter.map_or("--duration 1s", |(_, shorter)| shorter);
+            tried.extend(shorter.split_whitespace().map(str::to_owned));
+        }
+        if self.has("run") {
+            tried.extend(["--json", "--quiet", "--out", record].map(str::to_owned));
+        }
+        tried
+    }
+}
+
+/// The commands of a comment: `;     assay run hello.ini # exit code 1`.
+fn told(text: &str) -> Vec<Told> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix(";     assay "));
+    let command = |line: &str| {
+        let (command, remark) = line.split_once(" # exit code ").unwrap_or((line, "0"));
+        let words = command.split_whitespace().map(|word| word.trim_matches('\'').to_owned());
+        Told { words: words.collect(), code: remark.trim().parse().unwrap() }
+    };
+    lines.map(command).collect()
+}
+
+/// Jobs of a summary that got no answer.
+fn idle(summary: &Value) -> Vec<&str> {
+    let jobs = summary["jobs"].as_array().unwrap().iter();
+    let idle = jobs.filter(|job| job["completed"].as_u64().unwrap() == 0);
+    idle.map(|job| job["name"].as_str().unwrap()).collect()
+}
+
+/// Makes sure that a run did what it should. How late its requests were, and whether it was fast
+/// enough, is the machine's affair in real time: a verdict because of that is none of the file.
+#[track_caller]
+fn judge(name: &str, told: &Told, ran: Ran) {
+    let codes = if told.is_exact() { vec![told.code] } else { vec![told.code, 1, 3] };
+    assert!(codes.contains(&ran.code), "{name}: {told:?} ends with {}: {}", ran.code, ran.stderr);
+    assert!(!ran.stderr.contains("warning"), "{name}: {told:?}: {}", ran.stderr);
+    if !told.has("run") {
+        return;
+    }
+    let summary = ran.json();
+    assert_balanced(&summary);
+    assert_eq!(idle(&summary), [""; 0], "{name}: {told:?}");
+    assert_eq!(summary["run"]["ended"], "completed", "{name}: {told:?}");
+    for exact in ["errors", "complete", "files"] {
+        let status = &check(&summary, exact)["status"];
+        assert!(status == "pass" || status == "not possible", "{name}: {exact} is {status}");
+    }
+}
+
+/// All names of the list.
+fn names(place: &Place) -> Vec<String> {
+    let list = place.assay(&["workloads"]).expect(0).stdout;
+    list.lines().map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
+/// Writes all files as the list names them; gives their names and texts.
+fn unpack(place: &Place) -> Vec<(String, String)> {
+    let print = |name: String| {
+        let text = place.assay(&["workloads", &name]).expect(0).stdout;
+        let file = if name.contains('.') { name.clone() } else { format!("{name}.ini") };
+        place.write(&file, &text);
+        (name, text)
+    };
+    names(place).into_iter().map(print).collect()
+}
+
+/// Each command of each file, in a folder that has all of them.
+#[test]
+fn every_workload_of_the_program_does_what_its_comment_says() {
+    let place = Place::new();
+    let mut runs = 0;
+    let is_for_this_test = |name: &str| !name.contains('.') && !RUN_ELSEWHERE.contains(&name);
+    for (name, text) in unpack(&place).iter().filter(|(name, _)| is_for_this_test(name)) {
+        let commands = told(text);
+        assert!(!commands.is_empty(), "{name}: its comment says no command");
+        for command in commands {
+            runs += 1;
+            let tried = command.tried(name, &format!("{runs}.assay"));
+            let tried: Vec<&str> = tried.iter().map(String::as_str).collect();
+            judge(name, &command, place.assay(&tried));
+        }
+    }
+    assert!(runs >= 25, "{runs}");
+}
+
+#[test]
+fn a_workload_that_does_not_do_what_it_says_is_noticed() {
+    let text =
+        "; A.\n;     assay run w.ini --url 'sim:mm1?a=b' --virtual # exit code 1\nassay run\n";
+    let words = ["run", "w.ini", "--url", "sim:mm1?a=b", "--virtual"].map(str::to_owned).to_vec();
+    assert_eq!(told(text), [Told { words, code: 1 }]);
+    let job = "[read]\nquery = select 1\nrate = 100\n";
+    let idle = "[idle]\nquery = select 1\nevery = 10s\n";
+    let is_noticed = |workload: &str, url: &str, code: i32| {
+        let told = Told { words: vec!["run".to_owned(), "--virtual".to_owned()], code };
+        let ran = Place::with(workload).virtually(url, &["--quiet"]);
+        std::panic::catch_unwind(move || judge("w", &told, ran)).is_err()
+    };
+    let long = format!("duration = 20s\n{job}{idle}");
+    let short = format!("duration = 10s\n{job}{idle}");
+    assert!(!is_noticed(&long, "sim:mm1", 0));
+    assert!(is_noticed(&long, "sim:mm1", 1));
+    assert!(is_noticed(&short, "sim:mm1", 0));
+    assert!(is_noticed(&long, "sim:mm1?errors=0.01", 0));
+}
+
+#[test]
+fn a_workload_that_is_no_file_yet_is_said_to_come_with_the_program() {
+    let place = Place::new();
+    for name in ["hello", "hello.ini"] {
+        let help = "= help: it comes with the program: `assay workloads hello > hello.ini`";
+        place.assay(&["run", name]).refuses(&[&format!("cannot read `{name}`"), help]);
+    }
+    let ran = place.assay(&["run", "nothing.ini"]).refuses(&["cannot read `nothing.ini`"]);
+    assert!(!ran.stderr.contains("assay workloads"), "{}", ran.stderr);
+    assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn an_unknown_workload_is_answered_with_the_one_that_was_meant() {
+    let place = Place::new();
+    let near = "error: no workload `sesion` comes with the program; did you mean `session`?";
+    let help = "= help: `assay workloads` lists those that do";
+    place.assay(&["workloads", "sesion"]).refuses(&[near, help]);
+    let ran = place.assay(&["workloads", "something-else"]).refuses(&[help]);
+    assert!(!ran.stderr.contains("did you mean"), "{}", ran.stderr);
+}
