@@ -99,6 +99,8 @@ pub(crate) struct Settings {
     pub(crate) batch: u32,
     /// How many requests may wait.
     pub(crate) limit: usize,
+    /// Whether further ones are left in the schedule until there is room, instead of being rejected.
+    pub(crate) holds_back: bool,
     /// Whether the run ends with the first one more.
     pub(crate) ends_run: bool,
     pub(crate) zero: Stamp,
@@ -115,6 +117,8 @@ pub(crate) struct Gate {
     waiting: VecDeque<Ticket>,
     idle: Vec<Rc<Seat>>,
     was_full: bool,
+    /// Until when so many requests waited that no more were opened.
+    full_until: Stamp,
 }
 
 /// An arrival with what its requests are made of.
@@ -151,6 +155,7 @@ impl Gate {
             waiting: VecDeque::new(),
             idle: Vec::new(),
             was_full: false,
+            full_until: Stamp::ZERO,
         };
         gate.advance(now);
         gate
@@ -159,9 +164,18 @@ impl Gate {
     /// When the next arrival is due, or its file is to be asked again; never when the schedule is
     /// over.
     pub(crate) fn next_due(&self) -> Stamp {
+        if self.is_held_back() {
+            return Stamp::NEVER;
+        }
         let due = self.next.as_ref().map(|due| self.settings.zero + due.arrival.at);
         let again = self.awaited.as_ref().map(|awaited| awaited.again);
         due.or(again).unwrap_or(Stamp::NEVER)
+    }
+
+    /// Whether so many requests wait that no more are opened: they are in the schedule, or in their
+    /// log, as well as here.
+    fn is_held_back(&self) -> bool {
+        self.settings.holds_back && self.waiting.len() >= self.settings.limit
     }
 
     /// The schedule ends at `end`: what is due then or later does not arrive.
@@ -247,6 +261,9 @@ impl Gate {
     #[inline]
     pub(crate) fn notice(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let mut opened = 0;
+        if self.is_held_back() {
+            self.full_until = now;
+        }
         while self.next_due() <= now && opened < AT_A_TIME {
             if self.awaited.is_some() {
                 self.ask_again(now, ledger);
@@ -263,7 +280,10 @@ impl Gate {
         let Settings { job, batch, zero, .. } = self.settings;
         for place in 0..u64::from(batch) {
             let number = arrival.number * u64::from(batch) + place;
-            let request = ledger.arrive(job, number, zero + arrival.at, now);
+            let intended = zero + arrival.at;
+            // What came due while enough waited is not late: it waited too.
+            let noticed = if intended <= self.full_until { intended } else { now };
+            let request = ledger.arrive(job, number, intended, noticed);
             let (request, part) = self.parts.assign(request, ledger);
             self.admit(Ticket { request, part, input: input.clone() }, now, ledger);
         }
@@ -291,7 +311,7 @@ impl Gate {
     }
 
     fn admit(&mut self, ticket: Ticket, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
-        if self.waiting.len() < self.settings.limit {
+        if self.waiting.len() < self.settings.limit || self.settings.holds_back {
             self.waiting.push_back(ticket);
             return;
         }
@@ -388,6 +408,7 @@ mod tests {
             job: JobIndex(0),
             batch: 1,
             limit: 100_000,
+            holds_back: true,
             ends_run: false,
             zero: Stamp(0),
         };

@@ -534,7 +534,8 @@ fn crew<D: Driver>(
         let batch = job.arrivals().map_or(1, |(_, batch)| batch);
         let limit = crate::opening::queue_limit(job);
         let ends_run = matches!(job.pacing, Pacing::Queue { on_full: OnQueueFull::Stop, .. });
-        let settings = Settings { job: index, batch, limit, ends_run, zero };
+        let holds_back = !matches!(job.pacing, Pacing::Queue { .. });
+        let settings = Settings { job: index, batch, limit, holds_back, ends_run, zero };
         let feeds = std::mem::take(&mut feeds);
         RefCell::new(Gate::new(settings, times, Rc::clone(&parts), feeds, rt.now()))
     });

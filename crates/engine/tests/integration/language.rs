@@ -202,6 +202,26 @@ fn a_file_that_breaks_off_ends_the_run() {
     }
 }
 
+/// An open job and a replay send all that they are to send, however far behind the server is.
+#[test]
+fn what_comes_faster_than_it_is_answered_waits_and_is_not_rejected() {
+    let log: String = (0..250_000).map(|n| format!("{n},select {n}\n")).collect();
+    let folder = folder_with(&[("q.log", &log)]);
+    for (job, sent) in [
+        ("query-log-file = q.log", 250_000),
+        ("query = a\nrate = 1M\ncount = 250000", 250_000),
+        ("query = a\nevery = 1s\nbatch-size = 150000\ncount = 1", 150_000),
+    ] {
+        let text = format!("max-connections = 4\nconnections = 4\n[a]\n{job}\n");
+        let (totals, _) = run(&text, folder.path(), 1);
+        assert_eq!(balance(&totals, 0), (sent, sent, 0), "{job}");
+        let histograms = &totals.job(JobIndex(0)).window.histograms;
+        // The last ones waited for almost all of the time, and the generator was never late.
+        assert!(histograms.of(Kind::Wait).max() > 35_000_000_000, "{job}");
+        assert!(histograms.of(Kind::SendLag).max() < 1_000_000, "{job}");
+    }
+}
+
 /// Constant memory is measured elsewhere; here no line gets lost on the way through the blocks.
 #[test]
 fn many_lines_keep_their_times() {

@@ -1,7 +1,7 @@
 //! What in a statement is text, what is a literal, what is a comment, and where are the `${…}`?
 //!
 //! Only as much of SQL is known as is needed for that: `'…'`, `"…"` and `` `…` `` with doubled
-//! quotes, `--` and `/* */`, and what the dialects have of their own: PostgreSQL's `$tag$…$tag$`,
+//! quotes, `--` and `/* */`, and what the dialects have of their own: SQLite's `[…]`, PostgreSQL's `$tag$…$tag$`,
 //! `E'…'` and comments inside comments, MySQL's `#`, and its `--` that needs a blank. Whether a
 //! backslash protects a quote is a setting of the server: where the literals do not end by the
 //! dialect's usual rule, the other one is tried.
@@ -260,6 +260,9 @@ impl<'p> Scanner<'p> {
         }
         match (byte, self.peek(1)) {
             (b'\'' | b'"' | b'`', _) => self.within = Within::Literal(at, 1),
+            (b'[', _) if self.reading.dialect == Dialect::Sqlite => {
+                self.within = Within::Literal(at, 1);
+            }
             (b'/', Some(b'*')) => {
                 self.within = Within::BlockComment(at);
                 self.depth = 1;
@@ -341,9 +344,12 @@ impl<'p> Scanner<'p> {
         let quote = opening[0];
         let protects = self.backslash || self.is_escape_string(start);
         let escaped = protects && byte == b'\\' && matches!(quote, b'\'' | b'"');
-        let doubled = quote != b'$' && byte == quote && self.peek(1) == Some(quote);
+        let doubled = !matches!(quote, b'$' | b'[') && byte == quote && self.peek(1) == Some(quote);
         if escaped || doubled {
             self.at += 2;
+        } else if quote == b'[' {
+            self.within = if byte == b']' { Within::Open } else { self.within };
+            self.at += 1;
         } else if self.bytes[self.at..].starts_with(opening) && !self.brace_behind(length) {
             self.within = Within::Open;
             self.at += length;
@@ -463,6 +469,8 @@ mod tests {
         check_as(Dialect::Postgres, "/* /* ; */ ; */ ; ", "/* /* ; */ ; */ ;  semicolon 16");
         check_as(Dialect::Postgres, "E'it\\'s ;' 'C:\\' ;", "E'it\\'s ;' 'C:\\' ; semicolon 17");
         check_as(Dialect::Sqlite, "a # b'c'", "a # b'c'");
+        check_as(Dialect::Sqlite, "[c;d] [?'] ${1}", "[c;d] [?'] [value]");
+        check_as(Dialect::Postgres, "a[1] ; a[$1]", "a[1] ; a[[1]] semicolon 5");
     }
 
     #[test]
