@@ -244,6 +244,8 @@ fn a_wrong_file_and_one_that_should_be_wrong_are_noticed() {
 struct Step {
     line: usize,
     words: Vec<String>,
+    /// `> hello.ini` behind the command: where stdout goes.
+    into: Option<String>,
     /// `# exit code 1` behind the command.
     code: i32,
     /// The blocks of text that follow, up to the next command.
@@ -276,7 +278,8 @@ fn steps_of(block: &Block) -> Vec<Step> {
         if words.first().is_some_and(|word| word == "assay") {
             let code = remark.trim().strip_prefix("exit code ").and_then(|code| code.parse().ok());
             let (line, code) = (block.line + number, code.unwrap_or(0));
-            steps.push(Step { line, words: words[1..].to_vec(), code, shown: Vec::new() });
+            let into = command.split_once(" > ").map(|(_, file)| file.trim().to_owned());
+            steps.push(Step { line, words: words[1..].to_vec(), into, code, shown: Vec::new() });
         }
     }
     steps
@@ -343,6 +346,9 @@ impl Step {
 fn step_complaints(folder: &Path, page: &Page, step: &Step) -> Vec<String> {
     let tried = step.tried();
     let ran = assay(folder, &tried);
+    if let Some(file) = &step.into {
+        fs::write(folder.join(file), &ran.stdout).expect("a file");
+    }
     let place = format!("{}:{}: `assay {}`", page.name, step.line, tried.join(" "));
     let is_wrong = match step.depends_on_the_machine() {
         // What a run of a tenth of a second finds says nothing of the command.
@@ -415,6 +421,8 @@ fn a_command_that_does_something_else_is_noticed() {
     assert!(wrong[0].contains("ends with exit code 0"), "{wrong:?}");
     let wrong = complaints("assay run nothing.ini", "");
     assert!(wrong[0].contains("ends with exit code 2"), "{wrong:?}");
+    let into = "assay check a.ini > b.ini\nassay run b.ini --url sim:mm1 --virtual --quiet";
+    assert_eq!(complaints(into, "VALID: 10 checks passed\n"), [""; 0]);
     assert_eq!(complaints("assay run a.ini --url sqlite:a.db", "anything\n"), [""; 0]);
 }
 
