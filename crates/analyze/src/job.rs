@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use base::{Class, Code};
 use record::{Counts, Kind};
+use workload::Reconnect;
 
 use crate::checks::Findings;
 use crate::distribution::Distribution;
@@ -115,8 +116,12 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
 
 fn statements(findings: &Findings<'_>, place: usize) -> Vec<StatementSummary> {
     let plan = &findings.evidence.plan.jobs[place];
+    let connects = match findings.evidence.plan.leader(place).reconnect {
+        Reconnect::No => false,
+        Reconnect::PerTransaction => true,
+    };
     // Of a request that is one statement, sent once, they would say the same as its service time.
-    if plan.statements.len() < 2 && !plan.transaction && plan.retry.is_none() {
+    if plan.statements.len() < 2 && !plan.transaction && plan.retry.is_none() && !connects {
         return Vec::new();
     }
     let job = &findings.evidence.jobs[place];

@@ -20,6 +20,7 @@ use crate::lane::Lane;
 use crate::link::Change;
 use crate::parts::Part;
 use crate::patience::unless_fired;
+use crate::reconnect::{BackOff, Begun};
 use crate::results::Hands;
 use crate::rules::Rules;
 use crate::stop::Reason;
@@ -35,6 +36,8 @@ pub(crate) struct Client<D: Driver, R> {
     pub(crate) connection: Option<D::Connection>,
     /// Whether it lost its connection and has no other yet.
     pub(crate) is_bereft: bool,
+    /// For requests that connect: how long to pause after one that was refused.
+    pub(crate) back_off: BackOff,
     /// One for each part of the job, and for a mix one more that makes its pauses.
     pub(crate) generators: Vec<Generator>,
     /// The part of the job that the present request is.
@@ -56,13 +59,14 @@ struct Turn {
 /// How all attempts at a request together ended.
 struct Attempts {
     outcome: Outcome,
-    sent: Option<Stamp>,
+    /// A and S, if anything was sent.
+    sent: Option<Dispatch>,
     done: Stamp,
     effort: Effort,
 }
 
 /// How one attempt ended.
-enum Attempt {
+pub(crate) enum Attempt {
     Answered(Result<(), Error>),
     GivenUp,
 }
@@ -72,7 +76,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     pub(crate) async fn serve_arrivals(mut self) {
         let mut now = self.lane.rt.now();
         loop {
-            if self.connection.is_none() {
+            if self.lacks_connection() {
                 if !self.has_connection().await {
                     break;
                 }
@@ -129,7 +133,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
             }
             let number = turn.number;
             let ticket = self.open(turn, ready, now);
-            if self.connection.is_none() {
+            if self.lacks_connection() {
                 if !self.has_connection().await {
                     self.give_up(ticket.request);
                     break;
@@ -138,7 +142,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
             }
             now = self.carry(ticket, now).await;
             let pauses = self.generators.last_mut();
-            ready = now + pauses.map_or(Nanos::ZERO, |generator| generator.think(number, 0));
+            let think = pauses.map_or(Nanos::ZERO, |generator| generator.think(number, 0));
+            ready = now + think.max(self.back_off.pause());
         }
         self.leave().await;
     }
@@ -220,15 +225,15 @@ impl<D: Driver, R: Rules> Client<D, R> {
         if let Outcome::Completed = outcome {
             self.lane.link(&self.crew).note_answer(done);
         }
-        let dispatch = sent.map(|sent| Dispatch { assigned, sent });
-        let request = R::recorded(request, dispatch);
+        let request = R::recorded(request, sent);
         let statements = &self.work.reply.statements;
-        let ending = Ending { outcome, sent: dispatch, done, effort, statements };
+        let ending = Ending { outcome, sent, done, effort, statements };
         self.lane.ledger.borrow_mut().settle(request, ending);
         self.crew.in_flight.set(self.crew.in_flight.get() - 1);
         self.lane.rt.tick(done);
+        let closed = self.close_own(done).await;
         let free =
-            if self.results[part].is_some() { self.hand_over_rows(done).await } else { done };
+            if self.results[part].is_some() { self.hand_over_rows(closed).await } else { closed };
         self.served = self.served.wrapping_add(1);
         if self.served.is_multiple_of(REQUESTS_PER_TURN) {
             yield_now().await;
@@ -255,9 +260,16 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Sends the request until it is answered, its retries are used up or its time is over.
     async fn attempt_all(&mut self, number: u64, assigned: Stamp) -> Attempts {
         let mut effort = Effort::default();
-        let mut first_sent = None;
+        let Some(begun) = self.begin(assigned).await else {
+            let (outcome, done) = (Outcome::Unsent, self.lane.rt.now());
+            return Attempts { outcome, sent: None, done, effort };
+        };
+        let Begun { assigned, sent: mut first_sent, mut ended } = begun;
         loop {
-            let attempt = self.attempt(number, first_sent.unwrap_or(assigned)).await;
+            let attempt = match ended.take() {
+                Some(ended) => ended,
+                None => self.attempt(number, first_sent.unwrap_or(assigned)).await,
+            };
             let reply = &self.work.reply;
             first_sent = first_sent.or(reply.sent);
             effort.bytes_sent += reply.bytes_sent;
@@ -281,20 +293,14 @@ impl<D: Driver, R: Rules> Client<D, R> {
                     (self.timed_out(now), first_sent.or(Some(assigned)), now)
                 }
             };
+            let sent = sent.map(|sent| Dispatch { assigned, sent });
             return Attempts { outcome, sent, done, effort };
         }
     }
 
     /// Sends the request once. `since` is when its first attempt began.
     async fn attempt(&mut self, number: u64, since: Stamp) -> Attempt {
-        self.work.reply.reset();
-        self.empty_capture();
-        let timeout = self.present().job.timeout;
-        let times_out = timeout.map_or(Stamp::NEVER, |timeout| since + timeout);
-        let expires = times_out.min(self.lane.give_up_at.get());
-        if expires != Stamp::NEVER {
-            self.seat.expire_at(expires);
-        }
+        self.make_ready(since);
         let parts = Rc::clone(&self.crew.parts);
         let part = parts.part(self.part);
         let [whole] = part.stretches.as_slice() else {
@@ -304,6 +310,18 @@ impl<D: Driver, R: Rules> Client<D, R> {
             self.take_steps(&part.steps[whole.clone()]);
         }
         self.send().await
+    }
+
+    /// Makes ready for an attempt at a request whose time runs from `since`.
+    pub(crate) fn make_ready(&mut self, since: Stamp) {
+        self.work.reply.reset();
+        self.empty_capture();
+        let timeout = self.present().job.timeout;
+        let times_out = timeout.map_or(Stamp::NEVER, |timeout| since + timeout);
+        let expires = times_out.min(self.lane.give_up_at.get());
+        if expires != Stamp::NEVER {
+            self.seat.expire_at(expires);
+        }
     }
 
     /// Sends a request one statement after the other.
@@ -344,7 +362,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     /// The part of the job that the present request is.
-    fn present(&self) -> &Part {
+    pub(crate) fn present(&self) -> &Part {
         self.crew.parts.part(self.part)
     }
 
@@ -458,11 +476,13 @@ impl<D: Driver, R: Rules> Client<D, R> {
 
     fn lost_connection(&mut self) {
         self.crew.connected.set(self.crew.connected.get() - 1);
-        self.crew.lost.set(self.crew.lost.get() + 1);
-        self.is_bereft = true;
+        if self.crew.keeps_connections() {
+            self.crew.lost.set(self.crew.lost.get() + 1);
+            self.is_bereft = true;
+        }
     }
 
-    fn found_connection(&mut self, connection: D::Connection) {
+    pub(crate) fn found_connection(&mut self, connection: D::Connection) {
         self.connection = Some(connection);
         self.crew.connected.set(self.crew.connected.get() + 1);
         self.is_not_bereft();
@@ -472,6 +492,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
         if std::mem::take(&mut self.is_bereft) {
             self.crew.lost.set(self.crew.lost.get() - 1);
         }
+    }
+
+    /// Whether it needs a connection before it takes on anything.
+    fn lacks_connection(&self) -> bool {
+        self.connection.is_none() && self.crew.keeps_connections()
     }
 
     /// Makes sure that there is a connection, however long that takes. False when the run is over

@@ -8,7 +8,7 @@ use base::{Class, Code, Stamp};
 use driver::{Connection, Error};
 use record::{Gauge, JobIndex};
 use rt::Timer;
-use workload::Job;
+use workload::{Job, Reconnect};
 
 use crate::feed::Feeds;
 use crate::gate::{Gate, Seat};
@@ -55,6 +55,24 @@ impl Crew {
             in_flight: self.in_flight.get(),
             queued: waiting as u64,
             connections: self.connected.get().into(),
+        }
+    }
+
+    /// Whether clients keep their connections; else each request opens one of its own.
+    #[inline]
+    pub(crate) fn keeps_connections(&self) -> bool {
+        match self.job.reconnect {
+            Reconnect::No => true,
+            Reconnect::PerTransaction => false,
+        }
+    }
+
+    /// How many clients are still to be connected. Those that do not keep their connections need
+    /// none for their next request.
+    pub(crate) fn coming(&self) -> u32 {
+        match self.keeps_connections() {
+            true => self.clients.get() - self.connected.get(),
+            false => 0,
         }
     }
 

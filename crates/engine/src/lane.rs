@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::{Clock, Dialect, Nanos, Stamp, WallTime};
-use driver::{Driver, Error, Work};
+use driver::{Connection, Driver, Error, Work};
 use record::{EventKind, FileHealth, Grid, JobIndex, Ledger, Outcome, Outlet};
 use rt::{Rt, Task, Timer};
 use workload::{Generator, Job, JobTarget, OnOutage, OnQueueFull, Pacing, Plan};
@@ -22,9 +22,10 @@ use crate::feed::{Feeds, Files, LaneFeed};
 use crate::gate::{Gate, Seat, Settings};
 use crate::link::{AT_ONCE, Change, Link};
 use crate::news::Listener;
-use crate::opening::Opened;
+use crate::opening::{self, Opened};
 use crate::pacer::{LogTimes, Pacer, Share, Times};
-use crate::parts::Parts;
+use crate::parts::{Parts, Text};
+use crate::reconnect::BackOff;
 use crate::results::Hands;
 use crate::rules::Rules;
 use crate::stop::{Reason, Stop};
@@ -172,12 +173,18 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// Starts a job's clients on their connections, and the dispatcher of its arrivals.
+    /// Starts a job's clients, on their connections if they keep them, and the dispatcher of its
+    /// arrivals.
     fn start(self: &Rc<Self>, place: usize, connections: Vec<(u32, D::Connection)>) {
         let crew = &self.crews[place];
         for (client, connection) in connections {
             crew.connected.set(crew.connected.get() + 1);
             self.add_client(crew, client, Some(connection));
+        }
+        if !crew.keeps_connections() {
+            for client in opening::clients(&self.common.plan, place, self.share) {
+                self.add_client(crew, client, None);
+            }
         }
         if crew.gate.is_some() {
             let (lane, crew) = (Rc::clone(self), Rc::clone(crew));
@@ -202,6 +209,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             crew: Rc::clone(crew),
             seat,
             is_bereft: false,
+            back_off: BackOff::default(),
             connection,
             generators: generators(crew, self.common.started, dialect),
             part: 0,
@@ -252,7 +260,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
 
     /// Adds clients to an open job whose requests wait for a connection.
     fn grow(self: &Rc<Self>, crew: &Rc<Crew>, waiting: usize) {
-        let coming = (crew.clients.get() - crew.connected.get()) as usize;
+        let coming = crew.coming() as usize;
         let room = AT_ONCE.saturating_sub(self.link(crew).pressure());
         let more = waiting.saturating_sub(coming).min(room);
         for _ in 0..more {
@@ -271,14 +279,20 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     pub(crate) async fn connect(&self, crew: &Crew) -> (Result<D::Connection, Error>, Change) {
         let driver = self.common.drivers.of(crew.job.target);
         let (connection, change) = self.link(crew).attempt(driver, &self.rt).await;
-        let mut connection = match connection {
-            Ok(connection) => connection,
-            Err(error) => return (Err(error), change),
-        };
-        match prepare(&mut connection, &crew.texts).await {
-            Ok(()) => (Ok(connection), change),
-            Err((_, error)) => (Err(error), change),
-        }
+        (prepared(connection, &crew.texts).await, change)
+    }
+
+    /// The same for one request and its own statements, without a turn and without a pause.
+    pub(crate) async fn connect_at_once(
+        &self,
+        crew: &Crew,
+        texts: &[Text],
+    ) -> Result<D::Connection, Error> {
+        let driver = self.common.drivers.of(crew.job.target);
+        let (connection, change) = self.link(crew).attempt_at_once(driver, &self.rt).await;
+        // Whoever waits may give up before the statements are prepared.
+        self.note_change(change, crew);
+        prepared(connection, texts).await
     }
 
     /// A file of a job that cannot be read to its end ends the run.
@@ -305,7 +319,9 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             OnOutage::Fail => true,
             OnOutage::Wait => false,
         };
-        let nobody = fail && self.link(crew).is_down() && crew.connected.get() == 0;
+        let is_cut_off = self.link(crew).is_down() && crew.connected.get() == 0;
+        // Requests that connect are refused by the target itself.
+        let nobody = fail && is_cut_off && crew.keeps_connections();
         if let (true, Some(gate)) = (nobody, &crew.gate) {
             let mut ledger = self.ledger.borrow_mut();
             gate.borrow_mut().refuse_waiting(self.rt.now(), &crew.job.accepted, &mut ledger);
@@ -500,6 +516,15 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         let ways = ways.collect();
         self.ledger.into_inner().finish();
         Ended { zero: self.zero, at: end.since(self.zero), ways }
+    }
+}
+
+/// A new connection with its statements prepared.
+async fn prepared<C: Connection>(connection: Result<C, Error>, texts: &[Text]) -> Result<C, Error> {
+    let mut connection = connection?;
+    match prepare(&mut connection, texts).await {
+        Ok(()) => Ok(connection),
+        Err((_, error)) => Err(error),
     }
 }
 

@@ -24,6 +24,7 @@ mod opening;
 mod pacer;
 mod parts;
 mod patience;
+mod reconnect;
 mod results;
 mod rules;
 mod run;

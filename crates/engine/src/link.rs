@@ -2,7 +2,8 @@
 //!
 //! At most [`AT_ONCE`] connections of a lane are being made at the same time. When the target
 //! refuses one, the link is down: attempts back off from [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and
-//! the first one that succeeds ends the outage for everybody.
+//! the first one that succeeds ends the outage for everybody. Requests that open a connection of
+//! their own are held back by neither, but what becomes of their attempts counts as well.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -15,8 +16,8 @@ use rt::{Rt, Slot};
 /// How many connections of a lane are made at the same time.
 pub(crate) const AT_ONCE: usize = 16;
 
-const FIRST_PAUSE: Nanos = Nanos::from_millis(50);
-const LONGEST_PAUSE: Nanos = Nanos::from_secs(1);
+pub(crate) const FIRST_PAUSE: Nanos = Nanos::from_millis(50);
+pub(crate) const LONGEST_PAUSE: Nanos = Nanos::from_secs(1);
 
 /// The state of the way to one target, shared by the clients of one lane.
 pub(crate) struct Link {
@@ -88,11 +89,27 @@ impl Link {
         rt: &Rt,
     ) -> (Result<D::Connection, Error>, Change) {
         let turn = Turn::take(self).await;
+        self.pause(rt).await;
+        let attempt = self.attempt_at_once(driver, rt).await;
+        drop(turn);
+        attempt
+    }
+
+    /// Waits until the pause of an outage is over, if there is one.
+    pub(crate) async fn pause(&self, rt: &Rt) {
         if let Some(outage) = self.outage.get() {
             rt.sleep_until(outage.next_try).await;
         }
+    }
+
+    /// Makes one attempt, whoever else does and however the last one ended: nothing but the target
+    /// decides how long it takes.
+    pub(crate) async fn attempt_at_once<D: Driver>(
+        &self,
+        driver: &D,
+        rt: &Rt,
+    ) -> (Result<D::Connection, Error>, Change) {
         let result = driver.connect(rt).await;
-        drop(turn);
         let change = match &result {
             Ok(_) => self.reached(),
             Err(error) if error.class() == base::Class::Disconnect => self.refused(rt.now()),

@@ -7,7 +7,7 @@ use base::{Class, Nanos};
 use driver::{Connection, Driver, Error};
 use record::JobIndex;
 use rt::Rt;
-use workload::{Job, Pacing, Plan};
+use workload::{Job, Pacing, Plan, Reconnect};
 
 use crate::crew::prepare;
 use crate::error::{Failed, Place};
@@ -35,7 +35,7 @@ pub(crate) struct Opened<D: Driver> {
     pub(crate) limited: Vec<(JobIndex, Error)>,
 }
 
-/// The numbers of a job's clients that live on a lane and have a connection before time zero.
+/// The numbers of a job's clients that live on a lane from time zero on.
 pub(crate) fn clients(plan: &Plan, place: usize, share: Share) -> Vec<u32> {
     let job = &plan.jobs[place];
     let all = connections_asked(plan, job);
@@ -115,7 +115,8 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
     }
 }
 
-/// Opens the connections of a lane, some at a time, and prepares the jobs' statements on them.
+/// Opens the connections of a lane that are kept, some at a time, and prepares the jobs' statements
+/// on them. The first lane tries out the others.
 /// Stops in between when the user ends the run.
 ///
 /// # Errors
@@ -127,7 +128,13 @@ pub(crate) async fn open<D: Driver>(
 ) -> Result<Opened<D>, Failed> {
     let Common { plan, drivers, .. } = common;
     let dialect = |place: usize| drivers.of(plan.jobs[place].target).dialect();
-    let orders: Vec<(usize, u32)> = (0..plan.jobs.len())
+    let keeps = |place: &usize| match plan.jobs[*place].reconnect {
+        Reconnect::No => true,
+        Reconnect::PerTransaction => false,
+    };
+    let (kept, tried): (Vec<usize>, Vec<usize>) = (0..plan.jobs.len()).partition(keeps);
+    let orders: Vec<(usize, u32)> = kept
+        .into_iter()
         .flat_map(|place| clients(plan, place, share).into_iter().map(move |c| (place, c)))
         .collect();
     let opening = Rc::new(Opening {
@@ -139,6 +146,9 @@ pub(crate) async fn open<D: Driver>(
         }),
         failed: RefCell::new(None),
     });
+    if share.lane == 0 {
+        opening.try_out(common, rt, &tried).await;
+    }
     let tasks: Vec<_> = (0..AT_ONCE)
         .map(|_| {
             let (opening, common, rt) = (Rc::clone(&opening), common.clone(), rt.clone());
@@ -176,6 +186,21 @@ struct Opening<D: Driver> {
 }
 
 impl<D: Driver> Opening<D> {
+    /// Opens a connection for each of the jobs whose requests open their own, prepares their
+    /// statements and closes it: what the target rejects is known before time zero.
+    async fn try_out(&self, common: &Common<D>, rt: &Rt, places: &[usize]) {
+        for &place in places {
+            if self.failed.borrow().is_some() || common.stop.is_asked() {
+                return;
+            }
+            let driver = common.drivers.of(common.plan.jobs[place].target);
+            match self.open_one(driver, rt, place).await {
+                Ok(connection) => connection.close().await,
+                Err((text, error)) => *self.failed.borrow_mut() = Some((place, text, error)),
+            }
+        }
+    }
+
     /// Opens one connection after the other until none is left to be opened.
     async fn work(&self, common: &Common<D>, rt: &Rt) {
         while self.failed.borrow().is_none() && !common.stop.is_asked() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use base::{Dialect, Stream};
 use driver::{StatementId, Step};
 use record::{JobIndex, Ledger, Outlet, Request};
-use workload::{Flow, Job, OnError, Plan};
+use workload::{Flow, Job, OnError, Plan, Reconnect};
 
 /// The parts of a job: the sections of a mix, or the job itself as the only one.
 pub(crate) struct Parts {
@@ -23,6 +23,8 @@ pub(crate) struct Part {
     pub(crate) index: JobIndex,
     /// What its requests do.
     pub(crate) steps: Vec<Step>,
+    /// The statements that a connection prepares which one of its requests opens for itself.
+    pub(crate) texts: Range<usize>,
     /// The steps that are taken at once; a client takes part in what happens between them.
     pub(crate) stretches: Vec<Range<usize>>,
 }
@@ -54,9 +56,16 @@ impl Parts {
         let mut weights = Vec::new();
         for (part, weight) in portions {
             let job = under(&plan.jobs[part], leader);
-            let steps = steps(&job, part, dialect, &mut texts);
+            let first = texts.len();
+            // The ids of a connection count from 0.
+            let before = match leader.reconnect {
+                Reconnect::No => 0,
+                Reconnect::PerTransaction => first,
+            };
+            let steps = steps(&job, part, dialect, before, &mut texts);
             let stretches = stretches(&job.flow, &steps);
-            parts.push(Part { job, index: JobIndex(part as u16), steps, stretches });
+            let index = JobIndex(part as u16);
+            parts.push(Part { job, index, steps, texts: first..texts.len(), stretches });
             weights.push(weights.last().copied().unwrap_or(0) + weight);
         }
         let choices = Stream::new(plan.seed, &leader.name, "mix");
@@ -141,8 +150,14 @@ fn under(job: &Job, leader: &Job) -> Job {
 
 /// The steps of a section's requests; the statements that they prepare are added to `texts`.
 /// Values lie in the order of the statements; behind those of a statement that is not prepared lies
-/// its text.
-fn steps(job: &Job, place: usize, dialect: Dialect, texts: &mut Vec<Text>) -> Vec<Step> {
+/// its text. Of `texts`, the connection does not prepare those `before`.
+fn steps(
+    job: &Job,
+    place: usize,
+    dialect: Dialect,
+    before: usize,
+    texts: &mut Vec<Text>,
+) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut first = 0;
     if job.transaction {
@@ -154,7 +169,7 @@ fn steps(job: &Job, place: usize, dialect: Dialect, texts: &mut Vec<Text>) -> Ve
             steps.push(Step::ExecuteText { first, count });
             first += count + 1;
         } else {
-            let id = StatementId(texts.len() as u16);
+            let id = StatementId((texts.len() - before) as u16);
             steps.push(Step::Execute { statement: id, first, count });
             let (sql, values) = (statement.text(dialect.placeholders()), count as usize);
             texts.push(Text { job: place, statement: number, sql, values });

@@ -696,6 +696,16 @@ pub static ALL: &[Key] = &[
         example: "on-error = stop",
     },
     Key {
+        name: "reconnect",
+        alias: None,
+        place: Place::Faults,
+        repeatable: false,
+        form: Form::Choice(&["no", "per-transaction"]),
+        default: "no",
+        doc: "whether each request opens a connection of its own, which is part of its service",
+        example: "reconnect = per-transaction",
+    },
+    Key {
         name: "outage",
         alias: None,
         place: Place::Faults,

@@ -31,7 +31,6 @@ pub(crate) const SECTIONS: &[Missing] = &[
 
 /// Keys, in whatever section.
 pub(crate) const KEYS: &[Missing] = &[
-    missing("reconnect", "leave it out: connections are kept"),
     missing("script", "write its statements here, each as a `query`"),
     missing("pipeline", "leave it out: statements are sent one after the other"),
 ];

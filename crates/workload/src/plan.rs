@@ -193,6 +193,8 @@ pub struct Job {
     pub accepted: Vec<Code>,
     /// What an error that is not accepted does to the run.
     pub on_error: OnError,
+    /// Whether clients keep their connections.
+    pub reconnect: Reconnect,
     /// What becomes of arrivals while the target refuses connections.
     pub on_outage: OnOutage,
     /// The conditions that the job is judged by.
@@ -392,8 +394,17 @@ pub enum OnError {
     Stop,
 }
 
+/// Whether the clients of a job keep their connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reconnect {
+    /// They do.
+    No,
+    /// Each request opens one of its own and closes it when it has ended.
+    PerTransaction,
+}
+
 /// What becomes of arrivals while the target refuses connections. Clients of a closed job, which
-/// has no arrivals, wait.
+/// has no arrivals, wait, unless each of its requests opens a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOutage {
     /// They fail at once.

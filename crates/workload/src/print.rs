@@ -14,7 +14,7 @@ use crate::feed::Format;
 use crate::generate::{Column, Family, Uniform};
 use crate::plan::{
     Arrival, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, OnDuplicate, OnError,
-    OnOutage, OnQueueFull, Pacing, Piece, Plan, Schedule,
+    OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Schedule,
 };
 use crate::shape::Recorded;
 
@@ -295,7 +295,14 @@ impl Job {
             out.key("error", codes(&self.accepted));
         }
         out.key("on-error", self.on_error.word());
-        if self.arrivals().is_some() {
+        let reconnects = match self.reconnect {
+            Reconnect::No => false,
+            Reconnect::PerTransaction => true,
+        };
+        if reconnects {
+            out.key("reconnect", "per-transaction");
+        }
+        if self.arrivals().is_some() || reconnects {
             out.key("outage", self.on_outage.word());
         }
     }

@@ -17,6 +17,7 @@ mod options;
 mod outage;
 mod output;
 mod plans;
+mod reconnect;
 mod repeatable;
 mod secrets;
 mod signals;

@@ -6,6 +6,7 @@
 //! * `language`: mixes, sessions, records of files and lines of logs.
 //! * `oracles`: what queueing theory says, in virtual time, by independent replications.
 //! * `recursion`: how far such replications should scatter.
+//! * `reconnect`: requests that open a connection of their own.
 //! * `real`: the oracles in real time, beside their twins in virtual time.
 //! * `stall`: what coordinated omission hides: stalls, backlogs, timeouts.
 //! * `targets`: jobs that ask different servers.
@@ -18,6 +19,7 @@ mod faults;
 mod language;
 mod oracles;
 mod real;
+mod reconnect;
 mod recursion;
 mod stall;
 mod support;

@@ -11,7 +11,8 @@ use record::{Grid, JobIndex, Kind, MemoryOutlet, Totals};
 use sim::closed_form::ClosedForm;
 use sim::{Config, Service};
 use workload::{
-    Job, JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Schedule, Statement,
+    Job, JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Schedule,
+    Statement,
 };
 
 pub(crate) const JOB: JobIndex = JobIndex(0);
@@ -40,6 +41,7 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         retry: None,
         accepted: Vec::new(),
         on_error: OnError::Continue,
+        reconnect: Reconnect::No,
         on_outage: OnOutage::Fail,
         slos: Vec::new(),
         span: Span::default(),

@@ -4,7 +4,7 @@ use analyze::{Distribution, JobSummary, Probe, Quantile};
 use base::units::grouped;
 use record::Kind;
 use workload::shape::Recorded;
-use workload::{Arrival, Job, JobTarget, Pacing, Plan, Schedule};
+use workload::{Arrival, Job, JobTarget, Pacing, Plan, Reconnect, Schedule};
 
 use crate::number::{NONE, bytes, count, percent, rate, span, time};
 use crate::number::{significant, trimmed};
@@ -32,6 +32,7 @@ pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     let job = &view.summary.jobs[place];
     let plan = &view.evidence.plan;
     let Job { pacing, transaction: is_transaction, target, .. } = &plan.jobs[place];
+    let reconnect = plan.leader(place).reconnect;
     page.gap();
     let asks = asks(plan, *target);
     let model = format!("  {}{asks}", model(job, pacing));
@@ -49,7 +50,7 @@ pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     if view.evidence.plan.jobs[place].is_session() && job.service.count > 0 {
         page.note("response and service of a session include the pauses between its statements");
     }
-    if let Some(remark) = remark_on_transaction(job).filter(|_| *is_transaction) {
+    if let Some(remark) = remark_on_the_rest(job, *is_transaction, reconnect) {
         page.note(&remark);
     }
     write_probes(page, view, place);
@@ -291,12 +292,27 @@ fn write_statements(page: &mut Page, job: &JobSummary) {
     write_part(page, &table);
 }
 
-/// Why the statements of a transaction do not add up to its service time: its begin and its end are
-/// answered too, and no record holds their times. Their mean is what is left, if every request sent
-/// every statement once.
-fn remark_on_transaction(job: &JobSummary) -> Option<String> {
+/// Why the statements of a request do not add up to its service time: connecting takes time, begin
+/// and commit are answered too, and no record holds their times. Their mean is what is left, if
+/// every request sent every statement once.
+fn remark_on_the_rest(
+    job: &JobSummary,
+    is_transaction: bool,
+    reconnect: Reconnect,
+) -> Option<String> {
     let service = &job.service;
-    let remark = "begin and commit belong to the service time and are not timed apart";
+    let remark = match (is_transaction, reconnect) {
+        (false, Reconnect::No) => return None,
+        (true, Reconnect::No) => {
+            "begin and commit belong to the service time and are not timed apart"
+        }
+        (false, Reconnect::PerTransaction) => {
+            "connecting belongs to the service time and is not timed apart"
+        }
+        (true, Reconnect::PerTransaction) => {
+            "connecting, begin and commit belong to the service time and are not timed apart"
+        }
+    };
     if service.count == 0 || job.statements.is_empty() {
         return None;
     }

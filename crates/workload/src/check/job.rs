@@ -16,7 +16,7 @@ use crate::generate::{
 };
 use crate::keys::Owner;
 use crate::plan::{
-    Flow, Job, JobTarget, OnError, OnOutage, Pacing, Piece, Rows, Schedule, Statement,
+    Flow, Job, JobTarget, OnError, OnOutage, Pacing, Piece, Reconnect, Rows, Schedule, Statement,
 };
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::quoted;
@@ -97,6 +97,7 @@ impl<'f> Checker<'f> {
         let flow = self.flow(&fields, post, &variables);
         let (target, statements) = self.what(&fields, section, post, &variables);
         let feed = self.feed(&fields, &flow, &statements);
+        let reconnect = self.reconnect(&fields);
         let own = self.codes(&fields).into_iter();
         let mut accepted = global.accepted.clone();
         accepted.extend(own.filter(|code| !global.accepted.contains(code)));
@@ -127,7 +128,8 @@ impl<'f> Checker<'f> {
             on_error: self
                 .choice(&fields, Owner::Job, "on-error", [OnError::Continue, OnError::Stop])
                 .unwrap_or(OnError::Continue),
-            on_outage: self.on_outage(&fields),
+            reconnect,
+            on_outage: self.on_outage(&fields, reconnect),
             slos: self.slos(&fields),
             span: section.span,
         };
@@ -219,8 +221,17 @@ impl<'f> Checker<'f> {
         }
     }
 
-    fn on_outage(&mut self, fields: &Fields<'f>) -> OnOutage {
-        let entry = fields.one("outage");
+    fn reconnect(&mut self, fields: &Fields<'f>) -> Reconnect {
+        let choices = [Reconnect::No, Reconnect::PerTransaction];
+        self.choice(fields, Owner::Job, "reconnect", choices).unwrap_or(Reconnect::No)
+    }
+
+    fn on_outage(&mut self, fields: &Fields<'f>, reconnect: Reconnect) -> OnOutage {
+        let entry = match reconnect {
+            Reconnect::No => fields.one("outage"),
+            // Whatever the model, a request that is refused a connection fails or waits.
+            Reconnect::PerTransaction => None,
+        };
         let arrives = fields.any(&["rate", "every"]).next().is_some();
         if let Some(entry) = entry.filter(|_| !arrives) {
             let help = "clients of a closed job wait for a lost target anyway: leave it out";
@@ -235,6 +246,7 @@ impl<'f> Checker<'f> {
         for (name, entry) in fields.names().filter(|(name, _)| !BESIDE_COMMANDS.contains(name)) {
             let why = match name {
                 "query" => "a job sends statements or runs a program: make two jobs of it",
+                "reconnect" => "a program makes connections of its own: remove the key",
                 "target" => "a program is run here and asks no target of assay's: remove the key",
                 _ => "it is about statements, and the job runs a program: remove the key",
             };

@@ -107,6 +107,7 @@ impl<'f> Checker<'f> {
             "queue-limit",
             "on-queue-full",
             "outage",
+            "reconnect",
             "count",
             "start",
             "stop",

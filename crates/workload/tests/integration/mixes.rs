@@ -45,7 +45,7 @@ fn a_mix_names_other_sections() {
 #[test]
 fn a_part_leaves_the_pacing_to_its_mix() {
     check(
-        "[a]\nmix = b\nquery = y\n[b]\nquery = x\ncount = 5\n",
+        "[a]\nmix = b\nquery = y\n[b]\nquery = x\ncount = 5\nreconnect = no\n",
         r#"
 error: `query` and `mix` cannot be set together
  --> mail.ini:3:1
@@ -60,6 +60,14 @@ error: `count` belongs to the mix [a]
   |
 6 | count = 5
   | ^^^^^
+  |
+  = help: the section runs only as a part of it, when the mix says so
+
+error: `reconnect` belongs to the mix [a]
+ --> mail.ini:7:1
+  |
+7 | reconnect = no
+  | ^^^^^^^^^
   |
   = help: the section runs only as a part of it, when the mix says so
 "#,

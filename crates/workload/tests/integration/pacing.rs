@@ -1,6 +1,8 @@
 //! What is wrong with when requests start, and what to write instead.
 
-use crate::check;
+use workload::{OnOutage, Reconnect};
+
+use crate::{check, plan};
 
 #[test]
 fn one_job_has_one_model() {
@@ -133,6 +135,18 @@ error: `outage` needs a `rate` or `every`
   = help: clients of a closed job wait for a lost target anyway: leave it out
 "#,
     );
+}
+
+#[test]
+fn requests_that_connect_choose_what_they_do_in_an_outage_in_every_model() {
+    for pacing in ["concurrency = 3", "rate = 5", "every = 5s", "rate = 5\nconcurrency = 3"] {
+        let connecting = "reconnect = per-transaction\noutage = wait";
+        let plan = plan(&format!("[read]\nquery = select 1\n{pacing}\n{connecting}\n"));
+        let job = &plan.jobs[0];
+        assert_eq!((job.reconnect, job.on_outage), (Reconnect::PerTransaction, OnOutage::Wait));
+    }
+    let plan = plan("[read]\nquery = select 1\nreconnect = no\n");
+    assert_eq!(plan.jobs[0].reconnect, Reconnect::No);
 }
 
 #[test]

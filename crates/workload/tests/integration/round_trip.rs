@@ -177,7 +177,9 @@ fn running_job() -> impl Strategy<Value = String> {
     let options = options().prop_map(|options| {
         options.replace("prepare = no\n", "").replace("expect-rows = ${p_int}..1k\n", "")
     });
-    (lets(), vec(piece, 0..6), pacing(), options).prop_map(|(lets, pieces, pacing, options)| {
+    let pacing = pacing()
+        .prop_map(|pacing| pacing.replace("reconnect = per-transaction\noutage = wait\n", ""));
+    (lets(), vec(piece, 0..6), pacing, options).prop_map(|(lets, pieces, pacing, options)| {
         format!("{lets}command = x{}\n{pacing}{options}", pieces.concat())
     })
 }
@@ -270,6 +272,7 @@ fn pacing() -> impl Strategy<Value = String> {
         rated_full,
         (1..u64::MAX >> 20).prop_map(|nanos| format!("every = {}ns\n", nanos.clamp(10, 1 << 50))),
         (1..5_000_u32).prop_map(|clients| format!("concurrency = {clients}\n")),
+        Just("concurrency = 3\nreconnect = per-transaction\noutage = wait\n".to_owned()),
         span(true).prop_map(|span| format!("think = 1ms + {span}\n")),
         Just(String::new()),
     ]

@@ -232,6 +232,7 @@ error: `query` makes no sense beside `command`
 command = true
 transaction = yes
 target = a
+reconnect = per-transaction
 [target a]
 url = sim:mm1
 "#,
@@ -251,6 +252,14 @@ error: `target` makes no sense beside `command`
   | ^^^^^^
   |
   = help: a program is run here and asks no target of assay's: remove the key
+
+error: `reconnect` makes no sense beside `command`
+ --> mail.ini:5:1
+  |
+5 | reconnect = per-transaction
+  | ^^^^^^^^^
+  |
+  = help: a program makes connections of its own: remove the key
 "#,
     );
     check(

@@ -1,0 +1,380 @@
+//! Requests that open a connection of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use base::{Class, Dialect, Nanos, Stamp};
+use driver::{Connection, Driver, Error, Insert, Simulated, StatementId, Table, Work};
+use engine::{Drivers, Failed, Finished, Honest, LaneOutlet, Silence, Stop, run};
+use record::{Balance, EventKind, Grid, JobIndex, Kind, MemoryOutlet, Totals};
+use rt::Rt;
+use sim::Config;
+use workload::{JobTarget, Overrides, Plan};
+
+use crate::support::{JOB, constant, run_on, virtually};
+
+const CONNECT: Nanos = Nanos::from_millis(5);
+const CLOSE: Nanos = Nanos::from_millis(3);
+
+/// The keys of a job of each model.
+const MODELS: [&str; 5] = [
+    "concurrency = 4",
+    "concurrency = 4\nthink = exp(20ms)",
+    "rate = 100",
+    "every = 10ms",
+    "rate = 100\nconcurrency = 3",
+];
+
+fn plan(job: &str) -> Plan {
+    plan_of(&format!(
+        "duration = 10s\ndrain = 2s\n[a]\nquery = select 1\nreconnect = per-transaction\n{job}\n"
+    ))
+}
+
+fn plan_of(file: &str) -> Plan {
+    let (plan, diagnostics) = workload::plan(file, &Overrides::default());
+    plan.unwrap_or_else(|| panic!("{diagnostics:?}"))
+}
+
+/// A server that serves everybody within a millisecond, and takes its time to accept a connection.
+fn server() -> Config {
+    Config { connect: CONNECT, ..constant(1_000, None) }
+}
+
+/// What was done to a server.
+#[derive(Clone, Debug, Default)]
+struct Deeds {
+    connected: Arc<AtomicU64>,
+    closed: Arc<AtomicU64>,
+    prepared: Arc<AtomicU64>,
+    /// Connections that are there; whoever abandons one ends it as well.
+    open: Arc<AtomicU64>,
+}
+
+fn number(of: &AtomicU64) -> u64 {
+    of.load(Ordering::Relaxed)
+}
+
+fn one_more(of: &AtomicU64) {
+    of.fetch_add(1, Ordering::Relaxed);
+}
+
+/// A simulated server whose visitors are counted, and who need some time to go.
+#[derive(Clone)]
+struct Watched(Simulated, Deeds);
+
+struct WatchedConnection {
+    inner: <Simulated as Driver>::Connection,
+    rt: Rt,
+    deeds: Deeds,
+}
+
+impl Driver for Watched {
+    type Connection = WatchedConnection;
+
+    fn dialect(&self) -> Dialect {
+        self.0.dialect()
+    }
+
+    fn keeps_data(&self) -> bool {
+        self.0.keeps_data()
+    }
+
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+        self.0.insert(insert)
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<WatchedConnection, Error> {
+        let inner = self.0.connect(rt).await?;
+        one_more(&self.1.connected);
+        one_more(&self.1.open);
+        Ok(WatchedConnection { inner, rt: rt.clone(), deeds: self.1.clone() })
+    }
+
+    fn time_zero(&self, zero: Stamp) {
+        self.0.time_zero(zero);
+    }
+}
+
+impl Connection for WatchedConnection {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        one_more(&self.deeds.prepared);
+        self.inner.prepare(text).await
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        self.inner.run(work).await
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        self.inner.query_text(sql).await
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        self.inner.settings().await
+    }
+
+    async fn close(self) {
+        self.rt.sleep(CLOSE).await;
+        one_more(&self.deeds.closed);
+    }
+
+    fn abandon(self) {}
+}
+
+impl Drop for WatchedConnection {
+    fn drop(&mut self) {
+        self.deeds.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn watch(plan: &Plan, config: Config, threads: u16) -> (Totals, Finished, Deeds) {
+    let deeds = Deeds::default();
+    let driver = Watched(Simulated::new(config, plan.seed), deeds.clone());
+    let no_stop = Stop::default();
+    let (totals, finished) = run_on::<_, Honest>(plan, driver, &virtually(threads), &no_stop);
+    assert_eq!(number(&deeds.open), 0, "no connection is left");
+    (totals, finished, deeds)
+}
+
+fn settled(totals: &Totals) -> Balance {
+    let counts = totals.job(JOB).window.counts;
+    assert_eq!(counts.arrivals, counts.balance.scheduled(), "every request is settled");
+    assert!(counts.arrivals > 0);
+    counts.balance
+}
+
+/// The shortest and the longest time of a kind, in microseconds.
+fn times(totals: &Totals, kind: Kind) -> (u64, u64) {
+    let histogram = totals.job(JOB).window.histograms.of(kind);
+    (histogram.min() / 1_000, histogram.max() / 1_000)
+}
+
+/// Whether times are all within the precision of a histogram of these, in microseconds.
+fn are_about((least, most): (u64, u64), micros: u64) -> bool {
+    least * 100 >= micros * 99 && most * 100 <= micros * 101
+}
+
+fn errors(totals: &Totals, class: Class) -> u64 {
+    let failures = totals.job(JOB).window.failures.iter();
+    failures.filter(|(of, _, _)| *of == class).map(|(_, _, count)| count).sum()
+}
+
+fn events(totals: &Totals, kind: EventKind) -> usize {
+    totals.events.iter().filter(|event| event.kind == kind).count()
+}
+
+#[test]
+fn connecting_is_service_and_closing_is_nothing() {
+    for job in MODELS {
+        for threads in [1, 3] {
+            let (totals, _, deeds) = watch(&plan(job), server(), threads);
+            let requests = settled(&totals).completed();
+            assert_eq!(requests, settled(&totals).scheduled(), "{job}");
+            let service = times(&totals, Kind::Service);
+            assert!(are_about(service, 6_000), "{job}: {service:?}");
+            let statement = times(&totals, Kind::Statement(0));
+            assert!(are_about(statement, 1_000), "{job}: {statement:?}");
+            assert_eq!(times(&totals, Kind::SendLag).1, 0, "{job}");
+            // One for the control connection, one that tries the statement out.
+            assert_eq!(number(&deeds.connected), requests + 2, "{job}");
+            assert_eq!(number(&deeds.closed), requests + 2, "{job}");
+            assert_eq!(number(&deeds.prepared), requests + 1, "{job}");
+        }
+    }
+}
+
+/// A client that closes is not free: what is due meanwhile waits.
+#[test]
+fn a_client_is_busy_until_its_connection_is_closed() {
+    let (totals, _, _) = watch(&plan("concurrency = 1"), server(), 1);
+    // Nine milliseconds each, whoever counts.
+    assert_eq!(settled(&totals).completed(), 10_000_u64.div_ceil(9));
+    assert_eq!(times(&totals, Kind::Wait).1, 0);
+    let mut plan = plan("every = 8ms\ncount = 100");
+    (plan.connections, plan.max_connections) = (Some(1), 1);
+    let (totals, _, _) = watch(&plan, server(), 1);
+    let wait = times(&totals, Kind::Wait);
+    assert!((98_000..=100_000).contains(&wait.1), "a millisecond more each time: {wait:?}");
+    assert_eq!(times(&totals, Kind::SendLag).1, 0);
+}
+
+/// Clients without a connection are free: a job that needs more of them adds as many as wait.
+#[test]
+fn a_burst_is_carried_at_once() {
+    let (totals, _, _) = watch(&plan("every = 1s\nbatch-size = 50"), server(), 1);
+    let requests = settled(&totals).completed();
+    assert_eq!((requests, times(&totals, Kind::Wait).1), (9 * 50, 0));
+    let service = times(&totals, Kind::Service);
+    assert!(are_about(service, 6_000), "{service:?}");
+}
+
+#[test]
+fn a_refused_connection_is_an_error_of_its_request() {
+    for (job, most) in [("concurrency = 5", 3), ("rate = 1000", 3), ("every = 1ms", 1)] {
+        let config = Config { max_connections: Some(most), ..constant(1_000, None) };
+        let (totals, _, deeds) = watch(&plan(job), config, 1);
+        let balance = settled(&totals);
+        let refused = errors(&totals, Class::TooManyConnections);
+        assert!(refused > 0 && balance.completed() > 0, "{job}: {balance:?}");
+        assert_eq!((refused, balance.unsent()), (balance.errors(), 0), "{job}: {balance:?}");
+        assert_eq!(number(&deeds.connected), balance.completed() + 2, "{job}");
+        assert_eq!(events(&totals, EventKind::ConnectionLimit), 0, "{job}");
+    }
+}
+
+/// Without a pause, virtual time would stand still.
+#[test]
+fn a_client_that_is_refused_pauses_longer_each_time_up_to_a_second() {
+    // One request holds the only connection for a whole run.
+    let file = "duration = 10s\ndrain = 1s\n\
+                [a]\nquery = select 1\nreconnect = per-transaction\nconcurrency = 1\nstart = 1ms\n\
+                [b]\nquery = select 1 /* sim: service=60s */\nconcurrency = 1\ncount = 1\n";
+    let config = Config { max_connections: Some(1), ..constant(1_000, None) };
+    let (totals, _, _) = watch(&plan_of(file), config, 1);
+    // After 0, 50, 150, 350, 750, 1550 milliseconds, and then each second.
+    assert_eq!(settled(&totals).errors(), 6 + 8);
+    assert_eq!(errors(&totals, Class::TooManyConnections), 6 + 8);
+}
+
+#[test]
+fn a_request_may_time_out_while_it_connects() {
+    for job in MODELS {
+        let config = Config { connect: Nanos::from_millis(20), ..server() };
+        let (totals, _, deeds) = watch(&plan(&format!("{job}\ntimeout = 7ms")), config, 1);
+        let balance = settled(&totals);
+        assert_eq!(errors(&totals, Class::Timeout), balance.scheduled(), "{job}");
+        let service = times(&totals, Kind::Service);
+        assert!(are_about(service, 7_000), "{job}: {service:?}");
+        assert_eq!(number(&deeds.connected), 2, "{job}");
+    }
+}
+
+/// The time of a request runs from when it began to connect.
+#[test]
+fn a_timeout_counts_from_when_connecting_began() {
+    for (timeout, completed) in [("timeout = 5500us", false), ("timeout = 6500us", true)] {
+        let (totals, _, _) = watch(&plan(&format!("rate = 100\n{timeout}")), server(), 1);
+        let balance = settled(&totals);
+        assert_eq!(balance.completed() == balance.scheduled(), completed, "{timeout}");
+        assert_eq!(balance.errors() == balance.scheduled(), !completed, "{timeout}");
+    }
+}
+
+fn away(from_s: u64, to_s: u64) -> Config {
+    let at = |s| Stamp(Nanos::from_secs(s).0);
+    Config { outages: vec![at(from_s)..at(to_s)], ..server() }
+}
+
+#[test]
+fn without_a_target_each_request_is_refused_by_itself() {
+    for job in MODELS {
+        let (totals, finished, _) = watch(&plan(job), away(4, 6), 1);
+        let balance = settled(&totals);
+        assert_eq!(errors(&totals, Class::Disconnect), balance.errors(), "{job}");
+        assert!(balance.errors() >= 4, "{job}: {balance:?}");
+        assert_eq!((balance.rejected(), balance.unsent()), (0, 0), "{job}: {balance:?}");
+        let intervals = &totals.job(JOB).intervals;
+        assert!(intervals[8].1.completed > 80, "it goes on: {job}");
+        assert_eq!(events(&totals, EventKind::OutageBegan), 1, "{job}");
+        assert_eq!(events(&totals, EventKind::OutageEnded), 1, "{job}");
+        assert_eq!(finished.measured.expect("it was measured").lost, [], "{job}");
+        let (_, finished, _) = watch(&plan(job), away(4, 60), 1);
+        let lost = finished.measured.expect("it was measured").lost;
+        assert_eq!(lost, [JobTarget::Main], "{job}");
+    }
+}
+
+/// A request gets its worker when the target is back: the outage is wait, and no service.
+#[test]
+fn requests_may_wait_for_a_target_that_is_away() {
+    for job in MODELS {
+        let plan = plan(&format!("{job}\noutage = wait"));
+        let (totals, _, _) = watch(&plan, away(4, 6), 1);
+        let balance = settled(&totals);
+        // What was in flight when the target went away is an error, whatever waits.
+        assert!(balance.errors() <= 4, "{job}: {balance:?}");
+        assert_eq!(balance.completed() + balance.errors(), balance.scheduled(), "{job}");
+        let (wait, service) = (times(&totals, Kind::Wait), times(&totals, Kind::Service));
+        assert!((1_800_000..3_000_000).contains(&wait.1), "{job}: {wait:?}");
+        assert!(are_about(service, 6_000), "{job}: {service:?}");
+        assert_eq!(events(&totals, EventKind::OutageEnded), 1, "{job}");
+        let (totals, _, _) = watch(&plan, away(4, 60), 1);
+        assert!(settled(&totals).unsent() > 0, "{job}");
+    }
+}
+
+#[test]
+fn whatever_happens_every_request_is_settled_and_every_connection_is_gone() {
+    let faults = Config {
+        errors: 0.1,
+        disconnects: 0.05,
+        max_connections: Some(6),
+        stall: Nanos::from_millis(200),
+        stall_every: Nanos::from_secs(2),
+        ..away(5, 6)
+    };
+    for job in MODELS {
+        for outage in ["fail", "wait"] {
+            let keys = "timeout = 50ms\nretry = 1 on 40001\nerror = disconnect";
+            let plan = plan(&format!("{job}\noutage = {outage}\n{keys}"));
+            for threads in [1, 2] {
+                let (totals, _, _) = watch(&plan, faults.clone(), threads);
+                let balance = settled(&totals);
+                assert!(balance.completed() > 200, "{job}: {balance:?}");
+                assert!(errors(&totals, Class::Timeout) > 0, "{job}");
+                assert!(errors(&totals, Class::Disconnect) > 0, "{job}");
+            }
+        }
+    }
+}
+
+/// A connection prepares what its request is going to ask, and nothing of the other parts.
+#[test]
+fn a_request_of_a_mix_prepares_its_own_statements() {
+    let file = "duration = 10s\n\
+                [m]\nmix = a:1, b:1\nrate = 100\nreconnect = per-transaction\n\
+                [a]\nquery = select 1 /* sim: service=1ms */\nquery = select 2\n\
+                [b]\nquery = select 3 /* sim: service=4ms */\n";
+    let (totals, _, deeds) = watch(&plan_of(file), server(), 1);
+    let part = |job| &totals.job(JobIndex(job)).window;
+    let requests = |job| part(job).counts.balance.completed();
+    let named = |name: &str| {
+        let plan = plan_of(file);
+        plan.jobs.iter().position(|job| job.name.ends_with(name)).expect("a part") as u16
+    };
+    let (a, b) = (named("/a"), named("/b"));
+    assert_eq!(number(&deeds.prepared), 3 + 2 * requests(a) + requests(b));
+    for (job, micros) in [(a, 7_000), (b, 9_000)] {
+        let service = part(job).histograms.of(Kind::Service);
+        let service = (service.min() / 1_000, service.max() / 1_000);
+        assert!(are_about(service, micros), "{job}: {service:?}");
+    }
+}
+
+/// Jobs that keep their connections notice nothing of others that do not.
+#[test]
+fn a_job_beside_it_keeps_its_connections() {
+    let file = "duration = 10s\n\
+                [a]\nquery = select 1\nreconnect = per-transaction\nrate = 100\n\
+                [b]\nquery = select 1\nconcurrency = 7\nthink = 10ms\n";
+    let (totals, _, deeds) = watch(&plan_of(file), server(), 1);
+    assert_eq!(number(&deeds.connected), settled(&totals).completed() + 2 + 7);
+    let beside = totals.job(JobIndex(1)).window.counts;
+    assert_eq!(beside.balance.completed(), beside.arrivals);
+}
+
+#[test]
+fn a_statement_that_cannot_be_prepared_ends_the_run_before_it_begins() {
+    let file = "duration = 10s\n[a]\nquery = select 1 /* sim: reject */\n\
+                reconnect = per-transaction\nrate = 100\n";
+    let plan = plan_of(file);
+    let server = Simulated::new(server(), plan.seed);
+    let memory = MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &[1]));
+    let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+    let (stop, listener) = (Stop::default(), Arc::new(Silence));
+    let failed =
+        run(&plan, Drivers::only(server), &virtually(2), outlet, &stop, listener).unwrap_err();
+    let Failed::Statement { place, .. } = failed else { panic!("{failed}") };
+    assert_eq!((place.section.as_str(), place.statement), ("a", Some(1)));
+}
