@@ -319,9 +319,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let timeout = self.present().job.timeout;
         let times_out = timeout.map_or(Stamp::NEVER, |timeout| since + timeout);
         let expires = times_out.min(self.lane.give_up_at.get());
-        if expires != Stamp::NEVER {
-            self.seat.expire_at(expires);
-        }
+        self.seat.expire_at(expires);
     }
 
     /// Sends a request one statement after the other.

@@ -60,11 +60,14 @@ impl Seat {
         }
     }
 
-    /// What is under way is given up at `at`.
+    /// What is under way is given up at `at`; what was said of something before is forgotten. Most
+    /// clients never give anything up, and touch no timer.
     #[inline]
     pub(crate) fn expire_at(&self, at: Stamp) {
-        self.expires.set(at);
-        self.expiry.arm(at);
+        if at != Stamp::NEVER || self.expires.get() != Stamp::NEVER {
+            self.expires.set(at);
+            self.expiry.arm(at);
+        }
     }
 
     /// What is under way is given up at `at` at the latest.

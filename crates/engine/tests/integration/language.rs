@@ -68,6 +68,19 @@ fn the_parts_of_a_mix_are_the_same_on_any_number_of_threads() {
     assert_eq!(counts(1), counts(3));
 }
 
+/// The timer of a part that has a timeout does not end a later request of one that has none.
+#[test]
+fn a_timeout_is_for_the_part_that_has_it() {
+    let text = "duration = 20s\n[mix]\nmix = a, b\nconcurrency = 1\n\
+                [a]\nquery = select 1\ntimeout = 50ms\n\
+                [b]\nquery = select 2 /* sim: service=100ms */\n";
+    let (totals, _) = run(text, Path::new(""), 1);
+    for job in [0, 1, 2] {
+        let (scheduled, completed, _) = balance(&totals, job);
+        assert!(completed == scheduled && completed > 0, "{job}: {completed} of {scheduled}");
+    }
+}
+
 #[test]
 fn clients_of_a_closed_mix_take_turns_too() {
     let text = MIX.replace("rate = 1000", "concurrency = 4\ncount = 1000");
