@@ -41,6 +41,8 @@ pub(crate) const ALL: &[Builtin] = &[
     builtin!("faults.ini"),
     builtin!("dialects.ini"),
     builtin!("results.ini"),
+    builtin!("mixed.ini"),
+    builtin!("mixed-dbbench.ini"),
     builtin!("shop.ini"),
     builtin!("accounts.ini"),
 ];
