@@ -44,9 +44,8 @@ fn gate(name: &str) -> Option<Case> {
 }
 
 fn usage() -> ExitCode {
-    say(
-        "usage: bench [rounds N | gate CASE REQUESTS | memory REQUESTS | replay LINES | check FILE | input]",
-    );
+    say("usage: bench [rounds N | gate CASE REQUESTS | memory REQUESTS | replay LINES |");
+    say("              check FILE | input]");
     ExitCode::from(2)
 }
 

@@ -236,8 +236,9 @@ fn check_time() -> f64 {
 fn check_of_jobs() -> f64 {
     let job = |number: u32| {
         format!(
-            "[job {number}]\nlet = a: zipf(1, 1M)\nquery = select * from t where a = ${{a}} and b > \
-             ${{uniform(1, {number})}}\nquery = update t set c = ${{text(12, 40)}} where a = ${{a}}\n\
+            "[job {number}]\nlet = a: zipf(1, 1M)\n\
+             query = select * from t where a = ${{a}} and b > ${{uniform(1, {number})}}\n\
+             query = update t set c = ${{text(12, 40)}} where a = ${{a}}\n\
              transaction = yes\nrate = 10\nslo = p99 < 30ms, failed < 1%\n"
         )
     };

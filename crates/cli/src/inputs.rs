@@ -61,6 +61,11 @@ fn judge(job: &Job, feed: &Feed, summary: &Summary) -> Result<Vec<Diagnostic>, D
         return Err(Diagnostic::error(feed.span, message)
             .help("count the fields of its records, or set `query-args-delim`"));
     }
+    if (1..summary.width).contains(&wanted) && feed.format != Format::Log {
+        let width = summary.width;
+        let message = format!("the records of `{name}` have {width} fields, and {wanted} are used");
+        warn(message, "the others are read and left out");
+    }
     if summary.left_over > 0 {
         let (left, per) = (summary.left_over, feed.per_request);
         let message = format!("each request takes {per} records of `{name}`: {left} are left over");

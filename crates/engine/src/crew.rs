@@ -126,9 +126,11 @@ pub(crate) async fn prepare<'t, C: Connection>(
         let id = connection.prepare(&text.sql).await.map_err(rejected)?;
         let wanted = connection.parameters(id).unwrap_or(text.values);
         if wanted != text.values {
+            let noun = if wanted == 1 { "value" } else { "values" };
             let message = format!(
-                "the database wants {wanted} values for it, and the file gives {}: write `${{…}}` \
-                 for each value, and nothing else that stands for one",
+                "the database wants {wanted} {noun} for it, and the file gives {}: write `${{…}}` \
+                 for each value, and nothing else that stands for one, or name a `query-args-file` \
+                 whose records have them",
                 text.values
             );
             return Err(rejected(Error::new(Class::Statement, Code::new("parameters"), message)));

@@ -102,7 +102,7 @@ pub(crate) struct Settings {
     pub(crate) batch: u32,
     /// How many requests may wait.
     pub(crate) limit: usize,
-    /// Whether further ones are left in the schedule until there is room, instead of being rejected.
+    /// Whether further ones are left in the schedule until there is room, and not rejected.
     pub(crate) holds_back: bool,
     /// Whether the run ends with the first one more.
     pub(crate) ends_run: bool,

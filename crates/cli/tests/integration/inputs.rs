@@ -48,6 +48,15 @@ fn odd_files_are_warned_of_and_run() {
     assert_eq!(ran.json()["jobs"][0]["model"], "replay");
 }
 
+#[test]
+fn fields_that_nothing_uses_are_warned_of() {
+    let place = Place::with("[a]\nquery = select ?\nquery-args-file = a.csv\n");
+    place.write("a.csv", "1,2,3\n");
+    let ran = place.assay(&["run", "w.ini", "--json", "--quiet"]);
+    assert!(ran.stderr.contains("`a.csv` have 3 fields, and 1 are used"), "{}", ran.stderr);
+    assert_eq!(ran.json()["jobs"][0]["completed"], 1);
+}
+
 /// A pipe whose writer goes away is a file that ends there.
 #[test]
 fn a_pipe_feeds_requests_until_its_writer_goes() {

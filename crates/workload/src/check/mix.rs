@@ -195,7 +195,8 @@ fn portion<'f>(
     };
     let normal = |name: &str| name.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some(section) = jobs.iter().find(|job| normal(&job.name) == normal(name.text())) else {
-        let names = jobs.iter().map(|job| job.name.as_str());
+        let others = jobs.iter().filter(|job| mix_of(job).is_none());
+        let names = others.map(|job| job.name.as_str());
         let error = name.error(format!("there is no job {}", bracketed(name.text())));
         return Err(Box::new(match nearest(name.text(), names) {
             Some(near) => error.did_you_mean(Some(near)),

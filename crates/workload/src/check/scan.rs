@@ -1,10 +1,10 @@
 //! What in a statement is text, what is a literal, what is a comment, and where are the `${…}`?
 //!
 //! Only as much of SQL is known as is needed for that: `'…'`, `"…"` and `` `…` `` with doubled
-//! quotes, `--` and `/* */`, and what the dialects have of their own: SQLite's `[…]`, PostgreSQL's `$tag$…$tag$`,
-//! `E'…'` and comments inside comments, MySQL's `#`, and its `--` that needs a blank. Whether a
-//! backslash protects a quote is a setting of the server: where the literals do not end by the
-//! dialect's usual rule, the other one is tried.
+//! quotes, `--` and `/* */`, and what the dialects have of their own: SQLite's `[…]`,
+//! PostgreSQL's `$tag$…$tag$`, `E'…'` and comments inside comments, MySQL's `#`, and its `--` that
+//! needs a blank. Whether a backslash protects a quote is a setting of the server: where the
+//! literals do not end by the dialect's usual rule, the other one is tried.
 
 use std::ops::Range;
 
