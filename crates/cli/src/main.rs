@@ -13,6 +13,7 @@ mod display;
 mod exit;
 mod go_flags;
 mod inputs;
+mod outputs;
 mod signals;
 mod workload_file;
 

@@ -13,6 +13,7 @@ use crate::beside::Beside;
 use crate::builtin;
 use crate::complain::Complaint;
 use crate::inputs;
+use crate::outputs;
 
 /// A workload file that was understood.
 pub(crate) struct WorkloadFile {
@@ -87,6 +88,8 @@ fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
                 Ok(more) => odd.extend(more),
                 Err(diagnostic) => return Err(Complaint::about(&source, &[diagnostic])),
             }
+            outputs::apart(&plan, &folder.0, &path, &[])
+                .map_err(|diagnostic| Complaint::about(&source, &[diagnostic]))?;
             if !odd.is_empty() {
                 Complaint::about(&source, &odd).print();
             }

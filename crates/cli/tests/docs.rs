@@ -230,7 +230,7 @@ fn a_wrong_file_and_one_that_should_be_wrong_are_noticed() {
     assert!(complaints(warned)[0].starts_with("p.md:2: this file is not accepted"));
     let fed = "```ini\n[a]\nquery = select ?\nquery-args-file = a.csv\n```\n";
     assert!(complaints(fed)[0].contains("there is no file `a.csv`"));
-    assert_eq!(complaints(&format!("```csv a.csv\n1\n```\n{fed}")), Vec::<String>::new());
+    assert_eq!(complaints(&format!("```file a.csv\n1\n```\n{fed}")), Vec::<String>::new());
     let wrong = |text: &str| text.replace("```ini", "```ini error");
     assert_eq!(complaints(&wrong(bad)), Vec::<String>::new());
     let unexpected = "p.md:2: this file should be rejected, and is not";

@@ -178,7 +178,10 @@ impl<D: Driver, R: Rules> Client<D, R> {
                     was_awaited = true;
                     self.lane.rt.sleep(ASK_AGAIN).await;
                 }
-                feed::Next::Pending => return None,
+                feed::Next::Pending => {
+                    self.lane.note_silence(&self.crew, part);
+                    return None;
+                }
                 feed::Next::End => {
                     self.lane.heed_files(&self.crew);
                     return None;
@@ -269,6 +272,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
             let attempt = match ended.take() {
                 Some(ended) => ended,
                 None => self.attempt(number, first_sent.unwrap_or(assigned)).await,
+            };
+            // All statements of a request together have the rows that are expected of it.
+            let attempt = match attempt {
+                Attempt::Answered(Ok(())) => Attempt::Answered(self.expected_rows()),
+                other @ (Attempt::Answered(Err(_)) | Attempt::GivenUp) => other,
             };
             let reply = &self.work.reply;
             first_sent = first_sent.or(reply.sent);
@@ -372,7 +380,6 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let answer = unless_fired(connection.run(&mut self.work), &self.seat.expiry).await;
         match answer {
             Some(result) => {
-                let result = result.and_then(|()| self.expected_rows());
                 if result.as_ref().is_err_and(|error| error.class().ends_connection()) {
                     self.connection = None;
                     self.lost_connection();
@@ -413,8 +420,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Whether an answer has as many rows as it should. What is said of it is put into words once.
     fn expected_rows(&self) -> Result<(), Error> {
         let rows = self.work.reply.rows;
-        let Some(expected) = self.crew.job.expect_rows.filter(|rows_of| !rows_of.contains(rows))
-        else {
+        let expected = self.present().job.expect_rows;
+        let Some(expected) = expected.filter(|rows_of| !rows_of.contains(rows)) else {
             return Ok(());
         };
         let text = match self.crew.has_seen(Code::ROWS) {

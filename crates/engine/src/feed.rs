@@ -104,6 +104,17 @@ impl Feeds {
         feeds.find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
     }
 
+    /// Whether nothing at all has come from a part's file, which is said once.
+    pub(crate) fn take_silence(&mut self, part: usize) -> bool {
+        match self.0.get_mut(part) {
+            Some(Some(feed)) if feed.block.is_none() && !feed.has_ended => {
+                feed.has_ended = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Takes no more from any file.
     pub(crate) fn forget(&mut self) {
         self.0.clear();

@@ -304,6 +304,9 @@ impl Gate {
             let number = arrival.number * u64::from(self.settings.batch);
             let text = self.parts.part(self.parts.choose(number)).starved();
             ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
+        } else if self.feeds.take_silence(0) {
+            let text = self.parts.part(0).starved();
+            ledger.event(now, Some(self.settings.job), EventKind::FileFailed, text);
         }
         self.feeds.forget();
         self.advance(now);

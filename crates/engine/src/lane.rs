@@ -312,6 +312,16 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.heed_stop();
     }
 
+    /// A file of a closed job from which nothing came from the beginning to the end of the job.
+    pub(crate) fn note_silence(&self, crew: &Crew, part: usize) {
+        if !crew.feeds.borrow_mut().take_silence(part) {
+            return;
+        }
+        let part = crew.parts.part(part);
+        let (kind, text) = (EventKind::FileFailed, part.starved());
+        self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
+    }
+
     /// While the target refuses and the job has no connection left, its arrivals fail at once,
     /// unless they are to wait.
     pub(crate) fn refuse_without_connections(&self, crew: &Crew) {

@@ -125,8 +125,8 @@ impl Part {
     pub(crate) fn starved(&self) -> String {
         let file = self.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
         format!(
-            "the file `{file}` of [{}] had nothing for requests that were due when the run ended: \
-             whoever writes it was too slow, or never came",
+            "the file `{file}` of [{}] had nothing for requests that waited for it when the run \
+             ended: whoever writes it was too slow, or never came",
             self.job.section()
         )
     }

@@ -143,6 +143,38 @@ fn a_results_file_that_cannot_be_opened_is_an_error_and_what_was_set_up_is_torn_
     assert!(!place.at("r.assay").exists());
 }
 
+/// A results file is emptied: it must not be anything that somebody needs.
+#[test]
+fn results_take_the_place_of_nothing_else() {
+    let place = Place::new();
+    place.write("in.csv", "1\n2\n");
+    place.write("q.log", "0,select 1\n");
+    std::os::unix::fs::symlink("in.csv", place.at("link")).unwrap();
+    let refused = |job: &str, args: &[&str], what: &str| {
+        place.write("w.ini", format!("[a]\ncount = 1\n{job}\n"));
+        let ran = place.assay(&[&["run", "w.ini"], args].concat());
+        assert_eq!(ran.code, 2, "{job}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("is {what}, and is emptied")), "{}", ran.stderr);
+    };
+    let reads = "the file that [a] reads";
+    let args = "query = select ?\nquery-args-file = in.csv\nquery-results-file";
+    refused(&format!("{args} = in.csv"), &[], reads);
+    refused(&format!("{args} = ./link"), &[], reads);
+    refused("query-log-file = q.log\nquery-results-file = q.log", &[], reads);
+    let select = "query = select 1\nquery-results-file";
+    refused(&format!("{select} = w.ini"), &[], "the workload file");
+    let shop = &["--url", "sqlite:shop.db"];
+    refused(&format!("{select} = shop.db"), shop, "the database of the run");
+    refused(&format!("{select} = r.assay"), &["--out", "r.assay"], "the record of the run");
+    refused(&format!("{select} = ops.csv"), &["--op-log", "ops.csv"], "the op-log");
+    place.write("found.csv", "");
+    std::os::unix::fs::symlink("found.csv", place.at("other")).unwrap();
+    let second = "[b]\nquery = select 1\nquery-results-file = other";
+    refused(&format!("{select} = found.csv\n{second}"), &[], "the results file of [a]");
+    assert_eq!(std::fs::read_to_string(place.at("in.csv")).unwrap(), "1\n2\n");
+    assert!(!place.at("r.assay").exists() && !place.at("shop.db").exists());
+}
+
 #[test]
 fn a_check_touches_no_results_file() {
     let place = Place::with(&results_of(1, ""));

@@ -86,15 +86,20 @@ fn a_pipe_feeds_requests_until_its_writer_goes() {
 /// Requests that were due are not forgotten because nobody wrote what they were to send.
 #[test]
 fn a_pipe_whose_writer_never_comes_makes_the_run_invalid() {
-    let text = "duration = 1s\n[a]\nquery = select ?\nquery-args-file = pipe\nrate = 100\n\
-                arrival = uniform\n";
-    let place = Place::with(text);
-    mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
-    let ran = place.assay(&["run", "w.ini", "--json", "--quiet"]);
-    assert_eq!(ran.code, 3, "{}", ran.stderr);
-    assert_eq!(ran.json()["jobs"][0]["unsent"], 99);
-    let files = check(&ran.json(), "files")["explain"].to_string();
-    assert!(files.contains("`pipe` of [a] had nothing for requests that were due"), "{files}");
+    for (job, unsent) in [
+        ("query = select ?\nquery-args-file = pipe\nrate = 100\narrival = uniform", 99),
+        ("query = select ?\nquery-args-file = pipe\nconcurrency = 3", 0),
+        ("query-log-file = pipe", 0),
+    ] {
+        let text = format!("duration = 1s\n[a]\n{job}\n[b]\nquery = select 1\nevery = 300ms\n");
+        let place = Place::with(&text);
+        mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
+        let ran = place.assay(&["run", "w.ini", "--json", "--quiet"]);
+        assert_eq!(ran.code, 3, "{job} {}", ran.stderr);
+        assert_eq!(ran.json()["jobs"][0]["unsent"], unsent, "{job}");
+        let files = check(&ran.json(), "files")["explain"].to_string();
+        assert!(files.contains("`pipe` of [a] had nothing for requests"), "{job} {files}");
+    }
 }
 
 #[test]

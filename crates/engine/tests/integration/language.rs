@@ -215,6 +215,30 @@ fn a_file_that_breaks_off_ends_the_run() {
     }
 }
 
+/// The rows of all statements count together, however they follow each other, and of the section
+/// whose statements they are.
+#[test]
+fn expected_rows_are_those_of_a_whole_request() {
+    // The simulated server returns one row for each statement.
+    for flow in [
+        "",
+        "multi-query-mode = multi-connection\n",
+        "rate = 10\nsession = yes\nthink = 1ms\n",
+        "transaction = yes\n",
+    ] {
+        for (expected, errors) in [(2, 0), (1, 3), (5, 3)] {
+            let text =
+                format!("[a]\nquery = a\nquery = b\ncount = 3\nexpect-rows = {expected}\n{flow}");
+            let (totals, _) = run(&text, Path::new(""), 1);
+            let balance = totals.job(JobIndex(0)).window.counts.balance;
+            assert_eq!(balance.errors(), errors, "{expected} {flow}");
+        }
+    }
+    let text = "[m]\nmix = a\ncount = 3\nconcurrency = 1\n[a]\nquery = a\nexpect-rows = 5\n";
+    let (totals, _) = run(text, Path::new(""), 1);
+    assert_eq!(totals.job(JobIndex(0)).window.counts.balance.errors(), 3);
+}
+
 /// An open job and a replay send all that they are to send, however far behind the server is.
 #[test]
 fn what_comes_faster_than_it_is_answered_waits_and_is_not_rejected() {

@@ -206,8 +206,10 @@ fn portion<'f>(
     if section.name == mix.name {
         return Err(Box::new(name.error("the mix names itself").help("name other sections")));
     }
-    if section.entries.iter().any(|entry| entry.key().text() == "command") {
-        let message = format!("{} runs a program", bracketed(&section.name));
+    let is_set = |key: &str| section.entries.iter().any(|entry| entry.key().text() == key);
+    if is_set("command") || is_set("query-log-file") {
+        let what = if is_set("command") { "runs a program" } else { "has the times of its log" };
+        let message = format!("{} {what}", bracketed(&section.name));
         let error = name.error(message).help("a mix names sections that send statements");
         return Err(Box::new(error));
     }

@@ -39,7 +39,7 @@ use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
-use crate::plan::{Arrival, NamedTarget, Plan, Portion};
+use crate::plan::{Arrival, Job, NamedTarget, Pacing, Plan, Portion};
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
 use crate::wording;
@@ -217,6 +217,7 @@ impl<'f> Checker<'f> {
             self.thresholds(section, &mut plan.jobs);
         }
         plan.targets = std::mem::take(&mut self.targets);
+        self.names_of_parts(&plan);
         self.something_to_do(&plan);
         self.unasked(&plan);
         plan
@@ -272,6 +273,20 @@ impl<'f> Checker<'f> {
     fn row_scope<'s>(&'s self, section: &'s str, place: &'s str) -> Scope<'s> {
         let position = Position { seed: self.seed, job: section, place };
         self.scope(&NO_VARIABLES, Site::Row(position))
+    }
+
+    /// Complains about a job that is called as a part of a mix is.
+    fn names_of_parts(&mut self, plan: &Plan) {
+        let is_part = |job: &Job| matches!(job.pacing, Pacing::Part { .. });
+        for part in plan.jobs.iter().filter(|job| is_part(job)) {
+            let same = plan.jobs.iter().find(|job| !is_part(job) && job.name == part.name);
+            if let Some(other) = same {
+                let message = format!("[{}] is also the name of a part of a mix", other.name);
+                self.sink.error(|| {
+                    Diagnostic::error(other.span, message).help("give the section another name")
+                });
+            }
+        }
     }
 
     /// Complains about a file that does nothing.

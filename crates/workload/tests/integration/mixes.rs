@@ -43,6 +43,20 @@ fn a_mix_names_other_sections() {
 }
 
 #[test]
+fn parts_have_statements_and_names_of_their_own() {
+    let refused = |text: &str, expected: &str| {
+        let (_, diagnostics) = workload::plan(text, &workload::Overrides::default());
+        let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(messages, [expected], "{text}");
+    };
+    let log = "[m]\nmix = l\n[l]\nquery-log-file = q.log\n";
+    refused(log, "[l] has the times of its log");
+    refused("[m]\nmix = c\n[c]\ncommand = true\n", "[c] runs a program");
+    let same = "[m]\nmix = a\n[a]\nquery = x\n[m/a]\nquery = y\n";
+    refused(same, "[m/a] is also the name of a part of a mix");
+}
+
+#[test]
 fn a_part_leaves_the_pacing_to_its_mix() {
     check(
         "[a]\nmix = b\nquery = y\n[b]\nquery = x\ncount = 5\nreconnect = no\n",
