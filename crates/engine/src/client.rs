@@ -410,10 +410,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Makes room for the rows of an attempt. A driver may have kept the buffer of the one before.
     fn empty_capture(&mut self) {
         let is_wanted = self.results[self.part].is_some();
-        match is_wanted == self.work.capture.is_wanted() {
-            true => self.work.capture.clear(),
-            false if is_wanted => self.work.capture = Rows::wanted(),
-            false => self.work.capture = Rows::default(),
+        match (is_wanted, self.work.capture.is_wanted()) {
+            (false, false) => {}
+            (true, true) => self.work.capture.clear(),
+            (true, false) => self.work.capture = Rows::wanted(),
+            (false, true) => self.work.capture = Rows::default(),
         }
     }
 
