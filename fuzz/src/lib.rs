@@ -57,7 +57,7 @@ pub fn script(data: &[u8]) {
 /// An expression, wherever one can stand.
 ///
 /// # Panics
-/// As [`workload`].
+/// As [`workload()`].
 pub fn expression(data: &[u8]) {
     let text = String::from_utf8_lossy(data).replace(['\n', '\r'], " ");
     for file in [

@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 
 use base::{Class, Clock, Code, Nanos, Rows, Stamp};
-use driver::{Connection, Driver, Error, Step, Work};
+use driver::{Connection, Driver, Error, Reply, Step, Work};
 use record::{Dispatch, Effort, Ending, EventKind, Failure, Outcome, Request, UNANSWERED};
 use rt::yield_now;
 use workload::feed::Group;
@@ -48,6 +48,16 @@ pub(crate) struct Client<D: Driver, R> {
     pub(crate) results: Hands,
 }
 
+/// Where the next request of a closed client comes from.
+enum Source {
+    /// It takes nothing from a file.
+    Schedule(u64),
+    /// It takes what the file of this part has next, and its number from there if it has none yet.
+    File(usize, Option<u64>),
+    /// There is none.
+    End,
+}
+
 /// The next request of a closed client.
 struct Turn {
     number: u64,
@@ -56,13 +66,38 @@ struct Turn {
     was_awaited: bool,
 }
 
-/// How all attempts at a request together ended.
-struct Attempts {
-    outcome: Outcome,
-    /// A and S, if anything was sent.
-    sent: Option<Dispatch>,
+/// The way of a request through its attempts.
+pub(crate) struct Course {
+    /// A: when it had its worker, and its target.
+    pub(crate) assigned: Stamp,
+    /// S: when the first attempt began to send, or to connect for it.
+    pub(crate) sent: Option<Stamp>,
+    /// D, when it is over.
     done: Stamp,
     effort: Effort,
+}
+
+impl Course {
+    fn from(assigned: Stamp) -> Course {
+        Course { assigned, sent: None, done: assigned, effort: Effort::default() }
+    }
+
+    /// Adds what an attempt moved.
+    fn add(&mut self, reply: &Reply) {
+        self.sent = self.sent.or(reply.sent);
+        self.effort.bytes_sent += reply.bytes_sent;
+        self.effort.bytes_received += reply.bytes_received;
+        self.effort.busy_waits += reply.busy_waits;
+    }
+
+    /// When the first attempt began.
+    fn began(&self) -> Stamp {
+        self.sent.unwrap_or(self.assigned)
+    }
+
+    fn dispatch(&self) -> Option<Dispatch> {
+        self.sent.map(|sent| Dispatch { assigned: self.assigned, sent })
+    }
 }
 
 /// How one attempt ended.
@@ -82,13 +117,14 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 }
                 now = self.lane.rt.now();
             }
-            now = match self.next_arrival(now) {
-                Some(ticket) => self.carry(ticket, now).await,
+            let (ticket, assigned) = match self.next_arrival(now) {
+                Some(ticket) => (ticket, now),
                 None => match self.seat.orders.take().await {
-                    Order::Serve(ticket, assigned) => self.carry(ticket, assigned).await,
+                    Order::Serve(ticket, assigned) => (ticket, assigned),
                     Order::Leave => break,
                 },
             };
+            now = self.carry(ticket, assigned).await;
         }
         self.leave().await;
     }
@@ -125,7 +161,12 @@ impl<D: Driver, R: Rules> Client<D, R> {
             if ready >= self.crew.end.get() {
                 break;
             }
-            let Some(turn) = self.next_turn(&mut numbers).await else { break };
+            let turn = match self.next_source(&mut numbers) {
+                Source::Schedule(number) => Some(Turn { number, input: None, was_awaited: false }),
+                Source::File(part, number) => self.await_input(part, number).await,
+                Source::End => None,
+            };
+            let Some(turn) = turn else { break };
             if turn.was_awaited {
                 // A client without input is not ready.
                 now = self.lane.rt.now();
@@ -148,31 +189,35 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.leave().await;
     }
 
-    /// The next request of a closed client: its number, and what it takes from a file. A job with a
-    /// file of its own gives the next record to whoever is ready; `None` when there is none.
-    async fn next_turn(&self, numbers: &mut impl Iterator<Item = u64>) -> Option<Turn> {
-        if self.crew.job.feed.is_none() {
-            let number = numbers.next()?;
-            let part = self.crew.parts.choose(number);
-            if self.crew.parts.part(part).job.feed.is_none() {
-                return Some(Turn { number, input: None, was_awaited: false });
-            }
-            let turn = self.await_input(part).await?;
-            return Some(Turn { number, ..turn });
+    /// Where the next request of a closed client comes from. A job with a file of its own gives the
+    /// next record to whoever is ready; a mix takes from the file of the part whose turn it is.
+    #[inline]
+    fn next_source(&self, numbers: &mut impl Iterator<Item = u64>) -> Source {
+        if self.crew.job.feed.is_some() {
+            return Source::File(0, None);
         }
-        let turn = self.await_input(0).await?;
-        let is_counted = self.crew.job.count.is_none_or(|count| turn.number < count);
-        is_counted.then_some(turn)
+        let Some(number) = numbers.next() else { return Source::End };
+        let part = self.crew.parts.choose(number);
+        match self.crew.parts.part(part).job.feed {
+            None => Source::Schedule(number),
+            Some(_) => Source::File(part, Some(number)),
+        }
     }
 
-    /// What a part's file has next, however long that takes; `None` at its end or the job's.
-    async fn await_input(&self, part: usize) -> Option<Turn> {
+    /// What a part's file has next, however long that takes, for the request with this number or
+    /// with the record's own; `None` at the end of the file, of the job, or of what it counts.
+    async fn await_input(&self, part: usize, number: Option<u64>) -> Option<Turn> {
         let mut was_awaited = false;
         loop {
             let next = self.crew.feeds.borrow_mut().next(part);
             match next {
                 feed::Next::Input(input) => {
-                    return Some(Turn { number: input.number(), input: Some(input), was_awaited });
+                    let own = || {
+                        let is_counted = |own: &u64| self.crew.job.count.is_none_or(|n| *own < n);
+                        Some(input.number()).filter(is_counted)
+                    };
+                    let number = number.or_else(own)?;
+                    return Some(Turn { number, input: Some(input), was_awaited });
                 }
                 feed::Next::Pending if self.lane.rt.now() < self.crew.end.get() => {
                     was_awaited = true;
@@ -217,31 +262,44 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// so before the request was noticed; nothing is assigned earlier than that.
     async fn carry(&mut self, ticket: Ticket, assigned: Stamp) -> Stamp {
         let Ticket { request, part, input } = ticket;
-        let assigned = assigned.max(request.noticed());
+        let mut course = Course::from(assigned.max(request.noticed()));
         self.crew.in_flight.set(self.crew.in_flight.get() + 1);
         self.part = part;
         self.work.values.clear();
         let records = input.as_ref().map_or(Group::NONE, Input::group);
         self.generators[part].fill(request.number(), records, &mut self.work.values);
-        let Attempts { outcome, sent, done, effort } =
-            self.attempt_all(request.number(), assigned).await;
-        if let Outcome::Completed = outcome {
-            self.lane.link(&self.crew).note_answer(done);
-        }
-        let request = R::recorded(request, sent);
-        let statements = &self.work.reply.statements;
-        let ending = Ending { outcome, sent, done, effort, statements };
-        self.lane.ledger.borrow_mut().settle(request, ending);
-        self.crew.in_flight.set(self.crew.in_flight.get() - 1);
-        self.lane.rt.tick(done);
-        let closed = self.close_own(done).await;
-        let free =
-            if self.results[part].is_some() { self.hand_over_rows(closed).await } else { closed };
+        drop(input);
+        let outcome = self.pursue(request.number(), &mut course).await;
+        let done = self.settle(request, outcome, &course);
+        let closed = match self.crew.keeps_connections() {
+            true => done,
+            false => self.close_own(done).await,
+        };
+        let free = match self.results[part].is_some() {
+            true => self.hand_over_rows(closed).await,
+            false => closed,
+        };
         self.served = self.served.wrapping_add(1);
         if self.served.is_multiple_of(REQUESTS_PER_TURN) {
             yield_now().await;
         }
         free
+    }
+
+    /// Enters a request that is over in the books. Returns when it ended.
+    #[inline]
+    fn settle(&self, request: Request, outcome: Outcome, course: &Course) -> Stamp {
+        let (sent, done) = (course.dispatch(), course.done);
+        if let Outcome::Completed = outcome {
+            self.lane.link(&self.crew).note_answer(done);
+        }
+        let request = R::recorded(request, sent);
+        let statements = &self.work.reply.statements;
+        let ending = Ending { outcome, sent, done, effort: course.effort, statements };
+        self.lane.ledger.borrow_mut().settle(request, ending);
+        self.crew.in_flight.set(self.crew.in_flight.get() - 1);
+        self.lane.rt.tick(done);
+        done
     }
 
     /// Hands the rows of a request that ended at `done` over to its file, and waits for room if
@@ -261,63 +319,94 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     /// Sends the request until it is answered, its retries are used up or its time is over.
-    async fn attempt_all(&mut self, number: u64, assigned: Stamp) -> Attempts {
-        let mut effort = Effort::default();
-        let Some(begun) = self.begin(assigned).await else {
-            let (outcome, done) = (Outcome::Unsent, self.lane.rt.now());
-            return Attempts { outcome, sent: None, done, effort };
-        };
-        let Begun { assigned, sent: mut first_sent, mut ended } = begun;
+    async fn pursue(&mut self, number: u64, course: &mut Course) -> Outcome {
+        if !self.crew.keeps_connections() {
+            match self.connect_own(course).await {
+                Begun::Connected => {}
+                Begun::Refused(attempt) => {
+                    return self.conclude(attempt, course).unwrap_or(Outcome::Unsent);
+                }
+                Begun::TooLate => return self.conclude_unsent(course),
+            }
+        }
         loop {
-            let attempt = match ended.take() {
-                Some(ended) => ended,
-                None => self.attempt(number, first_sent.unwrap_or(assigned)).await,
-            };
-            // All statements of a request together have the rows that are expected of it.
-            let attempt = match attempt {
-                Attempt::Answered(Ok(())) => Attempt::Answered(self.expected_rows()),
-                other @ (Attempt::Answered(Err(_)) | Attempt::GivenUp) => other,
-            };
-            let reply = &self.work.reply;
-            first_sent = first_sent.or(reply.sent);
-            effort.bytes_sent += reply.bytes_sent;
-            effort.bytes_received += reply.bytes_received;
-            effort.busy_waits += reply.busy_waits;
-            let (outcome, sent, done) = match attempt {
-                Attempt::Answered(Ok(())) => {
-                    effort.rows = reply.rows;
-                    (Outcome::Completed, first_sent, reply.done)
-                }
-                Attempt::Answered(Err(error)) if self.may_retry(&error, effort.retries) => {
-                    effort.retries += 1;
-                    continue;
-                }
-                Attempt::Answered(Err(error)) => {
-                    let done = self.end_of_failure();
-                    (self.failed(&error, done), first_sent, done)
-                }
-                Attempt::GivenUp => {
-                    let now = self.lane.rt.now();
-                    (self.timed_out(now), first_sent.or(Some(assigned)), now)
-                }
-            };
-            let sent = sent.map(|sent| Dispatch { assigned, sent });
-            return Attempts { outcome, sent, done, effort };
+            let attempt = self.attempt(number, course.began()).await;
+            if let Some(outcome) = self.conclude(attempt, course) {
+                return outcome;
+            }
         }
     }
 
-    /// Sends the request once. `since` is when its first attempt began.
+    /// What an attempt means for the request; `None` if another one follows.
+    #[inline]
+    fn conclude(&mut self, attempt: Attempt, course: &mut Course) -> Option<Outcome> {
+        course.add(&self.work.reply);
+        let error = match attempt {
+            Attempt::Answered(Ok(())) => self.unexpected_rows(),
+            Attempt::Answered(Err(error)) => Some(error),
+            Attempt::GivenUp => return Some(self.conclude_given_up(course)),
+        };
+        match error {
+            None => {
+                course.effort.rows = self.work.reply.rows;
+                course.done = self.work.reply.done;
+                Some(Outcome::Completed)
+            }
+            Some(error) => self.conclude_failure(&error, course),
+        }
+    }
+
+    #[cold]
+    fn conclude_failure(&mut self, error: &Error, course: &mut Course) -> Option<Outcome> {
+        if self.may_retry(error, course.effort.retries) {
+            course.effort.retries += 1;
+            return None;
+        }
+        course.done = self.end_of_failure();
+        Some(self.failed(error, course.done))
+    }
+
+    #[cold]
+    fn conclude_given_up(&mut self, course: &mut Course) -> Outcome {
+        course.done = self.lane.rt.now();
+        course.sent = course.sent.or(Some(course.assigned));
+        self.timed_out(course.done)
+    }
+
+    #[cold]
+    fn conclude_unsent(&mut self, course: &mut Course) -> Outcome {
+        course.done = self.lane.rt.now();
+        Outcome::Unsent
+    }
+
+    /// Sends the request once, stretch by stretch. `since` is when its first attempt began.
     async fn attempt(&mut self, number: u64, since: Stamp) -> Attempt {
         self.make_ready(since);
-        let parts = Rc::clone(&self.crew.parts);
-        let part = parts.part(self.part);
-        let [whole] = part.stretches.as_slice() else {
-            return self.attempt_in_stretches(number, part).await;
-        };
-        if parts.are_several() {
-            self.take_steps(&part.steps[whole.clone()]);
+        let mut first_error = None;
+        let mut stretch = 0;
+        loop {
+            if stretch > 0 && !self.pause_in_session(number, stretch as u64 - 1).await {
+                return self.abandon();
+            }
+            self.take_stretch(stretch);
+            match self.send().await {
+                Attempt::Answered(Ok(())) => {}
+                Attempt::Answered(Err(error)) if self.goes_on_after_errors() => {
+                    self.work.reply.statements.push(UNANSWERED);
+                    first_error.get_or_insert(error);
+                }
+                other => return other,
+            }
+            stretch += 1;
+            if stretch >= self.present().stretches.len() {
+                return Attempt::Answered(first_error.map_or(Ok(()), Err));
+            }
         }
-        self.send().await
+    }
+
+    /// Whether the statement behind one that failed is sent.
+    fn goes_on_after_errors(&self) -> bool {
+        self.present().job.flow == Flow::Separately && self.connection.is_some()
     }
 
     /// Makes ready for an attempt at a request whose time runs from `since`.
@@ -330,26 +419,14 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.seat.expire_at(expires);
     }
 
-    /// Sends a request one statement after the other.
-    async fn attempt_in_stretches(&mut self, number: u64, part: &Part) -> Attempt {
-        let mut first = None;
-        for (place, stretch) in part.stretches.iter().enumerate() {
-            if place > 0 && !self.pause_in_session(number, place as u64 - 1).await {
-                return self.abandon();
-            }
-            self.take_steps(&part.steps[stretch.clone()]);
-            match self.send().await {
-                Attempt::Answered(Ok(())) => {}
-                Attempt::Answered(Err(error))
-                    if part.job.flow == Flow::Separately && self.connection.is_some() =>
-                {
-                    self.work.reply.statements.push(UNANSWERED);
-                    first.get_or_insert(error);
-                }
-                other => return other,
-            }
+    /// Takes the steps of a stretch, unless the client has never had others.
+    #[inline]
+    fn take_stretch(&mut self, stretch: usize) {
+        if self.crew.parts.vary_steps() {
+            let parts = Rc::clone(&self.crew.parts);
+            let part = parts.part(self.part);
+            self.take_steps(&part.steps[part.stretches[stretch].clone()]);
         }
-        Attempt::Answered(first.map_or(Ok(()), Err))
     }
 
     fn take_steps(&mut self, steps: &[Step]) {
@@ -418,18 +495,22 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    /// Whether an answer has as many rows as it should. What is said of it is put into words once.
-    fn expected_rows(&self) -> Result<(), Error> {
+    /// What is wrong with the number of rows of a whole answer, if anything is.
+    #[inline]
+    fn unexpected_rows(&self) -> Option<Error> {
         let rows = self.work.reply.rows;
-        let expected = self.present().job.expect_rows;
-        let Some(expected) = expected.filter(|rows_of| !rows_of.contains(rows)) else {
-            return Ok(());
-        };
+        let expected = self.present().job.expect_rows?;
+        (!expected.contains(rows)).then(|| self.wrong_rows(rows, expected))
+    }
+
+    /// The error of an answer with other rows than expected. It is put into words once.
+    #[cold]
+    fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
         let text = match self.crew.has_seen(Code::ROWS) {
             true => String::new(),
             false => format!("{rows} rows were returned or changed, and {expected} are expected"),
         };
-        Err(Error::new(Class::WrongResult, Code::ROWS, text))
+        Error::new(Class::WrongResult, Code::ROWS, text)
     }
 
     /// When an attempt failed: as the driver says, or now if it could not tell.

@@ -64,11 +64,6 @@ impl Seat {
     /// clients never give anything up, and touch no timer.
     #[inline]
     pub(crate) fn expire_at(&self, at: Stamp) {
-        if at == Stamp::NEVER && self.expires.get() == Stamp::NEVER {
-            // Most requests have no timeout: to arm a timer for nothing would cost them more than
-            // all the rest.
-            return;
-        }
         if at != Stamp::NEVER || self.expires.get() != Stamp::NEVER {
             self.expires.set(at);
             self.expiry.arm(at);

@@ -13,6 +13,8 @@ pub(crate) struct Parts {
     /// Up to which number each part is chosen.
     weights: Vec<u64>,
     choices: Stream,
+    /// Whether requests differ in what they do, or pause within.
+    vary_steps: bool,
 }
 
 /// A section whose statements make requests.
@@ -69,7 +71,8 @@ impl Parts {
             weights.push(weights.last().copied().unwrap_or(0) + weight);
         }
         let choices = Stream::new(plan.seed, &leader.name, "mix");
-        (Parts { parts, weights, choices }, texts)
+        let vary_steps = parts.len() > 1 || parts.iter().any(|part| part.stretches.len() > 1);
+        (Parts { parts, weights, choices, vary_steps }, texts)
     }
 
     /// All of them, in order.
@@ -83,10 +86,10 @@ impl Parts {
         &self.parts[place]
     }
 
-    /// Whether requests differ in what they do.
+    /// Whether what a client sends differs from one time to the next.
     #[inline]
-    pub(crate) fn are_several(&self) -> bool {
-        self.parts.len() > 1
+    pub(crate) fn vary_steps(&self) -> bool {
+        self.vary_steps
     }
 
     /// Which part a request is, by its number: a pure function of that and the seed.

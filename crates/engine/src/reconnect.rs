@@ -10,21 +10,21 @@
 
 use base::{Class, Clock, Nanos, Stamp};
 use driver::{Connection, Driver, Error};
-use workload::{OnOutage, Reconnect};
+use workload::OnOutage;
 
-use crate::client::{Attempt, Client};
+use crate::client::{Attempt, Client, Course};
 use crate::link::{FIRST_PAUSE, LONGEST_PAUSE};
 use crate::patience::unless_fired;
 use crate::rules::Rules;
 
-/// How a request began.
-pub(crate) struct Begun {
-    /// A: when it had its worker, and its target.
-    pub(crate) assigned: Stamp,
-    /// S, if it is known before anything is sent on the connection: when connecting began.
-    pub(crate) sent: Option<Stamp>,
-    /// How it ended, if it got no connection.
-    pub(crate) ended: Option<Attempt>,
+/// How a request that connects began.
+pub(crate) enum Begun {
+    /// With a connection.
+    Connected,
+    /// With none, which ends the attempt in this way.
+    Refused(Attempt),
+    /// The run ended before its target was back.
+    TooLate,
 }
 
 /// How long a client without arrivals pauses after its request was refused a connection: it would
@@ -44,16 +44,8 @@ impl BackOff {
 }
 
 impl<D: Driver, R: Rules> Client<D, R> {
-    /// Begins a request. `None` if the run ended before its target was back.
-    #[inline]
-    pub(crate) async fn begin(&mut self, assigned: Stamp) -> Option<Begun> {
-        match self.crew.job.reconnect {
-            Reconnect::No => Some(Begun { assigned, sent: None, ended: None }),
-            Reconnect::PerTransaction => self.begin_by_connecting(assigned).await,
-        }
-    }
-
-    async fn begin_by_connecting(&mut self, mut assigned: Stamp) -> Option<Begun> {
+    /// Begins a request by connecting for it.
+    pub(crate) async fn connect_own(&mut self, course: &mut Course) -> Begun {
         self.work.reply.reset();
         let waits = match self.crew.job.on_outage {
             OnOutage::Fail => false,
@@ -62,16 +54,17 @@ impl<D: Driver, R: Rules> Client<D, R> {
         loop {
             if waits && self.lane.link(&self.crew).is_down() {
                 if !self.outlast_pause().await {
-                    return None;
+                    return Begun::TooLate;
                 }
-                assigned = self.lane.rt.now();
+                course.assigned = self.lane.rt.now();
             }
             let sent = self.lane.rt.now();
-            let ended = match self.connect_until_expiry(sent).await {
+            course.sent = Some(sent);
+            match self.connect_until_expiry(sent).await {
                 Some(Ok(connection)) => {
                     self.found_connection(connection);
                     self.back_off = BackOff::default();
-                    None
+                    return Begun::Connected;
                 }
                 // The way is down only if it was connecting that failed, here or elsewhere.
                 Some(Err(error))
@@ -79,15 +72,14 @@ impl<D: Driver, R: Rules> Client<D, R> {
                         && error.class() == Class::Disconnect
                         && self.lane.link(&self.crew).is_down() =>
                 {
-                    continue;
+                    course.sent = None;
                 }
                 Some(Err(error)) => {
                     self.back_off = self.back_off.longer();
-                    Some(Attempt::Answered(Err(error)))
+                    return Begun::Refused(Attempt::Answered(Err(error)));
                 }
-                None => Some(Attempt::GivenUp),
-            };
-            return Some(Begun { assigned, sent: Some(sent), ended });
+                None => return Begun::Refused(Attempt::GivenUp),
+            }
         }
     }
 
@@ -109,9 +101,6 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// Closes the connection of a request that ended at `done`. Returns when the client was free
     /// again: whoever closes does not notice late what is due meanwhile, but has no time for it.
     pub(crate) async fn close_own(&mut self, done: Stamp) -> Stamp {
-        if self.crew.keeps_connections() {
-            return done;
-        }
         let Some(connection) = self.connection.take() else { return done };
         self.seat.expire_at(self.lane.give_up_at.get());
         // A connection that is not closed when the run is over is dropped.

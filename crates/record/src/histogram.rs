@@ -3,6 +3,8 @@
 use base::Nanos;
 use hdrhistogram::Histogram;
 
+use crate::times::Times;
+
 /// What a histogram is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -65,41 +67,39 @@ impl Kind {
 /// The longest time that a histogram tells apart; longer ones are counted here and as overflows.
 pub const HIGHEST: Nanos = Nanos::from_secs(3_600);
 
-/// The histograms of one job in one interval.
+/// The distributions of one job in one interval.
 #[derive(Clone, Debug)]
 pub struct Histograms {
-    response: Histogram<u32>,
-    service: Histogram<u32>,
-    wait: Histogram<u32>,
-    send_lag: Histogram<u32>,
-    error: Histogram<u32>,
-    statements: Vec<Histogram<u32>>,
+    response: Times,
+    service: Times,
+    wait: Times,
+    send_lag: Times,
+    error: Times,
+    statements: Vec<Times>,
 }
 
 impl Histograms {
-    /// Empty histograms for a job with this many statements.
+    /// Empty ones for a job with this many statements.
     pub fn new(statements: u16) -> Histograms {
         Histograms {
-            response: Kind::Response.histogram(),
-            service: Kind::Service.histogram(),
-            wait: Kind::Wait.histogram(),
-            send_lag: Kind::SendLag.histogram(),
-            error: Kind::Error.histogram(),
-            statements: (0..statements).map(|place| Kind::Statement(place).histogram()).collect(),
+            response: Times::new(Kind::Response),
+            service: Times::new(Kind::Service),
+            wait: Times::new(Kind::Wait),
+            send_lag: Times::new(Kind::SendLag),
+            error: Times::new(Kind::Error),
+            statements: (0..statements).map(|place| Times::new(Kind::Statement(place))).collect(),
         }
     }
 
     /// Counts a time. Returns 1 if it was beyond [`HIGHEST`], else 0.
     #[inline]
     pub(crate) fn record(&mut self, kind: Kind, time: Nanos) -> u64 {
-        let histogram = self.of_mut(kind);
-        let overflow = time > HIGHEST;
-        histogram.saturating_record(time.0.min(HIGHEST.0));
-        u64::from(overflow)
+        self.times_mut(kind).record(time.0);
+        u64::from(time > HIGHEST)
     }
 
     #[inline]
-    pub(crate) fn of_mut(&mut self, kind: Kind) -> &mut Histogram<u32> {
+    pub(crate) fn times_mut(&mut self, kind: Kind) -> &mut Times {
         match kind {
             Kind::Response => &mut self.response,
             Kind::Service => &mut self.service,
@@ -110,8 +110,8 @@ impl Histograms {
         }
     }
 
-    /// Every histogram with its kind, the empty ones too.
-    pub fn iter(&self) -> impl Iterator<Item = (Kind, &Histogram<u32>)> {
+    /// The times of every kind, also where there are none.
+    pub fn iter(&self) -> impl Iterator<Item = (Kind, &Times)> {
         let Histograms { response, service, wait, send_lag, error, statements } = self;
         let of_the_job = [
             (Kind::Response, response),
@@ -123,20 +123,29 @@ impl Histograms {
         let statements = statements
             .iter()
             .enumerate()
-            .map(|(place, histogram)| (Kind::Statement(place as u16), histogram));
+            .map(|(place, times)| (Kind::Statement(place as u16), times));
         of_the_job.into_iter().chain(statements)
     }
 
-    /// Adds another interval's or another lane's histograms of the same job.
+    /// Whether no time has been counted.
+    pub fn are_empty(&self) -> bool {
+        self.iter().all(|(_, times)| times.is_empty())
+    }
+
+    /// Adds another interval's or another lane's distributions of the same job.
     pub fn merge(&mut self, other: &Histograms) {
-        for (kind, histogram) in other.iter().filter(|(_, histogram)| !histogram.is_empty()) {
-            let same_bounds = "histograms of one kind have the same bounds";
-            self.of_mut(kind).add(histogram).expect(same_bounds);
+        for (kind, times) in other.iter() {
+            self.times_mut(kind).merge(times);
         }
     }
 
     /// The histogram of a kind.
-    pub fn of(&self, kind: Kind) -> &Histogram<u32> {
+    pub fn of(&self, kind: Kind) -> Histogram<u32> {
+        self.times(kind).to_histogram(kind)
+    }
+
+    /// The times of a kind.
+    pub fn times(&self, kind: Kind) -> &Times {
         match kind {
             Kind::Response => &self.response,
             Kind::Service => &self.service,
@@ -151,9 +160,7 @@ impl Histograms {
     pub(crate) fn reset(&mut self) {
         let Histograms { response, service, wait, send_lag, error, statements } = self;
         let all = [response, service, wait, send_lag, error].into_iter().chain(statements);
-        for histogram in all.filter(|histogram| !histogram.is_empty()) {
-            histogram.reset();
-        }
+        all.for_each(Times::reset);
     }
 }
 
@@ -188,6 +195,6 @@ mod tests {
         assert_eq!(histograms.record(Kind::Response, HIGHEST + Nanos(1)), 1);
         assert_eq!(histograms.response.len(), 2);
         histograms.reset();
-        assert!(histograms.iter().all(|(_, histogram)| histogram.is_empty()));
+        assert!(histograms.are_empty());
     }
 }

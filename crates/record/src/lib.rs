@@ -25,6 +25,7 @@ mod life;
 mod recorder;
 mod spool;
 mod tally;
+mod times;
 mod totals;
 
 pub use archive::{
@@ -47,4 +48,5 @@ pub use spool::{
     ResultsHand, Unwritten, Written,
 };
 pub use tally::{Effort, Failures, Sample, Tally, UNANSWERED};
+pub use times::Times;
 pub use totals::{JobTotals, MemoryOutlet, Totals};

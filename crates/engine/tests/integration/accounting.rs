@@ -88,7 +88,7 @@ fn one_seed_gives_one_result_to_the_last_request() {
     let run = |seed| {
         let (totals, _) = simulate(&plan(poisson(1_000), 1.0, 10.0, seed), &faulty);
         let window = &totals.job(JOB).window;
-        let response = window.histograms.of(Kind::Response).clone();
+        let response = window.histograms.of(Kind::Response);
         (window.counts, window.ends, response, totals.events)
     };
     assert_eq!(run(1), run(1));

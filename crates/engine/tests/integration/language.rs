@@ -115,7 +115,7 @@ fn the_pauses_of_a_session_differ() {
     let text = "duration = 100s\n[s]\nquery = a\nquery = b\nquery = c\nrate = 50\n\
                 session = yes\nthink = exp(20ms)\n";
     let (totals, _) = run(text, Path::new(""), 1);
-    let service = totals.job(JobIndex(0)).window.histograms.of(Kind::Service).clone();
+    let service = totals.job(JobIndex(0)).window.histograms.of(Kind::Service);
     // Two pauses of an exponential each: a deviation of √2 means, not of 2.
     let expected = 2_f64.sqrt() * 20e6;
     assert!((service.stdev() / expected - 1.0).abs() < 0.06, "{}", service.stdev());

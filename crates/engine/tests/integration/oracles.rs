@@ -68,7 +68,7 @@ impl Replication {
         assert_eq!(window.counts.arrivals, window.counts.balance.scheduled(), "nothing is lost");
         let length = plan.duration.expect("an oracle ends");
         Replication {
-            responses: window.histograms.of(Kind::Response).clone(),
+            responses: window.histograms.of(Kind::Response),
             scheduled: window.counts.arrivals,
             timeouts: window.counts.timeouts,
             refused: refused(&window.failures),

@@ -64,7 +64,7 @@ impl Pool {
 
     /// An estimate from the requests of all windows, in seconds.
     fn estimate(&self, estimate: Estimate, kind: Kind) -> f64 {
-        estimate.of_histogram(self.windows.of(kind))
+        estimate.of_histogram(&self.windows.of(kind))
     }
 
     /// The worst lateness of the generator that was recorded, in seconds.

@@ -60,7 +60,7 @@ pub(crate) fn judge_stall(service_us: u64, window: &Tally) -> Vec<String> {
     let mut red = Vec::new();
     for q in STALL_QUANTILES {
         let expected = exact.quantile(q);
-        let measured = Estimate::Quantile(q).of_histogram(window.histograms.of(Kind::Response));
+        let measured = Estimate::Quantile(q).of_histogram(&window.histograms.of(Kind::Response));
         if (measured - expected).abs() > (expected * 0.01).max(0.002) {
             red.push(format!("p{}: {measured} instead of {expected}", q * 100.0));
         }

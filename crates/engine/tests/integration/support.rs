@@ -191,7 +191,7 @@ impl Estimate {
     }
 
     pub(crate) fn of_kind(self, totals: &Totals, kind: Kind) -> f64 {
-        self.of_histogram(totals.job(JOB).window.histograms.of(kind))
+        self.of_histogram(&totals.job(JOB).window.histograms.of(kind))
     }
 
     pub(crate) fn of(self, totals: &Totals) -> f64 {

@@ -39,7 +39,7 @@ fn simulate(plan: &Plan, main: &Config, slow: &Config, threads: u16) -> (Totals,
 fn numbers(totals: &Totals, job: JobIndex) -> (u64, u64, hdrhistogram::Histogram<u32>) {
     let window = &totals.job(job).window;
     let balance = &window.counts.balance;
-    (balance.errors(), balance.completed(), window.histograms.of(Kind::Response).clone())
+    (balance.errors(), balance.completed(), window.histograms.of(Kind::Response))
 }
 
 #[test]

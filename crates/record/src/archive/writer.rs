@@ -7,7 +7,7 @@ use std::time::Duration;
 use base::{Nanos, WallTime};
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::encoding::{Encoder, add_to};
+use super::encoding::{Encoder, add_to_times};
 use super::error::{RecordError, RecordErrorKind, Trouble, cannot_create};
 use super::{APPLICATION, v1};
 use crate::balance::{Counts, Ends};
@@ -58,7 +58,7 @@ impl Writer {
             // either adds nothing to the first error.
             let _ = fs::remove_file(&path);
         }
-        let encoder = Encoder::new();
+        let encoder = Encoder::default();
         Ok(Writer { grid: header.grid(), connection: begun?, encoder, path })
     }
 
@@ -130,9 +130,9 @@ impl Writer {
         histograms: &Histograms,
     ) -> Result<(), Trouble> {
         self.begin()?;
-        for (kind, histogram) in histograms.iter().filter(|(_, histogram)| !histogram.is_empty()) {
+        for (kind, times) in histograms.iter().filter(|(_, times)| !times.is_empty()) {
             let (to, key) = (&self.connection, (job, kind, row));
-            v1::HistogramRow::write(to, key, &self.grid, histogram, &mut self.encoder)?;
+            v1::HistogramRow::write(to, key, &self.grid, times, &mut self.encoder)?;
         }
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Writer {
             let mut rows = select.query(only)?;
             while let Some(row) = rows.next()? {
                 let row = v1::HistogramRow::read(row)?;
-                add_to(histograms.of_mut(kind), row.bytes, kind)?;
+                add_to_times(histograms.times_mut(kind), row.bytes, kind)?;
             }
         }
         Ok(())

@@ -78,7 +78,7 @@ impl Books {
         second.counts.merge(&tally.counts);
         second.ends.merge(&tally.ends);
         second.failures.merge(&tally.failures);
-        if tally.histograms.iter().any(|(_, histogram)| !histogram.is_empty()) {
+        if !tally.histograms.are_empty() {
             self.add_histograms(job, interval, &mut tally.histograms)?;
         }
         tally.reset();
@@ -154,8 +154,7 @@ impl Books {
             let job = JobIndex(place as u16);
             let second = self.seconds.peek((interval, job));
             let response = self.rows.peek((self.grid.row(interval), job));
-            let response = response.map(|row| row.of(Kind::Response)).filter(|row| !row.is_empty());
-            let quantile = |q| response.map(|row| base::Nanos(row.value_at_quantile(q)));
+            let quantile = |q| response.and_then(|row| row.times(Kind::Response).quantile(q));
             LiveJob {
                 offered_per_s: per_s(second.map_or(0, |second| second.counts.arrivals)),
                 achieved_per_s: per_s(second.map_or(0, |second| second.ends.completed)),

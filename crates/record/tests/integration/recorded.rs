@@ -42,7 +42,7 @@ fn assert_holds(archive: &Archive, scenario: Scenario) {
         for kind in archive.kinds(job) {
             let found = archive.histogram(job, kind, first..u32::MAX).unwrap();
             let expected = expected.window.histograms.of(kind);
-            assert_eq!(content(&found), content(expected), "{job:?} {kind:?}");
+            assert_eq!(content(&found), content(&expected), "{job:?} {kind:?}");
         }
         let found = archive.failures(job, first..u32::MAX).unwrap();
         let mut found: Vec<_> = found.iter().map(|it| (it.class, it.code, it.count)).collect();

@@ -10,6 +10,7 @@ use crate::delivery::{self, EventKind, Gauge, JobIndex};
 use crate::facts::{ClientSample, Load};
 use crate::grid::{Grid, Interval};
 use crate::histogram::Kind;
+use crate::times::Times;
 
 /// The numbers of a row of `interval`, in the order of its columns.
 pub(crate) const SCALARS: [&str; 16] = [
@@ -176,7 +177,7 @@ impl HistogramRow<'_> {
         to: &Connection,
         (job, kind, interval): (JobIndex, Kind, Interval),
         grid: &Grid,
-        histogram: &hdrhistogram::Histogram<u32>,
+        times: &Times,
         encoder: &mut Encoder,
     ) -> Result<(), Trouble> {
         to.prepare_cached(
@@ -189,9 +190,9 @@ impl HistogramRow<'_> {
             interval,
             seconds(grid.start(interval)),
             seconds(grid.row_length(interval)),
-            integer(histogram.len()),
-            integer(histogram.max()),
-            encoder.encode(histogram),
+            integer(times.len()),
+            integer(times.max()),
+            encoder.encode(times, kind),
         ])?;
         Ok(())
     }
