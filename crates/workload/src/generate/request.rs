@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base::{Dialect, Nanos, Values, WallTime};
 
 use super::{Datum, Family, Moment};
-use crate::expr::{Expr, Node};
+use crate::expr::Node;
 use crate::feed::{Group, Record};
 use crate::plan::{Job, Load, Piece, Statement, write_placeholder};
 
@@ -32,9 +32,38 @@ struct Program {
     /// Whether values are bound; else they are written into the statements.
     binds: bool,
     lets: Vec<Node>,
-    statements: Vec<Statement>,
+    templates: Vec<Template>,
     think: Option<Node>,
     think_has_variables: bool,
+}
+
+/// A statement, with what is evaluated for each request found once.
+#[derive(Debug)]
+struct Template {
+    pieces: Vec<Piece>,
+    /// What is bound, in order.
+    bound: Vec<Node>,
+    /// What is written into the text, in order.
+    written: Vec<Node>,
+    /// Whether each request has a text of its own.
+    has_text: bool,
+}
+
+impl Template {
+    fn new(statement: &Statement, binds: bool) -> Template {
+        let written = statement.pieces.iter().filter_map(|piece| match piece {
+            Piece::Splice(expr) | Piece::Quoted(expr) => Some(expr.0.clone()),
+            Piece::Value(expr) => (!binds).then(|| expr.0.clone()),
+            Piece::Text(_) => None,
+        });
+        let bound = statement.bound().filter(|_| binds).map(|expr| expr.0.clone());
+        Template {
+            bound: bound.collect(),
+            written: written.collect(),
+            has_text: !binds || statement.is_dynamic(),
+            pieces: statement.pieces.clone(),
+        }
+    }
 }
 
 impl Generator {
@@ -43,12 +72,13 @@ impl Generator {
     pub fn new(job: &Job, started: WallTime, dialect: Dialect) -> Generator {
         let think = job.think().map(|expr| expr.0.clone());
         let most_pieces = job.statements.iter().map(|statement| statement.pieces.len()).max();
+        let templates = job.statements.iter().map(|each| Template::new(each, job.prepare));
         let program = Program {
             started,
             dialect,
             binds: job.prepare,
             lets: job.lets.iter().map(|variable| variable.value.0.clone()).collect(),
-            statements: job.statements.clone(),
+            templates: templates.collect(),
             think_has_variables: think.as_ref().is_some_and(Node::has_variables),
             think,
         };
@@ -68,19 +98,19 @@ impl Generator {
     pub fn fill(&mut self, number: u64, group: Group<'_>, values: &mut Values) {
         let Generator { program, variables, written, scratch } = self;
         program.evaluate_lets(number, group, variables, values);
-        for (place, statement) in program.statements.iter().enumerate() {
+        for (place, template) in program.templates.iter().enumerate() {
             let record = group.record(place);
             let moment = |variables, texts| program.moment(number, record, variables, texts);
-            for value in statement.bound().filter(|_| program.binds) {
-                value.0.eval(moment(variables, None), values).bind(values);
+            for value in &template.bound {
+                value.eval(moment(variables, None), values).bind(values);
             }
-            if !program.binds || statement.is_dynamic() {
+            if template.has_text {
                 scratch.clear();
                 written.clear();
-                for expr in program.written(statement) {
-                    written.push(expr.0.eval(moment(variables, Some(values)), scratch));
+                for value in &template.written {
+                    written.push(value.eval(moment(variables, Some(values)), scratch));
                 }
-                values.push_text(|out| program.write(statement, written, scratch, out));
+                values.push_text(|out| program.write(&template.pieces, written, scratch, out));
             }
         }
     }
@@ -132,22 +162,12 @@ impl Program {
         }
     }
 
-    /// The expressions whose values are written into the text of a statement.
-    fn written<'s>(&self, statement: &'s Statement) -> impl Iterator<Item = &'s Expr> {
-        let binds = self.binds;
-        statement.pieces.iter().filter_map(move |piece| match piece {
-            Piece::Splice(expr) | Piece::Quoted(expr) => Some(expr),
-            Piece::Value(expr) => (!binds).then_some(expr),
-            Piece::Text(_) => None,
-        })
-    }
-
     /// Writes a whole statement; `written` are the values in its text, whose texts lie in `texts`.
-    fn write(&self, statement: &Statement, written: &[Datum], texts: &Values, out: &mut String) {
+    fn write(&self, pieces: &[Piece], written: &[Datum], texts: &Values, out: &mut String) {
         let mut written = written.iter();
         let mut next = || written.next().copied().unwrap_or(Datum::Null);
         let mut bound = 0;
-        for piece in &statement.pieces {
+        for piece in pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Value(_) if self.binds => {
