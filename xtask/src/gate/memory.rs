@@ -1,5 +1,5 @@
-//! Resident memory: a run's must not grow with the number of its requests, a check's not beyond a
-//! multiple of the file.
+//! Resident memory: a run's must not grow with the number of its requests, a replay's not with the
+//! length of its log, a check's not beyond a multiple of the file.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,6 +11,14 @@ const MANY: u64 = 10_000_000;
 /// By how much memory may grow between them, in bytes.
 const GROWTH: u64 = 1_000_000;
 
+/// The numbers of lines of a log whose replays are compared.
+const FEW_LINES: u64 = 100_000;
+const MANY_LINES: u64 = 1_000_000;
+
+/// By how much memory may grow between them, in bytes: a twentieth of what the lines themselves
+/// are. The heap's gaps, which are not the same from run to run, make half of that.
+const GROWTH_OF_A_REPLAY: u64 = 2_000_000;
+
 /// What the check of a workload file may take, as a multiple of its size.
 const FACTOR: f64 = 10.0;
 
@@ -20,10 +28,12 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     if !complaints.is_empty() {
         return Err(complaints);
     }
-    let Measured { few, many, factor } = measured;
+    let Measured { few, many, few_lines, many_lines, factor } = measured;
     Ok(format!(
         "gate: resident memory\n  {few} bytes after {FEW} virtual requests, {many} after {MANY} \
-         (limit {GROWTH} more)\n  check of a 10 MB file: {factor} times its size (limit {FACTOR})"
+         (limit {GROWTH} more)\n  {few_lines} bytes after the replay of {FEW_LINES} lines, \
+         {many_lines} of {MANY_LINES} (limit {GROWTH_OF_A_REPLAY} more)\n  \
+         check of a 10 MB file: {factor} times its size (limit {FACTOR})"
     ))
 }
 
@@ -31,18 +41,26 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
 struct Measured {
     few: u64,
     many: u64,
+    few_lines: u64,
+    many_lines: u64,
     factor: f64,
 }
 
 fn measure(root: &Path) -> Result<Measured, String> {
-    let after = |requests: u64| {
-        let text = said(root, &["memory", &requests.to_string()])?;
+    let after = |case: &str, requests: u64| {
+        let text = said(root, &[case, &requests.to_string()])?;
         let peak = text.split_whitespace().nth(1).and_then(|peak| peak.parse().ok());
-        peak.ok_or_else(|| format!("bench memory said `{text}`"))
+        peak.ok_or_else(|| format!("bench {case} said `{text}`"))
     };
     let input = said(root, &["input"])?;
     let factor = input.trim().parse().map_err(|_| format!("bench input said `{input}`"))?;
-    Ok(Measured { few: after(FEW)?, many: after(MANY)?, factor })
+    Ok(Measured {
+        few: after("memory", FEW)?,
+        many: after("memory", MANY)?,
+        few_lines: after("replay", FEW_LINES)?,
+        many_lines: after("replay", MANY_LINES)?,
+        factor,
+    })
 }
 
 fn said(root: &Path, arguments: &[&str]) -> Result<String, String> {
@@ -57,11 +75,17 @@ fn said(root: &Path, arguments: &[&str]) -> Result<String, String> {
 }
 
 fn judge(measured: &Measured) -> Vec<String> {
-    let Measured { few, many, factor } = *measured;
+    let Measured { few, many, few_lines, many_lines, factor } = *measured;
     let mut complaints = Vec::new();
     if many > few + GROWTH {
         complaints.push(format!(
             "a run's memory grows: {few} bytes after {FEW} requests, {many} after {MANY}"
+        ));
+    }
+    if many_lines > few_lines + GROWTH_OF_A_REPLAY {
+        complaints.push(format!(
+            "a replay's memory grows: {few_lines} bytes after {FEW_LINES} lines, {many_lines} \
+             after {MANY_LINES}"
         ));
     }
     if factor > FACTOR {
@@ -76,9 +100,16 @@ mod tests {
 
     #[test]
     fn memory_that_grows_is_noticed() {
-        let good = Measured { few: 30_000_000, many: 31_000_000, factor: 10.0 };
+        let good = Measured {
+            few: 30_000_000,
+            many: 31_000_000,
+            few_lines: 10_000_000,
+            many_lines: 12_000_000,
+            factor: 10.0,
+        };
         assert_eq!(judge(&good), [""; 0]);
         assert_eq!(judge(&Measured { many: 31_000_001, ..good }).len(), 1);
+        assert_eq!(judge(&Measured { many_lines: 12_000_001, ..good }).len(), 1);
         assert_eq!(judge(&Measured { factor: 10.01, ..good }).len(), 1);
     }
 }
