@@ -523,6 +523,11 @@ impl Plan {
         leader.count.is_some() || parts.chain([leader]).any(|job| job.feed.is_some())
     }
 
+    /// Whether the run lasts as long as its one job does.
+    pub fn lasts_as_its_only_job(&self) -> bool {
+        self.duration.is_none() && self.leaders().count() == 1
+    }
+
     /// The requests per second that the schedule offers a job; of a mix its parts have their
     /// shares. Between two instants after time zero, as [`Job::offered_per_s`] has it.
     pub fn offered_per_s(&self, place: usize, from: Nanos, until: Option<Nanos>) -> Option<f64> {

@@ -4,7 +4,7 @@ use analyze::{Check, Component, HowEnded, JobSummary, Judgement, LoadSummary};
 use analyze::{Status, Verdict};
 use base::Nanos;
 use base::units::grouped;
-use workload::{Metric, Pacing};
+use workload::{Metric, Pacing, Plan};
 
 use crate::number::{bytes, count, percent, rate, significant, span, time, trimmed};
 use crate::text::load;
@@ -46,9 +46,9 @@ fn write_headlines(page: &mut Page, view: &View) {
     if let Some(ending) = ending(view) {
         page.sentence(Tone::Doubtful, ending.lead, &ending.rest);
     }
-    let jobs = view.summary.jobs.iter().zip(&view.evidence.plan.jobs);
+    let jobs = view.summary.jobs.iter().enumerate();
     let mut lines: Vec<Line> =
-        jobs.map(|(job, plan)| Line::new(&job.name, headline(view, job, &plan.pacing))).collect();
+        jobs.map(|(place, job)| Line::new(&job.name, headline(view, place))).collect();
     if lines.is_empty() {
         let loads = view.summary.loads.iter();
         lines.extend(loads.map(|load| Line::new(&load.table, headline_of_load(view, load))));
@@ -118,34 +118,53 @@ fn ending(view: &View) -> Option<Ending> {
     Some(Ending { lead, rest })
 }
 
-/// The answer of a job in one sentence.
-fn headline(view: &View, job: &JobSummary, pacing: &Pacing) -> String {
+/// The answer of the job at `place` in one sentence.
+fn headline(view: &View, place: usize) -> String {
+    let job = &view.summary.jobs[place];
+    let plan = &view.evidence.plan;
+    let pacing = &plan.jobs[place].pacing;
     let Some(achieved) = job.throughput_per_s else {
         return match view.summary.window.warmup_s {
             0.0 => "no result: no request was scheduled".to_owned(),
             _ => "no result: no request was scheduled after the warm-up".to_owned(),
         };
     };
-    let achieved = format!("achieved {}{}", rate(achieved), failures(job));
     let balance = &job.counts.balance;
+    let got = match is_judged_by_its_number(plan, place) {
+        true => {
+            let due = match plan.jobs[place].count.filter(|_| !plan.jobs[place].has_arrivals()) {
+                // What a closed job did not come to was never due.
+                Some(count) if view.summary.window.warmup_s == 0.0 => count,
+                _ => balance.scheduled(),
+            };
+            format!("{} of {} done", grouped(balance.completed()), grouped(due))
+        }
+        false => format!("achieved {}", rate(achieved)),
+    };
+    let got = got + &failures(job);
     let load = match pacing {
         Pacing::Open { schedule, .. } | Pacing::Queue { schedule, .. } => {
             let mean = if schedule.varies() { " on average" } else { "" };
             match job.offered_per_s {
-                Some(offered) => format!("offered {}{mean}, {achieved}", rate(offered)),
-                None => achieved,
+                Some(offered) => format!("offered {}{mean}, {got}", rate(offered)),
+                None => got,
             }
         }
-        Pacing::Timetable { .. } | Pacing::Replay => {
-            let (done, due) = (grouped(balance.completed()), grouped(balance.scheduled()));
-            format!("{done} of {due} done{}", failures(job))
-        }
-        Pacing::Closed { clients, .. } => {
-            format!("{} {achieved}", count(u64::from(*clients), "client"))
-        }
-        Pacing::Part { .. } => achieved,
+        Pacing::Closed { clients, .. } => format!("{} {got}", count(u64::from(*clients), "client")),
+        Pacing::Timetable { .. } | Pacing::Replay | Pacing::Part { .. } => got,
     };
     format!("{load}; {} ({})", times(job), grounds(view, balance.scheduled()))
+}
+
+/// Whether a job is a number of requests rather than a load: its rate over a window that is longer
+/// than the job would say nothing. A closed job that is alone is the window.
+fn is_judged_by_its_number(plan: &Plan, place: usize) -> bool {
+    let ends_by_itself = plan.ends_with_its_requests(place);
+    match plan.leader(place).pacing {
+        Pacing::Timetable { .. } | Pacing::Replay => true,
+        Pacing::Closed { .. } => ends_by_itself && !plan.lasts_as_its_only_job(),
+        Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Part { .. } => ends_by_itself,
+    }
 }
 
 /// The parts of the scheduled requests that were not answered, where there are any: expected errors

@@ -222,7 +222,7 @@ fn remark_on_part(view: &View, place: usize) -> Option<String> {
     let began = (job.start > begin).then(|| format!("began at {}", span(job.start)));
     let stopped = job.stop.filter(|stop| *stop < end);
     let stopped = stopped.map(|stop| format!("ended at {}", span(stop)));
-    let counted = job.count.filter(|_| view.evidence.plan.duration.is_some());
+    let counted = job.count.filter(|_| !view.evidence.plan.lasts_as_its_only_job());
     let what = if job.has_arrivals() { "arrival" } else { "request" };
     let counted = counted.map(|most| format!("had {} to make", count(most, what)));
     let part: Vec<String> = began.into_iter().chain(stopped).chain(counted).collect();

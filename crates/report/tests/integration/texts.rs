@@ -5,7 +5,7 @@ use record::Balance;
 use report::{Style, text};
 
 use crate::cases;
-use crate::support::{Case, check as compare};
+use crate::support::{Case, Traffic, check as compare};
 
 fn check(name: &str, case: Case) {
     let text = text(&case.view(), &Style::PLAIN);
@@ -117,5 +117,26 @@ fn one_error_is_not_several() {
         view.summary.jobs[0].counts.balance = Balance::of(98, errors, 0, 0);
         let text = text(&view, &Style::PLAIN);
         assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+/// The rate of a few requests over the window of another job would be nobody's.
+#[test]
+fn a_job_that_ends_by_itself_is_told_by_its_number() {
+    let headline = |duration: &str, few: &str| {
+        let file = format!("{duration}\n[few]\nquery = select 1\n{few}\n");
+        let said = text(&Case::new(&file).serving(0, Traffic::of(10)).view(), &Style::PLAIN);
+        said.lines().find(|line| line.starts_with("few")).unwrap().to_owned()
+    };
+    for (duration, few, words) in [
+        ("duration = 60s", "concurrency = 3\ncount = 900", "3 clients 600 of 900 done;"),
+        ("duration = 60s", "rate = 10\ncount = 600", "offered 10/s, 600 of 600 done;"),
+        ("duration = 60s", "concurrency = 3", "3 clients achieved 10/s;"),
+        ("duration = 60s", "rate = 10", "offered 10/s, achieved 10/s;"),
+        // The run is the job.
+        ("", "concurrency = 3\ncount = 600", "3 clients achieved 10/s;"),
+    ] {
+        let line = headline(duration, few);
+        assert!(line.contains(words), "{few}: {line}");
     }
 }
