@@ -246,7 +246,8 @@ struct Step {
     words: Vec<String>,
     /// `> hello.ini` behind the command: where stdout goes.
     into: Option<String>,
-    /// `# exit code 1` behind the command.
+    /// `# exit code 1` behind the command, or `exit 1` in the fence of all commands of a block:
+    /// for those that are typed at a prompt, where not every shell knows remarks.
     code: i32,
     /// The blocks of text that follow, up to the next command.
     shown: Vec<Block>,
@@ -257,7 +258,11 @@ fn steps(page: &Page) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for block in page.blocks() {
         match block.info.as_str() {
-            "sh" => steps.extend(steps_of(&block)),
+            "sh" => steps.extend(steps_of(&block, 0)),
+            exits if exits.starts_with("sh exit ") => {
+                let code = exits["sh exit ".len()..].parse().expect("a number in the fence");
+                steps.extend(steps_of(&block, code));
+            }
             "text" => {
                 if let Some(step) = steps.last_mut() {
                     step.shown.push(block);
@@ -269,7 +274,7 @@ fn steps(page: &Page) -> Vec<Step> {
     steps
 }
 
-fn steps_of(block: &Block) -> Vec<Step> {
+fn steps_of(block: &Block, usual_code: i32) -> Vec<Step> {
     let joined = block.text.replace("\\\n", " ");
     let mut steps = Vec::new();
     for (number, line) in joined.lines().enumerate() {
@@ -277,7 +282,7 @@ fn steps_of(block: &Block) -> Vec<Step> {
         let words = shell_words(command);
         if words.first().is_some_and(|word| word == "assay") {
             let code = remark.trim().strip_prefix("exit code ").and_then(|code| code.parse().ok());
-            let (line, code) = (block.line + number, code.unwrap_or(0));
+            let (line, code) = (block.line + number, code.unwrap_or(usual_code));
             let into = command.split_once(" > ").map(|(_, file)| file.trim().to_owned());
             steps.push(Step { line, words: words[1..].to_vec(), into, code, shown: Vec::new() });
         }
@@ -418,6 +423,9 @@ fn a_command_that_does_something_else_is_noticed() {
     let wrong = complaints("assay run a.ini --url sim:mm1 --virtuall", "");
     assert!(wrong[0].contains("ends with exit code 2"), "{wrong:?}");
     let wrong = complaints(&format!("{run} # exit code 3"), "");
+    assert!(wrong[0].contains("ends with exit code 0"), "{wrong:?}");
+    let fence = format!("{file}```sh exit 3\n{run}\n```\n");
+    let wrong = command_complaints(&Page::new("p.md", &fence));
     assert!(wrong[0].contains("ends with exit code 0"), "{wrong:?}");
     let wrong = complaints("assay run nothing.ini", "");
     assert!(wrong[0].contains("ends with exit code 2"), "{wrong:?}");

@@ -237,6 +237,8 @@ A workload is a text file in UTF-8, with or without a byte order mark, with LF o
 | `[setup]` | statements that run once, before everything |
 | `[load TABLE]` | rows to be made before the jobs start |
 | `[teardown]` | statements that run once, at the end |
+| `[threshold]` | conditions of several jobs in one place: `slo = p99(read) < 30ms` |
+| `[target NAME]` | another database, which jobs ask with `target = NAME` |
 | any other | a job: statements that are sent again and again |
 
 A section with a `query`, `query-file`, `query-log-file`, `command` or `mix` is a job whatever its
