@@ -186,7 +186,7 @@ impl Job {
         match self.pacing {
             _ if self.command().is_some() => self.print_command(out),
             // The log has the statements.
-            Pacing::Replay => {}
+            Pacing::Replay => self.print_answers(out),
             _ if !self.mix.is_empty() => out.key("mix", self.portions(plan)),
             _ => self.print_statements(out),
         }
@@ -216,8 +216,7 @@ impl Job {
         if self.transaction || self.flow == Flow::Together {
             out.key("transaction", if self.transaction { "yes" } else { "no" });
         }
-        out.key("prepare", if self.prepare { "yes" } else { "no" });
-        out.optional("expect-rows", self.expect_rows);
+        self.print_answers(out);
         let is_awkward = if self.feed.is_some() { has_lines_or_fields } else { has_lines };
         for statement in &self.statements {
             out.key(
@@ -225,6 +224,12 @@ impl Job {
                 written(&statement.pieces, is_awkward, |expr| printed(expr, &self.lets)),
             );
         }
+    }
+
+    /// How statements are sent, and what is expected of their answers.
+    fn print_answers(&self, out: &mut Page) {
+        out.key("prepare", if self.prepare { "yes" } else { "no" });
+        out.optional("expect-rows", self.expect_rows);
     }
 
     fn portions(&self, plan: &Plan) -> String {

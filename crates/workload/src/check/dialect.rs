@@ -5,11 +5,26 @@
 
 use base::Dialect;
 
+use crate::read::{Entry, Section};
+
 /// A key's name without its dialect, and the dialect if it names one that there is.
 pub(super) fn split(name: &str) -> (&str, Option<Dialect>) {
     let parts = name.split_once('.');
     let named = parts.and_then(|(base, word)| Some((base, Dialect::from_name(word)?)));
     named.map_or((name, None), |(base, dialect)| (base, Some(dialect)))
+}
+
+/// The line of a section that sets a key that stands once, for a database that speaks `dialect`.
+/// For those who must know before the section is checked as a whole.
+pub(super) fn line<'f>(
+    section: &'f Section<'f>,
+    key: &str,
+    dialect: Dialect,
+) -> Option<&'f Entry<'f>> {
+    let with = |wanted: Option<Dialect>| {
+        section.entries.iter().find(|entry| split(entry.key().text()) == (key, wanted))
+    };
+    with(Some(dialect)).or_else(|| with(None))
 }
 
 #[cfg(test)]

@@ -73,6 +73,10 @@ impl<'f> Checker<'f> {
                 self.sink.error(|| holds_for_all(entry, name));
                 continue;
             }
+            if dialect.is_some() && key.name == "target" {
+                self.sink.error(|| says_which_database(entry));
+                continue;
+            }
             let earlier = *first.entry((key.name, dialect)).or_insert(entry);
             if !key.repeatable && !std::ptr::eq(earlier, entry) {
                 self.repeated(entry, earlier, whereabouts);
@@ -106,6 +110,11 @@ fn holds_for_all(entry: &Entry<'_>, name: &str) -> Diagnostic {
     let message =
         format!("{} names a database above the first section", quoted(entry.key().text()));
     entry.key().error(message).help(format!("these keys hold for every database: write `{name}`"))
+}
+
+fn says_which_database(entry: &Entry<'_>) -> Diagnostic {
+    let message = format!("{} depends on what it says", quoted(entry.key().text()));
+    entry.key().error(message).help("`target` says which database is asked: write it without one")
 }
 
 fn unknown_key(entry: &Entry<'_>, owner: Owner, whereabouts: &str) -> Diagnostic {

@@ -58,8 +58,21 @@ const TIMESTAMP: u64 = 26;
 pub(super) enum Role<'m> {
     /// A job of its own.
     Alone,
-    /// A part of a mix, which is the job at this place of the plan.
-    Part { of: usize, mix: &'m Section<'m>, target: JobTarget },
+    /// A part of a mix.
+    Part(Membership<'m>),
+}
+
+/// What is known of the mix that a section is a part of.
+#[derive(Clone, Copy)]
+pub(super) struct Membership<'m> {
+    /// Its place among the jobs of the plan.
+    pub(super) of: usize,
+    pub(super) mix: &'m Section<'m>,
+    pub(super) target: JobTarget,
+    /// Whether its requests arrive, rather than being made by clients.
+    pub(super) arrives: bool,
+    /// Whether the section runs on its own as well.
+    pub(super) runs_alone_too: bool,
 }
 
 /// The statement of a job that replays a log: the whole line.
@@ -76,7 +89,7 @@ impl<'f> Checker<'f> {
         let main = self.dialect;
         let asking = match role {
             Role::Alone => section,
-            Role::Part { mix, .. } => mix,
+            Role::Part(membership) => membership.mix,
         };
         self.dialect = self.dialect_of(asking);
         let job = self.job_of_dialect(section, global, role);
@@ -91,7 +104,7 @@ impl<'f> Checker<'f> {
         self.has_records = fields.one("query-args-file").is_some();
         self.drop_unset(&mut fields);
         let mut variables = Variables::new();
-        let crew = self.crew(&fields, matches!(role, Role::Part { .. }));
+        let crew = self.crew(&fields, matches!(role, Role::Part(_)));
         let post = Post { job: &section.name, clients: crew.clients() };
         let lets = self.lets(&fields, post, &mut variables);
         let flow = self.flow(&fields, post, &variables);
@@ -106,7 +119,9 @@ impl<'f> Checker<'f> {
             target,
             pacing: match role {
                 Role::Alone => self.pacing(&fields, post, &variables, crew),
-                Role::Part { of, .. } => Pacing::Part { of, section: section.name.clone() },
+                Role::Part(membership) => {
+                    Pacing::Part { of: membership.of, section: section.name.clone() }
+                }
             },
             start: Nanos::ZERO,
             stop: None,
@@ -155,8 +170,13 @@ impl<'f> Checker<'f> {
                 self.total_load(job, fields);
                 self.first_arrival(job, fields, global.duration);
             }
-            Role::Part { mix, target, .. } => {
-                self.no_pacing_of_a_part(section, mix);
+            Role::Part(Membership { mix, target, arrives, runs_alone_too, .. }) => {
+                if !runs_alone_too {
+                    self.no_pacing_of_a_part(fields, mix);
+                }
+                if !arrives {
+                    self.no_session_of_a_client(fields, mix);
+                }
                 job.target = target;
                 job.name = format!("{}/{}", mix.name, section.name);
             }
@@ -181,7 +201,7 @@ impl<'f> Checker<'f> {
         }
         let target = self.asked(fields);
         if let Some(log) = fields.one("query-log-file") {
-            for (key, entry) in fields.any(&["query", "query-file", "let", "transaction"]) {
+            for (key, entry) in fields.any(&["query", "query-file", "let", "transaction", "mix"]) {
                 self.sink.error(|| {
                     entry
                         .key()
@@ -193,7 +213,7 @@ impl<'f> Checker<'f> {
         }
         let statements = self.statements(fields, post, variables);
         if fields.one("mix").is_some() {
-            self.nothing_beside_a_mix(section);
+            self.nothing_beside_a_mix(fields);
         } else if statements.is_empty() {
             self.no_statement(section);
         }

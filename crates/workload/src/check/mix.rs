@@ -2,13 +2,19 @@
 
 use base::Diagnostic;
 
-use super::Checker;
+use super::fields::Fields;
 use super::section::{Kind, bracketed};
+use super::{Checker, dialect};
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::{nearest, quoted};
 
 /// Keys that give a section a pacing of its own.
 const PACING: &[&str] = &["rate", "every", "concurrency", "queue-depth", "query-log-file"];
+
+/// The line that makes each request of a section a session.
+fn session<'f>(fields: &Fields<'f>) -> Option<&'f Entry<'f>> {
+    fields.one("session").filter(|entry| entry.value().text() == "yes")
+}
 
 /// What to write.
 const EXAMPLE: &str = "write for example `mix = read: 80, write: 20`";
@@ -27,6 +33,8 @@ pub(super) struct Mixes<'f> {
 pub(super) struct Part<'f> {
     pub(super) section: &'f Section<'f>,
     pub(super) weight: u32,
+    /// Whether the section also runs on its own.
+    pub(super) has_pacing: bool,
 }
 
 impl<'f> Mixes<'f> {
@@ -39,21 +47,16 @@ impl<'f> Mixes<'f> {
     /// Whether a section runs only as a part of others.
     pub(super) fn has_as_part_alone(&self, section: &Section<'_>) -> bool {
         let parts = self.mixes.iter().flat_map(|(_, parts)| parts);
-        parts.into_iter().any(|part| std::ptr::eq(part.section, section)) && !has_pacing(section)
+        parts.into_iter().any(|part| std::ptr::eq(part.section, section) && !part.has_pacing)
     }
 }
 
-/// Whether a section says when its requests start.
-pub(super) fn has_pacing(section: &Section<'_>) -> bool {
-    section.entries.iter().any(|entry| PACING.contains(&entry.key().text()))
-}
-
-/// The line that makes a section a mix.
-fn mix_of<'f>(section: &'f Section<'f>) -> Option<&'f Entry<'f>> {
-    section.entries.iter().find(|entry| entry.key().text() == "mix")
-}
-
 impl<'f> Checker<'f> {
+    /// The line that holds for a key of a section on the database that it asks.
+    fn line(&self, section: &'f Section<'f>, key: &str) -> Option<&'f Entry<'f>> {
+        dialect::line(section, key, self.dialect_of(section))
+    }
+
     /// Which sections take part in which.
     pub(super) fn mixes(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) -> Mixes<'f> {
         let is_job = |(kind, _): &&(Kind<'f>, &'f Section<'f>)| *kind == Kind::Job;
@@ -61,7 +64,7 @@ impl<'f> Checker<'f> {
             sections.iter().filter(is_job).map(|(_, section)| *section).collect();
         let mut mixes = Mixes::default();
         for section in &jobs {
-            if let Some(entry) = mix_of(section) {
+            if let Some(entry) = self.line(section, "mix") {
                 let parts = self.portions(section, entry, &jobs);
                 mixes.mixes.push((section, parts));
             }
@@ -84,7 +87,7 @@ impl<'f> Checker<'f> {
                 self.sink.error(|| item.error("a mix has at most 1,000 sections"));
                 break;
             }
-            match portion(mix, item, jobs) {
+            match self.portion(mix, item, jobs) {
                 Ok(part) if parts.iter().any(|p| std::ptr::eq(p.section, part.section)) => {
                     self.sink.error(|| {
                         let name = quoted(&part.section.name);
@@ -99,8 +102,8 @@ impl<'f> Checker<'f> {
         parts
     }
 
-    /// Complains about keys that a section can have only if it runs on its own.
-    pub(super) fn no_pacing_of_a_part(&mut self, section: &'f Section<'f>, mix: &Section<'_>) {
+    /// Complains about keys that a section can have only if it runs on its own, and it does not.
+    pub(super) fn no_pacing_of_a_part(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
         const OF_THE_MIX: &[&str] = &[
             "arrival",
             "batch-size",
@@ -113,25 +116,32 @@ impl<'f> Checker<'f> {
             "stop",
             "target",
         ];
-        if has_pacing(section) {
-            return;
-        }
-        for entry in &section.entries {
-            let name = entry.key().text();
-            if OF_THE_MIX.contains(&name) {
-                let mix = bracketed(&mix.name);
-                self.sink.error(|| {
-                    entry
-                        .key()
-                        .error(format!("{} belongs to the mix {mix}", quoted(name)))
-                        .help("the section runs only as a part of it, when the mix says so")
-                });
-            }
+        // A session thinks between its statements, a client of a closed mix between its requests.
+        let thinks = fields.one("think").filter(|_| session(fields).is_none());
+        let thinks = thinks.map(|entry| ("think", entry));
+        for (name, entry) in fields.any(OF_THE_MIX).chain(thinks) {
+            let mix = bracketed(&mix.name);
+            self.sink.error(|| {
+                entry
+                    .key()
+                    .error(format!("{} belongs to the mix {mix}", quoted(name)))
+                    .help("the section runs only as a part of it, when the mix says so")
+            });
         }
     }
 
+    /// Complains about a session in a mix whose clients do not arrive.
+    pub(super) fn no_session_of_a_client(&mut self, fields: &Fields<'f>, mix: &Section<'_>) {
+        let Some(entry) = session(fields) else { return };
+        self.sink.error(|| {
+            let mix = bracketed(&mix.name);
+            let message = format!("the requests of the mix {mix} do not arrive");
+            entry.whole().error(message).help("sessions arrive: give the mix a `rate`")
+        });
+    }
+
     /// Complains about keys that mean nothing in a mix.
-    pub(super) fn nothing_beside_a_mix(&mut self, section: &'f Section<'f>) {
+    pub(super) fn nothing_beside_a_mix(&mut self, fields: &Fields<'f>) {
         const OF_THE_PARTS: &[&str] = &[
             "query",
             "query-file",
@@ -149,73 +159,74 @@ impl<'f> Checker<'f> {
             "command",
             "script",
         ];
-        for entry in &section.entries {
-            let (name, _) = super::dialect::split(entry.key().text());
-            if OF_THE_PARTS.contains(&name) {
-                self.sink.error(|| {
-                    entry
-                        .key()
-                        .error(format!("{} and `mix` cannot be set together", quoted(name)))
-                        .help("a mix sends what its sections say: write it in one of them")
-                });
-            }
+        for (name, entry) in fields.any(OF_THE_PARTS) {
+            self.sink.error(|| {
+                entry
+                    .key()
+                    .error(format!("{} and `mix` cannot be set together", quoted(name)))
+                    .help("a mix sends what its sections say: write it in one of them")
+            });
         }
     }
-}
 
-/// One `NAME: WEIGHT`; without a weight it is 1.
-fn portion<'f>(
-    mix: &Section<'_>,
-    item: Excerpt<'_>,
-    jobs: &[&'f Section<'f>],
-) -> Result<Part<'f>, Box<Diagnostic>> {
-    let (name, weight) = match item.text().rfind(':') {
-        Some(colon) => {
-            let weight = item.part(colon + 1..item.text().len()).trim();
-            (item.part(0..colon).trim(), Some(weight))
+    /// One `NAME: WEIGHT`; without a weight it is 1.
+    fn portion(
+        &self,
+        mix: &Section<'_>,
+        item: Excerpt<'_>,
+        jobs: &[&'f Section<'f>],
+    ) -> Result<Part<'f>, Box<Diagnostic>> {
+        let (name, weight) = match item.text().rfind(':') {
+            Some(colon) => {
+                let weight = item.part(colon + 1..item.text().len()).trim();
+                (item.part(0..colon).trim(), Some(weight))
+            }
+            None => (item, None),
+        };
+        if name.text().is_empty() {
+            return Err(Box::new(item.error("the mix names nobody here").help(EXAMPLE)));
         }
-        None => (item, None),
-    };
-    if name.text().is_empty() {
-        return Err(Box::new(item.error("the mix names nobody here").help(EXAMPLE)));
+        let weight = match weight {
+            None => 1,
+            Some(weight) => match base::units::parse_count(weight.text()) {
+                Ok(number @ 1..=1_000_000) => number as u32,
+                Ok(_) => {
+                    let message =
+                        format!("{} is not between 1 and 1,000,000", quoted(weight.text()));
+                    return Err(Box::new(weight.error(message).help(EXAMPLE)));
+                }
+                Err(error) => {
+                    let message = format!("{} {error}", quoted(weight.text()));
+                    return Err(Box::new(weight.error(message).help(EXAMPLE)));
+                }
+            },
+        };
+        let normal = |name: &str| name.split_whitespace().collect::<Vec<_>>().join(" ");
+        let Some(section) = jobs.iter().find(|job| normal(&job.name) == normal(name.text())) else {
+            let others = jobs.iter().filter(|job| self.line(job, "mix").is_none());
+            let names = others.map(|job| job.name.as_str());
+            let error = name.error(format!("there is no job {}", bracketed(name.text())));
+            return Err(Box::new(match nearest(name.text(), names) {
+                Some(near) => error.did_you_mean(Some(near)),
+                None => error.help("a mix names sections that have a `query`"),
+            }));
+        };
+        if section.name == mix.name {
+            return Err(Box::new(name.error("the mix names itself").help("name other sections")));
+        }
+        let is_set = |key: &str| self.line(section, key).is_some();
+        if is_set("command") || is_set("query-log-file") {
+            let what =
+                if is_set("command") { "runs a program" } else { "has the times of its log" };
+            let message = format!("{} {what}", bracketed(&section.name));
+            let error = name.error(message).help("a mix names sections that send statements");
+            return Err(Box::new(error));
+        }
+        if is_set("mix") {
+            let message = format!("{} is a mix itself", bracketed(&section.name));
+            return Err(Box::new(name.error(message).help("name the sections that it is made of")));
+        }
+        let has_pacing = PACING.iter().any(|key| is_set(key));
+        Ok(Part { section, weight, has_pacing })
     }
-    let weight = match weight {
-        None => 1,
-        Some(weight) => match base::units::parse_count(weight.text()) {
-            Ok(number @ 1..=1_000_000) => number as u32,
-            Ok(_) => {
-                let message = format!("{} is not between 1 and 1,000,000", quoted(weight.text()));
-                return Err(Box::new(weight.error(message).help(EXAMPLE)));
-            }
-            Err(error) => {
-                let message = format!("{} {error}", quoted(weight.text()));
-                return Err(Box::new(weight.error(message).help(EXAMPLE)));
-            }
-        },
-    };
-    let normal = |name: &str| name.split_whitespace().collect::<Vec<_>>().join(" ");
-    let Some(section) = jobs.iter().find(|job| normal(&job.name) == normal(name.text())) else {
-        let others = jobs.iter().filter(|job| mix_of(job).is_none());
-        let names = others.map(|job| job.name.as_str());
-        let error = name.error(format!("there is no job {}", bracketed(name.text())));
-        return Err(Box::new(match nearest(name.text(), names) {
-            Some(near) => error.did_you_mean(Some(near)),
-            None => error.help("a mix names sections that have a `query`"),
-        }));
-    };
-    if section.name == mix.name {
-        return Err(Box::new(name.error("the mix names itself").help("name other sections")));
-    }
-    let is_set = |key: &str| section.entries.iter().any(|entry| entry.key().text() == key);
-    if is_set("command") || is_set("query-log-file") {
-        let what = if is_set("command") { "runs a program" } else { "has the times of its log" };
-        let message = format!("{} {what}", bracketed(&section.name));
-        let error = name.error(message).help("a mix names sections that send statements");
-        return Err(Box::new(error));
-    }
-    if mix_of(section).is_some() {
-        let message = format!("{} is a mix itself", bracketed(&section.name));
-        return Err(Box::new(name.error(message).help("name the sections that it is made of")));
-    }
-    Ok(Part { section, weight })
 }

@@ -45,7 +45,7 @@ use crate::sink::Sink;
 use crate::wording;
 pub(crate) use feed::written as written_delimiter;
 pub use global::MOST_CONNECTIONS;
-use job::Role;
+use job::{Membership, Role};
 use section::Kind;
 
 /// What the command line sets, over what the file says.
@@ -166,7 +166,6 @@ const MOST_PARTS: usize = 1_000_000;
 impl<'f> Checker<'f> {
     fn plan(&mut self) -> Plan {
         let sections = self.classify();
-        let mixes = self.mixes(&sections);
         let params = self.params(&sections);
         let global = self.global();
         if let Some(target) = &global.target {
@@ -190,6 +189,7 @@ impl<'f> Checker<'f> {
             teardown: Vec::new(),
         };
         self.targets(&sections);
+        let mixes = self.mixes(&sections);
         for (kind, section) in &sections {
             match kind {
                 Kind::Setup => plan.setup = self.fixed(section),
@@ -201,11 +201,16 @@ impl<'f> Checker<'f> {
                     let job = self.job(section, &global, Role::Alone);
                     plan.jobs.push(job);
                     for part in mixes.parts(section) {
-                        let weight = part.weight;
-                        let target = plan.jobs[place].target;
-                        let mixed = Role::Part { of: place, mix: section, target };
-                        let job = self.job(part.section, &global, mixed);
-                        let portion = Portion { job: plan.jobs.len(), weight };
+                        let mix = &plan.jobs[place];
+                        let membership = Membership {
+                            of: place,
+                            mix: section,
+                            target: mix.target,
+                            arrives: mix.has_arrivals(),
+                            runs_alone_too: part.has_pacing,
+                        };
+                        let job = self.job(part.section, &global, Role::Part(membership));
+                        let portion = Portion { job: plan.jobs.len(), weight: part.weight };
                         plan.jobs[place].mix.push(portion);
                         plan.jobs.push(job);
                     }

@@ -89,6 +89,64 @@ error: `reconnect` belongs to the mix [a]
 }
 
 /// The records of a text, each group of them the values of one request.
+/// A key for one database counts there, and is nothing elsewhere: also where a section says that it
+/// is a mix, that it runs on its own, or what it leaves to its mix.
+#[test]
+fn keys_for_one_database_make_mixes_and_their_parts() {
+    let names = |text: &str| -> Vec<String> {
+        plan(text).jobs.iter().map(|job| job.name.clone()).collect()
+    };
+    let b = "[b]\nquery = select 1\n";
+    assert_eq!(names(&format!("[a]\nmix.sqlite = b\nrate = 20\n{b}rate = 5\n")), ["a", "a/b", "b"]);
+    assert_eq!(names(&format!("[a]\nmix.mysql = b\nquery = x\n{b}")), ["a", "b"]);
+    assert_eq!(
+        names(&format!("[a]\nmix.mysql = c\nmix = b\n{b}[c]\nquery = y\n")),
+        ["a", "a/b", "c"]
+    );
+    assert_eq!(names(&format!("[a]\nmix = b\nquery.mysql = x\n{b}")), ["a", "a/b"]);
+    assert_eq!(names(&format!("[a]\nmix = b\n{b}rate.sqlite = 5\n")), ["a", "a/b", "b"]);
+    assert_eq!(names(&format!("[a]\nmix = b\n{b}rate.mysql = 5\n")), ["a", "a/b"]);
+    assert_eq!(names(&format!("[a]\nmix = b\n{b}count.mysql = 5\n")), ["a", "a/b"]);
+    for (text, expected) in [
+        (
+            format!("[a]\nmix.sqlite = b\nquery = x\n{b}"),
+            "`query` and `mix` cannot be set together",
+        ),
+        (format!("[m]\nmix = a\n[a]\nmix.sqlite = b\n{b}"), "[a] is a mix itself"),
+        (format!("[m]\nmix = b\n{b}count.sqlite = 5\n"), "`count` belongs to the mix [m]"),
+        (
+            format!("[m]\nmix = b\nrate = 1\n{b}reconnect.sqlite = per-transaction\n"),
+            "`reconnect` belongs to the mix [m]",
+        ),
+        (
+            format!("[m]\nmix = b\n{b}target.sqlite = c\n"),
+            "`target.sqlite` depends on what it says",
+        ),
+    ] {
+        let (_, diagnostics) = workload::plan(&text, &workload::Overrides::default());
+        let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(messages, [expected], "{text}");
+    }
+}
+
+/// What a part cannot do is said rather than left out.
+#[test]
+fn the_parts_of_a_closed_mix_are_no_sessions_and_do_not_think() {
+    for (pacing, part, expected) in [
+        ("concurrency = 2", "think = 1s", "`think` belongs to the mix [m]"),
+        ("rate = 2", "think = 1s", "`think` belongs to the mix [m]"),
+        ("concurrency = 2", "session = yes", "the requests of the mix [m] do not arrive"),
+        ("query-log-file = q.log", "", "`mix` and `query-log-file` cannot be set together"),
+    ] {
+        let text = format!("[m]\nmix = b\n{pacing}\n[b]\nquery = x\nquery = y\n{part}\n");
+        let (_, diagnostics) = workload::plan(&text, &workload::Overrides::default());
+        let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(messages, [expected], "{text}");
+    }
+    plan("[m]\nmix = b\nrate = 2\n[b]\nquery = x\nquery = y\nsession = yes\nthink = 1s\n");
+    plan("[m]\nmix = b\nconcurrency = 2\n[b]\nquery = x\nsession = no\n");
+}
+
 fn fed(plan: &Plan, text: &str) -> Vec<Vec<String>> {
     let feed = plan.jobs[0].feed.as_ref().expect("a feed");
     let per_request = feed.per_request as usize;
