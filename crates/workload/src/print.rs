@@ -40,8 +40,34 @@ impl Plan {
                 job.print(self, &mut out);
             }
         }
+        self.thresholds(&mut out);
         fixed("teardown", &self.teardown, &mut out);
         out.0
+    }
+
+    /// The conditions that stand in no section: those of a job whose section makes others too, a
+    /// part of several mixes, that do not judge all of them.
+    fn thresholds(&self, out: &mut Page) {
+        let mut has_header = false;
+        for job in &self.jobs {
+            for slo in &job.slos[self.slos_of_section(job)..] {
+                if !has_header {
+                    out.header("threshold");
+                    has_header = true;
+                }
+                let (metric, rest) = slo.text.split_once(' ').unwrap_or((&slo.text, ""));
+                out.key("slo", format!("{metric}({}) {rest}", escaped(&job.name)));
+            }
+        }
+    }
+
+    /// How many of the conditions of a job, the first ones, all jobs of its section have.
+    fn slos_of_section(&self, job: &Job) -> usize {
+        let same = self.jobs.iter().filter(|other| other.section() == job.section());
+        let shared = |other: &Job| {
+            job.slos.iter().zip(&other.slos).take_while(|(one, other)| one == other).count()
+        };
+        same.map(shared).min().unwrap_or(0)
     }
 
     /// Whether a job gets a section: a part of a mix does, unless its section runs on its own too,
@@ -200,14 +226,14 @@ impl Job {
             out.optional("count", self.count);
         }
         self.print_faults(out);
-        for slo in &self.slos {
+        for slo in &self.slos[..plan.slos_of_section(self)] {
             out.key("slo", &slo.text);
         }
     }
 
     fn print_command(&self, out: &mut Page) {
         for command in &self.statements {
-            let text = written(&command.pieces, |_| false, |expr| printed(expr, &self.lets));
+            let text = written(&command.pieces, has_lines, |expr| printed(expr, &self.lets));
             out.key("command", text);
         }
     }

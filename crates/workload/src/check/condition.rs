@@ -100,6 +100,9 @@ fn judged(condition: &Condition<'_>, jobs: &[Job]) -> Result<usize, Diagnostic> 
         return Ok(place);
     }
     let error = named.error(format!("there is no job {}", bracketed(named.text())));
+    if let Some(part) = jobs.iter().find(|job| normal_name(job.section()) == name) {
+        return Err(error.did_you_mean(Some(&part.name)));
+    }
     Err(match nearest(&name, names()) {
         Some(near) => error.did_you_mean(Some(near)),
         None if jobs.is_empty() => error,

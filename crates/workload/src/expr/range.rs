@@ -42,7 +42,7 @@ fn combined(combination: &Combination, variables: &[Option<Range>]) -> Option<Ra
 
 fn remainder((lo, hi): Range, (by, same): Range) -> Option<Range> {
     let goes_round = by == same && lo >= 0 && by > 0 && hi - lo >= by - 1;
-    goes_round.then_some((0, by - 1))
+    goes_round.then(|| (0, by - 1))
 }
 
 fn generated(family: &Family, variables: &[Option<Range>]) -> Option<Range> {
@@ -74,5 +74,27 @@ fn generated(family: &Family, variables: &[Option<Range>]) -> Option<Range> {
         | Family::Csv(_)
         | Family::Timestamp(_)
         | Family::Field(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remainder_goes_round_or_has_no_certain_range() {
+        assert_eq!(remainder((0, 9), (10, 10)), Some((0, 9)));
+        assert_eq!(remainder((5, 5 + 9), (10, 10)), Some((0, 9)));
+        for (left, right) in [
+            ((0, 8), (10, 10)),
+            ((-1, 20), (10, 10)),
+            ((0, 20), (9, 10)),
+            ((0, 20), (-10, -10)),
+            ((0, 0), (i64::MIN, i64::MIN)),
+            ((0, 0), (i64::MIN, 0)),
+            ((i64::MIN, i64::MAX), (1, 1)),
+        ] {
+            assert_eq!(remainder(left, right), None, "{left:?} % {right:?}");
+        }
     }
 }

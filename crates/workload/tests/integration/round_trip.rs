@@ -22,7 +22,8 @@ proptest! {
 
     #[test]
     fn a_printed_plan_reads_as_the_same_plan(text in file()) {
-        let (plan, diagnostics) = workload::plan_in(&text, &Overrides::default(), &traces());
+        let mut files = files();
+        let (plan, diagnostics) = workload::plan_in(&text, &Overrides::default(), &files);
         let Some(plan) = plan else {
             // Constants can overflow, divisors be zero, and spliced texts can hold quotes; nothing
             // else is wrong with these files.
@@ -43,7 +44,9 @@ proptest! {
             return Ok(());
         };
         let printed = plan.to_text();
-        let (again, diagnostics) = workload::plan(&printed, &Overrides::default());
+        // Traces are in the plan; a list of values is not.
+        files.retain(|name, _| name == "words.csv");
+        let (again, diagnostics) = workload::plan_in(&printed, &Overrides::default(), &files);
         let again = again.ok_or_else(|| {
             TestCaseError::fail(format!("{text}\n{printed}\n{}", render(&printed, &diagnostics)))
         })?;
@@ -59,8 +62,9 @@ proptest! {
 }
 
 /// The files that the generated ones name.
-fn traces() -> BTreeMap<String, Vec<u8>> {
+fn files() -> BTreeMap<String, Vec<u8>> {
     let files = [
+        ("words.csv", "word,n\r\n\"a;b\",1\n$${x},2\n"),
         ("arrivals.txt", "# seconds\r\n0.5\n\n1.25\n1.25\n 2e1 \n"),
         ("rates.csv", "0, 100\n10,0\n20 16.7\n"),
     ];
@@ -96,11 +100,12 @@ p_odd = \"a \\; b\\n\\\\\"
 ";
 
 fn file() -> impl Strategy<Value = String> {
-    let parts = (any::<bool>(), job_statements(), job_statements());
-    (globals(), fixed(), vec(column(), 1..5), vec(job(), 1..4), parts, fixed()).prop_map(
-        |(globals, setup, columns, jobs, (is_mixed, one, other), teardown)| {
+    let parts = (any::<bool>(), job_statements(), job_statements(), some_of(OF_A_REPLAY));
+    let load = (vec(column(), 1..5), some_of(OF_A_LOAD));
+    (globals(), fixed(), load, vec(job(), 1..4), parts, fixed()).prop_map(
+        |(globals, setup, (columns, load), jobs, (is_mixed, one, other, replay), teardown)| {
             let mut text =
-                format!("{globals}{PARAMS}[setup]\n{setup}[load s.\"odd t\"]\nrows = 5\n");
+                format!("{globals}{PARAMS}[setup]\n{setup}[load s.\"odd t\"]\nrows = 5\n{load}");
             for (place, column) in columns.iter().enumerate() {
                 text.push_str(&format!("column = c{place}: {column}\n"));
             }
@@ -115,7 +120,10 @@ fn file() -> impl Strategy<Value = String> {
                     "[mix]\nmix = part a: 3, job b: 1k,both\nrate = 5\ncount = 7\ntimeout = 1s\n\
                      [part a]\n{one}timeout = 2s\n[job b]\n{other}slo = p99 < 1s\n\
                      [both]\nquery = y\nconcurrency = 2\nerror = 7\n\
-                     [mix 2]\nmix = both, part a\n[log]\nquery-log-file = a;b.log\ncount = 5\n\
+                     [mix 2]\nmix = both, part a\n[log]\nquery-log-file = a;b.log\n{replay}\
+                     [threshold]\nslo = max(mix 2/part a) < 9s, failed(both) < 1%\n\
+                     [clients]\nquery.sqlite = x ${{client()}}\nquery.mysql = y\nquery = z\n\
+                     concurrency = 9\nconcurrency.sqlite = 3\nslo.mysql = p99 < 1s\n\
                      [sessions]\nrate = 0.5\nsession = yes\nthink = exp(p_span)\n\
                      query = a\nquery = b\n"
                 ));
@@ -126,9 +134,43 @@ fn file() -> impl Strategy<Value = String> {
     )
 }
 
+/// Keys of a job that replays a log.
+const OF_A_REPLAY: &[&str] = &[
+    "count = 5",
+    "start = 1s",
+    "prepare = no",
+    "expect-rows = 5",
+    "timeout = 1s",
+    "retry = 2 on 40001",
+    "error = A-B",
+    "on-error = stop",
+    "query-results-file = r.csv",
+    "slo = max < 1s",
+];
+
+/// Keys of a load.
+const OF_A_LOAD: &[&str] = &[
+    "writers = 3",
+    "batch = 2k",
+    "method = insert",
+    "on-duplicate = replace",
+    "indexes = after",
+    "column = csv: csv('words.csv', 'word')",
+    "column = csv2: csv('words.csv', 2)",
+];
+
+/// Any of these lines, in their order.
+fn some_of(lines: &'static [&'static str]) -> impl Strategy<Value = String> {
+    vec(any::<bool>(), lines.len()).prop_map(move |chosen| {
+        let lines = lines.iter().zip(chosen).filter(|(_, chosen)| *chosen);
+        lines.map(|(line, _)| format!("{line}\n")).collect()
+    })
+}
+
 fn globals() -> impl Strategy<Value = String> {
-    let lines = [
+    some_of(&[
         "duration = 1m30s",
+        "warmup = 5s",
         "seed = 18446744073709551615",
         "drain = 0s",
         "probe = ${p_span / 9}",
@@ -136,11 +178,7 @@ fn globals() -> impl Strategy<Value = String> {
         "error = 1, A-B",
         "connections = 5",
         "max-connections = ${p_int * 100}",
-    ];
-    vec(any::<bool>(), lines.len()).prop_map(move |chosen| {
-        let lines = lines.iter().zip(chosen).filter(|(_, chosen)| *chosen);
-        lines.map(|(line, _)| format!("{line}\n")).collect()
-    })
+    ])
 }
 
 fn fixed() -> impl Strategy<Value = String> {
@@ -279,7 +317,7 @@ fn pacing() -> impl Strategy<Value = String> {
 }
 
 fn options() -> impl Strategy<Value = String> {
-    let lines = [
+    some_of(&[
         "start = 1s500us",
         "stop = 59s",
         "count = 10k",
@@ -291,11 +329,7 @@ fn options() -> impl Strategy<Value = String> {
         "expect-rows = ${p_int}..1k",
         "slo = p99.9<${p_span} , failed < 0.25%",
         "slo = service.mean > 0, throughput > 1.5k",
-    ];
-    vec(any::<bool>(), lines.len()).prop_map(move |chosen| {
-        let lines = lines.iter().zip(chosen).filter(|(_, chosen)| *chosen);
-        lines.map(|(line, _)| format!("{line}\n")).collect()
-    })
+    ])
 }
 
 fn column() -> impl Strategy<Value = String> {

@@ -36,6 +36,32 @@ fn a_job_may_have_any_name() {
     assert_eq!(slos(input), [["p99 < 30ms"]]);
 }
 
+/// A section that is a part of two mixes makes two jobs, and each has its own conditions; the
+/// section's own hold for both.
+#[test]
+fn a_part_of_a_mix_is_judged_by_its_own_name() {
+    let input = "[m]\nmix = a, b\nrate = 5\n[n]\nmix = a\nrate = 3\n\
+                 [a]\nquery = x\nslo = p95 < 2s\n[b]\nquery = y\n\
+                 [threshold]\nslo = p99(m/a) < 1s, max(n/a) < 3s, failed(n) < 1%\n";
+    let expected: [&[&str]; 5] =
+        [&[], &["p95 < 2s", "p99 < 1s"], &[], &["failed < 1%"], &["p95 < 2s", "max < 3s"]];
+    assert_eq!(slos(input), expected);
+    let printed = plan(input).to_text();
+    assert_eq!(slos(&printed), expected, "{printed}");
+    check(
+        "[m]\nmix = b\n[b]\nquery = y\n[threshold]\nslo = p99(b) < 1s\n",
+        r"
+error: there is no job [b]
+ --> mail.ini:6:11
+  |
+6 | slo = p99(b) < 1s
+  |           ^
+  |
+  = help: did you mean `m/b`?
+",
+    );
+}
+
 #[test]
 fn the_only_job_need_not_be_named() {
     let input = "[read]\nquery = select 1\n[threshold]\nslo = p99 < ${30 * 1ms}\n";
