@@ -17,7 +17,7 @@ use hdrhistogram::Histogram;
 use record::{Counts, Kind};
 use workload::{JobTarget, Pacing, Plan};
 
-use crate::confidence::{Batch, Estimate, quantile, ratio};
+use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, quantile, ratio};
 use crate::distribution::Quantile;
 use crate::evidence::{Evidence, JobEvidence, Step};
 
@@ -78,7 +78,8 @@ pub struct SideEffects {
     pub job: String,
     /// How long the longest step of the window is, in seconds: what the division may be off by.
     pub resolution_s: f64,
-    /// The phase that the others are compared with: the first one without the job.
+    /// The phase that the others are compared with: the first one without the job that is long
+    /// enough for intervals, or if there is none, the first without the job.
     pub reference: PhaseName,
     /// The parts of the window, in the order of [`PhaseName::ALL`].
     pub phases: Vec<PhaseSummary>,
@@ -387,7 +388,7 @@ pub(crate) fn summarize(
         let Disturbance { job, phases, others } = disturbance;
         let phases: Vec<PhaseSummary> =
             phases.iter().map(|phase| summary(evidence, phase, others, &is_withheld)).collect();
-        let reference = phases.iter().position(|phase| phase.name != PhaseName::During)?;
+        let reference = reference(&disturbance.phases)?;
         Some(SideEffects {
             job: evidence.plan.jobs[*job].name.clone(),
             resolution_s,
@@ -397,6 +398,15 @@ pub(crate) fn summarize(
         })
     };
     evidence.disturbances.iter().filter_map(side_effects).collect()
+}
+
+/// The place of the phase that the others are compared with; `None` if the job was always there.
+fn reference(phases: &[Phase]) -> Option<usize> {
+    let without = || phases.iter().filter(|phase| phase.name != PhaseName::During);
+    let is_long =
+        |phase: &&Phase| phase.steps.iter().map(Range::len).sum::<usize>() >= FEWEST_BATCHES;
+    let chosen = without().find(is_long).or_else(|| without().next())?.name;
+    phases.iter().position(|phase| phase.name == chosen)
 }
 
 fn summary(

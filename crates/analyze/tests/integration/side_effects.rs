@@ -146,6 +146,22 @@ fn without_a_before_the_reference_is_what_there_is() {
     assert_eq!(stopped.phases.len(), 2);
 }
 
+/// A before of five seconds has no intervals: the time between has, and the difference is found.
+#[test]
+fn a_before_that_is_too_short_is_no_reference() {
+    let timetable = ONCE.replace("count = 1\nstart = 30s", "every = 5s");
+    let is_slow = |second: usize| second >= 5 && second.is_multiple_of(5);
+    let mut run = Run::of(&timetable).queueing(1, |second| if is_slow(second) { 8.0 } else { 2.0 });
+    for second in (5..90).filter(|second| is_slow(*second)) {
+        run = run.acting(1, second, second);
+    }
+    let report = run.side_effects().remove(0);
+    assert_eq!(report.reference, PhaseName::Between);
+    let means = report.changes.iter().filter(|change| change.figure == Figure::Mean);
+    let phases: Vec<PhaseName> = means.map(|change| change.phase).collect();
+    assert_eq!(phases, [PhaseName::During]);
+}
+
 #[test]
 fn a_request_without_an_end_is_in_flight_until_the_end() {
     let mut run = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 44);
