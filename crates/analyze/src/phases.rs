@@ -172,7 +172,7 @@ pub fn disturbances<E>(
     for job in places {
         let with_it = disturbances.iter_mut().filter(|it| it.others.contains(&job));
         let phases: Vec<&mut Phase> = with_it.flat_map(|it| &mut it.phases).collect();
-        add_responses(phases, |step| read(StepOfJob { job, step }))?;
+        add_responses(phases, &evidence.jobs[job], |step| read(StepOfJob { job, step }))?;
     }
     Ok(disturbances)
 }
@@ -227,16 +227,18 @@ fn acts(job: &JobEvidence, steps: usize) -> Vec<bool> {
     job.range(0..steps).map(act).collect()
 }
 
-/// Adds a job's response times to some phases. Its steps are read twice: what lies above a quantile
-/// is known when the quantile is.
+/// Adds the response times of a job to some phases, from the steps in which it asked something.
+/// These are read twice: what lies above a quantile is known when the quantile is.
 fn add_responses<E>(
     phases: Vec<&mut Phase>,
+    job: &JobEvidence,
     mut read: impl FnMut(usize) -> Result<Histogram<u64>, E>,
 ) -> Result<(), E> {
     let mut gathered: Vec<Gathered> = phases.iter().map(|_| Gathered::default()).collect();
-    let end = phases.iter().filter_map(|phase| phase.steps.last()).map(|steps| steps.end).max();
+    let asked = job.steps.iter().enumerate().filter(|(_, step)| step.counts.arrivals > 0);
+    let asked: Vec<usize> = asked.map(|(step, _)| step).collect();
     for pass in [Gathered::pool, Gathered::batch] {
-        for step in 0..end.unwrap_or(0) {
+        for &step in &asked {
             let with_it = |(phase, _): &(&&mut Phase, _)| phase.contains(step);
             let mut parts = phases.iter().zip(&mut gathered).filter(with_it).peekable();
             if parts.peek().is_some() {
@@ -244,6 +246,7 @@ fn add_responses<E>(
                 parts.for_each(|(_, gathered)| pass(gathered, &times));
             }
         }
+        gathered.iter_mut().for_each(Gathered::find_bounds);
     }
     for (phase, gathered) in phases.into_iter().zip(&gathered) {
         phase.responses.push(gathered.responses());
@@ -254,6 +257,8 @@ fn add_responses<E>(
 /// The times of a phase, while they are read.
 struct Gathered {
     pooled: Histogram<u64>,
+    /// The quantiles of all, once all are pooled.
+    bounds: [u64; 3],
     sums: Vec<Batch>,
     /// How many lie above each quantile.
     above: [Vec<Batch>; 3],
@@ -262,7 +267,8 @@ struct Gathered {
 impl Default for Gathered {
     fn default() -> Gathered {
         let pooled = Kind::Response.histogram();
-        Gathered { pooled, sums: Vec::new(), above: [const { Vec::new() }; 3] }
+        let above = [const { Vec::new() }; 3];
+        Gathered { pooled, bounds: [0; 3], sums: Vec::new(), above }
     }
 }
 
@@ -271,15 +277,23 @@ impl Gathered {
         self.pooled.add(times).expect("histograms of one kind have the same bounds");
     }
 
+    fn find_bounds(&mut self) {
+        self.bounds = fractions().map(|fraction| self.pooled.value_at_quantile(fraction));
+    }
+
     fn batch(&mut self, times: &Histogram<u64>) {
         let base = times.len() as f64;
         let amount = if times.is_empty() { 0.0 } else { times.mean() * base };
         self.sums.push(Batch { amount, base });
-        for (above, fraction) in self.above.iter_mut().zip(fractions()) {
-            let bound = self.pooled.value_at_quantile(fraction);
-            let beyond = times.iter_recorded().filter(|it| it.value_iterated_to() > bound);
-            let amount = beyond.map(|it| it.count_at_value()).sum::<u64>() as f64;
-            above.push(Batch { amount, base });
+        let mut above = [0; 3];
+        for it in times.iter_recorded() {
+            let beyond = self.bounds.map(|bound| it.value_iterated_to() > bound);
+            above.iter_mut().zip(beyond).filter(|(_, beyond)| *beyond).for_each(|(above, _)| {
+                *above += it.count_at_value();
+            });
+        }
+        for (batches, above) in self.above.iter_mut().zip(above) {
+            batches.push(Batch { amount: above as f64, base });
         }
     }
 
