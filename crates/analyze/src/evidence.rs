@@ -8,6 +8,7 @@ use record::{Counts, Ends, Event, Kind};
 use workload::Plan;
 
 use crate::distribution::Distribution;
+use crate::phases::Disturbance;
 use crate::steps::Steps;
 
 /// A run as its record tells it.
@@ -25,6 +26,8 @@ pub struct Evidence {
     pub ended: Option<HowEnded>,
     /// The jobs in the plan's order.
     pub jobs: Vec<JobEvidence>,
+    /// The jobs that come and go, with what the others' requests took meanwhile.
+    pub disturbances: Vec<Disturbance>,
     /// What happened.
     pub events: Vec<Event>,
     /// What the generator used.

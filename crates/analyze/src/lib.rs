@@ -9,21 +9,28 @@
 mod backlog;
 mod check;
 mod checks;
+mod confidence;
 mod distribution;
 mod evidence;
 mod job;
 mod limiter;
+mod phases;
 mod slo;
 mod steps;
 mod summary;
 
 pub use check::{Check, Status, Verdict};
+pub use confidence::{Bounds, Estimate, FEWEST_BATCHES};
 pub use distribution::{Distribution, Quantile};
 pub use evidence::{
     ClientSample, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint, ROWS, Step,
 };
 pub use job::{JobSummary, Probe, StatementSummary};
 pub use limiter::{Component, Limiter};
+pub use phases::{
+    Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName, PhaseSummary,
+    Responses, SideEffects, StepOfJob, disturbances,
+};
 pub use slo::Judgement;
 pub use steps::Steps;
 pub use summary::{ClientSummary, LoadSummary, Summary, Window, summarize};

@@ -7,6 +7,7 @@ use crate::checks::Findings;
 use crate::evidence::{Evidence, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
 use crate::limiter::{self, Limiter};
+use crate::phases::{self, SideEffects};
 
 /// A run, judged and summed up.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Summary {
     pub window: Window,
     /// The jobs in the file's order.
     pub jobs: Vec<JobSummary>,
+    /// What the jobs that come and go did to the others, in the file's order.
+    pub side_effects: Vec<SideEffects>,
     /// The tables that were filled.
     pub loads: Vec<LoadSummary>,
     /// What limited it.
@@ -86,6 +89,7 @@ pub fn summarize(evidence: &Evidence) -> Summary {
             start_s: warmup_s,
             end_s: evidence.end().as_secs_f64().max(warmup_s),
         },
+        side_effects: phases::summarize(evidence, |place| findings.is_overloaded(place)),
         loads: evidence.loads.iter().map(load).collect(),
         limiter: limiter::name(&findings),
         client: client(evidence),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use analyze::{
     ClientSample, Distribution, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint, ROWS,
-    Step, Steps,
+    Step, StepOfJob, Steps,
 };
 use base::Nanos;
 use hdrhistogram::Histogram;
@@ -47,14 +47,22 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         steps: Steps::new(archive.grid(), end, plan.probe),
         ended: archive.end().map(|end| end.kind).or(known).map(how),
         jobs: Vec::new(),
+        disturbances: Vec::new(),
         events: archive.events()?,
         client: client(archive)?,
         loads: loads(archive)?,
         plan,
     };
+    let mut responses = Vec::new();
     for job in archive.jobs() {
-        evidence.jobs.push(job_evidence(archive, &evidence, job)?);
+        let Counted { steps, given_up } = counted(archive, &evidence, job)?;
+        let response = Responses { archive, job, given_up };
+        evidence.jobs.push(job_evidence(&evidence, steps, &response)?);
+        responses.push(response);
     }
+    evidence.disturbances = analyze::disturbances(&evidence, |StepOfJob { job, step }| {
+        responses[job].of(evidence.steps.intervals(step..step + 1))
+    })?;
     Ok(evidence)
 }
 
@@ -96,17 +104,12 @@ fn written_until(archive: &Archive) -> Result<Nanos, RecordError> {
 }
 
 fn job_evidence(
-    archive: &Archive,
     run: &Evidence,
-    job: JobIndex,
+    steps: Vec<Step>,
+    responses: &Responses<'_>,
 ) -> Result<JobEvidence, RecordError> {
-    let Counted { steps, given_up } = counted(archive, run, job)?;
+    let Responses { archive, job, given_up: _ } = *responses;
     let window = run.steps.intervals(run.steps.window());
-    let response = |intervals: Range<Interval>| -> Result<Histogram<u64>, RecordError> {
-        let mut response = archive.histogram(job, Kind::Response, intervals.clone())?;
-        given_up.add(intervals, &mut response);
-        Ok(response)
-    };
     let mut evidence = JobEvidence {
         steps,
         window: Vec::new(),
@@ -116,7 +119,7 @@ fn job_evidence(
     };
     for kind in archive.kinds(job) {
         let histogram = match kind {
-            Kind::Response => response(window.clone())?,
+            Kind::Response => responses.of(window.clone())?,
             other => archive.histogram(job, other, window.clone())?,
         };
         evidence.window.push((kind, histogram));
@@ -125,7 +128,7 @@ fn job_evidence(
     for part in probes.chunks(probes.len().div_ceil(ROWS).max(1)) {
         let mut merged = Kind::Response.histogram();
         for probe in part {
-            let histogram = response(run.steps.intervals(probe.clone()))?;
+            let histogram = responses.of(run.steps.intervals(probe.clone()))?;
             evidence.probes.push((probe.clone(), Distribution::of(&histogram)));
             merged.add(&histogram).expect("histograms of one kind have the same bounds");
         }
@@ -136,6 +139,22 @@ fn job_evidence(
         evidence.failures.push((failure.class, failure.code, failure.count));
     }
     Ok(evidence)
+}
+
+/// The response times of a job.
+struct Responses<'a> {
+    archive: &'a Archive,
+    job: JobIndex,
+    given_up: GivenUp,
+}
+
+impl Responses<'_> {
+    /// Those of the requests that were meant to start in some intervals.
+    fn of(&self, intervals: Range<Interval>) -> Result<Histogram<u64>, RecordError> {
+        let mut response = self.archive.histogram(self.job, Kind::Response, intervals.clone())?;
+        self.given_up.add(intervals, &mut response);
+        Ok(response)
+    }
 }
 
 /// The scalars of a job's steps, and what a killed run left open in them.

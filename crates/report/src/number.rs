@@ -62,6 +62,16 @@ pub(crate) fn count(number: u64, what: &str) -> String {
     format!("{} {what}{plural}", grouped(number))
 }
 
+/// From one number to another, with the unit once if it is the same: `1.40–1.55 ms`.
+pub(crate) fn range(low: &str, high: &str) -> String {
+    let unit = |text: &str| text.find([' ', '/']).unwrap_or(text.len());
+    let (number, same) = low.split_at(unit(low));
+    match same == &high[unit(high)..] {
+        true => format!("{number}–{high}"),
+        false => format!("{low}–{high}"),
+    }
+}
+
 /// What stands where there is no number.
 pub(crate) const NONE: &str = "–";
 
@@ -150,6 +160,18 @@ mod tests {
             (u64::MAX, "18,446,744 TB"),
         ] {
             assert_eq!(bytes(number), text);
+        }
+    }
+
+    #[test]
+    fn a_range_names_its_unit_once() {
+        for (low, high, text) in [
+            ("1.40 ms", "1.55 ms", "1.40–1.55 ms"),
+            ("945 µs", "1.20 ms", "945 µs–1.20 ms"),
+            ("98.1/s", "1,024/s", "98.1–1,024/s"),
+            ("0", "1.20 ms", "0–1.20 ms"),
+        ] {
+            assert_eq!(range(low, high), text);
         }
     }
 

@@ -6,5 +6,6 @@ mod checks;
 mod limiter;
 mod numbers;
 mod overload;
+mod side_effects;
 mod slos;
 mod support;

@@ -15,7 +15,7 @@ fn repository(name: &str) -> String {
 
 /// Makes sure that a document is what the schema of summaries promises.
 #[track_caller]
-fn assert_valid(summary: &Value) {
+pub(crate) fn assert_valid(summary: &Value) {
     let schema = serde_json::from_str(&repository("schemas/summary.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<String> = validator

@@ -20,6 +20,7 @@ mod plans;
 mod reconnect;
 mod repeatable;
 mod secrets;
+mod side_effects;
 mod signals;
 mod statements;
 mod support;

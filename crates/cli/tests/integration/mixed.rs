@@ -12,9 +12,9 @@ fn expired(place: &Place, database: &str, seconds: i64) -> i64 {
 #[test]
 fn each_clean_up_of_the_mixed_study_deletes_half_of_the_table() {
     let place = Place::new();
-    for (name, text) in [
-        ("mixed.ini", include_str!("../../../../workloads/mixed.ini")),
-        ("mixed-dbbench.ini", include_str!("../../../../workloads/mixed-dbbench.ini")),
+    for (name, seconds, text) in [
+        ("mixed.ini", 12, include_str!("../../../../workloads/mixed.ini")),
+        ("mixed-dbbench.ini", 10, include_str!("../../../../workloads/mixed-dbbench.ini")),
     ] {
         place.write(name, text);
         assert_eq!(place.assay(&["check", name]).expect(0).stderr, "");
@@ -23,10 +23,12 @@ fn each_clean_up_of_the_mixed_study_deletes_half_of_the_table() {
         place.assay(&["load", name, "--quiet", "--url", &url, "--out", &record]).expect(0);
         let loaded = number(&place.at(&database), "select count(*) from t");
         for quarter in 1..=3 {
-            let inserted = 100 * 10 * quarter;
-            let gone =
-                if quarter == 1 { 0 } else { expired(&place, &database, 10 * (quarter - 1)) };
-            let goes = expired(&place, &database, 10 * quarter) - gone;
+            let inserted = 100 * seconds * quarter;
+            let gone = match quarter {
+                1 => 0,
+                _ => expired(&place, &database, seconds * (quarter - 1)),
+            };
+            let goes = expired(&place, &database, seconds * quarter) - gone;
             let there = loaded + inserted - gone;
             assert!(2 * goes >= there, "{name}: {goes} of {there} in quarter {quarter}");
         }

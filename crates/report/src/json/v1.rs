@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use analyze::{
-    Check, ClientSummary, Distribution, JobSummary, Judgement, Limiter, LoadPoint, LoadSummary,
-    Probe, StatementSummary, Verdict,
+    Change, Check, ClientSummary, Distribution, Estimate, Figure, JobSummary, Judgement, Limiter,
+    LoadPoint, LoadSummary, PhaseFigures, PhaseSummary, Probe, SideEffects, StatementSummary,
+    Verdict,
 };
 use base::{Class, Code};
 use record::OpLogTold;
@@ -29,6 +30,7 @@ pub(super) struct Document {
     verdict: VerdictOf,
     window: Window,
     jobs: Vec<Job>,
+    side_effects: Vec<SideEffectsOf>,
     loads: Vec<Load>,
     limiter: LimiterOf,
     client: Option<Client>,
@@ -141,6 +143,68 @@ struct Slo {
 }
 
 #[derive(Serialize)]
+struct SideEffectsOf {
+    job: String,
+    resolution_s: f64,
+    reference: &'static str,
+    phases: Vec<Phase>,
+    changes: Vec<ChangeOf>,
+}
+
+#[derive(Serialize)]
+struct Phase {
+    name: &'static str,
+    length_s: f64,
+    stretches: Vec<Stretch>,
+    jobs: Vec<JobInPhase>,
+}
+
+#[derive(Serialize)]
+struct Stretch {
+    start_s: f64,
+    end_s: f64,
+}
+
+#[derive(Serialize)]
+struct JobInPhase {
+    name: String,
+    scheduled: u64,
+    completed: u64,
+    errors: u64,
+    rejected: u64,
+    unsent: u64,
+    throughput_per_s: Option<EstimateOf>,
+    response_ms: Estimates,
+}
+
+/// A distribution of times in milliseconds, as far as it is estimated.
+#[derive(Serialize)]
+struct Estimates {
+    count: u64,
+    mean: Option<EstimateOf>,
+    p50: Option<EstimateOf>,
+    p95: Option<EstimateOf>,
+    p99: Option<EstimateOf>,
+    withheld: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct EstimateOf {
+    value: Option<f64>,
+    ci95: Option<[Option<f64>; 2]>,
+    optimistic: bool,
+}
+
+#[derive(Serialize)]
+struct ChangeOf {
+    job: String,
+    phase: &'static str,
+    figure: String,
+    from: Option<f64>,
+    to: Option<f64>,
+}
+
+#[derive(Serialize)]
 struct Load {
     table: String,
     rows: u64,
@@ -230,6 +294,7 @@ impl Document {
                 end_s: window.end_s,
             },
             jobs: summary.jobs.iter().zip(&plan.jobs).map(job).collect(),
+            side_effects: summary.side_effects.iter().map(SideEffectsOf::of).collect(),
             loads: summary.loads.iter().map(Load::of).collect(),
             limiter: LimiterOf::of(&summary.limiter),
             client: summary.client.map(Client::of),
@@ -371,6 +436,81 @@ impl Slo {
     }
 }
 
+impl SideEffectsOf {
+    fn of(side_effects: &SideEffects) -> SideEffectsOf {
+        SideEffectsOf {
+            job: side_effects.job.clone(),
+            resolution_s: side_effects.resolution_s,
+            reference: side_effects.reference.name(),
+            phases: side_effects.phases.iter().map(Phase::of).collect(),
+            changes: side_effects.changes.iter().map(ChangeOf::of).collect(),
+        }
+    }
+}
+
+impl Phase {
+    fn of(phase: &PhaseSummary) -> Phase {
+        let stretches = phase.stretches_s.iter();
+        Phase {
+            name: phase.name.name(),
+            length_s: phase.length_s,
+            stretches: stretches.map(|&(start_s, end_s)| Stretch { start_s, end_s }).collect(),
+            jobs: phase.jobs.iter().map(JobInPhase::of).collect(),
+        }
+    }
+}
+
+impl JobInPhase {
+    fn of(figures: &PhaseFigures) -> JobInPhase {
+        let balance = &figures.counts.balance;
+        let estimate = |figure| figures.figure(figure).map(|it| EstimateOf::of(figure, it));
+        JobInPhase {
+            name: figures.name.clone(),
+            scheduled: balance.scheduled(),
+            completed: balance.completed(),
+            errors: balance.errors(),
+            rejected: balance.rejected(),
+            unsent: balance.unsent(),
+            throughput_per_s: estimate(Figure::Throughput),
+            response_ms: Estimates {
+                count: figures.response.count,
+                mean: estimate(Figure::Mean),
+                p50: estimate(Figure::Quantile(0)),
+                p95: estimate(Figure::Quantile(1)),
+                p99: estimate(Figure::Quantile(2)),
+                withheld: figures.is_withheld.then_some(EXCEEDS_CAPACITY),
+            },
+        }
+    }
+}
+
+impl EstimateOf {
+    fn of(figure: Figure, estimate: Estimate) -> EstimateOf {
+        let in_unit = |value| in_unit(figure, value);
+        EstimateOf {
+            value: in_unit(estimate.value),
+            ci95: estimate.bounds.map(|bounds| [in_unit(bounds.low), in_unit(bounds.high)]),
+            optimistic: estimate.bounds.is_some_and(|bounds| bounds.is_optimistic),
+        }
+    }
+}
+
+impl ChangeOf {
+    fn of(change: &Change) -> ChangeOf {
+        let Change { job, phase, figure, from, to } = change;
+        ChangeOf {
+            job: job.clone(),
+            phase: phase.name(),
+            figure: match figure {
+                Figure::Throughput => "throughput_per_s".to_owned(),
+                Figure::Mean | Figure::Quantile(_) => format!("response_ms.{}", figure.name()),
+            },
+            from: in_unit(*figure, *from),
+            to: in_unit(*figure, *to),
+        }
+    }
+}
+
 impl Load {
     fn of(load: &LoadSummary) -> Load {
         let befores = std::iter::once(None).chain(load.points.iter().map(Some));
@@ -459,6 +599,14 @@ impl OpLog {
     fn of(told: &OpLogTold) -> OpLog {
         let OpLogTold { rows, dropped, failure } = told;
         OpLog { rows: *rows, dropped: *dropped, failure: failure.clone() }
+    }
+}
+
+/// A figure in the unit that documents have for it.
+fn in_unit(figure: Figure, value: f64) -> Option<f64> {
+    match figure {
+        Figure::Throughput => finite(value),
+        Figure::Mean | Figure::Quantile(_) => ms(value),
     }
 }
 

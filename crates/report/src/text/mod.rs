@@ -10,6 +10,7 @@ mod job;
 mod load;
 mod page;
 mod shape;
+mod side_effects;
 mod table;
 
 pub use page::Style;
@@ -26,6 +27,7 @@ pub fn text(view: &View, style: &Style) -> String {
     for place in 0..view.summary.jobs.len() {
         job::write(&mut page, view, place);
     }
+    side_effects::write(&mut page, view);
     load::write(&mut page, view);
     facts::write_events(&mut page, view);
     facts::write_surroundings(&mut page, view);

@@ -12,6 +12,7 @@ pub(crate) fn all() -> Vec<(&'static str, View)> {
         ("open", open()),
         ("closed", closed()),
         ("mixed", mixed()),
+        ("beside", beside()),
         ("suspect", suspect()),
         ("invalid", invalid()),
         ("exceeds", exceeds()),
@@ -112,6 +113,39 @@ pub(crate) fn mixed() -> Case {
     clean_up.window[1].1 = histogram(Kind::Service, times());
     clean_up.window[2].1 = histogram(Kind::Wait, [Nanos::ZERO; 5]);
     clean_up.window[3].1 = histogram(Kind::SendLag, [Nanos::from_micros(31); 5]);
+    case
+}
+
+const BESIDE: &str = "
+duration = 60s
+[read]
+query = select 1
+rate = 100
+[count]
+query = select count(*) from t
+concurrency = 8
+[clean-up]
+query = delete from t where insert_date < now() - interval 1 hour
+count = 1
+start = 20s
+";
+
+/// A clean-up from 20 s to 40 s during which one of two other jobs is slower.
+pub(crate) fn beside() -> Case {
+    let slow = [Nanos::from_millis(2), Nanos::from_millis(3)];
+    let read = |second| match second {
+        20..40 => Traffic { service: slow, ..Traffic::of(100) },
+        _ => Traffic::of(100),
+    };
+    let mut case = Case::new(BESIDE)
+        .serving_by_second(0, read)
+        .serving(1, Traffic { connections: 8, ..Traffic::of(50) });
+    let clean_up = &mut case.evidence.jobs[2];
+    clean_up.steps = vec![analyze::Step::default(); 60];
+    clean_up.steps[20].counts.arrivals = 1;
+    clean_up.steps[20].counts.balance = Balance::of(1, 0, 0, 0);
+    clean_up.steps[39].ends.completed = 1;
+    clean_up.window[0].1 = histogram(Kind::Response, [Nanos::from_millis(19_400)]);
     case
 }
 

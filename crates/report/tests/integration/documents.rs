@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use analyze::{Component, Status};
+use analyze::{Component, PhaseName, Status};
 use base::{Class, Nanos};
 use record::EndKind;
 use report::{View, json};
@@ -26,6 +26,7 @@ fn full() -> Value {
     case.evidence.loads = cases::loads().evidence.loads;
     let mut document = json(&case.view());
     document["limiter"] = json(&cases::open().view())["limiter"].clone();
+    document["side_effects"] = json(&cases::beside().view())["side_effects"].clone();
     document
 }
 
@@ -69,6 +70,14 @@ fn words_formats_and_bounds_are_checked() {
         ("/jobs/0/completed", value!(-1)),
         ("/jobs/0/completed", value!(1.5)),
         ("/jobs/0/throughput_per_s", value!(-0.1)),
+        ("/side_effects/0/reference", value!("during")),
+        ("/side_effects/0/phases", value!([])),
+        ("/side_effects/0/phases/0/name", other()),
+        ("/side_effects/0/phases/0/stretches", value!([])),
+        ("/side_effects/0/phases/0/jobs/0/response_ms/withheld", other()),
+        ("/side_effects/0/phases/0/jobs/0/throughput_per_s/ci95", value!([1.0])),
+        ("/side_effects/0/changes/0/phase", other()),
+        ("/side_effects/0/changes/0/figure", value!("p50")),
         ("/loads/0/limiter", other()),
         ("/limiter/component", other()),
         ("/window/end_s", value!(-1)),
@@ -91,6 +100,9 @@ fn what_contradicts_itself_is_noticed() {
         ("/jobs/0/probes/0/p50", Value::Null),
         ("/jobs/0/probes/0/withheld", value!("exceeds capacity")),
         ("/jobs/0/slo/0/value", Value::Null),
+        ("/side_effects/0/phases/0/jobs/0/response_ms/count", value!(0)),
+        ("/side_effects/0/phases/0/jobs/0/response_ms/p99", Value::Null),
+        ("/side_effects/0/phases/0/jobs/0/response_ms/withheld", value!("exceeds capacity")),
         ("/verdict/status", value!("SUSPECT")),
         ("/verdict/status", value!("INVALID")),
         ("/verdict/checks/0/status", value!("suspect")),
@@ -127,6 +139,8 @@ fn the_words_of_the_schema_are_those_of_the_program() {
     are("/$defs/run/properties/ended", &endings);
     let statuses = [Status::Pass, Status::Suspect, Status::Invalid, Status::NotPossible];
     are("/$defs/check/properties/status", &statuses.map(Status::name));
+    are("/$defs/phase/properties/name", &PhaseName::ALL.map(PhaseName::name));
+    are("/$defs/change/properties/phase", &PhaseName::ALL.map(PhaseName::name));
     for component in [Component::NotSaturated, Component::Connections, Component::Unknown] {
         assert!(words("/$defs/component").contains(&Some(component.name().to_owned())));
     }
@@ -199,6 +213,52 @@ fn beyond_the_capacity_times_are_withheld_and_a_condition_on_them_is_not_met() {
     assert_eq!(probe["count"], 30_000);
     assert_eq!(job["service_ms"]["withheld"], Value::Null);
     assert!(job["service_ms"]["p99"].is_f64(), "the service time does not depend on the backlog");
+}
+
+#[test]
+fn side_effects_are_told_with_their_intervals() {
+    let document = json(&cases::beside().view());
+    let side_effects = &document["side_effects"][0];
+    assert_eq!(
+        (&side_effects["job"], &side_effects["reference"]),
+        (&"clean-up".into(), &"before".into())
+    );
+    let phases = side_effects["phases"].as_array().unwrap();
+    let stretches: Vec<&Value> = phases.iter().map(|phase| &phase["stretches"][0]).collect();
+    let expected = [(0.0, 20.0), (20.0, 40.0), (40.0, 60.0)];
+    assert_eq!(
+        stretches,
+        expected
+            .map(|(from, to)| value!({"start_s": from, "end_s": to}))
+            .iter()
+            .collect::<Vec<_>>()
+    );
+    let p50 = &phases[1]["jobs"][0]["response_ms"]["p50"];
+    let [low, high] = [0, 1].map(|end| p50["ci95"][end].as_f64().unwrap());
+    assert!((low..=high).contains(&p50["value"].as_f64().unwrap()), "{p50}");
+    let changes = side_effects["changes"].as_array().unwrap().iter();
+    let told: Vec<[&str; 3]> = changes
+        .map(|change| ["job", "phase", "figure"].map(|name| change[name].as_str().unwrap()))
+        .collect();
+    let figures = ["mean", "p50", "p95", "p99"].map(|name| format!("response_ms.{name}"));
+    assert_eq!(told, figures.each_ref().map(|figure| ["read", "during", figure.as_str()]));
+}
+
+#[test]
+fn side_effects_on_a_job_beyond_its_capacity_have_no_times() {
+    let mut view = cases::beside().view();
+    for phase in &mut view.summary.side_effects[0].phases {
+        phase.jobs[0].is_withheld = true;
+    }
+    let document = json(&view);
+    let response = &document["side_effects"][0]["phases"][1]["jobs"][0]["response_ms"];
+    assert_eq!(
+        (&response["p99"], &response["withheld"]),
+        (&Value::Null, &value!("exceeds capacity"))
+    );
+    assert_eq!(complaints(&schema(SCHEMA), &document), [""; 0]);
+    let text = report::text(&view, &report::Style::PLAIN);
+    assert!(text.contains("  withheld\n"), "{text}");
 }
 
 #[test]
@@ -285,7 +345,10 @@ fn the_guide_names_every_word() {
     let models = words("/$defs/job/properties/model").into_iter().flatten();
     let endings = words("/$defs/run/properties/ended").into_iter().flatten();
     let classes = words("/$defs/failure/properties/class").into_iter().flatten();
-    for word in components.chain(models).chain(endings).chain(classes) {
+    let phases = words("/$defs/phase/properties/name").into_iter().flatten();
+    let figures = words("/$defs/change/properties/figure").into_iter().flatten();
+    let words = components.chain(models).chain(endings).chain(classes);
+    for word in words.chain(phases).chain(figures) {
         assert!(has(&guide, &word), "{word}");
     }
 }

@@ -1,8 +1,9 @@
 //! Runs without a database: evidence made by hand, the same each time.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-use analyze::{Distribution, Evidence, HowEnded, JobEvidence, Step, Steps};
+use analyze::{Distribution, Evidence, HowEnded, JobEvidence, Step, StepOfJob, Steps};
 use base::{Nanos, Seed, Stream, WallTime};
 use hdrhistogram::Histogram;
 use record::{Balance, Counts, End, EndKind, Ends, Grid, Kind};
@@ -13,6 +14,8 @@ use workload::{Overrides, Plan};
 pub(crate) struct Case {
     pub(crate) about: About,
     pub(crate) evidence: Evidence,
+    /// The response times of each job in each step of the window that it served.
+    times: Vec<Vec<(usize, Histogram<u64>)>>,
 }
 
 /// What a job does in every second, warm-up included.
@@ -58,18 +61,27 @@ impl Case {
             steps: steps(&plan, end),
             ended: Some(HowEnded::Completed),
             jobs,
+            disturbances: Vec::new(),
             events: Vec::new(),
             client: Vec::new(),
             loads: Vec::new(),
             plan,
         };
-        let mut case = Case { about: about(ended), evidence };
+        let times = vec![Vec::new(); evidence.jobs.len()];
+        let mut case = Case { about: about(ended), evidence, times };
         case.sample_client();
         case
     }
 
     /// The run as it is reported.
-    pub(crate) fn view(self) -> View {
+    pub(crate) fn view(mut self) -> View {
+        let read = |StepOfJob { job, step }: StepOfJob| {
+            let times = self.times[job].iter().find(|(at, _)| *at == step);
+            Ok::<_, Infallible>(
+                times.map_or_else(|| Kind::Response.histogram(), |(_, h)| h.clone()),
+            )
+        };
+        self.evidence.disturbances = analyze::disturbances(&self.evidence, read).unwrap();
         View::new(self.about, self.evidence)
     }
 
@@ -104,7 +116,16 @@ impl Case {
     }
 
     /// With these requests in the job at `place`, from time zero to the end.
-    pub(crate) fn serving(mut self, place: usize, traffic: Traffic) -> Case {
+    pub(crate) fn serving(self, place: usize, traffic: Traffic) -> Case {
+        self.serving_by_second(place, |_| traffic)
+    }
+
+    /// With what the job at `place` does in each second, as many requests in all of them.
+    pub(crate) fn serving_by_second(
+        mut self,
+        place: usize,
+        traffic: impl Fn(u64) -> Traffic,
+    ) -> Case {
         let seconds = self.evidence.end().0.div_ceil(1_000_000_000);
         let window = self.evidence.steps.window();
         let stream = Stream::new(Seed(7), "case", &place.to_string());
@@ -112,6 +133,7 @@ impl Case {
         let job = &mut self.evidence.jobs[place];
         let mut seconds_done = Vec::new();
         for second in 0..seconds {
+            let traffic = traffic(second);
             let mut times = nothing(statements);
             for number in 0..traffic.per_s {
                 times.count(traffic, stream.draw(second * traffic.per_s + number));
@@ -132,6 +154,8 @@ impl Case {
             let range = part[0].0..part[part.len() - 1].0 + 1;
             job.probes.push((range, Distribution::of(&response)));
         }
+        let responses = seconds_done.iter().map(|(at, times)| (*at, times.window[0].1.clone()));
+        self.times[place] = responses.collect();
         assert!(job.probes.len() <= analyze::ROWS, "so few probes are the course as they are");
         job.course = job.probes.clone();
         self

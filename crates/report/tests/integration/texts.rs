@@ -31,6 +31,13 @@ fn three_jobs_of_which_one_missed_its_slo() {
 }
 
 #[test]
+fn a_job_that_comes_and_goes_has_a_table_beside_each_other_job() {
+    check("beside", cases::beside());
+    let none = text(&cases::open().view(), &Style::PLAIN);
+    assert!(!none.contains("beside"), "{none}");
+}
+
+#[test]
 fn a_run_whose_server_limits_the_connections_is_suspect() {
     check("suspect", cases::suspect());
 }

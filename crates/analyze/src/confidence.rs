@@ -1,0 +1,422 @@
+//! How far may a number of one run be off by chance?
+//!
+//! Requests that follow each other resemble each other: one that waited stands behind another that
+//! waited. An interval that takes every request for an observation of its own is several times too
+//! narrow on the times of a queue. Here an observation is a [`Batch`] of requests, such as those of
+//! one second, which is long where a queue forgets faster than that; where it does not, and
+//! neighbouring batches still resemble each other, they are joined, and if there are too few to
+//! join, the interval is called optimistic. (Law, "Simulation Modeling and Analysis", chapter 9.5:
+//! the method of batch means. Fishman, "Grouping observations in digital simulation", 1978: batches
+//! are joined in pairs until they are uncorrelated.)
+//!
+//! What such an interval says is how much this run could have come out otherwise by chance, with
+//! the same seed of everything that is not chance. Of how much the next run will differ it says
+//! nothing: that takes several runs.
+
+use hdrhistogram::Histogram;
+
+/// What happened in one part of a run, as much of one thing as of the other: completions and the
+/// seconds in which they came, the sum of some times and their number, those above a bound and all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Batch {
+    /// How much, not negative.
+    pub(crate) amount: f64,
+    /// For how much, not negative. A batch for nothing says nothing and is left out.
+    pub(crate) base: f64,
+}
+
+/// A number of one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The number as it was measured.
+    pub value: f64,
+    /// Where the number lies that an endless run under the same conditions would give; `None` if
+    /// there are too few batches, or too few times for this quantile.
+    pub bounds: Option<Bounds>,
+}
+
+/// A 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// Whether its batches resemble their neighbours, so that it is too narrow.
+    pub is_optimistic: bool,
+}
+
+/// The fewest batches of which an interval is made. With fewer, their scatter is hardly known.
+pub const FEWEST_BATCHES: usize = 10;
+
+/// Batches whose correlation with the next one reaches this are not independent enough.
+const RESEMBLANCE: f64 = 0.2;
+
+/// How far two figures lie apart that differ, in half-widths of the interval of their difference:
+/// more than a table of some twenty comparisons is to take for one. Equal figures lie so far apart
+/// once in five hundred comparisons. Their intervals then have nothing in common, as that takes no
+/// more than √2.
+const APART: f64 = 1.6;
+
+/// Figures that lie closer together than this part of themselves do not differ: histograms keep
+/// three digits, and so do texts.
+const LEAST_DIFFERENCE: f64 = 0.01;
+
+/// The sum of the amounts over that of the bases, with its interval; `None` if there is no base.
+///
+/// It is the ratio estimator of Cochran, "Sampling Techniques", chapter 6: with equal bases, the
+/// mean of batches and Student's t. With others, a batch counts as much as it holds.
+pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
+    let value = Batch::sum(batches).ratio()?;
+    let bounds = Spread::of(batches).map(|Spread { half_width, is_optimistic }| Bounds {
+        low: (value - half_width).max(0.0),
+        high: value + half_width,
+        is_optimistic,
+    });
+    Some(Estimate { value, bounds })
+}
+
+/// A quantile of all times together, with its interval; `None` if there are no times. `above` are
+/// the batches of the same times: how many of each lie above the quantile, of how many.
+///
+/// The part of the times above the quantile is a mean, and its batches have a half-width; the
+/// interval reaches from the quantile that lies so much below to the one that lies so much above.
+/// Quantiles of single batches would be biased, and those of the requests' order statistics (Le
+/// Boudec, "Performance Evaluation of Computer and Communication Systems", chapter 2) take requests
+/// for independent of each other. An interval whose ends would lie beyond the smallest or the
+/// largest time is none: it takes as many independent times as an order statistic needs, 73 for
+/// p95 and 381 for p99, and more where times resemble each other.
+pub(crate) fn quantile(times: &Histogram<u64>, fraction: f64, above: &[Batch]) -> Option<Estimate> {
+    if times.is_empty() {
+        return None;
+    }
+    let at = |fraction| times.value_at_quantile(fraction) as f64;
+    let bounds = Spread::of(above).and_then(|Spread { half_width, is_optimistic }| {
+        let (low, high) = (fraction - half_width, fraction + half_width);
+        (low > 0.0 && high < 1.0).then(|| Bounds { low: at(low), high: at(high), is_optimistic })
+    });
+    Some(Estimate { value: at(fraction), bounds })
+}
+
+impl Estimate {
+    /// Whether another one differs by more than chance explains: both have intervals, neither is
+    /// optimistic, and they lie [`APART`].
+    pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
+        let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
+        let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };
+        let distance = more.value - less.value;
+        let chance = (below.high - less.value).hypot(more.value - above.low);
+        let is_honest = !below.is_optimistic && !above.is_optimistic;
+        is_honest && distance > APART * chance && distance >= LEAST_DIFFERENCE * more.value
+    }
+}
+
+/// Half the length of an interval around a ratio.
+struct Spread {
+    half_width: f64,
+    is_optimistic: bool,
+}
+
+impl Spread {
+    /// `None` if there are too few batches.
+    fn of(batches: &[Batch]) -> Option<Spread> {
+        let mut batches: Vec<Batch> =
+            batches.iter().copied().filter(|batch| batch.base > 0.0).collect();
+        if batches.len() < FEWEST_BATCHES {
+            return None;
+        }
+        let all = Batch::sum(&batches);
+        let ratio = all.ratio()?;
+        let mut residuals = residuals(&batches, ratio);
+        while resemblance(&residuals) >= RESEMBLANCE && batches.len() >= 2 * FEWEST_BATCHES {
+            batches = batches.chunks(2).map(Batch::sum).collect();
+            residuals = self::residuals(&batches, ratio);
+        }
+        let n = residuals.len() as f64;
+        let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+        let error = (squares * n / (n - 1.0)).sqrt() / all.base;
+        Some(Spread {
+            half_width: t(n - 1.0) * error,
+            is_optimistic: resemblance(&residuals) >= RESEMBLANCE,
+        })
+    }
+}
+
+impl Batch {
+    fn sum(batches: &[Batch]) -> Batch {
+        let add = |sum: Batch, batch: &Batch| Batch {
+            amount: sum.amount + batch.amount,
+            base: sum.base + batch.base,
+        };
+        batches.iter().fold(Batch::default(), add)
+    }
+
+    fn ratio(self) -> Option<f64> {
+        (self.base > 0.0).then(|| self.amount / self.base)
+    }
+}
+
+/// By how much each batch has more than its share.
+fn residuals(batches: &[Batch], ratio: f64) -> Vec<f64> {
+    batches.iter().map(|batch| batch.amount - ratio * batch.base).collect()
+}
+
+/// The correlation of neighbours; 0 if all are alike.
+fn resemblance(residuals: &[f64]) -> f64 {
+    let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    if squares > 0.0 { products / squares } else { 0.0 }
+}
+
+/// Student's t that is exceeded in either direction once in twenty, for so many degrees of freedom:
+/// to four digits from nine on, by Abramowitz and Stegun, "Handbook of Mathematical Functions",
+/// 26.7.5.
+fn t(freedom: f64) -> f64 {
+    const NORMAL: f64 = 1.959_963_984_540_054;
+    let power = |exponent| NORMAL.powi(exponent);
+    let terms = [
+        (power(3) + NORMAL) / 4.0,
+        (5.0 * power(5) + 16.0 * power(3) + 3.0 * NORMAL) / 96.0,
+        (3.0 * power(7) + 19.0 * power(5) + 17.0 * power(3) - 15.0 * NORMAL) / 384.0,
+        (79.0 * power(9) + 776.0 * power(7) + 1_482.0 * power(5)
+            - 1_920.0 * power(3)
+            - 945.0 * NORMAL)
+            / 92_160.0,
+    ];
+    NORMAL + terms.into_iter().rev().fold(0.0, |sum, term| (sum + term) / freedom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Draw, Seed, Stream};
+    use record::Kind;
+
+    fn batches(pairs: impl IntoIterator<Item = (f64, f64)>) -> Vec<Batch> {
+        pairs.into_iter().map(|(amount, base)| Batch { amount, base }).collect()
+    }
+
+    #[test]
+    fn t_is_that_of_the_tables() {
+        for (freedom, tabled) in
+            [(9.0, 2.2622), (10.0, 2.2281), (19.0, 2.0930), (29.0, 2.0452), (99.0, 1.9842)]
+        {
+            assert!((t(freedom) - tabled).abs() < 1e-4, "{freedom}: {}", t(freedom));
+        }
+    }
+
+    /// Ten batches of equal length: mean 5.5, variance 55/6, so 2.2622 · √(55/60) on either side.
+    #[test]
+    fn the_interval_of_equal_batches_is_students() {
+        let shuffled = [10.0, 1.0, 8.0, 3.0, 6.0, 5.0, 7.0, 4.0, 9.0, 2.0];
+        let Estimate { value, bounds } = ratio(&batches(shuffled.map(|x| (x, 1.0)))).unwrap();
+        let Bounds { low, high, is_optimistic } = bounds.unwrap();
+        assert_eq!((value, is_optimistic), (5.5, false));
+        assert!((high - value - 2.165_9).abs() < 1e-3, "{high}");
+        assert!((value - low - 2.165_9).abs() < 1e-3, "{low}");
+    }
+
+    #[test]
+    fn a_batch_counts_as_much_as_it_holds_and_one_of_nothing_not_at_all() {
+        let mut unequal = batches((1..=10).map(|n| (3.0 * f64::from(n), f64::from(n))));
+        let alike = Estimate {
+            value: 3.0,
+            bounds: Some(Bounds { low: 3.0, high: 3.0, is_optimistic: false }),
+        };
+        assert_eq!(ratio(&unequal), Some(alike));
+        unequal.push(Batch::default());
+        assert_eq!(ratio(&unequal), Some(alike));
+    }
+
+    #[test]
+    fn too_few_batches_give_a_number_without_an_interval() {
+        let nine = batches([(2.0, 1.0); 9].into_iter().chain([(0.0, 0.0)]));
+        assert_eq!(ratio(&nine), Some(Estimate { value: 2.0, bounds: None }));
+        assert_eq!(ratio(&[]), None);
+        assert_eq!(ratio(&batches([(1.0, 0.0)])), None);
+    }
+
+    #[test]
+    fn an_interval_does_not_reach_below_nothing() {
+        let few = batches((0..12).map(|n| (if n == 5 { 1.0 } else { 0.0 }, 1.0)));
+        assert_eq!(ratio(&few).unwrap().bounds.unwrap().low, 0.0);
+    }
+
+    /// Batches that come in pairs of equals are as good as half as many.
+    #[test]
+    fn batches_that_resemble_their_neighbours_are_joined() {
+        let stream = Stream::new(Seed(3), "test", "pairs");
+        let single: Vec<f64> = (0..40).map(|n| 100.0 + stream.draw(n).normal()).collect();
+        let doubled = single.iter().flat_map(|x| [(*x, 1.0), (*x, 1.0)]);
+        let [single, doubled] =
+            [ratio(&batches(single.iter().map(|x| (*x, 1.0)))), ratio(&batches(doubled))]
+                .map(|estimate| estimate.unwrap().bounds.unwrap());
+        assert!((single.high - doubled.high).abs() < 1e-9, "{single:?} {doubled:?}");
+        assert!(!doubled.is_optimistic);
+    }
+
+    #[test]
+    fn an_interval_of_few_batches_that_resemble_each_other_is_called_optimistic() {
+        let rising = batches((0..19).map(|n| (f64::from(n), 1.0)));
+        assert!(ratio(&rising).unwrap().bounds.unwrap().is_optimistic);
+    }
+
+    /// Times in so many batches of so many.
+    struct Times {
+        batches: Vec<Vec<u64>>,
+    }
+
+    impl Times {
+        /// Those of a queue with one server and exponential services of 1 ms, busy for this part of
+        /// the time, second by second (Lindley, 1952).
+        fn of_a_queue(seed: u64, utilisation: f64) -> Times {
+            let mut draw = Stream::new(Seed(seed), "test", "queue").draw(0);
+            let mut exponential = |draw_of: fn(&mut Draw) -> f64| draw_of(&mut draw) * 1e-3;
+            let (mut now, mut busy_until) = (0.0, 0.0f64);
+            let mut batches = vec![Vec::new(); 60];
+            loop {
+                now += exponential(Draw::exponential) / utilisation;
+                busy_until = busy_until.max(now) + exponential(Draw::exponential);
+                // The first ten seconds are the warm-up.
+                let Some(second) = (now as usize).checked_sub(10) else { continue };
+                let Some(batch) = batches.get_mut(second) else { break };
+                batch.push(((busy_until - now) * 1e9) as u64);
+            }
+            Times { batches }
+        }
+
+        fn pooled(&self) -> Histogram<u64> {
+            let mut pooled = Kind::Response.histogram();
+            self.batches.iter().flatten().for_each(|time| pooled.saturating_record(*time));
+            pooled
+        }
+
+        fn quantile(&self, fraction: f64) -> Estimate {
+            let pooled = self.pooled();
+            let bound = pooled.value_at_quantile(fraction);
+            let above = self.batches.iter().map(|times| {
+                let above = times.iter().filter(|time| **time > bound).count();
+                (above as f64, times.len() as f64)
+            });
+            quantile(&pooled, fraction, &batches(above)).unwrap()
+        }
+
+        fn mean(&self) -> Estimate {
+            let sums = self
+                .batches
+                .iter()
+                .map(|times| (times.iter().map(|time| *time as f64).sum(), times.len() as f64));
+            ratio(&batches(sums)).unwrap()
+        }
+
+        /// The fault that the batches are there for: every request an observation of its own.
+        fn quantile_of_requests(&self, fraction: f64) -> Estimate {
+            let pooled = self.pooled();
+            let bound = pooled.value_at_quantile(fraction);
+            let each = self.batches.iter().flatten();
+            let above = each.map(|time| (f64::from(u8::from(*time > bound)), 1.0));
+            let above = batches(above);
+            let half_width = {
+                let all = Batch::sum(&above).ratio().unwrap();
+                1.96 * (all * (1.0 - all) / above.len() as f64).sqrt()
+            };
+            let at = |fraction| pooled.value_at_quantile(fraction) as f64;
+            let (low, high) = (at(fraction - half_width), at(fraction + half_width));
+            let bounds = Some(Bounds { low, high, is_optimistic: false });
+            Estimate { value: at(fraction), bounds }
+        }
+    }
+
+    /// In how many of a hundred runs with an interval the true number lies within it.
+    fn coverage(truth: f64, run: impl Fn(u64) -> Estimate) -> f64 {
+        const RUNS: u64 = 400;
+        let bounds: Vec<Bounds> = (1..=RUNS).filter_map(|seed| run(seed).bounds).collect();
+        assert!(bounds.len() as f64 >= 0.98 * RUNS as f64, "{} intervals", bounds.len());
+        let covers = |bounds: &&Bounds| (bounds.low..=bounds.high).contains(&truth);
+        bounds.iter().filter(covers).count() as f64 * 100.0 / bounds.len() as f64
+    }
+
+    /// The quantile of an exponential distribution, in nanoseconds.
+    fn exponential_quantile(fraction: f64, mean_ns: f64) -> f64 {
+        -(1.0 - fraction).ln() * mean_ns
+    }
+
+    /// Of 400 intervals of 95 %, 365 to 394 hold the truth 999 times in a thousand.
+    fn is_nominal(coverage: f64) -> bool {
+        (91.2..=98.5).contains(&coverage)
+    }
+
+    /// The response time of such a queue is exponential, with a mean of 1 ms / (1 − utilisation).
+    #[test]
+    fn intervals_of_a_queue_hold_the_truth_as_often_as_they_say() {
+        let (utilisation, mean) = (0.7, 1e6 / 0.3);
+        for fraction in [0.5, 0.95, 0.99] {
+            let truth = exponential_quantile(fraction, mean);
+            let run = |seed| Times::of_a_queue(seed, utilisation).quantile(fraction);
+            let held = coverage(truth, run);
+            assert!(is_nominal(held), "{fraction}: {held} %");
+        }
+        let held = coverage(mean, |seed| Times::of_a_queue(seed, utilisation).mean());
+        assert!(is_nominal(held), "mean: {held} %");
+    }
+
+    #[test]
+    fn an_interval_that_takes_requests_for_independent_is_noticed() {
+        for (fraction, most) in [(0.5, 60.0), (0.99, 50.0)] {
+            let truth = exponential_quantile(fraction, 1e6 / 0.3);
+            let fault = |seed| Times::of_a_queue(seed, 0.7).quantile_of_requests(fraction);
+            let held = coverage(truth, fault);
+            assert!(held < most, "{fraction}: {held} %");
+        }
+    }
+
+    /// A busy queue remembers for longer than a second: its intervals are too narrow, and joined
+    /// batches and the word for it keep that within bounds.
+    #[test]
+    fn intervals_of_a_busy_queue_are_wider_or_called_optimistic() {
+        let (utilisation, mean) = (0.95, 1e6 / 0.05);
+        let is_honest = |seed: &u64| {
+            let bounds = Times::of_a_queue(*seed, utilisation).mean().bounds.unwrap();
+            bounds.is_optimistic || (bounds.low..=bounds.high).contains(&mean)
+        };
+        let honest = (1..=200).filter(is_honest).count();
+        assert!(honest >= 160, "{honest} of 200");
+    }
+
+    #[test]
+    fn a_quantile_too_near_to_the_largest_time_has_no_interval() {
+        let few = |each: u64| {
+            let batches =
+                (0..20).map(|second| (0..each).map(|n| 1_000 + second + 20 * n).collect());
+            Times { batches: batches.collect() }
+        };
+        assert_eq!(few(5).quantile(0.99).bounds, None);
+        assert!(few(5).quantile(0.5).bounds.is_some());
+        assert!(few(500).quantile(0.99).bounds.is_some());
+        assert_eq!(quantile(&Kind::Response.histogram(), 0.5, &[]), None);
+    }
+
+    #[test]
+    fn figures_differ_if_their_intervals_lie_well_apart() {
+        let estimate = |value, half_width, is_optimistic| {
+            let (low, high) = (value - half_width, value + half_width);
+            Estimate { value, bounds: Some(Bounds { low, high, is_optimistic }) }
+        };
+        let reference = estimate(100.0, 10.0, false);
+        let unknown = Estimate { value: 200.0, bounds: None };
+        for (other, differs) in [
+            (estimate(123.0, 10.0, false), true),
+            (estimate(77.0, 10.0, false), true),
+            (estimate(121.0, 10.0, false), false),
+            (estimate(123.0, 10.0, true), false),
+            (estimate(115.0, 0.0, false), false),
+            (estimate(117.0, 0.0, false), true),
+            (unknown, false),
+        ] {
+            assert_eq!(reference.differs_from(&other), differs, "{other:?}");
+            assert_eq!(other.differs_from(&reference), differs, "{other:?}");
+        }
+        let [exact, next] = [100.0, 100.5].map(|value| estimate(value, 0.0, false));
+        assert!(!exact.differs_from(&next), "by less than a third digit");
+    }
+}

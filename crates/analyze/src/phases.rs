@@ -1,0 +1,478 @@
+//! What does one job do to all the others?
+//!
+//! A job that comes and goes divides the window: into the time before it acted, while it did, and
+//! after that; a timetable also into the time between. The other jobs' figures in each of these
+//! [`Phase`]s, with their intervals, show what it cost them. A [`Change`] is claimed only where two
+//! intervals lie well apart. It says that the times differ; that the job is the reason is
+//! for the reader to conclude, who knows what else happened then.
+//!
+//! The division is as fine as the record's scalars, which count by seconds (in runs of more than
+//! half an hour by [`Steps`](crate::Steps)): a step in which the job had a request in flight at any
+//! time belongs to it as a whole. Requests belong to the step of their intended start, completions
+//! to that of their end, as everywhere.
+
+use std::ops::Range;
+
+use hdrhistogram::Histogram;
+use record::{Counts, Kind};
+use workload::{JobTarget, Pacing, Plan};
+
+use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, quantile, ratio};
+use crate::distribution::Quantile;
+use crate::evidence::{Evidence, JobEvidence, Step};
+
+/// The most jobs whose side effects are told, the first of the file. A file with more of them has
+/// no traffic that they disturb; it is one that does many things in turn.
+pub const MOST_DISTURBANCES: usize = 20;
+
+/// A job that comes and goes, and what lies between its doings.
+#[derive(Clone, Debug)]
+pub struct Disturbance {
+    /// The place of the job in the plan.
+    pub job: usize,
+    /// The parts of the window, at least two of them.
+    pub phases: Vec<Phase>,
+    /// The places of the jobs that asked something in two of them or more.
+    pub others: Vec<usize>,
+}
+
+/// A part of the window.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    /// Which one.
+    pub name: PhaseName,
+    /// Its steps in the order of time.
+    pub steps: Vec<Range<usize>>,
+    /// The response times of each of the others.
+    pub responses: Vec<Responses>,
+}
+
+/// The parts into which a window is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhaseName {
+    /// Until the step of the first intended start.
+    Before,
+    /// With a request in flight; if the job is no timetable, up to its last answer.
+    During,
+    /// Without a request in flight, of a timetable between its first and its last.
+    Between,
+    /// From the step behind the last answer.
+    After,
+}
+
+/// The response times of a job in a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Responses {
+    /// How many.
+    pub count: u64,
+    /// Their mean, in nanoseconds; `None` without a time, as the quantiles.
+    pub mean_ns: Option<Estimate>,
+    /// The quantiles of [`Responses::QUANTILES`], in that order, in nanoseconds.
+    pub quantiles_ns: [Option<Estimate>; 3],
+}
+
+/// What a job did to the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SideEffects {
+    /// The job's name.
+    pub job: String,
+    /// How long the longest step of the window is, in seconds: what the division may be off by.
+    pub resolution_s: f64,
+    /// The phase that the others are compared with: the first one without the job that is long
+    /// enough for intervals, or if there is none, the first without the job.
+    pub reference: PhaseName,
+    /// The parts of the window, in the order of [`PhaseName::ALL`].
+    pub phases: Vec<PhaseSummary>,
+    /// What is claimed to differ from the reference.
+    pub changes: Vec<Change>,
+}
+
+/// A part of the window, in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseSummary {
+    /// Which one.
+    pub name: PhaseName,
+    /// How long it was, in seconds.
+    pub length_s: f64,
+    /// Where its stretches begin and end, in seconds since time zero.
+    pub stretches_s: Vec<(f64, f64)>,
+    /// The other jobs, in the file's order.
+    pub jobs: Vec<PhaseFigures>,
+}
+
+/// The figures of another job in a part of the window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseFigures {
+    /// The job's name.
+    pub name: String,
+    /// By intended start in the part.
+    pub counts: Counts,
+    /// Completions per second whose end lies in it.
+    pub throughput_per_s: Option<Estimate>,
+    /// What its requests took.
+    pub response: Responses,
+    /// Whether that is withheld because the offered load of the run exceeds the capacity.
+    pub is_withheld: bool,
+}
+
+/// A figure that is compared between phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// Completions per second.
+    Throughput,
+    /// The mean response time, in nanoseconds.
+    Mean,
+    /// A quantile of the response time, in nanoseconds: the place in [`Responses::QUANTILES`].
+    Quantile(usize),
+}
+
+/// A figure that differs from that of the reference by more than chance explains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The name of the job whose figure it is.
+    pub job: String,
+    /// Where it differs.
+    pub phase: PhaseName,
+    /// Which one.
+    pub figure: Figure,
+    /// What it is in the reference.
+    pub from: f64,
+    /// What it is there.
+    pub to: f64,
+}
+
+/// A step of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepOfJob {
+    /// The place of the job in the plan.
+    pub job: usize,
+    /// The step.
+    pub step: usize,
+}
+
+/// The jobs that come and go in a run, each with the parts into which it divides the window, and
+/// the others in them. `read` gives the response times of the requests that were meant to start in
+/// a step.
+///
+/// A job comes and goes if it has a `start`, a `stop` or a `count`, is a timetable, or runs
+/// programs; and only if some step of the window lies outside of its doings, as there is nothing to
+/// compare with otherwise. So a timetable that is as dense as traffic is none. Parts of mixes have
+/// no doings of their own.
+///
+/// # Errors
+/// The first that `read` returns.
+pub fn disturbances<E>(
+    evidence: &Evidence,
+    mut read: impl FnMut(StepOfJob) -> Result<Histogram<u64>, E>,
+) -> Result<Vec<Disturbance>, E> {
+    let places = 0..evidence.jobs.len();
+    let candidates = places.clone().filter(|place| comes_and_goes(&evidence.plan, *place));
+    let found = candidates.filter_map(|place| divide(evidence, place));
+    let mut disturbances: Vec<Disturbance> = found.take(MOST_DISTURBANCES).collect();
+    for job in places {
+        let with_it = disturbances.iter_mut().filter(|it| it.others.contains(&job));
+        let phases: Vec<&mut Phase> = with_it.flat_map(|it| &mut it.phases).collect();
+        add_responses(phases, &evidence.jobs[job], |step| read(StepOfJob { job, step }))?;
+    }
+    Ok(disturbances)
+}
+
+fn comes_and_goes(plan: &Plan, place: usize) -> bool {
+    let job = &plan.jobs[place];
+    let is_timed = job.start > base::Nanos::ZERO || job.stop.is_some() || job.count.is_some();
+    let is_timetable = matches!(job.pacing, Pacing::Timetable { .. });
+    let runs_programs = matches!(job.target, JobTarget::Programs);
+    plan.leader_of(place) == place && (is_timed || is_timetable || runs_programs)
+}
+
+/// How a job divides the window; `None` if that gives nothing to compare.
+fn divide(evidence: &Evidence, place: usize) -> Option<Disturbance> {
+    let job = &evidence.jobs[place];
+    let window = evidence.steps.window();
+    let acts = acts(job, window.end);
+    let first = acts.iter().position(|&acts| acts)?;
+    let last = acts.iter().rposition(|&acts| acts)?;
+    let is_timetable = matches!(evidence.plan.jobs[place].pacing, Pacing::Timetable { .. });
+    let name = |step: usize| match is_timetable && !acts[step] {
+        _ if step < first => PhaseName::Before,
+        _ if step > last => PhaseName::After,
+        true => PhaseName::Between,
+        false => PhaseName::During,
+    };
+    let phases = PhaseName::ALL.map(|wanted| {
+        let mut phase = Phase { name: wanted, steps: Vec::new(), responses: Vec::new() };
+        window.clone().filter(|step| name(*step) == wanted).for_each(|step| phase.push(step));
+        phase
+    });
+    let phases: Vec<Phase> = phases.into_iter().filter(|phase| !phase.steps.is_empty()).collect();
+    let asks_in = |other: usize, phase: &&Phase| phase.counts(&evidence.jobs[other]).arrivals > 0;
+    let others = (0..evidence.jobs.len()).filter(|other| {
+        let is_another = evidence.plan.leader_of(*other) != place;
+        is_another && phases.iter().filter(|phase| asks_in(*other, phase)).count() > 1
+    });
+    let others: Vec<usize> = others.collect();
+    (!others.is_empty()).then_some(Disturbance { job: place, phases, others })
+}
+
+/// Whether the job had a request in flight, in each of the first steps: from its intended start to
+/// its end. One without an end is in flight for ever.
+fn acts(job: &JobEvidence, steps: usize) -> Vec<bool> {
+    let mut open = 0u64;
+    let act = |step: Step| {
+        open += step.counts.arrivals.saturating_sub(step.counts.balance.rejected());
+        let acts = open > 0;
+        open = open.saturating_sub(step.ends.completed + step.ends.errors);
+        acts
+    };
+    job.range(0..steps).map(act).collect()
+}
+
+/// Adds the response times of a job to some phases, from the steps in which it asked something.
+/// These are read twice: what lies above a quantile is known when the quantile is.
+fn add_responses<E>(
+    phases: Vec<&mut Phase>,
+    job: &JobEvidence,
+    mut read: impl FnMut(usize) -> Result<Histogram<u64>, E>,
+) -> Result<(), E> {
+    let mut gathered: Vec<Gathered> = phases.iter().map(|_| Gathered::default()).collect();
+    let asked = job.steps.iter().enumerate().filter(|(_, step)| step.counts.arrivals > 0);
+    let asked: Vec<usize> = asked.map(|(step, _)| step).collect();
+    for pass in [Gathered::pool, Gathered::batch] {
+        for &step in &asked {
+            let with_it = |(phase, _): &(&&mut Phase, _)| phase.contains(step);
+            let mut parts = phases.iter().zip(&mut gathered).filter(with_it).peekable();
+            if parts.peek().is_some() {
+                let times = read(step)?;
+                parts.for_each(|(_, gathered)| pass(gathered, &times));
+            }
+        }
+        gathered.iter_mut().for_each(Gathered::find_bounds);
+    }
+    for (phase, gathered) in phases.into_iter().zip(&gathered) {
+        phase.responses.push(gathered.responses());
+    }
+    Ok(())
+}
+
+/// The times of a phase, while they are read.
+struct Gathered {
+    pooled: Histogram<u64>,
+    /// The quantiles of all, once all are pooled.
+    bounds: [u64; 3],
+    sums: Vec<Batch>,
+    /// How many lie above each quantile.
+    above: [Vec<Batch>; 3],
+}
+
+impl Default for Gathered {
+    fn default() -> Gathered {
+        let pooled = Kind::Response.histogram();
+        let above = [const { Vec::new() }; 3];
+        Gathered { pooled, bounds: [0; 3], sums: Vec::new(), above }
+    }
+}
+
+impl Gathered {
+    fn pool(&mut self, times: &Histogram<u64>) {
+        self.pooled.add(times).expect("histograms of one kind have the same bounds");
+    }
+
+    fn find_bounds(&mut self) {
+        self.bounds = fractions().map(|fraction| self.pooled.value_at_quantile(fraction));
+    }
+
+    fn batch(&mut self, times: &Histogram<u64>) {
+        let base = times.len() as f64;
+        let amount = if times.is_empty() { 0.0 } else { times.mean() * base };
+        self.sums.push(Batch { amount, base });
+        let mut above = [0; 3];
+        for it in times.iter_recorded() {
+            let beyond = self.bounds.map(|bound| it.value_iterated_to() > bound);
+            above.iter_mut().zip(beyond).filter(|(_, beyond)| *beyond).for_each(|(above, _)| {
+                *above += it.count_at_value();
+            });
+        }
+        for (batches, above) in self.above.iter_mut().zip(above) {
+            batches.push(Batch { amount: above as f64, base });
+        }
+    }
+
+    fn responses(&self) -> Responses {
+        let estimates = self.above.iter().zip(fractions());
+        let mut estimates =
+            estimates.map(|(above, fraction)| quantile(&self.pooled, fraction, above));
+        Responses {
+            count: self.pooled.len(),
+            mean_ns: ratio(&self.sums),
+            quantiles_ns: std::array::from_fn(|_| estimates.next().flatten()),
+        }
+    }
+}
+
+/// The fractions of [`Responses::QUANTILES`].
+fn fractions() -> [f64; 3] {
+    Responses::QUANTILES.map(|name| {
+        let quantile = Quantile::ALL.into_iter().find(|quantile| quantile.name == name);
+        quantile.expect("it is one of those that reports give").fraction
+    })
+}
+
+impl Phase {
+    fn push(&mut self, step: usize) {
+        match self.steps.last_mut() {
+            Some(last) if last.end == step => last.end = step + 1,
+            _ => self.steps.push(step..step + 1),
+        }
+    }
+
+    fn contains(&self, step: usize) -> bool {
+        let place = self.steps.partition_point(|steps| steps.end <= step);
+        self.steps.get(place).is_some_and(|steps| steps.contains(&step))
+    }
+
+    /// What came of a job's requests in it.
+    fn counts(&self, job: &JobEvidence) -> Counts {
+        let mut counts = Counts::default();
+        self.steps.iter().for_each(|steps| counts.merge(&job.counts(steps.clone())));
+        counts
+    }
+}
+
+impl PhaseName {
+    /// Every part, in the order in which they are told.
+    pub const ALL: [PhaseName; 4] =
+        [PhaseName::Before, PhaseName::During, PhaseName::Between, PhaseName::After];
+
+    /// The word for it in documents and texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            PhaseName::Before => "before",
+            PhaseName::During => "during",
+            PhaseName::Between => "between",
+            PhaseName::After => "after",
+        }
+    }
+}
+
+impl Responses {
+    /// The names of its quantiles.
+    pub const QUANTILES: [&str; 3] = ["p50", "p95", "p99"];
+}
+
+impl Figure {
+    /// All that are compared.
+    pub const ALL: [Figure; 5] = [
+        Figure::Throughput,
+        Figure::Mean,
+        Figure::Quantile(0),
+        Figure::Quantile(1),
+        Figure::Quantile(2),
+    ];
+
+    /// The word for it in documents and texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Figure::Throughput => "throughput",
+            Figure::Mean => "mean",
+            Figure::Quantile(place) => Responses::QUANTILES[place],
+        }
+    }
+}
+
+impl PhaseFigures {
+    /// One of them; `None` if there is none or it is withheld.
+    pub fn figure(&self, figure: Figure) -> Option<Estimate> {
+        match figure {
+            Figure::Throughput => self.throughput_per_s,
+            Figure::Mean | Figure::Quantile(_) if self.is_withheld => None,
+            Figure::Mean => self.response.mean_ns,
+            Figure::Quantile(place) => self.response.quantiles_ns[place],
+        }
+    }
+}
+
+/// What each disturbance of a run did. `is_withheld` says of a job whether its times are.
+pub(crate) fn summarize(
+    evidence: &Evidence,
+    is_withheld: impl Fn(usize) -> bool,
+) -> Vec<SideEffects> {
+    let window = evidence.steps.window();
+    let resolution_s = window.map(|step| length_s(evidence, step..step + 1)).fold(0.0, f64::max);
+    let side_effects = |disturbance: &Disturbance| {
+        let Disturbance { job, phases, others } = disturbance;
+        let phases: Vec<PhaseSummary> =
+            phases.iter().map(|phase| summary(evidence, phase, others, &is_withheld)).collect();
+        let reference = reference(&disturbance.phases)?;
+        Some(SideEffects {
+            job: evidence.plan.jobs[*job].name.clone(),
+            resolution_s,
+            reference: phases[reference].name,
+            changes: changes(&phases, reference),
+            phases,
+        })
+    };
+    evidence.disturbances.iter().filter_map(side_effects).collect()
+}
+
+/// The place of the phase that the others are compared with; `None` if the job was always there.
+fn reference(phases: &[Phase]) -> Option<usize> {
+    let without = || phases.iter().filter(|phase| phase.name != PhaseName::During);
+    let is_long =
+        |phase: &&Phase| phase.steps.iter().map(Range::len).sum::<usize>() >= FEWEST_BATCHES;
+    let chosen = without().find(is_long).or_else(|| without().next())?.name;
+    phases.iter().position(|phase| phase.name == chosen)
+}
+
+fn summary(
+    evidence: &Evidence,
+    phase: &Phase,
+    others: &[usize],
+    is_withheld: impl Fn(usize) -> bool,
+) -> PhaseSummary {
+    let at = |step| evidence.steps.start(step).as_secs_f64();
+    let steps = phase.steps.iter();
+    let jobs = others.iter().zip(&phase.responses).map(|(&job, response)| PhaseFigures {
+        name: evidence.plan.jobs[job].name.clone(),
+        counts: phase.counts(&evidence.jobs[job]),
+        throughput_per_s: throughput(evidence, phase, &evidence.jobs[job]),
+        response: *response,
+        is_withheld: is_withheld(job),
+    });
+    PhaseSummary {
+        name: phase.name,
+        length_s: steps.clone().map(|steps| length_s(evidence, steps.clone())).sum(),
+        stretches_s: steps.map(|steps| (at(steps.start), at(steps.end))).collect(),
+        jobs: jobs.collect(),
+    }
+}
+
+fn throughput(evidence: &Evidence, phase: &Phase, job: &JobEvidence) -> Option<Estimate> {
+    let batches = phase.steps.iter().cloned().flatten().map(|step| Batch {
+        amount: job.ends(step..step + 1).completed as f64,
+        base: length_s(evidence, step..step + 1),
+    });
+    ratio(&batches.collect::<Vec<_>>())
+}
+
+/// What differs from the phase at `reference`.
+fn changes(phases: &[PhaseSummary], reference: usize) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for phase in phases {
+        for (there, here) in phases[reference].jobs.iter().zip(&phase.jobs) {
+            for figure in Figure::ALL {
+                if let (Some(from), Some(to)) = (there.figure(figure), here.figure(figure))
+                    && to.differs_from(&from)
+                {
+                    let (job, phase) = (here.name.clone(), phase.name);
+                    changes.push(Change { job, phase, figure, from: from.value, to: to.value });
+                }
+            }
+        }
+    }
+    changes
+}
+
+fn length_s(evidence: &Evidence, steps: Range<usize>) -> f64 {
+    let (from, to) = (evidence.steps.start(steps.start), evidence.steps.start(steps.end));
+    to.saturating_sub(from).as_secs_f64()
+}

@@ -1,0 +1,315 @@
+//! What a job that comes and goes does to the others.
+
+use std::convert::Infallible;
+
+use analyze::{
+    Change, Evidence, Figure, PhaseName, SideEffects, Step, StepOfJob, disturbances, summarize,
+};
+use base::{Seed, Stream};
+use hdrhistogram::Histogram;
+use record::{Balance, Kind};
+
+use crate::support::{answered, nothing, turn_bad};
+
+/// Traffic for 90 s, and a clean-up at 30 s.
+const ONCE: &str = "duration = 90s\n[read]\nquery = select 1\nrate = 100\n[clean-up]\nquery = \
+                    delete\ncount = 1\nstart = 30s\n";
+
+/// A run whose jobs did something in some seconds, with what their responses took in each.
+struct Run {
+    evidence: Evidence,
+    times: Vec<Vec<Histogram<u64>>>,
+}
+
+impl Run {
+    fn of(workload: &str) -> Run {
+        let evidence = nothing(workload);
+        let times = evidence.jobs.iter().map(|_| Vec::new()).collect();
+        Run { evidence, times }
+    }
+
+    /// With so many requests of a job in every second, all of them answered in it after so many
+    /// milliseconds.
+    fn asking(mut self, job: usize, requests: u64, ms: f64) -> Run {
+        for _ in self.evidence.steps.window() {
+            let mut times = Kind::Response.histogram();
+            times.record_n((ms * 1e6) as u64, requests).unwrap();
+            self.push(job, requests, times);
+        }
+        self
+    }
+
+    /// With the requests of a queue with one server and exponential services (Lindley, 1952) of so
+    /// many milliseconds, which arrive a hundred times a second. Those of a second are answered in
+    /// it.
+    fn queueing(mut self, seed: u64, service_ms: impl Fn(usize) -> f64) -> Run {
+        let mut draw = Stream::new(Seed(seed), "test", "queue").draw(0);
+        let (mut now, mut busy_until) = (0.0, 0.0f64);
+        let seconds = self.evidence.steps.len();
+        let mut parts = vec![Kind::Response.histogram(); seconds];
+        loop {
+            now += draw.exponential() / 100.0;
+            let second = now as usize;
+            let Some(times) = parts.get_mut(second) else { break };
+            busy_until = busy_until.max(now) + draw.exponential() * service_ms(second) / 1e3;
+            times.saturating_record(((busy_until - now) * 1e9) as u64);
+        }
+        for times in parts {
+            self.push(0, times.len(), times);
+        }
+        self
+    }
+
+    fn push(&mut self, job: usize, requests: u64, times: Histogram<u64>) {
+        self.evidence.jobs[job].steps.push(answered(requests));
+        self.times[job].push(times);
+    }
+
+    /// With a request of a job that is due in the first of some seconds and answered in the last.
+    fn acting(mut self, job: usize, first: usize, last: usize) -> Run {
+        let steps = &mut self.evidence.jobs[job].steps;
+        steps.resize(steps.len().max(last + 1), Step::default());
+        steps[first].counts.arrivals += 1;
+        steps[first].counts.balance = Balance::of(1, 0, 0, 0);
+        steps[last].ends.completed += 1;
+        self
+    }
+
+    fn evidence(mut self) -> Evidence {
+        let read = |StepOfJob { job, step }: StepOfJob| {
+            let times = self.times[job].get(step).cloned();
+            Ok::<_, Infallible>(times.unwrap_or_else(|| Kind::Response.histogram()))
+        };
+        self.evidence.disturbances = disturbances(&self.evidence, read).unwrap();
+        self.evidence
+    }
+
+    fn side_effects(self) -> Vec<SideEffects> {
+        summarize(&self.evidence()).side_effects
+    }
+}
+
+/// The parts of the window and their stretches.
+fn stretches(side_effects: &SideEffects) -> Vec<(PhaseName, Vec<(f64, f64)>)> {
+    let phases = side_effects.phases.iter();
+    phases.map(|phase| (phase.name, phase.stretches_s.clone())).collect()
+}
+
+#[test]
+fn a_job_that_acts_once_has_a_before_a_during_and_an_after() {
+    let run = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 44);
+    let [clean_up] = run.side_effects().try_into().unwrap();
+    assert_eq!((clean_up.job.as_str(), clean_up.resolution_s), ("clean-up", 1.0));
+    assert_eq!(clean_up.reference, PhaseName::Before);
+    let expected = [
+        (PhaseName::Before, vec![(0.0, 30.0)]),
+        (PhaseName::During, vec![(30.0, 45.0)]),
+        (PhaseName::After, vec![(45.0, 90.0)]),
+    ];
+    assert_eq!(stretches(&clean_up), expected);
+    let lengths: Vec<f64> = clean_up.phases.iter().map(|phase| phase.length_s).collect();
+    assert_eq!(lengths, [30.0, 15.0, 45.0]);
+}
+
+#[test]
+fn a_timetable_has_a_between() {
+    let timetable = ONCE.replace("count = 1\nstart = 30s", "every = 30s");
+    let run = Run::of(&timetable).asking(0, 100, 1.0).acting(1, 30, 32).acting(1, 60, 60);
+    let expected = [
+        (PhaseName::Before, vec![(0.0, 30.0)]),
+        (PhaseName::During, vec![(30.0, 33.0), (60.0, 61.0)]),
+        (PhaseName::Between, vec![(33.0, 60.0)]),
+        (PhaseName::After, vec![(61.0, 90.0)]),
+    ];
+    assert_eq!(stretches(&run.side_effects()[0]), expected);
+}
+
+#[test]
+fn a_pause_of_traffic_that_comes_and_goes_belongs_to_it() {
+    let traffic = ONCE.replace("count = 1\nstart = 30s", "rate = 1\nstart = 10s\nstop = 40s");
+    let run = Run::of(&traffic).asking(0, 100, 1.0).acting(1, 12, 12).acting(1, 38, 39);
+    let expected = [
+        (PhaseName::Before, vec![(0.0, 12.0)]),
+        (PhaseName::During, vec![(12.0, 40.0)]),
+        (PhaseName::After, vec![(40.0, 90.0)]),
+    ];
+    assert_eq!(stretches(&run.side_effects()[0]), expected);
+}
+
+/// A job that was there from the beginning is compared with what came after it.
+#[test]
+fn without_a_before_the_reference_is_what_there_is() {
+    let stopped = ONCE.replace("count = 1\nstart = 30s", "stop = 40s");
+    let run = Run::of(&stopped).asking(0, 100, 1.0).acting(1, 0, 39);
+    let [stopped] = run.side_effects().try_into().unwrap();
+    assert_eq!(stopped.reference, PhaseName::After);
+    assert_eq!(stopped.phases.len(), 2);
+}
+
+/// A before of five seconds has no intervals: the time between has, and the difference is found.
+#[test]
+fn a_before_that_is_too_short_is_no_reference() {
+    let timetable = ONCE.replace("count = 1\nstart = 30s", "every = 5s");
+    let is_slow = |second: usize| second >= 5 && second.is_multiple_of(5);
+    let mut run = Run::of(&timetable).queueing(1, |second| if is_slow(second) { 8.0 } else { 2.0 });
+    for second in (5..90).filter(|second| is_slow(*second)) {
+        run = run.acting(1, second, second);
+    }
+    let report = run.side_effects().remove(0);
+    assert_eq!(report.reference, PhaseName::Between);
+    let means = report.changes.iter().filter(|change| change.figure == Figure::Mean);
+    let phases: Vec<PhaseName> = means.map(|change| change.phase).collect();
+    assert_eq!(phases, [PhaseName::During]);
+}
+
+#[test]
+fn a_request_without_an_end_is_in_flight_until_the_end() {
+    let mut run = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 44);
+    run.evidence.jobs[1].steps[44].ends.completed = 0;
+    let expected =
+        [(PhaseName::Before, vec![(0.0, 30.0)]), (PhaseName::During, vec![(30.0, 90.0)])];
+    assert_eq!(stretches(&run.side_effects()[0]), expected);
+}
+
+#[test]
+fn what_was_rejected_was_never_in_flight() {
+    let mut run = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 30).acting(1, 50, 50);
+    turn_bad(&mut run.evidence, 1, 50, [0, 1, 0]);
+    let phases = run.side_effects().remove(0).phases;
+    assert_eq!(phases[1].stretches_s, [(30.0, 31.0)]);
+}
+
+#[test]
+fn without_anything_to_compare_there_are_no_side_effects() {
+    let is_none = |run: Run| run.side_effects().is_empty();
+    assert!(is_none(Run::of(ONCE).asking(0, 100, 1.0)), "it did nothing");
+    assert!(is_none(Run::of(ONCE).asking(0, 100, 1.0).acting(1, 0, 89)), "it was always there");
+    assert!(is_none(Run::of(ONCE).acting(1, 30, 44)), "there was nothing to disturb");
+    assert!(is_none(Run::of(ONCE).acting(0, 10, 11).acting(1, 30, 44)), "in one part only");
+    let traffic = ONCE.replace("count = 1\nstart = 30s", "rate = 1");
+    assert!(is_none(Run::of(&traffic).asking(0, 100, 1.0).acting(1, 30, 44)), "it is traffic");
+}
+
+#[test]
+fn a_job_does_not_disturb_its_own_parts() {
+    let mix = "duration = 90s\n[mixed]\nmix = read: 80, write: 20\nrate = 10\nstart = 30s\n[read]\n\
+               query = select 1\n[write]\nquery = select 2\n";
+    let mut run = Run::of(mix);
+    for job in 0..3 {
+        run = run.acting(job, 30, 31).acting(job, 60, 61);
+    }
+    assert_eq!(run.side_effects(), []);
+}
+
+#[test]
+fn figures_are_those_of_the_phase() {
+    let mut run = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 44);
+    for second in 30..45 {
+        turn_bad(&mut run.evidence, 0, second, [10, 0, 0]);
+        run.times[0][second].reset();
+        run.times[0][second].record_n(4_000_000, 90).unwrap();
+    }
+    let phases = run.side_effects().remove(0).phases;
+    let figures: Vec<_> = phases.iter().map(|phase| &phase.jobs[0]).collect();
+    let [before, during, after] = figures.try_into().unwrap();
+    assert_eq!(before.throughput_per_s, after.throughput_per_s);
+    assert_eq!(during.counts.balance, Balance::of(90 * 15, 150, 0, 0));
+    assert_eq!((before.response.count, during.response.count), (3_000, 90 * 15));
+    for (figure, value) in [
+        (Figure::Throughput, 90.0),
+        (Figure::Mean, 4e6),
+        (Figure::Quantile(0), 4e6),
+        (Figure::Quantile(2), 4e6),
+    ] {
+        let estimate = during.figure(figure).unwrap();
+        assert!((estimate.value / value - 1.0).abs() < 1e-3, "{figure:?}: {estimate:?}");
+    }
+}
+
+/// The claims of a run about a clean-up from 30 s to 60 s that makes services so much longer.
+fn claims(seed: u64, factor: f64) -> Vec<Change> {
+    let service_ms = |second| if (30..60).contains(&second) { 4.0 * factor } else { 4.0 };
+    let run = Run::of(ONCE).queueing(seed, service_ms).acting(1, 30, 59);
+    run.side_effects().remove(0).changes
+}
+
+#[test]
+fn a_difference_that_is_planted_is_found() {
+    const RUNS: u64 = 50;
+    let finds = |seed: &u64| {
+        let claims = claims(*seed, 1.7);
+        claims.iter().any(|claim| {
+            claim.phase == PhaseName::During && claim.job == "read" && claim.to > 1.5 * claim.from
+        })
+    };
+    let found = (1..=RUNS).filter(finds).count();
+    assert!(found >= 48, "{found} of {RUNS}");
+}
+
+#[test]
+fn a_difference_that_is_not_there_is_not_claimed() {
+    const RUNS: u64 = 200;
+    let claimed = (1..=RUNS).filter(|seed| !claims(*seed, 1.0).is_empty()).count();
+    assert!(claimed <= 6, "{claimed} of {RUNS}");
+}
+
+#[test]
+fn a_difference_that_is_over_is_not_claimed_of_the_time_after() {
+    const RUNS: u64 = 50;
+    let is_after = |claim: &Change| claim.phase == PhaseName::After;
+    let claimed = (1..=RUNS).filter(|seed| claims(*seed, 1.5).iter().any(is_after)).count();
+    assert!(claimed <= 2, "{claimed} of {RUNS}");
+}
+
+#[test]
+fn of_parts_that_are_too_short_nothing_is_claimed() {
+    let run = Run::of(ONCE).queueing(1, |second| if second < 39 { 1.0 } else { 9.0 });
+    let phases = |run: Run| {
+        let clean_up = run.side_effects().remove(0);
+        (clean_up.changes, clean_up.phases)
+    };
+    let (changes, phases) = phases(run.acting(1, 81, 89));
+    assert_eq!(phases[1].jobs[0].response.mean_ns.unwrap().bounds, None);
+    assert_eq!(changes, []);
+}
+
+#[test]
+fn beyond_the_capacity_times_are_withheld_and_nothing_is_claimed_of_them() {
+    let mut run =
+        Run::of(ONCE).queueing(1, |second| if second < 30 { 1.0 } else { 5.0 }).acting(1, 30, 89);
+    for (second, step) in run.evidence.jobs[0].steps.iter_mut().enumerate() {
+        step.ends.completed = if second < 30 { step.ends.completed } else { 50 };
+    }
+    let clean_up = run.side_effects().remove(0);
+    let during = &clean_up.phases[1].jobs[0];
+    assert!(during.is_withheld && during.figure(Figure::Mean).is_none());
+    let figures: Vec<Figure> = clean_up.changes.iter().map(|change| change.figure).collect();
+    assert_eq!(figures, [Figure::Throughput]);
+}
+
+#[test]
+fn only_the_first_of_very_many_are_told() {
+    let one = "[c]\nquery = select 2\ncount = 1\nstart = 30s\n";
+    let many: String = (0..30).map(|n| one.replace("[c]", &format!("[c{n}]"))).collect();
+    let traffic = format!("duration = 90s\n[read]\nquery = select 1\nrate = 100\n{many}");
+    let mut run = Run::of(&traffic).asking(0, 100, 1.0);
+    for job in 1..=30 {
+        run = run.acting(job, 30, 30);
+    }
+    let told: Vec<String> = run.side_effects().into_iter().map(|it| it.job).collect();
+    assert_eq!(told.len(), analyze::MOST_DISTURBANCES);
+    assert_eq!(told[0], "c0");
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_an_error() {
+    let Run { evidence, .. } = Run::of(ONCE).asking(0, 100, 1.0).acting(1, 30, 44);
+    let read = |StepOfJob { job, step }| match step {
+        50 => Err("damaged"),
+        _ => {
+            assert_eq!(job, 0, "the job itself is not read");
+            Ok(Kind::Response.histogram())
+        }
+    };
+    assert_eq!(disturbances(&evidence, read).unwrap_err(), "damaged");
+}

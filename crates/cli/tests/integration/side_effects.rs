@@ -1,0 +1,99 @@
+//! A job that comes and goes beside traffic: what the answer says of the traffic before, during and
+//! after it.
+
+use serde_json::Value;
+
+use crate::example::assert_valid;
+use crate::support::{MM1, Place};
+
+/// Traffic for 90 s, and from 30 s on a clean-up of 20 s that takes the server for 20 ms each time.
+const BESIDE: &str = "
+duration = 90s
+[read]
+query = select 1
+rate = 100
+[clean-up]
+query = delete from t /* sim: service=20ms */
+start = 30s
+count = 800
+";
+
+/// What a run in virtual time says of the one job that comes and goes.
+fn side_effects(place: &Place, url: &str) -> Value {
+    let summary = place.virtually(url, &[]).expect(0).json();
+    assert_valid(&summary);
+    let side_effects = summary["side_effects"].as_array().unwrap();
+    assert_eq!(side_effects.len(), 1, "{side_effects:?}");
+    side_effects[0].clone()
+}
+
+/// The names of the parts of the window.
+fn names(side_effects: &Value) -> Vec<&str> {
+    let phases = side_effects["phases"].as_array().unwrap().iter();
+    phases.map(|phase| phase["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn what_a_clean_up_costs_is_told_and_that_it_is_over() {
+    let place = Place::with(BESIDE);
+    let told = side_effects(&place, MM1);
+    assert_eq!((&told["job"], &told["reference"]), (&"clean-up".into(), &"before".into()));
+    assert_eq!(names(&told), ["before", "during", "after"]);
+    assert_eq!(told["phases"][0]["stretches"][0]["end_s"], 30.0);
+    let [before, during, after] = [0, 1, 2].map(|phase| {
+        let read = &told["phases"][phase]["jobs"][0];
+        assert_eq!(read["name"], "read");
+        &read["response_ms"]["p50"]
+    });
+    let number = |estimate: &Value, place: &str| estimate.pointer(place).unwrap().as_f64().unwrap();
+    assert!(number(during, "/ci95/0") > 5.0 * number(before, "/ci95/1"), "{before} {during}");
+    assert!(number(after, "/ci95/0") < number(before, "/ci95/1"), "{before} {after}");
+    let changes = told["changes"].as_array().unwrap();
+    let of = |figure: &str| changes.iter().find(|change| change["figure"] == figure);
+    let p50 = of("response_ms.p50").unwrap();
+    assert_eq!((&p50["from"], &p50["to"]), (&before["value"], &during["value"]));
+    assert_eq!(of("throughput_per_s"), None, "open traffic comes all the same");
+    assert!(changes.iter().all(|change| change["phase"] == "during"), "{changes:?}");
+    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    assert!(text.contains("\n[read] beside [clean-up]\n"), "{text}");
+    assert!(text.contains("\n  during, not before  mean "), "{text}");
+}
+
+#[test]
+fn a_clean_up_that_costs_nobody_anything_is_not_blamed() {
+    let place = Place::with(BESIDE);
+    let told = side_effects(&place, "sim:mmc?servers=unlimited&service=1ms");
+    assert_eq!(names(&told), ["before", "during", "after"]);
+    assert_eq!(told["changes"], Value::Array(Vec::new()));
+    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    assert!(text.contains("\n  figures with intervals differ by no more than chance"), "{text}");
+}
+
+/// A report each 20 s, of a server that another job has to itself in between.
+#[test]
+fn a_timetable_is_told_by_the_seconds_in_which_it_acts() {
+    let timetable = BESIDE.replace("start = 30s\ncount = 800", "every = 20s");
+    let place = Place::with(&timetable.replace("20ms */", "500ms */"));
+    let told = side_effects(&place, MM1);
+    assert_eq!(names(&told), ["before", "during", "between", "after"]);
+    let starts: Vec<&Value> = told["phases"][1]["stretches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|stretch| &stretch["start_s"])
+        .collect();
+    assert_eq!(starts, [20.0, 40.0, 60.0, 80.0]);
+    let response = &told["phases"][1]["jobs"][0]["response_ms"];
+    assert_eq!(response["p99"]["ci95"], Value::Null, "four seconds are too short");
+    assert!(response["p99"]["value"].as_f64().unwrap() > 300.0, "{response}");
+}
+
+#[test]
+fn traffic_alone_has_no_side_effects() {
+    let traffic = BESIDE.split("[clean-up]").next().unwrap();
+    let place = Place::with(traffic);
+    let summary = place.virtually(MM1, &[]).expect(0).json();
+    assert_eq!(summary["side_effects"], Value::Array(Vec::new()));
+    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    assert!(!text.contains("beside"), "{text}");
+}

@@ -1,0 +1,117 @@
+//! What the jobs that come and go did to the others: a table for each two of them.
+
+use analyze::{Change, Estimate, FEWEST_BATCHES, Figure, PhaseFigures, PhaseSummary, SideEffects};
+
+use crate::number::{NONE, range, rate, time};
+use crate::text::answer::seconds;
+use crate::text::page::{Line, Page, Tone};
+use crate::text::table::{Align, Table};
+use crate::view::View;
+
+/// The figures of the table; a claim may be about another one.
+const SHOWN: [Figure; 3] = [Figure::Throughput, Figure::Quantile(0), Figure::Quantile(2)];
+
+/// What marks an interval that nothing is concluded from.
+const OPTIMISTIC: &str = "*";
+
+/// What that mark means.
+const MARKED: &str =
+    "* neighbouring seconds resemble each other: the interval is too narrow to conclude from";
+
+/// Writes the tables of a run.
+pub(super) fn write(page: &mut Page, view: &View) {
+    for side_effects in &view.summary.side_effects {
+        for place in 0..side_effects.phases[0].jobs.len() {
+            write_other(page, side_effects, place);
+        }
+    }
+}
+
+/// Writes what a job did to one other.
+fn write_other(page: &mut Page, side_effects: &SideEffects, place: usize) {
+    let phases: Vec<(&PhaseSummary, &PhaseFigures)> =
+        side_effects.phases.iter().map(|phase| (phase, &phase.jobs[place])).collect();
+    let name = &phases[0].1.name;
+    page.gap();
+    page.heading(&format!("[{name}] beside [{}]", side_effects.job));
+    let numbers = ["time", "completed", "95 %", "response p50", "95 %", "p99", "95 %"];
+    let titles = numbers.map(|title| (title, Align::Right)).into_iter();
+    let mut table = Table::new([("", Align::Left)].into_iter().chain(titles));
+    for (phase, figures) in &phases {
+        let head = [phase.name.name().to_owned(), seconds(phase.length_s)];
+        let cells = SHOWN.map(|figure| cells(figures, figure));
+        match figures.is_withheld {
+            true => table.row_in_words(head.into_iter().chain(cells[0].clone()), "withheld"),
+            false => table.row(head.into_iter().chain(cells.into_iter().flatten())),
+        }
+    }
+    page.table(&table);
+    write_claims(page, side_effects, &phases);
+    let mut estimates = phases.iter().flat_map(|(_, figures)| estimates(figures));
+    if estimates.any(|estimate| estimate.bounds.is_some_and(|bounds| bounds.is_optimistic)) {
+        page.note(MARKED);
+    }
+}
+
+/// The figures of the table that there are.
+fn estimates(figures: &PhaseFigures) -> impl Iterator<Item = Estimate> {
+    SHOWN.into_iter().filter_map(|figure| figures.figure(figure))
+}
+
+/// A figure and its interval.
+fn cells(figures: &PhaseFigures, figure: Figure) -> [String; 2] {
+    let Some(Estimate { value, bounds }) = figures.figure(figure) else {
+        return [NONE, NONE].map(str::to_owned);
+    };
+    let interval = bounds.map(|bounds| {
+        let mark = if bounds.is_optimistic { OPTIMISTIC } else { "" };
+        range(&said(figure, bounds.low), &said(figure, bounds.high)) + mark
+    });
+    [said(figure, value), interval.unwrap_or_else(|| NONE.to_owned())]
+}
+
+fn said(figure: Figure, value: f64) -> String {
+    match figure {
+        Figure::Throughput => rate(value),
+        Figure::Mean | Figure::Quantile(_) => time(value),
+    }
+}
+
+/// Writes which figures differ, part by part; or that none does, and what cannot be said.
+fn write_claims(
+    page: &mut Page,
+    side_effects: &SideEffects,
+    phases: &[(&PhaseSummary, &PhaseFigures)],
+) {
+    let reference = side_effects.reference.name();
+    let mut lines = Vec::new();
+    for (phase, figures) in phases {
+        let is_its = |change: &&Change| change.phase == phase.name && change.job == figures.name;
+        let differs = |change: &Change| {
+            let [from, to] = [change.from, change.to].map(|value| said(change.figure, value));
+            format!("{} {to} instead of {from}", change.figure.name())
+        };
+        let changes: Vec<String> =
+            side_effects.changes.iter().filter(is_its).map(differs).collect();
+        if !changes.is_empty() {
+            let label = format!("{}, not {reference}", phase.name.name());
+            lines.push(Line::new(label, changes.join(", ")).in_tone(Tone::Strong));
+        }
+    }
+    page.lines(2, &lines);
+    let has_intervals =
+        |figures: &PhaseFigures| estimates(figures).any(|estimate| estimate.bounds.is_some());
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        phases.iter().partition(|(_, figures)| has_intervals(figures));
+    if known.len() > 1 && lines.is_empty() {
+        page.note("figures with intervals differ by no more than chance explains");
+    }
+    if !unknown.is_empty() {
+        let names: Vec<&str> = unknown.iter().map(|(phase, _)| phase.name.name()).collect();
+        let least = seconds(FEWEST_BATCHES as f64 * side_effects.resolution_s);
+        let names = names.join(", ");
+        page.note(&format!(
+            "{names}: too short to tell from chance, which takes {least} with requests"
+        ));
+    }
+}
