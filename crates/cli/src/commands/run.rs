@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::Stop;
 use lab::{Done, Order};
-use record::{OpFormat, OpLogPlan, OpLogTold};
+use record::{OpFormat, OpLogPlan};
 use workload::{Job, Placeholders, Plan};
 
 use crate::args::{AnswerArgs, RunArgs};
@@ -52,7 +52,7 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complain
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
     let mut others = vec![(place.as_path(), "the record of the run")];
-    others.extend(op_log.iter().map(|log| (log.path.as_path(), "the op-log")));
+    others.extend(op_log.iter().map(|log| (log.path.as_path(), log.format.title())));
     outputs::apart(&file.plan, &file.folder, &args.file.file, &others)
         .map_err(|diagnostic| file.complain(diagnostic))?;
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
@@ -95,7 +95,7 @@ pub(crate) fn conclude(done: Done, args: AnswerArgs) -> Result<Exit, Complaint> 
     if let Some(error) = &done.record_error {
         Complaint::of(error).print();
     }
-    if let Some(loss) = done.op_log.as_ref().and_then(OpLogTold::loss) {
+    if let Some(loss) = &done.op_log_loss {
         Complaint::warning(loss).print();
     }
     answer::of_run(&done.record, done.end, args)

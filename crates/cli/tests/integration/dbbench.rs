@@ -113,7 +113,11 @@ fn results_and_a_row_per_request_are_kept() {
          [kept]\nquery=select 'a, b', null\ncount=2\nquery-results-file=kept.csv\n\
          [returned]\nquery=insert into t values ('new') returning a\ncount=1\n\
          query-results-file=returned.csv\n\
-         [failing]\nquery=select abs(-9223372036854775808)\ncount=3\n",
+         [failing]\nquery=select abs(-9223372036854775808)\ncount=3\n\
+         [failing twice]\nquery=select abs(-9223372036854775808)\nquery=select 1\n\
+         query=select abs(-9223372036854775808)\ncount=4\n\
+         multi-query-mode=multi-connection\n\
+         [late]\nquery=select 1, 'late'\nstart=300ms\ncount=1\n",
     );
     place.write("stats.csv", "of an earlier run\n");
     dbbench(&place, &["--query-stats-file", "stats.csv"]);
@@ -127,7 +131,26 @@ fn results_and_a_row_per_request_are_kept() {
         let is_such = |row: &&Vec<&str>| row[0] == job && row[3] == rows_returned;
         rows.iter().filter(is_such).filter(|row| row.len() == 5 && row[4] == failed).count()
     };
-    assert_eq!((of("kept", "1", "0"), of("failing", "0", "1"), rows.len()), (2, 3, 6), "{stats}");
+    assert_eq!((of("kept", "1", "0"), of("failing", "0", "1"), rows.len()), (2, 3, 11), "{stats}");
+    assert_eq!(of("failing twice", "0", "2"), 4, "{stats}");
+    // In whole microseconds since the end of the setup, whenever the job began.
+    let late = rows.iter().find(|row| row[0] == "late").expect("a row");
+    assert_eq!(late[1], "300000", "{stats}");
+    assert!(late[2].parse::<u64>().is_ok(), "{stats}");
+}
+
+/// The file that dbbench's users know by the name of its flag is called by it.
+#[test]
+fn a_row_per_request_that_cannot_be_kept_names_its_flag() {
+    let place = Place::with("[a]\nquery=select 1\ncount=3\nquery-results-file=kept.csv\n");
+    let refused = |stats: &str, words: &[&str]| {
+        let flags = ["--driver", "sqlite", "--database", "t.db", "--query-stats-file", stats];
+        let ran = place.assay(&[&["dbbench"], &flags[..], &["w.ini"]].concat()).refuses(words);
+        assert!(!ran.stderr.contains("op-log"), "{}", ran.stderr);
+    };
+    refused("no/stats.csv", &["cannot create the file of --query-stats-file `no/stats.csv`"]);
+    refused("kept.csv", &["the results file `kept.csv` of [a] is the file of --query-stats-file"]);
+    assert_eq!(place.names(), ["t.db", "w.ini"]);
 }
 
 #[test]
