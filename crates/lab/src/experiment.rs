@@ -100,16 +100,22 @@ impl std::error::Error for Error {
 }
 
 /// Runs a plan once and records it. `watch` is given a view of the run before it begins;
-/// `listener` hears of its phases.
+/// `listener` hears of its phases. A plan without jobs is set up, loaded and torn down, and nothing
+/// is measured.
 ///
 /// # Errors
 /// Nothing was measured and there is no record. A target that cannot be reached is none: its
 /// record says so.
 pub fn run(
-    order: Order,
+    mut order: Order,
     listener: Arc<dyn Listener>,
     watch: impl FnOnce(LiveView),
 ) -> Result<Done, Error> {
+    if order.plan.jobs.is_empty() {
+        // Without a job there is nothing that could take time.
+        order.plan.warmup = Nanos::ZERO;
+        order.plan.duration = Some(Nanos::ZERO);
+    }
     let (plan, target) = (order.plan.clone(), order.target.clone());
     let options = order.options.clone();
     with_drivers(&plan, &target, &options, Recording { order, listener, watch })?
@@ -123,8 +129,6 @@ pub fn run(
 pub fn load(mut order: Order, listener: Arc<dyn Listener>) -> Result<Done, Error> {
     order.plan.jobs.clear();
     order.plan.teardown.clear();
-    order.plan.warmup = Nanos::ZERO;
-    order.plan.duration = Some(Nanos::ZERO);
     run(order, listener, |_| {})
 }
 

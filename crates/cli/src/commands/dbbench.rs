@@ -77,7 +77,7 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
     let (shown, stats) = (wish.shown(), wish.stats.clone());
     let run = wish.into_run(file);
     let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
-    run::carry_out(&run, Manner { shown, op_log, command: command(&run) })
+    run::carry_out(&run, Manner { shown, op_log, command: command(&run), needs_jobs: false })
 }
 
 /// The one file that stands behind the flags.

@@ -22,6 +22,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
         shown: if args.quiet { Shown::Nothing } else { Shown::WhatFits },
         op_log: args.op_log.as_deref().map(op_log),
         command: command(args),
+        needs_jobs: true,
     };
     carry_out(args, manner)
 }
@@ -34,13 +35,15 @@ pub(crate) struct Manner {
     pub(crate) op_log: Option<OpLogPlan>,
     /// The command line as the record shows it.
     pub(crate) command: String,
+    /// Whether a file without jobs is refused, because nothing would be measured.
+    pub(crate) needs_jobs: bool,
 }
 
 /// Runs a workload file and prints the answer, whichever command asked for it.
 pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complaint> {
-    let Manner { shown, op_log, command } = manner;
+    let Manner { shown, op_log, command, needs_jobs } = manner;
     let file = workload_file::read(&args.file, args.is_virtual)?;
-    if file.plan.jobs.is_empty() {
+    if needs_jobs && file.plan.jobs.is_empty() {
         let sentence = "the file has no job, so there is nothing to measure: `assay load` only \
                         fills its tables";
         return Err(Complaint::new(sentence));

@@ -19,11 +19,16 @@ fn dbbench(place: &Place, flags: &[&str]) -> Ran {
 }
 
 /// The document of the only run in a folder.
-fn summary(place: &Place) -> Value {
+fn document(place: &Place) -> Value {
     let names = place.names();
     let mut records = names.iter().filter(|name| name.ends_with(".assay"));
     let (Some(record), None) = (records.next(), records.next()) else { panic!("{names:?}") };
-    let summary = place.assay(&["report", record, "--json"]).json();
+    place.assay(&["report", record, "--json"]).json()
+}
+
+/// The document of a run of jobs.
+fn summary(place: &Place) -> Value {
+    let summary = document(place);
     assert_balanced(&summary);
     summary
 }
@@ -265,11 +270,34 @@ fn an_interrupted_run_says_so_and_tears_down() {
 
 #[test]
 fn what_dbbench_takes_for_an_empty_file_is_an_error() {
-    let place = Place::with("[setup]\nquery=select 1\n");
+    let place = Place::with("; nothing\n[setup]\n[global]\nduration=5s\n");
     let run = |args: &[&str]| place.assay(&[&["dbbench"], args].concat());
     run(&["--driver", "sqlite", "none.ini"]).refuses(&["cannot read `none.ini`"]);
     run(&["--driver", "sqlite", "w.ini"]).refuses(&["the file has no job"]);
     assert_eq!(place.names(), ["w.ini"]);
+}
+
+/// As dbbench does, whatever the duration is, and in its order.
+#[test]
+fn a_file_without_jobs_sets_up_and_tears_down() {
+    let inserted = |text: &str| format!("query=insert into t values ('{text}', '')\n");
+    let (up, down) = (inserted("up"), inserted("down"));
+    for (file, expected) in [
+        (format!("{TABLE}{up}[teardown]\n{down}"), 2),
+        (format!("duration=1h\n{TABLE}{up}"), 1),
+        (format!("[teardown]\nquery=create table t (a text, b text)\n{down}"), 1),
+    ] {
+        let place = Place::with(&file);
+        let ran = dbbench(&place, &["--query-stats-file", "stats.csv"]);
+        assert_eq!((ran.code, rows(&place, "true")), (0, expected), "{file}\n{}", ran.stderr);
+        assert!(ran.stdout.contains("was measured: there is no job"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("measured  nothing, started"), "{}", ran.stdout);
+        assert_eq!(document(&place)["jobs"].as_array().map(Vec::len), Some(0), "{file}");
+    }
+    let place = Place::with("[setup]\nquery=no\n[teardown]\nquery=create table t (a text)\n");
+    let flags = ["dbbench", "--driver", "sqlite", "--database", "t.db", "w.ini"];
+    place.assay(&flags).refuses(&["w.ini:2"]);
+    assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_master"), 0);
 }
 
 /// Dbbench finds it when it gets there, and ends at once.
