@@ -329,6 +329,11 @@ fn relative_names_begin_at_the_base_folder() {
     place.write("data/a.csv", "1\n");
     let refused = ["there is no file `t.sql`"];
     place.assay(&["dbbench", "--driver", "sqlite", "w.ini"]).refuses(&refused);
+    for folder in ["no", "w.ini"] {
+        let words = format!("--base-dir: there is no folder `{folder}`");
+        let flags = ["dbbench", "--base-dir", folder, "--driver", "sqlite", "w.ini"];
+        place.assay(&flags).refuses(&[&words, "= help: name the folder"]);
+    }
     dbbench(&place, &["--base-dir", "data"]);
     assert_eq!(rows(&place, "a = '1'"), 1);
 }
@@ -403,6 +408,10 @@ fn reports_go_to_stderr_as_often_as_they_are_wanted() {
     let ran = dbbench(&place, &["--intermediate-stats=false"]);
     assert!(!ran.stderr.contains("offered/s"), "{}", ran.stderr);
     assert!(ran.stderr.contains("running 1s500ms"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("whole seconds"), "{}", ran.stderr);
+    let ran = dbbench(&place, &["--intermediate-stats-interval=250ms"]);
+    assert!(ran.stderr.contains("reported each 1s, not each 250ms"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("00:01 a: offered/s"), "{}", ran.stderr);
 }
 
 #[test]
