@@ -19,6 +19,7 @@ use crate::commands::run::{self, Manner};
 use crate::complain::Complaint;
 use crate::display::{Reports, Shown};
 use crate::exit::Exit;
+use crate::go_drivers::{self, Translated};
 use crate::go_flags::{self, Flag, Takes};
 use crate::workload_file::file_name;
 
@@ -41,7 +42,7 @@ const FLAGS: &[Flag] = &[
     value("username", "USER", "who logs in (default root)"),
     value("password", "PASSWORD", "shown in no record, but in the list of processes"),
     value("database", "NAME", "the database; of sqlite the file, of sim the kind of server"),
-    value("params", "A=B&C=D", "options of the target's URL, in place of others"),
+    value("params", "A=B&C=D", "parameters of dbbench's driver, or options of our URLs"),
     value("url", "URL", "all of these in one; flags behind it win"),
     value("base-dir", "FOLDER", "where relative names begin (default that of the file)"),
     switch("intermediate-stats", "report the jobs while they run (default; off with `=false`)"),
@@ -136,6 +137,10 @@ struct Wish {
     addresses: Vec<Address>,
     database: Option<String>,
     options: Vec<(String, String)>,
+    /// The flag that they came with.
+    options_flag: &'static str,
+    /// What of the options has no effect, and why.
+    idle_options: Vec<String>,
     /// A URL that is none, to be complained about as everywhere.
     broken: Option<TargetError>,
     /// Flags that mean nothing to a target without a network.
@@ -158,6 +163,8 @@ impl Wish {
             addresses: vec![Address { host: "localhost".to_owned(), port: None }],
             database: None,
             options: Vec::new(),
+            options_flag: "params",
+            idle_options: Vec::new(),
             broken: None,
             network: Vec::new(),
             folder: None,
@@ -171,7 +178,17 @@ impl Wish {
             wish.hear(name, value).map_err(|why| Complaint::new(format!("--{name}: {why}")))?;
         }
         wish.is_possible()?;
+        wish.translate_options()?;
         Ok(wish)
+    }
+
+    /// Puts the options into our words, once it is known for which kind of target they are.
+    fn translate_options(&mut self) -> Result<(), Complaint> {
+        let given = std::mem::take(&mut self.options);
+        let Translated { options, notices } = go_drivers::translate(self.kind, given)
+            .map_err(|why| Complaint::new(format!("--{}: {why}", self.options_flag)))?;
+        (self.options, self.idle_options) = (options, notices);
+        Ok(())
     }
 
     /// Makes sure that the folder is there that names begin at.
@@ -190,7 +207,8 @@ impl Wish {
 
     /// What the flags ask for and do not get, in whole sentences.
     fn notices(&self) -> Vec<String> {
-        let mut notices = Vec::new();
+        let of_options = |notice: &String| format!("--{}: {notice}", self.options_flag);
+        let mut notices: Vec<String> = self.idle_options.iter().map(of_options).collect();
         let given = self.seconds();
         if self.reports && self.interval != Nanos::from_secs(given) {
             notices.push(format!(
@@ -243,6 +261,9 @@ impl Wish {
             }
             "max-idle-conns" | "max-sample-count" => _ = whole(value)?,
             _ => {}
+        }
+        if matches!(name, "params" | "url") {
+            self.options_flag = name;
         }
         if matches!(name, "host" | "port" | "username" | "password") {
             self.network.push(name);
@@ -433,7 +454,7 @@ mod tests {
         check("-host db -port=3307 -username ann", "mysql://ann@db:3307");
         check("--host ::1 --port 5433 --driver postgres", "postgres://root@[::1]:5433");
         check("--port 1 --host db --username=", "mysql://db:1");
-        check("--database a --params tls=off&b=c", "mysql://root@localhost/a?tls=off&b=c");
+        check("--database a --params tls=off", "mysql://root@localhost/a?tls=off");
         check("--driver sqlite", "sqlite:");
         check("--driver sqlite --database shop.db", "sqlite:shop.db");
         check("--driver sim --database mm1 --params service=2ms", "sim:mm1?service=2ms");
@@ -447,6 +468,16 @@ mod tests {
         check("--params tls=off --url mysql://b", "mysql://root@b");
         check("--url mysql://b?tls=off --params tls=verify", "mysql://root@b?tls=verify");
         check("--url sqlite:a.db --database b.db", "sqlite:b.db");
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_driver_that_is_asked_whatever_their_order() {
+        let params = "--params sslmode=disable&connect_timeout=5";
+        let expected = "postgres://root@localhost?tls=off&connect-timeout=5s";
+        check(&format!("{params} --driver postgres"), expected);
+        check(&format!("--driver postgres {params}"), expected);
+        check("--url postgres://h?sslmode=require", "postgres://root@h?tls=require");
+        check("--url mysql://h?tls=skip-verify&parseTime=true", "mysql://root@h?tls=require");
     }
 
     #[test]
@@ -490,6 +521,9 @@ mod tests {
             ("--driver sqlite --password x", "--password means nothing to `sqlite:`"),
             ("--port 0", "--port: it is not a port"),
             ("--params password=x", "--params: a password is no option"),
+            ("--params tls=preferred", "--params: `tls=preferred` is not taken: whether"),
+            ("--driver postgres --params sslmode=prefer", "--params: `sslmode=prefer` is not"),
+            ("--params a=b", "--params: `a` is not taken"),
             ("--port 65_536", "--port: it is not a port"),
             ("--intermediate-stats-interval 0", "--intermediate-stats-interval: it is zero"),
             ("--intermediate-stats-interval 5", "it has no unit"),

@@ -415,6 +415,18 @@ fn reports_go_to_stderr_as_often_as_they_are_wanted() {
 }
 
 #[test]
+fn parameters_of_the_drivers_are_translated_or_explained() {
+    let place = Place::with("[a]\nquery=select 1\ncount=3\n");
+    let said = |flags: &[&str], words: &[&str]| {
+        place.assay(&[&["dbbench"], flags, &["w.ini"]].concat()).refuses(words);
+    };
+    said(&["--params", "parseTime=true"], &["warning: --params: `parseTime` has no effect: "]);
+    said(&["--params", "tls=preferred"], &["error: --params: `tls=preferred` is not taken: "]);
+    said(&["--driver=postgres", "--params=sslmode=disable"], &["there is no driver"]);
+    said(&["--url=postgres://h?search_path=x"], &["--url: `search_path` is not taken"]);
+}
+
+#[test]
 fn flags_without_an_effect_say_so_and_the_others_are_recorded() {
     let place = Place::with("[a]\nquery=select 1\nrate=20\ncount=3\n");
     let flags = ["--confidence=0.95", "--max-idle-conns=7", "--max-active-conns=9"];
