@@ -16,6 +16,7 @@
 mod diagnostic;
 mod dialect;
 mod fault;
+pub mod go;
 mod random;
 mod rate;
 mod rows;

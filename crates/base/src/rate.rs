@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::Nanos;
+use crate::go::parse_float;
 use crate::units::{Decimal, UnitError, parse_decimal};
 
 /// Events per second, exactly as they were written: a decimal fraction, never a rounded double.
@@ -48,12 +49,16 @@ impl Rate {
     /// The longest time between two events of a rate: a year.
     pub const LONGEST_PERIOD: Nanos = Nanos::from_secs(31_536_000);
 
-    /// Reads `3000`, `0.01`, `16.7` or `50k`.
+    /// Reads `3000`, `0.01`, `16.7` or `50k`, and what dbbench takes: `1e3`, `1_000`, `0x1p-2`.
     ///
     /// # Errors
     /// No number, a negative number, zero, or one outside the limits above.
     pub fn parse(text: &str) -> Result<Rate, RateError> {
-        Rate::from_decimal(parse_decimal(text).map_err(RateError::Number)?)
+        let number = parse_decimal(text).or_else(|why| match parse_float(text) {
+            Err(UnitError::NotANumber) => Err(why),
+            number => number,
+        });
+        Rate::from_decimal(number.map_err(RateError::Number)?)
     }
 
     /// A rate from an exact decimal.
@@ -125,6 +130,14 @@ mod tests {
     }
 
     #[test]
+    fn what_go_reads_is_a_rate_too() {
+        for (text, same) in [("1_000", "1k"), ("0x1p-2", ".25"), ("+5", "5"), ("1E3", "1000")] {
+            assert_eq!(Rate::parse(text), Rate::parse(same), "{text}");
+            assert!(Rate::parse(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_rate_gives_back_every_digit() {
         for text in ["3000", "0.01", "16.7", "0.123456789012345678", "0.000001"] {
             let rate = Rate::parse(text).unwrap();
@@ -134,7 +147,9 @@ mod tests {
 
     #[test]
     fn absurd_rates_are_refused() {
-        assert_eq!(Rate::parse("0"), Err(RateError::Zero));
+        for zero in ["0", "-0", "+0.0", "0x0p0"] {
+            assert_eq!(Rate::parse(zero), Err(RateError::Zero), "{zero}");
+        }
         assert_eq!(Rate::parse("-5"), Err(RateError::Number(UnitError::Negative)));
         assert_eq!(Rate::parse("1e9"), Err(RateError::TooHigh));
         assert_eq!(Rate::parse("1e-11"), Err(RateError::TooLow));

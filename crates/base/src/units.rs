@@ -125,16 +125,21 @@ impl std::fmt::Display for Decimal {
     }
 }
 
-/// Reads a duration: `250ms`, `10s`, `1m30s`, `1.5h`; `0` needs no unit.
+/// Reads a duration: `250ms`, `10s`, `1m30s`, `1.5h`, `+5s`; `0` needs no unit.
 ///
 /// # Errors
 /// No number, no unit, an unknown unit, a negative or an excessive span.
 pub fn parse_duration(text: &str) -> Result<Nanos, UnitError> {
+    match text.strip_prefix('-') {
+        Some("0") => Ok(Nanos::ZERO),
+        Some(rest) => unsigned_duration(rest).and(Err(UnitError::Negative)),
+        None => unsigned_duration(text.strip_prefix('+').unwrap_or(text)),
+    }
+}
+
+fn unsigned_duration(text: &str) -> Result<Nanos, UnitError> {
     if text == "0" {
         return Ok(Nanos::ZERO);
-    }
-    if let Some(rest) = text.strip_prefix('-') {
-        return parse_duration(rest).and(Err(UnitError::Negative));
     }
     let mut total: u64 = 0;
     let mut rest = text;
@@ -219,6 +224,11 @@ mod tests {
             ("3µs", 3_000),
             ("0", 0),
             ("0s", 0),
+            ("-0", 0),
+            ("+0", 0),
+            ("+5s", 5_000_000_000),
+            (".5s", 500_000_000),
+            ("5.s", 5_000_000_000),
             ("2d", 172_800_000_000_000),
         ] {
             assert_eq!(parse_duration(text), Ok(Nanos(nanos)), "{text}");
@@ -234,6 +244,11 @@ mod tests {
             ("s", UnitError::NotANumber),
             ("", UnitError::NotANumber),
             ("-5s", UnitError::Negative),
+            ("--5s", UnitError::NotANumber),
+            ("+-5s", UnitError::NotANumber),
+            ("+", UnitError::NotANumber),
+            ("1_0s", UnitError::UnknownUnit),
+            ("1e3s", UnitError::UnknownUnit),
             ("1..5s", UnitError::NotANumber),
             ("10 s", UnitError::UnknownUnit),
             ("999999999999h", UnitError::TooLarge),

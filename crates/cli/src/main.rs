@@ -11,6 +11,7 @@ mod commands;
 mod complain;
 mod display;
 mod exit;
+mod go_drivers;
 mod go_flags;
 mod inputs;
 mod outputs;

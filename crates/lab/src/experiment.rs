@@ -10,7 +10,7 @@ use driver::Driver;
 use engine::{Drivers, Failed, Finished, LaneOutlet, Listener, News, Options, Reason, Stop};
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
-    OpLogError, OpLogPlan, OpLogTold, Pace, RecordError, Recorder, TargetText,
+    OpLogError, OpLogPlan, Pace, RecordError, Recorder, TargetText,
 };
 use workload::{JobTarget, Placeholders, Plan};
 
@@ -50,8 +50,8 @@ pub struct Done {
     pub record: PathBuf,
     /// Why the record could not be kept to the end, if it could not.
     pub record_error: Option<RecordError>,
-    /// What came of the op-log, if there was one.
-    pub op_log: Option<OpLogTold>,
+    /// What is missing in the op-log, in a sentence, if something is.
+    pub op_log_loss: Option<String>,
 }
 
 impl Done {
@@ -100,16 +100,22 @@ impl std::error::Error for Error {
 }
 
 /// Runs a plan once and records it. `watch` is given a view of the run before it begins;
-/// `listener` hears of its phases.
+/// `listener` hears of its phases. A plan without jobs is set up, loaded and torn down, and nothing
+/// is measured.
 ///
 /// # Errors
 /// Nothing was measured and there is no record. A target that cannot be reached is none: its
 /// record says so.
 pub fn run(
-    order: Order,
+    mut order: Order,
     listener: Arc<dyn Listener>,
     watch: impl FnOnce(LiveView),
 ) -> Result<Done, Error> {
+    if order.plan.jobs.is_empty() {
+        // Without a job there is nothing that could take time.
+        order.plan.warmup = Nanos::ZERO;
+        order.plan.duration = Some(Nanos::ZERO);
+    }
     let (plan, target) = (order.plan.clone(), order.target.clone());
     let options = order.options.clone();
     with_drivers(&plan, &target, &options, Recording { order, listener, watch })?
@@ -123,8 +129,6 @@ pub fn run(
 pub fn load(mut order: Order, listener: Arc<dyn Listener>) -> Result<Done, Error> {
     order.plan.jobs.clear();
     order.plan.teardown.clear();
-    order.plan.warmup = Nanos::ZERO;
-    order.plan.duration = Some(Nanos::ZERO);
     run(order, listener, |_| {})
 }
 
@@ -166,10 +170,11 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
         let listener = Arc::clone(&scribe) as Arc<dyn Listener>;
         let finished =
             engine::run(&order.plan, drivers, &order.options, outlet, &order.stop, listener);
-        let op_log = op_log.and_then(|op_log| close(op_log, &finished, &scribe.notes, &order.stop));
+        let op_log_loss =
+            op_log.and_then(|op_log| close(op_log, &finished, &scribe.notes, &order.stop));
         let done =
             conclude(&order.plan, recorder, finished, scribe.was_reached.load(Ordering::Relaxed))?;
-        Ok(Done { op_log, ..done })
+        Ok(Done { op_log_loss, ..done })
     }
 
     fn unreachable(self, error: driver::Error) -> Result<Done, Error> {
@@ -185,25 +190,28 @@ fn op_log(order: &Order, pace: Pace) -> Result<Option<OpLog>, OpLogError> {
     order.op_log.as_ref().map(|plan| OpLog::create(plan, &jobs, pace)).transpose()
 }
 
-/// Ends the op-log and notes what came of it; that of a run that measured nothing is removed.
+/// Ends the op-log, notes what came of it and gives what is missing in it; that of a run that
+/// measured nothing is removed.
 fn close(
     op_log: OpLog,
     finished: &Result<Finished, Failed>,
     notes: &Notes,
     stop: &Stop,
-) -> Option<OpLogTold> {
+) -> Option<String> {
     let Some(measured) = finished.as_ref().ok().and_then(|finished| finished.measured.as_ref())
     else {
         op_log.discard();
         return None;
     };
+    let format = op_log.format();
     let told = op_log.finish(|| !stop.is_at_once());
-    if let Some(text) = told.loss() {
+    let loss = told.loss(format);
+    if let Some(text) = loss.clone() {
         let kind = EventKind::OpLogIncomplete;
         notes.event(Event { at: measured.length, job: None, kind, text });
     }
-    notes.op_log(told.clone());
-    Some(told)
+    notes.op_log(told);
+    loss
 }
 
 /// Notes the files of jobs that failed.
@@ -243,7 +251,7 @@ fn conclude(
     let kind = end.kind;
     let record_error = recorder.finish(end).err();
     let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
-    Ok(Done { end, unreachable, record, record_error, op_log: None })
+    Ok(Done { end, unreachable, record, record_error, op_log_loss: None })
 }
 
 fn end_of(plan: &Plan, finished: &Finished) -> End {

@@ -14,7 +14,7 @@ use crate::delivery::{
 use crate::grid::{Grid, Interval};
 use crate::life::Life;
 use crate::spool::{OpLane, OpRow};
-use crate::tally::{Effort, Sample, Tally};
+use crate::tally::{Effort, Sample, Tally, UNANSWERED};
 
 /// A request that is due and has no outcome. It can neither be copied nor made by hand: only
 /// [`Ledger::arrive`] opens one, and only [`Ledger::settle`] ends it.
@@ -209,7 +209,10 @@ impl<O: Outlet> Ledger<O> {
         debug_assert!(life.is_ordered(), "{life:?}");
         let sample = Sample { life, sent: sent.is_some(), outcome, effort };
         if let Some(ops) = &mut self.ops {
-            ops.push(OpRow { job: part.unwrap_or(job), number, sample });
+            let job = part.unwrap_or(job);
+            let of = self.jobs[usize::from(job.0)].statements;
+            let failed = failed_statements(&outcome, statements, of);
+            ops.push(OpRow { job, number, sample, failed });
         }
         match part {
             None => self.record(job, &sample, statements),
@@ -325,6 +328,17 @@ impl<O: Outlet> Ledger<O> {
             }
         }
     }
+}
+
+/// How many of a job's statements failed in a request: those that were passed over, and the one
+/// that ended it.
+fn failed_statements(outcome: &Outcome, answers: &[Nanos], of: u16) -> u32 {
+    if !matches!(outcome, Outcome::Failed(_)) {
+        return 0;
+    }
+    let passed_over = answers.iter().filter(|service| **service == UNANSWERED).count() as u32;
+    let is_cut_short = answers.len() < usize::from(of);
+    (passed_over + u32::from(is_cut_short)).max(1)
 }
 
 fn new_cell(job: JobIndex, interval: Interval, statements: u16) -> Box<Cell> {

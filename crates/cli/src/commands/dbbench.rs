@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use base::go::{parse_float, parse_int};
 use base::units::{UnitError, parse_duration};
 use base::{Address, Endpoint, Nanos, Secret, Target, TargetError, TargetKind, closest};
 use record::{OpFormat, OpLogPlan};
@@ -18,6 +19,7 @@ use crate::commands::run::{self, Manner};
 use crate::complain::Complaint;
 use crate::display::{Reports, Shown};
 use crate::exit::Exit;
+use crate::go_drivers::{self, Translated};
 use crate::go_flags::{self, Flag, Takes};
 use crate::workload_file::file_name;
 
@@ -29,6 +31,9 @@ const fn switch(name: &'static str, help: &'static str) -> Flag {
     Flag { name, takes: Takes::Switch, help }
 }
 
+/// The least time between two reports, and what it is where no flag says so.
+const SECOND: Nanos = Nanos::from_secs(1);
+
 /// Every flag that dbbench has.
 const FLAGS: &[Flag] = &[
     value("driver", "NAME", "mysql (default), postgres, sqlite or sim"),
@@ -37,11 +42,11 @@ const FLAGS: &[Flag] = &[
     value("username", "USER", "who logs in (default root)"),
     value("password", "PASSWORD", "shown in no record, but in the list of processes"),
     value("database", "NAME", "the database; of sqlite the file, of sim the kind of server"),
-    value("params", "A=B&C=D", "options of the target's URL, in place of others"),
+    value("params", "A=B&C=D", "parameters of dbbench's driver, or options of our URLs"),
     value("url", "URL", "all of these in one; flags behind it win"),
     value("base-dir", "FOLDER", "where relative names begin (default that of the file)"),
     switch("intermediate-stats", "report the jobs while they run (default; off with `=false`)"),
-    value("intermediate-stats-interval", "D", "how often, in whole seconds"),
+    value("intermediate-stats-interval", "D", "how often (default 1s), in whole seconds"),
     value("max-active-conns", "N", "how many connections jobs with a rate may grow to"),
     value("query-stats-file", "FILE", "a row per request, written anew; relative to where you are"),
     value("confidence", "LEVEL", "accepted: the answer has quantiles, and no `±` beside a mean"),
@@ -74,10 +79,12 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
             Complaint::warning(format!("--{name} has no effect: {why}")).print();
         }
     }
+    wish.find_folder()?;
+    wish.notices().into_iter().for_each(|notice| Complaint::warning(notice).print());
     let (shown, stats) = (wish.shown(), wish.stats.clone());
     let run = wish.into_run(file);
     let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
-    run::carry_out(&run, Manner { shown, op_log, command: command(&run) })
+    run::carry_out(&run, Manner { shown, op_log, command: command(&run), needs_jobs: false })
 }
 
 /// The one file that stands behind the flags.
@@ -130,6 +137,10 @@ struct Wish {
     addresses: Vec<Address>,
     database: Option<String>,
     options: Vec<(String, String)>,
+    /// The flag that they came with.
+    options_flag: &'static str,
+    /// What of the options has no effect, and why.
+    idle_options: Vec<String>,
     /// A URL that is none, to be complained about as everywhere.
     broken: Option<TargetError>,
     /// Flags that mean nothing to a target without a network.
@@ -138,7 +149,7 @@ struct Wish {
     /// Where a row per request goes.
     stats: Option<PathBuf>,
     reports: bool,
-    interval: Option<u64>,
+    interval: Nanos,
     max_connections: Option<u32>,
     wants_version: bool,
 }
@@ -152,12 +163,14 @@ impl Wish {
             addresses: vec![Address { host: "localhost".to_owned(), port: None }],
             database: None,
             options: Vec::new(),
+            options_flag: "params",
+            idle_options: Vec::new(),
             broken: None,
             network: Vec::new(),
             folder: None,
             stats: None,
             reports: true,
-            interval: None,
+            interval: SECOND,
             max_connections: None,
             wants_version: false,
         };
@@ -165,7 +178,52 @@ impl Wish {
             wish.hear(name, value).map_err(|why| Complaint::new(format!("--{name}: {why}")))?;
         }
         wish.is_possible()?;
+        wish.translate_options()?;
         Ok(wish)
+    }
+
+    /// Puts the options into our words, once it is known for which kind of target they are.
+    fn translate_options(&mut self) -> Result<(), Complaint> {
+        let given = std::mem::take(&mut self.options);
+        let Translated { options, notices } = go_drivers::translate(self.kind, given)
+            .map_err(|why| Complaint::new(format!("--{}: {why}", self.options_flag)))?;
+        (self.options, self.idle_options) = (options, notices);
+        Ok(())
+    }
+
+    /// Makes sure that the folder is there that names begin at.
+    fn find_folder(&self) -> Result<(), Complaint> {
+        match &self.folder {
+            Some(folder) if !folder.is_dir() => {
+                let sentence = format!("--base-dir: there is no folder `{}`", folder.display());
+                Err(Complaint::new(sentence).help(
+                    "name the folder where the files of the workload are, or leave the flag out \
+                     if they are beside it",
+                ))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What the flags ask for and do not get, in whole sentences.
+    fn notices(&self) -> Vec<String> {
+        let of_options = |notice: &String| format!("--{}: {notice}", self.options_flag);
+        let mut notices: Vec<String> = self.idle_options.iter().map(of_options).collect();
+        let given = self.seconds();
+        if self.reports && self.interval != Nanos::from_secs(given) {
+            notices.push(format!(
+                "--intermediate-stats-interval: what is reported is counted in whole seconds, so \
+                 the jobs are reported each {}, not each {}",
+                Nanos::from_secs(given),
+                self.interval
+            ));
+        }
+        notices
+    }
+
+    /// How many seconds lie between two reports: whole ones, since a report is of whole seconds.
+    fn seconds(&self) -> u64 {
+        self.interval.0.div_ceil(SECOND.0)
     }
 
     /// Takes one flag in.
@@ -189,20 +247,23 @@ impl Wish {
                 Ok(target) => self.go_to(target),
                 Err(error) => self.broken = Some(error),
             },
-            "base-dir" => self.folder = Some(PathBuf::from(value)),
+            "base-dir" => self.folder = given().map(PathBuf::from),
             "query-stats-file" => self.stats = given().map(PathBuf::from),
             "intermediate-stats" => self.reports = value == "true",
-            "intermediate-stats-interval" => self.interval = Some(interval(value)?),
+            "intermediate-stats-interval" => self.interval = interval(value)?,
             "max-active-conns" => self.max_connections = pool(value)?,
             "version" => self.wants_version = value == "true",
             "confidence" => {
-                let level = value.parse::<f64>().map_err(|_| "it is not a number")?;
-                if !(level > 0.0 && level < 1.0) {
+                let level = parse_float(value).map_err(|why| format!("it {why}"))?;
+                if !(level.as_f64() > 0.0 && level.as_f64() < 1.0) {
                     return Err("it is a number between 0 and 1".to_owned());
                 }
             }
             "max-idle-conns" | "max-sample-count" => _ = whole(value)?,
             _ => {}
+        }
+        if matches!(name, "params" | "url") {
+            self.options_flag = name;
         }
         if matches!(name, "host" | "port" | "username" | "password") {
             self.network.push(name);
@@ -253,10 +314,9 @@ impl Wish {
     }
 
     fn shown(&self) -> Shown {
-        Shown::Lines(match (self.reports, self.interval) {
-            (false, _) => Reports::Never,
-            (true, None) => Reports::Each(1),
-            (true, Some(seconds)) => Reports::Each(seconds),
+        Shown::Lines(match self.reports {
+            false => Reports::Never,
+            true => Reports::Each(self.seconds()),
         })
     }
 
@@ -319,8 +379,8 @@ fn kind(name: &str) -> Result<TargetKind, String> {
 }
 
 fn port(text: &str) -> Result<u16, String> {
-    let port = text.parse().ok().filter(|port| *port > 0);
-    port.ok_or_else(|| "it is not a port from 1 to 65535".to_owned())
+    let number = parse_int(text).ok().and_then(|number| u16::try_from(number).ok());
+    number.filter(|port| *port > 0).ok_or_else(|| "it is not a port from 1 to 65535".to_owned())
 }
 
 /// The options behind the `?` of a URL, whatever its kind.
@@ -329,18 +389,18 @@ fn options(text: &str) -> Result<Vec<(String, String)>, String> {
     target.map(|target| target.options).map_err(|error| error.to_string())
 }
 
-/// How many seconds lie between two reports: whole ones, since a report is of whole seconds.
-fn interval(text: &str) -> Result<u64, String> {
+/// The time between two reports.
+fn interval(text: &str) -> Result<Nanos, String> {
     match parse_duration(text) {
         Ok(Nanos::ZERO) => Err("it is zero: `--intermediate-stats=false` turns reports off".into()),
-        Ok(span) => Ok(span.0.div_ceil(1_000_000_000)),
+        Ok(span) => Ok(span),
         Err(UnitError::NotANumber) => Err("it is not a duration: write for example `10s`".into()),
         Err(error) => Err(format!("it {error}")),
     }
 }
 
 fn whole(text: &str) -> Result<i64, String> {
-    text.parse().map_err(|_| "it is not a whole number".to_owned())
+    parse_int(text).map_err(|_| "it is not a whole number".to_owned())
 }
 
 /// How many connections a pool may have; zero and less is no limit.
@@ -394,7 +454,7 @@ mod tests {
         check("-host db -port=3307 -username ann", "mysql://ann@db:3307");
         check("--host ::1 --port 5433 --driver postgres", "postgres://root@[::1]:5433");
         check("--port 1 --host db --username=", "mysql://db:1");
-        check("--database a --params tls=off&b=c", "mysql://root@localhost/a?tls=off&b=c");
+        check("--database a --params tls=off", "mysql://root@localhost/a?tls=off");
         check("--driver sqlite", "sqlite:");
         check("--driver sqlite --database shop.db", "sqlite:shop.db");
         check("--driver sim --database mm1 --params service=2ms", "sim:mm1?service=2ms");
@@ -408,6 +468,25 @@ mod tests {
         check("--params tls=off --url mysql://b", "mysql://root@b");
         check("--url mysql://b?tls=off --params tls=verify", "mysql://root@b?tls=verify");
         check("--url sqlite:a.db --database b.db", "sqlite:b.db");
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_driver_that_is_asked_whatever_their_order() {
+        let params = "--params sslmode=disable&connect_timeout=5";
+        let expected = "postgres://root@localhost?tls=off&connect-timeout=5s";
+        check(&format!("{params} --driver postgres"), expected);
+        check(&format!("--driver postgres {params}"), expected);
+        check("--url postgres://h?sslmode=require", "postgres://root@h?tls=require");
+        check("--url mysql://h?tls=skip-verify&parseTime=true", "mysql://root@h?tls=require");
+    }
+
+    #[test]
+    fn numbers_are_those_of_go() {
+        check("--port 0x_1F40", "mysql://root@localhost:8000");
+        check("--port +8_000 --confidence 0x1p-1", "mysql://root@localhost:8000");
+        check("--port 017500", "mysql://root@localhost:8000");
+        let most = |line: &str| run(line).unwrap().file.max_connections;
+        assert_eq!(most("--max-active-conns 1_000 --max-idle-conns 0b11"), Some(1_000));
     }
 
     #[test]
@@ -442,6 +521,10 @@ mod tests {
             ("--driver sqlite --password x", "--password means nothing to `sqlite:`"),
             ("--port 0", "--port: it is not a port"),
             ("--params password=x", "--params: a password is no option"),
+            ("--params tls=preferred", "--params: `tls=preferred` is not taken: whether"),
+            ("--driver postgres --params sslmode=prefer", "--params: `sslmode=prefer` is not"),
+            ("--params a=b", "--params: `a` is not taken"),
+            ("--port 65_536", "--port: it is not a port"),
             ("--intermediate-stats-interval 0", "--intermediate-stats-interval: it is zero"),
             ("--intermediate-stats-interval 5", "it has no unit"),
             ("--intermediate-stats-interval -1s", "it is negative"),
@@ -471,6 +554,7 @@ mod tests {
         assert_eq!(shown("--intermediate-stats=f"), Shown::Lines(Reports::Never));
         assert_eq!(shown("--intermediate-stats-interval 1m"), Shown::Lines(Reports::Each(60)));
         assert_eq!(shown("--intermediate-stats-interval 1ms"), Shown::Lines(Reports::Each(1)));
+        assert_eq!(shown("--intermediate-stats-interval +1.5s"), Shown::Lines(Reports::Each(2)));
     }
 
     #[test]

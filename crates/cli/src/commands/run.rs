@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::Stop;
 use lab::{Done, Order};
-use record::{OpFormat, OpLogPlan, OpLogTold};
+use record::{OpFormat, OpLogPlan};
 use workload::{Job, Placeholders, Plan};
 
 use crate::args::{AnswerArgs, RunArgs};
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
         shown: if args.quiet { Shown::Nothing } else { Shown::WhatFits },
         op_log: args.op_log.as_deref().map(op_log),
         command: command(args),
+        needs_jobs: true,
     };
     carry_out(args, manner)
 }
@@ -34,13 +35,15 @@ pub(crate) struct Manner {
     pub(crate) op_log: Option<OpLogPlan>,
     /// The command line as the record shows it.
     pub(crate) command: String,
+    /// Whether a file without jobs is refused, because nothing would be measured.
+    pub(crate) needs_jobs: bool,
 }
 
 /// Runs a workload file and prints the answer, whichever command asked for it.
 pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complaint> {
-    let Manner { shown, op_log, command } = manner;
+    let Manner { shown, op_log, command, needs_jobs } = manner;
     let file = workload_file::read(&args.file, args.is_virtual)?;
-    if file.plan.jobs.is_empty() {
+    if needs_jobs && file.plan.jobs.is_empty() {
         let sentence = "the file has no job, so there is nothing to measure: `assay load` only \
                         fills its tables";
         return Err(Complaint::new(sentence));
@@ -52,7 +55,7 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complain
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
     let mut others = vec![(place.as_path(), "the record of the run")];
-    others.extend(op_log.iter().map(|log| (log.path.as_path(), "the op-log")));
+    others.extend(op_log.iter().map(|log| (log.path.as_path(), log.format.title())));
     outputs::apart(&file.plan, &file.folder, &args.file.file, &others)
         .map_err(|diagnostic| file.complain(diagnostic))?;
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
@@ -95,7 +98,7 @@ pub(crate) fn conclude(done: Done, args: AnswerArgs) -> Result<Exit, Complaint> 
     if let Some(error) = &done.record_error {
         Complaint::of(error).print();
     }
-    if let Some(loss) = done.op_log.as_ref().and_then(OpLogTold::loss) {
+    if let Some(loss) = &done.op_log_loss {
         Complaint::warning(loss).print();
     }
     answer::of_run(&done.record, done.end, args)

@@ -19,11 +19,16 @@ fn dbbench(place: &Place, flags: &[&str]) -> Ran {
 }
 
 /// The document of the only run in a folder.
-fn summary(place: &Place) -> Value {
+fn document(place: &Place) -> Value {
     let names = place.names();
     let mut records = names.iter().filter(|name| name.ends_with(".assay"));
     let (Some(record), None) = (records.next(), records.next()) else { panic!("{names:?}") };
-    let summary = place.assay(&["report", record, "--json"]).json();
+    place.assay(&["report", record, "--json"]).json()
+}
+
+/// The document of a run of jobs.
+fn summary(place: &Place) -> Value {
+    let summary = document(place);
     assert_balanced(&summary);
     summary
 }
@@ -113,7 +118,11 @@ fn results_and_a_row_per_request_are_kept() {
          [kept]\nquery=select 'a, b', null\ncount=2\nquery-results-file=kept.csv\n\
          [returned]\nquery=insert into t values ('new') returning a\ncount=1\n\
          query-results-file=returned.csv\n\
-         [failing]\nquery=select abs(-9223372036854775808)\ncount=3\n",
+         [failing]\nquery=select abs(-9223372036854775808)\ncount=3\n\
+         [failing twice]\nquery=select abs(-9223372036854775808)\nquery=select 1\n\
+         query=select abs(-9223372036854775808)\ncount=4\n\
+         multi-query-mode=multi-connection\n\
+         [late]\nquery=select 1, 'late'\nstart=300ms\ncount=1\n",
     );
     place.write("stats.csv", "of an earlier run\n");
     dbbench(&place, &["--query-stats-file", "stats.csv"]);
@@ -127,7 +136,26 @@ fn results_and_a_row_per_request_are_kept() {
         let is_such = |row: &&Vec<&str>| row[0] == job && row[3] == rows_returned;
         rows.iter().filter(is_such).filter(|row| row.len() == 5 && row[4] == failed).count()
     };
-    assert_eq!((of("kept", "1", "0"), of("failing", "0", "1"), rows.len()), (2, 3, 6), "{stats}");
+    assert_eq!((of("kept", "1", "0"), of("failing", "0", "1"), rows.len()), (2, 3, 11), "{stats}");
+    assert_eq!(of("failing twice", "0", "2"), 4, "{stats}");
+    // In whole microseconds since the end of the setup, whenever the job began.
+    let late = rows.iter().find(|row| row[0] == "late").expect("a row");
+    assert_eq!(late[1], "300000", "{stats}");
+    assert!(late[2].parse::<u64>().is_ok(), "{stats}");
+}
+
+/// The file that dbbench's users know by the name of its flag is called by it.
+#[test]
+fn a_row_per_request_that_cannot_be_kept_names_its_flag() {
+    let place = Place::with("[a]\nquery=select 1\ncount=3\nquery-results-file=kept.csv\n");
+    let refused = |stats: &str, words: &[&str]| {
+        let flags = ["--driver", "sqlite", "--database", "t.db", "--query-stats-file", stats];
+        let ran = place.assay(&[&["dbbench"], &flags[..], &["w.ini"]].concat()).refuses(words);
+        assert!(!ran.stderr.contains("op-log"), "{}", ran.stderr);
+    };
+    refused("no/stats.csv", &["cannot create the file of --query-stats-file `no/stats.csv`"]);
+    refused("kept.csv", &["the results file `kept.csv` of [a] is the file of --query-stats-file"]);
+    assert_eq!(place.names(), ["t.db", "w.ini"]);
 }
 
 #[test]
@@ -242,11 +270,34 @@ fn an_interrupted_run_says_so_and_tears_down() {
 
 #[test]
 fn what_dbbench_takes_for_an_empty_file_is_an_error() {
-    let place = Place::with("[setup]\nquery=select 1\n");
+    let place = Place::with("; nothing\n[setup]\n[global]\nduration=5s\n");
     let run = |args: &[&str]| place.assay(&[&["dbbench"], args].concat());
     run(&["--driver", "sqlite", "none.ini"]).refuses(&["cannot read `none.ini`"]);
     run(&["--driver", "sqlite", "w.ini"]).refuses(&["the file has no job"]);
     assert_eq!(place.names(), ["w.ini"]);
+}
+
+/// As dbbench does, whatever the duration is, and in its order.
+#[test]
+fn a_file_without_jobs_sets_up_and_tears_down() {
+    let inserted = |text: &str| format!("query=insert into t values ('{text}', '')\n");
+    let (up, down) = (inserted("up"), inserted("down"));
+    for (file, expected) in [
+        (format!("{TABLE}{up}[teardown]\n{down}"), 2),
+        (format!("duration=1h\n{TABLE}{up}"), 1),
+        (format!("[teardown]\nquery=create table t (a text, b text)\n{down}"), 1),
+    ] {
+        let place = Place::with(&file);
+        let ran = dbbench(&place, &["--query-stats-file", "stats.csv"]);
+        assert_eq!((ran.code, rows(&place, "true")), (0, expected), "{file}\n{}", ran.stderr);
+        assert!(ran.stdout.contains("was measured: there is no job"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("measured  nothing, started"), "{}", ran.stdout);
+        assert_eq!(document(&place)["jobs"].as_array().map(Vec::len), Some(0), "{file}");
+    }
+    let place = Place::with("[setup]\nquery=no\n[teardown]\nquery=create table t (a text)\n");
+    let flags = ["dbbench", "--driver", "sqlite", "--database", "t.db", "w.ini"];
+    place.assay(&flags).refuses(&["w.ini:2"]);
+    assert_eq!(number(&place.at("t.db"), "select count(*) from sqlite_master"), 0);
 }
 
 /// Dbbench finds it when it gets there, and ends at once.
@@ -278,6 +329,11 @@ fn relative_names_begin_at_the_base_folder() {
     place.write("data/a.csv", "1\n");
     let refused = ["there is no file `t.sql`"];
     place.assay(&["dbbench", "--driver", "sqlite", "w.ini"]).refuses(&refused);
+    for folder in ["no", "w.ini"] {
+        let words = format!("--base-dir: there is no folder `{folder}`");
+        let flags = ["dbbench", "--base-dir", folder, "--driver", "sqlite", "w.ini"];
+        place.assay(&flags).refuses(&[&words, "= help: name the folder"]);
+    }
     dbbench(&place, &["--base-dir", "data"]);
     assert_eq!(rows(&place, "a = '1'"), 1);
 }
@@ -352,6 +408,22 @@ fn reports_go_to_stderr_as_often_as_they_are_wanted() {
     let ran = dbbench(&place, &["--intermediate-stats=false"]);
     assert!(!ran.stderr.contains("offered/s"), "{}", ran.stderr);
     assert!(ran.stderr.contains("running 1s500ms"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("whole seconds"), "{}", ran.stderr);
+    let ran = dbbench(&place, &["--intermediate-stats-interval=250ms"]);
+    assert!(ran.stderr.contains("reported each 1s, not each 250ms"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("00:01 a: offered/s"), "{}", ran.stderr);
+}
+
+#[test]
+fn parameters_of_the_drivers_are_translated_or_explained() {
+    let place = Place::with("[a]\nquery=select 1\ncount=3\n");
+    let said = |flags: &[&str], words: &[&str]| {
+        place.assay(&[&["dbbench"], flags, &["w.ini"]].concat()).refuses(words);
+    };
+    said(&["--params", "parseTime=true"], &["warning: --params: `parseTime` has no effect: "]);
+    said(&["--params", "tls=preferred"], &["error: --params: `tls=preferred` is not taken: "]);
+    said(&["--driver=postgres", "--params=sslmode=disable"], &["there is no driver"]);
+    said(&["--url=postgres://h?search_path=x"], &["--url: `search_path` is not taken"]);
 }
 
 #[test]

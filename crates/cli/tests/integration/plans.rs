@@ -132,6 +132,10 @@ fn a_file_without_jobs_is_for_load_and_one_without_tables_for_run() {
     place.write("w.ini", "[read]\nquery = select 1\n");
     place.assay(&["load", "w.ini"]).refuses(&["neither [setup] nor [load TABLE]"]);
     place.write("w.ini", "[teardown]\nquery = drop table t\n");
+    place.assay(&["run", "w.ini"]).refuses(&["the file has no job"]);
+    place.assay(&["load", "w.ini"]).refuses(&["neither [setup] nor [load TABLE]"]);
+    place.assay(&["check", "w.ini"]).expect(0);
+    place.write("w.ini", "[setup]\n[teardown]\n");
     for command in ["check", "load", "run"] {
         place.assay(&[command, "w.ini"]).refuses(&["the file has no job"]);
     }

@@ -39,10 +39,20 @@ pub enum OpFormat {
     /// A header and every column, times in µs with three decimals; the file must not exist.
     Csv,
     /// What dbbench's `--query-stats-file` holds: no header; the job, the intended start after time
-    /// zero and the response time, both in whole µs, the rows, and whether the request failed. A
+    /// zero and the response time, both in whole µs, the rows, and how many statements failed. A
     /// request that was rejected or stayed unsent has no row, as no query was made for it. A file
     /// that exists is written anew.
     DbbenchStats,
+}
+
+impl OpFormat {
+    /// What its user calls the file.
+    pub fn title(self) -> &'static str {
+        match self {
+            OpFormat::Csv => "the op-log",
+            OpFormat::DbbenchStats => "the file of --query-stats-file",
+        }
+    }
 }
 
 /// What an op-log is to be.
@@ -58,6 +68,7 @@ pub struct OpLogPlan {
 #[derive(Debug)]
 pub struct OpLogError {
     path: PathBuf,
+    format: OpFormat,
     cause: io::Error,
 }
 
@@ -74,7 +85,7 @@ pub struct OpLogTold {
 
 /// An op-log that is being written.
 pub struct OpLog {
-    path: PathBuf,
+    plan: OpLogPlan,
     pace: Pace,
     spool: Spool<OpBlock>,
     hand: Hand<OpBlock>,
@@ -114,6 +125,8 @@ pub(crate) struct OpRow {
     pub(crate) job: JobIndex,
     pub(crate) number: u64,
     pub(crate) sample: Sample,
+    /// How many of its statements failed.
+    pub(crate) failed: u32,
 }
 
 impl OpBlock {
@@ -133,8 +146,8 @@ impl Block for OpBlock {
 }
 
 impl OpLogTold {
-    /// What is missing in the file, in a sentence, if something is.
-    pub fn loss(&self) -> Option<String> {
+    /// What is missing in a file of this format, in a sentence, if something is.
+    pub fn loss(&self, format: OpFormat) -> Option<String> {
         let OpLogTold { rows, dropped, failure } = self;
         if *dropped == 0 && failure.is_none() {
             return None;
@@ -144,7 +157,8 @@ impl OpLogTold {
             Some(failure) => format!("it could not be written any longer: {failure}"),
             None => "its writer could not keep up".to_owned(),
         };
-        Some(format!("{} of {all} requests are missing in the op-log: {why}", grouped(*dropped)))
+        let (lost, title) = (grouped(*dropped), format.title());
+        Some(format!("{lost} of {all} requests are missing in {title}: {why}"))
     }
 }
 
@@ -159,7 +173,7 @@ impl OpLog {
             OpFormat::Csv => File::create_new(path),
             OpFormat::DbbenchStats => create(path),
         };
-        let failed = |cause| OpLogError { path: path.to_owned(), cause };
+        let failed = |cause| OpLogError { path: path.to_owned(), format: plan.format, cause };
         let file = Box::new(file.map_err(failed)?);
         OpLog::start(file, plan, jobs, pace).map_err(failed)
     }
@@ -182,7 +196,12 @@ impl OpLog {
         let room = Room { blocks: BLOCKS, weight: usize::MAX };
         let append = move |block: &OpBlock, sink: &mut Sink| pen.append(block, sink);
         let (spool, hand) = Spool::start(sink, room, OpBlock::new, append)?;
-        Ok(OpLog { path: plan.path.clone(), pace, spool, hand, counts })
+        Ok(OpLog { plan: plan.clone(), pace, spool, hand, counts })
+    }
+
+    /// The format of the file.
+    pub fn format(&self) -> OpFormat {
+        self.plan.format
     }
 
     /// The hand of a lane.
@@ -199,7 +218,7 @@ impl OpLog {
     /// Waits until every lane has ended and everything is written, but not for a file that does not
     /// grow any more, and only while `waits` says so.
     pub fn finish(self, waits: impl FnMut() -> bool) -> OpLogTold {
-        let OpLog { path: _, pace: _, spool, hand, counts } = self;
+        let OpLog { plan: _, pace: _, spool, hand, counts } = self;
         drop(hand);
         let written = spool.finish(waits);
         let rows = written.lines.saturating_sub(counts.header.load(Ordering::Relaxed));
@@ -211,7 +230,7 @@ impl OpLog {
 
     /// Removes the file, for runs that end before anything was measured.
     pub fn discard(self) {
-        let path = self.path.clone();
+        let path = self.plan.path.clone();
         self.finish(|| true);
         // A file that cannot be removed is empty, and says as little.
         let _ = fs::remove_file(path);
@@ -363,14 +382,14 @@ impl Pen {
     /// Appends the five columns of dbbench's file, if there is a row for this request.
     fn append_stats(&self, row: &OpRow, zero: Stamp, out: &mut Vec<u8>) -> bool {
         let Sample { life, sent: _, outcome, effort } = row.sample;
-        let errors = match outcome {
-            Outcome::Completed => 0,
-            Outcome::Failed(_) => 1,
+        match outcome {
+            Outcome::Completed | Outcome::Failed(_) => {}
             Outcome::Rejected | Outcome::Unsent => return false,
-        };
+        }
         out.extend_from_slice(&self.jobs[usize::from(row.job.0)]);
         let start = life.intended.since(zero).0 / 1_000;
-        for number in [start, life.response().0 / 1_000, effort.rows, errors] {
+        let response = life.response().0 / 1_000;
+        for number in [start, response, effort.rows, u64::from(row.failed)] {
             out.push(b',');
             natural(number, out);
         }
@@ -407,7 +426,7 @@ fn described(outcome: &Outcome) -> (&'static str, &str) {
 
 impl fmt::Display for OpLogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
+        let (path, title) = (self.path.display(), self.format.title());
         match self.cause.kind() {
             io::ErrorKind::AlreadyExists => {
                 write!(
@@ -418,7 +437,7 @@ impl fmt::Display for OpLogError {
             }
             _ => write!(
                 f,
-                "cannot create the op-log `{path}`: name a file in a directory that exists and \
+                "cannot create {title} `{path}`: name a file in a directory that exists and \
                  can be written"
             ),
         }

@@ -77,7 +77,8 @@ fn row(number: u64, outcome: Outcome, sent: bool) -> OpRow {
     let life =
         Life { intended: at(0), noticed: at(1), assigned: at(2), sent: at(3), done: at(1_500) };
     let effort = Effort { rows: 2, bytes_sent: 3, bytes_received: 4, retries: 1, busy_waits: 9 };
-    OpRow { job: JobIndex(0), number, sample: Sample { life, sent, outcome, effort } }
+    let failed = u32::from(matches!(outcome, Outcome::Failed(_)));
+    OpRow { job: JobIndex(0), number, sample: Sample { life, sent, outcome, effort }, failed }
 }
 
 fn op_log(disk: &Disk, format: OpFormat, pace: Pace) -> OpLog {
@@ -98,7 +99,7 @@ fn outcomes() -> Vec<OpRow> {
     vec![
         row(0, Outcome::Completed, true),
         row(1, failure(Class::Timeout, "timeout", false), true),
-        row(2, failure(Class::Conflict, "40001", true), true),
+        OpRow { failed: 3, ..row(2, failure(Class::Conflict, "40001", true), true) },
         row(3, failure(Class::Disconnect, "disconnect", false), false),
         row(4, Outcome::Rejected, false),
         row(5, Outcome::Unsent, false),
@@ -134,7 +135,7 @@ fn every_request_has_a_line() {
 fn dbbench_has_five_columns_for_each_query_that_was_made() {
     check_format(
         OpFormat::DbbenchStats,
-        "\"a,b\",0,1500,2,0\n\"a,b\",1000,1500,2,1\n\"a,b\",2000,1500,2,1\n\"a,b\",3000,1500,2,1\n",
+        "\"a,b\",0,1500,2,0\n\"a,b\",1000,1500,2,1\n\"a,b\",2000,1500,2,3\n\"a,b\",3000,1500,2,1\n",
     );
 }
 
@@ -152,7 +153,7 @@ fn what_a_slow_writer_cannot_take_is_dropped_and_counted() {
     let told = log.finish(|| true);
     assert_eq!(told, OpLogTold { rows: room, dropped: 5_000, failure: None });
     assert_eq!(disk.text().lines().count() as u64, 1 + room);
-    let loss = told.loss().unwrap();
+    let loss = told.loss(OpFormat::Csv).unwrap();
     assert!(loss.starts_with("5,000 of 268,168 requests are missing in the op-log"), "{loss}");
 }
 
@@ -176,7 +177,8 @@ fn what_a_full_disk_does_not_take_counts_as_dropped() {
     let told = log.finish(|| true);
     let whole = disk.text().matches('\n').count() as u64 - 1;
     assert_eq!((told.rows, told.dropped), (whole, 10_000 - whole));
-    let loss = told.loss().unwrap();
+    let loss = told.loss(OpFormat::DbbenchStats).unwrap();
+    assert!(loss.contains("missing in the file of --query-stats-file"), "{loss}");
     assert!(loss.contains("any longer: no storage space after 100000 bytes"), "{loss}");
 }
 

@@ -40,7 +40,8 @@ fn measured(view: &View) -> String {
     };
     let threads = count(u64::from(view.about.threads), "thread");
     if view.summary.jobs.is_empty() {
-        return format!("loads alone, {started}");
+        let what = if view.summary.loads.is_empty() { "nothing" } else { "loads alone" };
+        return format!("{what}, {started}");
     }
     let length = seconds(window.end_s - window.start_s);
     let warmup = match window.warmup_s {

@@ -296,7 +296,8 @@ impl<'f> Checker<'f> {
 
     /// Complains about a file that does nothing.
     fn something_to_do(&mut self, plan: &Plan) {
-        let idle = plan.setup.is_empty() && plan.loads.is_empty() && plan.jobs.is_empty();
+        let has_statements = !plan.setup.is_empty() || !plan.teardown.is_empty();
+        let idle = !has_statements && plan.loads.is_empty() && plan.jobs.is_empty();
         let sound = self.sink.errors() == 0 && self.file.errors() == 0;
         if idle && sound {
             self.sink.error(|| {

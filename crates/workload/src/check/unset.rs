@@ -2,6 +2,7 @@
 //! was not there. Such a line is left out, with a warning.
 
 use base::units::{UnitError, parse_decimal, parse_duration};
+use base::{Rate, RateError};
 
 use super::Checker;
 use super::fields::Fields;
@@ -31,7 +32,10 @@ impl<'f> Checker<'f> {
     /// Leaves out the lines that set nothing.
     pub(super) fn drop_unset(&mut self, fields: &mut Fields<'f>) {
         for (name, consequence) in ZERO {
-            let is_zero = |text: &str| parse_decimal(text).is_ok_and(|number| number.digits == 0);
+            let is_zero = match *name {
+                "rate" => |text: &str| Rate::parse(text) == Err(RateError::Zero),
+                _ => |text: &str| parse_decimal(text).is_ok_and(|number| number.digits == 0),
+            };
             self.drop_where(fields, name, is_zero, "is zero, which counts as not set", consequence);
         }
         for (name, consequence) in NEGATIVE {

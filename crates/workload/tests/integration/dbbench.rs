@@ -1,7 +1,8 @@
 //! Which files does dbbench take, and which do we? A row per rule of its language.
 //!
 //! Every file is our own. A row says what dbbench does with it, and what we do: the plan, or the
-//! complaint. Both `assay run` and `assay dbbench` must do it, unless the row is about rates.
+//! complaint. Both `assay run` and `assay dbbench` must do it, unless the row is about rates. What
+//! only a run shows (records of args files, results, replays) stands in the tests of the program.
 
 use std::collections::BTreeMap;
 
@@ -49,6 +50,8 @@ fn folder() -> BTreeMap<String, Vec<u8>> {
         ("two.sql", "select 1;\nselect 2;\n;\n"),
         ("remark.sql", "select 1;\n-- the end\n"),
         ("count.sql", "select count(*) from parcel;\n"),
+        ("begin.sql", "select 1; BEGIN; select 2\n"),
+        ("empty.sql", "\n ; ;\n"),
     ]
     .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
     .into()
@@ -103,20 +106,31 @@ fn lines() {
         taken(Accepts, "[a]\r\nquery=select \\\r\n 1\r\n"),
         taken(Accepts, "; one\n# two\n\n[a]\nquery=select 1\n"),
         taken(Rejects, "  ; indented\n[a]\n\t# indented\nquery=select 1\n"),
+        taken(Rejects, "  # k=v\n[a]\nquery=select 1\n"),
         taken(Rejects, "[a]\nquery=select 1\ncount=5 ; five\n"),
         taken(Rejects, "[a] ; the first\nquery=select 1\n"),
         taken(Rejects, "\u{feff}[a]\nquery=select 1\n"),
         taken(Accepts, "  [a]\n  query  =  select 1  \n"),
         taken(Accepts, "[a]\nquery=select 1\ncount=5\\\n\nstart=1s\n"),
+        taken(Accepts, "[a]\nquery=\\\n  select 1\n"),
+        taken(Accepts, "[a]\r\nquery=select 1\r\n\r\n"),
+        taken(Accepts, "[a]\nquery=select 1"),
         taken(Accepts, "[a]\nquery=select \\\n[1]\n"),
         refused(Rejects, "[a]\nquery=select 1 \\\n# one\n", "a comment line stands inside"),
         refused(Rejects, "[a]\nquery=select 1 \\\n;one\n", "a comment line stands inside"),
         refused(Rejects, "[a]\nquery=select \\ \n1\n", "white space follows this `\\`"),
         refused(Loses, "[a]\nquery=select 1\ncount=5 \\", "but the file ends here"),
+        refused(Loses, "[a]\nquery=select 1\ncount=5 \\\n", "but the file ends here"),
+        refused(Loses, "[a]\nquery=select 1 \\", "but the file ends here"),
         refused(Rejects, "[a]\nselect 1\n", "is no section, no comment and no `key = value`"),
         refused(Rejects, "[a]\n=select 1\n", "there is no key before the `=`"),
         refused(Rejects, "[a]\nquery=\n", "the statement is empty"),
         refused(Rejects, "[a]\nquery=select 1\nrate=\n", "`rate` has no value"),
+        refused(Rejects, "[a]\nquery=select 1\nquery-results-file=\n", "has no value"),
+        refused(Rejects, "duration=\n[a]\nquery=select 1\n", "`duration` has no value"),
+        refused(Rejects, "[a]\nquery=select 1\n\"count\"=5\n", "unknown key"),
+        refused(Rejects, "[a]\nquery=select 1\ncount=\"5\"\n", "is not a number"),
+        refused(Rejects, "include other.ini\n[a]\nquery=select 1\n", "is no section, no comment"),
     ]);
 }
 
@@ -128,6 +142,9 @@ fn values_are_what_stands_behind_the_first_equals_sign() {
     assert_eq!(sent("[a]\nquery=select 1\\\n0\n"), ["select 10"]);
     assert_eq!(sent("[a]\nquery=select 1 # hi\n"), ["select 1 # hi"]);
     assert_eq!(sent("[a]\nquery=select \\\n[1]\n"), ["select [1]"]);
+    assert_eq!(sent("[a]\r\nquery=select \\\r\n 1\r\n"), ["select  1"]);
+    assert_eq!(sent("[a]\nquery=\\\n  select 1\n"), ["select 1"]);
+    assert_eq!(sent("[a]\nquery=select '$HOME', '%s', '\\n'\n"), ["select '$HOME', '%s', '\\n'"]);
     assert_eq!(job("count=5\\\n\nstart=1s").count, Some(5));
 }
 
@@ -145,12 +162,19 @@ fn a_long_line_is_read_to_its_end_and_so_is_the_file() {
 fn sections() {
     check(&[
         taken(Accepts, "[ a b ]\nquery=select 1\n"),
+        taken(Accepts, "[a.b-c/d, e; f]\nquery=select 1\n"),
         refused(Accepts, "[]\nquery=select 1\n", "the section has no name"),
+        refused(Rejects, "[a]]\nquery=select 1\n", "stands behind the section's header"),
         refused(Rejects, "[a] b\nquery=select 1\n", "stands behind the section's header"),
         refused(Rejects, "[a\nquery=select 1\n", "`[` is not closed"),
         refused(Rejects, "[a]\nquery=select 1\n[a]\nquery=select 1\n", "[a] stands twice"),
         refused(Accepts, "[a b]\nquery=select 1\n[a  b]\nquery=select 1\n", "stands twice"),
         refused(Rejects, "[setup]\n[setup]\n[a]\nquery=select 1\n", "[setup] stands twice"),
+        refused(
+            Rejects,
+            "[a]\nquery=select 1\n[teardown]\n[teardown]\n",
+            "[teardown] stands twice",
+        ),
         warned(Accepts, "[Setup]\nquery=select 1\n", "[Setup] is a job"),
         warned(
             Accepts,
@@ -159,14 +183,33 @@ fn sections() {
         ),
         taken(Accepts, "[load]\nquery=select 1\n[params]\nquery=select 1\n[arm]\nquery=select 1\n"),
         taken(Accepts, "[setup]\nquery=set @a = 1\n[teardown]\nquery=set @a = 2\n"),
+        taken(Accepts, "[teardown]\nquery=set @a = 2\n[a]\nquery=a\n[setup]\nquery=b\n"),
+        taken(Accepts, "[setup]\nquery=set @a = 1\n"),
+        taken(Accepts, "duration=5s\n[teardown]\nquery=set @a = 2\n"),
+        taken(Accepts, "[setup]\n[a]\nquery=select 1\n[teardown]\n"),
         refused(Rejects, "[a]\n", "has no `query`, so it is not a job"),
         refused(Rejects, "[a]\nqeury=select 1\n", "did you mean `query`?"),
         refused(Rejects, "[a]\nQuery=select 1\n", "did you mean `query`?"),
         refused(Rejects, "[a]\nquery=select 1\nfoo=1\n", "unknown key `foo`"),
         refused(Rejects, "[a]\nquery=select 1\ncount=1\ncount=2\n", "`count` is repeated"),
         refused(Rejects, "count=1\n[a]\nquery=select 1\n", "it belongs in a job"),
+        refused(Rejects, "foo=1\n[a]\nquery=select 1\n", "unknown key `foo`"),
+        refused(Rejects, "[a]\nquery=select 1\nduration=5s\n", "`duration`"),
+        refused(Rejects, "[a]\nquery=select 1\nrate=1\nrate=1\n", "`rate` is repeated"),
+        taken(Accepts, "[a]\ncount=5\nquery=select 1\n"),
         refused(Accepts, "", "the file has no job"),
+        refused(Accepts, "duration=5s\n[setup]\n[teardown]\n", "the file has no job"),
+        refused(Accepts, "[global]\nquery=select 1\n", "the file has no job"),
     ]);
+}
+
+/// Dbbench reads them in this order, too, and starts them in none.
+#[test]
+fn jobs_stand_in_the_order_of_the_file() {
+    let names: String = ["z", "a", "m"].map(|name| format!("[{name}]\nquery=a\n")).concat();
+    let plan = plan(&names);
+    let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["z", "a", "m"]);
 }
 
 #[test]
@@ -191,6 +234,11 @@ fn global_keys() {
         taken(Accepts, "error=1205\nerror=40P01\n[a]\nquery=select 1\n"),
         taken(Rejects, "[a]\nquery=select 1\nerror=1205\n"),
         refused(Accepts, "error=\n[a]\nquery=select 1\n", "`error` has no value"),
+        taken(Accepts, "error=anything\n[a]\nquery=select 1\n"),
+        refused(Rejects, "duration=five\n[a]\nquery=select 1\n", "is not a number"),
+        refused(Rejects, "duration=5 s\n[a]\nquery=select 1\n", "unknown unit"),
+        refused(Rejects, "duration=1_0s\n[a]\nquery=select 1\n", "unknown unit"),
+        refused(Rejects, "[setup]\nquery=a\nerror=1205\n", "`error` is no key in [setup]"),
     ]);
     let accepted = plan(&format!("error=1205\nerror=40P01\n{JOB}")).jobs.remove(0).accepted;
     assert_eq!(accepted.iter().map(|code| code.as_str()).collect::<Vec<_>>(), ["1205", "40P01"]);
@@ -203,6 +251,13 @@ fn setup_and_teardown() {
         refused(Rejects, "[setup]\nquery=\n[a]\nquery=select 1\n", "the statement is empty"),
         refused(Rejects, "[teardown]\nquery=begin\n[a]\nquery=select 1\n", "`begin` would leave"),
         refused(Rejects, "[setup]\nquery-file=no.sql\n[a]\nquery=select 1\n", "there is no file"),
+        refused(Rejects, "[setup]\nquery=a; b\n[a]\nquery=select 1\n", "a `;` stands"),
+        refused(Rejects, "[setup]\nquery=use other\n[a]\nquery=select 1\n", "use"),
+        refused(Rejects, "[setup]\nquery-file=begin.sql\n[a]\nquery=a\n", "`begin` would leave"),
+        refused(Rejects, "[setup]\nquery=a\ncount=1\n[a]\nquery=a\n", "`count` is no key"),
+        taken(Accepts, "[setup]\nquery-file=two.sql\nquery-file=one.sql\n[a]\nquery=a\n"),
+        taken(Accepts, "[setup]\nquery=start transaction\nquery=commit\n[a]\nquery=a\n"),
+        refused(Accepts, "[setup]\nquery-file=empty.sql\n[a]\nquery=a\n", "has no statement"),
     ]);
     let plan = plan("[setup]\nquery=a\nquery-file=two.sql\nquery=b\n[a]\nquery=select 1\n");
     let setup: Vec<&str> = plan.setup.iter().map(|statement| statement.text.as_str()).collect();
@@ -223,6 +278,23 @@ fn what_a_job_sends() {
         ),
         taken(Accepts, "[a]\nquery-log-file=q.log\nmulti-query-mode=multi-connection\n"),
         refused(Rejects, "[a]\nrate=5\n", "has no `query`, so it is not a job"),
+        refused(Rejects, "[a]\nquery-file=no.sql\n", "there is no file"),
+        refused(Rejects, "[a]\nquery-file=begin.sql\n", "`begin` would leave"),
+        refused(Rejects, "[a]\nquery-file=empty.sql\n", "no statement"),
+        taken(Accepts, "[a]\nquery-file=one.sql\n"),
+        taken(
+            Accepts,
+            "[a]\nquery=a\nquery-file=one.sql\nquery-file=two.sql\n\
+             multi-query-mode=multi-connection\n",
+        ),
+        taken(Accepts, "[a]\nquery=a\nmulti-query-mode=multi-connection\n"),
+        refused(Rejects, "[a]\nquery=a\nmulti-query-mode=\n", "has no value"),
+        taken(Accepts, "[a]\nquery=a ?\nquery-args-file=/tmp/a.csv\n"),
+        taken(Accepts, "[a]\nquery=a ?\nquery-args-file=a.csv\nrate=5\ncount=3\n"),
+        taken(Accepts, "[a]\nquery-log-file=q.log\ncount=3\nstart=1s\nstop=2s\n"),
+        taken(Accepts, "[a]\nquery-log-file=q.log\nquery-results-file=r.csv\n"),
+        taken(Accepts, "[a]\nquery=a\nrate=5\nquery-results-file=/tmp/r.csv\n"),
+        taken(Accepts, "[a]\nquery=a\nrate=5\nbatch-size=3\ncount=2\nstart=1s\nstop=9s\n"),
         refused(Rejects, "[a]\nquery=select 1\nquery-log-file=q.log\n", "cannot be set together"),
         refused(
             Rejects,
@@ -252,6 +324,10 @@ fn statements() {
         taken(Accepts, "[a]\nquery=start transaction\n[b]\nquery=commit\n"),
         taken(Accepts, "[a]\nquery=lock tables t read\n[b]\nquery=rollback\n"),
         taken(Accepts, "[a]\nquery=beginning()\n"),
+        taken(Accepts, "[a]\nquery=insert into t values ('begin', 'use')\n"),
+        refused(Rejects, "[a]\nquery=;\n", "a `;` stands in a statement"),
+        refused(Rejects, "[a]\nquery=Use\tother\n", "use"),
+        taken(Rejects, "[a]\nquery=select 1 /* ; */\n"),
         refused(Accepts, "[a]\nquery=select '${x}'\n", "for a literal `${`, write `$${`"),
     ]);
     assert_eq!(sent("[a]\nquery=select '$${x}'\n"), ["select '${x}'"]);
@@ -288,7 +364,26 @@ fn numbers() {
     check(&[
         taken(Accepts, "[a]\nquery=a\nrate=.5\n"),
         taken(Accepts, "[a]\nquery=a\nrate=1e3\n"),
-        refused(Accepts, "[a]\nquery=a\nrate=0x1p-2\n", "is not a number"),
+        taken(Accepts, "[a]\nquery=a\nrate=0x1p-2\n"),
+        taken(Accepts, "[a]\nquery=a\nrate=+5\n"),
+        taken(Accepts, "[a]\nquery=a\nrate=1_000.5\n"),
+        taken(Accepts, "[a]\nquery=a\nrate=5.\n"),
+        refused(Rejects, "[a]\nquery=a\nrate=0x10\n", "is not a number"),
+        refused(Rejects, "[a]\nquery=a\nrate=1__0\n", "is not a number"),
+        refused(Rejects, "[a]\nquery=a\nrate=five\n", "is not a number"),
+        refused(Rejects, "[a]\nquery=a\nrate=-0x1p1\n", "is negative"),
+        warned(Accepts, "[a]\nquery=a\nrate=-0\n", ZERO),
+        warned(Accepts, "[a]\nquery=a\nrate=+0.0\n", ZERO),
+        warned(Accepts, "[a]\nquery=a\nbatch-size=0\n", ZERO),
+        refused(Rejects, "[a]\nquery=a\ncount=0x0p0\n", "is not a number"),
+        refused(Rejects, "[a]\nquery=a\ncount=+5\n", "is not a number"),
+        refused(Rejects, "[a]\nquery=a\ncount=1_000\n", "is not a number"),
+        refused(Rejects, "[a]\nquery=a\nrate=5\nbatch-size=-1\n", "is negative"),
+        refused(Rejects, "[a]\nquery=a\nconcurrency=-1\n", "is negative"),
+        refused(Rejects, "[a]\nquery=a\nstart=5\n", "has no unit"),
+        refused(Rejects, "[a]\nquery=a\nstop=five\n", "is not a number"),
+        taken(Accepts, "[a]\nquery=a\nstart=+1m.5s\nstop=1h30m\n"),
+        taken(Accepts, "[a]\nquery=a\nstart=-0\n"),
         refused(Rejects, "[a]\nquery=a\nrate=-1\n", "is negative"),
         refused(Rejects, "[a]\nquery=a\nrate=inf\n", "is not a number"),
         refused(Accepts, "[a]\nquery=a\nrate=nan\n", "is not a number"),
@@ -321,6 +416,7 @@ fn one_model_at_a_time() {
         taken(Rejects, "[a]\nquery=a\nrate=5\nqueue-depth=3\n"),
         refused(Rejects, "[a]\nquery-log-file=q\nrate=5\n", "cannot be set together"),
         refused(Rejects, "[a]\nquery-log-file=q\nqueue-depth=5\n", "cannot be set together"),
+        refused(Rejects, "[a]\nquery-log-file=q\nbatch-size=5\n", "`batch-size`"),
     ]);
     let closed = |clients| Pacing::Closed { clients, think: None };
     assert_eq!(job("").pacing, closed(1));
@@ -339,6 +435,8 @@ fn every_rate_of_dbbench_is_a_timetable_with_the_ticks_of_dbbench() {
         (".5", 2_000_000_000, 10),
         ("0.0167", 59_880_239_520, 1_000),
         ("1e6", 1_000, 1),
+        ("0x1p-2", 4_000_000_000, 1),
+        ("+1_000", 1_000_000, 1),
     ] {
         let schedule = Schedule::Every(Nanos(nanos));
         let keys = format!("rate={rate}\nbatch-size={batch}");

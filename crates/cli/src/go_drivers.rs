@@ -1,0 +1,297 @@
+//! What are the parameters of Go's drivers for databases in options of our URLs?
+//!
+//! Programs in that language hand them on as they are typed, and so do files and scripts around
+//! dbbench. What has a counterpart here becomes it, what changes nothing here is said, and what
+//! would change what is measured is refused: nothing is dropped without a word. Options that are
+//! ours already stay.
+
+use base::{Nanos, TargetKind, closest};
+
+/// What becomes of the parameters of a driver.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Translated {
+    /// Options of our URLs.
+    pub(crate) options: Vec<(String, String)>,
+    /// What has no effect, and why.
+    pub(crate) notices: Vec<String>,
+}
+
+/// A parameter of a driver.
+struct Parameter {
+    name: &'static str,
+    means: Means,
+}
+
+/// What it means here.
+enum Means {
+    /// This option, with the same value.
+    Is(&'static str),
+    /// This option; each value of the driver's beside ours, or why there is none.
+    Words(&'static str, &'static [(&'static str, Result<&'static str, &'static str>)]),
+    /// This option, whose value is a duration and the driver's a number of seconds.
+    Seconds(&'static str),
+    /// Nothing, for this reason.
+    Nothing(&'static str),
+    /// Something that there is not, or that is said elsewhere.
+    Refused(&'static str),
+}
+
+use Means::{Is, Nothing, Refused, Seconds, Words};
+
+/// The options of our URLs that name servers on a network (specification, section 10).
+const OURS: [&str; 7] =
+    ["tls", "tls-ca", "tls-cert", "tls-key", "socket", "connect-timeout", "application-name"];
+
+const fn is(name: &'static str, means: Means) -> Parameter {
+    Parameter { name, means }
+}
+
+const PLAIN_OR_NOT: &str = "whether the traffic is encrypted must not depend on the server: write \
+                            `tls=off`, `tls=require` or `tls=verify`";
+
+const LATER: &str = "it has no counterpart in this version: leave it out";
+
+/// Those of github.com/go-sql-driver/mysql.
+const MYSQL: &[Parameter] = &[
+    is(
+        "tls",
+        Words(
+            "tls",
+            &[
+                ("true", Ok("verify")),
+                ("1", Ok("verify")),
+                ("skip-verify", Ok("require")),
+                ("false", Ok("off")),
+                ("0", Ok("off")),
+                ("preferred", Err(PLAIN_OR_NOT)),
+            ],
+        ),
+    ),
+    is("timeout", Is("connect-timeout")),
+    is("interpolateParams", Nothing("`prepare` in a job says how values are sent")),
+    is("allowNativePasswords", Nothing("they are allowed")),
+    is("checkConnLiveness", Nothing("a connection that is lost is noticed when it is used")),
+    is("columnsWithAlias", Nothing("no name of a column is looked at")),
+    is("parseTime", Nothing("values are not converted")),
+    is("loc", Nothing("values are not converted")),
+    is("allowAllFiles", Nothing("a statement that loads a file may load the one that it names")),
+    is("allowCleartextPasswords", Refused(LATER)),
+    is("allowOldPasswords", Refused(LATER)),
+    is("readTimeout", Refused("write `timeout = 1s` in a job")),
+    is("writeTimeout", Refused("write `timeout = 1s` in a job")),
+    is("clientFoundRows", Refused(LATER)),
+    is("multiStatements", Refused("write each statement in a `query` of its own")),
+    is("charset", Refused(LATER)),
+    is("collation", Refused(LATER)),
+    is("maxAllowedPacket", Refused(LATER)),
+    is("rejectReadOnly", Refused(LATER)),
+    is("serverPubKey", Refused("write `tls=verify` and `tls-ca=FILE`")),
+];
+
+/// Those of github.com/lib/pq.
+const POSTGRES: &[Parameter] = &[
+    is(
+        "sslmode",
+        Words(
+            "tls",
+            &[
+                ("disable", Ok("off")),
+                ("require", Ok("require")),
+                ("verify-full", Ok("verify")),
+                (
+                    "verify-ca",
+                    Err("`tls=verify` looks at the name of the server too, and `tls=require` at \
+                         no certificate: write one of them"),
+                ),
+                ("prefer", Err(PLAIN_OR_NOT)),
+                ("allow", Err(PLAIN_OR_NOT)),
+            ],
+        ),
+    ),
+    is("sslrootcert", Is("tls-ca")),
+    is("sslcert", Is("tls-cert")),
+    is("sslkey", Is("tls-key")),
+    is("connect_timeout", Seconds("connect-timeout")),
+    is("application_name", Is("application-name")),
+    is("fallback_application_name", Is("application-name")),
+    is("binary_parameters", Nothing("`prepare` in a job says how values are sent")),
+    is("disable_prepared_binary_result", Nothing("values are not converted")),
+    is("host", Refused("write `--host`")),
+    is("port", Refused("write `--port`")),
+    is("user", Refused("write `--username`")),
+    is("dbname", Refused("write `--database`")),
+];
+
+/// Translates the parameters for a kind of target. Only those of servers on a network have a
+/// driver in Go that dbbench uses.
+///
+/// # Errors
+/// A parameter or a value that has no counterpart, and what to write. No value is repeated.
+pub(crate) fn translate(
+    kind: TargetKind,
+    given: Vec<(String, String)>,
+) -> Result<Translated, String> {
+    let parameters = match kind {
+        TargetKind::Mysql => MYSQL,
+        TargetKind::Postgres => POSTGRES,
+        TargetKind::Sqlite | TargetKind::Sim | TargetKind::Testbed => {
+            return Ok(Translated { options: given, notices: Vec::new() });
+        }
+    };
+    let mut translated = Translated::default();
+    for (name, value) in given {
+        translated.take(parameters, name, value)?;
+    }
+    Ok(translated)
+}
+
+impl Translated {
+    fn take(
+        &mut self,
+        parameters: &[Parameter],
+        name: String,
+        value: String,
+    ) -> Result<(), String> {
+        let parameter = parameters.iter().find(|parameter| parameter.name == name);
+        let Some(Parameter { means, .. }) = parameter else {
+            return self.take_ours(parameters, name, value);
+        };
+        match means {
+            Is(option) => self.set(option, value),
+            Words(option, words) => self.set(option, word(&name, option, words, value)?),
+            Seconds(option) => self.set(option, seconds(&name, &value)?),
+            Nothing(why) => self.notices.push(format!("`{name}` has no effect: {why}")),
+            Refused(why) => return Err(format!("`{name}` is not taken: {why}")),
+        }
+        Ok(())
+    }
+
+    fn take_ours(
+        &mut self,
+        parameters: &[Parameter],
+        name: String,
+        value: String,
+    ) -> Result<(), String> {
+        if OURS.contains(&name.as_str()) {
+            self.set(&name, value);
+            return Ok(());
+        }
+        let known = OURS.into_iter().chain(parameters.iter().map(|parameter| parameter.name));
+        let shown = if name.len() <= 40 { &name } else { "…" };
+        Err(match closest(&name, known) {
+            Some(near) => format!("`{shown}` is not taken; did you mean `{near}`?"),
+            None => format!(
+                "`{shown}` is not taken: a setting of the server holds for every connection when \
+                 it is made on the server, not here"
+            ),
+        })
+    }
+
+    /// The last of several values holds.
+    fn set(&mut self, option: &str, value: String) {
+        self.options.retain(|(name, _)| name != option);
+        self.options.push((option.to_owned(), value));
+    }
+}
+
+/// The counterpart of a word; what is none of the driver's may be one of ours.
+fn word(
+    name: &str,
+    option: &str,
+    words: &[(&str, Result<&str, &str>)],
+    value: String,
+) -> Result<String, String> {
+    let same = |(theirs, _): &&(&str, _)| value.eq_ignore_ascii_case(theirs);
+    match words.iter().find(same) {
+        Some((_, Ok(ours))) => Ok((*ours).to_owned()),
+        Some((theirs, Err(why))) => Err(format!("`{name}={theirs}` is not taken: {why}")),
+        None if name == option => Ok(value),
+        None => {
+            let theirs: Vec<&str> = words.iter().map(|(theirs, _)| *theirs).collect();
+            Err(format!("`{name}` is one of {}", theirs.join(", ")))
+        }
+    }
+}
+
+/// A number of seconds as a duration; zero is no limit there, and here the default holds.
+fn seconds(name: &str, value: &str) -> Result<String, String> {
+    let number: u32 =
+        value.parse().map_err(|_| format!("`{name}` is a whole number of seconds"))?;
+    match number {
+        0 => Err(format!("`{name}=0` is not taken: there is always a limit, so leave it out")),
+        _ => Ok(Nanos::from_secs(u64::from(number)).to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(kind: TargetKind, text: &str) -> Result<(String, String), String> {
+        let pair = |part: &str| part.split_once('=').map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let given = text.split('&').filter_map(pair).collect();
+        let Translated { options, notices } = translate(kind, given)?;
+        let options: Vec<String> = options.iter().map(|(a, b)| format!("{a}={b}")).collect();
+        Ok((options.join("&"), notices.join("; ")))
+    }
+
+    fn check(kind: TargetKind, text: &str, options: &str) {
+        let expected = Ok((options.to_owned(), String::new()));
+        assert_eq!(translated(kind, text), expected, "{text}");
+    }
+
+    #[test]
+    fn what_has_a_counterpart_becomes_it() {
+        use TargetKind::{Mysql, Postgres, Sim};
+        check(Mysql, "tls=true", "tls=verify");
+        check(Mysql, "tls=skip-verify&timeout=5s", "tls=require&connect-timeout=5s");
+        check(Mysql, "tls=False", "tls=off");
+        check(Mysql, "tls=off&tls-ca=a.pem&socket=/s", "tls=off&tls-ca=a.pem&socket=/s");
+        check(Mysql, "tls=0&tls=1", "tls=verify");
+        check(Postgres, "sslmode=disable", "tls=off");
+        check(Postgres, "sslmode=verify-full&sslrootcert=a.pem", "tls=verify&tls-ca=a.pem");
+        check(Postgres, "sslcert=a&sslkey=b", "tls-cert=a&tls-key=b");
+        check(
+            Postgres,
+            "connect_timeout=90&application_name=x",
+            "connect-timeout=1m30s&application-name=x",
+        );
+        check(Postgres, "tls=require", "tls=require");
+        check(Sim, "service=2ms&tls=preferred", "service=2ms&tls=preferred");
+        check(Mysql, "", "");
+    }
+
+    #[test]
+    fn what_changes_nothing_is_said() {
+        let (options, notices) =
+            translated(TargetKind::Mysql, "parseTime=true&tls=1&loc=UTC").unwrap();
+        assert_eq!(options, "tls=verify");
+        assert_eq!(notices.matches("has no effect: values are not converted").count(), 2);
+        let (_, notices) = translated(TargetKind::Postgres, "binary_parameters=yes").unwrap();
+        assert!(notices.starts_with("`binary_parameters` has no effect: "), "{notices}");
+    }
+
+    #[test]
+    fn what_would_change_what_is_measured_is_refused() {
+        use TargetKind::{Mysql, Postgres};
+        for (kind, text, words) in [
+            (Mysql, "tls=preferred", "`tls=preferred` is not taken: whether the traffic"),
+            (Mysql, "charset=utf8", "`charset` is not taken: it has no counterpart"),
+            (Mysql, "readTimeout=1s", "write `timeout = 1s` in a job"),
+            (Mysql, "tsl=true", "did you mean `tls`?"),
+            (Mysql, "sslmode=disable", "`sslmode` is not taken"),
+            (Mysql, "innodb_lock_wait_timeout=hunter2", "`innodb_lock_wait_timeout` is not taken"),
+            (Postgres, "sslmode=prefer", "`sslmode=prefer` is not taken"),
+            (Postgres, "sslmode=verify-ca", "`tls=require` at no certificate"),
+            (Postgres, "sslmode=hunter2", "`sslmode` is one of disable, require, verify-full"),
+            (Postgres, "connect_timeout=hunter2", "is a whole number of seconds"),
+            (Postgres, "connect_timeout=0", "there is always a limit"),
+            (Postgres, "user=hunter2", "write `--username`"),
+            (Postgres, "search_path=hunter2", "`search_path` is not taken"),
+        ] {
+            let message = translated(kind, text).unwrap_err();
+            assert!(message.contains(words), "{text}: {message}");
+            assert!(!message.contains("hunter2"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! The files with the keys of dbbench's examples, run against SQLite: which statements are sent,
+//! and how often.
+//!
+//! They speak the SQL of MySQL, as files of dbbench do; each row of the tables says what is written
+//! instead, which is also where long times become short ones. Those that do not end by themselves
+//! get a `duration` in a line above, as programs around dbbench do it.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::support::{Place, assert_balanced, job, number};
+use Sent::{AtLeast, Exactly};
+
+/// How many requests of a job are scheduled.
+enum Sent {
+    Exactly(u64),
+    /// Of a client that sends one request after the other to its end.
+    AtLeast(u64),
+}
+
+/// What is to become of a file.
+struct Case {
+    file: &'static str,
+    /// What stands in the file, and what is run instead.
+    changes: &'static [(&'static str, &'static str)],
+    /// Files beside it.
+    beside: &'static [(&'static str, &'static str)],
+    /// A table that is there before.
+    table: &'static str,
+    jobs: &'static [(&'static str, Sent)],
+    /// What a query of the database gives behind the run.
+    found: &'static [(&'static str, i64)],
+    /// What the results files hold.
+    kept: &'static [(&'static str, &'static str)],
+}
+
+const NOTHING: Case = Case {
+    file: "",
+    changes: &[],
+    beside: &[],
+    table: "create table unused (a)",
+    jobs: &[],
+    found: &[],
+    kept: &[],
+};
+
+/// The teardown of most files, and one that leaves something to look at.
+const DROPPED: (&str, &str) = ("drop table parcel", "alter table parcel rename to done");
+
+const NIGHT: (&str, &str) = (
+    "night.log",
+    "7000000,insert into night values ('a, b')\n7000009,insert into night values ('c')\n\
+     7000099,insert into night values ('d')\n7010000,insert into night values ('e')\n",
+);
+
+const ENDING: &[Case] = &[
+    Case {
+        file: "kept.ini",
+        jobs: &[("kept", Exactly(1))],
+        kept: &[("assay-greetings.csv", "good morning\n")],
+        ..NOTHING
+    },
+    Case {
+        file: "replay.ini",
+        beside: &[NIGHT],
+        table: "create table night (said text)",
+        jobs: &[("replay", Exactly(4))],
+        found: &[
+            ("select count(*) from night", 4),
+            ("select count(*) from night where said in ('a, b', 'e')", 2),
+        ],
+        ..NOTHING
+    },
+    Case {
+        file: "files_by_name.ini",
+        changes: &[
+            ("load data local infile ? into table parcel", "insert into parcel values (?)"),
+            ("rate=1", "rate=10"),
+            DROPPED,
+        ],
+        beside: &[("names.csv", "north.tsv\nsouth.tsv\n")],
+        jobs: &[("files by name", Exactly(2))],
+        found: &[
+            ("select count(*) from done", 2),
+            ("select rowid from done where name = 'south.tsv'", 2),
+        ],
+        ..NOTHING
+    },
+    Case {
+        file: "relay.ini",
+        changes: &[("rate=2", "rate=20"), ("=1000\n", "=1000\nquery-results-file=got.csv\n")],
+        jobs: &[("sender", Exactly(16)), ("receiver", Exactly(16))],
+        kept: &[(
+            "got.csv",
+            "good evening\ngood evening\ngood evening\ngood evening\n\
+             good evening\ngood evening\ngood evening\ngood evening\n\
+             good evening\ngood evening\ngood evening\ngood evening\n\
+             good evening\ngood evening\ngood evening\ngood evening\n",
+        )],
+        ..NOTHING
+    },
+    Case {
+        file: "phases.ini",
+        changes: &[
+            ("duration=10s", "duration=1s"),
+            ("bigint auto_increment", "integer"),
+            ("stop=4s", "stop=400ms"),
+            ("start=5s", "start=500ms"),
+            ("truncate table parcel", "insert into parcel (weight) values (0)"),
+            ("start=6s", "start=600ms"),
+            DROPPED,
+        ],
+        jobs: &[("fill", AtLeast(2)), ("empty", Exactly(1)), ("fill again", Exactly(39))],
+        found: &[
+            ("select count(*) from done where weight in (1, 2, 3)", 117),
+            ("select count(*) from done where weight = 0", 1),
+            ("select count(*) < 2 from done where weight = 5", 0),
+        ],
+        ..NOTHING
+    },
+    Case {
+        file: "lessons.ini",
+        changes: &[
+            ("duration=10s", "duration=1s"),
+            ("rate=1\n", "rate=4\n"),
+            ("sleep(0.1)", "1"),
+            ("start=1s", "start=100ms"),
+            ("stop=9s", "stop=900ms"),
+            ("=pairs.csv", "=pairs.csv\nquery-results-file=commas.csv"),
+            ("=pairs.tsv", "=pairs.tsv\nquery-results-file=tabs.csv"),
+        ],
+        beside: &[
+            NIGHT,
+            ("pairs.csv", "1,2\n\"a, b\",\\N\n"),
+            ("pairs.tsv", "1\t2\na, b\t3\n"),
+            ("count.sql", "select count(*) from parcel;\n"),
+        ],
+        table: "create table night (said text); create table parcel (id int)",
+        jobs: &[
+            ("ten connections", AtLeast(10)),
+            ("each ten seconds", Exactly(0)),
+            ("three each second", Exactly(9)),
+            ("joined", Exactly(2)),
+            ("joined by tabs", Exactly(2)),
+            ("until the end", AtLeast(1)),
+            ("up to a moment", AtLeast(1)),
+            ("five times", Exactly(5)),
+            ("log", Exactly(4)),
+            ("from a file", AtLeast(1)),
+        ],
+        found: &[("select count(*) from night", 4)],
+        kept: &[
+            ("commas.csv", "1 and 2\n\"a, b and \\N\"\n"),
+            ("tabs.csv", "1 and 2\n\"a, b and 3\"\n"),
+        ],
+    },
+];
+
+const ENDLESS: &[Case] = &[
+    Case {
+        file: "greeting.ini",
+        changes: &[("# One", "duration=100ms\n# One")],
+        jobs: &[("greeting", AtLeast(1))],
+        ..NOTHING
+    },
+    Case {
+        file: "counting.ini",
+        changes: &[
+            ("; Two", "duration=100ms\n; Two"),
+            ("bigint auto_increment", "integer"),
+            ("() values ()", "default values"),
+            DROPPED,
+        ],
+        jobs: &[("how many parcels", AtLeast(1))],
+        found: &[("select count(*) from done", 1)],
+        ..NOTHING
+    },
+    Case {
+        file: "file_first.ini",
+        changes: &[
+            ("[setup]", "duration=1100ms\n[setup]"),
+            ("load data local infile 'north.tsv' into table", "insert into"),
+            ("parcel\n\n[how", "parcel values ('a'), ('b')\n\n[how"),
+            DROPPED,
+        ],
+        jobs: &[("how many parcels", Exactly(1))],
+        found: &[("select count(*) from done", 2)],
+        ..NOTHING
+    },
+    Case {
+        file: "surge.ini",
+        changes: &[
+            ("# Ten", "duration=500ms\n# Ten"),
+            ("do sleep(0.5)", "select 1"),
+            (".5\n", "5\n"),
+        ],
+        jobs: &[("surge", Exactly(20))],
+        ..NOTHING
+    },
+    Case {
+        file: "surge_of_files.ini",
+        changes: &[
+            ("[setup]", "duration=1s\n[setup]"),
+            (
+                "load data local infile 'north.tsv' into table parcel",
+                "insert into parcel values (0)",
+            ),
+            ("rate=0.0167\nbatch-size=1000", "rate=1.67\nbatch-size=100"),
+            DROPPED,
+        ],
+        jobs: &[("surge of files", Exactly(100))],
+        found: &[("select count(*) from done", 100)],
+        ..NOTHING
+    },
+    Case {
+        file: "waiting.ini",
+        changes: &[
+            ("error=1205", "error=1205\nduration=100ms"),
+            ("set global innodb_lock_wait_timeout = 1", "update counter set value = 7"),
+            (" + 0 * sleep(0.1)", ""),
+            ("drop table counter", "alter table counter rename to done"),
+        ],
+        jobs: &[("everybody counts", AtLeast(1))],
+        found: &[("select value > 7 from done", 1)],
+        ..NOTHING
+    },
+    Case {
+        file: "continued.ini",
+        changes: &[
+            ("[setup]", "duration=1s\n[setup]"),
+            ("current_timestamp, \\\n                         key (at))", "current_timestamp)"),
+            ("now() - interval 90 second \\\n      limit 100000", "datetime('now', '-90 seconds')"),
+            ("floor(100 * rand())", "abs(random() % 100)"),
+            ("drop table click", "alter table click rename to done"),
+        ],
+        jobs: &[("cleanup", Exactly(0)), ("clicks", Exactly(12)), ("top pages", AtLeast(1))],
+        found: &[("select count(*) from done where page between 0 and 99", 12)],
+        ..NOTHING
+    },
+];
+
+/// Where the files are.
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../workload/tests/dbbench")
+}
+
+impl Case {
+    /// The file as it is run, in a folder with what it needs.
+    fn place(&self) -> Place {
+        let mut text = std::fs::read_to_string(folder().join(self.file)).unwrap();
+        for (from, to) in self.changes {
+            assert!(text.contains(from), "{}: `{from}`", self.file);
+            text = text.replace(from, to);
+        }
+        let place = Place::new();
+        place.write("w.ini", text.replace("/tmp", &place.path().display().to_string()));
+        self.beside.iter().for_each(|(name, content)| place.write(name, content));
+        let database = rusqlite::Connection::open(place.at("t.db")).unwrap();
+        database.execute_batch(self.table).unwrap();
+        place
+    }
+
+    fn run(&self) {
+        let Case { file, jobs, .. } = self;
+        let place = self.place();
+        if *file == "relay.ini" {
+            let made = Command::new("mkfifo").arg(place.at("assay-relay")).status().unwrap();
+            assert!(made.success());
+        }
+        let args = ["dbbench", "--driver", "sqlite", "--database", "t.db", "w.ini"];
+        let ran = place.assay(&args);
+        // How late a busy machine sends says nothing of what it sends.
+        assert!([0, 3].contains(&ran.code), "{file}: {}\n{}", ran.stdout, ran.stderr);
+        let names = place.names();
+        let record = names.iter().find(|name| name.ends_with(".assay")).unwrap();
+        let summary = place.assay(&["report", record, "--json"]).json();
+        assert_balanced(&summary);
+        assert_eq!(summary["jobs"].as_array().map(Vec::len), Some(jobs.len()), "{file}");
+        for (name, sent) in *jobs {
+            let counted = |key: &str| job(&summary, name)[key].as_u64().unwrap();
+            let is_so = match sent {
+                Exactly(number) => counted("scheduled") == *number,
+                AtLeast(number) => counted("scheduled") >= *number,
+            };
+            let all_answered = counted("completed") == counted("scheduled");
+            assert!(is_so && all_answered, "{file}: {}", job(&summary, name));
+        }
+        for (sql, expected) in self.found {
+            assert_eq!(number(&place.at("t.db"), sql), *expected, "{file}: {sql}");
+        }
+        for (name, expected) in self.kept {
+            let kept = std::fs::read_to_string(place.at(name)).unwrap();
+            assert_eq!(kept, *expected, "{file}: {name}");
+        }
+    }
+}
+
+#[test]
+fn files_that_end_by_themselves_send_what_they_say() {
+    ENDING.iter().for_each(Case::run);
+}
+
+#[test]
+fn files_that_are_given_an_end_send_what_they_say() {
+    ENDLESS.iter().for_each(Case::run);
+}
+
+#[test]
+fn no_file_is_left_out() {
+    let mut files: Vec<String> = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".ini"))
+        .collect();
+    let mut run: Vec<&str> = ENDING.iter().chain(ENDLESS).map(|case| case.file).collect();
+    files.sort();
+    run.sort_unstable();
+    assert_eq!(run, files);
+}
