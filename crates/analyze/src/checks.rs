@@ -246,6 +246,9 @@ impl<'a> Findings<'a> {
             Some(HowEnded::QueueFull) => {
                 (Status::Invalid, format!("{} was full {until}, which ended the run", self.queue()))
             }
+            Some(HowEnded::InternalError) => {
+                (Status::Invalid, format!("a mistake in assay itself ended the run {until}"))
+            }
             None => (Status::Suspect, self.how_it_was_killed(&until)),
         }
     }

@@ -38,6 +38,8 @@ pub enum Failed {
     System(std::io::Error),
     /// Virtual time came to a standstill: a mistake in the engine.
     Deadlock(rt::Deadlock),
+    /// Something panicked, and said this: a mistake in this program or in a driver.
+    Panicked(String),
 }
 
 /// A place in the workload file.
@@ -74,6 +76,11 @@ impl fmt::Display for Place {
     }
 }
 
+/// What to say of a panic, whose words are given.
+pub fn internal_error(words: &str) -> String {
+    format!("internal error, a mistake in assay: {words}")
+}
+
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -85,6 +92,7 @@ impl fmt::Display for Failed {
             }
             Failed::System(_) => f.write_str("the operating system refused"),
             Failed::Deadlock(_) => f.write_str("the run came to a standstill"),
+            Failed::Panicked(words) => f.write_str(&internal_error(words)),
         }
     }
 }
@@ -93,7 +101,7 @@ impl std::error::Error for Failed {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Failed::Unreachable(error) | Failed::Statement { error, .. } => Some(error),
-            Failed::Unsupported { .. } => None,
+            Failed::Unsupported { .. } | Failed::Panicked(_) => None,
             Failed::File { error, .. } | Failed::System(error) => Some(error),
             Failed::Deadlock(error) => Some(error),
         }

@@ -52,6 +52,8 @@ pub struct Done {
     pub record_error: Option<RecordError>,
     /// What came of the op-log, if there was one.
     pub op_log: Option<OpLogTold>,
+    /// What a panic said that ended the run, if one did.
+    pub panic: Option<String>,
 }
 
 impl Done {
@@ -223,10 +225,11 @@ fn conclude(
     finished: Result<Finished, Failed>,
     was_reached: bool,
 ) -> Result<Done, Error> {
-    let mut unreachable = None;
+    let (mut unreachable, mut panic) = (None, None);
     let end = match finished {
         Ok(finished) => {
             note_faults(&finished, &recorder.notes());
+            panic.clone_from(&finished.panic);
             end_of(plan, &finished)
         }
         Err(Failed::Unreachable(error)) => {
@@ -243,7 +246,7 @@ fn conclude(
     let kind = end.kind;
     let record_error = recorder.finish(end).err();
     let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
-    Ok(Done { end, unreachable, record, record_error, op_log: None })
+    Ok(Done { end, unreachable, record, record_error, op_log: None, panic })
 }
 
 fn end_of(plan: &Plan, finished: &Finished) -> End {
@@ -255,12 +258,14 @@ fn end_of(plan: &Plan, finished: &Finished) -> End {
         Reason::StoppedByError => EndKind::StoppedByError,
         Reason::FileFailed => EndKind::FileFailed,
         Reason::QueueFull => EndKind::QueueFull,
+        Reason::InternalError => EndKind::InternalError,
         Reason::Completed if !lost.is_empty() => EndKind::TargetLost,
         Reason::Completed => EndKind::Completed,
     };
-    let text = match (kind, finished.faults.first()) {
-        (EndKind::FileFailed, Some(fault)) => fault.text.clone(),
-        (_, _) => refusals(plan, lost),
+    let text = match (kind, finished.faults.first(), &finished.panic) {
+        (EndKind::InternalError, _, Some(panic)) => panic.clone(),
+        (EndKind::FileFailed, Some(fault), _) => fault.text.clone(),
+        (_, _, _) => refusals(plan, lost),
     };
     End { at, kind, text }
 }

@@ -39,6 +39,11 @@ fn complete_tells_how_a_run_ended() {
         (Some(HowEnded::RecorderFailed), Status::Invalid, "could not be written any longer after"),
         (Some(HowEnded::QueueFull), Status::Invalid, "a queue was full after 30.0 s, which ended"),
         (
+            Some(HowEnded::InternalError),
+            Status::Invalid,
+            "a mistake in assay itself ended the run after 30.0 s",
+        ),
+        (
             None,
             Status::Suspect,
             "the run was killed, or is still running: its record ends after 30.0 s",

@@ -95,6 +95,10 @@ pub(crate) fn conclude(done: Done, args: AnswerArgs) -> Result<Exit, Complaint> 
     if let Some(error) = &done.record_error {
         Complaint::of(error).print();
     }
+    if let Some(words) = &done.panic {
+        let help = "the record holds what was measured up to then; please report this with it";
+        Complaint::new(engine::internal_error(words)).help(help).print();
+    }
     if let Some(loss) = done.op_log.as_ref().and_then(OpLogTold::loss) {
         Complaint::warning(loss).print();
     }
