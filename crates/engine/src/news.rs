@@ -35,6 +35,11 @@ pub enum News<'a> {
         /// How long it has taken so far.
         elapsed: Nanos,
     },
+    /// The rows of a table are about to be counted, in place of a load.
+    Counting {
+        /// The table.
+        table: &'a str,
+    },
     /// The connections of the jobs are being opened.
     Opening,
     /// Everything is ready.

@@ -355,7 +355,7 @@ async fn before<D: Driver>(
 async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
     let (begun, setup_done) = match control.prepare().await {
         Ok(Prepared::Ready(loaded)) => return Ok(Begun::Ready(loaded)),
-        Ok(Prepared::Interrupted { setup_done, loaded }) => {
+        Ok(Prepared::Interrupted { setup_done, loaded, owes_answer: _ }) => {
             let reason = control.common.stop.reason();
             (Ok(Begun::Over(Finished::unmeasured(reason, loaded))), setup_done)
         }

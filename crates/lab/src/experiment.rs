@@ -356,6 +356,7 @@ impl Listener for Scribe {
                 self.notes.time_zero(self.now().after(*ahead));
             }
             News::Setup { .. }
+            | News::Counting { .. }
             | News::Opening
             | News::Ended
             | News::Teardown { .. }

@@ -4,7 +4,7 @@ use base::units::grouped;
 use record::{Live, LiveJob, LiveView};
 
 use super::words::{clock, maybe_time, rate, time};
-use super::{Ending, Phase, State};
+use super::{AT_ONCE, Ending, GIVING_UP, Phase, State};
 
 /// One look at the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,8 @@ impl Picture {
 fn doing(state: &State) -> (String, Option<f64>) {
     match state.ending {
         Some(Ending::Finishing) => return (FINISHING.to_owned(), None),
-        Some(Ending::AtOnce) => return ("ending the run at once".to_owned(), None),
+        Some(Ending::GivingUp) => return (GIVING_UP.to_owned(), None),
+        Some(Ending::AtOnce) => return (AT_ONCE.to_owned(), None),
         None => {}
     }
     let part = |done: usize, of: usize| Some(done as f64 / of.max(1) as f64);
@@ -63,6 +64,7 @@ fn doing(state: &State) -> (String, Option<f64>) {
             );
             (text, part(*rows as usize, *of as usize))
         }
+        Phase::Counting { table } => (format!("counting the rows of {table}"), None),
         Phase::Opening => ("opening connections".to_owned(), None),
         Phase::Teardown { done, of } => {
             (format!("teardown, statement {} of {of}", done + 1), part(*done, *of))

@@ -117,6 +117,7 @@ impl Phrase {
             Phase::Starting
             | Phase::Setup { .. }
             | Phase::Loading { .. }
+            | Phase::Counting { .. }
             | Phase::Opening
             | Phase::Teardown { .. } => Picture::of(state).doing,
         };
