@@ -466,11 +466,18 @@ fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
 }
 
 fn place_of(load: &Load) -> Place {
-    Place { section: format!("load {}", load.table), statement: None, span: load.span }
+    Place {
+        section: format!("load {}", load.table),
+        statement: None,
+        span: load.span,
+        script: None,
+    }
 }
 
 fn fixed_place(section: &str, place: usize, statement: &FixedStatement) -> Place {
-    Place { section: section.to_owned(), statement: Some(place + 1), span: statement.span }
+    let FixedStatement { span, script, .. } = statement;
+    let (section, script) = (section.to_owned(), script.clone().map(Box::new));
+    Place { section, statement: Some(place + 1), span: *span, script }
 }
 
 /// What an error in a control phase means: a target that is gone, or a statement that is wrong.

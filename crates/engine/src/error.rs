@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use base::Span;
-use workload::Job;
+use workload::{Job, ScriptLine, Statement};
 
 /// A run that ended before anything was measured.
 #[derive(Debug)]
@@ -52,26 +52,33 @@ pub struct Place {
     pub statement: Option<usize>,
     /// Where the file says so.
     pub span: Span,
+    /// Where the statement stands itself, if that is in another file.
+    pub script: Option<Box<ScriptLine>>,
 }
 
 impl Place {
     pub(crate) fn of_job(job: &Job, statement: usize) -> Place {
-        let span = job.statements[statement].span;
-        Place { section: job.section().to_owned(), statement: Some(statement + 1), span }
+        let Statement { span, script, .. } = &job.statements[statement];
+        let (section, script) = (job.section().to_owned(), script.clone().map(Box::new));
+        Place { section, statement: Some(statement + 1), span: *span, script }
     }
 
     /// A job as a whole.
     pub(crate) fn of_section(job: &Job) -> Place {
         let span = job.statements.first().map_or(job.span, |statement| statement.span);
-        Place { section: job.section().to_owned(), statement: None, span }
+        Place { section: job.section().to_owned(), statement: None, span, script: None }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.statement {
-            Some(statement) => write!(f, "statement {statement} of [{}]", self.section),
-            None => write!(f, "the rows of [{}]", self.section),
+            Some(statement) => write!(f, "statement {statement} of [{}]", self.section)?,
+            None => write!(f, "the rows of [{}]", self.section)?,
+        }
+        match self.script.as_deref() {
+            Some(ScriptLine { file, line }) => write!(f, ", line {line} of `{file}`"),
+            None => Ok(()),
         }
     }
 }

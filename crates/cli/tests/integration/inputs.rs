@@ -118,3 +118,20 @@ fn a_pipe_that_breaks_a_line_ends_the_run_as_invalid() {
     let files = check(&ran.json(), "files")["explain"].to_string();
     assert!(files.contains("line 3: it has 2 fields, and the first record has 1"), "{files}");
 }
+
+/// What a database rejects of another file is said with its line there.
+#[test]
+fn a_rejected_statement_of_a_script_is_named_with_its_line() {
+    let script = "select 1;\n\n-- a comment\nselect nothing from nowhere\n";
+    let job = "[a]\nquery = select 1\n";
+    for (file, words) in [
+        ("[a]\nquery-file = q.sql\n".to_owned(), "statement 2 of [a], line 4 of `q.sql`"),
+        (format!("[setup]\nquery-file = q.sql\n{job}"), "of [setup], line 4 of `q.sql`"),
+    ] {
+        let place = Place::with(&file);
+        place.write("q.sql", script);
+        let ran = place.assay(&["run", "w.ini", "--url", "sqlite:", "--quiet"]).expect(2);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert!(ran.stderr.contains("query-file = q.sql"), "{}", ran.stderr);
+    }
+}
