@@ -35,6 +35,8 @@ fn broken_files_are_refused_with_their_lines() {
     let log = "query-log-file = q.log";
     refused(log, &[("q.log", "1,select 1\nx\n")], &["line 2 of `q.log`: has no comma"]);
     refused(log, &[("q.log", "1,begin\n")], &["line 1 of `q.log`: begins a transaction"]);
+    let several = "line 2 of `q.log`: holds several statements: write each on a line of its own";
+    refused(log, &[("q.log", "1,select 1;\n2,select 1; select 2\n")], &[several]);
     refused("query-log-file = .", &[], &["`.` cannot be read: is a directory"]);
 }
 

@@ -130,6 +130,14 @@ pub(super) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>
         .collect()
 }
 
+/// Whether a text is more than one statement: whether anything follows a `;`.
+pub(crate) fn holds_several(text: &str, dialect: Dialect) -> bool {
+    // Most texts have no `;` but perhaps one at their end, and are not taken apart.
+    let ends = |c: char| c == ';' || c.is_whitespace();
+    text.trim_end_matches(ends).contains(';')
+        && split(crate::read::Passage::outside(text).excerpt(), dialect).len() > 1
+}
+
 struct Scanner<'p> {
     source: Excerpt<'p>,
     bytes: &'p [u8],
