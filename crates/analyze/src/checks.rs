@@ -90,14 +90,14 @@ impl<'a> Findings<'a> {
     }
 
     /// Errors of a job that it does not accept. What an overloaded job had in flight when the run
-    /// had drained is a part of its backlog and no failure of its own; nor is what a user gave up.
+    /// had drained is a part of its backlog and no failure of its own; nor is what a user gave up,
+    /// unless the job answered less than that: then it hung already.
     fn unexpected(&self, place: usize) -> u64 {
         let counts = &self.counts[place];
-        let was_interrupted = self.evidence.ended == Some(HowEnded::Interrupted);
-        let drained = match was_interrupted || self.is_overloaded(place) {
-            true => self.evidence.jobs[place].failed_with(Code::DRAIN),
-            false => 0,
-        };
+        let drained = self.evidence.jobs[place].failed_with(Code::DRAIN);
+        let was_given_up = self.evidence.ended == Some(HowEnded::Interrupted)
+            && drained <= counts.balance.completed();
+        let drained = if was_given_up || self.is_overloaded(place) { drained } else { 0 };
         counts.balance.errors().saturating_sub(counts.accepted_errors + drained)
     }
 
