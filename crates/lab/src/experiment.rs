@@ -1,7 +1,8 @@
 //! One run with its record.
 
+use std::ffi::OsStr;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +11,7 @@ use driver::Driver;
 use engine::{Drivers, Failed, Finished, LaneOutlet, Listener, News, Options, Reason, Stop};
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
-    OpLogError, OpLogPlan, OpLogTold, Pace, RecordError, Recorder, TargetText,
+    OpLogError, OpLogPlan, OpLogTold, Pace, RecordError, RecordErrorKind, Recorder, TargetText,
 };
 use workload::{JobTarget, Placeholders, Plan};
 
@@ -24,8 +25,8 @@ pub struct Order {
     pub target: Target,
     /// How the engine works.
     pub options: Options,
-    /// The record's place; it must be free.
-    pub record: PathBuf,
+    /// The record's place.
+    pub record: RecordPlace,
     /// A file with one row per request, if one is wanted.
     pub op_log: Option<OpLogPlan>,
     /// The name of the workload file.
@@ -36,6 +37,52 @@ pub struct Order {
     pub version: String,
     /// Ends the run before its time.
     pub stop: Stop,
+}
+
+/// Where a record goes. None is ever overwritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordPlace {
+    /// Into this file, which must not exist.
+    Exactly(PathBuf),
+    /// Into this file, or into one with a number behind its name if others have it already: of two
+    /// runs that begin in one second, neither may lose its record.
+    Numbered(PathBuf),
+}
+
+/// How many records may have one name and a number.
+const MOST_NUMBERED: u32 = 10_000;
+
+impl RecordPlace {
+    /// The file, as far as that is known before the run.
+    pub fn path(&self) -> &Path {
+        match self {
+            RecordPlace::Exactly(path) | RecordPlace::Numbered(path) => path,
+        }
+    }
+
+    fn create(&self, header: &Header) -> Result<Recorder, RecordError> {
+        let path = match self {
+            RecordPlace::Exactly(path) => return Recorder::create(path, header),
+            RecordPlace::Numbered(path) => path,
+        };
+        let mut created = Recorder::create(path, header);
+        for number in 2..=MOST_NUMBERED {
+            let is_taken =
+                created.as_ref().is_err_and(|error| *error.kind() == RecordErrorKind::Exists);
+            if !is_taken {
+                break;
+            }
+            created = Recorder::create(&numbered(path, number), header);
+        }
+        created
+    }
+}
+
+/// A path with a number at the end of its name, before the extension.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let (stem, extension) = (part(path.file_stem()), part(path.extension()));
+    path.with_file_name(format!("{stem}-{number}.{extension}"))
 }
 
 /// A run that left a record.
@@ -142,7 +189,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
     fn call<D: Driver>(self, drivers: Drivers<D>) -> Result<Done, Error> {
         let Recording { order, listener, watch } = self;
         let header = header(&order);
-        let recorder = Recorder::create(&order.record, &header).map_err(Error::Record)?;
+        let recorder = order.record.create(&header).map_err(Error::Record)?;
         let op_log = match op_log(&order, header.pace) {
             Ok(op_log) => op_log,
             Err(error) => {
@@ -176,7 +223,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
 
     fn unreachable(self, error: driver::Error) -> Result<Done, Error> {
         let Recording { order, watch, .. } = self;
-        let recorder = Recorder::create(&order.record, &header(&order)).map_err(Error::Record)?;
+        let recorder = order.record.create(&header(&order)).map_err(Error::Record)?;
         watch(recorder.live());
         conclude(&order.plan, recorder, Err(Failed::Unreachable(error)), false)
     }

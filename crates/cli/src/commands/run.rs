@@ -51,7 +51,7 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complain
     let options = order::options(args, &file)?;
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
-    let mut others = vec![(place.as_path(), "the record of the run")];
+    let mut others = vec![(place.path(), "the record of the run")];
     others.extend(op_log.iter().map(|log| (log.path.as_path(), "the op-log")));
     outputs::apart(&file.plan, &file.folder, &args.file.file, &others)
         .map_err(|diagnostic| file.complain(diagnostic))?;
