@@ -221,7 +221,7 @@ impl<'a> Findings<'a> {
         };
         let is_endless = self.evidence.plan.duration.is_none();
         match self.evidence.ended {
-            Some(HowEnded::Completed) => (Status::Pass, "the run ended by itself".to_owned()),
+            Some(HowEnded::Completed) => (Status::Pass, self.how_it_completed()),
             Some(HowEnded::Interrupted) if is_endless && has_begun => {
                 let sentence = "the run was ended by the user, as it has no duration";
                 (Status::Pass, sentence.to_owned())
@@ -250,6 +250,15 @@ impl<'a> Findings<'a> {
                 (Status::Invalid, format!("a mistake in assay itself ended the run {until}"))
             }
             None => (Status::Suspect, self.how_it_was_killed(&until)),
+        }
+    }
+
+    /// The end of a run that nobody ended, and the file that it may have come from.
+    fn how_it_completed(&self) -> String {
+        let mut events = self.evidence.events.iter();
+        match events.find(|event| event.kind == EventKind::FileExhausted) {
+            Some(event) => format!("the run ended by itself: {}", event.text),
+            None => "the run ended by itself".to_owned(),
         }
     }
 
@@ -472,9 +481,14 @@ impl<'a> Findings<'a> {
         let events = self.evidence.events.iter();
         let faults: Vec<_> = events.filter(|event| event.kind == EventKind::FileFailed).collect();
         let check = Check::new("files", "files", faults.len() as f64, 0.0);
-        match faults.first() {
-            None => check.found(Status::Pass, "every file of the jobs was read and written"),
-            Some(event) => check.found(Status::Invalid, event.text.clone()),
+        let mut events = self.evidence.events.iter();
+        let doubt = events.find(|event| event.kind == EventKind::FileCutOff);
+        match (faults.first(), doubt) {
+            (Some(event), _) => check.found(Status::Invalid, event.text.clone()),
+            (None, Some(event)) => check.found(Status::Suspect, event.text.clone()),
+            (None, None) => {
+                check.found(Status::Pass, "every file of the jobs was read and written")
+            }
         }
     }
 

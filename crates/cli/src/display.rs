@@ -76,6 +76,8 @@ struct State {
     is_virtual: bool,
     reports: Reports,
     phase: Phase,
+    /// Pipes that nobody writes yet, as the jobs name them.
+    awaited: Vec<String>,
     /// Whether a painter owns the end of the terminal: what others write there is painted over.
     is_painted: bool,
     live: Option<LiveView>,
@@ -187,6 +189,15 @@ impl Listener for Display {
                 elapsed: *elapsed,
             },
             News::Counting { table } => Phase::Counting { table: (*table).to_owned() },
+            // Whoever writes may be there already: it is seen at the next look, if it lasts.
+            News::AwaitingWriter { file } => {
+                state.awaited.push((*file).to_owned());
+                return;
+            }
+            News::WriterCame { file } => {
+                state.awaited.retain(|awaited| awaited != file);
+                return;
+            }
             News::Opening => Phase::Opening,
             News::TimeZero { zero, .. } => Phase::Running { zero: *zero },
             News::Teardown { done, of } => Phase::Teardown { done: *done, of: *of },
@@ -236,6 +247,7 @@ impl State {
             is_virtual: order.options.is_virtual,
             reports: Reports::Fitting,
             phase: Phase::Starting,
+            awaited: Vec::new(),
             is_painted: false,
             ending: None,
             live: None,

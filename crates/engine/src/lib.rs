@@ -34,6 +34,7 @@ mod targets;
 
 pub use control::Loaded;
 pub use error::{Failed, Place, internal_error};
+pub use feed::FileRemark;
 pub use lane::LaneOutlet;
 pub use news::{Listener, News, Silence};
 pub use opening::connections_asked;

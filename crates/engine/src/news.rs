@@ -40,6 +40,16 @@ pub enum News<'a> {
         /// The table.
         table: &'a str,
     },
+    /// A pipe is about to be opened, which takes until somebody writes into it.
+    AwaitingWriter {
+        /// The file as the job names it.
+        file: &'a str,
+    },
+    /// Somebody writes into the pipe, or it cannot be opened.
+    WriterCame {
+        /// The file as the job names it.
+        file: &'a str,
+    },
     /// The connections of the jobs are being opened.
     Opening,
     /// Everything is ready.

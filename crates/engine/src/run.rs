@@ -11,7 +11,7 @@ use workload::{JobTarget, Plan};
 
 use crate::control::{Control, Loaded, Prepared, Stumbled};
 use crate::error::Failed;
-use crate::feed::Files;
+use crate::feed::{FileRemark, Files};
 use crate::lane::{Common, Ended, LaneOutlet, Outlets};
 use crate::measure::{Meeting, lane};
 use crate::news::{Listener, News};
@@ -54,6 +54,8 @@ pub struct Finished {
     pub measured: Option<Measured>,
     /// The files of jobs that could not be read or written to their end.
     pub faults: Vec<FileFault>,
+    /// What else is to be said of such files.
+    pub remarks: Vec<FileRemark>,
     /// What the first panic said, if something panicked.
     pub panic: Option<String>,
 }
@@ -61,7 +63,14 @@ pub struct Finished {
 impl Finished {
     /// A run that ended before its measured phase.
     fn unmeasured(reason: Reason, loaded: Vec<Loaded>) -> Finished {
-        Finished { reason, loaded, measured: None, faults: Vec::new(), panic: None }
+        Finished {
+            reason,
+            loaded,
+            measured: None,
+            faults: Vec::new(),
+            remarks: Vec::new(),
+            panic: None,
+        }
     }
 }
 
@@ -114,7 +123,9 @@ pub fn run_by<D: Driver, R: Rules>(
     let lanes = options.threads.max(1);
     check_limit(plan, lanes.into())?;
     let waits_until = options.is_virtual.then_some(stop);
-    let feeds = Files::open(plan, &options.folder, lanes, waits_until).map_err(Failed::System)?;
+    let feeds = Files::open(plan, &options.folder, lanes, waits_until, &listener)
+        .map_err(Failed::System)?;
+    let files = feeds.clone();
     let common = Common {
         plan: Arc::new(plan.clone()),
         drivers,
@@ -125,13 +136,14 @@ pub fn run_by<D: Driver, R: Rules>(
         files: FileHealth::default(),
     };
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
-    if options.is_virtual {
+    let finished = if options.is_virtual {
         caught(|| run_virtual(|rt| virtually::<D, R>(rt, common, options, outlets)))
             .map_err(Failed::Panicked)?
             .map_err(Failed::Deadlock)?
     } else {
         really::<D, R>(&common, options, outlets)
-    }
+    };
+    finished.map(|finished| Finished { remarks: files.remarks(plan), ..finished })
 }
 
 /// All phases on one virtual clock. Lanes are tasks instead of threads.
@@ -163,7 +175,7 @@ type Phase = Result<(Result<Course, Failed>, Vec<FileFault>), Failed>;
 fn finished(reason: Reason, loaded: Vec<Loaded>, phase: Phase) -> Result<Finished, Failed> {
     let (course, faults) = phase?;
     let Course { measured, panic } = course?;
-    Ok(Finished { reason, loaded, measured, faults, panic })
+    Ok(Finished { reason, loaded, measured, faults, remarks: Vec::new(), panic })
 }
 
 /// Opens the results files and gives each lane a hand on them.

@@ -255,13 +255,17 @@ fn close(
     Some(told)
 }
 
-/// Notes the files of jobs that failed.
+/// Notes the files of jobs that failed, or of which something else is to be said.
 fn note_faults(finished: &Finished, notes: &Notes) {
     let Some(measured) = &finished.measured else { return };
     for fault in &finished.faults {
         let at = fault.at.map_or(measured.length, |at| at.since(measured.zero));
         let (job, kind, text) = (Some(fault.job), EventKind::FileFailed, fault.text.clone());
         notes.event(Event { at: at.min(measured.length), job, kind, text });
+    }
+    for remark in &finished.remarks {
+        let (job, text) = (Some(remark.job), remark.text.clone());
+        notes.event(Event { at: measured.length, job, kind: remark.kind, text });
     }
 }
 
@@ -404,6 +408,8 @@ impl Listener for Scribe {
             }
             News::Setup { .. }
             | News::Counting { .. }
+            | News::AwaitingWriter { .. }
+            | News::WriterCame { .. }
             | News::Opening
             | News::Ended
             | News::Teardown { .. }

@@ -320,6 +320,23 @@ fn a_file_that_failed_makes_a_run_invalid() {
 }
 
 #[test]
+fn a_pipe_that_may_have_been_cut_off_makes_a_run_suspect() {
+    let mut evidence = steady(OPEN);
+    let text = "the file `pipe` of [read] ended within a line";
+    evidence.events.push(event(10, Some(0), EventKind::FileCutOff, text));
+    assert_eq!(only("files", Status::Suspect, &evidence).explain, text);
+}
+
+#[test]
+fn complete_names_the_file_that_ended_a_mix() {
+    let mut evidence = steady(OPEN);
+    let text = "the file `a.csv` of [write] has no record left, which ended the mix [both]";
+    evidence.events.push(event(10, Some(0), EventKind::FileExhausted, text));
+    let expected = format!("the run ended by itself: {text}");
+    assert_eq!(only("complete", Status::Pass, &evidence).explain, expected);
+}
+
+#[test]
 fn a_time_beyond_the_histograms_makes_a_run_invalid() {
     let mut evidence = steady(OPEN);
     evidence.jobs[0].steps[FIRST - 1].counts.overflows = 1;

@@ -13,6 +13,8 @@ pub(super) struct Picture {
     pub(super) title: String,
     /// What the run is doing.
     pub(super) doing: String,
+    /// What it waits for beside that.
+    pub(super) awaited: Vec<String>,
     /// How far it is, from 0 to 1, if that is known.
     pub(super) progress: Option<f64>,
     /// The jobs, once there is something to say of them.
@@ -35,8 +37,14 @@ impl Picture {
         let (doing, progress) = doing(state);
         let latest = state.live.as_ref().and_then(LiveView::latest);
         let rows = latest.map(|live| rows(state, &live)).unwrap_or_default();
-        Picture { title: state.title.clone(), doing, progress, rows }
+        let awaited = state.awaited.iter().map(|pipe| awaiting(pipe)).collect();
+        Picture { title: state.title.clone(), doing, awaited, progress, rows }
     }
+}
+
+/// What is said of a pipe that nobody writes yet.
+pub(super) fn awaiting(pipe: &str) -> String {
+    format!("waiting for a writer of the pipe `{pipe}`")
 }
 
 fn doing(state: &State) -> (String, Option<f64>) {
@@ -138,6 +146,7 @@ pub(super) mod tests {
             is_virtual: true,
             reports: Reports::Fitting,
             phase: Phase::Starting,
+            awaited: Vec::new(),
             is_painted: false,
             ending: None,
             live: None,

@@ -69,6 +69,8 @@ pub struct Reader<R> {
     end: usize,
     at_end: bool,
     has_begun: bool,
+    /// Whether the latest record ended with the file and not with its line.
+    is_cut_off: bool,
     line: u64,
     /// How many fields each record has.
     width: Option<usize>,
@@ -97,6 +99,7 @@ impl<R: Read> Reader<R> {
             end: 0,
             at_end: false,
             has_begun: false,
+            is_cut_off: false,
             line: 1,
             width: None,
             groups: 0,
@@ -139,6 +142,16 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    /// Whether the last record has no line end: nobody knows whether it is whole.
+    pub fn is_cut_off(&self) -> bool {
+        self.is_cut_off
+    }
+
+    /// How many records are left over at the end, too few for a group.
+    pub fn left_over(&self) -> usize {
+        self.group.records()
+    }
+
     /// Takes one record out of the buffer; false if there is no whole one.
     fn take(&mut self) -> Result<bool, Fault> {
         if !self.has_begun && !self.begin() {
@@ -154,6 +167,7 @@ impl<R: Read> Reader<R> {
             };
             match parsed {
                 Parsed::Record(taken) => {
+                    self.is_cut_off = !bytes[..taken.bytes].ends_with(b"\n");
                     self.check_width()?;
                     self.check_statement()?;
                     self.note_time(micros);
@@ -279,7 +293,7 @@ pub fn examine(
             return Ok(Summary {
                 groups: reader.groups,
                 width: reader.width.unwrap_or(0),
-                left_over: reader.group.records(),
+                left_over: reader.left_over(),
                 backwards: reader.backwards,
             });
         }

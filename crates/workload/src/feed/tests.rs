@@ -168,3 +168,24 @@ fn a_line_of_a_log_is_one_statement() {
         assert_eq!(found, expected, "{line}");
     }
 }
+
+#[test]
+fn a_last_record_without_a_line_end_may_be_cut_off() {
+    for (text, format, expected) in [
+        ("1,2\n3,4\n", CSV, (false, 0)),
+        ("1,2\n3,4", CSV, (true, 0)),
+        ("1\n2\n3\n", CSV, (false, 1)),
+        ("1,select 1", Format::Log, (true, 0)),
+        ("1,select 1\n", Format::Log, (false, 0)),
+        ("", CSV, (false, 0)),
+    ] {
+        let per_group = if text.contains(',') { 1 } else { 2 };
+        let mut reader = Reader::new(text.as_bytes(), format, per_group);
+        let mut blocks = [Records::default()];
+        blocks[0].reset(per_group);
+        while reader.fill(&mut blocks, |_| 0, |_| false).unwrap() != More::End {
+            blocks[0].reset(per_group);
+        }
+        assert_eq!((reader.is_cut_off(), reader.left_over()), expected, "{text:?}");
+    }
+}

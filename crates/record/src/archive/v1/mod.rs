@@ -77,6 +77,8 @@ mod tests {
             "interrupted",
             "recorder-failed",
             "file-failed",
+            "file-cut-off",
+            "file-exhausted",
             "op-log-incomplete",
         ] {
             assert!(EventKind::from_name(event).is_some(), "{event}");
