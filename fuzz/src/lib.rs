@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
-use base::{Draw, Seed, Source, Stream, Target};
+use base::{Dialect, Draw, Seed, Source, Stream, Target};
 use record::Archive;
 use report::{About, Style, View};
 use workload::Overrides;
@@ -77,8 +77,9 @@ pub fn expression(data: &[u8]) {
 pub fn records(data: &[u8]) {
     for format in [Format::Csv { delimiter: b',' }, Format::Csv { delimiter: b'\t' }, Format::Log] {
         for per_group in [1, 3] {
-            let whole = feed::examine(data, format, per_group).map_err(|fault| fault.to_string());
-            let bytewise = feed::examine(Bytewise(data), format, per_group);
+            let whole = feed::examine(data, format, per_group, Dialect::Sqlite)
+                .map_err(|fault| fault.to_string());
+            let bytewise = feed::examine(Bytewise(data), format, per_group, Dialect::Sqlite);
             assert_eq!(bytewise.map_err(|fault| fault.to_string()), whole);
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{Target, WallTime};
 use engine::{Options, Silence, Stop};
-use lab::Order;
+use lab::{Order, RecordPlace};
 use workload::Overrides;
 
 fn root() -> PathBuf {
@@ -118,7 +118,7 @@ fn a_record() -> Vec<u8> {
             folder: std::path::PathBuf::new(),
             started: WallTime::EPOCH,
         },
-        record: path.clone(),
+        record: RecordPlace::Exactly(path.clone()),
         op_log: None,
         workload: "corpus.ini".to_owned(),
         command: "test".to_owned(),

@@ -90,14 +90,14 @@ impl<'a> Findings<'a> {
     }
 
     /// Errors of a job that it does not accept. What an overloaded job had in flight when the run
-    /// had drained is a part of its backlog and no failure of its own; nor is what a user gave up.
+    /// had drained is a part of its backlog and no failure of its own; nor is what a user gave up,
+    /// unless the job answered less than that: then it hung already.
     fn unexpected(&self, place: usize) -> u64 {
         let counts = &self.counts[place];
-        let was_interrupted = self.evidence.ended == Some(HowEnded::Interrupted);
-        let drained = match was_interrupted || self.is_overloaded(place) {
-            true => self.evidence.jobs[place].failed_with(Code::DRAIN),
-            false => 0,
-        };
+        let drained = self.evidence.jobs[place].failed_with(Code::DRAIN);
+        let was_given_up = self.evidence.ended == Some(HowEnded::Interrupted)
+            && drained <= counts.balance.completed();
+        let drained = if was_given_up || self.is_overloaded(place) { drained } else { 0 };
         counts.balance.errors().saturating_sub(counts.accepted_errors + drained)
     }
 
@@ -221,7 +221,7 @@ impl<'a> Findings<'a> {
         };
         let is_endless = self.evidence.plan.duration.is_none();
         match self.evidence.ended {
-            Some(HowEnded::Completed) => (Status::Pass, "the run ended by itself".to_owned()),
+            Some(HowEnded::Completed) => (Status::Pass, self.how_it_completed()),
             Some(HowEnded::Interrupted) if is_endless && has_begun => {
                 let sentence = "the run was ended by the user, as it has no duration";
                 (Status::Pass, sentence.to_owned())
@@ -246,7 +246,19 @@ impl<'a> Findings<'a> {
             Some(HowEnded::QueueFull) => {
                 (Status::Invalid, format!("{} was full {until}, which ended the run", self.queue()))
             }
+            Some(HowEnded::InternalError) => {
+                (Status::Invalid, format!("a mistake in assay itself ended the run {until}"))
+            }
             None => (Status::Suspect, self.how_it_was_killed(&until)),
+        }
+    }
+
+    /// The end of a run that nobody ended, and the file that it may have come from.
+    fn how_it_completed(&self) -> String {
+        let mut events = self.evidence.events.iter();
+        match events.find(|event| event.kind == EventKind::FileExhausted) {
+            Some(event) => format!("the run ended by itself: {}", event.text),
+            None => "the run ended by itself".to_owned(),
         }
     }
 
@@ -469,9 +481,14 @@ impl<'a> Findings<'a> {
         let events = self.evidence.events.iter();
         let faults: Vec<_> = events.filter(|event| event.kind == EventKind::FileFailed).collect();
         let check = Check::new("files", "files", faults.len() as f64, 0.0);
-        match faults.first() {
-            None => check.found(Status::Pass, "every file of the jobs was read and written"),
-            Some(event) => check.found(Status::Invalid, event.text.clone()),
+        let mut events = self.evidence.events.iter();
+        let doubt = events.find(|event| event.kind == EventKind::FileCutOff);
+        match (faults.first(), doubt) {
+            (Some(event), _) => check.found(Status::Invalid, event.text.clone()),
+            (None, Some(event)) => check.found(Status::Suspect, event.text.clone()),
+            (None, None) => {
+                check.found(Status::Pass, "every file of the jobs was read and written")
+            }
         }
     }
 

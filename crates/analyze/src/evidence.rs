@@ -53,6 +53,8 @@ pub enum HowEnded {
     FileFailed,
     /// The queue of a job with `on-queue-full = stop` was full.
     QueueFull,
+    /// A mistake in the program that ran it: something panicked.
+    InternalError,
 }
 
 /// One job.

@@ -24,6 +24,12 @@ use crate::complain::Complaint;
 /// How often the display looks at the run.
 const REFRESH: Duration = Duration::from_millis(250);
 
+/// What is said when a statement that may take hours is given up.
+const GIVING_UP: &str = "ending the run: the statement that is under way is given up";
+
+/// What is said after the second Ctrl-C.
+const AT_ONCE: &str = "ending the run at once";
+
 /// Shows a run. Dropping it without [`Display::finish`] leaves the terminal as it is.
 pub(crate) struct Display {
     shared: Arc<Shared>,
@@ -70,6 +76,8 @@ struct State {
     is_virtual: bool,
     reports: Reports,
     phase: Phase,
+    /// Pipes that nobody writes yet, as the jobs name them.
+    awaited: Vec<String>,
     /// Whether a painter owns the end of the terminal: what others write there is painted over.
     is_painted: bool,
     live: Option<LiveView>,
@@ -93,6 +101,7 @@ enum Phase {
     Starting,
     Setup { done: usize, of: usize },
     Loading { table: String, rows: u64, of: u64, elapsed: Nanos },
+    Counting { table: String },
     Opening,
     Running { zero: Stamp },
     Teardown { done: usize, of: usize },
@@ -103,6 +112,8 @@ enum Phase {
 pub(crate) enum Ending {
     /// With what is under way.
     Finishing,
+    /// Without the statement that is under way, of which nothing is measured.
+    GivingUp,
     AtOnce,
 }
 
@@ -177,6 +188,16 @@ impl Listener for Display {
                 of: *of,
                 elapsed: *elapsed,
             },
+            News::Counting { table } => Phase::Counting { table: (*table).to_owned() },
+            // Whoever writes may be there already: it is seen at the next look, if it lasts.
+            News::AwaitingWriter { file } => {
+                state.awaited.push((*file).to_owned());
+                return;
+            }
+            News::WriterCame { file } => {
+                state.awaited.retain(|awaited| awaited != file);
+                return;
+            }
             News::Opening => Phase::Opening,
             News::TimeZero { zero, .. } => Phase::Running { zero: *zero },
             News::Teardown { done, of } => Phase::Teardown { done: *done, of: *of },
@@ -226,6 +247,7 @@ impl State {
             is_virtual: order.options.is_virtual,
             reports: Reports::Fitting,
             phase: Phase::Starting,
+            awaited: Vec::new(),
             is_painted: false,
             ending: None,
             live: None,
@@ -237,6 +259,10 @@ impl State {
     /// Takes note of how the run is going to end. Returns the line that is to be written if no
     /// picture says it.
     fn say(&mut self, ending: Ending) -> Option<&'static str> {
+        let ending = match (ending, &self.phase) {
+            (Ending::Finishing, Phase::Setup { .. } | Phase::Counting { .. }) => Ending::GivingUp,
+            (ending, _) => ending,
+        };
         if self.is_painted && !self.finished {
             self.ending = Some(ending);
             return None;
@@ -245,7 +271,8 @@ impl State {
             Ending::Finishing => {
                 "ending the run: what is under way is finished; once more ends it at once"
             }
-            Ending::AtOnce => "ending the run at once",
+            Ending::GivingUp => GIVING_UP,
+            Ending::AtOnce => AT_ONCE,
         })
     }
 
@@ -286,6 +313,8 @@ mod tests {
         let line = "ending the run: what is under way is finished; once more ends it at once";
         assert_eq!(plain.say(Ending::Finishing), Some(line));
         assert_eq!(plain.ending, None);
+        let mut setup = State { phase: Phase::Setup { done: 0, of: 1 }, ..state() };
+        assert_eq!(setup.say(Ending::Finishing), Some(GIVING_UP));
         let mut painted = State { is_painted: true, ..state() };
         assert_eq!(painted.say(Ending::Finishing), None);
         assert_eq!(painted.ending, Some(Ending::Finishing));

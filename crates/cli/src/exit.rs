@@ -32,7 +32,8 @@ impl Exit {
                 | HowEnded::StoppedByError
                 | HowEnded::RecorderFailed
                 | HowEnded::FileFailed
-                | HowEnded::QueueFull,
+                | HowEnded::QueueFull
+                | HowEnded::InternalError,
             )
             | None => Exit::of_verdict(summary, strict),
         }

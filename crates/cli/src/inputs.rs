@@ -7,9 +7,9 @@ use std::fs::File;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
-use base::Diagnostic;
+use base::{Diagnostic, Dialect, TargetKind};
 use workload::feed::{self, Fault, Format, Summary};
-use workload::{Feed, Job, Plan};
+use workload::{Feed, Job, JobTarget, Plan};
 
 /// Looks at the files of a plan. The first fault, or what is odd about them.
 ///
@@ -19,15 +19,24 @@ pub(crate) fn examine(plan: &Plan, folder: &Path) -> Result<Vec<Diagnostic>, Dia
     let mut odd = Vec::new();
     for job in &plan.jobs {
         let Some(feed) = &job.feed else { continue };
-        if let Some(summary) = summary(feed, folder)? {
+        if let Some(summary) = summary(feed, folder, dialect(plan, job))? {
             odd.extend(judge(job, feed, &summary)?);
         }
     }
     Ok(odd)
 }
 
+/// The language of what a job asks.
+fn dialect(plan: &Plan, job: &Job) -> Dialect {
+    let target = match job.target {
+        JobTarget::Main | JobTarget::Programs => plan.target.as_ref(),
+        JobTarget::Named(place) => plan.targets.get(place).map(|named| &named.target),
+    };
+    target.map_or(TargetKind::Sqlite, |target| target.kind).dialect()
+}
+
 /// What a regular file holds; `None` of a pipe.
-fn summary(feed: &Feed, folder: &Path) -> Result<Option<Summary>, Diagnostic> {
+fn summary(feed: &Feed, folder: &Path, dialect: Dialect) -> Result<Option<Summary>, Diagnostic> {
     let path = folder.join(&feed.file);
     let unreadable = |error| complaint(feed, Fault::Unreadable(error));
     let kind = std::fs::metadata(&path).map_err(unreadable)?.file_type();
@@ -38,7 +47,7 @@ fn summary(feed: &Feed, folder: &Path) -> Result<Option<Summary>, Diagnostic> {
         return Ok(None);
     }
     let file = File::open(&path).map_err(unreadable)?;
-    let summary = feed::examine(file, feed.format, feed.per_request as usize);
+    let summary = feed::examine(file, feed.format, feed.per_request as usize, dialect);
     summary.map(Some).map_err(|fault| complaint(feed, fault))
 }
 

@@ -14,6 +14,7 @@ use workload::{
 use crate::error::{Failed, Place};
 use crate::lane::Common;
 use crate::news::News;
+use crate::patience::unless_ended;
 use crate::stop::Stop;
 use crate::targets::unreachable;
 
@@ -40,8 +41,21 @@ pub(crate) enum Prepared {
     Interrupted {
         /// Whether everything that teardown undoes was set up.
         setup_done: bool,
+        /// Whether a statement was given up, whose answer the connection still owes.
+        owes_answer: bool,
         loaded: Vec<Loaded>,
     },
+}
+
+/// How far some statements got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reached {
+    /// All of them ran.
+    End,
+    /// The user ended the run between two of them.
+    Break,
+    /// The user ended the run within one of them, which was given up.
+    Within,
 }
 
 /// The context of the control phases.
@@ -67,7 +81,10 @@ impl<D: Driver> Control<'_, D> {
         }
         let mut connection = self.connect().await.map_err(before)?;
         let prepared = self.prepare_on(&mut connection).await;
-        connection.close().await;
+        match prepared {
+            Ok(Prepared::Interrupted { owes_answer: true, .. }) => connection.abandon(),
+            _ => connection.close().await,
+        }
         prepared
     }
 
@@ -81,23 +98,29 @@ impl<D: Driver> Control<'_, D> {
         let (now, later): (Vec<_>, Vec<_>) = (0..self.plan().setup.len())
             .partition(|&place| !is_deferred(&self.plan().setup[place], &self.plan().loads));
         let setup = self.run_fixed(connection, "setup", &self.plan().setup, &now).await;
-        if !setup.map_err(before)? {
-            return Ok(Prepared::Interrupted { setup_done: false, loaded: Vec::new() });
+        let interrupted = |reached, setup_done, loaded| {
+            let owes_answer = reached == Reached::Within;
+            Prepared::Interrupted { setup_done, owes_answer, loaded }
+        };
+        match setup.map_err(before)? {
+            Reached::End => {}
+            reached => return Ok(interrupted(reached, false, Vec::new())),
         }
         let mut loaded = Vec::new();
         for load in &self.plan().loads {
             loaded.push(self.load(load).await.map_err(after)?);
             if self.common.stop.is_asked() {
-                return Ok(Prepared::Interrupted { setup_done: true, loaded });
+                return Ok(interrupted(Reached::Break, true, loaded));
             }
         }
         let indexed = self.run_fixed(connection, "setup", &self.plan().setup, &later).await;
+        match indexed.map_err(after)? {
+            Reached::End => {}
+            reached => return Ok(interrupted(reached, true, loaded)),
+        }
         // Setup may have changed some, and loads have made the database larger.
         self.tell_settings(connection).await;
-        Ok(match indexed.map_err(after)? {
-            true => Prepared::Ready(loaded),
-            false => Prepared::Interrupted { setup_done: true, loaded },
-        })
+        Ok(Prepared::Ready(loaded))
     }
 
     /// In place of setup and loads: makes sure that every table has the rows that it should.
@@ -107,9 +130,17 @@ impl<D: Driver> Control<'_, D> {
             return Ok(());
         }
         let mut connection = self.connect().await?;
-        let verified = self.verify_on(&mut connection).await;
-        connection.close().await;
-        verified
+        match unless_ended(self.verify_on(&mut connection), self.rt, &self.common.stop).await {
+            Some(verified) => {
+                connection.close().await;
+                verified
+            }
+            // The lanes see for themselves that the run is over.
+            None => {
+                connection.abandon();
+                Ok(())
+            }
+        }
     }
 
     async fn verify_on(&self, connection: &mut D::Connection) -> Result<(), Failed> {
@@ -120,6 +151,7 @@ impl<D: Driver> Control<'_, D> {
                 let reason = "this target keeps no data: leave out --loaded".to_owned();
                 return Err(Failed::Unsupported { place, reason });
             }
+            self.common.listener.hear(&News::Counting { table: &load.table });
             let sql = format!("select count(*) from {}", load.table);
             let result = connection.query_text(&sql).await;
             let refused = |why: String| Failed::Unsupported {
@@ -200,26 +232,30 @@ impl<D: Driver> Control<'_, D> {
         self.driver().connect(self.rt).await.map_err(Failed::Unreachable)
     }
 
-    /// Runs the statements at `places` in order. False if the user ended the run.
+    /// Runs the statements at `places` in order, until the user ends the run.
     async fn run_fixed(
         &self,
         connection: &mut D::Connection,
         section: &str,
         statements: &[FixedStatement],
         places: &[usize],
-    ) -> Result<bool, Failed> {
+    ) -> Result<Reached, Failed> {
         for &place in places {
             if self.common.stop.is_asked() {
-                return Ok(false);
+                return Ok(Reached::Break);
             }
             self.common.listener.hear(&News::Setup { done: place, of: statements.len() });
             let statement = &statements[place];
-            connection
-                .query_text(&statement.text)
-                .await
-                .map_err(|error| failure(fixed_place(section, place, statement), error))?;
+            let answer = connection.query_text(&statement.text);
+            let Some(answer) = unless_ended(answer, self.rt, &self.common.stop).await else {
+                return Ok(Reached::Within);
+            };
+            answer.map_err(|error| failure(fixed_place(section, place, statement), error))?;
         }
-        Ok(!self.common.stop.is_asked())
+        match self.common.stop.is_asked() {
+            true => Ok(Reached::Break),
+            false => Ok(Reached::End),
+        }
     }
 
     async fn load(&self, load: &Load) -> Result<Loaded, Failed> {
@@ -430,11 +466,18 @@ fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
 }
 
 fn place_of(load: &Load) -> Place {
-    Place { section: format!("load {}", load.table), statement: None, span: load.span }
+    Place {
+        section: format!("load {}", load.table),
+        statement: None,
+        span: load.span,
+        script: None,
+    }
 }
 
 fn fixed_place(section: &str, place: usize, statement: &FixedStatement) -> Place {
-    Place { section: section.to_owned(), statement: Some(place + 1), span: statement.span }
+    let FixedStatement { span, script, .. } = statement;
+    let (section, script) = (section.to_owned(), script.clone().map(Box::new));
+    Place { section, statement: Some(place + 1), span: *span, script }
 }
 
 /// What an error in a control phase means: a target that is gone, or a statement that is wrong.

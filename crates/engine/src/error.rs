@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use base::Span;
-use workload::Job;
+use workload::{Job, ScriptLine, Statement};
 
 /// A run that ended before anything was measured.
 #[derive(Debug)]
@@ -38,6 +38,8 @@ pub enum Failed {
     System(std::io::Error),
     /// Virtual time came to a standstill: a mistake in the engine.
     Deadlock(rt::Deadlock),
+    /// Something panicked, and said this: a mistake in this program or in a driver.
+    Panicked(String),
 }
 
 /// A place in the workload file.
@@ -50,28 +52,40 @@ pub struct Place {
     pub statement: Option<usize>,
     /// Where the file says so.
     pub span: Span,
+    /// Where the statement stands itself, if that is in another file.
+    pub script: Option<Box<ScriptLine>>,
 }
 
 impl Place {
     pub(crate) fn of_job(job: &Job, statement: usize) -> Place {
-        let span = job.statements[statement].span;
-        Place { section: job.section().to_owned(), statement: Some(statement + 1), span }
+        let Statement { span, script, .. } = &job.statements[statement];
+        let (section, script) = (job.section().to_owned(), script.clone().map(Box::new));
+        Place { section, statement: Some(statement + 1), span: *span, script }
     }
 
     /// A job as a whole.
     pub(crate) fn of_section(job: &Job) -> Place {
         let span = job.statements.first().map_or(job.span, |statement| statement.span);
-        Place { section: job.section().to_owned(), statement: None, span }
+        Place { section: job.section().to_owned(), statement: None, span, script: None }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.statement {
-            Some(statement) => write!(f, "statement {statement} of [{}]", self.section),
-            None => write!(f, "the rows of [{}]", self.section),
+            Some(statement) => write!(f, "statement {statement} of [{}]", self.section)?,
+            None => write!(f, "the rows of [{}]", self.section)?,
+        }
+        match self.script.as_deref() {
+            Some(ScriptLine { file, line }) => write!(f, ", line {line} of `{file}`"),
+            None => Ok(()),
         }
     }
+}
+
+/// What to say of a panic, whose words are given.
+pub fn internal_error(words: &str) -> String {
+    format!("internal error, a mistake in assay: {words}")
 }
 
 impl fmt::Display for Failed {
@@ -85,6 +99,7 @@ impl fmt::Display for Failed {
             }
             Failed::System(_) => f.write_str("the operating system refused"),
             Failed::Deadlock(_) => f.write_str("the run came to a standstill"),
+            Failed::Panicked(words) => f.write_str(&internal_error(words)),
         }
     }
 }
@@ -93,7 +108,7 @@ impl std::error::Error for Failed {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Failed::Unreachable(error) | Failed::Statement { error, .. } => Some(error),
-            Failed::Unsupported { .. } => None,
+            Failed::Unsupported { .. } | Failed::Panicked(_) => None,
             Failed::File { error, .. } | Failed::System(error) => Some(error),
             Failed::Deadlock(error) => Some(error),
         }

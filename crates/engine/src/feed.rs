@@ -7,15 +7,18 @@
 //! time, where the wall clock does not count, it does wait.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use base::Nanos;
+use record::{EventKind, JobIndex};
 use workload::feed::{Fault, Group, More, Reader, Records};
 use workload::{Feed, Pacing, Plan};
 
+use crate::news::{Listener, News};
 use crate::pacer::Share;
 use crate::stop::Stop;
 
@@ -43,6 +46,7 @@ pub(crate) struct LaneFeed {
     at: usize,
     has_ended: bool,
     failure: Option<String>,
+    known: Arc<Known>,
     /// In virtual time: what ends the wait for the file.
     waits_until: Option<Stop>,
 }
@@ -51,6 +55,28 @@ enum Message {
     Block(Arc<Records>),
     End,
     Failed(String),
+    /// Nobody reads any more, or nobody waits any longer.
+    GivenUp,
+}
+
+/// What became known of a file while it was read.
+#[derive(Debug, Default)]
+struct Known {
+    /// Whether somebody asked for more than there was.
+    is_exhausted: AtomicBool,
+    /// What is odd about the end of a pipe, in words.
+    oddity: OnceLock<String>,
+}
+
+/// Something about a file that is no fault, and that whoever reads the answer should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRemark {
+    /// The job whose file it is.
+    pub job: JobIndex,
+    /// What happened.
+    pub kind: EventKind,
+    /// The same in words.
+    pub text: String,
 }
 
 /// What a file has for the next request.
@@ -139,8 +165,8 @@ impl Input {
 }
 
 impl LaneFeed {
-    fn new(from: Receiver<Message>, waits_until: Option<Stop>) -> LaneFeed {
-        LaneFeed { from, block: None, at: 0, has_ended: false, failure: None, waits_until }
+    fn new(from: Receiver<Message>, known: Arc<Known>, waits_until: Option<Stop>) -> LaneFeed {
+        LaneFeed { from, block: None, at: 0, has_ended: false, failure: None, known, waits_until }
     }
 
     /// The next group.
@@ -161,7 +187,11 @@ impl LaneFeed {
                     self.block = Some(block);
                     self.at = 0;
                 }
-                Some(Message::End) => self.has_ended = true,
+                Some(Message::End) => {
+                    self.known.is_exhausted.store(true, Ordering::Relaxed);
+                    self.has_ended = true;
+                }
+                Some(Message::GivenUp) => self.has_ended = true,
                 Some(Message::Failed(why)) => {
                     self.failure = Some(why);
                     self.has_ended = true;
@@ -182,14 +212,14 @@ impl LaneFeed {
             return match self.from.try_recv() {
                 Ok(message) => Some(message),
                 Err(TryRecvError::Empty) => None,
-                Err(TryRecvError::Disconnected) => Some(Message::End),
+                Err(TryRecvError::Disconnected) => Some(Message::GivenUp),
             };
         };
         loop {
             match self.from.recv_timeout(PATIENCE) {
                 Ok(message) => return Some(message),
                 Err(RecvTimeoutError::Timeout) if !stop.is_asked() => {}
-                Err(_) => return Some(Message::End),
+                Err(_) => return Some(Message::GivenUp),
             }
         }
     }
@@ -197,12 +227,16 @@ impl LaneFeed {
 
 /// The files of all jobs: for each lane a feed per job that has one, in the order of the plan.
 #[derive(Clone)]
-pub(crate) struct Files(Arc<Mutex<Vec<Vec<Option<LaneFeed>>>>>);
+pub(crate) struct Files {
+    lanes: Arc<Mutex<Vec<Vec<Option<LaneFeed>>>>>,
+    /// What is known of the file of each job of the plan that has one.
+    known: Vec<Option<Arc<Known>>>,
+}
 
 impl Files {
     /// The feeds of a lane, once.
     pub(crate) fn take(&self, lane: u16) -> Vec<Option<LaneFeed>> {
-        let mut lanes = self.0.lock().expect("nothing panics under the lock");
+        let mut lanes = self.lanes.lock().expect("nothing panics under the lock");
         std::mem::take(&mut lanes[usize::from(lane)])
     }
 
@@ -213,23 +247,50 @@ impl Files {
         folder: &Path,
         lanes: u16,
         waits_until: Option<&Stop>,
+        listener: &Arc<dyn Listener>,
     ) -> std::io::Result<Files> {
+        let mut known_of_all = vec![None; plan.jobs.len()];
         let mut feeds: Vec<Vec<Option<LaneFeed>>> = Vec::new();
         feeds.resize_with(lanes.into(), || plan.jobs.iter().map(|_| None).collect());
         for (place, job) in plan.jobs.iter().enumerate() {
             let Some(feed) = &job.feed else { continue };
+            let known = Arc::new(Known::default());
+            known_of_all[place] = Some(Arc::clone(&known));
             let mut outlets = Vec::new();
             for lane in readers(plan, place, lanes) {
                 let (to, from) = sync_channel(AHEAD);
                 outlets.push(Outlet { to: Some(to), known: Vec::new() });
                 let waits_until = waits_until.cloned();
-                feeds[usize::from(lane)][place] = Some(LaneFeed::new(from, waits_until));
+                feeds[usize::from(lane)][place] =
+                    Some(LaneFeed::new(from, Arc::clone(&known), waits_until));
             }
-            let (path, feed) = (folder.join(&feed.file), feed.clone());
             let name = format!("read {}", job.section());
-            std::thread::Builder::new().name(name).spawn(move || read(&path, &feed, outlets))?;
+            let (path, listener) = (folder.join(&feed.file), Arc::clone(listener));
+            let source = Source { path, feed: feed.clone(), known, listener };
+            std::thread::Builder::new().name(name).spawn(move || source.read(outlets))?;
         }
-        Ok(Files(Arc::new(Mutex::new(feeds))))
+        Ok(Files { lanes: Arc::new(Mutex::new(feeds)), known: known_of_all })
+    }
+
+    /// What is to be said of the files when the run is over.
+    pub(crate) fn remarks(&self, plan: &Plan) -> Vec<FileRemark> {
+        let mut remarks = Vec::new();
+        for (place, known) in self.known.iter().enumerate() {
+            let (Some(known), Some(feed)) = (known, &plan.jobs[place].feed) else { continue };
+            let (job, section) = (JobIndex(place as u16), plan.jobs[place].section());
+            let file = format!("the file `{}` of [{section}]", feed.file);
+            if let Some(oddity) = known.oddity.get() {
+                let text = format!("{file} {oddity}");
+                remarks.push(FileRemark { job, kind: EventKind::FileCutOff, text });
+            }
+            let leader = plan.leader(place);
+            if leader.mix.len() > 1 && known.is_exhausted.load(Ordering::Relaxed) {
+                let mix = leader.section();
+                let text = format!("{file} has no record left, which ended the mix [{mix}]");
+                remarks.push(FileRemark { job, kind: EventKind::FileExhausted, text });
+            }
+        }
+        remarks
     }
 }
 
@@ -285,21 +346,53 @@ impl Outlet {
     }
 }
 
-/// Reads a file to its end, or until no lane wants more.
-fn read(path: &Path, feed: &Feed, mut outlets: Vec<Outlet>) {
-    let ending = match File::open(path) {
-        Ok(file) => deal(file, feed, &mut outlets).err(),
-        Err(error) => Some(Fault::Unreadable(error)),
-    };
-    for outlet in &mut outlets {
-        outlet.tell(match &ending {
-            None => Message::End,
-            Some(fault) => Message::Failed(fault.to_string()),
-        });
+/// A file and who wants to know of it.
+struct Source {
+    path: PathBuf,
+    feed: Feed,
+    known: Arc<Known>,
+    listener: Arc<dyn Listener>,
+}
+
+impl Source {
+    /// Reads the file to its end, or until no lane wants more.
+    fn read(self, mut outlets: Vec<Outlet>) {
+        let ending = match self.open() {
+            Ok(file) => deal(file, &self.feed, &mut outlets),
+            Err(error) => Err(Fault::Unreadable(error)),
+        };
+        // It must be known before anybody hears of the end.
+        if let (true, Ok(Some(oddity))) = (self.is_pipe(), &ending) {
+            let _ = self.known.oddity.set(oddity.clone());
+        }
+        for outlet in &mut outlets {
+            outlet.tell(match &ending {
+                Ok(_) => Message::End,
+                Err(fault) => Message::Failed(fault.to_string()),
+            });
+        }
+    }
+
+    /// Opens the file. A pipe that nobody writes cannot be opened before somebody does.
+    fn open(&self) -> std::io::Result<File> {
+        if !self.is_pipe() {
+            return File::open(&self.path);
+        }
+        let file = self.feed.file.as_str();
+        self.listener.hear(&News::AwaitingWriter { file });
+        let opened = File::open(&self.path);
+        self.listener.hear(&News::WriterCame { file });
+        opened
+    }
+
+    /// Whether the file was not read through before the run, because it can be read only once.
+    fn is_pipe(&self) -> bool {
+        std::fs::metadata(&self.path).is_ok_and(|about| !about.is_file())
     }
 }
 
-fn deal(file: File, feed: &Feed, outlets: &mut [Outlet]) -> Result<(), Fault> {
+/// Gives the groups of a file to the lanes. What is odd about its end, if anything is.
+fn deal(file: File, feed: &Feed, outlets: &mut [Outlet]) -> Result<Option<String>, Fault> {
     let per_group = feed.per_request as usize;
     let lanes = outlets.len() as u64;
     let mut reader = Reader::new(file, feed.format, per_group);
@@ -315,8 +408,26 @@ fn deal(file: File, feed: &Feed, outlets: &mut [Outlet]) -> Result<(), Fault> {
             }
         }
         let nobody_listens = outlets.iter().all(|outlet| outlet.to.is_none());
-        if more? == More::End || nobody_listens {
-            return Ok(());
+        match more? {
+            More::End => return Ok(oddity(&reader, per_group)),
+            More::Full | More::NeedsReading if nobody_listens => return Ok(None),
+            More::Full | More::NeedsReading => {}
         }
+    }
+}
+
+/// What the end of a pipe leaves in doubt.
+fn oddity(reader: &Reader<File>, per_group: usize) -> Option<String> {
+    let left_over = reader.left_over();
+    match (left_over, reader.is_cut_off()) {
+        (0, false) => None,
+        (0, true) => Some(
+            "ended within a line: nobody knows whether its last record, which was used, is whole"
+                .to_owned(),
+        ),
+        (_, _) => Some(format!(
+            "ended within a request: it takes {per_group} records, and the last {left_over} were \
+             not sent"
+        )),
     }
 }

@@ -24,6 +24,7 @@ use crate::link::{AT_ONCE, Change, Link};
 use crate::news::Listener;
 use crate::opening::{self, Opened};
 use crate::pacer::{LogTimes, Pacer, Share, Times};
+use crate::panics::{Alarm, in_words as panic_in_words};
 use crate::parts::{Parts, Text};
 use crate::reconnect::BackOff;
 use crate::results::Hands;
@@ -82,6 +83,8 @@ pub(crate) struct Lane<D, R> {
     tasks: RefCell<Vec<Task<()>>>,
     /// Wakes the lane's own task.
     alarm: Timer,
+    /// What the first task that panicked said.
+    panic: RefCell<Option<String>>,
     /// Only for other rules than the honest ones: whether the queues were reset.
     has_reset: Cell<bool>,
     rules: PhantomData<R>,
@@ -96,6 +99,8 @@ pub(crate) struct Ended {
     pub(crate) at: Nanos,
     /// The way to each target.
     pub(crate) ways: Vec<Way>,
+    /// What one of its tasks panicked with, if one did.
+    pub(crate) panic: Option<String>,
 }
 
 /// How the way to a target was at the end.
@@ -168,6 +173,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             alarm: rt.timer(),
             rt,
             common,
+            panic: RefCell::new(None),
             has_reset: Cell::new(false),
             rules: PhantomData,
         }
@@ -188,8 +194,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
         if crew.gate.is_some() {
             let (lane, crew) = (Rc::clone(self), Rc::clone(crew));
-            let task = self.rt.spawn(async move { lane.dispatch(&crew).await });
-            self.tasks.borrow_mut().push(task);
+            self.begin(async move { lane.dispatch(&crew).await }, |lane| lane.stop.note_panic());
         }
     }
 
@@ -217,15 +222,40 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             served: 0,
             results: crew.results.borrow().clone(),
         };
-        let task = match crew.job.pacing {
-            Pacing::Closed { clients, .. } => self.rt.spawn(client.serve_closed(number, clients)),
+        match crew.job.pacing {
+            Pacing::Closed { clients, .. } => {
+                self.begin(client.serve_closed(number, clients), Lane::lose_client);
+            }
             Pacing::Open { .. }
             | Pacing::Queue { .. }
             | Pacing::Timetable { .. }
             | Pacing::Replay
-            | Pacing::Part { .. } => self.rt.spawn(client.serve_arrivals()),
-        };
+            | Pacing::Part { .. } => self.begin(client.serve_arrivals(), Lane::lose_client),
+        }
+    }
+
+    /// Starts a task of the lane; `ring` is called if it panics.
+    fn begin(
+        self: &Rc<Self>,
+        task: impl Future<Output = ()> + 'static,
+        ring: impl Fn(&Lane<D, R>) + 'static,
+    ) {
+        let lane = Rc::downgrade(self);
+        let task = self.rt.spawn(async move {
+            let _alarm = Alarm::new(|| {
+                if let Some(lane) = lane.upgrade() {
+                    ring(&lane);
+                }
+            });
+            task.await;
+        });
         self.tasks.borrow_mut().push(task);
+    }
+
+    /// A client has panicked, and does not leave as others do.
+    fn lose_client(&self) {
+        self.stop.note_panic();
+        self.clients.set(self.clients.get().saturating_sub(1));
     }
 
     /// Notices arrivals when they are due, gives them to idle clients, and lets the job grow.
@@ -478,7 +508,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             self.alarm.arm((now + HOUSEKEEPING).min(self.give_up_at.get()));
             self.alarm.fired().await;
             now = self.rt.now();
-            if self.stop.is_at_once() {
+            // Whoever panicked may be waited for by others.
+            if self.stop.is_at_once() || self.stop.has_panicked() {
                 self.give_up_at.set(self.give_up_at.get().min(now));
                 self.expire_all();
             }
@@ -488,7 +519,11 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         loop {
             let task = self.tasks.borrow_mut().pop();
             match task {
-                Some(task) => task.await,
+                Some(task) => {
+                    if let Err(panic) = task.outcome().await {
+                        self.panic.borrow_mut().get_or_insert_with(|| panic_in_words(&panic));
+                    }
+                }
                 None => return,
             }
         }
@@ -525,7 +560,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         });
         let ways = ways.collect();
         self.ledger.into_inner().finish();
-        Ended { zero: self.zero, at: end.since(self.zero), ways }
+        let panic = self.panic.into_inner();
+        Ended { zero: self.zero, at: end.since(self.zero), ways, panic }
     }
 }
 

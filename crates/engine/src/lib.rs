@@ -22,6 +22,7 @@ mod measure;
 mod news;
 mod opening;
 mod pacer;
+mod panics;
 mod parts;
 mod patience;
 mod reconnect;
@@ -32,7 +33,8 @@ mod stop;
 mod targets;
 
 pub use control::Loaded;
-pub use error::{Failed, Place};
+pub use error::{Failed, Place, internal_error};
+pub use feed::FileRemark;
 pub use lane::LaneOutlet;
 pub use news::{Listener, News, Silence};
 pub use opening::connections_asked;

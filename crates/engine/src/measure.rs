@@ -13,6 +13,7 @@ use crate::lane::{Common, Ended, Lane, Outlets};
 use crate::news::News;
 use crate::opening::open;
 use crate::pacer::Share;
+use crate::panics::Alarm;
 use crate::patience::unless_ended_at_once;
 use crate::rules::Rules;
 
@@ -59,6 +60,12 @@ impl Meeting {
         self.failed.lock().expect("nothing panics here").take()
     }
 
+    /// Time zero, if it was ever set.
+    pub(crate) fn known_zero(&self) -> Option<Stamp> {
+        let zero = Stamp(self.zero.load(Ordering::Acquire));
+        (zero != Stamp::NEVER).then_some(zero)
+    }
+
     /// Waits for the other lanes and returns time zero. The last one to come sets it, and tells
     /// `announce`. `None` if a lane gave up.
     async fn zero(&self, rt: &Rt, announce: impl FnOnce(Stamp)) -> Option<Stamp> {
@@ -70,8 +77,7 @@ impl Meeting {
             self.zero.store(zero.0, Ordering::Release);
         }
         loop {
-            let zero = Stamp(self.zero.load(Ordering::Acquire));
-            if zero != Stamp::NEVER {
+            if let Some(zero) = self.known_zero() {
                 return Some(zero);
             }
             if self.given_up.load(Ordering::Acquire) {
@@ -90,6 +96,11 @@ pub(crate) async fn lane<D: Driver, R: Rules>(
     outlets: Outlets,
     meeting: Arc<Meeting>,
 ) -> Option<Ended> {
+    let _alarm = Alarm::new(|| {
+        common.stop.note_panic();
+        common.stop.end_by(rt.now());
+        meeting.give_up(None);
+    });
     let opened = match unless_ended_at_once(open(&rt, &common, share), &rt, &common.stop).await {
         Some(Ok(opened)) => opened,
         Some(Err(failed)) => {
@@ -115,5 +126,5 @@ pub(crate) async fn lane<D: Driver, R: Rules>(
         opened.close().await;
         return None;
     };
-    Some(Lane::<D, R>::run(rt, common, share, zero, outlets, opened).await)
+    Some(Lane::<D, R>::run(rt.clone(), common.clone(), share, zero, outlets, opened).await)
 }

@@ -35,6 +35,21 @@ pub enum News<'a> {
         /// How long it has taken so far.
         elapsed: Nanos,
     },
+    /// The rows of a table are about to be counted, in place of a load.
+    Counting {
+        /// The table.
+        table: &'a str,
+    },
+    /// A pipe is about to be opened, which takes until somebody writes into it.
+    AwaitingWriter {
+        /// The file as the job names it.
+        file: &'a str,
+    },
+    /// Somebody writes into the pipe, or it cannot be opened.
+    WriterCame {
+        /// The file as the job names it.
+        file: &'a str,
+    },
     /// The connections of the jobs are being opened.
     Opening,
     /// Everything is ready.

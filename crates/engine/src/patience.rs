@@ -28,6 +28,24 @@ pub(crate) async fn unless_ended_at_once<T>(
     rt: &Rt,
     stop: &Stop,
 ) -> Option<T> {
+    unless(future, rt, || stop.is_at_once()).await
+}
+
+/// The same, but not longer than until somebody asks for the end, however clean: for a statement
+/// that may take hours and of which nothing is measured.
+pub(crate) async fn unless_ended<T>(
+    future: impl Future<Output = T>,
+    rt: &Rt,
+    stop: &Stop,
+) -> Option<T> {
+    unless(future, rt, || stop.is_asked()).await
+}
+
+async fn unless<T>(
+    future: impl Future<Output = T>,
+    rt: &Rt,
+    is_over: impl Fn() -> bool,
+) -> Option<T> {
     if rt.is_virtual() {
         return Some(future.await);
     }
@@ -37,7 +55,7 @@ pub(crate) async fn unless_ended_at_once<T>(
         timer.arm(rt.now() + HOUSEKEEPING);
         match unless_fired(future.as_mut(), &timer).await {
             Some(output) => return Some(output),
-            None if stop.is_at_once() => return None,
+            None if is_over() => return None,
             None => {}
         }
     }

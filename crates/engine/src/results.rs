@@ -92,6 +92,6 @@ impl OneFile {
 }
 
 fn cannot_open(job: &Job, path: &str, error: std::io::Error) -> Failed {
-    let place = Place { section: job.name.clone(), statement: None, span: job.span };
+    let place = Place { section: job.name.clone(), statement: None, span: job.span, script: None };
     Failed::File { place, path: PathBuf::from(path), error }
 }

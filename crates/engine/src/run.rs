@@ -6,17 +6,18 @@ use std::sync::Arc;
 use base::{Nanos, Stamp, WallTime};
 use driver::Driver;
 use record::FileHealth;
-use rt::{Rt, run_real, run_virtual};
+use rt::{Panic, Rt, run_real, run_virtual};
 use workload::{JobTarget, Plan};
 
 use crate::control::{Control, Loaded, Prepared, Stumbled};
 use crate::error::Failed;
-use crate::feed::Files;
+use crate::feed::{FileRemark, Files};
 use crate::lane::{Common, Ended, LaneOutlet, Outlets};
 use crate::measure::{Meeting, lane};
 use crate::news::{Listener, News};
 use crate::opening::check_limit;
 use crate::pacer::Share;
+use crate::panics::{caught, in_words};
 use crate::patience::unless_ended_at_once;
 use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
@@ -53,12 +54,23 @@ pub struct Finished {
     pub measured: Option<Measured>,
     /// The files of jobs that could not be read or written to their end.
     pub faults: Vec<FileFault>,
+    /// What else is to be said of such files.
+    pub remarks: Vec<FileRemark>,
+    /// What the first panic said, if something panicked.
+    pub panic: Option<String>,
 }
 
 impl Finished {
     /// A run that ended before its measured phase.
     fn unmeasured(reason: Reason, loaded: Vec<Loaded>) -> Finished {
-        Finished { reason, loaded, measured: None, faults: Vec::new() }
+        Finished {
+            reason,
+            loaded,
+            measured: None,
+            faults: Vec::new(),
+            remarks: Vec::new(),
+            panic: None,
+        }
     }
 }
 
@@ -71,6 +83,14 @@ pub struct Measured {
     pub length: Nanos,
     /// Targets that jobs ask and that were not reachable any more when the run ended.
     pub lost: Vec<JobTarget>,
+}
+
+/// How the lanes ended, all together.
+struct Course {
+    /// `None` if it was ended before time zero.
+    measured: Option<Measured>,
+    /// What the first panic said, if something panicked.
+    panic: Option<String>,
 }
 
 /// Carries out a plan against the drivers of its targets. `outlet` makes the outlet of each lane.
@@ -103,7 +123,9 @@ pub fn run_by<D: Driver, R: Rules>(
     let lanes = options.threads.max(1);
     check_limit(plan, lanes.into())?;
     let waits_until = options.is_virtual.then_some(stop);
-    let feeds = Files::open(plan, &options.folder, lanes, waits_until).map_err(Failed::System)?;
+    let feeds = Files::open(plan, &options.folder, lanes, waits_until, &listener)
+        .map_err(Failed::System)?;
+    let files = feeds.clone();
     let common = Common {
         plan: Arc::new(plan.clone()),
         drivers,
@@ -114,12 +136,14 @@ pub fn run_by<D: Driver, R: Rules>(
         files: FileHealth::default(),
     };
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
-    if options.is_virtual {
-        run_virtual(|rt| virtually::<D, R>(rt, common, options, outlets))
+    let finished = if options.is_virtual {
+        caught(|| run_virtual(|rt| virtually::<D, R>(rt, common, options, outlets)))
+            .map_err(Failed::Panicked)?
             .map_err(Failed::Deadlock)?
     } else {
         really::<D, R>(&common, options, outlets)
-    }
+    };
+    finished.map(|finished| Finished { remarks: files.remarks(plan), ..finished })
 }
 
 /// All phases on one virtual clock. Lanes are tasks instead of threads.
@@ -146,11 +170,12 @@ async fn virtually<D: Driver, R: Rules>(
 }
 
 /// How the measured phase ended, with the files that failed in it.
-type Phase = Result<(Result<Option<Measured>, Failed>, Vec<FileFault>), Failed>;
+type Phase = Result<(Result<Course, Failed>, Vec<FileFault>), Failed>;
 
 fn finished(reason: Reason, loaded: Vec<Loaded>, phase: Phase) -> Result<Finished, Failed> {
-    let (measured, faults) = phase?;
-    Ok(Finished { reason, loaded, measured: measured?, faults })
+    let (course, faults) = phase?;
+    let Course { measured, panic } = course?;
+    Ok(Finished { reason, loaded, measured, faults, remarks: Vec::new(), panic })
 }
 
 /// Opens the results files and gives each lane a hand on them.
@@ -170,7 +195,7 @@ async fn as_tasks<D: Driver, R: Rules>(
     rt: &Rt,
     common: &Common<D>,
     outlets: Vec<Outlets>,
-) -> Result<Option<Measured>, Failed> {
+) -> Result<Course, Failed> {
     let meeting = Arc::new(Meeting::new(outlets.len() as u16));
     let lanes: Vec<_> = shares(outlets)
         .map(|(share, outlets)| {
@@ -180,9 +205,9 @@ async fn as_tasks<D: Driver, R: Rules>(
         .collect();
     let mut ended = Vec::new();
     for lane in lanes {
-        ended.push(lane.await);
+        ended.push(lane.outcome().await);
     }
-    conclude(ended, &meeting)
+    conclude(ended, &meeting, &common.stop)
 }
 
 /// The control phases on this thread, the lanes on threads of their own.
@@ -192,8 +217,10 @@ fn really<D: Driver, R: Rules>(
     outlets: Vec<LaneOutlet>,
 ) -> Result<Finished, Failed> {
     let on_this_thread = rt::Options::default();
-    let begun = run_real(&on_this_thread, |rt| async move { before(&rt, common, options).await });
-    let loaded = match begun.map_err(Failed::System)?? {
+    let begun = caught(|| {
+        run_real(&on_this_thread, |rt| async move { before(&rt, common, options).await })
+    });
+    let loaded = match begun.map_err(Failed::Panicked)?.map_err(Failed::System)?? {
         Begun::Over(finished) => return Ok(finished),
         Begun::Ready(loaded) => loaded,
     };
@@ -202,9 +229,16 @@ fn really<D: Driver, R: Rules>(
         (ended, results.finish(&common.stop))
     });
     let reason = common.stop.reason();
-    run_real(&on_this_thread, |rt| async move { after(&rt, common).await })
-        .map_err(Failed::System)?;
-    finished(reason, loaded, phase)
+    let torn_down =
+        caught(|| run_real(&on_this_thread, |rt| async move { after(&rt, common).await }));
+    let finished = finished(reason, loaded, phase)?;
+    match torn_down {
+        Ok(torn_down) => torn_down.map(|()| finished).map_err(Failed::System),
+        Err(panic) => {
+            let panic = Some(finished.panic.unwrap_or(panic));
+            Ok(Finished { reason: Reason::InternalError, panic, ..finished })
+        }
+    }
 }
 
 /// Runs the lanes, each on a thread, and waits for all of them.
@@ -212,7 +246,7 @@ fn on_threads<D: Driver, R: Rules>(
     common: &Common<D>,
     options: &Options,
     outlets: Vec<Outlets>,
-) -> Result<Option<Measured>, Failed> {
+) -> Result<Course, Failed> {
     let meeting = Arc::new(Meeting::new(outlets.len() as u16));
     let ended = std::thread::scope(|scope| {
         let threads: Vec<_> = shares(outlets)
@@ -221,13 +255,9 @@ fn on_threads<D: Driver, R: Rules>(
                 scope.spawn(move || on_thread::<D, R>(common, options, share, outlets, meeting))
             })
             .collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, Option<Ended>>| match thread.join() {
-            Ok(ended) => ended,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        threads.into_iter().map(join).collect()
+        threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
     });
-    conclude(ended, &meeting)
+    conclude(ended, &meeting, &common.stop)
 }
 
 fn on_thread<D: Driver, R: Rules>(
@@ -258,14 +288,36 @@ fn shares(outlets: Vec<Outlets>) -> impl Iterator<Item = (Share, Outlets)> {
         .map(move |(lane, outlets)| (Share { lane: lane as u16, lanes }, outlets))
 }
 
-/// What the lanes' ends say of the whole run; `None` if it was ended before time zero.
-fn conclude(ended: Vec<Option<Ended>>, meeting: &Meeting) -> Result<Option<Measured>, Failed> {
+/// What the lanes' ends say of the whole run.
+fn conclude(
+    lanes: Vec<Result<Option<Ended>, Panic>>,
+    meeting: &Meeting,
+    stop: &Stop,
+) -> Result<Course, Failed> {
+    let mut panic = None;
+    let mut ended: Vec<Ended> = Vec::new();
+    for lane in lanes {
+        match lane {
+            Ok(lane) => ended.extend(lane),
+            Err(lane) => panic = panic.or(Some(in_words(&lane))),
+        }
+    }
+    let panic = panic.or_else(|| ended.iter().find_map(|lane| lane.panic.clone()));
     if let Some(failed) = meeting.take_failure() {
         return Err(failed);
     }
-    let ended: Vec<Ended> = ended.into_iter().flatten().collect();
     let last = ended.iter().max_by_key(|lane| lane.at);
-    Ok(last.map(|last| Measured { zero: last.zero, length: last.at, lost: lost(&ended) }))
+    let last = last.map(|last| (last.zero, last.at));
+    // Of a run whose lanes have all panicked, the end that they had agreed on is known.
+    let last = last.or_else(|| meeting.known_zero().map(|zero| (zero, stop.end().since(zero))));
+    match (last, panic) {
+        (None, Some(words)) => Err(Failed::Panicked(words)),
+        (last, panic) => {
+            let lost = lost(&ended);
+            let measured = last.map(|(zero, length)| Measured { zero, length, lost });
+            Ok(Course { measured, panic })
+        }
+    }
 }
 
 /// The targets that are not reachable any more: somebody was refused by one at the end, and it
@@ -315,7 +367,7 @@ async fn before<D: Driver>(
 async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
     let (begun, setup_done) = match control.prepare().await {
         Ok(Prepared::Ready(loaded)) => return Ok(Begun::Ready(loaded)),
-        Ok(Prepared::Interrupted { setup_done, loaded }) => {
+        Ok(Prepared::Interrupted { setup_done, loaded, owes_answer: _ }) => {
             let reason = control.common.stop.reason();
             (Ok(Begun::Over(Finished::unmeasured(reason, loaded))), setup_done)
         }

@@ -21,6 +21,8 @@ pub enum Reason {
     FileFailed = 4,
     /// The queue of a job with `on-queue-full = stop` was full.
     QueueFull = 5,
+    /// A mistake in this program or in a driver: something panicked.
+    InternalError = 6,
 }
 
 /// A hand on the run from outside: a signal handler, another lane. All lanes look at it every
@@ -35,13 +37,20 @@ struct State {
     end: AtomicU64,
     /// Whether not even what is under way is waited for.
     at_once: AtomicBool,
+    /// Whether something panicked, which counts before every other reason.
+    has_panicked: AtomicBool,
 }
 
 impl Default for Stop {
     fn default() -> Stop {
         let end = AtomicU64::new(Stamp::NEVER.0);
         let reason = AtomicU8::new(Reason::Completed as u8);
-        Stop(Arc::new(State { reason, end, at_once: AtomicBool::new(false) }))
+        Stop(Arc::new(State {
+            reason,
+            end,
+            at_once: AtomicBool::new(false),
+            has_panicked: AtomicBool::new(false),
+        }))
     }
 }
 
@@ -64,6 +73,9 @@ impl Stop {
 
     /// Why the run ends, or is going to end.
     pub fn reason(&self) -> Reason {
+        if self.has_panicked() {
+            return Reason::InternalError;
+        }
         match self.0.reason.load(Ordering::Acquire) {
             1 => Reason::Interrupted,
             2 => Reason::StoppedByError,
@@ -77,6 +89,16 @@ impl Stop {
     /// Whether somebody asked for the end.
     pub fn is_asked(&self) -> bool {
         self.reason() != Reason::Completed
+    }
+
+    /// Something panicked: the numbers are not to be believed, whatever else ended the run.
+    pub(crate) fn note_panic(&self) {
+        self.0.has_panicked.store(true, Ordering::Release);
+    }
+
+    /// Whether something panicked.
+    pub(crate) fn has_panicked(&self) -> bool {
+        self.0.has_panicked.load(Ordering::Acquire)
     }
 
     /// Asks for the end; the first reason counts.
@@ -111,5 +133,15 @@ mod tests {
         stop.end_by(Stamp(20));
         stop.end_by(Stamp(30));
         assert_eq!(stop.end(), Stamp(20));
+    }
+
+    #[test]
+    fn a_panic_counts_before_every_other_reason() {
+        let stop = Stop::default();
+        stop.interrupt();
+        stop.note_panic();
+        stop.interrupt_at_once();
+        assert_eq!(stop.reason(), Reason::InternalError);
+        assert!(stop.is_asked());
     }
 }

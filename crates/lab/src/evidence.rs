@@ -85,6 +85,7 @@ fn how(end: EndKind) -> HowEnded {
         EndKind::RecorderFailed => HowEnded::RecorderFailed,
         EndKind::FileFailed => HowEnded::FileFailed,
         EndKind::QueueFull => HowEnded::QueueFull,
+        EndKind::InternalError => HowEnded::InternalError,
     }
 }
 
@@ -172,7 +173,7 @@ fn counted(archive: &Archive, run: &Evidence, job: JobIndex) -> Result<Counted, 
         next = row.interval.saturating_add(1);
         let Some(place) = run.steps.of(row.interval) else { return Ok(()) };
         let IntervalCounts { interval, mut counts, ends, gauge } = row;
-        if run.ended.is_none() {
+        if is_cut_off(run) {
             let age = run.end().saturating_sub(archive.grid().end(interval));
             counted.given_up.note(interval, age, &mut counts);
         }
@@ -185,6 +186,11 @@ fn counted(archive: &Archive, run: &Evidence, job: JobIndex) -> Result<Counted, 
     })?;
     check_gap(archive, next, run.steps.intervals(0..run.steps.len()).end)?;
     Ok(counted)
+}
+
+/// Whether nobody was left, or able, to say what became of open requests.
+fn is_cut_off(run: &Evidence) -> bool {
+    matches!(run.ended, None | Some(HowEnded::InternalError))
 }
 
 /// Whether the interval `next` may be missing up to `found`.

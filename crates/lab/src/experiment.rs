@@ -1,7 +1,8 @@
 //! One run with its record.
 
+use std::ffi::OsStr;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +11,7 @@ use driver::Driver;
 use engine::{Drivers, Failed, Finished, LaneOutlet, Listener, News, Options, Reason, Stop};
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
-    OpLogError, OpLogPlan, Pace, RecordError, Recorder, TargetText,
+    OpLogError, OpLogPlan, Pace, RecordError, RecordErrorKind, Recorder, TargetText,
 };
 use workload::{JobTarget, Placeholders, Plan};
 
@@ -24,8 +25,8 @@ pub struct Order {
     pub target: Target,
     /// How the engine works.
     pub options: Options,
-    /// The record's place; it must be free.
-    pub record: PathBuf,
+    /// The record's place.
+    pub record: RecordPlace,
     /// A file with one row per request, if one is wanted.
     pub op_log: Option<OpLogPlan>,
     /// The name of the workload file.
@@ -36,6 +37,52 @@ pub struct Order {
     pub version: String,
     /// Ends the run before its time.
     pub stop: Stop,
+}
+
+/// Where a record goes. None is ever overwritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordPlace {
+    /// Into this file, which must not exist.
+    Exactly(PathBuf),
+    /// Into this file, or into one with a number behind its name if others have it already: of two
+    /// runs that begin in one second, neither may lose its record.
+    Numbered(PathBuf),
+}
+
+/// How many records may have one name and a number.
+const MOST_NUMBERED: u32 = 10_000;
+
+impl RecordPlace {
+    /// The file, as far as that is known before the run.
+    pub fn path(&self) -> &Path {
+        match self {
+            RecordPlace::Exactly(path) | RecordPlace::Numbered(path) => path,
+        }
+    }
+
+    fn create(&self, header: &Header) -> Result<Recorder, RecordError> {
+        let path = match self {
+            RecordPlace::Exactly(path) => return Recorder::create(path, header),
+            RecordPlace::Numbered(path) => path,
+        };
+        let mut created = Recorder::create(path, header);
+        for number in 2..=MOST_NUMBERED {
+            let is_taken =
+                created.as_ref().is_err_and(|error| *error.kind() == RecordErrorKind::Exists);
+            if !is_taken {
+                break;
+            }
+            created = Recorder::create(&numbered(path, number), header);
+        }
+        created
+    }
+}
+
+/// A path with a number at the end of its name, before the extension.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let (stem, extension) = (part(path.file_stem()), part(path.extension()));
+    path.with_file_name(format!("{stem}-{number}.{extension}"))
 }
 
 /// A run that left a record.
@@ -52,6 +99,8 @@ pub struct Done {
     pub record_error: Option<RecordError>,
     /// What is missing in the op-log, in a sentence, if something is.
     pub op_log_loss: Option<String>,
+    /// What a panic said that ended the run, if one did.
+    pub panic: Option<String>,
 }
 
 impl Done {
@@ -144,7 +193,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
     fn call<D: Driver>(self, drivers: Drivers<D>) -> Result<Done, Error> {
         let Recording { order, listener, watch } = self;
         let header = header(&order);
-        let recorder = Recorder::create(&order.record, &header).map_err(Error::Record)?;
+        let recorder = order.record.create(&header).map_err(Error::Record)?;
         let op_log = match op_log(&order, header.pace) {
             Ok(op_log) => op_log,
             Err(error) => {
@@ -179,7 +228,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
 
     fn unreachable(self, error: driver::Error) -> Result<Done, Error> {
         let Recording { order, watch, .. } = self;
-        let recorder = Recorder::create(&order.record, &header(&order)).map_err(Error::Record)?;
+        let recorder = order.record.create(&header(&order)).map_err(Error::Record)?;
         watch(recorder.live());
         conclude(&order.plan, recorder, Err(Failed::Unreachable(error)), false)
     }
@@ -214,13 +263,17 @@ fn close(
     loss
 }
 
-/// Notes the files of jobs that failed.
+/// Notes the files of jobs that failed, or of which something else is to be said.
 fn note_faults(finished: &Finished, notes: &Notes) {
     let Some(measured) = &finished.measured else { return };
     for fault in &finished.faults {
         let at = fault.at.map_or(measured.length, |at| at.since(measured.zero));
         let (job, kind, text) = (Some(fault.job), EventKind::FileFailed, fault.text.clone());
         notes.event(Event { at: at.min(measured.length), job, kind, text });
+    }
+    for remark in &finished.remarks {
+        let (job, text) = (Some(remark.job), remark.text.clone());
+        notes.event(Event { at: measured.length, job, kind: remark.kind, text });
     }
 }
 
@@ -231,10 +284,11 @@ fn conclude(
     finished: Result<Finished, Failed>,
     was_reached: bool,
 ) -> Result<Done, Error> {
-    let mut unreachable = None;
+    let (mut unreachable, mut panic) = (None, None);
     let end = match finished {
         Ok(finished) => {
             note_faults(&finished, &recorder.notes());
+            panic.clone_from(&finished.panic);
             end_of(plan, &finished)
         }
         Err(Failed::Unreachable(error)) => {
@@ -251,7 +305,7 @@ fn conclude(
     let kind = end.kind;
     let record_error = recorder.finish(end).err();
     let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
-    Ok(Done { end, unreachable, record, record_error, op_log_loss: None })
+    Ok(Done { end, unreachable, record, record_error, op_log_loss: None, panic })
 }
 
 fn end_of(plan: &Plan, finished: &Finished) -> End {
@@ -263,12 +317,14 @@ fn end_of(plan: &Plan, finished: &Finished) -> End {
         Reason::StoppedByError => EndKind::StoppedByError,
         Reason::FileFailed => EndKind::FileFailed,
         Reason::QueueFull => EndKind::QueueFull,
+        Reason::InternalError => EndKind::InternalError,
         Reason::Completed if !lost.is_empty() => EndKind::TargetLost,
         Reason::Completed => EndKind::Completed,
     };
-    let text = match (kind, finished.faults.first()) {
-        (EndKind::FileFailed, Some(fault)) => fault.text.clone(),
-        (_, _) => refusals(plan, lost),
+    let text = match (kind, finished.faults.first(), &finished.panic) {
+        (EndKind::InternalError, _, Some(panic)) => panic.clone(),
+        (EndKind::FileFailed, Some(fault), _) => fault.text.clone(),
+        (_, _, _) => refusals(plan, lost),
     };
     End { at, kind, text }
 }
@@ -359,6 +415,9 @@ impl Listener for Scribe {
                 self.notes.time_zero(self.now().after(*ahead));
             }
             News::Setup { .. }
+            | News::Counting { .. }
+            | News::AwaitingWriter { .. }
+            | News::WriterCame { .. }
             | News::Opening
             | News::Ended
             | News::Teardown { .. }

@@ -9,5 +9,5 @@ mod experiment;
 mod target;
 
 pub use evidence::{evidence, evidence_of_run};
-pub use experiment::{Done, Error, Order, load, run};
+pub use experiment::{Done, Error, Order, RecordPlace, load, run};
 pub use target::{TargetProblem, admit, admit_all};

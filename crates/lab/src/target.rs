@@ -158,7 +158,7 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
         let checked = programs.check(sample.as_deref(), command.first_word());
         checked.map_err(|reason| {
             let section = job.name.clone();
-            let place = Place { section, statement: Some(1), span: command.span };
+            let place = Place { section, statement: Some(1), span: command.span, script: None };
             Error::Failed(Failed::Unsupported { place, reason })
         })?;
     }

@@ -166,13 +166,17 @@ pub enum EventKind {
     RecorderFailed,
     /// A file that the workload reads or writes could not be read or written any longer.
     FileFailed,
+    /// What came through a pipe may have been cut off at its end.
+    FileCutOff,
+    /// A file of one part of a mix had no record left, which ended the mix.
+    FileExhausted,
     /// Requests of the run are missing in its op-log.
     OpLogIncomplete,
 }
 
 impl EventKind {
     /// Every kind.
-    pub const ALL: [EventKind; 10] = [
+    pub const ALL: [EventKind; 12] = [
         EventKind::OutageBegan,
         EventKind::OutageEnded,
         EventKind::ConnectionLimit,
@@ -182,6 +186,8 @@ impl EventKind {
         EventKind::Interrupted,
         EventKind::RecorderFailed,
         EventKind::FileFailed,
+        EventKind::FileCutOff,
+        EventKind::FileExhausted,
         EventKind::OpLogIncomplete,
     ];
 
@@ -197,6 +203,8 @@ impl EventKind {
             EventKind::Interrupted => "interrupted",
             EventKind::RecorderFailed => "recorder-failed",
             EventKind::FileFailed => "file-failed",
+            EventKind::FileCutOff => "file-cut-off",
+            EventKind::FileExhausted => "file-exhausted",
             EventKind::OpLogIncomplete => "op-log-incomplete",
         }
     }

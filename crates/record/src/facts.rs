@@ -144,11 +144,13 @@ pub enum EndKind {
     FileFailed,
     /// A queue that was not to overflow was full.
     QueueFull,
+    /// Something panicked: a mistake in the program that ran it.
+    InternalError,
 }
 
 impl EndKind {
     /// Every kind.
-    pub const ALL: [EndKind; 7] = [
+    pub const ALL: [EndKind; 8] = [
         EndKind::Completed,
         EndKind::Interrupted,
         EndKind::StoppedByError,
@@ -156,6 +158,7 @@ impl EndKind {
         EndKind::RecorderFailed,
         EndKind::FileFailed,
         EndKind::QueueFull,
+        EndKind::InternalError,
     ];
 
     /// The word for this kind in records and reports.
@@ -168,6 +171,7 @@ impl EndKind {
             EndKind::RecorderFailed => "recorder-failed",
             EndKind::FileFailed => "file-failed",
             EndKind::QueueFull => "queue-full",
+            EndKind::InternalError => "internal-error",
         }
     }
 }

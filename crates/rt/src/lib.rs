@@ -19,7 +19,7 @@ mod virtual_time;
 
 pub use real::{Options, processors, run_real};
 pub use slot::Slot;
-pub use task::{Task, yield_now};
+pub use task::{Panic, Task, yield_now};
 pub use timer::Timer;
 pub use virtual_time::{Deadlock, run_virtual};
 

@@ -1,8 +1,10 @@
 //! Tasks: futures that run beside the one that started them.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
@@ -11,13 +13,16 @@ use crate::virtual_time::Spawner;
 /// A started task. Awaiting it gives its result; a panic inside it goes on in the awaiting task.
 pub struct Task<T>(Handle<T>);
 
+/// What a task panicked with.
+pub type Panic = Box<dyn Any + Send>;
+
 enum Handle<T> {
     Real(tokio::task::JoinHandle<T>),
     Virtual(Rc<RefCell<Outcome<T>>>),
 }
 
 struct Outcome<T> {
-    result: Option<T>,
+    result: Option<Result<T, Panic>>,
     waker: Option<Waker>,
 }
 
@@ -34,7 +39,7 @@ pub(crate) fn spawn_virtual<T: 'static>(
     let outcome = Rc::new(RefCell::new(Outcome { result: None, waker: None }));
     let shared = Rc::clone(&outcome);
     spawner.spawn(async move {
-        let result = future.await;
+        let result = caught(future).await;
         let mut outcome = shared.borrow_mut();
         outcome.result = Some(result);
         if let Some(waker) = outcome.waker.take() {
@@ -44,15 +49,33 @@ pub(crate) fn spawn_virtual<T: 'static>(
     Task(Handle::Virtual(outcome))
 }
 
-impl<T> Future for Task<T> {
-    type Output = T;
+/// Waits for a future or its panic.
+async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Panic> {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        // A future that has panicked is not polled again.
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    })
+    .await
+}
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+impl<T> Task<T> {
+    /// Waits for the result, or for the panic that ended the task and goes no further.
+    ///
+    /// # Errors
+    /// What the task panicked with.
+    pub async fn outcome(mut self) -> Result<T, Panic> {
+        poll_fn(|context| self.poll_outcome(context)).await
+    }
+
+    fn poll_outcome(&mut self, context: &mut Context<'_>) -> Poll<Result<T, Panic>> {
         match &mut self.0 {
-            Handle::Real(handle) => Pin::new(handle).poll(context).map(|joined| match joined {
-                Ok(result) => result,
-                Err(error) => std::panic::resume_unwind(error.into_panic()),
-            }),
+            Handle::Real(handle) => Pin::new(handle)
+                .poll(context)
+                .map(|joined| joined.map_err(tokio::task::JoinError::into_panic)),
             Handle::Virtual(outcome) => {
                 let mut outcome = outcome.borrow_mut();
                 match outcome.result.take() {
@@ -64,6 +87,15 @@ impl<T> Future for Task<T> {
                 }
             }
         }
+    }
+}
+
+impl<T> Future for Task<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        self.poll_outcome(context)
+            .map(|outcome| outcome.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 }
 

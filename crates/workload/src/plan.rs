@@ -76,6 +76,15 @@ pub struct Param {
     pub value: String,
 }
 
+/// A line of a file with statements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptLine {
+    /// The file, as the workload file names it.
+    pub file: String,
+    /// The number of the line, from 1.
+    pub line: usize,
+}
+
 /// A statement without values that change from request to request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedStatement {
@@ -83,6 +92,8 @@ pub struct FixedStatement {
     pub text: String,
     /// Where the file says so.
     pub span: Span,
+    /// Where it stands itself, if that is in another file.
+    pub script: Option<ScriptLine>,
 }
 
 /// A table to be filled.
@@ -333,6 +344,8 @@ pub struct Statement {
     pub pieces: Vec<Piece>,
     /// Where the file says so.
     pub span: Span,
+    /// Where it stands itself, if that is in another file.
+    pub script: Option<ScriptLine>,
 }
 
 /// A part of a statement.
@@ -482,13 +495,14 @@ impl Plan {
         }
         plan.targets.iter_mut().for_each(|named| named.span = Span::default());
         let fixed = plan.setup.iter_mut().chain(&mut plan.teardown);
-        fixed.for_each(|statement| statement.span = Span::default());
+        fixed.for_each(|statement| (statement.span, statement.script) = Default::default());
         plan.loads.iter_mut().for_each(|load| load.span = Span::default());
         for job in &mut plan.jobs {
             job.span = Span::default();
             job.feed.iter_mut().for_each(|feed| feed.span = Span::default());
             let statements = job.statements.iter_mut();
-            statements.for_each(|statement| statement.span = Span::default());
+            statements
+                .for_each(|statement| (statement.span, statement.script) = Default::default());
         }
         plan
     }

@@ -39,6 +39,11 @@ fn complete_tells_how_a_run_ended() {
         (Some(HowEnded::RecorderFailed), Status::Invalid, "could not be written any longer after"),
         (Some(HowEnded::QueueFull), Status::Invalid, "a queue was full after 30.0 s, which ended"),
         (
+            Some(HowEnded::InternalError),
+            Status::Invalid,
+            "a mistake in assay itself ended the run after 30.0 s",
+        ),
+        (
             None,
             Status::Suspect,
             "the run was killed, or is still running: its record ends after 30.0 s",
@@ -312,6 +317,23 @@ fn a_file_that_failed_makes_a_run_invalid() {
     evidence.events.push(event(10, Some(0), EventKind::FileFailed, text));
     let check = only("files", Status::Invalid, &evidence);
     assert_eq!((check.value, check.explain.as_str()), (Some(1.0), text));
+}
+
+#[test]
+fn a_pipe_that_may_have_been_cut_off_makes_a_run_suspect() {
+    let mut evidence = steady(OPEN);
+    let text = "the file `pipe` of [read] ended within a line";
+    evidence.events.push(event(10, Some(0), EventKind::FileCutOff, text));
+    assert_eq!(only("files", Status::Suspect, &evidence).explain, text);
+}
+
+#[test]
+fn complete_names_the_file_that_ended_a_mix() {
+    let mut evidence = steady(OPEN);
+    let text = "the file `a.csv` of [write] has no record left, which ended the mix [both]";
+    evidence.events.push(event(10, Some(0), EventKind::FileExhausted, text));
+    let expected = format!("the run ended by itself: {text}");
+    assert_eq!(only("complete", Status::Pass, &evidence).explain, expected);
 }
 
 #[test]

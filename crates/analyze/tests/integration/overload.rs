@@ -105,6 +105,18 @@ fn what_the_drain_gave_up_is_a_failure_only_without_an_overload() {
     assert_eq!(check("errors", &evidence).status, Status::Invalid);
 }
 
+/// Whoever ends a run in which nothing was answered has seen a target that hangs.
+#[test]
+fn an_interrupt_is_no_excuse_for_a_job_that_answered_nothing() {
+    let mut evidence = steady(OPEN);
+    evidence.ended = Some(HowEnded::Interrupted);
+    for second in 0..60 {
+        turn_bad(&mut evidence, 0, second, [PER_S, 0, 0]);
+    }
+    evidence.jobs[0].failures = vec![(Class::Timeout, Code::DRAIN, 50 * PER_S)];
+    assert_eq!(check("errors", &evidence).status, Status::Invalid);
+}
+
 #[test]
 fn a_closed_job_has_no_backlog() {
     let mut evidence = steady(MIXED);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, Nanos, Target, WallTime};
 use engine::{Failed, Options, Place, Stop};
-use lab::{Error, Order};
+use lab::{Error, Order, RecordPlace};
 
 use crate::args::{ArrivalArg, FileArgs, RunArgs};
 use crate::commands::remedy::{self, Refused};
@@ -16,7 +16,7 @@ pub(crate) fn order(
     file: &WorkloadFile,
     path: &Path,
     options: Options,
-    record: PathBuf,
+    record: RecordPlace,
     command: String,
     stop: Stop,
 ) -> Order {
@@ -76,14 +76,14 @@ fn ranges(numbers: &[usize]) -> String {
 }
 
 /// The record's place: what was asked for, or a name of its own that is free.
-pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> PathBuf {
-    if let Some(path) = asked {
-        return path.clone();
+pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> RecordPlace {
+    match asked {
+        Some(path) => RecordPlace::Exactly(path.clone()),
+        None => {
+            let now = WallTime::now().compact();
+            RecordPlace::Numbered(PathBuf::from(format!("./{prefix}-{now}.assay")))
+        }
     }
-    let now = WallTime::now().compact();
-    let first = PathBuf::from(format!("./{prefix}-{now}.assay"));
-    let others = (2..).map(|number| PathBuf::from(format!("./{prefix}-{now}-{number}.assay")));
-    std::iter::once(first).chain(others).find(|path| !path.exists()).unwrap_or_default()
 }
 
 /// The command line again, from what was understood of it: without a password, and without what

@@ -46,7 +46,8 @@ mod tests {
     use base::Span;
 
     fn remedy(section: &str, statement: Option<usize>, class: Class, words: &str) -> String {
-        let place = Place { section: section.to_owned(), statement, span: Span::default() };
+        let place =
+            Place { section: section.to_owned(), statement, span: Span::default(), script: None };
         of(Refused { place: &place, class, words, skips_loads: SkipsLoads::Yes })
             .unwrap_or_default()
     }

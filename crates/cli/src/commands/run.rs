@@ -54,7 +54,7 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complain
     let options = order::options(args, &file)?;
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
-    let mut others = vec![(place.as_path(), "the record of the run")];
+    let mut others = vec![(place.path(), "the record of the run")];
     others.extend(op_log.iter().map(|log| (log.path.as_path(), log.format.title())));
     outputs::apart(&file.plan, &file.folder, &args.file.file, &others)
         .map_err(|diagnostic| file.complain(diagnostic))?;
@@ -97,6 +97,10 @@ pub(crate) fn conclude(done: Done, args: AnswerArgs) -> Result<Exit, Complaint> 
     }
     if let Some(error) = &done.record_error {
         Complaint::of(error).print();
+    }
+    if let Some(words) = &done.panic {
+        let help = "the record holds what was measured up to then; please report this with it";
+        Complaint::new(engine::internal_error(words)).help(help).print();
     }
     if let Some(loss) = &done.op_log_loss {
         Complaint::warning(loss).print();

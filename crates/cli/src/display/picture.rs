@@ -4,7 +4,7 @@ use base::units::grouped;
 use record::{Live, LiveJob, LiveView};
 
 use super::words::{clock, maybe_time, rate, time};
-use super::{Ending, Phase, State};
+use super::{AT_ONCE, Ending, GIVING_UP, Phase, State};
 
 /// One look at the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +13,8 @@ pub(super) struct Picture {
     pub(super) title: String,
     /// What the run is doing.
     pub(super) doing: String,
+    /// What it waits for beside that.
+    pub(super) awaited: Vec<String>,
     /// How far it is, from 0 to 1, if that is known.
     pub(super) progress: Option<f64>,
     /// The jobs, once there is something to say of them.
@@ -35,14 +37,21 @@ impl Picture {
         let (doing, progress) = doing(state);
         let latest = state.live.as_ref().and_then(LiveView::latest);
         let rows = latest.map(|live| rows(state, &live)).unwrap_or_default();
-        Picture { title: state.title.clone(), doing, progress, rows }
+        let awaited = state.awaited.iter().map(|pipe| awaiting(pipe)).collect();
+        Picture { title: state.title.clone(), doing, awaited, progress, rows }
     }
+}
+
+/// What is said of a pipe that nobody writes yet.
+pub(super) fn awaiting(pipe: &str) -> String {
+    format!("waiting for a writer of the pipe `{pipe}`")
 }
 
 fn doing(state: &State) -> (String, Option<f64>) {
     match state.ending {
         Some(Ending::Finishing) => return (FINISHING.to_owned(), None),
-        Some(Ending::AtOnce) => return ("ending the run at once".to_owned(), None),
+        Some(Ending::GivingUp) => return (GIVING_UP.to_owned(), None),
+        Some(Ending::AtOnce) => return (AT_ONCE.to_owned(), None),
         None => {}
     }
     let part = |done: usize, of: usize| Some(done as f64 / of.max(1) as f64);
@@ -63,6 +72,7 @@ fn doing(state: &State) -> (String, Option<f64>) {
             );
             (text, part(*rows as usize, *of as usize))
         }
+        Phase::Counting { table } => (format!("counting the rows of {table}"), None),
         Phase::Opening => ("opening connections".to_owned(), None),
         Phase::Teardown { done, of } => {
             (format!("teardown, statement {} of {of}", done + 1), part(*done, *of))
@@ -136,6 +146,7 @@ pub(super) mod tests {
             is_virtual: true,
             reports: Reports::Fitting,
             phase: Phase::Starting,
+            awaited: Vec::new(),
             is_painted: false,
             ending: None,
             live: None,

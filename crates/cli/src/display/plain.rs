@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use base::Nanos;
 use record::LiveView;
 
-use super::picture::{COLUMNS, Picture, Row, percent};
+use super::picture::{COLUMNS, Picture, Row, awaiting, percent};
 use super::words::clock;
 use super::{Phase, Reports, Shared, State};
 
@@ -39,6 +39,8 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
 #[derive(Default)]
 struct Lines {
     said: Option<Phrase>,
+    /// The pipes of which it was said that nobody writes them.
+    awaited: Vec<String>,
     /// The second of the latest report.
     reported: Option<u64>,
 }
@@ -52,6 +54,12 @@ impl Lines {
         if is_new && state.phase != Phase::Starting {
             lines.push(phrase.line.clone());
             self.said = Some(phrase);
+        }
+        for pipe in &state.awaited {
+            if !self.awaited.contains(pipe) {
+                self.awaited.push(pipe.clone());
+                lines.push(awaiting(pipe));
+            }
         }
         lines.extend(self.report(state));
         lines
@@ -117,6 +125,7 @@ impl Phrase {
             Phase::Starting
             | Phase::Setup { .. }
             | Phase::Loading { .. }
+            | Phase::Counting { .. }
             | Phase::Opening
             | Phase::Teardown { .. } => Picture::of(state).doing,
         };
@@ -173,6 +182,14 @@ mod tests {
         let setup = State { phase: Phase::Setup { done: 0, of: 2 }, ..state() };
         assert_eq!(lines.next(&setup), ["setup, statement 1 of 2"]);
         assert_eq!(lines.next(&setup), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_pipe_that_nobody_writes_is_said_once() {
+        let mut lines = Lines::default();
+        let awaiting = State { awaited: vec!["pipe".to_owned()], ..state() };
+        assert_eq!(lines.next(&awaiting), ["waiting for a writer of the pipe `pipe`"]);
+        assert_eq!(lines.next(&awaiting), Vec::<String>::new());
     }
 
     #[test]

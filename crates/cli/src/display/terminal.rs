@@ -27,6 +27,9 @@ const LEAST_IMPORTANT: [usize; 5] = [5, 6, 2, 0, 4];
 /// The width of a name, if it is that long, for which columns of numbers are given up.
 const NAME: usize = 16;
 
+/// How many pipes without a writer are named.
+const PIPES: usize = 2;
+
 /// What the picture has room for, in characters.
 #[derive(Clone, Copy)]
 struct Size {
@@ -88,6 +91,7 @@ fn frame(painted: usize, lines: &[String]) -> String {
 /// The picture as lines of text that fit.
 fn lines(picture: &Picture, size: Size) -> Vec<String> {
     let mut lines = vec![shortened(&picture.title, size.width), progress(picture, size.width)];
+    lines.extend(picture.awaited.iter().take(PIPES).map(|line| shortened(line, size.width)));
     if picture.rows.is_empty() {
         return lines;
     }
@@ -171,6 +175,7 @@ mod tests {
         Picture {
             title: "shop.ini on sim:mm1".to_owned(),
             doing: "measuring, 00:30 of 01:00".to_owned(),
+            awaited: Vec::new(),
             progress: Some(0.25),
             rows: names.iter().map(|name| row(name)).collect(),
         }
@@ -190,6 +195,18 @@ shop.ini on sim:mm1
 job   offered/s  achieved/s      p50      p99    errors  in flight   queued
 read      3,002       2,998  1.40 ms  9.20 ms         0          3        0";
         assert_eq!(painted(&picture(&["read"]), 23, 79), expected);
+    }
+
+    #[test]
+    fn pipes_that_nobody_writes_stand_above_the_table() {
+        let awaited = ["a", "b", "c"].map(|pipe| format!("waiting for `{pipe}`")).to_vec();
+        let picture = Picture { awaited, ..picture(&[]) };
+        let expected = "\
+shop.ini on sim:mm1
+━━━━━━━━━━────────────────────────────── measuring, 00:30 of 01:00
+waiting for `a`
+waiting for `b`";
+        assert_eq!(painted(&picture, 23, 79), expected);
     }
 
     #[test]

@@ -35,6 +35,8 @@ fn broken_files_are_refused_with_their_lines() {
     let log = "query-log-file = q.log";
     refused(log, &[("q.log", "1,select 1\nx\n")], &["line 2 of `q.log`: has no comma"]);
     refused(log, &[("q.log", "1,begin\n")], &["line 1 of `q.log`: begins a transaction"]);
+    let several = "line 2 of `q.log`: holds several statements: write each on a line of its own";
+    refused(log, &[("q.log", "1,select 1;\n2,select 1; select 2\n")], &[several]);
     refused("query-log-file = .", &[], &["`.` cannot be read: is a directory"]);
 }
 
@@ -117,4 +119,76 @@ fn a_pipe_that_breaks_a_line_ends_the_run_as_invalid() {
     assert_eq!(ran.json()["jobs"][0]["completed"], 2);
     let files = check(&ran.json(), "files")["explain"].to_string();
     assert!(files.contains("line 3: it has 2 fields, and the first record has 1"), "{files}");
+}
+
+/// Whatever comes through a pipe is used, and what its end leaves in doubt is said.
+#[test]
+fn a_pipe_that_ends_within_a_record_makes_the_run_suspect() {
+    for (job, text, completed, words) in [
+        ("query = select ?", "1\n2\n30", 3, "`pipe` of [a] ended within a line"),
+        (
+            "query = select ?\nquery = select ?\nmulti-query-mode = multi-connection",
+            "1\n2\n3\n",
+            1,
+            "it takes 2 records, and the last 1 were not sent",
+        ),
+    ] {
+        let file = format!("duration = 30s\n[a]\n{job}\nquery-args-file = pipe\n");
+        let place = Place::with(&file);
+        mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
+        let pipe = place.at("pipe");
+        let writer = std::thread::spawn(move || std::fs::write(pipe, text).unwrap());
+        let ran = place.assay(&["run", "w.ini", "--json", "--quiet"]);
+        writer.join().unwrap();
+        assert_eq!(ran.json()["jobs"][0]["completed"], completed, "{job} {}", ran.stderr);
+        let files = check(&ran.json(), "files").clone();
+        assert_eq!(files["status"], "suspect", "{job} {files}");
+        assert!(files["explain"].to_string().contains(words), "{job} {files}");
+    }
+}
+
+#[test]
+fn a_pipe_without_a_writer_is_said_while_the_run_waits() {
+    let place = Place::with("[a]\nquery = select ?\nquery-args-file = pipe\n");
+    mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
+    let mut run = place.start(&["run", "w.ini", "--json"]);
+    run.says("waiting for a writer of the pipe `pipe`");
+    std::fs::write(place.at("pipe"), "1\n2\n").unwrap();
+    assert_eq!(run.ends().json()["jobs"][0]["completed"], 2);
+}
+
+/// The parts of a mix end together, and the answer says which of their files ended it.
+#[test]
+fn a_mix_that_ends_with_the_file_of_a_part_says_so() {
+    let file = "duration = 1h\n[both]\nmix = a: 1, b: 1\n[a]\nquery = select ?\n\
+                query-args-file = a.csv\n[b]\nquery = select 1\n";
+    for (pacing, whole) in [("rate = 100", false), ("concurrency = 2", false), ("count = 1", true)]
+    {
+        let place = Place::with(&file.replace("[a]", &format!("{pacing}\n[a]")));
+        place.write("a.csv", "1\n2\n3\n");
+        let ran = place.virtually("sim:mm1", &[]);
+        let complete = check(&ran.json(), "complete").clone();
+        let text = "the file `a.csv` of [a] has no record left, which ended the mix [both]";
+        let is_said = complete["explain"].to_string().contains(text);
+        assert_eq!((&complete["status"], is_said), (&"pass".into(), !whole), "{complete}");
+        let events = place.exported("r.assay")["events"].to_string();
+        assert_eq!(events.contains("file-exhausted"), !whole, "{events}");
+    }
+}
+
+/// What a database rejects of another file is said with its line there.
+#[test]
+fn a_rejected_statement_of_a_script_is_named_with_its_line() {
+    let script = "select 1;\n\n-- a comment\nselect nothing from nowhere\n";
+    let job = "[a]\nquery = select 1\n";
+    for (file, words) in [
+        ("[a]\nquery-file = q.sql\n".to_owned(), "statement 2 of [a], line 4 of `q.sql`"),
+        (format!("[setup]\nquery-file = q.sql\n{job}"), "of [setup], line 4 of `q.sql`"),
+    ] {
+        let place = Place::with(&file);
+        place.write("q.sql", script);
+        let ran = place.assay(&["run", "w.ini", "--url", "sqlite:", "--quiet"]).expect(2);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert!(ran.stderr.contains("query-file = q.sql"), "{}", ran.stderr);
+    }
 }

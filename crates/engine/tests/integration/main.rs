@@ -5,6 +5,7 @@
 //! * `connections`: a server that has fewer of them than a run would like.
 //! * `language`: mixes, sessions, records of files and lines of logs.
 //! * `oracles`: what queueing theory says, in virtual time, by independent replications.
+//! * `panics`: a mistake in a driver ends the run instead of hanging it.
 //! * `recursion`: how far such replications should scatter.
 //! * `reconnect`: requests that open a connection of their own.
 //! * `real`: the oracles in real time, beside their twins in virtual time.
@@ -18,6 +19,7 @@ mod connections;
 mod faults;
 mod language;
 mod oracles;
+mod panics;
 mod real;
 mod reconnect;
 mod recursion;

@@ -19,8 +19,11 @@ pub(crate) const JOB: JobIndex = JobIndex(0);
 
 /// A plan of one job, measured from `warmup_s` to `duration_s`.
 pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) -> Plan {
-    let statement =
-        Statement { pieces: vec![Piece::Text("select 1".to_owned())], span: Span::default() };
+    let statement = Statement {
+        pieces: vec![Piece::Text("select 1".to_owned())],
+        span: Span::default(),
+        script: None,
+    };
     let job = Job {
         name: "read".to_owned(),
         target: JobTarget::Main,

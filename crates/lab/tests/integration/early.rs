@@ -1,11 +1,14 @@
 //! Runs that ended before time zero, while tables were filled.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use base::{Nanos, WallTime};
-use record::{Archive, EndKind, Load, Recorder};
+use base::{Nanos, Target, WallTime};
+use engine::{Options, Silence, Stop};
+use lab::{Order, RecordPlace};
+use record::{Archive, EndKind, Load, RecordErrorKind, Recorder};
 
-use crate::support::{Place, WORKLOAD, check, ended, header, read};
+use crate::support::{Place, WORKLOAD, check, ended, header, plan, read};
 
 const TABLE: &str = "[load t]\nrows = 1000\ncolumns = a: row()\n";
 
@@ -75,4 +78,39 @@ fn a_load_that_was_cut_short_is_suspect_and_has_its_rows() {
     check_verdict(&workload, Some(EndKind::Interrupted), verdict);
     let whole = ["VALID", "pass", "not-possible"];
     check_verdict(&workload, Some(EndKind::Completed), whole);
+}
+
+/// Two runs that begin in the same second would have records of the same name.
+#[test]
+fn a_record_whose_name_is_taken_has_a_number_where_it_may() {
+    let place = Place::new();
+    let order = |record| Order {
+        plan: plan("duration = 1s\n[read]\nquery = select 1\nrate = 10\n"),
+        target: Target::parse("sim:mm1").unwrap(),
+        options: Options {
+            threads: 1,
+            cpus: Vec::new(),
+            spin: false,
+            is_virtual: true,
+            loaded: false,
+            started: WallTime::EPOCH,
+            folder: PathBuf::new(),
+        },
+        record,
+        workload: "shop.ini".to_owned(),
+        command: "assay run shop.ini".to_owned(),
+        version: "0.1.0".to_owned(),
+        op_log: None,
+        stop: Stop::default(),
+    };
+    let run = |record| lab::run(order(record), Arc::new(Silence), |_| {});
+    for name in ["run.assay", "run-2.assay", "run-3.assay"] {
+        let done = run(RecordPlace::Numbered(place.record())).unwrap();
+        assert_eq!(done.record, place.record().with_file_name(name));
+        assert_eq!(Archive::open(&done.record).unwrap().end().unwrap().kind, EndKind::Completed);
+    }
+    match run(RecordPlace::Exactly(place.record())) {
+        Err(lab::Error::Record(error)) => assert_eq!(*error.kind(), RecordErrorKind::Exists),
+        other => panic!("{other:?}"),
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use analyze::{Evidence, Summary};
 use base::{Target, WallTime};
 use engine::{Options, Silence, Stop};
-use lab::{Order, run};
+use lab::{Order, RecordPlace, run};
 use record::Kind;
 
 use crate::support::{Place, check, plan, read};
@@ -34,7 +34,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         plan: plan(&text),
         target: Target::parse(target).unwrap(),
         options,
-        record: place.record(),
+        record: RecordPlace::Exactly(place.record()),
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini".to_owned(),
         version: "0.1.0".to_owned(),

@@ -105,6 +105,7 @@ fn ending(view: &View) -> Option<Ending> {
         Some(HowEnded::RecorderFailed) => "Record given up",
         Some(HowEnded::FileFailed) => "Stopped by a file",
         Some(HowEnded::QueueFull) => "Stopped by a full queue",
+        Some(HowEnded::InternalError) => "Stopped by an internal error",
         None => "Killed, or still running,",
     };
     let mut rest = format!(" after {}", span(view.evidence.end()));

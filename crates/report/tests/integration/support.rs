@@ -108,6 +108,7 @@ impl Case {
             EndKind::RecorderFailed => HowEnded::RecorderFailed,
             EndKind::FileFailed => HowEnded::FileFailed,
             EndKind::QueueFull => HowEnded::QueueFull,
+            EndKind::InternalError => HowEnded::InternalError,
         });
         self.about.ended = kind.map(|kind| End { at, kind, text: text.to_owned() });
         self.evidence.client.clear();

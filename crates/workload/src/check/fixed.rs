@@ -5,7 +5,7 @@ use base::Span;
 use super::Checker;
 use super::statement::Binding;
 use crate::keys::Owner;
-use crate::plan::{FixedStatement, Piece};
+use crate::plan::{FixedStatement, Piece, ScriptLine};
 use crate::read::Section;
 
 impl<'f> Checker<'f> {
@@ -21,19 +21,20 @@ impl<'f> Checker<'f> {
                 "query-file" => {
                     let all = self
                         .statements_of(entry, |checker, piece| checker.statement(piece, binding));
-                    statements.extend(all.into_iter().map(|pieces| fixed(pieces, span)));
+                    let made = |(pieces, line)| fixed(pieces, span, Some(line));
+                    statements.extend(all.into_iter().map(made));
                 }
-                _ => statements.push(fixed(self.statement(entry.value(), binding), span)),
+                _ => statements.push(fixed(self.statement(entry.value(), binding), span, None)),
             }
         }
         statements
     }
 }
 
-fn fixed(pieces: Vec<Piece>, span: Span) -> FixedStatement {
+fn fixed(pieces: Vec<Piece>, span: Span, script: Option<ScriptLine>) -> FixedStatement {
     let text = pieces.into_iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(text),
         Piece::Value(_) | Piece::Quoted(_) | Piece::Splice(_) => None,
     });
-    FixedStatement { text: text.collect(), span }
+    FixedStatement { text: text.collect(), span, script }
 }

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use base::{Diagnostic, Span};
 
 use super::Checker;
-use super::scan;
+use super::scan::{self, ScriptPart};
 use crate::folder::unreadable;
-use crate::plan::Piece;
+use crate::plan::{Piece, ScriptLine};
 use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, decode};
 use crate::sink::Aside;
 use crate::wording::quoted;
@@ -46,12 +46,12 @@ impl<'f> Checker<'f> {
     }
 
     /// The statements of a script, each made by `make`; what is wrong with them is said of their
-    /// lines in it.
+    /// lines in it, which are given beside them.
     pub(super) fn statements_of(
         &mut self,
         entry: &'f Entry<'f>,
         mut make: impl FnMut(&mut Checker<'f>, Excerpt<'_>) -> Vec<Piece>,
-    ) -> Vec<Vec<Piece>> {
+    ) -> Vec<(Vec<Piece>, ScriptLine)> {
         let Some(script) = self.text_of(entry) else { return Vec::new() };
         let text = Rc::clone(&script.text);
         if let Some(odd) = text.find(|c: char| c.is_ascii_control() && !"\t\r\n".contains(c)) {
@@ -69,8 +69,16 @@ impl<'f> Checker<'f> {
             let name = quoted(&script.name);
             self.sink.error(|| entry.value().error(format!("{name} has no statement")));
         }
+        let file = script.name.clone();
         self.sink.turn_to(Some(script));
-        let statements = pieces.into_iter().map(|piece| make(self, piece)).collect();
+        let mut statements = Vec::new();
+        let (mut line, mut counted) = (1, 0);
+        for ScriptPart { text: piece, code } in pieces {
+            let start = piece.span().map_or(0, |span| span.start) + code;
+            line += text[counted..start].matches('\n').count();
+            counted = start;
+            statements.push((make(self, piece), ScriptLine { file: file.clone(), line }));
+        }
         self.sink.turn_to(None);
         statements
     }

@@ -80,7 +80,7 @@ fn replayed(log: &Entry<'_>) -> Statement {
     let stream = Stream::new(Seed::default(), "", "");
     let line = Node::Generate(Box::new(Generate { stream, family: Family::Field(0) }));
     let span = log.value().span().unwrap_or_default();
-    Statement { pieces: vec![Piece::Splice(Expr(line))], span }
+    Statement { pieces: vec![Piece::Splice(Expr(line))], span, script: None }
 }
 
 impl<'f> Checker<'f> {
@@ -196,6 +196,7 @@ impl<'f> Checker<'f> {
             let command = Statement {
                 pieces: self.statement(entry.value(), Binding::Shell { post, variables }),
                 span: entry.value().span().unwrap_or_default(),
+                script: None,
             };
             return (JobTarget::Programs, vec![command]);
         }
@@ -294,9 +295,17 @@ impl<'f> Checker<'f> {
             match key {
                 "query-file" => {
                     let all = self.statements_of(entry, make);
-                    statements.extend(all.into_iter().map(|pieces| Statement { pieces, span }));
+                    statements.extend(all.into_iter().map(|(pieces, line)| Statement {
+                        pieces,
+                        span,
+                        script: Some(line),
+                    }));
                 }
-                _ => statements.push(Statement { pieces: make(self, entry.value()), span }),
+                _ => statements.push(Statement {
+                    pieces: make(self, entry.value()),
+                    span,
+                    script: None,
+                }),
             }
         }
         statements

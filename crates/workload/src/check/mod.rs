@@ -22,6 +22,7 @@ mod named;
 mod pacing;
 mod params;
 mod scan;
+pub(crate) use scan::holds_several;
 mod section;
 mod shape;
 mod shell;

@@ -53,12 +53,25 @@ impl<'f> Checker<'f> {
         variables: &mut Variables,
     ) -> Vec<Let> {
         let mut lets = Vec::new();
-        for (name, source) in self.named(fields, "let") {
+        let parsed: Vec<_> = self
+            .named(fields, "let")
+            .into_iter()
+            .map(|(name, source)| (name, source, parse_all(source)))
+            .collect();
+        for (name, source, ast) in &parsed {
+            let mut uses = Vec::new();
+            if let Ok(ast) = ast {
+                ast.names(source.text(), &mut |used| uses.push(used.to_owned()));
+            }
+            variables.announce(name.text(), uses);
+        }
+        for (name, source, ast) in parsed {
             let Some(name) = self.variable_name(name, variables) else {
                 continue;
             };
+            variables.begin(name);
             let place = format!("let {name}");
-            let compiled = parse_all(source)
+            let compiled = ast
                 .map_err(Refused::from)
                 .and_then(|ast| compile(&ast, source, self.request_scope(variables, post, &place)))
                 .and_then(|compiled| self.counted(compiled, source));

@@ -193,7 +193,7 @@ fn references(value: Excerpt<'_>) -> Vec<&str> {
         }
         let (ast, end) = parse_braced(value, open + 2);
         if let Ok(ast) = ast {
-            ast.names(&mut |range| names.push(&text[range]));
+            ast.names(text, &mut |name| names.push(name));
         }
         at = end;
     }

@@ -56,8 +56,8 @@ pub(super) struct Scan {
     pub(super) fragments: Vec<Fragment>,
     /// Every `;` outside literals and comments.
     pub(super) semicolons: Vec<usize>,
-    /// Whether there is anything but comments and white space.
-    pub(super) has_code: bool,
+    /// Where anything but comments and white space begins, if there is any.
+    pub(super) code: Option<usize>,
     /// What is still open at the end.
     pub(super) open: Option<Within>,
     /// Where a comment to the end of the line begins.
@@ -109,8 +109,16 @@ pub(super) fn scan(source: Excerpt<'_>, reading: Reading) -> Scan {
     standard
 }
 
+/// A statement of a script.
+pub(super) struct ScriptPart<'p> {
+    /// The statement, with the comments before it.
+    pub(super) text: Excerpt<'p>,
+    /// Where it begins behind them.
+    pub(super) code: usize,
+}
+
 /// The statements of a script: what stands between its `;`, without what is only comments.
-pub(super) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<Excerpt<'_>> {
+pub(super) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>> {
     let reading = Reading { dialect, placeholders: false };
     let ends = scan(source, reading).semicolons;
     let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
@@ -118,8 +126,16 @@ pub(super) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<Excerpt<'_>> {
     starts
         .zip(ends)
         .map(|(start, end)| source.part(start..end).trim())
-        .filter(|piece| scan(*piece, reading).has_code)
+        .filter_map(|text| Some(ScriptPart { text, code: scan(text, reading).code? }))
         .collect()
+}
+
+/// Whether a text is more than one statement: whether anything follows a `;`.
+pub(crate) fn holds_several(text: &str, dialect: Dialect) -> bool {
+    // Most texts have no `;` but perhaps one at their end, and are not taken apart.
+    let ends = |c: char| c == ';' || c.is_whitespace();
+    text.trim_end_matches(ends).contains(';')
+        && split(crate::read::Passage::outside(text).excerpt(), dialect).len() > 1
 }
 
 struct Scanner<'p> {
@@ -204,7 +220,9 @@ impl<'p> Scanner<'p> {
         let (content, end) = parse_braced(self.source, self.at + 2);
         let range = self.at..end;
         let within = self.within;
-        self.scan.has_code |= within == Within::Open;
+        if within == Within::Open {
+            self.scan.code.get_or_insert(self.at);
+        }
         let breaks = content.as_ref().is_ok_and(|ast| self.splices_a_line_break(ast));
         if let (Within::LineComment(_), true) = (within, breaks) {
             self.within = Within::Open;
@@ -278,7 +296,9 @@ impl<'p> Scanner<'p> {
             (b';', _) => self.scan.semicolons.push(at),
             _ => {}
         }
-        self.scan.has_code |= byte != b';' && !byte.is_ascii_whitespace();
+        if byte != b';' && !byte.is_ascii_whitespace() {
+            self.scan.code.get_or_insert(at);
+        }
         self.at += 1;
     }
 
@@ -315,7 +335,7 @@ impl<'p> Scanner<'p> {
         self.placeholders = self.placeholders.max(number);
         self.flush(self.at);
         self.scan.fragments.push(Fragment::Placeholder(self.at..end, number));
-        self.scan.has_code = true;
+        self.scan.code.get_or_insert(self.at);
         self.values += 1;
         self.scan.too_many |= self.values > MOST_VALUES;
         self.at = end;
@@ -485,7 +505,7 @@ mod tests {
         let check = |text: &str, expected: &[&str]| {
             let passage = Passage::whole(text, 0);
             let pieces = split(passage.excerpt(), Dialect::Mysql);
-            let texts: Vec<&str> = pieces.iter().map(|piece| piece.text()).collect();
+            let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.text()).collect();
             assert_eq!(texts, expected, "{text}");
         };
         check("a;\nb;\n", &["a", "b"]);

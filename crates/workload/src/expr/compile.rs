@@ -1,6 +1,6 @@
 //! What does an expression mean here? Names are looked up, types checked, constants folded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use base::{Diagnostic, Seed, Stream};
@@ -35,16 +35,41 @@ pub(crate) struct Variables {
     kinds: Vec<Option<Type>>,
     /// The whole numbers that they can be, as far as that is known.
     ranges: Vec<Option<Span>>,
+    /// Those of the whole job, defined or not, with the names that they use.
+    ahead: BTreeMap<String, Vec<String>>,
+    /// The one whose value is being looked at.
+    in_the_making: Option<String>,
 }
+
+/// How many names are looked at in search of a circle.
+const LONGEST_SEARCH: usize = 1_000;
 
 impl Variables {
     /// None.
     pub(crate) const fn new() -> Variables {
-        Variables { places: BTreeMap::new(), kinds: Vec::new(), ranges: Vec::new() }
+        Variables {
+            places: BTreeMap::new(),
+            kinds: Vec::new(),
+            ranges: Vec::new(),
+            ahead: BTreeMap::new(),
+            in_the_making: None,
+        }
+    }
+
+    /// Makes known that a variable is going to be defined, and which names it uses. The first one
+    /// of a name counts.
+    pub(crate) fn announce(&mut self, name: &str, uses: Vec<String>) {
+        self.ahead.entry(name.to_owned()).or_insert(uses);
+    }
+
+    /// Whose value is looked at from now on.
+    pub(crate) fn begin(&mut self, name: &str) {
+        self.in_the_making = Some(name.to_owned());
     }
 
     /// Adds a variable; one without a value has already been complained about.
     pub(crate) fn define(&mut self, name: &str, value: Option<&Compiled>) {
+        self.in_the_making = None;
         self.places.insert(name.to_owned(), self.kinds.len());
         self.kinds.push(value.map(Compiled::kind));
         self.ranges.push(match value {
@@ -57,6 +82,29 @@ impl Variables {
     /// Whether there is one with this name.
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.places.contains_key(name)
+    }
+
+    /// The way from a variable that is not defined yet through those that it uses back to itself,
+    /// beginning with `next`.
+    fn circle<'v>(&'v self, name: &str, next: &'v str) -> Option<Vec<&'v str>> {
+        // Each with the one that uses it, so that the way is found again from its end.
+        let mut users: BTreeMap<&str, Option<&str>> = BTreeMap::from([(next, None)]);
+        let mut reached = VecDeque::from([next]);
+        while let Some(here) = reached.pop_front() {
+            if here == name {
+                let user = |of: &&'v str| users.get(of).copied().flatten();
+                let mut way: Vec<&str> = std::iter::successors(Some(here), user).collect();
+                way.reverse();
+                return Some(way);
+            }
+            for used in self.ahead.get(here).into_iter().flatten() {
+                if users.len() < LONGEST_SEARCH && !users.contains_key(used.as_str()) {
+                    users.insert(used, Some(here));
+                    reached.push_back(used);
+                }
+            }
+        }
+        None
     }
 }
 
@@ -180,6 +228,9 @@ impl<'c> Compiler<'c> {
 
     fn unknown_name(&self, name: Excerpt<'_>) -> Diagnostic {
         let word = name.text();
+        if self.scope.variables.ahead.contains_key(word) {
+            return self.too_early(name);
+        }
         let error = name.error(format!("unknown name {}", quoted(word)));
         if generate::find(word).is_some() {
             return error.help(format!("`{word}` is a generator: write `{word}(…)`"));
@@ -195,6 +246,26 @@ impl<'c> Compiler<'c> {
                 Site::Fixed(_) | Site::Row(_) => "define it in `[params]`; texts need quotes",
             }),
         }
+    }
+
+    /// Complains about the use of a variable that is defined by itself, or further on.
+    fn too_early(&self, name: Excerpt<'_>) -> Diagnostic {
+        let word = name.text();
+        let variables = self.scope.variables;
+        let own = variables.in_the_making.as_deref().unwrap_or_default();
+        let Some(circle) = variables.circle(own, word) else {
+            return name
+                .error(format!("the variable {} is used before it is defined", quoted(word)))
+                .help(format!(
+                    "variables are made in the order in which they stand: define `{word}` above \
+                     `{own}`"
+                ));
+        };
+        let error = format!("the variable is defined by itself: {own} -> {}", circle.join(" -> "));
+        name.error(error).help(match circle.len() {
+            1 => "give it a value of its own, or use another variable",
+            _ => "give it, or one of the others, a value of its own",
+        })
     }
 
     fn negate(&mut self, inner: &Ast, whole: &Ast) -> Result<Compiled, Refused> {

@@ -10,6 +10,7 @@ use base::Diagnostic;
 use super::constant::Constant;
 use super::token::{Token, TokenKind, next};
 use super::{Operator, text};
+use crate::generate::{self, Rest};
 use crate::read::Excerpt;
 use crate::wording::quoted;
 
@@ -56,20 +57,25 @@ pub(crate) struct Argument {
 }
 
 impl Ast {
-    /// Calls `visit` with the place of every name.
-    pub(crate) fn names(&self, visit: &mut impl FnMut(Range<usize>)) {
+    /// Calls `visit` with every parameter and variable that it uses, in an expression of `text`.
+    pub(crate) fn names<'t>(&self, text: &'t str, visit: &mut impl FnMut(&'t str)) {
         match &self.kind {
             AstKind::Constant(_) => {}
-            AstKind::Name(range) => visit(range.clone()),
-            AstKind::Negate(inner) => inner.names(visit),
+            AstKind::Name(range) => visit(&text[range.clone()]),
+            AstKind::Negate(inner) => inner.names(text, visit),
             AstKind::Combine(_, both) => {
-                both.0.names(visit);
-                both.1.names(visit);
+                both.0.names(text, visit);
+                both.1.names(text, visit);
             }
-            AstKind::Call(_, arguments) => {
+            AstKind::Call(name, arguments) => {
+                let spec = generate::find(&text[name.clone()]);
+                let has_labels = spec.is_some_and(|spec| spec.rest == Rest::Named);
                 for argument in arguments {
-                    argument.value.names(visit);
-                    argument.behind.iter().for_each(|behind| behind.names(visit));
+                    // What stands before such a colon names a part of the result.
+                    if !has_labels || argument.behind.is_none() {
+                        argument.value.names(text, visit);
+                    }
+                    argument.behind.iter().for_each(|behind| behind.names(text, visit));
                 }
             }
         }

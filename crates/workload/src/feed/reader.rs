@@ -3,11 +3,12 @@
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
 
-use base::Nanos;
+use base::{Dialect, Nanos};
 
 use super::csv::{self, Parsed, Taken};
 use super::records::Records;
 use super::{Format, log};
+use crate::check::holds_several;
 
 /// How much is read at once, at least.
 const READ: usize = 64 << 10;
@@ -60,12 +61,16 @@ pub enum More {
 pub struct Reader<R> {
     from: R,
     format: Format,
+    /// The language of the statements of a log, if these are looked at.
+    language: Option<Dialect>,
     buffer: Vec<u8>,
     /// The part of the buffer that is not yet parsed.
     start: usize,
     end: usize,
     at_end: bool,
     has_begun: bool,
+    /// Whether the latest record ended with the file and not with its line.
+    is_cut_off: bool,
     line: u64,
     /// How many fields each record has.
     width: Option<usize>,
@@ -88,11 +93,13 @@ impl<R: Read> Reader<R> {
             per_group: per_group.max(1),
             from,
             format,
+            language: None,
             buffer: Vec::new(),
             start: 0,
             end: 0,
             at_end: false,
             has_begun: false,
+            is_cut_off: false,
             line: 1,
             width: None,
             groups: 0,
@@ -135,6 +142,16 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    /// Whether the last record has no line end: nobody knows whether it is whole.
+    pub fn is_cut_off(&self) -> bool {
+        self.is_cut_off
+    }
+
+    /// How many records are left over at the end, too few for a group.
+    pub fn left_over(&self) -> usize {
+        self.group.records()
+    }
+
     /// Takes one record out of the buffer; false if there is no whole one.
     fn take(&mut self) -> Result<bool, Fault> {
         if !self.has_begun && !self.begin() {
@@ -150,7 +167,9 @@ impl<R: Read> Reader<R> {
             };
             match parsed {
                 Parsed::Record(taken) => {
+                    self.is_cut_off = !bytes[..taken.bytes].ends_with(b"\n");
                     self.check_width()?;
+                    self.check_statement()?;
                     self.note_time(micros);
                     self.skip(taken);
                     return Ok(true);
@@ -192,6 +211,17 @@ impl<R: Read> Reader<R> {
                 let why = format!("it has {fields} {noun}, and the first record has {width}");
                 Err(self.broken(why))
             }
+        }
+    }
+
+    /// A line of a log is one statement.
+    fn check_statement(&self) -> Result<(), Fault> {
+        let (Format::Log, Some(language)) = (self.format, self.language) else { return Ok(()) };
+        let record = self.group.group(0).record(0);
+        let statement = record.and_then(|record| record.field(0)).unwrap_or_default();
+        match holds_several(statement, language) {
+            true => Err(self.broken("holds several statements: write each on a line of its own")),
+            false => Ok(()),
         }
     }
 
@@ -245,12 +275,17 @@ pub struct Summary {
     pub backwards: Option<u64>,
 }
 
-/// Reads a whole file, and keeps nothing of it.
+/// Reads a whole file, and keeps nothing of it. The statements of a log are in `language`.
 ///
 /// # Errors
 /// The first line that is no record.
-pub fn examine(from: impl Read, format: Format, per_group: usize) -> Result<Summary, Fault> {
-    let mut reader = Reader::new(from, format, per_group);
+pub fn examine(
+    from: impl Read,
+    format: Format,
+    per_group: usize,
+    language: Dialect,
+) -> Result<Summary, Fault> {
+    let mut reader = Reader { language: Some(language), ..Reader::new(from, format, per_group) };
     let mut block = [Records::default()];
     loop {
         block[0].reset(per_group);
@@ -258,7 +293,7 @@ pub fn examine(from: impl Read, format: Format, per_group: usize) -> Result<Summ
             return Ok(Summary {
                 groups: reader.groups,
                 width: reader.width.unwrap_or(0),
-                left_over: reader.group.records(),
+                left_over: reader.left_over(),
                 backwards: reader.backwards,
             });
         }

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use base::Dialect;
+
 use super::*;
 
 const CSV: Format = Format::Csv { delimiter: b',' };
@@ -83,7 +85,7 @@ fn another_delimiter_is_taken_as_it_is() {
 #[test]
 fn records_come_in_groups() {
     assert_eq!(groups("1\n2\n3\n4\n5\n", CSV, 2, 1).as_deref(), Ok("1/2 3/4"));
-    let summary = examine(&b"1,x\n2,x\n3,x\n"[..], CSV, 2).unwrap();
+    let summary = examine(&b"1,x\n2,x\n3,x\n"[..], CSV, 2, Dialect::Sqlite).unwrap();
     let expected = Summary { groups: 1, width: 2, left_over: 1, backwards: None };
     assert_eq!(summary, expected);
 }
@@ -106,7 +108,7 @@ fn what_is_no_record_is_refused_with_its_line() {
 
 #[test]
 fn bytes_that_are_no_text_are_refused() {
-    let fault = examine(&b"a\n\xff\n"[..], CSV, 1).unwrap_err();
+    let fault = examine(&b"a\n\xff\n"[..], CSV, 1, Dialect::Sqlite).unwrap_err();
     assert_eq!(fault.to_string(), "line 2: is not UTF-8");
 }
 
@@ -129,9 +131,9 @@ fn times_of_a_log_count_from_its_first_line() {
 #[test]
 fn times_that_go_backwards_are_noticed_and_shift_nothing() {
     assert_eq!(due("100,a\n200,b\n150,c\n50,d\n300,e\n"), [0, 100, 100, 100, 200]);
-    let summary = examine(&b"100,a\n200,b\n150,c\n"[..], Format::Log, 1).unwrap();
+    let summary = examine(&b"100,a\n200,b\n150,c\n"[..], Format::Log, 1, Dialect::Sqlite).unwrap();
     assert_eq!(summary.backwards, Some(3));
-    let in_order = examine(&b"100,a\n100,b\n"[..], Format::Log, 1).unwrap();
+    let in_order = examine(&b"100,a\n100,b\n"[..], Format::Log, 1, Dialect::Sqlite).unwrap();
     assert_eq!(in_order.backwards, None);
 }
 
@@ -143,4 +145,47 @@ fn what_has_come_is_given_out_before_more_is_read() {
     blocks[0].reset(1);
     let more = reader.fill(&mut blocks, |_| 0, |_| false).unwrap();
     assert_eq!((more, blocks[0].len()), (More::NeedsReading, 2));
+}
+
+#[test]
+fn a_line_of_a_log_is_one_statement() {
+    for (line, language, is_one) in [
+        ("select 1;", Dialect::Sqlite, true),
+        ("select 1 ; -- done; really", Dialect::Sqlite, true),
+        ("select ';', \"a;b\"", Dialect::Sqlite, true),
+        ("select 1; select 2", Dialect::Sqlite, false),
+        ("select [a;b]", Dialect::Sqlite, true),
+        ("select [a;b]", Dialect::Mysql, false),
+        ("select 'it\\'s; so'", Dialect::Mysql, true),
+        ("select $$a;b$$", Dialect::Postgres, true),
+        ("select $$a;b$$; select 1", Dialect::Postgres, false),
+    ] {
+        let text = format!("1,select 0\n\n2,{line}\n");
+        let found = examine(text.as_bytes(), Format::Log, 1, language);
+        let why = "line 3: holds several statements: write each on a line of its own";
+        let expected = if is_one { Ok(2) } else { Err(why.to_owned()) };
+        let found = found.map(|summary| summary.groups).map_err(|fault| fault.to_string());
+        assert_eq!(found, expected, "{line}");
+    }
+}
+
+#[test]
+fn a_last_record_without_a_line_end_may_be_cut_off() {
+    for (text, format, expected) in [
+        ("1,2\n3,4\n", CSV, (false, 0)),
+        ("1,2\n3,4", CSV, (true, 0)),
+        ("1\n2\n3\n", CSV, (false, 1)),
+        ("1,select 1", Format::Log, (true, 0)),
+        ("1,select 1\n", Format::Log, (false, 0)),
+        ("", CSV, (false, 0)),
+    ] {
+        let per_group = if text.contains(',') { 1 } else { 2 };
+        let mut reader = Reader::new(text.as_bytes(), format, per_group);
+        let mut blocks = [Records::default()];
+        blocks[0].reset(per_group);
+        while reader.fill(&mut blocks, |_| 0, |_| false).unwrap() != More::End {
+            blocks[0].reset(per_group);
+        }
+        assert_eq!((reader.is_cut_off(), reader.left_over()), expected, "{text:?}");
+    }
 }

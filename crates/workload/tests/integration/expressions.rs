@@ -51,20 +51,70 @@ error: unknown name `uniform`
   = help: `uniform` is a generator: write `uniform(…)`
 "#,
     );
+}
+
+#[test]
+fn a_variable_is_defined_above_its_use() {
     check(
         r#"
 [read]
-let = a: b, b: 1
+let = a: b + 1
+let = b: json(a: 1)
+query = select ${a}, ${b}
+"#,
+        r#"
+error: the variable `b` is used before it is defined
+ --> mail.ini:2:10
+  |
+2 | let = a: b + 1
+  |          ^
+  |
+  = help: variables are made in the order in which they stand: define `b` above `a`
+"#,
+    );
+}
+
+#[test]
+fn a_variable_that_is_defined_by_itself_shows_the_circle() {
+    check(
+        r#"
+[read]
+let = a: 1 + a
 query = select ${a}
 "#,
         r#"
-error: unknown name `b`
- --> mail.ini:2:10
+error: the variable is defined by itself: a -> a
+ --> mail.ini:2:14
   |
-2 | let = a: b, b: 1
-  |          ^
+2 | let = a: 1 + a
+  |              ^
   |
-  = help: define it in `[params]`, or with `let` above its use; texts need quotes
+  = help: give it a value of its own, or use another variable
+"#,
+    );
+    check(
+        r#"
+[read]
+let = a: pick(x, b)
+let = b: uniform(1, c), c: b, x: a
+query = select ${a}
+"#,
+        r#"
+error: the variable is defined by itself: a -> x -> a
+ --> mail.ini:2:15
+  |
+2 | let = a: pick(x, b)
+  |               ^
+  |
+  = help: give it, or one of the others, a value of its own
+
+error: the variable is defined by itself: b -> c -> b
+ --> mail.ini:3:21
+  |
+3 | let = b: uniform(1, c), c: b, x: a
+  |                     ^
+  |
+  = help: give it, or one of the others, a value of its own
 "#,
     );
 }

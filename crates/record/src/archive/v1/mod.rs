@@ -53,6 +53,7 @@ mod tests {
         assert_eq!(EndKind::RecorderFailed.name(), "recorder-failed");
         assert_eq!(EndKind::FileFailed.name(), "file-failed");
         assert_eq!(EndKind::QueueFull.name(), "queue-full");
+        assert_eq!(EndKind::InternalError.name(), "internal-error");
         assert_eq!(Pace::ALL.map(Pace::name), ["real", "virtual"]);
         for class in [
             "statement",
@@ -76,6 +77,8 @@ mod tests {
             "interrupted",
             "recorder-failed",
             "file-failed",
+            "file-cut-off",
+            "file-exhausted",
             "op-log-incomplete",
         ] {
             assert!(EventKind::from_name(event).is_some(), "{event}");

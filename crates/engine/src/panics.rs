@@ -1,0 +1,67 @@
+//! What becomes of a run in which something panics.
+//!
+//! A panic is a mistake in this program or in a driver. It ends the run, which says so: whoever
+//! panicked would otherwise be waited for, and what is left would look like a slow database. An
+//! [`Alarm`] notices a panic when it unwinds past it; what the panic said is known to whoever joins
+//! the task or the thread.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rt::Panic;
+
+/// Does something if a panic unwinds past it.
+pub(crate) struct Alarm<F: FnMut()>(F);
+
+impl<F: FnMut()> Alarm<F> {
+    /// `ring` is called in the midst of unwinding: it must not panic.
+    pub(crate) fn new(ring: F) -> Alarm<F> {
+        Alarm(ring)
+    }
+}
+
+impl<F: FnMut()> Drop for Alarm<F> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            (self.0)();
+        }
+    }
+}
+
+/// What something panicked with, in words.
+pub(crate) fn in_words(panic: &Panic) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("something panicked without a word").to_owned()
+}
+
+/// The result of something, or what it panicked with in words.
+pub(crate) fn caught<T>(something: impl FnOnce() -> T) -> Result<T, String> {
+    // What was in its hands is not looked at any more.
+    catch_unwind(AssertUnwindSafe(something)).map_err(|panic| in_words(&panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_told_in_its_own_words() {
+        assert_eq!(caught(|| 1), Ok(1));
+        assert_eq!(caught(|| panic!("a text")), Err::<(), _>("a text".to_owned()));
+        assert_eq!(caught(|| panic!("number {}", 7)), Err::<(), _>("number 7".to_owned()));
+        let mute = caught(|| std::panic::panic_any(7));
+        assert_eq!(mute, Err::<(), _>("something panicked without a word".to_owned()));
+    }
+
+    #[test]
+    fn an_alarm_rings_for_a_panic_alone() {
+        let mut rung = 0;
+        drop(Alarm::new(|| rung += 1));
+        assert_eq!(rung, 0);
+        let unwound = caught(|| {
+            let _alarm = Alarm::new(|| rung += 1);
+            panic!("unwinds");
+        });
+        assert_eq!((unwound, rung), (Err::<(), _>("unwinds".to_owned()), 1));
+    }
+}

@@ -1,0 +1,185 @@
+//! A mistake in a driver or in the engine: it ends the run, which says so, and hangs nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+use base::{Clock, Dialect, Nanos};
+use driver::{Connection, Driver, Error, Insert, StatementId, Table, Work};
+use engine::{Drivers, Failed, Finished, LaneOutlet, Options, Reason, Silence, Stop, run};
+use record::{Grid, MemoryOutlet, Totals};
+use rt::Rt;
+use workload::{FixedStatement, Pacing, Plan};
+
+use crate::support::{JOB, even, plan, queue, virtually};
+
+/// How long a request takes where nothing panics.
+const SERVICE: Nanos = Nanos::from_millis(1);
+
+/// What a driver panics at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum At {
+    /// The connection with this number, from 1.
+    Connection(u32),
+    /// The request with this number, from 1.
+    Request(u32),
+    /// A statement of setup or teardown with this text.
+    Text(&'static str),
+}
+
+/// A driver with a mistake in it.
+#[derive(Clone)]
+struct Panicking {
+    at: At,
+    connections: Arc<AtomicU32>,
+    requests: Arc<AtomicU32>,
+}
+
+impl Panicking {
+    fn new(at: At) -> Panicking {
+        Panicking { at, connections: Arc::default(), requests: Arc::default() }
+    }
+
+    fn pass(&self, at: At) {
+        assert_ne!(self.at, at, "planted");
+    }
+}
+
+struct PanickingConnection {
+    driver: Panicking,
+    rt: Rt,
+    prepared: u16,
+}
+
+impl Driver for Panicking {
+    type Connection = PanickingConnection;
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn keeps_data(&self) -> bool {
+        false
+    }
+
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+        Ok(format!("insert into {}", insert.table))
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<PanickingConnection, Error> {
+        let number = self.connections.fetch_add(1, Ordering::Relaxed) + 1;
+        self.pass(At::Connection(number));
+        Ok(PanickingConnection { driver: self.clone(), rt: rt.clone(), prepared: 0 })
+    }
+}
+
+impl Connection for PanickingConnection {
+    async fn prepare(&mut self, _text: &str) -> Result<StatementId, Error> {
+        self.prepared += 1;
+        Ok(StatementId(self.prepared - 1))
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        let number = self.driver.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        work.reply.sent = Some(self.rt.now());
+        self.rt.sleep(SERVICE).await;
+        self.driver.pass(At::Request(number));
+        work.reply.done = self.rt.now();
+        Ok(())
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        if let At::Text(text) = self.driver.at {
+            assert_ne!(text, sql, "planted");
+        }
+        Ok(Table::default())
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    async fn close(self) {}
+
+    fn abandon(self) {}
+}
+
+type Outcome = (Result<Finished, Failed>, Totals);
+
+/// Runs a plan whose driver panics. A run that does not end within a minute would never end.
+fn outcome(plan: &Plan, at: At, options: &Options) -> Outcome {
+    let (plan, options) = (plan.clone(), options.clone());
+    let what = format!("{at:?} {:?} on {} threads", plan.jobs[0].pacing, options.threads);
+    let (sender, receiver) = sync_channel(1);
+    std::thread::spawn(move || {
+        let totals = Totals::new(Grid::new(plan.warmup, plan.duration), &[1]);
+        let memory = MemoryOutlet::new(totals);
+        let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+        let drivers = Drivers::only(Panicking::new(at));
+        let finished = run(&plan, drivers, &options, outlet, &Stop::default(), Arc::new(Silence));
+        let totals = memory.totals().clone();
+        sender.send((finished, totals)).expect("the test waits");
+    });
+    receiver.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("{what} hangs"))
+}
+
+/// Plans of every way in which clients come by requests. They go on for ever.
+fn endless() -> Vec<Plan> {
+    let models = [even(200), queue(200, 2), Pacing::Closed { clients: 3, think: None }];
+    let endless = |pacing| Plan { duration: None, ..plan(pacing, 0.0, 1.0, 3) };
+    models.into_iter().map(endless).collect()
+}
+
+fn manners() -> Vec<Options> {
+    let really = |threads| Options { is_virtual: false, ..virtually(threads) };
+    vec![virtually(1), virtually(2), really(1), really(2)]
+}
+
+#[test]
+fn a_panic_in_a_request_ends_the_run_with_all_that_was_measured() {
+    for plan in endless() {
+        for options in manners() {
+            let (finished, totals) = outcome(&plan, At::Request(40), &options);
+            let finished = finished.expect("it was measured");
+            assert_eq!(finished.reason, Reason::InternalError);
+            let words = finished.panic.expect("something panicked");
+            assert!(words.contains("planted"), "{words}");
+            assert!(finished.measured.is_some());
+            let counts = totals.job(JOB).window.counts;
+            assert!(counts.balance.completed() >= 35, "{counts:?}");
+            assert_eq!(counts.open(), 1, "only the one that panicked has no end: {counts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_panic_before_time_zero_ends_the_run_and_nothing_is_measured() {
+    for plan in endless() {
+        for options in manners() {
+            // The first connection is that of the control phase.
+            for at in [At::Connection(1), At::Connection(2), At::Text("prepare the table")] {
+                let text = "prepare the table".to_owned();
+                let span = plan.jobs[0].span;
+                let setup = vec![FixedStatement { text, span, script: None }];
+                let plan = Plan { setup, ..plan.clone() };
+                match outcome(&plan, at, &options).0 {
+                    Err(Failed::Panicked(words)) => assert!(words.contains("planted"), "{words}"),
+                    other => panic!("{at:?}: {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_panic_in_the_teardown_leaves_what_was_measured() {
+    let options = Options { is_virtual: false, ..virtually(1) };
+    let mut plan = plan(even(200), 0.0, 0.2, 3);
+    let text = "drop the table".to_owned();
+    plan.teardown = vec![FixedStatement { text, span: plan.jobs[0].span, script: None }];
+    let (finished, _) = outcome(&plan, At::Text("drop the table"), &options);
+    let finished = finished.expect("it was measured");
+    assert_eq!(finished.reason, Reason::InternalError);
+    assert!(finished.measured.is_some());
+}
