@@ -4,11 +4,19 @@
 //! defaults are filled in, every variable is an index, every generator carries its own stream.
 //! Nothing in a plan has touched a file, a database or a clock.
 
-use base::{Code, Endpoint, Nanos, Placeholders, Rate, Seed, Span, Target};
+mod pacing;
+mod slo;
+mod statement;
+
+pub use pacing::{Arrival, OnQueueFull, Pacing, Schedule};
+pub use slo::{Metric, Side, Slo, Statistic};
+pub(crate) use statement::write_placeholder;
+pub use statement::{Piece, Statement};
+
+use base::{Code, Endpoint, Nanos, Seed, Span, Target};
 
 use crate::expr::Expr;
 use crate::feed::Format;
-use crate::shape::{Recorded, Shape};
 
 /// A whole workload.
 #[derive(Clone, Debug, PartialEq)]
@@ -260,109 +268,6 @@ pub struct Let {
     pub value: Expr,
 }
 
-/// When requests start (specification, section 4).
-#[derive(Clone, Debug, PartialEq)]
-pub enum Pacing {
-    /// Arrivals by schedule, as many connections as needed: queueing happens in the database.
-    Open {
-        /// When arrivals fall.
-        schedule: Schedule,
-        /// Requests per arrival.
-        batch: u32,
-    },
-    /// Arrivals into one queue that is served by a fixed number of workers.
-    Queue {
-        /// When arrivals fall.
-        schedule: Schedule,
-        /// Requests per arrival.
-        batch: u32,
-        /// How many workers serve the queue, one connection each.
-        workers: u32,
-        /// How many requests may wait; the next is rejected.
-        limit: u32,
-        /// What that does to the run.
-        on_full: OnQueueFull,
-    },
-    /// Fixed times, not traffic.
-    Timetable {
-        /// When arrivals fall.
-        schedule: Schedule,
-        /// Requests per arrival.
-        batch: u32,
-    },
-    /// A fixed number of clients, each with one request at a time.
-    Closed {
-        /// How many.
-        clients: u32,
-        /// How long a client pauses between an answer and its next request.
-        think: Option<Expr>,
-    },
-    /// Arrivals at the times of a log, as many connections as needed.
-    Replay,
-    /// None of its own: the section is part of a mix.
-    Part {
-        /// The place of the mix among the jobs of the plan.
-        of: usize,
-        /// What the section is called.
-        section: String,
-    },
-}
-
-/// When arrivals fall after the job's start.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Schedule {
-    /// A Poisson process: independent exponential gaps.
-    Poisson(Rate),
-    /// Even gaps; the n-th arrival is at ⌊n·10⁹/rate⌋ ns, the first one period after the start.
-    Uniform(Rate),
-    /// Even gaps of exactly this length, the first after one of them.
-    Every(Nanos),
-    /// A rate that varies.
-    Varying {
-        /// How.
-        shape: Shape,
-        /// A Poisson process of that rate; or its n-th arrival when n are expected.
-        arrival: Arrival,
-    },
-    /// These instants.
-    Recorded(Recorded),
-}
-
-/// How the arrivals of a rate are spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
-    /// At random, independently of one another.
-    Poisson,
-    /// Evenly.
-    Uniform,
-}
-
-/// A statement of a job.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Statement {
-    /// The text in pieces, values between them.
-    pub pieces: Vec<Piece>,
-    /// Where the file says so.
-    pub span: Span,
-    /// Where it stands itself, if that is in another file.
-    pub script: Option<ScriptLine>,
-}
-
-/// A part of a statement.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
-    /// Text that is sent as it is.
-    Text(String),
-    /// A bound parameter.
-    Value(Expr),
-    /// In a command: a value that is spliced in as one word of the shell, in quotes where it needs
-    /// them. (A constant one has become [`Piece::Text`].)
-    Quoted(Expr),
-    /// Text that is made anew for each request and spliced in unquoted: `${raw(…)}` of a value
-    /// that is not constant. (A constant one has become [`Piece::Text`].)
-    Splice(Expr),
-}
-
 /// How many rows there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
@@ -424,61 +329,6 @@ pub enum OnOutage {
     Fail,
     /// They wait for a connection, as many as the queue may hold.
     Wait,
-}
-
-/// What an arrival does that finds its queue full, apart from being rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnQueueFull {
-    /// Nothing: the run goes on.
-    Reject,
-    /// It ends the run, which is then INVALID.
-    Stop,
-}
-
-/// A condition that a job is judged by.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Slo {
-    /// As it was written: `p99 < 30ms`.
-    pub text: String,
-    /// What is judged.
-    pub metric: Metric,
-    /// On which side of the bound it must be.
-    pub side: Side,
-    /// The bound: nanoseconds for times, per second for throughput, a fraction for `failed`.
-    pub bound: f64,
-}
-
-/// What a condition judges.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Metric {
-    /// Response time.
-    Response(Statistic),
-    /// Service time.
-    Service(Statistic),
-    /// Completions per second.
-    Throughput,
-    /// (errors − accepted + rejected + unsent) / scheduled.
-    Failed,
-}
-
-/// A number that stands for a distribution.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Statistic {
-    /// The quantile at this fraction, between 0 and 1.
-    Quantile(f64),
-    /// The arithmetic mean.
-    Mean,
-    /// The largest value.
-    Max,
-}
-
-/// The side of a bound on which a condition holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// `<`
-    Below,
-    /// `>`
-    Above,
 }
 
 impl Plan {
@@ -685,119 +535,5 @@ impl Job {
     /// The most requests per second that the schedule offers at any time; `None` for a closed job.
     pub fn highest_per_s(&self) -> Option<f64> {
         self.arrivals().map(|(schedule, batch)| schedule.highest_per_s() * f64::from(batch))
-    }
-}
-
-impl Schedule {
-    /// Arrivals per second between two instants after the job's start, on average.
-    fn mean_per_s(&self, from: Nanos, until: Option<Nanos>) -> Option<f64> {
-        let mean = |arrivals: &dyn Fn(Nanos) -> f64| {
-            let until = until.filter(|until| *until > from)?;
-            Some((arrivals(until) - arrivals(from)) / (until.saturating_sub(from)).as_secs_f64())
-        };
-        match self {
-            Schedule::Poisson(_) | Schedule::Uniform(_) | Schedule::Every(_) => {
-                Some(self.highest_per_s())
-            }
-            Schedule::Varying { shape, .. } => mean(&|t| shape.expected(t).as_f64()),
-            Schedule::Recorded(recorded) => mean(&|t| recorded.before(t) as f64),
-        }
-    }
-
-    /// Arrivals per second: of a rate that varies the highest, of recorded instants those of the
-    /// busiest second.
-    pub fn highest_per_s(&self) -> f64 {
-        match self {
-            Schedule::Poisson(rate) | Schedule::Uniform(rate) => rate.as_f64(),
-            Schedule::Every(period) => 1.0 / period.as_secs_f64(),
-            Schedule::Varying { shape, .. } => shape.highest().as_f64(),
-            Schedule::Recorded(recorded) => recorded.busiest_second() as f64,
-        }
-    }
-
-    /// Whether there is a different number of arrivals in one second than in another by intent, not
-    /// by chance.
-    pub fn varies(&self) -> bool {
-        match self {
-            Schedule::Poisson(_) | Schedule::Uniform(_) | Schedule::Every(_) => false,
-            Schedule::Varying { .. } | Schedule::Recorded(_) => true,
-        }
-    }
-}
-
-impl Statement {
-    /// How many values are bound.
-    pub fn parameters(&self) -> usize {
-        let is_value = |piece: &&Piece| matches!(piece, Piece::Value(_));
-        self.pieces.iter().filter(is_value).count()
-    }
-
-    /// Whether the text differs from request to request.
-    pub fn is_dynamic(&self) -> bool {
-        self.spliced().next().is_some()
-    }
-
-    /// The expressions whose values are bound, in order.
-    pub(crate) fn bound(&self) -> impl Iterator<Item = &Expr> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Value(expr) => Some(expr),
-            Piece::Text(_) | Piece::Splice(_) | Piece::Quoted(_) => None,
-        })
-    }
-
-    /// The expressions whose values are spliced into the text, in order.
-    pub(crate) fn spliced(&self) -> impl Iterator<Item = &Expr> {
-        self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Splice(expr) | Piece::Quoted(expr) => Some(expr),
-            Piece::Text(_) | Piece::Value(_) => None,
-        })
-    }
-
-    /// A text that a request could send, as far as that is known without one: each quoted value is
-    /// `0`. `None` if spliced texts decide what it means.
-    pub fn sample(&self) -> Option<String> {
-        let sample = |piece: &Piece| match piece {
-            Piece::Text(text) => Some(text.clone()),
-            Piece::Value(_) | Piece::Quoted(_) => Some("0".to_owned()),
-            Piece::Splice(_) => None,
-        };
-        self.pieces.iter().map(sample).collect()
-    }
-
-    /// The first word, if it is the same in every request.
-    pub fn first_word(&self) -> Option<&str> {
-        let Piece::Text(text) = self.pieces.first()? else { return None };
-        let ends = self.pieces.len() == 1 || text.contains(char::is_whitespace);
-        text.split_whitespace().next().filter(|_| ends)
-    }
-
-    /// The text to prepare, with placeholders for the values. What is spliced into a dynamic
-    /// statement differs from request to request and is shown as `…`; its whole text is among the
-    /// values that [`Generator::fill`](crate::Generator::fill) makes.
-    pub fn text(&self, placeholders: Placeholders) -> String {
-        let mut text = String::new();
-        let mut bound = 0;
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(piece) => text.push_str(piece),
-                Piece::Value(_) => {
-                    bound += 1;
-                    write_placeholder(placeholders, bound, &mut text);
-                }
-                Piece::Splice(_) | Piece::Quoted(_) => text.push('…'),
-            }
-        }
-        text
-    }
-}
-
-/// Appends the mark of the value with this number, counted from 1, without allocating.
-pub(crate) fn write_placeholder(style: Placeholders, number: i64, out: &mut String) {
-    match style {
-        Placeholders::Question => out.push('?'),
-        Placeholders::Dollar => {
-            out.push('$');
-            crate::generate::write_int(number, out);
-        }
     }
 }

@@ -1,0 +1,47 @@
+//! What a job is judged by.
+
+/// A condition that a job is judged by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slo {
+    /// As it was written: `p99 < 30ms`.
+    pub text: String,
+    /// What is judged.
+    pub metric: Metric,
+    /// On which side of the bound it must be.
+    pub side: Side,
+    /// The bound: nanoseconds for times, per second for throughput, a fraction for `failed`.
+    pub bound: f64,
+}
+
+/// What a condition judges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Metric {
+    /// Response time.
+    Response(Statistic),
+    /// Service time.
+    Service(Statistic),
+    /// Completions per second.
+    Throughput,
+    /// (errors − accepted + rejected + unsent) / scheduled.
+    Failed,
+}
+
+/// A number that stands for a distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Statistic {
+    /// The quantile at this fraction, between 0 and 1.
+    Quantile(f64),
+    /// The arithmetic mean.
+    Mean,
+    /// The largest value.
+    Max,
+}
+
+/// The side of a bound on which a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// `<`
+    Below,
+    /// `>`
+    Above,
+}
