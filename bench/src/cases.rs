@@ -24,7 +24,7 @@ pub(crate) enum Case {
     /// One closed client against the driver that answers at once, in real time.
     ClosedNull,
     /// Arrivals with connections as needed, faster than they can be sent, against the same in real
-    /// time: what is left is the cost of a scheduled request. At most [`MOST_OPEN`] of them.
+    /// time: what is left is the cost of a scheduled request.
     OpenNull,
     /// Such arrivals into a queue with 16 workers.
     QueueNull,
@@ -53,11 +53,6 @@ const JOB: JobIndex = JobIndex(0);
 /// never sleeps and all that passes is its own time.
 const OVERDUE_PER_S: u64 = 10_000_000;
 
-/// The most requests of one run of the open case. An open job rejects what comes while 100,000
-/// wait, and says nowhere how many may, as a queue does. Of a run of no more than these none is
-/// rejected, however far behind the engine is.
-pub(crate) const MOST_OPEN: u64 = 100_000;
-
 /// The arrival rate of the virtual case, at a utilisation of 0.7.
 const VIRTUAL_PER_S: u64 = 700;
 
@@ -74,10 +69,7 @@ impl Case {
     fn plan(self, requests: u64) -> Plan {
         let pacing = match self {
             Case::ClosedNull => Pacing::Closed { clients: 1, think: None },
-            Case::OpenNull => {
-                assert!(requests <= MOST_OPEN, "an open job would reject some of {requests}");
-                open(OVERDUE_PER_S)
-            }
+            Case::OpenNull => open(OVERDUE_PER_S),
             Case::QueueNull => queue(OVERDUE_PER_S),
             Case::VirtualMm1 => open(VIRTUAL_PER_S),
         };

@@ -8,7 +8,7 @@ use std::process::Command;
 use base::{Clock, Monotonic};
 use bench::describe;
 
-use crate::cases::{self, Case, MOST_OPEN, Outcome};
+use crate::cases::{self, Case, Outcome};
 use crate::say;
 
 /// A measure and what it came to, round by round.
@@ -106,11 +106,8 @@ impl Measure {
 /// How many requests the closed case makes, and the virtual ones.
 const REQUESTS: u64 = 5_000_000;
 
-/// How many requests wait at most in the queue.
+/// How many requests the open case and the queue make, all of which are late.
 const OVERDUE: u64 = 1_000_000;
-
-/// How often the open case runs, which may not make as many requests at a time.
-const OPEN_RUNS: u32 = 10;
 
 /// Elapsed time of something in seconds.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
@@ -119,31 +116,29 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, Monotonic.now().since(began).as_secs_f64())
 }
 
-/// Nanoseconds that each request adds to runs of a case in real time. A run of one request is taken
-/// off each of them: the engine puts time zero 50 ms ahead, which is more than all requests of the
-/// open case take.
-fn per_request(runs: u32, requests: u64, run: impl Fn(u64) -> u64) -> f64 {
+/// Nanoseconds that each request adds to a run of a case in real time. A run of one request is taken
+/// off: the engine puts time zero 50 ms ahead.
+fn per_request(requests: u64, run: impl Fn(u64) -> u64) -> f64 {
     let seconds_of = |requests| {
         let (completed, seconds) = timed(|| run(requests));
         assert_eq!(completed, requests, "nothing is rejected, and nothing fails");
         seconds
     };
-    let added: f64 = (0..runs).map(|_| seconds_of(requests) - seconds_of(1)).sum();
-    added * 1e9 / (f64::from(runs) * (requests - 1) as f64)
+    (seconds_of(requests) - seconds_of(1)) * 1e9 / (requests - 1) as f64
 }
 
 fn closed() -> f64 {
-    per_request(1, REQUESTS, |requests| Case::ClosedNull.run(requests).requests)
+    per_request(REQUESTS, |requests| Case::ClosedNull.run(requests).requests)
 }
 
 fn closed_recorded() -> f64 {
-    per_request(1, REQUESTS, |requests| cases::recorded(Case::ClosedNull, requests))
+    per_request(REQUESTS, |requests| cases::recorded(Case::ClosedNull, requests))
 }
 
 /// The time of the lane alone: what its writer cannot take is dropped, and waited for by nobody.
 fn closed_logged() -> f64 {
     let logs = RefCell::new(Vec::new());
-    let time = per_request(1, REQUESTS, |requests| {
+    let time = per_request(REQUESTS, |requests| {
         let (outcome, log) = cases::logged(requests);
         logs.borrow_mut().push((requests, log));
         outcome.requests
@@ -156,19 +151,19 @@ fn closed_logged() -> f64 {
 }
 
 fn open() -> f64 {
-    per_request(OPEN_RUNS, MOST_OPEN, |requests| Case::OpenNull.run(requests).requests)
+    per_request(OVERDUE, |requests| Case::OpenNull.run(requests).requests)
 }
 
 fn open_recorded() -> f64 {
-    per_request(OPEN_RUNS, MOST_OPEN, |requests| cases::recorded(Case::OpenNull, requests))
+    per_request(OVERDUE, |requests| cases::recorded(Case::OpenNull, requests))
 }
 
 fn queue() -> f64 {
-    per_request(1, OVERDUE, |requests| Case::QueueNull.run(requests).requests)
+    per_request(OVERDUE, |requests| Case::QueueNull.run(requests).requests)
 }
 
 fn queue_recorded() -> f64 {
-    per_request(1, OVERDUE, |requests| cases::recorded(Case::QueueNull, requests))
+    per_request(OVERDUE, |requests| cases::recorded(Case::QueueNull, requests))
 }
 
 fn virtual_in_memory() -> f64 {
