@@ -145,6 +145,7 @@ fn accounts(job: &JobSummary) -> Vec<Line> {
     if let Some(per_s) = job.throughput_per_s {
         lines.push(Line::new("throughput", throughput(job, per_s)));
     }
+    lines.extend(traffic(job).map(|moved| Line::new("in all", moved)));
     lines.extend(job.slos.iter().map(|slo| match slo.met {
         true => Line::new("SLO met", said(job, slo)).in_tone(Tone::Good),
         false => Line::new("SLO missed", said(job, slo)).in_tone(Tone::Bad),
@@ -157,13 +158,16 @@ fn throughput(job: &JobSummary, per_s: f64) -> String {
     if let Some(rows @ f64::MIN_POSITIVE..) = job.rows_per_s {
         parts.push(format!("{} rows/s", trimmed(&significant(rows))));
     }
-    for (number, what) in [(job.counts.bytes_sent, "sent"), (job.counts.bytes_received, "received")]
-    {
-        if number > 0 {
-            parts.push(format!("{} {what}", bytes(number)));
-        }
-    }
     parts.join(", ")
+}
+
+/// What went to the database and came back, all in all; `None` where nobody counted it.
+fn traffic(job: &JobSummary) -> Option<String> {
+    let moved = [(job.counts.bytes_sent, "sent"), (job.counts.bytes_received, "received")];
+    let moved = moved.into_iter().filter(|(number, _)| *number > 0);
+    let moved: Vec<String> =
+        moved.map(|(number, what)| format!("{} {what}", bytes(number))).collect();
+    (!moved.is_empty()).then(|| moved.join(", "))
 }
 
 /// The titles of a table of times, and how they are aligned.
