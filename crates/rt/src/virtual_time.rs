@@ -333,10 +333,26 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "inside a task")]
-    fn a_panic_in_a_task_is_not_swallowed() {
+    fn a_panic_in_a_task_goes_on_in_whoever_awaits_it() {
         let _ = run_virtual(|rt| async move {
-            rt.spawn(async { panic!("inside a task") });
+            let task = rt.spawn(async { panic!("inside a task") });
             rt.sleep(Nanos(1)).await;
+            task.await
         });
+    }
+
+    #[test]
+    fn a_panic_in_a_task_ends_that_task_alone() {
+        let said = run_virtual(|rt| async move {
+            let panics = rt.spawn(async { panic!("inside a task") });
+            let goes_on = rt.spawn({
+                let rt = rt.clone();
+                async move { rt.sleep(Nanos(1)).await }
+            });
+            let outcome: Result<(), crate::task::Panic> = panics.outcome().await;
+            goes_on.await;
+            outcome.unwrap_err().downcast_ref::<&str>().map(|words| (*words).to_owned())
+        });
+        assert_eq!(said, Ok(Some("inside a task".to_owned())));
     }
 }

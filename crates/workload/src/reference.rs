@@ -226,7 +226,8 @@ A workload is a text file in UTF-8, with or without a byte order mark, with LF o
   key add up.
 * A key may name the database that it is for: `query.mysql = …`, also `.postgres` and `.sqlite`.
   Lines for other databases are left out. Where a key stands once, its line for the target's
-  database wins over the plain one. On a simulated server the lines for SQLite hold.
+  database wins over the plain one. On a simulated server the lines for SQLite hold. `target`,
+  which says what the database is, names none.
 
 ## Sections
 
@@ -360,8 +361,8 @@ const CONDITIONS: &str = r"
 | `throughput` | completions per second | number |
 | `failed` | (errors − accepted + rejected + unsent) / scheduled | percentage |
 
-In `[threshold]` the metric names its job: `p99(read) < 30ms`, `service.p99(read) < 5ms`. If the
-file has one job only, the name may be left out.
+In `[threshold]` the metric names its job: `p99(read) < 30ms`, `service.p99(read) < 5ms`; a part of
+a mix with the mix: `p99(oltp/read) < 30ms`. If the file has one job only, the name may be left out.
 ";
 
 const UNITS: &str = r"
