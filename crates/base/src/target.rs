@@ -76,12 +76,13 @@ impl TargetKind {
     }
 }
 
-/// Which targets this build can measure, as the second half of a message.
+/// Which targets this build can measure, as the second half of a message. A server that is started
+/// for the run is none that somebody has and could ask for.
 fn write_drivers(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let kinds = |wanted: bool| {
         let mut kinds = TargetKind::SCHEMES.map(|(_, kind)| kind).to_vec();
         kinds.dedup();
-        kinds.retain(|kind| kind.has_driver() == wanted);
+        kinds.retain(|kind| kind.has_driver() == wanted && *kind != TargetKind::Testbed);
         kinds
     };
     let examples: Vec<String> =
@@ -482,23 +483,23 @@ mod tests {
             (
                 "oracle:x",
                 "unknown scheme `oracle:`: this build has drivers for `sqlite:FILE` and `sim:mm1`; \
-                 `postgres:`, `mysql:` and `testbed:` are not in it yet",
+                 `postgres:` and `mysql:` are not in it yet",
             ),
             (
                 "data.db",
                 "the URL has no scheme, such as `sqlite:`: this build has drivers for \
-                 `sqlite:FILE` and `sim:mm1`; `postgres:`, `mysql:` and `testbed:` are not in it \
+                 `sqlite:FILE` and `sim:mm1`; `postgres:` and `mysql:` are not in it \
                  yet",
             ),
             (
                 "postgrs://h/x",
                 "unknown scheme `postgrs:`: this build has drivers for `sqlite:FILE` and \
-                 `sim:mm1`; `postgres:`, `mysql:` and `testbed:` are not in it yet",
+                 `sim:mm1`; `postgres:` and `mysql:` are not in it yet",
             ),
             (
                 "postgresql:host",
                 "there is no driver for `postgres:`: this build has drivers for `sqlite:FILE` and \
-                 `sim:mm1`; `postgres:`, `mysql:` and `testbed:` are not in it yet",
+                 `sim:mm1`; `postgres:` and `mysql:` are not in it yet",
             ),
             ("sim:", "the URL names nothing behind its scheme"),
             ("sim:mm1?service", "option `service` has no value; write `service=VALUE`"),

@@ -1,14 +1,19 @@
-//! Would a results file take the place of something that is needed?
+//! Would a file that the run writes take the place of something that is needed?
 //!
-//! A results file is emptied before the run. Under another name, or through a link, it may be a
-//! database, a file that requests are made of, the workload itself, or another output of the run.
+//! A results file is emptied before the run, and so is dbbench's file with a row per request. Under
+//! another name, or through a link, it may be a database, a file that requests are made of, the
+//! workload itself, or another output of the run.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, Endpoint, Target};
+use record::OpLogPlan;
 use workload::{Job, Plan};
+
+use crate::complain::Complaint;
+use crate::workload_file::WorkloadFile;
 
 /// A file that is not to be overwritten, and what it is in words.
 struct Precious {
@@ -16,59 +21,86 @@ struct Precious {
     what: String,
 }
 
-/// Complains about the first results file that is a precious one too: what the plan reads and asks,
-/// the workload file, and `more`, each with what it is in words.
+/// What a run writes beside the results files of its jobs.
+#[derive(Debug, Default)]
+pub(crate) struct Outputs<'a> {
+    /// The record, if it is known by now.
+    pub(crate) record: Option<&'a Path>,
+    /// A row per request.
+    pub(crate) op_log: Option<&'a OpLogPlan>,
+}
+
+/// Complains about the first file that is to be written and is a precious one too: what the
+/// workload reads and asks, the workload file, and what is written already.
 ///
 /// # Errors
 /// Two keys or options name one file.
-pub(crate) fn apart(
-    plan: &Plan,
-    folder: &Path,
-    workload: &Path,
-    more: &[(&Path, &str)],
-) -> Result<(), Diagnostic> {
-    let mut precious = precious(plan, folder);
-    precious.push(Precious { path: workload.to_owned(), what: "the workload file".to_owned() });
-    for (path, what) in more {
-        precious.push(Precious { path: (*path).to_owned(), what: (*what).to_owned() });
-    }
-    for job in &plan.jobs {
-        let Some(results) = &job.results else { continue };
-        let path = folder.join(results);
-        if let Some(other) = precious.iter().find(|other| is_same(&path, &other.path)) {
-            return Err(collision(job, results, &other.what));
+pub(crate) fn apart(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Complaint> {
+    let mut precious = precious(file);
+    precious.extend(outputs.record.map(|path| Precious::new(path, "the record of the run")));
+    if let Some(log) = outputs.op_log {
+        if let Some(other) = precious.iter().find(|other| is_same(&log.path, &other.path)) {
+            return Err(log_collision(log, &other.what));
         }
-        let what = format!("the results file of [{}]", job.section());
-        precious.push(Precious { path, what });
+        precious.push(Precious::new(&log.path, log.format.title()));
+    }
+    for job in &file.plan.jobs {
+        let Some(results) = &job.results else { continue };
+        let path = file.folder.join(results);
+        if let Some(other) = precious.iter().find(|other| is_same(&path, &other.path)) {
+            return Err(file.complain(collision(job, results, &other.what)));
+        }
+        precious.push(Precious::new(path, format!("the results file of [{}]", job.section())));
     }
     Ok(())
 }
 
-/// What a plan reads, and the databases that it asks.
-fn precious(plan: &Plan, folder: &Path) -> Vec<Precious> {
-    let feeds = plan.jobs.iter().filter_map(|job| {
-        let path = folder.join(&job.feed.as_ref()?.file);
-        Some(Precious { path, what: format!("the file that [{}] reads", job.section()) })
-    });
-    let named = plan.targets.iter().map(|named| &named.target);
-    let databases = plan.target.iter().chain(named).filter_map(database);
-    feeds.chain(databases).collect()
+impl Precious {
+    fn new(path: impl Into<PathBuf>, what: impl Into<String>) -> Precious {
+        Precious { path: path.into(), what: what.into() }
+    }
 }
 
-/// The file of a database inside this process.
-fn database(target: &Target) -> Option<Precious> {
-    match &target.endpoint {
-        Endpoint::File(path) => {
-            Some(Precious { path: path.clone(), what: "the database of the run".to_owned() })
-        }
-        _ => None,
-    }
+/// What a workload is read from, and the databases that it asks.
+fn precious(file: &WorkloadFile) -> Vec<Precious> {
+    let feeds = file.plan.jobs.iter().filter_map(|job| {
+        let path = file.folder.join(&job.feed.as_ref()?.file);
+        Some(Precious::new(path, format!("the file that [{}] reads", job.section())))
+    });
+    let more = file.parts.iter();
+    let more = more.map(|path| Precious::new(path, "a file that the workload is made of"));
+    let workload = [Precious::new(&file.path, "the workload file")];
+    feeds.chain(databases(&file.plan)).chain(more).chain(workload).collect()
+}
+
+/// The files of databases inside this process.
+fn databases(plan: &Plan) -> impl Iterator<Item = Precious> {
+    let named = plan.targets.iter().map(|named| &named.target);
+    plan.target.iter().chain(named).flat_map(database)
+}
+
+/// The file of a database, and those that SQLite keeps beside it: they may hold what is not yet in
+/// the first one.
+fn database(target: &Target) -> Vec<Precious> {
+    let Endpoint::File(path) = &target.endpoint else { return Vec::new() };
+    let beside = ["-wal", "-shm", "-journal"].map(|ending| {
+        let mut path = path.clone().into_os_string();
+        path.push(ending);
+        Precious::new(path, "a part of the database of the run")
+    });
+    [Precious::new(path, "the database of the run")].into_iter().chain(beside).collect()
 }
 
 fn collision(job: &Job, results: &str, what: &str) -> Diagnostic {
     let section = job.section();
     let message = format!("the results file `{results}` of [{section}] is {what}, and is emptied");
     Diagnostic::error(job.span, message).help("give the results a file of their own")
+}
+
+fn log_collision(log: &OpLogPlan, what: &str) -> Complaint {
+    let (title, path) = (log.format.title(), log.path.display());
+    Complaint::new(format!("{title} `{path}` is {what}: it would be overwritten"))
+        .help("name a file that nothing else needs")
 }
 
 /// Whether two paths lead to one file. One that is not there yet is known by its folder.

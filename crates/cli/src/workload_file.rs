@@ -13,14 +13,18 @@ use crate::beside::Beside;
 use crate::builtin;
 use crate::complain::Complaint;
 use crate::inputs;
-use crate::outputs;
+use crate::outputs::{self, Outputs};
 
 /// A workload file that was understood.
 pub(crate) struct WorkloadFile {
     /// The file's text, for complaints about its statements.
     pub(crate) source: Source,
+    /// The file itself.
+    pub(crate) path: PathBuf,
     /// Where the files are that it names.
     pub(crate) folder: PathBuf,
+    /// Those of them that are read when it is: what requests are made of comes later.
+    pub(crate) parts: Vec<PathBuf>,
     /// What it asks for.
     pub(crate) plan: Plan,
 }
@@ -63,8 +67,8 @@ fn warn_of_password(url: Option<&Url>) {
 /// An address that nobody asks changes nothing.
 fn warn_of_idle_url(args: &FileArgs, plan: &Plan) {
     if args.url.is_some() && !plan.asks(JobTarget::Main) {
-        let sentence = "nothing asks what --url names: every job of the file asks a [target NAME] \
-                        or runs a program";
+        let sentence = "nothing asks the target of the command line: every job of the file asks a \
+                        [target NAME] or runs a program";
         Complaint::warning(sentence).print();
     }
 }
@@ -79,21 +83,20 @@ fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
     let path = path(&args.file)?;
     let text = read_text(&path)?;
     let source = Source { name: path.display().to_string(), text };
-    let folder = args.folder.clone().map_or_else(|| Beside::file(&path), Beside);
+    let folder = args.folder.clone().map_or_else(|| Beside::file(&path), Beside::folder);
     let (plan, diagnostics) = workload::plan_in(&source.text, &overrides, &folder);
     match plan {
         Some(plan) => {
             let mut odd = diagnostics;
-            match inputs::examine(&plan, &folder.0) {
-                Ok(more) => odd.extend(more),
-                Err(diagnostic) => return Err(Complaint::about(&source, &[diagnostic])),
-            }
-            outputs::apart(&plan, &folder.0, &path, &[])
-                .map_err(|diagnostic| Complaint::about(&source, &[diagnostic]))?;
+            let Beside { folder, read } = folder;
+            let file = WorkloadFile { source, path, folder, parts: read.into_inner(), plan };
+            let more = inputs::examine(&file.plan, &file.folder);
+            odd.extend(more.map_err(|diagnostic| file.complain(diagnostic))?);
+            outputs::apart(&file, &Outputs::default())?;
             if !odd.is_empty() {
-                Complaint::about(&source, &odd).print();
+                Complaint::about(&file.source, &odd).print();
             }
-            Ok(WorkloadFile { source, folder: folder.0, plan })
+            Ok(file)
         }
         None => Err(Complaint::about(&source, &diagnostics)),
     }

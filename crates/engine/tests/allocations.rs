@@ -178,7 +178,7 @@ fn invariant_3_requests_with_an_op_log_allocate_nothing() {
             true => count_logged(&plan, server(plan.seed), true, Some(&log)),
             false => count_logged(&plan, Null, false, Some(&log)),
         };
-        let OpLogTold { rows, dropped, failure } = log.finish(|| true);
+        let OpLogTold { rows, dropped, failure, .. } = log.finish(|| true);
         assert_eq!((completed, rows + dropped, failure), (requests, requests, None));
         allocations
     };

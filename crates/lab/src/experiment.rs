@@ -252,9 +252,8 @@ fn close(
         op_log.discard();
         return None;
     };
-    let format = op_log.format();
     let told = op_log.finish(|| !stop.is_at_once());
-    let loss = told.loss(format);
+    let loss = told.loss();
     if let Some(text) = loss.clone() {
         let kind = EventKind::OpLogIncomplete;
         notes.event(Event { at: measured.length, job: None, kind, text });

@@ -34,9 +34,9 @@ const fn switch(name: &'static str, help: &'static str) -> Flag {
 /// The least time between two reports, and what it is where no flag says so.
 const SECOND: Nanos = Nanos::from_secs(1);
 
-/// Every flag that dbbench has.
+/// Every flag that dbbench has, and the one that programs need.
 const FLAGS: &[Flag] = &[
-    value("driver", "NAME", "mysql (default), postgres, sqlite or sim"),
+    value("driver", "NAME", "sqlite or sim; not in this build: mysql (the default), postgres"),
     value("host", "HOST", "where the server is (default localhost)"),
     value("port", "PORT", "its port (default that of the driver)"),
     value("username", "USER", "who logs in (default root)"),
@@ -52,6 +52,7 @@ const FLAGS: &[Flag] = &[
     value("confidence", "LEVEL", "accepted: the answer has quantiles, and no `±` beside a mean"),
     value("max-idle-conns", "N", "accepted: no connection is closed before the end"),
     value("max-sample-count", "N", "accepted: it does nothing in dbbench either"),
+    switch("allow-commands", "let jobs with a `command`, which dbbench has not, run programs"),
     switch("version", "print the version of assay"),
 ];
 
@@ -81,6 +82,7 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
     }
     wish.find_folder()?;
     wish.notices().into_iter().for_each(|notice| Complaint::warning(notice).print());
+    wish.find_driver()?;
     let (shown, stats) = (wish.shown(), wish.stats.clone());
     let run = wish.into_run(file);
     let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
@@ -132,6 +134,8 @@ those of `assay run`. docs/dbbench.md has every feature of dbbench, and what dif
 /// What the flags ask for, read in their order: of two that say the same the last one holds.
 struct Wish {
     kind: TargetKind,
+    /// What said so.
+    kind_from: KindFrom,
     user: Option<String>,
     password: Option<Secret>,
     addresses: Vec<Address>,
@@ -151,13 +155,24 @@ struct Wish {
     reports: bool,
     interval: Nanos,
     max_connections: Option<u32>,
+    allows_commands: bool,
     wants_version: bool,
+}
+
+/// What says which driver is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KindFrom {
+    /// No flag.
+    Default,
+    Driver,
+    Url,
 }
 
 impl Wish {
     fn of(flags: &[(&'static str, String)]) -> Result<Wish, Complaint> {
         let mut wish = Wish {
             kind: TargetKind::Mysql,
+            kind_from: KindFrom::Default,
             user: Some("root".to_owned()),
             password: None,
             addresses: vec![Address { host: "localhost".to_owned(), port: None }],
@@ -172,6 +187,7 @@ impl Wish {
             reports: true,
             interval: SECOND,
             max_connections: None,
+            allows_commands: false,
             wants_version: false,
         };
         for (name, value) in flags {
@@ -205,6 +221,24 @@ impl Wish {
         }
     }
 
+    /// Makes sure that this build has the driver. A URL is complained about as everywhere.
+    fn find_driver(&self) -> Result<(), Complaint> {
+        let scheme = self.kind.scheme();
+        let sentence = match self.kind_from {
+            _ if self.kind.has_driver() || self.broken.is_some() => return Ok(()),
+            KindFrom::Url => return Ok(()),
+            KindFrom::Default => format!(
+                "the driver is {scheme} where neither --driver nor --url names one, and this \
+                 build has no driver for it"
+            ),
+            KindFrom::Driver => {
+                format!("--driver {scheme}: this build has no driver for it: it has {}", drivers())
+            }
+        };
+        let help = "write `--driver sqlite --database FILE`, or `--url sqlite:FILE`";
+        Err(Complaint::new(sentence).help(help))
+    }
+
     /// What the flags ask for and do not get, in whole sentences.
     fn notices(&self) -> Vec<String> {
         let of_options = |notice: &String| format!("--{}: {notice}", self.options_flag);
@@ -230,7 +264,7 @@ impl Wish {
     fn hear(&mut self, name: &'static str, value: &str) -> Result<(), String> {
         let given = || Some(value.to_owned()).filter(|value| !value.is_empty());
         match name {
-            "driver" => self.kind = kind(value)?,
+            "driver" => (self.kind, self.kind_from) = (kind(value)?, KindFrom::Driver),
             "host" => {
                 let port = self.addresses.first().and_then(|address| address.port);
                 self.addresses = vec![Address { host: value.to_owned(), port }];
@@ -252,6 +286,7 @@ impl Wish {
             "intermediate-stats" => self.reports = value == "true",
             "intermediate-stats-interval" => self.interval = interval(value)?,
             "max-active-conns" => self.max_connections = pool(value)?,
+            "allow-commands" => self.allows_commands = value == "true",
             "version" => self.wants_version = value == "true",
             "confidence" => {
                 let level = parse_float(value).map_err(|why| format!("it {why}"))?;
@@ -273,7 +308,7 @@ impl Wish {
 
     /// Takes all that a URL says; what it leaves open stays as it was, but for the options.
     fn go_to(&mut self, target: Target) {
-        self.kind = target.kind;
+        (self.kind, self.kind_from) = (target.kind, KindFrom::Url);
         self.options = target.options;
         match target.endpoint {
             Endpoint::Temporary => self.database = None,
@@ -321,6 +356,7 @@ impl Wish {
     }
 
     fn into_run(self, file: PathBuf) -> RunArgs {
+        let allow_commands = self.allows_commands;
         RunArgs {
             file: FileArgs {
                 file,
@@ -331,6 +367,7 @@ impl Wish {
                 ..FileArgs::default()
             },
             threads: 1,
+            allow_commands,
             ..RunArgs::default()
         }
     }
@@ -360,22 +397,29 @@ impl Wish {
     }
 }
 
-/// The kind of target that a driver is for.
+/// The kind of target that a driver is for. A server that is started for the run is none that a
+/// driver could be named for.
 fn kind(name: &str) -> Result<TargetKind, String> {
-    let kinds = TargetKind::SCHEMES;
-    if let Some((_, kind)) = kinds.into_iter().find(|(known, _)| *known == name) {
+    let kinds = TargetKind::SCHEMES.into_iter().filter(|(_, kind)| *kind != TargetKind::Testbed);
+    if let Some((_, kind)) = kinds.clone().find(|(known, _)| *known == name) {
         return Ok(kind);
     }
+    let drivers = drivers();
     if matches!(name, "mssql" | "vertica") {
         return Err(format!(
-            "dbbench has a driver for `{name}`, assay has none: name one of mysql, postgres, \
-             sqlite and sim"
+            "dbbench has a driver for `{name}`, assay has none: name one of {drivers}"
         ));
     }
     Err(match closest(name, kinds.map(|(known, _)| known)) {
         Some(near) => format!("there is no driver `{name}`; did you mean `{near}`?"),
-        None => format!("there is no driver `{name}`: name one of mysql, postgres, sqlite and sim"),
+        None => format!("there is no driver `{name}`: name one of {drivers}"),
     })
+}
+
+/// The drivers of this build, as a message names them.
+fn drivers() -> String {
+    let usable = TargetKind::SCHEMES.into_iter().filter(|(_, kind)| kind.has_driver());
+    usable.map(|(scheme, _)| scheme).collect::<Vec<_>>().join(" and ")
 }
 
 fn port(text: &str) -> Result<u16, String> {
@@ -423,6 +467,7 @@ fn command(run: &RunArgs) -> String {
     flag("url", file.url.as_ref().and_then(|url| url.as_ref().ok()).map(Target::to_string));
     flag("base-dir", file.folder.as_ref().map(|folder| folder.display().to_string()));
     flag("max-active-conns", file.max_connections.map(|most| most.to_string()));
+    words.extend(run.allow_commands.then(|| "--allow-commands".to_owned()));
     words.push(quoted(&file_name(&file.file)));
     words.join(" ")
 }

@@ -14,7 +14,7 @@ use crate::commands::order::{self, SkipsLoads};
 use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
-use crate::outputs;
+use crate::outputs::{self, Outputs};
 use crate::{signals, workload_file};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
@@ -54,10 +54,8 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complain
     let options = order::options(args, &file)?;
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
-    let mut others = vec![(place.path(), "the record of the run")];
-    others.extend(op_log.iter().map(|log| (log.path.as_path(), log.format.title())));
-    outputs::apart(&file.plan, &file.folder, &args.file.file, &others)
-        .map_err(|diagnostic| file.complain(diagnostic))?;
+    let outputs = Outputs { record: Some(place.path()), op_log: op_log.as_ref() };
+    outputs::apart(&file, &outputs)?;
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let order = Order { op_log, ..order };
     let display = Arc::new(Display::new(shown, &order));

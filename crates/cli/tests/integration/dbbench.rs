@@ -158,6 +158,75 @@ fn a_row_per_request_that_cannot_be_kept_names_its_flag() {
     assert_eq!(place.names(), ["t.db", "w.ini"]);
 }
 
+/// As in dbbench it is written anew, but not over anything that the run itself needs.
+#[test]
+fn a_row_per_request_takes_the_place_of_nothing_that_the_run_needs() {
+    const FILE: &str = "[setup]\nquery-file=setup.sql\n[a]\nquery=select ?\n\
+                        query-args-file=in.csv\n[b]\nquery-log-file=q.log\n";
+    const FILES: [(&str, &str); 4] = [
+        ("w.ini", FILE),
+        ("setup.sql", "create table if not exists t (a);\n"),
+        ("in.csv", "1\n2\n"),
+        ("q.log", "0,select 1\n"),
+    ];
+    let place = Place::new();
+    FILES.iter().for_each(|(name, text)| place.write(name, text));
+    std::os::unix::fs::symlink("in.csv", place.at("link")).unwrap();
+    std::fs::create_dir(place.at("other")).unwrap();
+    let refused = |stats: &str, what: &str| {
+        let flags = ["--driver", "sqlite", "--database", "t.db", "--query-stats-file", stats];
+        let words = format!("error: the file of --query-stats-file `{stats}` is {what}: ");
+        place.assay(&[&["dbbench"], &flags[..], &["w.ini"]].concat()).refuses(&[&words]);
+    };
+    refused("t.db", "the database of the run");
+    assert!(!place.at("t.db").exists());
+    dbbench(&place, &["--query-stats-file", "stats.csv"]);
+    refused("t.db", "the database of the run");
+    refused("t.db-wal", "a part of the database of the run");
+    refused("in.csv", "the file that [a] reads");
+    refused("link", "the file that [a] reads");
+    refused("other/../q.log", "the file that [b] reads");
+    refused("setup.sql", "a file that the workload is made of");
+    refused("w.ini", "the workload file");
+    for (name, text) in FILES {
+        assert_eq!(std::fs::read_to_string(place.at(name)).unwrap(), text, "{name}");
+    }
+    assert_eq!(rows(&place, "true"), 0);
+    // That of an earlier run is no file of this one.
+    dbbench(&place, &["--query-stats-file", "stats.csv"]);
+    assert_eq!(std::fs::read_to_string(place.at("stats.csv")).unwrap().lines().count(), 3);
+}
+
+/// Wherever the answer tells of that file, it is called by the name of its flag.
+#[test]
+fn an_answer_calls_the_file_with_a_row_per_request_as_its_user_does() {
+    for (stats, told) in [
+        ("stats.csv", "query-stats-file  3 requests, 0 missing"),
+        ("/dev/full", "query-stats-file  0 requests, 3 missing"),
+    ] {
+        let place = Place::with("[a]\nquery=select 1\ncount=3\n");
+        let ran = dbbench(&place, &["--query-stats-file", stats]);
+        let name = place.names().into_iter().find(|name| name.ends_with(".assay")).unwrap();
+        let report = place.assay(&["report", &name]);
+        for text in [&ran.stdout, &report.stdout] {
+            assert!(text.contains(told), "{stats}: {text}");
+        }
+        let all = [ran.stdout, ran.stderr, report.stdout, report.stderr].concat();
+        assert!(!all.contains("op-log"), "{all}");
+    }
+}
+
+/// A pipe is somebody's who reads it, and was not made by the run.
+#[test]
+fn a_pipe_for_a_row_per_request_outlives_a_run_that_measured_nothing() {
+    let place = Place::with("[setup]\nquery=insert into nowhere values (1)\n[a]\nquery=select 1\n");
+    assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
+    let flags = ["--driver", "sqlite", "--database", "t.db", "--query-stats-file", "pipe"];
+    let ran = place.assay(&[&["dbbench"], &flags[..], &["w.ini"]].concat());
+    ran.refuses(&["no such table: nowhere"]);
+    assert!(place.at("pipe").exists());
+}
+
 #[test]
 fn a_log_is_replayed() {
     let place = Place::with(&format!("{TABLE}[replay]\nquery-log-file=q.log\n"));
@@ -349,7 +418,8 @@ fn flags_are_read_as_go_reads_them() {
     refused(&["--driver", "sqlite", "w.ini", "w.ini"], "more than one file");
     refused(&["--drivr", "sqlite", "w.ini"], "did you mean --driver?");
     refused(&["--driver"], "--driver has no value");
-    refused(&["--driver", "mssql", "w.ini"], "assay has none");
+    refused(&["--driver", "mssql", "w.ini"], "assay has none: name one of sqlite and sim");
+    refused(&["--driver", "testbed", "w.ini"], "there is no driver `testbed`");
     for flags in [&["-driver=sqlite", "-database", "x.db"][..], &["--url=sqlite:x.db", "--"]] {
         place.assay(&[&["dbbench"], flags, &["w.ini"]].concat());
         std::fs::remove_file(place.at("x.db")).unwrap();
@@ -359,16 +429,46 @@ fn flags_are_read_as_go_reads_them() {
 #[test]
 fn a_driver_that_is_missing_is_refused_as_everywhere() {
     let place = Place::with("[a]\nquery=select 1\ncount=3\n");
-    for (flags, url) in [
-        (&["--driver", "mysql", "--host", "h"][..], "mysql://h"),
-        (&["--driver=postgres", "--database=d"], "postgres://localhost/d"),
-        (&["--url", "postgres://h/d"], "postgres://h/d"),
-        (&[], "mysql://localhost"),
+    let url = ["--url", "postgres://h/d"];
+    let other = place.assay(&["run", "w.ini", url[0], url[1]]).refuses(&["there is no driver"]);
+    assert_eq!(
+        place.assay(&["dbbench", url[0], url[1], "w.ini"]).refuses(&[]).stderr,
+        other.stderr
+    );
+}
+
+/// What was not given is not blamed.
+#[test]
+fn a_driver_that_is_missing_is_answered_with_what_to_write() {
+    let place = Place::with("[a]\nquery=select 1\ncount=3\n");
+    let default = "error: the driver is mysql where neither --driver nor --url names one, and";
+    for (flags, words) in [
+        (&[][..], default),
+        (&["--host", "h", "--database", "d"], default),
+        (&["--driver", "mysql", "--host", "h"], "error: --driver mysql: "),
+        (&["--driver=postgres", "--database=d"], "error: --driver postgres: "),
+        (&["--url", "sqlite:a.db", "--driver=postgres"], "error: --driver postgres: "),
     ] {
-        let other = place.assay(&["run", "w.ini", "--url", url]).refuses(&["there is no driver"]);
-        let ran = place.assay(&[&["dbbench"], flags, &["w.ini"]].concat()).refuses(&[]);
-        assert_eq!(ran.stderr, other.stderr);
+        let help = "= help: write `--driver sqlite --database FILE`, or `--url sqlite:FILE`";
+        let ran = place.assay(&[&["dbbench"], flags, &["w.ini"]].concat());
+        let ran = ran.refuses(&[words, "this build has no driver for", help]);
+        assert!(
+            !ran.stderr.contains("testbed") && !ran.stderr.contains("--url:"),
+            "{}",
+            ran.stderr
+        );
     }
+}
+
+#[test]
+fn programs_run_for_those_who_allow_it() {
+    let place = Place::with("[a]\ncommand=true\ncount=2\n");
+    let refused = place.assay(&["dbbench", "--driver", "sqlite", "w.ini"]);
+    refused.refuses(&["the file wants to run these programs", "add --allow-commands"]);
+    let ran = dbbench(&place, &["--allow-commands"]);
+    assert!(ran.stdout.contains("assay dbbench --url=sqlite:t.db --allow-commands w.ini"));
+    assert!(!ran.stderr.contains("--url"), "{}", ran.stderr);
+    assert_eq!(job(&summary(&place), "a")["completed"], 2);
 }
 
 #[test]
@@ -422,7 +522,7 @@ fn parameters_of_the_drivers_are_translated_or_explained() {
     };
     said(&["--params", "parseTime=true"], &["warning: --params: `parseTime` has no effect: "]);
     said(&["--params", "tls=preferred"], &["error: --params: `tls=preferred` is not taken: "]);
-    said(&["--driver=postgres", "--params=sslmode=disable"], &["there is no driver"]);
+    said(&["--driver=postgres", "--params=sslmode=disable"], &["this build has no driver"]);
     said(&["--url=postgres://h?search_path=x"], &["--url: `search_path` is not taken"]);
 }
 

@@ -167,6 +167,9 @@ fn results_take_the_place_of_nothing_else() {
     refused(&format!("{select} = shop.db"), shop, "the database of the run");
     refused(&format!("{select} = r.assay"), &["--out", "r.assay"], "the record of the run");
     refused(&format!("{select} = ops.csv"), &["--op-log", "ops.csv"], "the op-log");
+    place.write("w.ini", "[a]\nquery = select 1\n");
+    let log = ["run", "w.ini", "--url", "sqlite:shop.db", "--op-log", "./shop.db"];
+    place.assay(&log).refuses(&["the op-log `./shop.db` is the database of the run"]);
     place.write("found.csv", "");
     std::os::unix::fs::symlink("found.csv", place.at("other")).unwrap();
     let second = "[b]\nquery = select 1\nquery-results-file = other";

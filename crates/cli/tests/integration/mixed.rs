@@ -1,6 +1,97 @@
-//! The study of mixed traffic: does its data make it the study that it claims to be?
+//! The study of mixed traffic: does its data make it the study that it claims to be, and does it
+//! send what it says?
 
-use crate::support::{Place, number};
+use serde_json::Value;
+
+use crate::support::{Place, Ran, assert_balanced, job, number};
+use crate::workloads::told;
+
+const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
+const DBBENCH: &str = include_str!("../../../../workloads/mixed-dbbench.ini");
+
+/// How many rows the shortened files begin with.
+const LOADED: i64 = 2_000;
+
+/// The file with other words in it, and without its teardown, so that the table can be looked at.
+fn changed(text: &str, words: &[(&str, &str)]) -> String {
+    let (mut text, _) = text.split_once("[teardown]").map(|(a, b)| (a.to_owned(), b)).unwrap();
+    for (old, new) in words {
+        assert_eq!(text.matches(old).count(), 1, "{old}");
+        text = text.replace(old, new);
+    }
+    text
+}
+
+/// What the run of a study says that it did, and what is in its table: every insert that was
+/// answered made a row, and the clean-ups found rows of those that were loaded.
+#[track_caller]
+fn judge(place: &Place, ran: &Ran, summary: &Value) -> [u64; 2] {
+    // How late a busy machine sends says nothing of what it sends.
+    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    assert_balanced(summary);
+    let completed = |name: &str| {
+        let job = job(summary, name);
+        assert_eq!(job["completed"], job["scheduled"], "{job}");
+        job["completed"].as_u64().unwrap()
+    };
+    let (inserts, cleanups) = (completed("insert"), completed("cleanup"));
+    assert!(completed("analytics") > 0);
+    let database = place.at("t.db");
+    let last = number(&database, "select max(id) from t");
+    assert_eq!(last - LOADED, i64::try_from(inserts).unwrap());
+    let left = number(&database, &format!("select count(*) from t where id <= {LOADED}"));
+    assert_eq!(left < LOADED, cleanups > 0, "{left} are left after {cleanups} clean-ups");
+    [inserts, cleanups]
+}
+
+#[test]
+fn the_mixed_study_sends_what_it_says() {
+    let place = Place::new();
+    place.write("mixed.ini", changed(MIXED, &[]));
+    let shorter = ["quarter=1s", "rows=2k", "life=200ms", "pause=10ms"];
+    let shorter = shorter.iter().flat_map(|set| ["--set", set]);
+    let args =
+        ["run", "mixed.ini", "--url", "sqlite:t.db", "--json", "--quiet", "--out", "r.assay"];
+    let ran = place.assay(&args.into_iter().chain(shorter).collect::<Vec<_>>());
+    assert_eq!(ran.stderr, "");
+    let [inserts, cleanups] = judge(&place, &ran, &ran.json());
+    assert_eq!(cleanups, 3);
+    // A Poisson process of 100 per second for four seconds: ten standard deviations.
+    assert!((200..600).contains(&inserts), "{inserts}");
+}
+
+#[test]
+fn the_mixed_study_of_dbbench_sends_what_it_says() {
+    let place = Place::new();
+    let shorter = [("duration=40s", "duration=3s"), ("rate=0.1\n", "rate=1\n"), ("99999", "1999")];
+    place.write("mixed-dbbench.ini", changed(DBBENCH, &shorter));
+    let [command] = &told(DBBENCH)[..] else { panic!("one command") };
+    let (name, flags) = command.words.split_first().unwrap();
+    let more = ["--database", "t.db", "--query-stats-file", "each.csv"];
+    let flags = flags.iter().map(String::as_str);
+    let args: Vec<&str> = [name.as_str()].into_iter().chain(more).chain(flags).collect();
+    let ran = place.assay(&args);
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    let record = place.names().into_iter().find(|name| name.ends_with(".assay")).unwrap();
+    let summary = place.assay(&["report", &record, "--json"]).json();
+    // Every 10 ms and every second, from one period after the beginning to before the end.
+    assert_eq!(judge(&place, &ran, &summary), [299, 2]);
+    let each = std::fs::read_to_string(place.at("each.csv")).unwrap();
+    let rows = |job: &str| each.lines().filter(|line| line.starts_with(job)).count();
+    assert_eq!((rows("insert,"), rows("cleanup,")), (299, 2));
+}
+
+/// There its rates are traffic, and the first clean-up is behind the end.
+#[test]
+fn the_mixed_study_of_dbbench_can_be_run_as_any_other_file() {
+    let place = Place::new();
+    place.write("mixed-dbbench.ini", changed(DBBENCH, &[("99999", "1999")]));
+    let args = ["run", "mixed-dbbench.ini", "--duration", "1s", "--url", "sqlite:t.db", "--json"];
+    let ran = place.assay(&[&args[..], &["--quiet", "--out", "r.assay"]].concat());
+    let [inserts, cleanups] = judge(&place, &ran, &ran.json());
+    assert_eq!(cleanups, 0);
+    assert!((1..200).contains(&inserts), "{inserts}");
+}
 
 /// The rows of the study that are older than the retention so many seconds from now.
 fn expired(place: &Place, database: &str, seconds: i64) -> i64 {
@@ -12,10 +103,7 @@ fn expired(place: &Place, database: &str, seconds: i64) -> i64 {
 #[test]
 fn each_clean_up_of_the_mixed_study_deletes_half_of_the_table() {
     let place = Place::new();
-    for (name, seconds, text) in [
-        ("mixed.ini", 12, include_str!("../../../../workloads/mixed.ini")),
-        ("mixed-dbbench.ini", 10, include_str!("../../../../workloads/mixed-dbbench.ini")),
-    ] {
+    for (name, seconds, text) in [("mixed.ini", 12, MIXED), ("mixed-dbbench.ini", 10, DBBENCH)] {
         place.write(name, text);
         assert_eq!(place.assay(&["check", name]).expect(0).stderr, "");
         let (database, record) = (format!("{name}.db"), format!("{name}.assay"));

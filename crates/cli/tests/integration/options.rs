@@ -75,7 +75,7 @@ fn no_message_recommends_a_database_without_a_driver() {
         let place = Place::with(READ);
         let ran = place.assay(&["run", "w.ini", "--url", url]).refuses(&[
             "this build has drivers for `sqlite:FILE` and `sim:mm1`",
-            "`postgres:`, `mysql:` and `testbed:` are not in it yet",
+            "`postgres:` and `mysql:` are not in it yet",
         ]);
         for advice in ["write postgres", "did you mean", "PASSWORD", "pgpass", "my.cnf"] {
             assert!(!ran.stderr.contains(advice), "{}", ran.stderr);

@@ -62,7 +62,11 @@ fn a_main_target_that_nothing_asks_is_neither_made_nor_recorded() {
     assert!(!text.contains("sqlite") && text.contains("target a  sim:mm1"), "{text}");
 
     let idle = place.virtually("sqlite:m.db", &["--quiet"]);
-    assert!(idle.stderr.contains("warning: nothing asks what --url names"), "{}", idle.stderr);
+    assert!(
+        idle.stderr.contains("warning: nothing asks the target of the command line"),
+        "{}",
+        idle.stderr
+    );
     assert_eq!(place.names(), ["r.assay", "w.ini"]);
 }
 

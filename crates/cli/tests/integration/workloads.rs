@@ -19,8 +19,8 @@ const RUN_ELSEWHERE: &[&str] = &["accounts", "mixed", "mixed-dbbench"];
 
 /// A command that a file's comment says, and with which exit code it ends.
 #[derive(Debug, PartialEq)]
-struct Told {
-    words: Vec<String>,
+pub(crate) struct Told {
+    pub(crate) words: Vec<String>,
     code: i32,
 }
 
@@ -50,7 +50,7 @@ impl Told {
 }
 
 /// The commands of a comment: `;     assay run hello.ini # exit code 1`.
-fn told(text: &str) -> Vec<Told> {
+pub(crate) fn told(text: &str) -> Vec<Told> {
     let lines = text.lines().filter_map(|line| line.strip_prefix(";     assay "));
     let command = |line: &str| {
         let (command, remark) = line.split_once(" # exit code ").unwrap_or((line, "0"));

@@ -46,6 +46,25 @@ pub enum OpFormat {
 }
 
 impl OpFormat {
+    /// Every format.
+    pub const ALL: [OpFormat; 2] = [OpFormat::Csv, OpFormat::DbbenchStats];
+
+    /// Its name in a record.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpFormat::Csv => "csv",
+            OpFormat::DbbenchStats => "dbbench-stats",
+        }
+    }
+
+    /// The option that asks for the file, as its user knows it.
+    pub fn option(self) -> &'static str {
+        match self {
+            OpFormat::Csv => "op-log",
+            OpFormat::DbbenchStats => "query-stats-file",
+        }
+    }
+
     /// What its user calls the file.
     pub fn title(self) -> &'static str {
         match self {
@@ -75,6 +94,8 @@ pub struct OpLogError {
 /// What came of an op-log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpLogTold {
+    /// Its format.
+    pub format: OpFormat,
     /// How many rows are in the file.
     pub rows: u64,
     /// How many are not.
@@ -146,9 +167,9 @@ impl Block for OpBlock {
 }
 
 impl OpLogTold {
-    /// What is missing in a file of this format, in a sentence, if something is.
-    pub fn loss(&self, format: OpFormat) -> Option<String> {
-        let OpLogTold { rows, dropped, failure } = self;
+    /// What is missing in the file, in a sentence, if something is.
+    pub fn loss(&self) -> Option<String> {
+        let OpLogTold { format, rows, dropped, failure } = self;
         if *dropped == 0 && failure.is_none() {
             return None;
         }
@@ -199,11 +220,6 @@ impl OpLog {
         Ok(OpLog { plan: plan.clone(), pace, spool, hand, counts })
     }
 
-    /// The format of the file.
-    pub fn format(&self) -> OpFormat {
-        self.plan.format
-    }
-
     /// The hand of a lane.
     pub fn lane(&self, lane: u16) -> OpLane {
         OpLane {
@@ -218,22 +234,25 @@ impl OpLog {
     /// Waits until every lane has ended and everything is written, but not for a file that does not
     /// grow any more, and only while `waits` says so.
     pub fn finish(self, waits: impl FnMut() -> bool) -> OpLogTold {
-        let OpLog { plan: _, pace: _, spool, hand, counts } = self;
+        let OpLog { plan, pace: _, spool, hand, counts } = self;
         drop(hand);
         let written = spool.finish(waits);
         let rows = written.lines.saturating_sub(counts.header.load(Ordering::Relaxed));
         let taken = counts.taken.load(Ordering::Relaxed);
         let dropped = counts.dropped.load(Ordering::Relaxed) + taken.saturating_sub(rows);
         let said = |failure: Unwritten| format!("{} after {} bytes", failure.cause, written.bytes);
-        OpLogTold { rows, dropped, failure: written.failure.map(said) }
+        OpLogTold { format: plan.format, rows, dropped, failure: written.failure.map(said) }
     }
 
-    /// Removes the file, for runs that end before anything was measured.
+    /// Removes the file, for runs that end before anything was measured. A pipe, a device or a link
+    /// was not made by the run.
     pub fn discard(self) {
         let path = self.plan.path.clone();
         self.finish(|| true);
-        // A file that cannot be removed is empty, and says as little.
-        let _ = fs::remove_file(path);
+        if fs::symlink_metadata(&path).is_ok_and(|file| file.is_file()) {
+            // A file that cannot be removed is empty, and says as little.
+            let _ = fs::remove_file(path);
+        }
     }
 }
 

@@ -113,7 +113,7 @@ fn check_format(format: OpFormat, expected: &str) {
     let rows = log.finish(|| true);
     assert_eq!(disk.text(), expected);
     let lines = expected.lines().filter(|line| line.starts_with('"')).count() as u64;
-    assert_eq!(rows, OpLogTold { rows: lines, dropped: 0, failure: None });
+    assert_eq!(rows, OpLogTold { format, rows: lines, dropped: 0, failure: None });
 }
 
 #[test]
@@ -151,9 +151,12 @@ fn what_a_slow_writer_cannot_take_is_dropped_and_counted() {
     disk.open();
     drop(lane);
     let told = log.finish(|| true);
-    assert_eq!(told, OpLogTold { rows: room, dropped: 5_000, failure: None });
+    assert_eq!(
+        told,
+        OpLogTold { format: OpFormat::Csv, rows: room, dropped: 5_000, failure: None }
+    );
     assert_eq!(disk.text().lines().count() as u64, 1 + room);
-    let loss = told.loss(OpFormat::Csv).unwrap();
+    let loss = told.loss().unwrap();
     assert!(loss.starts_with("5,000 of 268,168 requests are missing in the op-log"), "{loss}");
 }
 
@@ -166,18 +169,21 @@ fn in_virtual_time_a_lane_waits_for_a_slow_writer() {
         scope.spawn(|| note(&log, (0..rows).map(|number| row(number, Outcome::Completed, true))));
         disk.open();
     });
-    assert_eq!(log.finish(|| true), OpLogTold { rows, dropped: 0, failure: None });
+    assert_eq!(
+        log.finish(|| true),
+        OpLogTold { format: OpFormat::DbbenchStats, rows, dropped: 0, failure: None }
+    );
 }
 
 #[test]
 fn what_a_full_disk_does_not_take_counts_as_dropped() {
     let disk = Disk::new(true, 100_000);
-    let log = op_log(&disk, OpFormat::Csv, Pace::Real);
+    let log = op_log(&disk, OpFormat::DbbenchStats, Pace::Real);
     note(&log, (0..10_000).map(|number| row(number, Outcome::Completed, true)));
     let told = log.finish(|| true);
-    let whole = disk.text().matches('\n').count() as u64 - 1;
+    let whole = disk.text().matches('\n').count() as u64;
     assert_eq!((told.rows, told.dropped), (whole, 10_000 - whole));
-    let loss = told.loss(OpFormat::DbbenchStats).unwrap();
+    let loss = told.loss().unwrap();
     assert!(loss.contains("missing in the file of --query-stats-file"), "{loss}");
     assert!(loss.contains("any longer: no storage space after 100000 bytes"), "{loss}");
 }

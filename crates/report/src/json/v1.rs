@@ -597,7 +597,7 @@ impl Run {
 
 impl OpLog {
     fn of(told: &OpLogTold) -> OpLog {
-        let OpLogTold { rows, dropped, failure } = told;
+        let OpLogTold { format: _, rows, dropped, failure } = told;
         OpLog { rows: *rows, dropped: *dropped, failure: failure.clone() }
     }
 }

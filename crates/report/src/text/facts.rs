@@ -1,7 +1,7 @@
 //! What was run, what happened on the way, and what it needed: enough to repeat it.
 
 use base::units::grouped;
-use record::Event;
+use record::{Event, EventKind};
 
 use crate::number::{bytes, count, percent, time};
 use crate::text::answer::seconds;
@@ -64,12 +64,21 @@ pub(super) fn write_events(page: &mut Page, view: &View) {
     for event in events.iter().take(EVENTS) {
         let at = seconds(event.at.as_secs_f64());
         let job = job_of(view, event);
-        table.row([at, event.kind.name().to_owned(), job.to_owned(), event.text.clone()]);
+        table.row([at, name_of(view, event), job.to_owned(), event.text.clone()]);
     }
     page.table(&table);
     if let more @ 1.. = events.len().saturating_sub(EVENTS) {
         let more = count(more as u64, "more event");
         page.note(&format!("and {more} in the record, table `event`"));
+    }
+}
+
+/// What happened, in one word. A file with a row per request has the name of the option that asked
+/// for it.
+fn name_of(view: &View, event: &Event) -> String {
+    match (event.kind, &view.about.op_log) {
+        (EventKind::OpLogIncomplete, Some(told)) => format!("{}-incomplete", told.format.option()),
+        _ => event.kind.name().to_owned(),
     }
 }
 
@@ -91,7 +100,7 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
     }
     if let Some(told) = &about.op_log {
         let rows = format!("{}, {} missing", count(told.rows, "request"), grouped(told.dropped));
-        lines.push(Line::new("op-log", rows));
+        lines.push(Line::new(told.format.option(), rows));
     }
     lines.push(Line::new("command", about.command.as_str()));
     lines.push(Line::new("assay", about.version.as_str()));

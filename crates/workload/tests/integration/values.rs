@@ -523,7 +523,7 @@ query = select 1
 "#,
         "
 error: `url` in line 1: there is no driver for `postgres:`: this build has drivers for \
-         `sqlite:FILE` and `sim:mm1`; `postgres:`, `mysql:` and `testbed:` are not in it yet
+         `sqlite:FILE` and `sim:mm1`; `postgres:` and `mysql:` are not in it yet
 --> mail.ini
 ",
     );

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use super::VERSION;
 use crate::archive::error::Trouble;
 use crate::facts::{End, EndKind, Header, JobHeader, Pace, TargetText};
-use crate::spool::OpLogTold;
+use crate::spool::{OpFormat, OpLogTold};
 
 /// Writes what is known before the run.
 pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Trouble> {
@@ -80,8 +80,9 @@ pub(crate) fn read_events_dropped(from: &Connection) -> Result<u64, Trouble> {
 
 /// Writes what came of the op-log.
 pub(crate) fn write_op_log(to: &Connection, told: &OpLogTold) -> Result<(), Trouble> {
-    let OpLogTold { rows, dropped, failure } = told;
+    let OpLogTold { format, rows, dropped, failure } = told;
     let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX).into();
+    write_fact(to, "op_log_format", format.name().to_owned().into())?;
     write_fact(to, "op_log_rows", number(*rows))?;
     write_fact(to, "op_log_dropped", number(*dropped))?;
     match failure {
@@ -97,7 +98,13 @@ pub(crate) fn read_op_log(from: &Connection) -> Result<Option<OpLogTold>, Troubl
         return Ok(None);
     }
     let failure = facts.get("op_log_failure").map(|_| facts.text("op_log_failure"));
+    let format = facts.get("op_log_format").map(|_| facts.text("op_log_format")).transpose()?;
+    // Records of before there were two formats name none.
+    let format = format.map_or(Some(OpFormat::Csv), |name| {
+        OpFormat::ALL.into_iter().find(|known| known.name() == name)
+    });
     Ok(Some(OpLogTold {
+        format: format.ok_or_else(|| Facts::is_odd("op_log_format"))?,
         rows: facts.natural("op_log_rows")?,
         dropped: facts.natural("op_log_dropped")?,
         failure: failure.transpose()?,
