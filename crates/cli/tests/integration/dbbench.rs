@@ -54,6 +54,33 @@ fn records_are_sent_in_order_until_there_are_no_more() {
     assert_eq!(rows(&place, "b = 'two' || char(10) || 'lines' and rowid = 3"), 1);
 }
 
+/// What dbbench sends as a part of the first value, or takes for a broken time.
+#[test]
+fn a_byte_order_mark_is_skipped_in_all_files() {
+    let place = Place::with(&format!(
+        "{TABLE}[in]\nquery=insert into t values (?, 'args')\nquery-args-file=a.csv\n\
+         [log]\nquery-log-file=q.log\n"
+    ));
+    place.write("a.csv", "\u{feff}\"1\"\n2\n");
+    place.write("q.log", "\u{feff}0,insert into t values ('1', 'log')\n");
+    dbbench(&place, &[]);
+    assert_eq!((rows(&place, "a = '1'"), rows(&place, "true")), (2, 3));
+}
+
+#[test]
+fn files_that_are_not_utf_8_are_refused_before_anything_is_sent() {
+    for (job, name, bytes) in [
+        ("query=insert into t values (?, '')\nquery-args-file=a", "a", &b"1\n\xe9\n"[..]),
+        ("query-log-file=q", "q", b"0,select 1\n1,select '\xe9'\n"),
+    ] {
+        let place = Place::with(&format!("{TABLE}[in]\n{job}\n"));
+        place.write(name, bytes);
+        let args = ["dbbench", "--driver", "sqlite", "--database", "t.db", "w.ini"];
+        place.assay(&args).refuses(&[&format!("line 2 of `{name}`: is not UTF-8")]);
+        assert!(!place.at("t.db").exists());
+    }
+}
+
 #[test]
 fn each_statement_of_a_request_takes_a_record_and_an_incomplete_group_is_left() {
     let place = Place::with(&format!(

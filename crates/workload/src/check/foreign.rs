@@ -36,7 +36,10 @@ impl<'f> Checker<'f> {
             }
         };
         match decode(&bytes) {
-            Ok(text) => Some(Aside { name, text: Rc::from(text), named_at }),
+            Ok(text) => {
+                let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+                Some(Aside { name, text: Rc::from(text), named_at })
+            }
             Err(diagnostic) => {
                 let message = format!("{}: {}", quoted(&name), diagnostic.message);
                 self.sink.error(|| Diagnostic { message, span: named_at, ..diagnostic });

@@ -185,7 +185,7 @@ impl Trace {
 /// The lines of a text that say something.
 fn lines(text: Excerpt<'_>) -> impl Iterator<Item = Excerpt<'_>> {
     let whole = text.text();
-    let mut at = if whole.starts_with('\u{feff}') { 3 } else { 0 };
+    let mut at = 0;
     std::iter::from_fn(move || {
         let rest = whole.get(at..).filter(|rest| !rest.is_empty())?;
         let length = rest.find('\n').unwrap_or(rest.len());

@@ -50,11 +50,14 @@ fn folder() -> BTreeMap<String, Vec<u8>> {
         ("two.sql", "select 1;\nselect 2;\n;\n"),
         ("remark.sql", "select 1;\n-- the end\n"),
         ("count.sql", "select count(*) from parcel;\n"),
+        ("mark.sql", "\u{feff}select 1;\n"),
         ("begin.sql", "select 1; BEGIN; select 2\n"),
         ("empty.sql", "\n ; ;\n"),
     ]
     .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
-    .into()
+    .into_iter()
+    .chain([("latin.sql".to_owned(), b"select 'caf\xe9';\n".to_vec())])
+    .collect()
 }
 
 fn overrides(rates: Rates) -> Overrides {
@@ -158,6 +161,14 @@ fn a_long_line_is_read_to_its_end_and_so_is_the_file() {
     assert_eq!((plan.jobs[0].count, plan.jobs.len()), (Some(3), 2));
 }
 
+/// Dbbench reads and sends bytes as they are.
+#[test]
+fn a_file_that_is_not_utf_8_is_refused() {
+    let refused = workload::decode(b"[a]\nquery=select 'caf\xe9'\n").unwrap_err();
+    assert!(refused.message.contains("byte 0xe9 in line 2"), "{}", refused.message);
+    assert!(workload::decode("[a]\nquery=select 'café'\n".as_bytes()).is_ok());
+}
+
 #[test]
 fn sections() {
     check(&[
@@ -235,6 +246,11 @@ fn global_keys() {
         taken(Rejects, "[a]\nquery=select 1\nerror=1205\n"),
         refused(Accepts, "error=\n[a]\nquery=select 1\n", "`error` has no value"),
         taken(Accepts, "error=anything\n[a]\nquery=select 1\n"),
+        taken(Accepts, "error= 1205 \n[a]\nquery=select 1\n"),
+        // Dbbench compares all of it with the code of an error.
+        refused(Accepts, "error=1205 1213\n[a]\nquery=select 1\n", "is not an error code"),
+        refused(Accepts, "error=lock wait\n[a]\nquery=select 1\n", "is not an error code"),
+        taken(Accepts, "error=1205,1213\n[a]\nquery=select 1\n"),
         refused(Rejects, "duration=five\n[a]\nquery=select 1\n", "is not a number"),
         refused(Rejects, "duration=5 s\n[a]\nquery=select 1\n", "unknown unit"),
         refused(Rejects, "duration=1_0s\n[a]\nquery=select 1\n", "unknown unit"),
@@ -295,6 +311,12 @@ fn what_a_job_sends() {
         taken(Accepts, "[a]\nquery-log-file=q.log\nquery-results-file=r.csv\n"),
         taken(Accepts, "[a]\nquery=a\nrate=5\nquery-results-file=/tmp/r.csv\n"),
         taken(Accepts, "[a]\nquery=a\nrate=5\nbatch-size=3\ncount=2\nstart=1s\nstop=9s\n"),
+        refused(Accepts, "[a]\nquery-file=latin.sql\n", "is not UTF-8"),
+        refused(
+            Accepts,
+            "[a]\nquery=a\nquery-results-file=r.csv\n[b]\nquery=b\nquery-results-file=r.csv\n",
+            "would go to one file",
+        ),
         refused(Rejects, "[a]\nquery=select 1\nquery-log-file=q.log\n", "cannot be set together"),
         refused(
             Rejects,
@@ -304,6 +326,8 @@ fn what_a_job_sends() {
     ]);
     // Dbbench sends the remark behind the last `;` as a statement, which the server refuses.
     assert_eq!(sent("[a]\nquery-file=remark.sql\n"), ["select 1"]);
+    // And the mark at the beginning of a file.
+    assert_eq!(sent("[a]\nquery-file=mark.sql\n"), ["select 1"]);
     // And the line break before a statement of a file.
     let twice = "[a]\nquery-file=two.sql\nmulti-query-mode=multi-connection\n";
     assert_eq!(sent(twice), ["select 1", "select 2"]);
