@@ -116,8 +116,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, Monotonic.now().since(began).as_secs_f64())
 }
 
-/// Nanoseconds that each request adds to a run of a case in real time. A run of one request is taken
-/// off: the engine puts time zero 50 ms ahead.
+/// Nanoseconds that each request adds to a run of a case in real time. A run of one request is
+/// taken off: the engine puts time zero 50 ms ahead.
 fn per_request(requests: u64, run: impl Fn(u64) -> u64) -> f64 {
     let seconds_of = |requests| {
         let (completed, seconds) = timed(|| run(requests));
