@@ -108,6 +108,7 @@ impl<'f> Checker<'f> {
         let post = Post { job: &section.name, clients: crew.clients() };
         let lets = self.lets(&fields, post, &mut variables);
         let flow = self.flow(&fields, post, &variables);
+        self.no_retry_of_separate_statements(&fields, &flow, role);
         let (target, statements) = self.what(&fields, section, post, &variables);
         let feed = self.feed(&fields, &flow, &statements);
         let reconnect = self.reconnect(&fields);
