@@ -29,6 +29,10 @@ impl Folder for Beside {
             false => Ok(bytes),
         }
     }
+
+    fn lacks(&self, name: &str) -> bool {
+        matches!(self.0.join(name).try_exists(), Ok(false))
+    }
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ const EXPERIMENT: &str = "experiment.ini";
 /// The file cannot be read, is no text, or asks for something that makes no sense.
 pub(crate) fn read(args: &FileArgs, is_virtual: bool) -> Result<WorkloadFile, Complaint> {
     warn_of_password(args.url.as_ref());
-    let file = read_plan(args)?;
+    let file = read_plan(args, is_virtual)?;
     warn_of_idle_url(args, &file.plan);
     let admitted = lab::admit_all(&file.plan, &file.target(), is_virtual);
     admitted.map_err(|problem| match (&problem, &args.url) {
@@ -74,7 +74,7 @@ fn of_url(problem: &impl std::error::Error) -> Complaint {
     Complaint::new(format!("--url: {problem}"))
 }
 
-fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
+fn read_plan(args: &FileArgs, is_virtual: bool) -> Result<WorkloadFile, Complaint> {
     let overrides = overrides(args)?;
     let path = path(&args.file)?;
     let text = read_text(&path)?;
@@ -84,9 +84,9 @@ fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
     match plan {
         Some(plan) => {
             let mut odd = diagnostics;
-            match inputs::examine(&plan, &folder.0) {
+            match inputs::examine(&plan, &folder.0, is_virtual) {
                 Ok(more) => odd.extend(more),
-                Err(diagnostic) => return Err(Complaint::about(&source, &[diagnostic])),
+                Err(wrong) => return Err(Complaint::about(&source, &wrong)),
             }
             outputs::apart(&plan, &folder.0, &path, &[])
                 .map_err(|diagnostic| Complaint::about(&source, &[diagnostic]))?;
