@@ -96,12 +96,17 @@ impl<'a> Findings<'a> {
     /// had drained is a part of its backlog and no failure of its own; nor is what a user gave up,
     /// unless the job answered less than that: then it hung already.
     fn unexpected(&self, place: usize) -> u64 {
+        self.failed(place).saturating_sub(self.counts[place].accepted_errors)
+    }
+
+    /// The same with those that it accepts.
+    fn failed(&self, place: usize) -> u64 {
         let counts = &self.counts[place];
         let drained = self.evidence.jobs[place].failed_with(Code::DRAIN);
         let was_given_up = self.evidence.ended == Some(HowEnded::Interrupted)
             && drained <= counts.balance.completed();
         let drained = if was_given_up || self.is_overloaded(place) { drained } else { 0 };
-        counts.balance.errors().saturating_sub(counts.accepted_errors + drained)
+        counts.balance.errors().saturating_sub(drained)
     }
 
     fn error_rate(&self, place: usize) -> f64 {
@@ -113,9 +118,10 @@ impl<'a> Findings<'a> {
         requests as f64 / self.counts[place].balance.scheduled().max(1) as f64
     }
 
-    /// Whether so many requests of a job failed that the rest says little of the target.
+    /// Whether so many requests of a job failed that the rest says little of the target: what was
+    /// expected to fail was not answered, either.
     pub(crate) fn fails(&self, place: usize) -> bool {
-        self.error_rate(place) > ERRORS_INVALID
+        self.share(place, self.failed(place)) > ERRORS_INVALID
     }
 
     /// Whether the backlog of a job grew through the window, its queue overflowed, or the run ended
