@@ -485,7 +485,8 @@ impl<'a> Findings<'a> {
             return check.found(Status::Pass, "the target was reachable all the time");
         };
         let sentence = format!(
-            "the target refused connections for {:.1} s, first {:.1} s after time zero",
+            "the target refused connections for up to {:.1} s, first {:.1} s after time zero: \
+             connections that try again up to 1 s later notice its return",
             away.as_secs_f64(),
             first.start.as_secs_f64()
         );
