@@ -24,6 +24,9 @@ const LAG_HOPELESS: f64 = 5.0;
 const ERRORS_SUSPECT: f64 = 0.001;
 const ERRORS_INVALID: f64 = 0.01;
 
+/// The part of a job's requests that may stay unsent after the run has waited for them.
+const UNSENT_ALLOWED: f64 = 0.05;
+
 /// What the checks look at: the evidence, and its sums over the window.
 pub(crate) struct Findings<'a> {
     pub(crate) evidence: &'a Evidence,
@@ -93,31 +96,61 @@ impl<'a> Findings<'a> {
     /// had drained is a part of its backlog and no failure of its own; nor is what a user gave up,
     /// unless the job answered less than that: then it hung already.
     fn unexpected(&self, place: usize) -> u64 {
+        self.failed(place).saturating_sub(self.counts[place].accepted_errors)
+    }
+
+    /// The same with those that it accepts.
+    fn failed(&self, place: usize) -> u64 {
         let counts = &self.counts[place];
         let drained = self.evidence.jobs[place].failed_with(Code::DRAIN);
         let was_given_up = self.evidence.ended == Some(HowEnded::Interrupted)
             && drained <= counts.balance.completed();
         let drained = if was_given_up || self.is_overloaded(place) { drained } else { 0 };
-        counts.balance.errors().saturating_sub(counts.accepted_errors + drained)
+        counts.balance.errors().saturating_sub(drained)
     }
 
     fn error_rate(&self, place: usize) -> f64 {
-        self.unexpected(place) as f64 / self.counts[place].balance.scheduled().max(1) as f64
+        self.share(place, self.unexpected(place))
     }
 
-    /// Whether so many requests of a job failed that the rest says little of the target.
+    /// The part of a job's requests that so many of them are.
+    fn share(&self, place: usize, requests: u64) -> f64 {
+        requests as f64 / self.counts[place].balance.scheduled().max(1) as f64
+    }
+
+    /// Whether so many requests of a job failed that the rest says little of the target: what was
+    /// expected to fail was not answered, either.
     pub(crate) fn fails(&self, place: usize) -> bool {
-        self.error_rate(place) > ERRORS_INVALID
+        self.share(place, self.failed(place)) > ERRORS_INVALID
     }
 
-    /// Whether the backlog of a job grew through the window, or its queue overflowed.
+    /// Whether the backlog of a job grew through the window, its queue overflowed, or the run ended
+    /// before much of what it had been asked was sent.
     pub(crate) fn is_overloaded(&self, place: usize) -> bool {
         let place = self.evidence.plan.leader_of(place);
         let Some(counts) = self.counts.get(place) else { return false };
-        let arrivals = Arrivals::of(&self.evidence.plan.jobs[place], counts.arrivals);
         self.has_schedule(place)
-            && (counts.balance.rejected() > 0
-                || self.trend(place).is_some_and(|trend| trend.exceeds_capacity(arrivals)))
+            && (counts.balance.rejected() > 0 || self.leaves_unsent(place) || self.grows(place))
+    }
+
+    /// Whether the backlog of a job grew through the window.
+    fn grows(&self, place: usize) -> bool {
+        let job = &self.evidence.plan.jobs[place];
+        let arrivals = Arrivals::of(job, self.counts[place].arrivals);
+        self.trend(place).is_some_and(|trend| trend.exceeds_capacity(arrivals))
+    }
+
+    /// Whether much of what a job was asked was still in line after the run had waited for it. A
+    /// run that ended otherwise has not waited, and a file that had nothing kept its requests back.
+    fn leaves_unsent(&self, place: usize) -> bool {
+        let leader = |job: usize| self.evidence.plan.leader_of(job);
+        let lacks_input = self.evidence.events.iter().any(|event| {
+            event.kind == EventKind::FileFailed
+                && event.job.is_some_and(|job| leader(job.0.into()) == place)
+        });
+        self.evidence.ended == Some(HowEnded::Completed)
+            && !lacks_input
+            && self.share(place, self.counts[place].balance.unsent()) > UNSENT_ALLOWED
     }
 
     /// How the backlog of a job developed; `None` if it has no schedule or the window is too
@@ -367,6 +400,9 @@ impl<'a> Findings<'a> {
             );
             return check.found(Status::Suspect, sentence);
         }
+        if let Some(check) = self.left_in_line() {
+            return check;
+        }
         let sentence = match steepest {
             _ if !overloaded.is_empty() => format!(
                 "the offered load exceeds the capacity for [{}]: response times would say how \
@@ -391,6 +427,27 @@ impl<'a> Findings<'a> {
             unit: "standard errors",
             explain: sentence,
         }
+    }
+
+    /// What is found if jobs left more unsent than they may, and no backlog shows an overload.
+    fn left_in_line(&self) -> Option<Check> {
+        let places = || self.places().filter(|place| self.has_schedule(*place));
+        if places().any(|place| self.grows(place)) {
+            return None;
+        }
+        let names: Vec<&str> = places()
+            .filter(|place| self.leaves_unsent(*place))
+            .map(|place| self.evidence.plan.jobs[place].name.as_str())
+            .collect();
+        let shares = places().map(|place| self.share(place, self.counts[place].balance.unsent()));
+        let worst = shares.max_by(f64::total_cmp).filter(|_| !names.is_empty())? * 100.0;
+        let check = Check::new("backlog", "% unsent", worst, UNSENT_ALLOWED * 100.0);
+        let sentence = format!(
+            "the offered load exceeds the capacity for [{}]: {worst:.0} % of the requests were \
+             never sent, and the response times of the others are withheld",
+            names.join("], [")
+        );
+        Some(check.found(Status::Suspect, sentence))
     }
 
     /// Did requests fail that were not expected to? The job with the largest part of them counts:
@@ -428,7 +485,8 @@ impl<'a> Findings<'a> {
             return check.found(Status::Pass, "the target was reachable all the time");
         };
         let sentence = format!(
-            "the target refused connections for {:.1} s, first {:.1} s after time zero",
+            "the target refused connections for up to {:.1} s, first {:.1} s after time zero: \
+             connections that try again up to 1 s later notice its return",
             away.as_secs_f64(),
             first.start.as_secs_f64()
         );

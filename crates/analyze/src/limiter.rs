@@ -86,8 +86,9 @@ fn why_unknown(findings: &Findings<'_>) -> Option<String> {
     } else if findings.some_unsent() {
         "some requests were never sent"
     } else if places().any(|place| findings.trend(place).is_none()) {
-        let why = "requests arrive for too short a time to tell whether faster than they are";
-        return Some(format!("{why} answered"));
+        let why = "the window is too short to tell whether requests arrive faster than they are \
+                   answered";
+        return Some(why.to_owned());
     } else {
         return None;
     };

@@ -42,6 +42,10 @@ impl Folder for Beside {
             false => Ok(bytes),
         }
     }
+
+    fn lacks(&self, name: &str) -> bool {
+        matches!(self.folder.join(name).try_exists(), Ok(false))
+    }
 }
 
 #[cfg(test)]

@@ -11,19 +11,41 @@ use base::{Diagnostic, Dialect, TargetKind};
 use workload::feed::{self, Fault, Format, Summary};
 use workload::{Feed, Job, JobTarget, Plan};
 
-/// Looks at the files of a plan. The first fault, or what is odd about them.
+/// Looks at the files of a plan. What is wrong with them, or what is odd about them.
 ///
 /// # Errors
-/// A file that is not there, or has a line that is no record.
-pub(crate) fn examine(plan: &Plan, folder: &Path) -> Result<Vec<Diagnostic>, Diagnostic> {
-    let mut odd = Vec::new();
+/// Every file that cannot be read, has a line that is no record, or is no regular file where time
+/// does not wait for one.
+pub(crate) fn examine(
+    plan: &Plan,
+    folder: &Path,
+    is_virtual: bool,
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let (mut odd, mut wrong) = (Vec::new(), Vec::new());
     for job in &plan.jobs {
         let Some(feed) = &job.feed else { continue };
-        if let Some(summary) = summary(feed, folder, dialect(plan, job))? {
-            odd.extend(judge(job, feed, &summary)?);
+        match summary(feed, folder, dialect(plan, job)) {
+            Ok(Some(summary)) => match judge(job, feed, &summary) {
+                Ok(more) => odd.extend(more),
+                Err(fault) => wrong.push(fault),
+            },
+            Ok(None) if is_virtual => wrong.push(no_pipe_in_virtual_time(feed)),
+            Ok(None) => {}
+            Err(fault) => wrong.push(fault),
         }
     }
-    Ok(odd)
+    match wrong.is_empty() {
+        true => Ok(odd),
+        false => Err(wrong),
+    }
+}
+
+/// A clock that jumps from one event to the next has none at which a writer could be given up.
+fn no_pipe_in_virtual_time(feed: &Feed) -> Diagnostic {
+    let message =
+        format!("`{}` is no regular file, and virtual time waits for no writer", feed.file);
+    Diagnostic::error(feed.span, message)
+        .help("write what comes through it to a file first, or leave out --virtual")
 }
 
 /// The language of what a job asks.
@@ -94,10 +116,6 @@ fn judge(job: &Job, feed: &Feed, summary: &Summary) -> Result<Vec<Diagnostic>, D
 fn complaint(feed: &Feed, fault: Fault) -> Diagnostic {
     let name = &feed.file;
     match fault {
-        Fault::Unreadable(error) if error.kind() == ErrorKind::NotFound => {
-            Diagnostic::error(feed.span, format!("there is no file `{name}`"))
-                .help("without a leading `/` it is looked for beside the workload file")
-        }
         Fault::Unreadable(error) => {
             Diagnostic::error(feed.span, format!("`{name}` cannot be read: {error}"))
                 .help("name a file that can be read")

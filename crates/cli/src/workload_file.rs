@@ -40,7 +40,7 @@ const EXPERIMENT: &str = "experiment.ini";
 /// The file cannot be read, is no text, or asks for something that makes no sense.
 pub(crate) fn read(args: &FileArgs, is_virtual: bool) -> Result<WorkloadFile, Complaint> {
     warn_of_password(args.url.as_ref());
-    let file = read_plan(args)?;
+    let file = read_plan(args, is_virtual)?;
     warn_of_idle_url(args, &file.plan);
     let admitted = lab::admit_all(&file.plan, &file.target(), is_virtual);
     admitted.map_err(|problem| match (&problem, &args.url) {
@@ -78,7 +78,7 @@ fn of_url(problem: &impl std::error::Error) -> Complaint {
     Complaint::new(format!("--url: {problem}"))
 }
 
-fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
+fn read_plan(args: &FileArgs, is_virtual: bool) -> Result<WorkloadFile, Complaint> {
     let overrides = overrides(args)?;
     let path = path(&args.file)?;
     let text = read_text(&path)?;
@@ -90,8 +90,10 @@ fn read_plan(args: &FileArgs) -> Result<WorkloadFile, Complaint> {
             let mut odd = diagnostics;
             let Beside { folder, read } = folder;
             let file = WorkloadFile { source, path, folder, parts: read.into_inner(), plan };
-            let more = inputs::examine(&file.plan, &file.folder);
-            odd.extend(more.map_err(|diagnostic| file.complain(diagnostic))?);
+            match inputs::examine(&file.plan, &file.folder, is_virtual) {
+                Ok(more) => odd.extend(more),
+                Err(wrong) => return Err(Complaint::about(&file.source, &wrong)),
+            }
             outputs::apart(&file, &Outputs::default())?;
             if !odd.is_empty() {
                 Complaint::about(&file.source, &odd).print();

@@ -154,20 +154,23 @@ impl<D: Driver> Control<'_, D> {
             self.common.listener.hear(&News::Counting { table: &load.table });
             let sql = format!("select count(*) from {}", load.table);
             let result = connection.query_text(&sql).await;
-            let refused = |why: String| Failed::Unsupported {
+            let refused = |why: String, help: &str| Failed::Unsupported {
                 place: place.clone(),
-                reason: format!("{why}: run without --loaded"),
+                reason: format!("{why}: {help}"),
             };
             let count = result.map_err(|error| match failure(place.clone(), error) {
                 Failed::Statement { error, .. } => {
-                    refused(format!("the rows of table {} cannot be counted: {error}", load.table))
+                    let why =
+                        format!("the rows of table {} cannot be counted: {error}", load.table);
+                    refused(why, "run without --loaded")
                 }
                 other => other,
             })?;
             let found = count.single().unwrap_or("no");
             if found != load.rows.to_string() {
                 let (table, rows) = (&load.table, load.rows);
-                return Err(refused(format!("table {table} has {found} rows instead of {rows}")));
+                let why = format!("table {table} has {found} rows instead of {rows}");
+                return Err(refused(why, &other_rows(found)));
             }
         }
         Ok(())
@@ -446,6 +449,16 @@ fn fill(
         work.steps.push(Step::Execute { statement, first: values, count: columns as u32 });
     }
     work.steps.push(Step::Commit);
+}
+
+/// What to do about a table that has other rows than it should: while it is there, setup cannot
+/// make it anew.
+fn other_rows(found: &str) -> String {
+    let anew = "drop the table and run without --loaded";
+    match found.parse() {
+        Ok(1u64..) => format!("write `rows = {found}` to use it as it is, or {anew}"),
+        Ok(0) | Err(_) => anew.to_owned(),
+    }
 }
 
 /// Whether a setup statement makes an index on a table that wants its indexes after its rows.

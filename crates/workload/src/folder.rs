@@ -16,6 +16,12 @@ pub trait Folder {
     /// It cannot be read, or has more than `limit` bytes ([`io::ErrorKind::FileTooLarge`]).
     fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>>;
 
+    /// Whether it has no such file, as far as it knows, for files that are read only by a run.
+    fn lacks(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
+
     /// Whether the plan is only looked at, and its files need not be there. Values that come from
     /// them are NULL then.
     fn is_unread(&self) -> bool {

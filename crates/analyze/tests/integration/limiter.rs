@@ -44,12 +44,27 @@ fn a_target_that_fails_is_not_called_unsaturated() {
     check(&evidence, Component::Unknown, &because);
 }
 
+/// An accepted timeout is no answer, either.
+#[test]
+fn a_target_that_fails_as_expected_is_not_called_unsaturated() {
+    let with_failures = |per_s| {
+        let mut evidence = steady(OPEN);
+        for second in 10..60 {
+            turn_bad(&mut evidence, 0, second, [per_s, 0, 0]);
+            evidence.jobs[0].steps[second].counts.accepted_errors = per_s;
+        }
+        summarize(&evidence).limiter.component
+    };
+    assert_eq!(with_failures(10), Component::NotSaturated);
+    assert_eq!(with_failures(11), Component::Unknown);
+}
+
 #[test]
 fn a_window_too_short_for_a_trend_does_not_say_that_nothing_is_limited() {
     let mut evidence = steady("duration = 4s\n[read]\nquery = select 1\nrate = 1000\n");
     answer_only(&mut evidence, 0, 0, PER_S / 2);
     let because =
-        "requests arrive for too short a time to tell whether faster than they are answered";
+        "the window is too short to tell whether requests arrive faster than they are answered";
     check(&evidence, Component::Unknown, because);
 }
 

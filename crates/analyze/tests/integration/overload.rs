@@ -2,10 +2,10 @@
 
 use analyze::{Evidence, HowEnded, Status, Step, summarize};
 use base::{Class, Code, Nanos, Seed, Stamp, Stream};
-use record::{Balance, Counts};
+use record::{Balance, Counts, EventKind};
 use sim::{Config, Hints, Server, Service};
 
-use crate::support::{MIXED, OPEN, PER_S, answer_only, check, only, steady, turn_bad};
+use crate::support::{MIXED, OPEN, PER_S, answer_only, check, event, only, steady, turn_bad};
 
 /// The first second of the window, and one in its middle.
 const FIRST: usize = 10;
@@ -149,6 +149,37 @@ fn five_seconds_are_enough_for_a_plain_overload_and_four_for_none() {
     only("backlog", Status::Suspect, &short(5));
     let check = only("backlog", Status::NotPossible, &short(4));
     assert_eq!(check.explain, "requests arrive in fewer than 5 intervals");
+}
+
+/// Four seconds are too few for a slope, and enough to leave requests behind.
+#[test]
+fn requests_that_were_never_sent_show_an_overload_of_any_length() {
+    let left = |seconds: u64, unsent: u64| {
+        let file = format!("duration = {seconds}s\n[read]\nquery = select 1\nrate = 1000\n");
+        let mut evidence = steady(&file);
+        turn_bad(&mut evidence, 0, seconds as usize - 1, [0, 0, unsent]);
+        evidence
+    };
+    only("backlog", Status::NotPossible, &left(4, 200));
+    let check = only("backlog", Status::Suspect, &left(4, 201));
+    assert!(check.explain.contains("for [read]: 5 % of the requests were never"), "{check:?}");
+    assert_eq!((check.limit, check.unit), (Some(5.0), "% unsent"));
+    let summary = summarize(&left(4, 201));
+    assert!(summary.jobs[0].exceeds_capacity);
+    assert_eq!(summary.limiter.component.name(), "unknown");
+    only("backlog", Status::Suspect, &left(10, 501));
+    // Whoever ends a run, or loses the target, has not waited for them; and a file may lack them.
+    for ended in [Some(HowEnded::Interrupted), Some(HowEnded::TargetLost), None] {
+        let evidence = Evidence { ended, ..left(4, 900) };
+        assert_eq!(check_of(&evidence), Status::NotPossible, "{ended:?}");
+    }
+    let mut evidence = left(4, 900);
+    evidence.events.push(event(10, Some(0), EventKind::FileFailed, "nothing for requests"));
+    assert_eq!(check_of(&evidence), Status::NotPossible);
+}
+
+fn check_of(evidence: &Evidence) -> Status {
+    check("backlog", evidence).status
 }
 
 #[test]

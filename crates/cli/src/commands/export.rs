@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write};
+use std::path::Path;
 
 use record::{Archive, RecordError};
 
@@ -14,16 +15,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Complaint> {
     match &args.out {
         None => finish(write(&archive, args.format, std::io::stdout().lock())),
         Some(path) => {
-            let file = File::create_new(path).map_err(|error| {
-                let complaint =
-                    Complaint::new(format!("cannot create `{}`: {error}", path.display()));
-                complaint.help(match error.kind() {
-                    ErrorKind::AlreadyExists => {
-                        "nothing is overwritten: name another file with --out"
-                    }
-                    _ => "name a file with --out in a folder that exists and that you may write to",
-                })
-            })?;
+            let file = File::create_new(path).map_err(|error| uncreated(path, &error))?;
             let written = write(&archive, args.format, file);
             if written.is_err() {
                 // A part of an export could be taken for all of it.
@@ -40,6 +32,17 @@ fn write(archive: &Archive, format: Format, out: impl Write) -> Result<(), Recor
         Format::Hlog => record::write_hlog(archive, &mut out),
         Format::Csv => report::export::csv(archive, &mut out),
         Format::Json => report::export::json(archive, &mut out),
+    }
+}
+
+/// Why there is no file for the export.
+fn uncreated(path: &Path, error: &std::io::Error) -> Complaint {
+    let path = path.display();
+    match error.kind() {
+        ErrorKind::AlreadyExists => Complaint::new(format!("the file `{path}` exists already"))
+            .help("nothing is overwritten: name another file with --out"),
+        _ => Complaint::new(format!("cannot create `{path}`: {error}"))
+            .help("name a file with --out in a folder that exists and that you may write to"),
     }
 }
 

@@ -177,13 +177,10 @@ fn a_folder_means_its_experiment() {
 #[test]
 fn what_is_said_to_be_loaded_must_be_there() {
     let place = Place::with("[read]\nquery = select 1\n");
-    for (url, words) in [
-        ("sqlite:tpyo.db", "there is no database file"),
-        ("sqlite:", "a temporary database has no rows yet"),
-    ] {
-        let ran = place.assay(&["run", "w.ini", "--loaded", "--url", url]).expect(4);
-        assert!(ran.stderr.contains(words), "{}", ran.stderr);
-    }
+    let run = |url| place.assay(&["run", "w.ini", "--loaded", "--url", url]);
+    let ran = run("sqlite:tpyo.db").expect(4);
+    assert!(ran.stderr.contains("there is no database file"), "{}", ran.stderr);
+    run("sqlite:").refuses(&["--loaded needs a file: a temporary database is empty\n"]);
     assert_eq!(place.names(), ["w.ini"]);
 }
 

@@ -40,6 +40,33 @@ fn broken_files_are_refused_with_their_lines() {
     refused("query-log-file = .", &[], &["`.` cannot be read: is a directory"]);
 }
 
+/// Whoever mends one mistake is not to find the next one by running again.
+#[test]
+fn all_files_that_are_missing_or_broken_are_shown_at_once() {
+    let args = "query = select ?\nquery-args-file = a.csv";
+    let log = "[b]\nquery-log-file = q.log";
+    let (no_args, no_log) = ("there is no file `a.csv`", "there is no file `q.log`");
+    refused(&format!("{args}\n{log}"), &[], &[no_args, no_log]);
+    let script = "[c]\nquery-file = c.sql\nrat = 5";
+    let others = ["there is no file `c.sql`", "did you mean `rate`"];
+    refused(&format!("{args}\n{log}\n{script}"), &[], &[no_args, no_log, others[0], others[1]]);
+    let broken = ["line 2 of `a.csv`", "line 1 of `q.log`"];
+    let files = [("a.csv", "1,2\n3\n"), ("q.log", "x\n")];
+    refused(&format!("{args}\n{log}"), &files, &broken);
+}
+
+/// A clock that jumps would never see that nobody writes.
+#[test]
+fn a_pipe_is_refused_in_virtual_time() {
+    for job in ["query = select ?\nquery-args-file = pipe\nrate = 100", "query-log-file = pipe"] {
+        let place = Place::with(&format!("duration = 1s\n[a]\n{job}\n"));
+        mkfifo(&place.at("pipe"), Mode::S_IRWXU).unwrap();
+        let run = ["run", "w.ini", "--url", "sim:mm1", "--virtual", "--out", "r.assay"];
+        place.assay(&run).refuses(&["`pipe` is no regular file", "leave out --virtual"]);
+        assert_eq!(place.names(), ["pipe", "w.ini"]);
+    }
+}
+
 #[test]
 fn odd_files_are_warned_of_and_run() {
     let place = Place::with("[a]\nquery-log-file = q.log\n");

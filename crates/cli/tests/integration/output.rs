@@ -27,7 +27,7 @@ fn a_file_that_exists_is_never_overwritten() {
     place.virtually(MM1, &[]).expect(0);
     place.write("out", "precious");
     let export = ["export", "r.assay", "--format", "csv", "--out", "out"];
-    place.assay(&export).refuses(&["cannot create `out`", "exists", "another file with --out"]);
+    place.assay(&export).refuses(&["the file `out` exists already\n", "another file with --out"]);
     assert_eq!(std::fs::read(place.at("out")).unwrap(), b"precious");
 }
 

@@ -69,8 +69,11 @@ fn load_fills_the_tables_and_leaves_them_for_a_run_that_skips_it() {
     let again = assay(&["load", "w.ini", "--out", "no.assay"]).refuses(&["drop it first"]);
     assert!(!again.stderr.contains("--loaded"), "{}", again.stderr);
     let other = ["run", "w.ini", "--loaded", "--set", "rows=3k", "--out", "no.assay"];
-    let words =
-        ["[load t]", "table t has 2000 rows instead of 3000\n", "help: run without --loaded"];
+    let words = [
+        "[load t]",
+        "table t has 2000 rows instead of 3000\n",
+        "help: write `rows = 2000` to use it as it is, or drop the table and run without --loaded",
+    ];
     assay(&other).refuses(&words);
     assert_eq!(place.names(), ["l.assay", "t.db", "w.ini"]);
 

@@ -52,7 +52,9 @@ impl Place {
         match self.is_new {
             false => Ok(()),
             true if self.folder.is_some() => {
-                Err(unusable("a temporary database has no rows yet: name a file".to_owned()))
+                // Nothing was tried that could have failed: what was asked for makes no sense.
+                let why = "--loaded needs a file: a temporary database is empty";
+                Err(refusal(why.to_owned()))
             }
             true => Err(unusable(format!("there is no database file `{}`", self.path.display()))),
         }

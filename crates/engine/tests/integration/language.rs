@@ -168,6 +168,23 @@ fn statements_that_stand_for_themselves_take_a_record_each() {
     assert_eq!(balance(&totals, 0).1, 2);
 }
 
+/// Where each statement stands for itself, one that fails does not keep back the next one; where
+/// they belong together it does.
+#[test]
+fn a_statement_that_stands_for_itself_is_sent_after_one_that_failed() {
+    let mut config = Config::new(Service::Constant(Nanos::from_millis(1)), None);
+    config.errors = 1.0;
+    for (flow, sent) in [("multi-query-mode = multi-connection\n", 3), ("", 1)] {
+        let plan = plan(&format!("[a]\nquery = a\nquery = b\nquery = c\ncount = 5\n{flow}"));
+        let server = Simulated::new(config.clone(), plan.seed);
+        let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(1), &Stop::default());
+        let window = &totals.job(JobIndex(0)).window;
+        assert_eq!(window.counts.balance.errors(), 5, "{flow}");
+        let took = window.histograms.of(Kind::Error).max() as f64 / 1e6;
+        assert!((took - f64::from(sent)).abs() < 0.1, "{took} ms {flow}");
+    }
+}
+
 #[test]
 fn a_part_of_a_mix_may_have_a_file() {
     let folder = folder_with(&[("a.csv", "1\n2\n3\n")]);

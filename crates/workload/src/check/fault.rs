@@ -2,9 +2,10 @@
 
 use base::{Code, Diagnostic};
 
-use super::Checker;
 use super::fields::Fields;
-use crate::plan::Retry;
+use super::job::Role;
+use super::{Checker, dialect};
+use crate::plan::{Flow, Retry};
 use crate::read::Excerpt;
 use crate::wording::quoted;
 
@@ -74,6 +75,32 @@ impl<'f> Checker<'f> {
         let mut codes = Vec::new();
         self.code_list(list, &mut codes);
         Some(Retry { times, codes })
+    }
+
+    /// Complains about trying requests again whose statements stand for themselves: those that
+    /// succeeded would be carried out once more.
+    pub(super) fn no_retry_of_separate_statements(
+        &mut self,
+        fields: &Fields<'f>,
+        flow: &Flow,
+        role: Role<'_>,
+    ) {
+        if *flow != Flow::Separately {
+            return;
+        }
+        let help = "a retry would send the statements that succeeded once more: leave out one of \
+                    the two";
+        if let Some(entry) = fields.one("retry") {
+            self.alone(entry, "and `multi-query-mode` cannot be set together", help);
+        }
+        let of_the_mix = match role {
+            Role::Alone => None,
+            Role::Part(membership) => dialect::line(membership.mix, "retry", self.dialect),
+        };
+        if let Some(entry) = of_the_mix {
+            let why = "of a mix holds for its sections, and one has a `multi-query-mode`";
+            self.alone(entry, why, help);
+        }
     }
 }
 

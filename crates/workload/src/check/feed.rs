@@ -1,10 +1,13 @@
 //! `query-args-file` and `query-log-file`: which file are requests made of?
 
+use std::io::ErrorKind;
+
 use base::Diagnostic;
 
 use super::Checker;
 use super::fields::Fields;
 use crate::feed::Format;
+use crate::folder::unreadable;
 use crate::plan::{Feed, Flow, Statement};
 use crate::read::{Entry, Excerpt};
 use crate::wording::quoted;
@@ -46,6 +49,10 @@ impl<'f> Checker<'f> {
 
     fn feed_of(&mut self, entry: &'f Entry<'f>, format: Format, per_request: u32) -> Option<Feed> {
         let file = self.file_name(entry)?;
+        if self.folder.lacks(&file) {
+            let (why, help) = unreadable(&file, usize::MAX, &ErrorKind::NotFound.into());
+            self.sink.error(|| entry.value().error(why).help(help));
+        }
         Some(Feed { file, format, per_request, span: entry.value().span().unwrap_or_default() })
     }
 

@@ -108,6 +108,7 @@ impl<'f> Checker<'f> {
         let post = Post { job: &section.name, clients: crew.clients() };
         let lets = self.lets(&fields, post, &mut variables);
         let flow = self.flow(&fields, post, &variables);
+        self.no_retry_of_separate_statements(&fields, &flow, role);
         let (target, statements) = self.what(&fields, section, post, &variables);
         let feed = self.feed(&fields, &flow, &statements);
         let reconnect = self.reconnect(&fields);
@@ -255,7 +256,12 @@ impl<'f> Checker<'f> {
         };
         let arrives = fields.any(&["rate", "every"]).next().is_some();
         if let Some(entry) = entry.filter(|_| !arrives) {
-            let help = "clients of a closed job wait for a lost target anyway: leave it out";
+            let help = match fields.one("query-log-file") {
+                Some(_) => {
+                    "the lines of a log fail at once while their target is away: leave it out"
+                }
+                None => "clients of a closed job wait for a lost target anyway: leave it out",
+            };
             self.alone(entry, "needs a `rate` or `every`", help);
         }
         let choices = [OnOutage::Fail, OnOutage::Wait];

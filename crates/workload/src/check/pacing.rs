@@ -115,7 +115,8 @@ impl<'f> Checker<'f> {
         };
         let Some(entry) = chosen.concurrency else { return };
         self.sink.warning(|| {
-            let message = format!("{clients} clients have more than {pool} connections");
+            let connections = if pool == 1 { "connection" } else { "connections" };
+            let message = format!("{clients} clients have more than {pool} {connections}");
             let help = "`--max-active-conns` bounds jobs with a rate: lower the number here";
             entry.whole().warning(message).help(help)
         });

@@ -505,6 +505,9 @@ fn a_pool_bounds_jobs_with_a_rate_and_says_so_of_others() {
     assert_eq!(read("[a]\nquery=a\nqueue-depth=5\n").1, "");
     let (_, said) = read("[a]\nquery=a\nqueue-depth=6\n");
     assert!(said.contains("6 clients have more than 5 connections"), "{said}");
+    let overrides = Overrides { max_connections: Some(1), ..overrides };
+    let (_, diagnostics) = workload::plan("[a]\nquery=a\nqueue-depth=8\n", &overrides);
+    assert_eq!(diagnostics[0].message, "8 clients have more than 1 connection");
 }
 
 /// The keys of every example and of every step of the tutorial of dbbench, in files of our own.

@@ -236,6 +236,27 @@ fn keys_about_files_need_each_other() {
     refused("query = a\nmulti-query-mode = x\n", "`multi-query-mode` is multi-connection, not `x`");
 }
 
+/// Whatever is sent again, those of its statements that succeeded are as well.
+#[test]
+fn statements_that_stand_for_themselves_are_not_tried_again() {
+    let part = "[a]\nquery = a\nquery = b\nmulti-query-mode = multi-connection\n";
+    let retry = "retry = 2 on 40001\n";
+    for (text, expected) in [
+        (format!("{part}{retry}"), "`retry` and `multi-query-mode` cannot be set together"),
+        (
+            format!("[m]\nmix = a\nrate = 1\n{retry}{part}"),
+            "`retry` of a mix holds for its sections, and one has a `multi-query-mode`",
+        ),
+    ] {
+        let (_, diagnostics) = workload::plan(&text, &workload::Overrides::default());
+        let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(messages, [expected], "{text}");
+        let help = diagnostics[0].help.as_deref().unwrap_or_default();
+        assert!(help.contains("succeeded once more"), "{help}");
+    }
+    plan(&format!("{part}[b]\nquery = a\nquery = b\n{retry}"));
+}
+
 #[test]
 fn sessions_arrive() {
     let plan = plan("[a]\nquery = a\nquery = b\nrate = 5\nsession = yes\nthink = exp(5ms)\n");

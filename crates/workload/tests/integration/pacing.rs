@@ -135,6 +135,22 @@ error: `outage` needs a `rate` or `every`
   = help: clients of a closed job wait for a lost target anyway: leave it out
 "#,
     );
+    check(
+        r#"
+[read]
+query-log-file = q.log
+outage = wait
+"#,
+        r#"
+error: `outage` needs a `rate` or `every`
+ --> mail.ini:3:1
+  |
+3 | outage = wait
+  | ^^^^^^
+  |
+  = help: the lines of a log fail at once while their target is away: leave it out
+"#,
+    );
 }
 
 #[test]
