@@ -54,6 +54,25 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     closest(word, short.take(COMPARED))
 }
 
+/// The duration that a text seems to mean that is none: `10ms` for `10 ms`, `10s` for `10sec`.
+pub(crate) fn meant_duration(text: &str) -> Option<String> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, word) = (&text[..unit_at], text[unit_at..].trim_start());
+    let units: [(&str, &[&str]); 7] = [
+        ("ns", &["ns", "nsec", "nanosecond"]),
+        ("us", &["us", "µs", "μs", "usec", "microsecond"]),
+        ("ms", &["ms", "msec", "millisecond"]),
+        ("s", &["s", "sec", "second"]),
+        ("m", &["m", "min", "minute"]),
+        ("h", &["h", "hr", "hour"]),
+        ("d", &["d", "day"]),
+    ];
+    let is_word = |name: &&str| word == *name || word.strip_suffix('s') == Some(*name);
+    let (unit, _) = units.iter().find(|(_, names)| names.iter().any(|name| is_word(&name)))?;
+    let meant = format!("{number}{unit}");
+    (meant != text && base::units::parse_duration(&meant).is_ok()).then_some(meant)
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub(crate) fn enumeration(words: &[&str], last: &str) -> String {
     match words {
@@ -66,6 +85,23 @@ pub(crate) fn enumeration(words: &[&str], last: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_duration_is_guessed_of_what_people_write() {
+        for (text, meant) in [
+            ("10 ms", "10ms"),
+            ("10sec", "10s"),
+            ("1min", "1m"),
+            ("1.5  hours", "1.5h"),
+            ("20 µs", "20us"),
+            ("2 days", "2d"),
+        ] {
+            assert_eq!(meant_duration(text).as_deref(), Some(meant), "{text}");
+        }
+        for text in ["10ms", "10", "", "ms", "10 m s", "10 ms + 1", "x 10 ms", "10x", "1.2.3 s"] {
+            assert_eq!(meant_duration(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_quoted_text_is_one_short_line() {

@@ -9,7 +9,7 @@ use super::section::{bracketed, normal_name};
 use crate::keys::Owner;
 use crate::plan::{Job, Metric, Side, Slo, Statistic};
 use crate::read::{Excerpt, Section};
-use crate::wording::{nearest, quoted};
+use crate::wording::{meant_duration, nearest, quoted};
 
 /// The words of metrics, for did-you-mean.
 const METRICS: &[&str] = &["mean", "max", "throughput", "failed", "service.mean", "service.max"];
@@ -238,7 +238,10 @@ fn bound_of(metric: Metric, bound: Excerpt<'_>) -> Result<f64, Diagnostic> {
     match metric {
         Metric::Response(_) | Metric::Service(_) => match parse_duration(text) {
             Ok(span) => Ok(span.0 as f64),
-            Err(error) => refuse(error.to_string(), "times have a unit: `p99 < 30ms`"),
+            Err(error) => match meant_duration(text) {
+                Some(meant) => refuse(error.to_string(), &format!("write `{meant}`")),
+                None => refuse(error.to_string(), "times have a unit: `p99 < 30ms`"),
+            },
         },
         Metric::Throughput => {
             let number = text.strip_suffix("/s").unwrap_or(text).trim_end();

@@ -11,7 +11,7 @@ use super::fields::Fields;
 use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
 use crate::keys::{self, Form, Owner};
 use crate::read::{Entry, Excerpt, Passage, PassageBuilder};
-use crate::wording::{enumeration, nearest, quoted};
+use crate::wording::{enumeration, meant_duration, nearest, quoted};
 
 /// How many `${…}` one value may have.
 const MOST_REPLACED: usize = 1_000;
@@ -204,7 +204,11 @@ fn unreadable(name: &str, value: Excerpt<'_>, why: &str) -> Diagnostic {
     if let Some(help) = remedy(name, value.text()) {
         return error.help(help);
     }
-    let says_it_itself = why.contains(':') && !why.starts_with("has an unknown unit");
+    let is_of_units = why.starts_with("has an unknown unit");
+    if let Some(meant) = meant_duration(value.text()).filter(|_| is_of_units) {
+        return error.help(format!("write `{name} = {meant}`"));
+    }
+    let says_it_itself = why.contains(':') && !is_of_units;
     match keys::ALL.iter().find(|key| key.name == name) {
         Some(key) if !says_it_itself => error.help(format!("write for example `{}`", key.example)),
         _ => error,

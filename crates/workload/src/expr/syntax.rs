@@ -12,7 +12,7 @@ use super::token::{Token, TokenKind, next};
 use super::{Operator, text};
 use crate::generate::{self, Rest};
 use crate::read::Excerpt;
-use crate::wording::quoted;
+use crate::wording::{meant_duration, quoted};
 
 /// How deep operators, parentheses and calls may hang on one another.
 const DEEPEST: u32 = 100;
@@ -108,7 +108,13 @@ pub(crate) fn parse_all(source: Excerpt<'_>) -> Result<Ast, Diagnostic> {
     let ast = parser.expression(0)?;
     match parser.token.kind {
         TokenKind::End => Ok(ast),
-        _ => Err(parser.unexpected("an operator or the end")),
+        _ => {
+            let error = parser.unexpected("an operator or the end");
+            Err(match meant_duration(source.text()) {
+                Some(meant) => error.help(format!("write `{meant}`, without a blank")),
+                None => error,
+            })
+        }
     }
 }
 

@@ -31,7 +31,7 @@ error: `10sec` has an unknown unit: units are ns, us, ms, s, m, h and d
 1 | duration = 10sec
   |            ^^^^^
   |
-  = help: write for example `duration = 60s`
+  = help: write `duration = 10s`
 "#,
     );
     check(
