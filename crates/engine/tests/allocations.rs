@@ -183,9 +183,12 @@ fn invariant_3_requests_with_an_op_log_allocate_nothing() {
         allocations
     };
     counts(1_000, true);
-    assert_eq!(counts(100_000, true), counts(50_000, true));
-    // As above, the longer run may reach into a further second.
-    let (more, allocations) = (counts(200_000, false), counts(20_000, false));
+    // A thread that waits for the other at a channel for the first time allocates what it waits
+    // with, and whether it has to wait is chance. In real time the longer run may also reach into a
+    // further second, as above.
+    for is_virtual in [true, false] {
+        let (more, allocations) = (counts(200_000, is_virtual), counts(20_000, is_virtual));
+        assert!(more < allocations + 100, "{allocations} and {more}");
+    }
     std::fs::remove_file(&path).expect("the scratch file is ours");
-    assert!(more < allocations + 100, "{allocations} and {more}");
 }
