@@ -1,0 +1,13 @@
+//! What a server sends: [`Message::decode`] for clients, a function per message for servers.
+
+mod authentication;
+mod decode;
+mod encode;
+
+pub use authentication::Authentication;
+pub use decode::{
+    Column, CopyResponse, Mechanism, Message, Negotiation, Notification, OptionName,
+    ParameterStatus, Row,
+};
+pub(crate) use decode::{decode_body, limit};
+pub use encode::*;

@@ -1,0 +1,99 @@
+//! Command tags: what a statement was and how many rows it touched. Message CommandComplete.
+
+use std::borrow::Cow;
+
+/// The tag of a completed command, such as `SELECT 7`, `INSERT 0 5` or `BEGIN`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandTag<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> CommandTag<'a> {
+    /// A tag of these bytes.
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> CommandTag<'a> {
+        CommandTag { bytes }
+    }
+
+    /// The tag as it was sent.
+    pub fn bytes(self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The tag as text.
+    pub fn text(self) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.bytes)
+    }
+
+    /// The tag without its numbers: `SELECT`, `INSERT`, `CREATE TABLE`.
+    pub fn command(self) -> &'a [u8] {
+        let mut words = self.bytes;
+        while let Some((before, _)) = last_number(words) {
+            words = before;
+        }
+        words
+    }
+
+    /// How many rows the command returned or changed: the number at the end of SELECT, INSERT,
+    /// UPDATE, DELETE, MERGE, FETCH, MOVE, COPY and CREATE TABLE AS; `None` if there is none.
+    #[inline]
+    pub fn rows(self) -> Option<u64> {
+        last_number(self.bytes).map(|(_, number)| number)
+    }
+}
+
+/// The number behind the last space, and what stands before that space. A number that does not fit
+/// 64 bits is none.
+#[inline]
+fn last_number(bytes: &[u8]) -> Option<(&[u8], u64)> {
+    let mut rest = bytes;
+    let mut number: u64 = 0;
+    let mut unit: u64 = 1;
+    while let Some((last, before)) = rest.split_last() {
+        if *last == b' ' {
+            return (rest.len() < bytes.len()).then_some((before, number));
+        }
+        let digit = last.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number.checked_add(u64::from(digit).checked_mul(unit)?)?;
+        unit = unit.saturating_mul(10);
+        rest = before;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(tag: &str, command: &str, rows: Option<u64>) {
+        let parsed = CommandTag::new(tag.as_bytes());
+        assert_eq!((parsed.command(), parsed.rows()), (command.as_bytes(), rows), "{tag:?}");
+    }
+
+    #[test]
+    fn tags_are_parsed_to_counts() {
+        check("INSERT 0 5", "INSERT", Some(5));
+        check("INSERT 16401 1", "INSERT", Some(1));
+        check("UPDATE 3", "UPDATE", Some(3));
+        check("SELECT 7", "SELECT", Some(7));
+        check("COPY 10", "COPY", Some(10));
+        check("MERGE 0", "MERGE", Some(0));
+        check("SELECT 18446744073709551615", "SELECT", Some(u64::MAX));
+        check("BEGIN", "BEGIN", None);
+        check("CREATE TABLE", "CREATE TABLE", None);
+    }
+
+    #[test]
+    fn what_is_no_count_is_none() {
+        check("", "", None);
+        check("7", "7", None);
+        check("SELECT ", "SELECT ", None);
+        check("SELECT -7", "SELECT -7", None);
+        check("SELECT 7x", "SELECT 7x", None);
+        check("SELECT 18446744073709551616", "SELECT 18446744073709551616", None);
+        check("SELECT 99999999999999999999999", "SELECT 99999999999999999999999", None);
+    }
+}

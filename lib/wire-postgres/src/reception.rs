@@ -1,0 +1,176 @@
+//! The begin of a session, from the server's side, for servers that only simulate. Chapter
+//! "Start-up".
+
+use postgres_protocol::authentication::md5_hash;
+
+use crate::frontend::{self, ProtocolVersion, StartupPacket};
+use crate::{BackendKey, ErrorKind, WireError, backend};
+
+/// How a server convinces itself that the user is who he says.
+#[derive(Clone, Copy)]
+pub enum Policy<'p> {
+    /// It does not.
+    Trust,
+    /// It asks for the password itself.
+    Cleartext {
+        /// Everybody's password.
+        password: &'p [u8],
+    },
+    /// It asks for a hash of the password.
+    Md5 {
+        /// Everybody's password.
+        password: &'p [u8],
+        /// What is hashed with it: another four bytes for each session.
+        salt: [u8; 4],
+    },
+}
+
+/// The password is not shown.
+impl std::fmt::Debug for Policy<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Policy::Trust => "Trust",
+            Policy::Cleartext { .. } => "Cleartext { .. }",
+            Policy::Md5 { .. } => "Md5 { .. }",
+        })
+    }
+}
+
+/// What has become of a client that wants to begin a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// More bytes are needed; what was appended is to be sent.
+    Waits,
+    /// It asks for TLS. The server appends [`answer_ssl`](crate::answer_ssl), and reads on when
+    /// the encryption has begun or was refused.
+    AsksForTls,
+    /// It asks for encryption with GSSAPI, which is answered in the same way.
+    AsksForGss,
+    /// It wants a statement of another session to end, and leaves.
+    Cancels(BackendKey),
+    /// It is let in. The server appends its settings, its key and ReadyForQuery.
+    Enters,
+    /// It was turned away; the reason is appended, and the connection is to be closed.
+    Leaves,
+}
+
+/// A client that wants to begin a session: takes what it says and writes what is to be answered.
+#[derive(Clone, Debug)]
+pub struct Reception<'p> {
+    policy: Policy<'p>,
+    user: Option<Vec<u8>>,
+}
+
+impl<'p> Reception<'p> {
+    /// Before the client's first byte.
+    pub fn new(policy: Policy<'p>) -> Reception<'p> {
+        Reception { policy, user: None }
+    }
+
+    /// The name of the user, once it is known.
+    pub fn user(&self) -> Option<&[u8]> {
+        self.user.as_deref()
+    }
+
+    /// Reads one message of the client. Returns how many bytes were used, and what has become of
+    /// the client.
+    ///
+    /// # Errors
+    /// The bytes are not a client's.
+    pub fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(usize, Visit), WireError> {
+        match self.user.take() {
+            None => self.first(bytes, out),
+            Some(user) => {
+                let read = self.password(bytes, &user, out);
+                self.user = Some(user);
+                read
+            }
+        }
+    }
+
+    fn first(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(usize, Visit), WireError> {
+        let Some((packet, used)) = StartupPacket::decode(bytes)? else {
+            return Ok((0, Visit::Waits));
+        };
+        let visit = match packet {
+            StartupPacket::SslRequest => Visit::AsksForTls,
+            StartupPacket::GssEncRequest => Visit::AsksForGss,
+            StartupPacket::CancelRequest(key) => Visit::Cancels(key),
+            StartupPacket::Startup(startup) => self.greet(startup, out)?,
+        };
+        Ok((used, visit))
+    }
+
+    fn greet(
+        &mut self,
+        startup: frontend::Startup<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Visit, WireError> {
+        if startup.version.major != ProtocolVersion::V3_0.major {
+            let why = format!("unsupported frontend protocol {}", startup.version);
+            return refuse(out, "0A000", &why);
+        }
+        let Some(user) = startup.parameter("user").filter(|user| !user.is_empty()) else {
+            return refuse(out, "28000", "no PostgreSQL user name specified in startup packet");
+        };
+        self.user = Some(user.to_vec());
+        let is_option = |name: &[u8]| name.starts_with(b"_pq_.");
+        let names = startup.parameters.iter().map(|parameter| parameter.name);
+        let options: Vec<&[u8]> = names.filter(|name| is_option(name)).collect();
+        if startup.version != ProtocolVersion::V3_0 || !options.is_empty() {
+            let newest = ProtocolVersion::V3_0.number();
+            backend::negotiate_protocol_version(out, newest, options.into_iter())?;
+        }
+        Ok(match self.policy {
+            Policy::Trust => enter(out),
+            Policy::Cleartext { .. } => {
+                backend::authentication_cleartext_password(out);
+                Visit::Waits
+            }
+            Policy::Md5 { salt, .. } => {
+                backend::authentication_md5_password(out, salt);
+                Visit::Waits
+            }
+        })
+    }
+
+    fn password(
+        &self,
+        bytes: &[u8],
+        user: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Visit), WireError> {
+        let Some((message, used)) = frontend::Message::decode(bytes)? else {
+            return Ok((0, Visit::Waits));
+        };
+        let frontend::Message::Password(body) = message else {
+            return Err(WireError::new(ErrorKind::Unexpected, 0, "PasswordMessage"));
+        };
+        let given = frontend::Message::password(body)?;
+        let is_right = match self.policy {
+            Policy::Trust => true,
+            Policy::Cleartext { password } => given == password,
+            Policy::Md5 { password, salt } => given == md5_hash(user, password, salt).as_bytes(),
+        };
+        let visit = match is_right {
+            true => enter(out),
+            false => {
+                let user = String::from_utf8_lossy(user);
+                let why = format!("password authentication failed for user \"{user}\"");
+                refuse(out, "28P01", &why)?
+            }
+        };
+        Ok((used, visit))
+    }
+}
+
+fn enter(out: &mut Vec<u8>) -> Visit {
+    backend::authentication_ok(out);
+    Visit::Enters
+}
+
+fn refuse(out: &mut Vec<u8>, sqlstate: &str, why: &str) -> Result<Visit, WireError> {
+    let fields = [(b'S', "FATAL"), (b'V', "FATAL"), (b'C', sqlstate), (b'M', why)];
+    backend::error_response(out, fields)?;
+    Ok(Visit::Leaves)
+}

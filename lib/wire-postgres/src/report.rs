@@ -1,0 +1,204 @@
+//! What a server says in an ErrorResponse or a NoticeResponse. Chapter "Error and Notice Message
+//! Fields".
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::cursor::Cursor;
+use crate::list::sealed::Read;
+use crate::{List, WireError};
+
+/// An error or a notice, borrowed from its message.
+///
+/// Texts are bytes: before a session's encoding is known, a server may write in any.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report<'a> {
+    /// All fields in the order in which they were sent.
+    pub fields: List<'a, ReportField<'a>>,
+}
+
+/// A field of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportField<'a> {
+    /// What it is, by the manual's letter: `S`, `V`, `C`, `M`, `D`, `H`, `P` and others.
+    pub code: u8,
+    /// Its text.
+    pub text: &'a [u8],
+}
+
+impl<'a> Read<'a> for ReportField<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+        let code = cursor.u8("ErrorResponse, field type")?;
+        Ok(ReportField { code, text: cursor.string("ErrorResponse, field value")? })
+    }
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn read(cursor: &mut Cursor<'a>) -> Result<Self, WireError> {
+        Ok(Report { fields: List::terminated(cursor, "ErrorResponse, fields")? })
+    }
+
+    /// The field with this letter.
+    pub fn field(&self, code: u8) -> Option<&'a [u8]> {
+        self.fields.iter().find(|field| field.code == code).map(|field| field.text)
+    }
+
+    /// How severe it is. Servers before 9.6 say so in the session's language only, which is read
+    /// if it is English.
+    pub fn severity(&self) -> Option<Severity> {
+        self.field(b'V').or_else(|| self.field(b'S')).and_then(Severity::parse)
+    }
+
+    /// The error's code; `None` if the server, or a pooler in its place, sent none.
+    pub fn sqlstate(&self) -> Option<SqlState> {
+        self.field(b'C').and_then(SqlState::parse)
+    }
+
+    /// What went wrong, in one line.
+    pub fn message(&self) -> &'a [u8] {
+        self.field(b'M').unwrap_or_default()
+    }
+
+    /// More about it.
+    pub fn detail(&self) -> Option<&'a [u8]> {
+        self.field(b'D')
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&'a [u8]> {
+        self.field(b'H')
+    }
+
+    /// Where in the statement, in characters, the first being 1.
+    pub fn position(&self) -> Option<u32> {
+        self.field(b'P').and_then(|text| std::str::from_utf8(text).ok()?.parse().ok())
+    }
+
+    /// The same, to be kept.
+    pub fn to_owned(&self) -> OwnedReport {
+        OwnedReport {
+            severity: self.severity(),
+            sqlstate: self.sqlstate(),
+            message: String::from_utf8_lossy(self.message()).into_owned(),
+            detail: self.detail().map(String::from_utf8_lossy).map(Cow::into_owned),
+            hint: self.hint().map(String::from_utf8_lossy).map(Cow::into_owned),
+            position: self.position(),
+        }
+    }
+}
+
+/// An error or a notice that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedReport {
+    /// How severe it is, if the server said so.
+    pub severity: Option<Severity>,
+    /// The error's code, if the server sent one.
+    pub sqlstate: Option<SqlState>,
+    /// What went wrong, in one line.
+    pub message: String,
+    /// More about it.
+    pub detail: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Where in the statement, in characters, the first being 1.
+    pub position: Option<u32>,
+}
+
+impl fmt::Display for OwnedReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match self.sqlstate {
+            Some(sqlstate) => write!(f, " (SQLSTATE {sqlstate})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for OwnedReport {}
+
+/// How severe a report is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The statement failed.
+    Error,
+    /// The session ends.
+    Fatal,
+    /// All sessions end.
+    Panic,
+    /// A notice: something may be wrong.
+    Warning,
+    /// A notice: something that the user should know.
+    Notice,
+    /// A notice for developers.
+    Debug,
+    /// A notice that was asked for.
+    Info,
+    /// A notice for administrators.
+    Log,
+}
+
+impl Severity {
+    const ALL: [Severity; 8] = [
+        Severity::Error,
+        Severity::Fatal,
+        Severity::Panic,
+        Severity::Warning,
+        Severity::Notice,
+        Severity::Debug,
+        Severity::Info,
+        Severity::Log,
+    ];
+
+    /// The word of the protocol.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "ERROR",
+            Severity::Fatal => "FATAL",
+            Severity::Panic => "PANIC",
+            Severity::Warning => "WARNING",
+            Severity::Notice => "NOTICE",
+            Severity::Debug => "DEBUG",
+            Severity::Info => "INFO",
+            Severity::Log => "LOG",
+        }
+    }
+
+    /// Whether the session is over.
+    pub fn ends_session(self) -> bool {
+        matches!(self, Severity::Fatal | Severity::Panic)
+    }
+
+    fn parse(word: &[u8]) -> Option<Severity> {
+        Severity::ALL.into_iter().find(|severity| severity.word().as_bytes() == word)
+    }
+}
+
+/// A code of the appendix "PostgreSQL Error Codes": five digits or capital letters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SqlState([u8; 5]);
+
+impl SqlState {
+    /// The code of five digits or capital letters.
+    pub fn parse(text: &[u8]) -> Option<SqlState> {
+        let code: [u8; 5] = text.try_into().ok()?;
+        let fits = code.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+        fits.then_some(SqlState(code))
+    }
+
+    /// The code as text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for SqlState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for SqlState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,361 @@
+//! The begin of a session, from the client's side. Chapter "Start-up".
+//!
+//! ```text
+//!  client                                     server
+//!    │ ── StartupMessage ───────────────────▶ │
+//!    │ ◀─ Authentication… ─────────────────── │  asks for a password, or SASL
+//!    │ ── PasswordMessage / SASLResponse ───▶ │  (again, for SASL)
+//!    │ ◀─ AuthenticationOk ────────────────── │
+//!    │ ◀─ ParameterStatus … BackendKeyData ── │
+//!    │ ◀─ ReadyForQuery ───────────────────── │
+//! ```
+
+use std::fmt;
+
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{
+    ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
+};
+
+use crate::backend::{Authentication, Mechanism, Message, Negotiation, ParameterStatus};
+use crate::frontend::ProtocolVersion;
+use crate::{BackendKey, ErrorKind, List, OwnedReport, TransactionStatus, WireError, frontend};
+
+/// How many settings a server may report at the start; PostgreSQL reports about fifteen.
+const SETTINGS_LIMIT: usize = 1_000;
+
+/// Who begins a session, and how.
+#[derive(Clone, Copy)]
+pub struct Login<'l> {
+    /// The user's name.
+    pub user: &'l str,
+    /// The database; the server takes the user's name if it is not given.
+    pub database: Option<&'l str>,
+    /// The password, if there is one.
+    pub password: Option<&'l [u8]>,
+    /// Settings for the session, such as `application_name`.
+    pub settings: &'l [(&'l str, &'l str)],
+    /// Whether the connection is encrypted, and what the server's certificate binds it to.
+    pub channel: Channel<'l>,
+}
+
+/// What carries a session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Channel<'l> {
+    /// A connection without TLS, or one whose certificate is not known.
+    Plain,
+    /// A connection with TLS.
+    Tls {
+        /// The hash of the server's certificate, as RFC 5929 describes `tls-server-end-point`.
+        /// With it SCRAM proves that nobody stands between.
+        server_end_point: &'l [u8],
+    },
+}
+
+/// The password is not shown.
+impl fmt::Debug for Login<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login")
+            .field("user", &self.user)
+            .field("database", &self.database)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A session that has begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Session {
+    /// What a CancelRequest must name; some poolers give none.
+    pub key: Option<BackendKey>,
+    /// The settings that the server reported, in order: `server_version`, `TimeZone` and others.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Session {
+    /// The value of a setting.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        let mut settings = self.settings.iter();
+        settings.find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Why a session did not begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartupError {
+    /// What came is not the protocol.
+    Wire(WireError),
+    /// The server refuses: a wrong password, an unknown database, too many connections.
+    Server(Box<OwnedReport>),
+    /// The server asks for a password, and there is none.
+    PasswordMissing,
+    /// The server asks for an authentication that this crate does not know, such as GSSAPI.
+    Method(String),
+    /// The server could not prove that it knows the password, or said what SCRAM does not allow.
+    Scram(String),
+    /// The server does not speak version 3.0 of the protocol, or does not know an option of it.
+    Version(String),
+}
+
+impl fmt::Display for StartupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartupError::Wire(_) => f.write_str("the server's answer is not the protocol"),
+            StartupError::Server(_) => f.write_str("the server refuses the session"),
+            StartupError::PasswordMissing => f.write_str("the server asks for a password"),
+            StartupError::Method(method) => {
+                write!(f, "the server asks for authentication by {method}, which is not supported")
+            }
+            StartupError::Scram(why) => write!(f, "the server failed authentication: {why}"),
+            StartupError::Version(what) => {
+                write!(f, "the server does not speak version 3.0 of the protocol: {what}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StartupError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StartupError::Wire(error) => Some(error),
+            StartupError::Server(report) => Some(report),
+            StartupError::PasswordMissing
+            | StartupError::Method(_)
+            | StartupError::Scram(_)
+            | StartupError::Version(_) => None,
+        }
+    }
+}
+
+impl From<WireError> for StartupError {
+    fn from(error: WireError) -> StartupError {
+        StartupError::Wire(error)
+    }
+}
+
+/// A session that begins: takes what the server says and writes what is to be answered.
+pub struct Startup<'l> {
+    login: Login<'l>,
+    state: State,
+    session: Session,
+}
+
+/// Which message is to come.
+enum State {
+    /// The first question, or at once AuthenticationOk.
+    Question,
+    /// The next step of SCRAM.
+    Scram(Box<ScramSha256>),
+    /// The server's proof that it knows the password.
+    Proof(Box<ScramSha256>),
+    /// AuthenticationOk, and no other question.
+    Verdict,
+    /// Settings, the key, and ReadyForQuery.
+    Settings,
+    /// None: the session has begun.
+    Ready,
+}
+
+impl fmt::Debug for Startup<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Startup")
+            .field("login", &self.login)
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'l> Startup<'l> {
+    /// Appends the StartupMessage.
+    ///
+    /// # Errors
+    /// A name or a value holds a zero byte.
+    pub fn begin(login: Login<'l>, out: &mut Vec<u8>) -> Result<Startup<'l>, WireError> {
+        let database = login.database.map(|database| ("database", database));
+        let names = [("user", login.user)].into_iter().chain(database);
+        let parameters = names.chain(login.settings.iter().copied());
+        let parameters = parameters.map(|(name, value)| (name, value.as_bytes()));
+        frontend::startup(out, ProtocolVersion::V3_0, parameters)?;
+        Ok(Startup { login, state: State::Question, session: Session::default() })
+    }
+
+    /// Reads what has come, appends what is to be sent, and returns how many bytes were used. Stops
+    /// behind ReadyForQuery: what follows belongs to the session.
+    ///
+    /// # Errors
+    /// The session cannot begin.
+    pub fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<usize, StartupError> {
+        let mut used: usize = 0;
+        while !self.is_ready() {
+            let rest = bytes.get(used..).unwrap_or_default();
+            let error =
+                |error: WireError| WireError { offset: error.offset.saturating_add(used), ..error };
+            let Some((message, length)) = Message::decode(rest).map_err(error)? else { break };
+            self.message(message, out, used)?;
+            used = used.saturating_add(length);
+        }
+        Ok(used)
+    }
+
+    /// Whether the session has begun.
+    pub fn is_ready(&self) -> bool {
+        matches!(self.state, State::Ready)
+    }
+
+    /// The session, if it has begun.
+    pub fn into_session(self) -> Option<Session> {
+        self.is_ready().then_some(self.session)
+    }
+
+    fn message(
+        &mut self,
+        message: Message<'_>,
+        out: &mut Vec<u8>,
+        at: usize,
+    ) -> Result<(), StartupError> {
+        let is_let_in = matches!(self.state, State::Settings);
+        match message {
+            Message::ErrorResponse(report) => {
+                return Err(StartupError::Server(Box::new(report.to_owned())));
+            }
+            Message::NoticeResponse(_) => {}
+            Message::NegotiateProtocolVersion(negotiation) => negotiate(&negotiation)?,
+            Message::Authentication(question) if !is_let_in => self.answer(question, out, at)?,
+            Message::ParameterStatus(status) if is_let_in => self.setting(status, at)?,
+            Message::BackendKeyData(key) if is_let_in => self.session.key = Some(key),
+            Message::ReadyForQuery(TransactionStatus::Idle) if is_let_in => {
+                self.state = State::Ready;
+            }
+            _ => return Err(unexpected(at, "a message during startup")),
+        }
+        Ok(())
+    }
+
+    /// Answers a question of the server; only the one that comes next is answered.
+    fn answer(
+        &mut self,
+        question: Authentication<'_>,
+        out: &mut Vec<u8>,
+        at: usize,
+    ) -> Result<(), StartupError> {
+        let state = std::mem::replace(&mut self.state, State::Verdict);
+        self.state = match (state, question) {
+            (State::Question | State::Verdict, Authentication::Ok) => State::Settings,
+            (State::Question, question) => self.first_answer(question, out)?,
+            (State::Scram(scram), Authentication::SaslContinue { data }) => {
+                State::Proof(next_step(scram, data, out)?)
+            }
+            (State::Proof(mut scram), Authentication::SaslFinal { data }) => {
+                scram.finish(data).map_err(|error| StartupError::Scram(error.to_string()))?;
+                State::Verdict
+            }
+            // A server that lets us in before it has proved itself may be another one.
+            (State::Scram(_) | State::Proof(_), Authentication::Ok) => {
+                let why = "it did not prove that it knows the password";
+                return Err(StartupError::Scram(why.to_owned()));
+            }
+            _ => return Err(unexpected(at, "Authentication")),
+        };
+        Ok(())
+    }
+
+    fn first_answer(
+        &self,
+        question: Authentication<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<State, StartupError> {
+        match question {
+            Authentication::CleartextPassword => {
+                frontend::password(out, self.password()?)?;
+                Ok(State::Verdict)
+            }
+            Authentication::Md5Password { salt } => {
+                let hash = md5_hash(self.login.user.as_bytes(), self.password()?, salt);
+                frontend::password(out, hash.as_bytes())?;
+                Ok(State::Verdict)
+            }
+            Authentication::Sasl { mechanisms } => self.begin_scram(mechanisms, out),
+            question => Err(StartupError::Method(match question.method() {
+                2 => "Kerberos V5".to_owned(),
+                7 | 8 => "GSSAPI".to_owned(),
+                9 => "SSPI".to_owned(),
+                method => format!("method {method}"),
+            })),
+        }
+    }
+
+    /// Chooses a mechanism. Chapter "SASL Authentication".
+    fn begin_scram(
+        &self,
+        mechanisms: List<'_, Mechanism<'_>>,
+        out: &mut Vec<u8>,
+    ) -> Result<State, StartupError> {
+        let offers = |name: &str| mechanisms.iter().any(|found| found.name == name.as_bytes());
+        let (mechanism, binding) = match self.login.channel {
+            Channel::Tls { server_end_point } if offers(SCRAM_SHA_256_PLUS) => {
+                let binding = ChannelBinding::tls_server_end_point(server_end_point.to_vec());
+                (SCRAM_SHA_256_PLUS, binding)
+            }
+            // Says that we could bind: a server that could as well notices that its offer was
+            // taken out on the way.
+            Channel::Tls { .. } => (SCRAM_SHA_256, ChannelBinding::unrequested()),
+            Channel::Plain => (SCRAM_SHA_256, ChannelBinding::unsupported()),
+        };
+        if !offers(mechanism) {
+            let names: Vec<_> =
+                mechanisms.iter().map(|found| String::from_utf8_lossy(found.name)).collect();
+            return Err(StartupError::Method(format!("SASL ({})", names.join(", "))));
+        }
+        let scram = Box::new(ScramSha256::new(self.password()?, binding));
+        frontend::sasl_initial_response(out, mechanism, scram.message())?;
+        Ok(State::Scram(scram))
+    }
+
+    fn password(&self) -> Result<&'l [u8], StartupError> {
+        self.login.password.ok_or(StartupError::PasswordMissing)
+    }
+
+    fn setting(&mut self, status: ParameterStatus<'_>, at: usize) -> Result<(), StartupError> {
+        if self.session.settings.len() >= SETTINGS_LIMIT {
+            let context = "ParameterStatus, number of settings";
+            return Err(WireError::new(ErrorKind::TooLong, at, context).into());
+        }
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        self.session.settings.push((text(status.name), text(status.value)));
+        Ok(())
+    }
+}
+
+fn next_step(
+    mut scram: Box<ScramSha256>,
+    data: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<Box<ScramSha256>, StartupError> {
+    scram.update(data).map_err(|error| StartupError::Scram(error.to_string()))?;
+    frontend::sasl_response(out, scram.message())?;
+    Ok(scram)
+}
+
+/// We asked for 3.0 without options: a server that says that it speaks 3.0 agrees. It may write
+/// the whole version or its minor part.
+fn negotiate(negotiation: &Negotiation<'_>) -> Result<(), StartupError> {
+    let agrees = negotiation.newest == 0 || negotiation.newest == ProtocolVersion::V3_0.number();
+    if agrees && negotiation.unknown_options.is_empty() {
+        return Ok(());
+    }
+    let options: Vec<_> = negotiation
+        .unknown_options
+        .iter()
+        .map(|option| String::from_utf8_lossy(option.name))
+        .collect();
+    Err(StartupError::Version(match options.is_empty() {
+        true => {
+            let newest = ProtocolVersion::from_number(negotiation.newest);
+            format!("its newest version is {newest}")
+        }
+        false => format!("it does not know the options {}", options.join(", ")),
+    }))
+}
+
+fn unexpected(at: usize, context: &'static str) -> StartupError {
+    WireError::new(ErrorKind::Unexpected, at, context).into()
+}

@@ -1,0 +1,295 @@
+//! A request that is encoded once and sent many times with other values.
+//!
+//! ```text
+//!  ┌ Bind ─────────────────────────────────┐ ┌ Execute ┐ ┌ Sync ┐
+//!  │ … formats … │ 4 │ 0 0 0 0 │ … results │ │ …       │ │      │
+//!  └─────────────┴───┴────┬────┴───────────┘ └─────────┘ └──────┘
+//!                         └ patched: an integer
+//! ```
+//!
+//! While all values have the widths of their types, filling is one copy and a few bytes patched.
+//! A text, a NULL, or a time that only the server can read change the length of their message:
+//! then the constant parts are copied around them.
+
+use crate::frame::{self, count, message, string};
+use crate::frontend;
+use crate::tags::frontend as tag;
+use crate::value::{self, Fit};
+use crate::{Format, Oid, ParameterType, Value, ValueError, ValueErrorKind, WireError};
+
+/// The messages of a request, with places for its values.
+#[derive(Clone, Debug)]
+pub struct Template {
+    bytes: Vec<u8>,
+    slots: Vec<Slot>,
+    binds: Vec<Binding>,
+    /// Whether every value has a fixed width.
+    is_fixed: bool,
+    results: Format,
+    answers: u32,
+}
+
+/// The place of a value.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    kind: ParameterType,
+    /// Where the value's length stands; the value follows.
+    at: usize,
+    /// Where the value itself stands.
+    value: usize,
+    /// Where the constant bytes behind the value begin.
+    end: usize,
+    /// Where the value's format code stands; meaningful for types of fixed width.
+    format: usize,
+}
+
+/// The place of a Bind message.
+#[derive(Clone, Copy, Debug)]
+struct Binding {
+    /// Where its length stands.
+    length: usize,
+    /// Where it ends.
+    end: usize,
+    /// How many slots are in it.
+    slots: usize,
+}
+
+impl Template {
+    /// A request without messages, the results of which travel in this format.
+    pub fn new(results: Format) -> Template {
+        let (bytes, slots, binds) = (Vec::new(), Vec::new(), Vec::new());
+        Template { bytes, slots, binds, is_fixed: true, results, answers: 0 }
+    }
+
+    /// Appends the run of a prepared statement: Bind and Execute. The types are those of the
+    /// server's ParameterDescription.
+    ///
+    /// # Errors
+    /// The name holds a zero byte, or there are more than 65,535 types.
+    pub fn statement(&mut self, name: &str, types: &[Oid]) -> Result<(), WireError> {
+        let start = self.bytes.len();
+        let slots = self.slots.len();
+        let results = self.results;
+        let (bytes, places) = (&mut self.bytes, &mut self.slots);
+        let bound = message(bytes, tag::BIND, |out| {
+            string(out, b"", "Bind, portal name")?;
+            string(out, name.as_bytes(), "Bind, statement name")?;
+            parameters(out, types, places)?;
+            frontend::result_format(out, results);
+            Ok(())
+        });
+        if bound.is_err() {
+            self.slots.truncate(slots);
+            return bound;
+        }
+        let end = self.bytes.len();
+        self.is_fixed &= types.iter().all(|oid| ParameterType::of(*oid).width().is_some());
+        self.binds.push(Binding { length: start.saturating_add(1), end, slots: types.len() });
+        frontend::execute(&mut self.bytes, "", 0)
+    }
+
+    /// Appends a statement that is not prepared: Parse into the unnamed statement, Bind, Execute.
+    ///
+    /// # Errors
+    /// The text holds a zero byte, or there are more than 65,535 types.
+    pub fn text(&mut self, text: &str, types: &[Oid]) -> Result<(), WireError> {
+        frontend::parse(&mut self.bytes, "", text, types)?;
+        self.statement("", types)
+    }
+
+    /// Appends a Query, which has no values and is answered by a ReadyForQuery of its own.
+    ///
+    /// # Errors
+    /// The text holds a zero byte.
+    pub fn query(&mut self, text: &str) -> Result<(), WireError> {
+        frontend::query(&mut self.bytes, text)?;
+        self.answers = self.answers.saturating_add(1);
+        Ok(())
+    }
+
+    /// Appends a Sync: the end of the request, or of a part that fails or succeeds by itself.
+    pub fn sync(&mut self) {
+        frontend::sync(&mut self.bytes);
+        self.answers = self.answers.saturating_add(1);
+    }
+
+    /// How many values the request takes.
+    pub fn values(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// How many times ReadyForQuery will be the answer: what [`Replies::await_ready`]
+    /// (crate::Replies::await_ready) must be told when the request is sent.
+    pub fn answers(&self) -> u32 {
+        self.answers
+    }
+
+    /// Appends the request with its values to `out`.
+    ///
+    /// # Errors
+    /// A value does not fit its parameter, or there are too few or too many; nothing is appended.
+    #[inline]
+    pub fn fill<'v>(
+        &self,
+        out: &mut Vec<u8>,
+        values: impl Iterator<Item = Value<'v>> + Clone,
+    ) -> Result<(), ValueError> {
+        let start = out.len();
+        let filled = match self.is_fixed {
+            true => self.fill_fixed(out, start, values),
+            false => self.fill_parts(out, start, values),
+        };
+        if filled.is_err() {
+            out.truncate(start);
+        }
+        filled
+    }
+
+    /// Copies everything and patches the values, or gives up on one of another length.
+    #[inline]
+    fn fill_fixed<'v>(
+        &self,
+        out: &mut Vec<u8>,
+        start: usize,
+        values: impl Iterator<Item = Value<'v>> + Clone,
+    ) -> Result<(), ValueError> {
+        out.extend_from_slice(&self.bytes);
+        let Some(request) = out.get_mut(start..) else {
+            return self.fill_parts(out, start, values);
+        };
+        let mut given = values.clone();
+        for (parameter, slot) in self.slots.iter().enumerate() {
+            let Some(value) = given.next() else { return Err(missing(parameter)) };
+            let fit = match request.get_mut(slot.value..) {
+                Some(place) => value::patch(place, slot.kind, value),
+                None => Ok(Fit::Text),
+            };
+            match fit {
+                Ok(Fit::Binary) => {}
+                Ok(Fit::Null | Fit::Text) => {
+                    out.truncate(start);
+                    return self.fill_parts(out, start, values);
+                }
+                Err(kind) => return Err(ValueError { parameter, kind }),
+            }
+        }
+        no_more(given, self.slots.len())
+    }
+
+    /// Copies the constant parts around the values.
+    fn fill_parts<'v>(
+        &self,
+        out: &mut Vec<u8>,
+        start: usize,
+        values: impl Iterator<Item = Value<'v>>,
+    ) -> Result<(), ValueError> {
+        let mut slots = self.slots.iter().enumerate();
+        let mut given = values;
+        let mut copied = 0;
+        for bind in &self.binds {
+            copy(out, &self.bytes, copied, bind.length);
+            copied = bind.length;
+            // Where the message's length stands in `out`.
+            let length = out.len();
+            for (parameter, slot) in slots.by_ref().take(bind.slots) {
+                let Some(value) = given.next() else { return Err(missing(parameter)) };
+                copy(out, &self.bytes, copied, slot.at);
+                copied = slot.end;
+                let format = length.saturating_add(slot.format.saturating_sub(bind.length));
+                append(out, slot, format, value).map_err(|kind| ValueError { parameter, kind })?;
+            }
+            copy(out, &self.bytes, copied, bind.end);
+            copied = bind.end;
+            frame::close(out, length).map_err(|_| too_long(self.slots.len()))?;
+        }
+        copy(out, &self.bytes, copied, self.bytes.len());
+        debug_assert!(out.len() >= start, "a request is appended");
+        no_more(given, self.slots.len())
+    }
+}
+
+/// Appends the parameters' formats and the places of their values.
+fn parameters(out: &mut Vec<u8>, types: &[Oid], slots: &mut Vec<Slot>) -> Result<(), WireError> {
+    let first_format = out.len().saturating_add(2);
+    count(out, types.len(), "Bind, number of parameter formats")?;
+    for oid in types {
+        let format = match ParameterType::of(*oid).width() {
+            Some(_) => Format::Binary,
+            None => Format::Text,
+        };
+        out.extend_from_slice(&format.code().to_be_bytes());
+    }
+    count(out, types.len(), "Bind, number of parameters")?;
+    for (index, oid) in types.iter().enumerate() {
+        let kind = ParameterType::of(*oid);
+        let width = kind.width().unwrap_or(0);
+        let at = out.len();
+        out.extend_from_slice(&u32::from(width).to_be_bytes());
+        let value = out.len();
+        out.extend(std::iter::repeat_n(0, usize::from(width)));
+        let format = first_format.saturating_add(index.saturating_mul(2));
+        slots.push(Slot { kind, at, value, end: out.len(), format });
+    }
+    Ok(())
+}
+
+/// Appends a value with its length; `format` is the place in `out` of its format code.
+fn append(
+    out: &mut Vec<u8>,
+    slot: &Slot,
+    format: usize,
+    value: Value<'_>,
+) -> Result<(), ValueErrorKind> {
+    let at = out.len();
+    let width = slot.kind.width().unwrap_or(0);
+    out.extend_from_slice(&u32::from(width).to_be_bytes());
+    let body = out.len();
+    out.extend(std::iter::repeat_n(0, usize::from(width)));
+    let place = out.get_mut(body..).unwrap_or_default();
+    match value::patch(place, slot.kind, value)? {
+        Fit::Binary => {}
+        Fit::Null => {
+            out.truncate(at);
+            out.extend_from_slice(&(-1_i32).to_be_bytes());
+        }
+        Fit::Text => {
+            out.truncate(body);
+            value::append_text(out, value);
+            let length = i32::try_from(out.len().saturating_sub(body))
+                .map_err(|_| ValueErrorKind::TooLong)?;
+            overwrite(out, at, length.to_be_bytes());
+            overwrite(out, format, Format::Text.code().to_be_bytes());
+        }
+    }
+    Ok(())
+}
+
+fn overwrite<const N: usize>(out: &mut [u8], at: usize, bytes: [u8; N]) {
+    if let Some(place) = out.get_mut(at..).and_then(|tail| tail.first_chunk_mut::<N>()) {
+        *place = bytes;
+    }
+}
+
+#[inline]
+fn copy(out: &mut Vec<u8>, bytes: &[u8], from: usize, to: usize) {
+    out.extend_from_slice(bytes.get(from..to).unwrap_or_default());
+}
+
+fn missing(parameter: usize) -> ValueError {
+    ValueError { parameter, kind: ValueErrorKind::Missing }
+}
+
+fn too_long(values: usize) -> ValueError {
+    ValueError { parameter: values.saturating_sub(1), kind: ValueErrorKind::TooLong }
+}
+
+#[inline]
+fn no_more<'v>(
+    mut given: impl Iterator<Item = Value<'v>>,
+    parameter: usize,
+) -> Result<(), ValueError> {
+    match given.next() {
+        None => Ok(()),
+        Some(_) => Err(ValueError { parameter, kind: ValueErrorKind::Surplus }),
+    }
+}

@@ -1,0 +1,204 @@
+//! Dates and times as PostgreSQL holds them: days and microseconds since the year 2000. Chapter
+//! "Date/Time Types"; the binary forms are those of `timestamp_recv` and its neighbours.
+//!
+//! Only the ISO form is read, which means the same under every setting: `2024-02-29`,
+//! `13:45:00.25`, both with a space or a `T` between them, and a zone where the type has one. A
+//! server understands much more (`now`, `Jan 8 1999`); what is not read here is left to it.
+
+/// Microseconds of a second.
+const SECOND: i64 = 1_000_000;
+const DAY: i64 = 86_400 * SECOND;
+
+/// Days from the year 1 to the year 2000.
+const EPOCH: i64 = 730_119;
+
+/// Days since 2000-01-01.
+pub(crate) fn date(text: &str) -> Option<i32> {
+    let (days, rest) = days(text.as_bytes())?;
+    rest.is_empty().then(|| i32::try_from(days).ok())?
+}
+
+/// Microseconds since midnight.
+pub(crate) fn time(text: &str) -> Option<i64> {
+    let (time, rest) = clock(text.as_bytes())?;
+    rest.is_empty().then_some(time)
+}
+
+/// Microseconds since 2000-01-01, of a text without a zone.
+pub(crate) fn timestamp(text: &str) -> Option<i64> {
+    let (stamp, rest) = stamp(text.as_bytes())?;
+    rest.is_empty().then_some(stamp)
+}
+
+/// Microseconds since 2000-01-01 UTC, of a text with a zone: without one it depends on the session.
+pub(crate) fn timestamptz(text: &str) -> Option<i64> {
+    let (stamp, rest) = stamp(text.as_bytes())?;
+    stamp.checked_sub(zone(rest)?)
+}
+
+fn stamp(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (days, rest) = days(text)?;
+    let midnight = days.checked_mul(DAY)?;
+    match rest.split_first() {
+        Some((b' ' | b'T', rest)) => {
+            let (time, rest) = clock(rest)?;
+            Some((midnight.checked_add(time)?, rest))
+        }
+        Some(_) => None,
+        None => Some((midnight, rest)),
+    }
+}
+
+/// `YYYY-MM-DD` in days since 2000-01-01, and what follows.
+fn days(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (year, rest) = digits(text, 4)?;
+    let (month, rest) = digits(after(rest, b'-')?, 2)?;
+    let (day, rest) = digits(after(rest, b'-')?, 2)?;
+    let is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    let (before, length) = match month {
+        1 => (0, 31),
+        2 => (31, if is_leap { 29 } else { 28 }),
+        3 => (59, 31),
+        4 => (90, 30),
+        5 => (120, 31),
+        6 => (151, 30),
+        7 => (181, 31),
+        8 => (212, 31),
+        9 => (243, 30),
+        10 => (273, 31),
+        11 => (304, 30),
+        12 => (334, 31),
+        _ => return None,
+    };
+    if year == 0 || day == 0 || day > length {
+        return None;
+    }
+    let leap_day = i64::from(is_leap && month > 2);
+    let past = year.checked_sub(1)?;
+    #[expect(clippy::arithmetic_side_effects, reason = "years of four digits are far from limits")]
+    let days =
+        past * 365 + past / 4 - past / 100 + past / 400 + before + leap_day + day - 1 - EPOCH;
+    Some((days, rest))
+}
+
+/// `HH:MM[:SS[.ffffff]]` in microseconds, and what follows.
+fn clock(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (hour, rest) = digits(text, 2)?;
+    let (minute, rest) = digits(after(rest, b':')?, 2)?;
+    let (second, rest) = match after(rest, b':') {
+        Some(rest) => digits(rest, 2)?,
+        None => (0, rest),
+    };
+    let (fraction, rest) = match after(rest, b'.') {
+        Some(rest) => fraction(rest)?,
+        None => (0, rest),
+    };
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    #[expect(clippy::arithmetic_side_effects, reason = "a day is far from limits")]
+    let time = ((hour * 60 + minute) * 60 + second) * SECOND + fraction;
+    Some((time, rest))
+}
+
+/// One to six digits of a second in microseconds, and what follows.
+fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
+    let mut unit = SECOND;
+    let mut fraction: i64 = 0;
+    let mut rest = text;
+    while let Some((digit @ b'0'..=b'9', after)) = rest.split_first() {
+        // A seventh digit would have to be rounded, which is the server's business.
+        unit = (unit > 1).then_some(unit / 10)?;
+        fraction = fraction.checked_add(value(*digit).checked_mul(unit)?)?;
+        rest = after;
+    }
+    (unit < SECOND).then_some((fraction, rest))
+}
+
+/// `Z`, `+HH`, `-HH` or `+HH:MM` in microseconds east of Greenwich.
+fn zone(text: &[u8]) -> Option<i64> {
+    if text == b"Z" {
+        return Some(0);
+    }
+    let (sign, rest) = text.split_first()?;
+    let (hours, rest) = digits(rest, 2)?;
+    let (minutes, rest) = match after(rest, b':') {
+        Some(rest) => digits(rest, 2)?,
+        None => (0, rest),
+    };
+    // The bounds of the server: less than 16 hours.
+    if hours > 15 || minutes > 59 || !rest.is_empty() {
+        return None;
+    }
+    #[expect(clippy::arithmetic_side_effects, reason = "a day is far from limits")]
+    let east = (hours * 60 + minutes) * 60 * SECOND;
+    match sign {
+        b'+' => Some(east),
+        b'-' => east.checked_neg(),
+        _ => None,
+    }
+}
+
+fn after(text: &[u8], byte: u8) -> Option<&[u8]> {
+    text.split_first().and_then(|(first, rest)| (*first == byte).then_some(rest))
+}
+
+/// The number of so many digits, and what follows.
+fn digits(text: &[u8], count: usize) -> Option<(i64, &[u8])> {
+    let (digits, rest) = text.split_at_checked(count)?;
+    let number = digits.iter().try_fold(0_i64, |number, digit| {
+        digit.is_ascii_digit().then(|| number.checked_mul(10)?.checked_add(value(*digit)))?
+    })?;
+    Some((number, rest))
+}
+
+fn value(digit: u8) -> i64 {
+    i64::from(digit.wrapping_sub(b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_count_from_2000() {
+        let check = |text, days| assert_eq!(date(text), days, "{text}");
+        check("2000-01-01", Some(0));
+        check("1999-12-31", Some(-1));
+        check("1970-01-01", Some(-10_957));
+        check("2000-03-01", Some(60));
+        check("2024-02-29", Some(8_825));
+        check("0001-01-01", Some(-730_119));
+        check("9999-12-31", Some(2_921_939));
+        for text in ["2023-02-29", "2024-13-01", "2024-00-10", "0000-01-01", "24-01-01", "now", ""]
+        {
+            check(text, None);
+        }
+        check("2024-02-29 00:00", None);
+    }
+
+    #[test]
+    fn times_count_microseconds() {
+        let check = |text, micros| assert_eq!(time(text), micros, "{text}");
+        check("00:00", Some(0));
+        check("13:45:00.25", Some(49_500_250_000));
+        check("23:59:59.999999", Some(DAY - 1));
+        for text in ["24:00:00", "1:00", "00:60", "00:00:60", "00:00:00.", "00:00:00.1234567"] {
+            check(text, None);
+        }
+    }
+
+    #[test]
+    fn timestamps_are_days_and_times_and_zones() {
+        assert_eq!(timestamp("2000-01-02"), Some(DAY));
+        assert_eq!(timestamp("2000-01-02 00:00:01"), Some(DAY + SECOND));
+        assert_eq!(timestamp("2000-01-02T00:00:01"), Some(DAY + SECOND));
+        assert_eq!(timestamp("2000-01-02 00:00:01Z"), None);
+        assert_eq!(timestamptz("2000-01-01 00:00:00Z"), Some(0));
+        assert_eq!(timestamptz("2000-01-01 02:00:00+02"), Some(0));
+        assert_eq!(timestamptz("1999-12-31 18:30:00-05:30"), Some(0));
+        for text in ["2000-01-01 00:00:00", "2000-01-01 00:00+16", "2000-01-01 00:00+1", "x"] {
+            assert_eq!(timestamptz(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The answer to an SSLRequest. Chapter "SSL Session Encryption".
+
+use crate::{ErrorKind, WireError};
+
+/// What a server answers to an SSLRequest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SslAnswer {
+    /// The next bytes are TLS (`S`).
+    Accepted,
+    /// There is no TLS here; the session may go on without (`N`).
+    Refused,
+}
+
+/// Reads the answer to an SSLRequest from all bytes that have come since; `None` if there are none.
+///
+/// # Errors
+/// The answer is another byte. An `E` begins an error message, which a client does not show, as
+/// nobody knows who wrote it. Or more bytes came than the answer: they were sent before the
+/// encryption began, and would be taken for what the server says (CVE-2021-23222).
+pub fn ssl_answer(bytes: &[u8]) -> Result<Option<SslAnswer>, WireError> {
+    let context = "the answer to SSLRequest";
+    let answer = match bytes.first() {
+        None => return Ok(None),
+        Some(b'S') => SslAnswer::Accepted,
+        Some(b'N') => SslAnswer::Refused,
+        Some(_) => return Err(WireError::new(ErrorKind::Value, 0, context)),
+    };
+    match bytes.len() {
+        1 => Ok(Some(answer)),
+        _ => Err(WireError::new(ErrorKind::Stuffed, 1, context)),
+    }
+}
+
+/// Appends the answer to an SSLRequest or a GSSENCRequest.
+pub fn answer_ssl(out: &mut Vec<u8>, answer: SslAnswer) {
+    out.push(match answer {
+        SslAnswer::Accepted => b'S',
+        SslAnswer::Refused => b'N',
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_is_one_byte_and_nothing_may_follow() {
+        let check = |bytes: &[u8], expected| {
+            assert_eq!(ssl_answer(bytes).map_err(|error| error.kind), expected);
+        };
+        check(b"", Ok(None));
+        check(b"S", Ok(Some(SslAnswer::Accepted)));
+        check(b"N", Ok(Some(SslAnswer::Refused)));
+        check(b"SR", Err(ErrorKind::Stuffed));
+        check(b"NR", Err(ErrorKind::Stuffed));
+        check(b"E\0\0\0\x08", Err(ErrorKind::Value));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for answer in [SslAnswer::Accepted, SslAnswer::Refused] {
+            let mut out = Vec::new();
+            answer_ssl(&mut out, answer);
+            assert_eq!(ssl_answer(&out), Ok(Some(answer)));
+        }
+    }
+}
