@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut reply = Vec::new();
     backend::bind_complete(&mut reply);
     let fields: [Option<&[u8]>; 2] = [Some(b"42"), Some(b"a name of thirty-two characters ")];
-    backend::data_row(&mut reply, fields.into_iter())?;
+    backend::data_row(&mut reply, fields)?;
     backend::command_complete(&mut reply, "SELECT 1")?;
     backend::ready_for_query(&mut reply, TransactionStatus::Idle);
 

@@ -1,9 +1,10 @@
 //! Command tags: what a statement was and how many rows it touched. Message CommandComplete.
 
 use std::borrow::Cow;
+use std::fmt;
 
 /// The tag of a completed command, such as `SELECT 7`, `INSERT 0 5` or `BEGIN`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CommandTag<'a> {
     bytes: &'a [u8],
 }
@@ -39,6 +40,12 @@ impl<'a> CommandTag<'a> {
     #[inline]
     pub fn rows(self) -> Option<u64> {
         last_number(self.bytes).map(|(_, number)| number)
+    }
+}
+
+impl fmt::Debug for CommandTag<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.text())
     }
 }
 

@@ -119,7 +119,7 @@ impl<'p> Reception<'p> {
         let options: Vec<&[u8]> = names.filter(|name| is_option(name)).collect();
         if startup.version != ProtocolVersion::V3_0 || !options.is_empty() {
             let newest = ProtocolVersion::V3_0.number();
-            backend::negotiate_protocol_version(out, newest, options.into_iter())?;
+            backend::negotiate_protocol_version(out, newest, options)?;
         }
         Ok(match self.policy {
             Policy::Trust => enter(out),

@@ -306,7 +306,7 @@ impl<'l> Startup<'l> {
             return Err(StartupError::Method(format!("SASL ({})", names.join(", "))));
         }
         let scram = Box::new(ScramSha256::new(self.password()?, binding));
-        frontend::sasl_initial_response(out, mechanism, scram.message())?;
+        frontend::sasl_initial_response(out, mechanism, Some(scram.message()))?;
         Ok(State::Scram(scram))
     }
 

@@ -75,8 +75,7 @@ impl Template {
             string(out, b"", "Bind, portal name")?;
             string(out, name.as_bytes(), "Bind, statement name")?;
             parameters(out, types, places)?;
-            frontend::result_format(out, results);
-            Ok(())
+            frontend::formats(out, [results], "Bind, number of result formats")
         });
         if bound.is_err() {
             self.slots.truncate(slots);
@@ -93,7 +92,7 @@ impl Template {
     /// # Errors
     /// The text holds a zero byte, or there are more than 65,535 types.
     pub fn text(&mut self, text: &str, types: &[Oid]) -> Result<(), WireError> {
-        frontend::parse(&mut self.bytes, "", text, types)?;
+        frontend::parse(&mut self.bytes, "", text, types.iter().copied())?;
         self.statement("", types)
     }
 
@@ -211,14 +210,11 @@ impl Template {
 /// Appends the parameters' formats and the places of their values.
 fn parameters(out: &mut Vec<u8>, types: &[Oid], slots: &mut Vec<Slot>) -> Result<(), WireError> {
     let first_format = out.len().saturating_add(2);
-    count(out, types.len(), "Bind, number of parameter formats")?;
-    for oid in types {
-        let format = match ParameterType::of(*oid).width() {
-            Some(_) => Format::Binary,
-            None => Format::Text,
-        };
-        out.extend_from_slice(&format.code().to_be_bytes());
-    }
+    let formats = types.iter().map(|oid| match ParameterType::of(*oid).width() {
+        Some(_) => Format::Binary,
+        None => Format::Text,
+    });
+    frontend::formats(out, formats, "Bind, number of parameter formats")?;
     count(out, types.len(), "Bind, number of parameters")?;
     for (index, oid) in types.iter().enumerate() {
         let kind = ParameterType::of(*oid);

@@ -4,10 +4,68 @@
 //! holds no zero byte, a list has at most 65,535 items, a message is shorter than 2 GiB.
 
 use crate::frame::{bare, count, fixed, message, string, value};
+use crate::frontend::formats;
 use crate::tags::{backend as tag, both};
-use crate::{BackendKey, Format, Oid, TransactionStatus, WireError};
+use crate::{BackendKey, ErrorKind, Format, Oid, TransactionStatus, WireError};
 
-use super::{Column, Notification, ParameterStatus};
+use super::{Authentication, Column, Message, Notification, ParameterStatus};
+
+impl Message<'_> {
+    /// Appends the message as its own function does.
+    ///
+    /// # Errors
+    /// As that function's. Of what was decoded, only a command's tag with a zero byte within.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        match *self {
+            Message::Authentication(question) => return encode_authentication(out, question),
+            Message::BackendKeyData(key) => backend_key_data(out, key),
+            Message::BindComplete => bind_complete(out),
+            Message::CloseComplete => close_complete(out),
+            Message::CommandComplete(command) => return command_complete(out, command.bytes()),
+            Message::CopyData(data) => return copy_data(out, data),
+            Message::CopyDone => copy_done(out),
+            Message::CopyInResponse(it) => return copy_in_response(out, it.format, it.columns),
+            Message::CopyOutResponse(it) => return copy_out_response(out, it.format, it.columns),
+            Message::CopyBothResponse(it) => return copy_both_response(out, it.format, it.columns),
+            Message::DataRow(row) => return data_row(out, row),
+            Message::EmptyQueryResponse => empty_query_response(out),
+            Message::ErrorResponse(report) => {
+                return error_response(out, report.fields.iter().map(|it| (it.code, it.text)));
+            }
+            Message::NoticeResponse(report) => {
+                return notice_response(out, report.fields.iter().map(|it| (it.code, it.text)));
+            }
+            Message::NegotiateProtocolVersion(it) => {
+                let options = it.unknown_options.iter().map(|option| option.name);
+                return negotiate_protocol_version(out, it.newest, options);
+            }
+            Message::NoData => no_data(out),
+            Message::NotificationResponse(it) => return notification_response(out, it),
+            Message::ParameterDescription(types) => return parameter_description(out, types),
+            Message::ParameterStatus(status) => return parameter_status(out, status),
+            Message::ParseComplete => parse_complete(out),
+            Message::PortalSuspended => portal_suspended(out),
+            Message::ReadyForQuery(status) => ready_for_query(out, status),
+            Message::RowDescription(columns) => return row_description(out, columns),
+        }
+        Ok(())
+    }
+}
+
+fn encode_authentication(out: &mut Vec<u8>, question: Authentication<'_>) -> Result<(), WireError> {
+    match question {
+        Authentication::Ok => authentication_ok(out),
+        Authentication::CleartextPassword => authentication_cleartext_password(out),
+        Authentication::Md5Password { salt } => authentication_md5_password(out, salt),
+        Authentication::Sasl { mechanisms } => {
+            return authentication_sasl(out, mechanisms.iter().map(|it| it.name));
+        }
+        Authentication::SaslContinue { data } => return authentication_sasl_continue(out, data),
+        Authentication::SaslFinal { data } => return authentication_sasl_final(out, data),
+        Authentication::Other { method, data } => return authentication_other(out, method, data),
+    }
+    Ok(())
+}
 
 /// AuthenticationOk: the client is let in.
 pub fn authentication_ok(out: &mut Vec<u8>) {
@@ -29,11 +87,14 @@ pub fn authentication_md5_password(out: &mut Vec<u8>, salt: [u8; 4]) {
 ///
 /// # Errors
 /// A name holds a zero byte.
-pub fn authentication_sasl(out: &mut Vec<u8>, mechanisms: &[&str]) -> Result<(), WireError> {
+pub fn authentication_sasl(
+    out: &mut Vec<u8>,
+    mechanisms: impl IntoIterator<Item = impl AsRef<[u8]>>,
+) -> Result<(), WireError> {
     message(out, tag::AUTHENTICATION, |out| {
         out.extend_from_slice(&[0, 0, 0, 10]);
         for mechanism in mechanisms {
-            string(out, mechanism.as_bytes(), "AuthenticationSASL, mechanism")?;
+            string(out, mechanism.as_ref(), "AuthenticationSASL, mechanism")?;
         }
         out.push(0);
         Ok(())
@@ -94,10 +155,8 @@ pub fn close_complete(out: &mut Vec<u8>) {
 ///
 /// # Errors
 /// The tag holds a zero byte.
-pub fn command_complete(out: &mut Vec<u8>, command: &str) -> Result<(), WireError> {
-    message(out, tag::COMMAND_COMPLETE, |out| {
-        string(out, command.as_bytes(), "CommandComplete, tag")
-    })
+pub fn command_complete(out: &mut Vec<u8>, command: impl AsRef<[u8]>) -> Result<(), WireError> {
+    message(out, tag::COMMAND_COMPLETE, |out| string(out, command.as_ref(), "CommandComplete, tag"))
 }
 
 /// CopyData: a piece of COPY's data.
@@ -123,7 +182,7 @@ pub fn copy_done(out: &mut Vec<u8>) {
 pub fn copy_in_response(
     out: &mut Vec<u8>,
     format: Format,
-    columns: &[Format],
+    columns: impl IntoIterator<Item = Format, IntoIter: ExactSizeIterator>,
 ) -> Result<(), WireError> {
     copy_response(out, tag::COPY_IN_RESPONSE, format, columns)
 }
@@ -135,7 +194,7 @@ pub fn copy_in_response(
 pub fn copy_out_response(
     out: &mut Vec<u8>,
     format: Format,
-    columns: &[Format],
+    columns: impl IntoIterator<Item = Format, IntoIter: ExactSizeIterator>,
 ) -> Result<(), WireError> {
     copy_response(out, tag::COPY_OUT_RESPONSE, format, columns)
 }
@@ -147,7 +206,7 @@ pub fn copy_out_response(
 pub fn copy_both_response(
     out: &mut Vec<u8>,
     format: Format,
-    columns: &[Format],
+    columns: impl IntoIterator<Item = Format, IntoIter: ExactSizeIterator>,
 ) -> Result<(), WireError> {
     copy_response(out, tag::COPY_BOTH_RESPONSE, format, columns)
 }
@@ -156,16 +215,12 @@ fn copy_response(
     out: &mut Vec<u8>,
     tag: u8,
     format: Format,
-    columns: &[Format],
+    columns: impl IntoIterator<Item = Format, IntoIter: ExactSizeIterator>,
 ) -> Result<(), WireError> {
     message(out, tag, |out| {
         let [_, code] = format.code().to_be_bytes();
         out.push(code);
-        count(out, columns.len(), "CopyResponse, number of columns")?;
-        for column in columns {
-            out.extend_from_slice(&column.code().to_be_bytes());
-        }
-        Ok(())
+        formats(out, columns, "CopyResponse, number of columns")
     })
 }
 
@@ -175,9 +230,10 @@ fn copy_response(
 /// There are more than 65,535 fields, or they are too long for a message.
 pub fn data_row<'f>(
     out: &mut Vec<u8>,
-    fields: impl ExactSizeIterator<Item = Option<&'f [u8]>>,
+    fields: impl IntoIterator<Item = Option<&'f [u8]>, IntoIter: ExactSizeIterator>,
 ) -> Result<(), WireError> {
     message(out, tag::DATA_ROW, |out| {
+        let fields = fields.into_iter();
         count(out, fields.len(), "DataRow, number of fields")?;
         for field in fields {
             value(out, field, "DataRow, field")?;
@@ -195,9 +251,9 @@ pub fn empty_query_response(out: &mut Vec<u8>) {
 ///
 /// # Errors
 /// A text holds a zero byte.
-pub fn error_response<'f>(
+pub fn error_response(
     out: &mut Vec<u8>,
-    fields: impl IntoIterator<Item = (u8, &'f str)>,
+    fields: impl IntoIterator<Item = (u8, impl AsRef<[u8]>)>,
 ) -> Result<(), WireError> {
     report(out, tag::ERROR_RESPONSE, fields)
 }
@@ -206,22 +262,27 @@ pub fn error_response<'f>(
 ///
 /// # Errors
 /// A text holds a zero byte.
-pub fn notice_response<'f>(
+pub fn notice_response(
     out: &mut Vec<u8>,
-    fields: impl IntoIterator<Item = (u8, &'f str)>,
+    fields: impl IntoIterator<Item = (u8, impl AsRef<[u8]>)>,
 ) -> Result<(), WireError> {
     report(out, tag::NOTICE_RESPONSE, fields)
 }
 
-fn report<'f>(
+fn report(
     out: &mut Vec<u8>,
     tag: u8,
-    fields: impl IntoIterator<Item = (u8, &'f str)>,
+    fields: impl IntoIterator<Item = (u8, impl AsRef<[u8]>)>,
 ) -> Result<(), WireError> {
     message(out, tag, |out| {
         for (code, text) in fields {
+            // A zero would end the list.
+            if code == 0 {
+                let context = "ErrorResponse, field type";
+                return Err(WireError::new(ErrorKind::ZeroByte, out.len(), context));
+            }
             out.push(code);
-            string(out, text.as_bytes(), "ErrorResponse, field value")?;
+            string(out, text.as_ref(), "ErrorResponse, field value")?;
         }
         out.push(0);
         Ok(())
@@ -233,19 +294,20 @@ fn report<'f>(
 ///
 /// # Errors
 /// A name holds a zero byte.
-pub fn negotiate_protocol_version<'f>(
+pub fn negotiate_protocol_version(
     out: &mut Vec<u8>,
     newest: u32,
-    unknown_options: impl ExactSizeIterator<Item = &'f [u8]>,
+    unknown_options: impl IntoIterator<Item = impl AsRef<[u8]>, IntoIter: ExactSizeIterator>,
 ) -> Result<(), WireError> {
     let context = "NegotiateProtocolVersion, option";
     message(out, tag::NEGOTIATE_PROTOCOL_VERSION, |out| {
         out.extend_from_slice(&newest.to_be_bytes());
         // An Int32 here, where other lists have an Int16.
         out.extend_from_slice(&[0, 0]);
+        let unknown_options = unknown_options.into_iter();
         count(out, unknown_options.len(), context)?;
         for name in unknown_options {
-            string(out, name, context)?;
+            string(out, name.as_ref(), context)?;
         }
         Ok(())
     })
@@ -275,10 +337,14 @@ pub fn notification_response(
 ///
 /// # Errors
 /// There are more than 65,535 parameters.
-pub fn parameter_description(out: &mut Vec<u8>, types: &[Oid]) -> Result<(), WireError> {
+pub fn parameter_description(
+    out: &mut Vec<u8>,
+    types: impl IntoIterator<Item = Oid, IntoIter: ExactSizeIterator>,
+) -> Result<(), WireError> {
     message(out, tag::PARAMETER_DESCRIPTION, |out| {
+        let types = types.into_iter();
         count(out, types.len(), "ParameterDescription, number of parameters")?;
-        types.iter().for_each(|oid| out.extend_from_slice(&oid.0.to_be_bytes()));
+        types.for_each(|oid| out.extend_from_slice(&oid.0.to_be_bytes()));
         Ok(())
     })
 }
@@ -314,10 +380,14 @@ pub fn ready_for_query(out: &mut Vec<u8>, status: TransactionStatus) {
 ///
 /// # Errors
 /// A name holds a zero byte, or there are more than 65,535 columns.
-pub fn row_description(out: &mut Vec<u8>, columns: &[Column<'_>]) -> Result<(), WireError> {
+pub fn row_description<'c>(
+    out: &mut Vec<u8>,
+    columns: impl IntoIterator<Item = Column<'c>, IntoIter: ExactSizeIterator>,
+) -> Result<(), WireError> {
     message(out, tag::ROW_DESCRIPTION, |out| {
+        let mut columns = columns.into_iter();
         count(out, columns.len(), "RowDescription, number of columns")?;
-        columns.iter().try_for_each(|described| column(out, described))
+        columns.try_for_each(|described| column(out, &described))
     })
 }
 

@@ -9,7 +9,47 @@ use crate::frame::{bare, count, message, string, value};
 use crate::tags::{both, frontend as tag};
 use crate::{Format, Object, Oid, WireError};
 
+use super::Message;
+
 pub use super::packet::{cancel_request, gssenc_request, ssl_request, startup};
+
+impl Message<'_> {
+    /// Appends the message as its own function does.
+    ///
+    /// # Errors
+    /// As that function's; none of what was decoded.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        match *self {
+            Message::Bind(it) => {
+                bind(out, it.portal, it.statement, it.formats, it.values, it.results)
+            }
+            Message::Close(object, name) => close(out, object, name),
+            Message::CopyData(data) => copy_data(out, |out| out.extend_from_slice(data)),
+            Message::CopyFail(reason) => copy_fail(out, reason),
+            Message::Describe(object, name) => describe(out, object, name),
+            Message::Execute { portal, rows } => execute(out, portal, rows),
+            Message::Parse(it) => parse(out, it.statement, it.text, it.types),
+            Message::Password(body) => sasl_response(out, body),
+            Message::Query(text) => query(out, text),
+            Message::CopyDone => {
+                copy_done(out);
+                Ok(())
+            }
+            Message::Flush => {
+                flush(out);
+                Ok(())
+            }
+            Message::Sync => {
+                sync(out);
+                Ok(())
+            }
+            Message::Terminate => {
+                terminate(out);
+                Ok(())
+            }
+        }
+    }
+}
 
 /// PasswordMessage: the password, or its hash, as it was asked for.
 ///
@@ -19,18 +59,18 @@ pub fn password(out: &mut Vec<u8>, password: &[u8]) -> Result<(), WireError> {
     message(out, tag::PASSWORD, |out| string(out, password, "PasswordMessage, password"))
 }
 
-/// SASLInitialResponse: the chosen mechanism and its first step.
+/// SASLInitialResponse: the chosen mechanism and its first step, if it has one.
 ///
 /// # Errors
 /// The mechanism holds a zero byte.
 pub fn sasl_initial_response(
     out: &mut Vec<u8>,
-    mechanism: &str,
-    data: &[u8],
+    mechanism: impl AsRef<[u8]>,
+    data: Option<&[u8]>,
 ) -> Result<(), WireError> {
     message(out, tag::PASSWORD, |out| {
-        string(out, mechanism.as_bytes(), "SASLInitialResponse, mechanism")?;
-        value(out, Some(data), "SASLInitialResponse, data")
+        string(out, mechanism.as_ref(), "SASLInitialResponse, mechanism")?;
+        value(out, data, "SASLInitialResponse, data")
     })
 }
 
@@ -50,8 +90,8 @@ pub fn sasl_response(out: &mut Vec<u8>, data: &[u8]) -> Result<(), WireError> {
 ///
 /// # Errors
 /// The text holds a zero byte.
-pub fn query(out: &mut Vec<u8>, text: &str) -> Result<(), WireError> {
-    message(out, tag::QUERY, |out| string(out, text.as_bytes(), "Query, text"))
+pub fn query(out: &mut Vec<u8>, text: impl AsRef<[u8]>) -> Result<(), WireError> {
+    message(out, tag::QUERY, |out| string(out, text.as_ref(), "Query, text"))
 }
 
 /// Parse: prepares a statement, with the types of its first parameters; the server decides on the
@@ -61,62 +101,70 @@ pub fn query(out: &mut Vec<u8>, text: &str) -> Result<(), WireError> {
 /// The name or the text holds a zero byte, or there are more than 65,535 types.
 pub fn parse(
     out: &mut Vec<u8>,
-    statement: &str,
-    text: &str,
-    types: &[Oid],
+    statement: impl AsRef<[u8]>,
+    text: impl AsRef<[u8]>,
+    types: impl IntoIterator<Item = Oid, IntoIter: ExactSizeIterator>,
 ) -> Result<(), WireError> {
     message(out, tag::PARSE, |out| {
-        string(out, statement.as_bytes(), "Parse, statement name")?;
-        string(out, text.as_bytes(), "Parse, text")?;
+        string(out, statement.as_ref(), "Parse, statement name")?;
+        string(out, text.as_ref(), "Parse, text")?;
+        let types = types.into_iter();
         count(out, types.len(), "Parse, number of parameter types")?;
-        types.iter().for_each(|oid| out.extend_from_slice(&oid.0.to_be_bytes()));
+        types.for_each(|oid| out.extend_from_slice(&oid.0.to_be_bytes()));
         Ok(())
     })
 }
 
 /// Bind: makes a portal of a statement and values; `None` is NULL. There is a format for each
-/// value, or one for all, or none for text. The results travel in one format.
+/// value, or one for all, or none for text; likewise for the columns of the result.
 ///
 /// # Errors
 /// A name holds a zero byte, there are more than 65,535 values, or they are too long for a message.
 pub fn bind<'v>(
     out: &mut Vec<u8>,
-    portal: &str,
-    statement: &str,
-    formats: &[Format],
-    values: impl ExactSizeIterator<Item = Option<&'v [u8]>>,
-    results: Format,
+    portal: impl AsRef<[u8]>,
+    statement: impl AsRef<[u8]>,
+    parameters: impl IntoIterator<Item = Format, IntoIter: ExactSizeIterator>,
+    values: impl IntoIterator<Item = Option<&'v [u8]>, IntoIter: ExactSizeIterator>,
+    results: impl IntoIterator<Item = Format, IntoIter: ExactSizeIterator>,
 ) -> Result<(), WireError> {
     message(out, tag::BIND, |out| {
-        string(out, portal.as_bytes(), "Bind, portal name")?;
-        string(out, statement.as_bytes(), "Bind, statement name")?;
-        count(out, formats.len(), "Bind, number of parameter formats")?;
-        formats.iter().for_each(|format| out.extend_from_slice(&format.code().to_be_bytes()));
+        string(out, portal.as_ref(), "Bind, portal name")?;
+        string(out, statement.as_ref(), "Bind, statement name")?;
+        formats(out, parameters, "Bind, number of parameter formats")?;
+        let values = values.into_iter();
         count(out, values.len(), "Bind, number of parameters")?;
         for bytes in values {
             value(out, bytes, "Bind, parameter")?;
         }
-        result_format(out, results);
-        Ok(())
+        formats(out, results, "Bind, number of result formats")
     })
 }
 
-/// One format for all columns of a result.
-pub(crate) fn result_format(out: &mut Vec<u8>, format: Format) {
-    match format {
-        Format::Text => out.extend_from_slice(&[0, 0]),
-        Format::Binary => out.extend_from_slice(&[0, 1, 0, 1]),
-    }
+/// Appends a list of formats.
+pub(crate) fn formats(
+    out: &mut Vec<u8>,
+    formats: impl IntoIterator<Item = Format, IntoIter: ExactSizeIterator>,
+    context: &'static str,
+) -> Result<(), WireError> {
+    let formats = formats.into_iter();
+    count(out, formats.len(), context)?;
+    formats.for_each(|format| out.extend_from_slice(&format.code().to_be_bytes()));
+    Ok(())
 }
 
 /// Describe: asks for the types of a statement's parameters and the columns of its result.
 ///
 /// # Errors
 /// The name holds a zero byte.
-pub fn describe(out: &mut Vec<u8>, object: Object, name: &str) -> Result<(), WireError> {
+pub fn describe(
+    out: &mut Vec<u8>,
+    object: Object,
+    name: impl AsRef<[u8]>,
+) -> Result<(), WireError> {
     message(out, tag::DESCRIBE, |out| {
         out.push(object.letter());
-        string(out, name.as_bytes(), "Describe, name")
+        string(out, name.as_ref(), "Describe, name")
     })
 }
 
@@ -124,9 +172,9 @@ pub fn describe(out: &mut Vec<u8>, object: Object, name: &str) -> Result<(), Wir
 ///
 /// # Errors
 /// The name holds a zero byte.
-pub fn execute(out: &mut Vec<u8>, portal: &str, rows: u32) -> Result<(), WireError> {
+pub fn execute(out: &mut Vec<u8>, portal: impl AsRef<[u8]>, rows: u32) -> Result<(), WireError> {
     message(out, tag::EXECUTE, |out| {
-        string(out, portal.as_bytes(), "Execute, portal name")?;
+        string(out, portal.as_ref(), "Execute, portal name")?;
         out.extend_from_slice(&rows.to_be_bytes());
         Ok(())
     })
@@ -136,10 +184,10 @@ pub fn execute(out: &mut Vec<u8>, portal: &str, rows: u32) -> Result<(), WireErr
 ///
 /// # Errors
 /// The name holds a zero byte.
-pub fn close(out: &mut Vec<u8>, object: Object, name: &str) -> Result<(), WireError> {
+pub fn close(out: &mut Vec<u8>, object: Object, name: impl AsRef<[u8]>) -> Result<(), WireError> {
     message(out, tag::CLOSE, |out| {
         out.push(object.letter());
-        string(out, name.as_bytes(), "Close, name")
+        string(out, name.as_ref(), "Close, name")
     })
 }
 
@@ -175,8 +223,8 @@ pub fn copy_done(out: &mut Vec<u8>) {
 ///
 /// # Errors
 /// The reason holds a zero byte.
-pub fn copy_fail(out: &mut Vec<u8>, reason: &str) -> Result<(), WireError> {
-    message(out, tag::COPY_FAIL, |out| string(out, reason.as_bytes(), "CopyFail, reason"))
+pub fn copy_fail(out: &mut Vec<u8>, reason: impl AsRef<[u8]>) -> Result<(), WireError> {
+    message(out, tag::COPY_FAIL, |out| string(out, reason.as_ref(), "CopyFail, reason"))
 }
 
 /// Terminate: ends the session.

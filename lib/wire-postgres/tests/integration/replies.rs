@@ -139,7 +139,7 @@ fn row(out: &mut Vec<u8>, fields: &[Option<&[u8]>]) {
 fn select(out: &mut Vec<u8>, rows: usize) {
     backend::bind_complete(out);
     (0..rows).for_each(|_| row(out, &[Some(b"42"), None]));
-    backend::command_complete(out, &format!("SELECT {rows}")).expect("what the test made");
+    backend::command_complete(out, format!("SELECT {rows}")).expect("what the test made");
 }
 
 fn failed(out: &mut Vec<u8>, sqlstate: &str, message: &str) {
@@ -254,16 +254,14 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
         encoded(
             |out| backend::notice_response(out, [(b'M', "careful")]).expect("what the test made")
         ),
-        encoded(
-            |out| backend::parameter_description(out, &[Oid::INT4]).expect("what the test made")
-        ),
-        encoded(|out| backend::copy_out_response(out, Format::Text, &[Format::Text])
+        encoded(|out| backend::parameter_description(out, [Oid::INT4]).expect("what the test made")),
+        encoded(|out| backend::copy_out_response(out, Format::Text, [Format::Text])
             .expect("what the test made")),
         encoded(|out| backend::copy_data(out, b"1\t2\n").expect("what the test made")),
         encoded(|out| backend::ready_for_query(out, TransactionStatus::Active)),
         (0_u64..100).prop_map(|rows| {
             let mut out = Vec::new();
-            backend::command_complete(&mut out, &format!("UPDATE {rows}"))
+            backend::command_complete(&mut out, format!("UPDATE {rows}"))
                 .expect("what the test made");
             out
         }),

@@ -205,7 +205,7 @@ proptest! {
             let values: Vec<Option<Vec<u8>>> =
                 statement.iter().map(|(oid, given)| given.bytes(*oid)).collect();
             let values = values.iter().map(|bytes| bytes.as_deref());
-            frontend::bind(&mut expected, "", "name", &formats, values, Format::Binary).expect("what the test made");
+            frontend::bind(&mut expected, "", "name", formats, values, [Format::Binary]).expect("what the test made");
             frontend::execute(&mut expected, "", 0).expect("what the test made");
         }
         template.sync();

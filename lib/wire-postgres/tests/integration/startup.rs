@@ -1,0 +1,322 @@
+//! Clients and servers come to terms, or do not, and say why.
+
+use proptest::prelude::*;
+use wire_postgres::backend::{self, ParameterStatus};
+use wire_postgres::frontend::{self, Message, ProtocolVersion, SaslInitialResponse};
+use wire_postgres::{
+    BackendKey, Channel, ErrorKind, Login, Policy, Reception, Session, SslAnswer, Startup,
+    StartupError, TransactionStatus, Visit, WireError,
+};
+
+use crate::scram::Server;
+
+const KEY: BackendKey = BackendKey { process: 42, secret: -7 };
+
+fn login(password: Option<&str>) -> Login<'_> {
+    Login {
+        user: "ann",
+        database: Some("shop"),
+        password: password.map(str::as_bytes),
+        settings: &[("application_name", "assay")],
+        channel: Channel::Plain,
+    }
+}
+
+/// What a server says when a client is let in.
+fn welcome(out: &mut Vec<u8>) {
+    let status = ParameterStatus { name: b"server_version", value: b"15.18" };
+    backend::parameter_status(out, status).expect("a setting");
+    backend::notice_response(out, [(b'M', "welcome")]).expect("a notice");
+    backend::backend_key_data(out, KEY);
+    backend::ready_for_query(out, TransactionStatus::Idle);
+}
+
+/// Lets a client talk with a server, the server's bytes coming in pieces of this size.
+fn talk(
+    login: Login<'_>,
+    policy: Policy<'_>,
+    piece: usize,
+) -> Result<Option<Session>, StartupError> {
+    let (mut sent, mut answer, mut buffer) = (Vec::new(), Vec::new(), Vec::new());
+    let mut client = Startup::begin(login, &mut sent)?;
+    let mut server = Reception::new(policy);
+    for _ in 0..8 {
+        let (used, visit) = server.read(&sent, &mut answer)?;
+        sent.drain(..used);
+        if visit == Visit::Enters {
+            welcome(&mut answer);
+        }
+        for part in std::mem::take(&mut answer).chunks(piece) {
+            buffer.extend_from_slice(part);
+            let used = client.read(&buffer, &mut sent)?;
+            buffer.drain(..used);
+        }
+        if client.is_ready() {
+            assert_eq!(server.user(), Some(&b"ann"[..]));
+            break;
+        }
+    }
+    Ok(client.into_session())
+}
+
+fn session() -> Session {
+    let settings = vec![("server_version".to_owned(), "15.18".to_owned())];
+    Session { key: Some(KEY), settings }
+}
+
+#[test]
+fn a_session_begins_with_each_kind_of_password() {
+    let password = b"s3cret".as_slice();
+    for policy in [
+        Policy::Trust,
+        Policy::Cleartext { password },
+        Policy::Md5 { password, salt: [1, 2, 3, 4] },
+    ] {
+        for piece in [1, 3, 1_000] {
+            let begun = talk(login(Some("s3cret")), policy, piece);
+            assert_eq!(begun, Ok(Some(session())), "{policy:?} in pieces of {piece}");
+        }
+    }
+    assert_eq!(session().setting("server_version"), Some("15.18"));
+}
+
+#[test]
+fn a_wrong_password_is_refused_with_the_servers_words() {
+    let password = b"s3cret".as_slice();
+    for policy in [Policy::Cleartext { password }, Policy::Md5 { password, salt: [0; 4] }] {
+        let Err(StartupError::Server(report)) = talk(login(Some("guess")), policy, 7) else {
+            panic!("a wrong password must be refused");
+        };
+        assert_eq!(report.sqlstate.map(|it| it.to_string()).as_deref(), Some("28P01"));
+        assert_eq!(report.message, "password authentication failed for user \"ann\"");
+        let missing = talk(login(None), policy, 7);
+        assert_eq!(missing, Err(StartupError::PasswordMissing));
+    }
+}
+
+#[test]
+fn passwords_are_not_shown() {
+    let shown = format!("{:?} {:?}", login(Some("s3cret")), Policy::Cleartext { password: b"s3c" });
+    assert!(!shown.contains("s3c") && !shown.contains("115"), "{shown}");
+    let mut out = Vec::new();
+    let client = Startup::begin(login(Some("s3cret")), &mut out).expect("a login");
+    assert!(!format!("{client:?}").contains("115"), "{client:?}");
+}
+
+/// What the client makes of one answer to its StartupMessage.
+fn answered(answer: &[u8]) -> Result<Vec<u8>, StartupError> {
+    let mut out = Vec::new();
+    let mut client = Startup::begin(login(Some("s3cret")), &mut out)?;
+    out.clear();
+    assert_eq!(client.read(answer, &mut out)?, answer.len());
+    Ok(out)
+}
+
+#[test]
+fn what_a_client_cannot_answer_is_said_clearly() {
+    let check = |encode: &dyn Fn(&mut Vec<u8>), expected: &str| {
+        let mut answer = Vec::new();
+        encode(&mut answer);
+        let error = answered(&answer).expect_err("an error");
+        assert_eq!(error.to_string(), expected);
+    };
+    let other = |method: u32| {
+        move |out: &mut Vec<u8>| {
+            backend::authentication_other(out, method, b"").expect("a method");
+        }
+    };
+    let asks = "the server asks for authentication by";
+    check(&other(7), &format!("{asks} GSSAPI, which is not supported"));
+    check(&other(99), &format!("{asks} method 99, which is not supported"));
+    check(
+        &|out| backend::authentication_sasl(out, ["SCRAM-SHA-512"]).expect("a name"),
+        &format!("{asks} SASL (SCRAM-SHA-512), which is not supported"),
+    );
+    let version = "the server does not speak version 3.0 of the protocol:";
+    let none: [&[u8]; 0] = [];
+    check(
+        &|out| backend::negotiate_protocol_version(out, 2 << 16, none).expect("no names"),
+        &format!("{version} its newest version is 2.0"),
+    );
+    check(
+        &|out| {
+            backend::negotiate_protocol_version(out, 3 << 16, ["_pq_.x"]).expect("a name");
+        },
+        &format!("{version} it does not know the options _pq_.x"),
+    );
+}
+
+#[test]
+fn a_server_that_says_that_it_speaks_3_0_is_taken_at_its_word() {
+    let none: [&[u8]; 0] = [];
+    for newest in [0, 3 << 16] {
+        let mut answer = Vec::new();
+        backend::negotiate_protocol_version(&mut answer, newest, none).expect("no names");
+        backend::authentication_ok(&mut answer);
+        assert_eq!(answered(&answer), Ok(Vec::new()));
+    }
+}
+
+#[test]
+fn messages_out_of_order_are_errors() {
+    let check = |encode: &dyn Fn(&mut Vec<u8>)| {
+        let mut answer = Vec::new();
+        backend::notice_response(&mut answer, [(b'M', "hm")]).expect("a notice");
+        let place = answer.len();
+        encode(&mut answer);
+        let Err(StartupError::Wire(WireError { kind, offset, .. })) = answered(&answer) else {
+            panic!("{} is out of order", answer.escape_ascii());
+        };
+        assert_eq!((kind, offset), (ErrorKind::Unexpected, place));
+    };
+    check(&|out| backend::ready_for_query(out, TransactionStatus::Idle));
+    check(&|out| backend::backend_key_data(out, KEY));
+    check(&|out| backend::bind_complete(out));
+    let mut answer = Vec::new();
+    backend::authentication_cleartext_password(&mut answer);
+    backend::authentication_md5_password(&mut answer, [0; 4]);
+    assert!(matches!(answered(&answer), Err(StartupError::Wire(_))), "a second question");
+}
+
+#[test]
+fn a_reception_knows_tls_cancelling_and_other_versions() {
+    let visit = |encode: &dyn Fn(&mut Vec<u8>)| {
+        let (mut sent, mut answer) = (Vec::new(), Vec::new());
+        encode(&mut sent);
+        let mut server = Reception::new(Policy::Trust);
+        assert_eq!(server.read(&sent[..3], &mut answer), Ok((0, Visit::Waits)));
+        let (used, visit) = server.read(&sent, &mut answer).expect("a packet");
+        assert_eq!(used, sent.len());
+        (visit, answer)
+    };
+    assert_eq!(visit(&|out| frontend::ssl_request(out)).0, Visit::AsksForTls);
+    assert_eq!(visit(&|out| frontend::gssenc_request(out)).0, Visit::AsksForGss);
+    assert_eq!(visit(&|out| frontend::cancel_request(out, KEY)).0, Visit::Cancels(KEY));
+    let startup = |major, minor, name: &'static str| {
+        visit(&move |out| {
+            let parameters = [(name, &b"x"[..]), ("_pq_.y", b"1")];
+            frontend::startup(out, ProtocolVersion { major, minor }, parameters).expect("names");
+        })
+    };
+    let (newer, answer) = startup(3, 2, "user");
+    assert_eq!(newer, Visit::Enters);
+    let (first, _) = backend::Message::decode(&answer).expect("a message").expect("a whole one");
+    let backend::Message::NegotiateProtocolVersion(it) = first else { panic!("{first:?}") };
+    assert_eq!((it.newest, it.unknown_options.len()), (3 << 16, 1));
+    assert_eq!(startup(2, 0, "user").0, Visit::Leaves);
+    assert_eq!(startup(3, 0, "database").0, Visit::Leaves);
+}
+
+#[test]
+fn an_answer_to_ssl_request_is_read_and_written() {
+    let mut out = Vec::new();
+    wire_postgres::answer_ssl(&mut out, SslAnswer::Accepted);
+    assert_eq!(wire_postgres::ssl_answer(&out), Ok(Some(SslAnswer::Accepted)));
+}
+
+/// The certificate's hash that a client is given.
+const END_POINT: [u8; 32] = [7; 32];
+
+/// Lets a client talk SCRAM with a server that knows this password.
+fn scram(
+    channel: Channel<'_>,
+    mechanisms: &[&str],
+    server: Server<'_>,
+) -> Result<(), StartupError> {
+    let mut sent = Vec::new();
+    let mut client = Startup::begin(Login { channel, ..login(Some("s3cret")) }, &mut sent)?;
+    sent.clear();
+    let mut answer = Vec::new();
+    backend::authentication_sasl(&mut answer, mechanisms).expect("names");
+    client.read(&answer, &mut sent)?;
+    let first = password(&sent);
+    let first = SaslInitialResponse::decode(&first).expect("the first step");
+    answer.clear();
+    let (challenge, bare) = server.challenge(first.mechanism, first.data.unwrap_or_default());
+    backend::authentication_sasl_continue(&mut answer, challenge.as_bytes()).expect("short");
+    sent.clear();
+    client.read(&answer, &mut sent)?;
+    answer.clear();
+    match server.proof(&bare, &challenge, &password(&sent)) {
+        Some(proof) => backend::authentication_sasl_final(&mut answer, &proof).expect("short"),
+        None => {
+            backend::error_response(&mut answer, [(b'C', "28P01"), (b'M', "no")]).expect("a report")
+        }
+    }
+    backend::authentication_ok(&mut answer);
+    welcome(&mut answer);
+    assert_eq!(client.read(&answer, &mut sent)?, answer.len());
+    assert_eq!(client.into_session(), Some(session()));
+    Ok(())
+}
+
+/// The body of the one message.
+fn password(sent: &[u8]) -> Vec<u8> {
+    match Message::decode(sent) {
+        Ok(Some((Message::Password(body), used))) if used == sent.len() => body.to_vec(),
+        other => panic!("an answer to authentication, not {other:?}"),
+    }
+}
+
+const PLAIN: &str = "SCRAM-SHA-256";
+const PLUS: &str = "SCRAM-SHA-256-PLUS";
+
+#[test]
+fn scram_proves_both_sides_and_binds_to_the_channel() {
+    let tls = Channel::Tls { server_end_point: &END_POINT };
+    let server = |mechanism, header, end_point| Server {
+        password: b"s3cret",
+        mechanism,
+        header,
+        end_point,
+        forges: false,
+    };
+    let none: &[u8] = &[];
+    for (channel, mechanisms, server) in [
+        (Channel::Plain, &[PLAIN][..], server(PLAIN, "n,,", none)),
+        (Channel::Plain, &[PLUS, PLAIN], server(PLAIN, "n,,", none)),
+        (tls, &[PLAIN], server(PLAIN, "y,,", none)),
+        (tls, &[PLUS, PLAIN], server(PLUS, "p=tls-server-end-point,,", &END_POINT)),
+    ] {
+        assert_eq!(scram(channel, mechanisms, server), Ok(()), "{mechanisms:?}");
+    }
+    let other = server(PLUS, "p=tls-server-end-point,,", &[8; 32]);
+    let refused = scram(tls, &[PLUS], other).expect_err("another certificate");
+    assert!(matches!(refused, StartupError::Server(_)), "{refused}");
+    let only_plus = scram(Channel::Plain, &[PLUS], server(PLUS, "", none));
+    assert!(matches!(only_plus, Err(StartupError::Method(_))), "{only_plus:?}");
+}
+
+#[test]
+fn a_server_that_does_not_know_the_password_is_noticed() {
+    let forger = Server {
+        password: b"s3cret",
+        mechanism: PLAIN,
+        header: "n,,",
+        end_point: &[],
+        forges: true,
+    };
+    let error = scram(Channel::Plain, &[PLAIN], forger).expect_err("a forged proof");
+    assert!(matches!(error, StartupError::Scram(_)), "{error}");
+    let (mut answer, mut out) = (Vec::new(), Vec::new());
+    let mut client = Startup::begin(login(Some("s3cret")), &mut out).expect("a login");
+    backend::authentication_sasl(&mut answer, [PLAIN]).expect("a name");
+    backend::authentication_ok(&mut answer);
+    let error = client.read(&answer, &mut out).expect_err("no proof at all");
+    assert!(matches!(error, StartupError::Scram(_)), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_understood_or_refused_by_both_sides(
+        bytes in prop::collection::vec(any::<u8>(), 0..200)
+    ) {
+        let mut out = Vec::new();
+        if let Ok(used) = Startup::begin(login(None), &mut out).expect("a login").read(&bytes, &mut out) {
+            prop_assert!(used <= bytes.len());
+        }
+        if let Ok((used, _)) = Reception::new(Policy::Trust).read(&bytes, &mut out) {
+            prop_assert!(used <= bytes.len());
+        }
+    }
+}
