@@ -4,6 +4,12 @@
 //! over a corpus and its seeded mutations in `make test` ([`mutate`]), so that a stable toolchain
 //! is enough to keep them honest.
 
+mod postgres;
+
+pub use postgres::{
+    postgres_backend, postgres_frontend, postgres_replies, postgres_startup, postgres_values,
+};
+
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;

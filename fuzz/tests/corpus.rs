@@ -87,6 +87,62 @@ fn records_of_any_bytes_are_the_same_however_they_come() {
     run(&texts, fuzz::records, 6_000);
 }
 
+/// What was sent in the exchanges with real servers: by a client (`>`) or by a server (`<`).
+fn exchanges(folder: &str, side: &str) -> Vec<Vec<u8>> {
+    let files = corpus(folder);
+    let texts = files.iter().map(|file| String::from_utf8_lossy(file));
+    let sent = |text: &str| -> Vec<u8> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(side));
+        let digits: String = lines.map(str::trim).collect();
+        let pairs = digits.as_bytes().chunks(2).map(|pair| String::from_utf8_lossy(pair));
+        pairs.map(|pair| u8::from_str_radix(&pair, 16).expect("a byte")).collect()
+    };
+    texts.map(|text| sent(&text)).filter(|bytes| !bytes.is_empty()).collect()
+}
+
+/// Runs a target over exchanges and mutations of them.
+fn run_exchanges(corpus: &[Vec<u8>], target: fn(&[u8]), mutations: u64) {
+    corpus.iter().for_each(|data| target(data));
+    for number in 0..mutations {
+        let original = &corpus[number as usize % corpus.len()];
+        target(&fuzz::mutate(original, corpus, number));
+    }
+}
+
+const POSTGRES: &str = "lib/wire-postgres/tests/fixtures";
+
+#[test]
+fn postgres_servers_of_any_bytes_are_read_or_refused() {
+    let corpus = exchanges(POSTGRES, "<");
+    run_exchanges(&corpus, fuzz::postgres_backend, 6_000);
+    run_exchanges(&corpus, fuzz::postgres_replies, 3_000);
+    run_exchanges(&corpus, fuzz::postgres_startup, 3_000);
+}
+
+#[test]
+fn postgres_clients_of_any_bytes_are_read_or_refused() {
+    let corpus = exchanges(POSTGRES, ">");
+    run_exchanges(&corpus, fuzz::postgres_frontend, 6_000);
+    run_exchanges(&corpus, fuzz::postgres_startup, 3_000);
+}
+
+#[test]
+fn postgres_values_of_any_text_fit_or_are_refused() {
+    let texts = [
+        "-42",
+        "1e-300",
+        "Infinity",
+        "yes",
+        "2024-02-29 13:45:00.25+02:30",
+        "13:45",
+        "a\t\\\n",
+        "{00112233-4455-6677-8899-aabbccddeeff}",
+        "0001-01-01",
+        "9223372036854775808",
+    ];
+    run(&texts, fuzz::postgres_values, 6_000);
+}
+
 #[test]
 fn records_of_any_bytes_are_read_or_refused() {
     let whole = a_record();

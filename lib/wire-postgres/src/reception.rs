@@ -4,6 +4,7 @@
 use postgres_protocol::authentication::md5_hash;
 
 use crate::frontend::{self, ProtocolVersion, StartupPacket};
+use crate::tags::frontend as tag;
 use crate::{BackendKey, ErrorKind, WireError, backend};
 
 /// How a server convinces itself that the user is who he says.
@@ -42,7 +43,8 @@ pub enum Visit {
     /// More bytes are needed; what was appended is to be sent.
     Waits,
     /// It asks for TLS. The server appends [`answer_ssl`](crate::answer_ssl), and reads on when
-    /// the encryption has begun or was refused.
+    /// the encryption has begun or was refused. Bytes that came behind the request are not part of
+    /// what is encrypted: a server that accepts must not read them (CVE-2021-23214).
     AsksForTls,
     /// It asks for encryption with GSSAPI, which is answered in the same way.
     AsksForGss,
@@ -140,11 +142,13 @@ impl<'p> Reception<'p> {
         user: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(usize, Visit), WireError> {
-        let Some((message, used)) = frontend::Message::decode(bytes)? else {
-            return Ok((0, Visit::Waits));
-        };
-        let frontend::Message::Password(body) = message else {
+        // Other messages may be long, and who has not entered is not waited for.
+        if bytes.first().is_some_and(|first| *first != tag::PASSWORD) {
             return Err(WireError::new(ErrorKind::Unexpected, 0, "PasswordMessage"));
+        }
+        let Some((frontend::Message::Password(body), used)) = frontend::Message::decode(bytes)?
+        else {
+            return Ok((0, Visit::Waits));
         };
         let given = frontend::Message::password(body)?;
         let is_right = match self.policy {

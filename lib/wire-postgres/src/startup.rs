@@ -18,8 +18,11 @@ use postgres_protocol::authentication::sasl::{
 };
 
 use crate::backend::{Authentication, Mechanism, Message, Negotiation, ParameterStatus};
+use crate::frame::{self, HEADER, LONG};
 use crate::frontend::ProtocolVersion;
-use crate::{BackendKey, ErrorKind, List, OwnedReport, TransactionStatus, WireError, frontend};
+use crate::{
+    BackendKey, ErrorKind, List, OwnedReport, TransactionStatus, WireError, backend, frontend,
+};
 
 /// How many settings a server may report at the start; PostgreSQL reports about fifteen.
 const SETTINGS_LIMIT: usize = 1_000;
@@ -189,9 +192,11 @@ impl<'l> Startup<'l> {
             let rest = bytes.get(used..).unwrap_or_default();
             let error =
                 |error: WireError| WireError { offset: error.offset.saturating_add(used), ..error };
-            let Some((message, length)) = Message::decode(rest).map_err(error)? else { break };
+            let Some(frame) = frame::first(rest, limit).map_err(error)? else { break };
+            let body = used.saturating_add(HEADER);
+            let message = backend::decode_body(frame.tag, frame.body, body)?;
             self.message(message, out, used)?;
-            used = used.saturating_add(length);
+            used = used.saturating_add(frame.length);
         }
         Ok(used)
     }
@@ -323,6 +328,12 @@ impl<'l> Startup<'l> {
         self.session.settings.push((text(status.name), text(status.value)));
         Ok(())
     }
+}
+
+/// How long a message may be while the session begins. Rows and pieces of COPY may be longer later,
+/// but nobody waits for them here.
+fn limit(tag: u8) -> Option<u32> {
+    backend::limit(tag).map(|limit| limit.min(LONG))
 }
 
 fn next_step(

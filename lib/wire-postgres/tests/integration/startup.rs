@@ -179,6 +179,24 @@ fn messages_out_of_order_are_errors() {
 }
 
 #[test]
+fn nobody_waits_for_a_long_message_before_a_session_has_begun() {
+    // Rows and pieces of COPY may have 2 GiB, but none can come now.
+    for tag in [b'D', b'd'] {
+        let mut out = Vec::new();
+        let mut client = Startup::begin(login(None), &mut out).expect("a login");
+        let error = client.read(&[tag, 0x7f, 0xff, 0xff, 0xff], &mut out).expect_err("an error");
+        let StartupError::Wire(error) = error else { panic!("{error}") };
+        assert_eq!((error.kind, error.offset), (ErrorKind::TooLong, 1));
+    }
+    let (mut sent, mut out) = (Vec::new(), Vec::new());
+    Startup::begin(login(None), &mut sent).expect("a login");
+    let mut server = Reception::new(Policy::Cleartext { password: b"s3cret" });
+    assert_eq!(server.read(&sent, &mut out), Ok((sent.len(), Visit::Waits)));
+    let error = server.read(b"Q", &mut out).expect_err("no password");
+    assert_eq!((error.kind, error.context), (ErrorKind::Unexpected, "PasswordMessage"));
+}
+
+#[test]
 fn a_reception_knows_tls_cancelling_and_other_versions() {
     let visit = |encode: &dyn Fn(&mut Vec<u8>)| {
         let (mut sent, mut answer) = (Vec::new(), Vec::new());

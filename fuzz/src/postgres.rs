@@ -1,0 +1,214 @@
+//! PostgreSQL's protocol: bytes of a server, of a client, and values for templates.
+
+use wire_postgres::backend::{Message as Reply, Row};
+use wire_postgres::frontend::{Message as Request, SaslInitialResponse, StartupPacket};
+use wire_postgres::{
+    Channel, Completion, CopyText, Format, Login, Oid, Policy, Reception, Replies, Report, Sink,
+    Startup, Template, TransactionStatus, Value, ValueError, Visit, WireError, copy_text_fields,
+    ssl_answer,
+};
+
+/// What a server sends: each message is decoded, and encoded again.
+///
+/// # Panics
+/// If what was read is not written again as it was, or more than the bytes was used.
+pub fn postgres_backend(data: &[u8]) {
+    let _ = ssl_answer(data);
+    let mut rest = data;
+    while let Ok(Some((message, used))) = Reply::decode(rest) {
+        let (frame, behind) = rest.split_at(used);
+        let mut again = Vec::new();
+        // A command's tag may hold a zero byte, which is read over and never written.
+        let written = message.encode(&mut again);
+        let is_odd = matches!(message, Reply::CommandComplete(tag) if tag.bytes().contains(&0));
+        assert!(is_odd || (written.is_ok() && again == frame), "{message:?}");
+        explain(&message);
+        rest = behind;
+    }
+}
+
+/// Everything that can be asked of a message.
+fn explain(message: &Reply<'_>) {
+    match message {
+        Reply::CommandComplete(tag) => drop((tag.rows(), tag.command().len(), tag.text())),
+        Reply::ErrorResponse(report) | Reply::NoticeResponse(report) => {
+            drop(report.to_owned().to_string());
+        }
+        Reply::CopyData(data) => drop(copy_text_fields(data).collect::<Vec<_>>()),
+        _ => {}
+    }
+}
+
+/// What a client sends: a startup packet or none, then messages, each encoded again.
+///
+/// # Panics
+/// As [`postgres_backend`].
+pub fn postgres_frontend(data: &[u8]) {
+    let packet = StartupPacket::decode(data).ok().flatten();
+    if let Some((packet, used)) = packet {
+        assert!(used <= data.len());
+        let _ = format!("{packet:?}");
+        messages(&data[used..]);
+    }
+    messages(data);
+}
+
+fn messages(mut rest: &[u8]) {
+    while let Ok(Some((message, used))) = Request::decode(rest) {
+        let (frame, behind) = rest.split_at(used);
+        let mut again = Vec::new();
+        message.encode(&mut again).expect("what was decoded can be encoded");
+        assert_eq!(again, frame);
+        if let Request::Password(body) = message {
+            let _ = (Request::password(body), SaslInitialResponse::decode(body));
+        }
+        rest = behind;
+    }
+}
+
+/// What a server answers to requests: read whole, and in pieces that the bytes themselves choose,
+/// which is the same.
+///
+/// # Panics
+/// If it is not.
+pub fn postgres_replies(data: &[u8]) {
+    for wants_data in [false, true] {
+        let whole = read(data, data.len().max(1), wants_data);
+        for piece in [1, 1 + usize::from(data.first().copied().unwrap_or(6))] {
+            assert_eq!(read(data, piece, wants_data), whole);
+        }
+    }
+}
+
+/// The events of bytes that come in pieces, the bytes left over, or what is wrong.
+fn read(data: &[u8], piece: usize, wants_data: bool) -> (Events, Result<usize, String>) {
+    let mut events = Events { wants_data, ..Events::default() };
+    let (mut replies, mut buffer) = (Replies::new(), Vec::new());
+    replies.await_ready(3);
+    for part in data.chunks(piece) {
+        buffer.extend_from_slice(part);
+        match replies.read(&buffer, &mut events) {
+            Ok(used) => drop(buffer.drain(..used)),
+            // Where it is depends on what was still in the buffer.
+            Err(WireError { kind, context, .. }) => {
+                return (events, Err(format!("{kind:?} {context}")));
+            }
+        }
+    }
+    (events, Ok(buffer.len()))
+}
+
+/// What a reader told.
+#[derive(Debug, Default, PartialEq)]
+struct Events {
+    wants_data: bool,
+    lines: Vec<String>,
+}
+
+impl Sink for Events {
+    fn complete(&mut self, completion: Completion<'_>) {
+        self.lines.push(format!("{completion:?} {}", completion.rows()));
+    }
+
+    fn error(&mut self, report: Report<'_>) {
+        self.lines.push(format!("{report:?}"));
+    }
+
+    fn ready(&mut self, status: TransactionStatus) {
+        self.lines.push(format!("{status:?}"));
+    }
+
+    fn wants_data(&self) -> bool {
+        self.wants_data
+    }
+
+    fn row(&mut self, row: Row<'_>) {
+        self.lines.push(format!("{row:?}"));
+    }
+}
+
+/// The begin of a session from both sides.
+///
+/// # Panics
+/// If more than the bytes was used.
+pub fn postgres_startup(data: &[u8]) {
+    let login = Login {
+        user: "user",
+        database: None,
+        password: Some(b"password"),
+        settings: &[],
+        channel: Channel::Tls { server_end_point: &[0; 32] },
+    };
+    let mut out = Vec::new();
+    let mut client = Startup::begin(login, &mut out).expect("a login");
+    if let Ok(used) = client.read(data, &mut out) {
+        assert!(used <= data.len());
+    }
+    for policy in [Policy::Trust, Policy::Md5 { password: b"password", salt: [0; 4] }] {
+        let (mut server, mut rest) = (Reception::new(policy), data);
+        while let Ok((used, visit)) = server.read(rest, &mut out) {
+            assert!(used <= rest.len());
+            rest = &rest[used..];
+            if used == 0 || matches!(visit, Visit::Enters | Visit::Leaves) {
+                break;
+            }
+        }
+    }
+}
+
+/// A text as a value of each type: what a template carries is a Bind that can be read, and a row
+/// for COPY gives the text back.
+///
+/// # Panics
+/// If it is not, or does not.
+pub fn postgres_values(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let types = [
+        Oid::BOOL,
+        Oid::INT2,
+        Oid::INT4,
+        Oid::INT8,
+        Oid::OID,
+        Oid::FLOAT4,
+        Oid::FLOAT8,
+        Oid::DATE,
+        Oid::TIME,
+        Oid::TIMESTAMP,
+        Oid::TIMESTAMPTZ,
+        Oid::UUID,
+        Oid::TEXT,
+    ];
+    for oid in types {
+        for value in [Value::Text(&text), number(data)] {
+            let Ok(bytes) = request(oid, value) else { continue };
+            let (message, used) = Request::decode(&bytes).expect("a message").expect("a whole one");
+            let Request::Bind(bind) = message else { panic!("{message:?}") };
+            assert_eq!((bind.formats.len(), bind.values.len()), (2, 2));
+            messages(&bytes[used..]);
+        }
+    }
+    let mut row = Vec::new();
+    let mut rows = CopyText::new(&mut row);
+    rows.field(Value::Text(&text));
+    rows.field(Value::Null);
+    rows.end_row();
+    let fields: Vec<_> = copy_text_fields(&row).collect();
+    assert_eq!(fields, [Some(text.into_owned().into_bytes()), None]);
+}
+
+/// The bits of a number.
+fn number(data: &[u8]) -> Value<'static> {
+    match data.first_chunk::<8>() {
+        Some(bytes) if data.len() % 2 == 1 => Value::Real(f64::from_le_bytes(*bytes)),
+        Some(bytes) => Value::Int(i64::from_le_bytes(*bytes)),
+        None => Value::Int(data.len() as i64),
+    }
+}
+
+fn request(oid: Oid, value: Value<'_>) -> Result<Vec<u8>, ValueError> {
+    let mut template = Template::new(Format::Text);
+    template.statement("s", &[oid, Oid::INT4]).expect("a name");
+    template.sync();
+    let mut out = Vec::new();
+    template.fill(&mut out, [value, Value::Int(1)].into_iter()).map(|()| out)
+}
