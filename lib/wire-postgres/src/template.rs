@@ -117,8 +117,8 @@ impl Template {
         self.slots.len()
     }
 
-    /// How many times ReadyForQuery will be the answer: what [`Replies::await_ready`]
-    /// (crate::Replies::await_ready) must be told when the request is sent.
+    /// How many times ReadyForQuery will be the answer: what
+    /// [`await_ready`](crate::Replies::await_ready) must be told when the request is sent.
     pub fn answers(&self) -> u32 {
         self.answers
     }

@@ -132,19 +132,19 @@ fn lines(awaited: u32, bytes: &[u8]) -> Vec<String> {
 }
 
 fn row(out: &mut Vec<u8>, fields: &[Option<&[u8]>]) {
-    backend::data_row(out, fields.iter().copied()).expect("what the test made");
+    backend::data_row(out, fields.iter().copied()).expect("well made");
 }
 
 /// A reply to one statement that returned so many rows.
 fn select(out: &mut Vec<u8>, rows: usize) {
     backend::bind_complete(out);
     (0..rows).for_each(|_| row(out, &[Some(b"42"), None]));
-    backend::command_complete(out, format!("SELECT {rows}")).expect("what the test made");
+    backend::command_complete(out, format!("SELECT {rows}")).expect("well made");
 }
 
 fn failed(out: &mut Vec<u8>, sqlstate: &str, message: &str) {
     let fields = [(b'S', "FEHLER"), (b'V', "ERROR"), (b'C', sqlstate), (b'M', message)];
-    backend::error_response(out, fields).expect("what the test made");
+    backend::error_response(out, fields).expect("well made");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn an_error_in_one_request_leaves_the_next_countable() {
     failed(&mut bytes, "22012", "division by zero");
     backend::ready_for_query(&mut bytes, TransactionStatus::Idle);
     select(&mut bytes, 2);
-    backend::command_complete(&mut bytes, "INSERT 0 5").expect("what the test made");
+    backend::command_complete(&mut bytes, "INSERT 0 5").expect("well made");
     backend::ready_for_query(&mut bytes, TransactionStatus::Active);
     assert_eq!(
         lines(2, &bytes),
@@ -181,7 +181,7 @@ fn an_error_in_one_request_leaves_the_next_countable() {
 fn a_transaction_that_fails_is_said_so() {
     let mut bytes = Vec::new();
     backend::bind_complete(&mut bytes);
-    backend::command_complete(&mut bytes, "BEGIN").expect("what the test made");
+    backend::command_complete(&mut bytes, "BEGIN").expect("well made");
     failed(&mut bytes, "40001", "could not serialize access");
     backend::ready_for_query(&mut bytes, TransactionStatus::Failed);
     let error = "error could not serialize access (SQLSTATE 40001)";
@@ -193,7 +193,7 @@ fn a_row_that_is_longer_than_the_buffer_is_passed_over() {
     let mut bytes = Vec::new();
     row(&mut bytes, &[Some(&vec![b'x'; 1 << 20])]);
     let body = bytes.len();
-    backend::command_complete(&mut bytes, "SELECT 1").expect("what the test made");
+    backend::command_complete(&mut bytes, "SELECT 1").expect("well made");
     backend::ready_for_query(&mut bytes, TransactionStatus::Idle);
     let mut replies = Replies::new();
     replies.await_ready(1);
@@ -251,18 +251,16 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
         encoded(backend::portal_suspended),
         encoded(backend::no_data),
         encoded(|out| failed(out, "23505", "duplicate")),
+        encoded(|out| backend::notice_response(out, [(b'M', "careful")]).expect("well made")),
+        encoded(|out| backend::parameter_description(out, [Oid::INT4]).expect("well made")),
         encoded(
-            |out| backend::notice_response(out, [(b'M', "careful")]).expect("what the test made")
+            |out| backend::copy_out_response(out, Format::Text, [Format::Text]).expect("well made")
         ),
-        encoded(|out| backend::parameter_description(out, [Oid::INT4]).expect("what the test made")),
-        encoded(|out| backend::copy_out_response(out, Format::Text, [Format::Text])
-            .expect("what the test made")),
-        encoded(|out| backend::copy_data(out, b"1\t2\n").expect("what the test made")),
+        encoded(|out| backend::copy_data(out, b"1\t2\n").expect("well made")),
         encoded(|out| backend::ready_for_query(out, TransactionStatus::Active)),
         (0_u64..100).prop_map(|rows| {
             let mut out = Vec::new();
-            backend::command_complete(&mut out, format!("UPDATE {rows}"))
-                .expect("what the test made");
+            backend::command_complete(&mut out, format!("UPDATE {rows}")).expect("well made");
             out
         }),
         prop::collection::vec(any::<u8>(), 0..40).prop_map(|field| {

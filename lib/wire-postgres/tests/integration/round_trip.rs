@@ -320,7 +320,8 @@ proptest! {
         let StartupPacket::Startup(startup) = packet else { panic!("{packet:?}") };
         prop_assert_eq!(startup.version, version);
         let read = startup.parameters.iter().map(|it| (it.name.to_vec(), it.value.to_vec()));
-        let given = parameters.iter().map(|(name, value)| (name.clone().into_bytes(), value.clone()));
+        let given =
+            parameters.iter().map(|(name, value)| (name.clone().into_bytes(), value.clone()));
         prop_assert!(read.eq(given));
 
         let key = BackendKey { process, secret };

@@ -330,7 +330,8 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..200)
     ) {
         let mut out = Vec::new();
-        if let Ok(used) = Startup::begin(login(None), &mut out).expect("a login").read(&bytes, &mut out) {
+        let mut client = Startup::begin(login(None), &mut out).expect("a login");
+        if let Ok(used) = client.read(&bytes, &mut out) {
             prop_assert!(used <= bytes.len());
         }
         if let Ok((used, _)) = Reception::new(Policy::Trust).read(&bytes, &mut out) {

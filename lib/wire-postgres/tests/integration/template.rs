@@ -7,7 +7,7 @@ use wire_postgres::{Format, Oid, Template, Value, ValueError, ValueErrorKind};
 /// The messages of some bytes, which hold nothing else.
 fn messages(mut bytes: &[u8]) -> Vec<Message<'_>> {
     let mut messages = Vec::new();
-    while let Some((message, used)) = Message::decode(bytes).expect("what the test made") {
+    while let Some((message, used)) = Message::decode(bytes).expect("well made") {
         messages.push(message);
         bytes = &bytes[used..];
     }
@@ -17,14 +17,14 @@ fn messages(mut bytes: &[u8]) -> Vec<Message<'_>> {
 
 fn fill(template: &Template, values: &[Value<'_>]) -> Vec<u8> {
     let mut out = b"before".to_vec();
-    template.fill(&mut out, values.iter().copied()).expect("what the test made");
+    template.fill(&mut out, values.iter().copied()).expect("well made");
     out.split_off(6)
 }
 
 /// A request of one statement.
 fn one(types: &[Oid]) -> Template {
     let mut template = Template::new(Format::Text);
-    template.statement("s1", types).expect("what the test made");
+    template.statement("s1", types).expect("well made");
     template.sync();
     template
 }
@@ -79,7 +79,7 @@ fn transaction(syncs_each: bool) -> Template {
         ("commit", &[]),
     ];
     for (number, (name, types)) in statements.into_iter().enumerate() {
-        template.statement(name, types).expect("what the test made");
+        template.statement(name, types).expect("well made");
         if syncs_each || number == 3 {
             template.sync();
         }
@@ -110,8 +110,8 @@ fn a_transaction_goes_out_in_one_send_with_one_sync_or_one_each() {
 #[test]
 fn statements_as_text_need_no_preparation() {
     let mut template = Template::new(Format::Text);
-    template.text("select $1", &[Oid::INT4]).expect("what the test made");
-    template.query("select 2").expect("what the test made");
+    template.text("select $1", &[Oid::INT4]).expect("well made");
+    template.query("select 2").expect("well made");
     let bytes = fill(&template, &[Value::Int(5)]);
     let messages = messages(&bytes);
     assert!(matches!(messages[0], Message::Parse(parse) if parse.text == b"select $1"));
@@ -196,7 +196,7 @@ proptest! {
         let (mut template, mut expected) = (Template::new(Format::Binary), Vec::new());
         for statement in &statements {
             let types: Vec<Oid> = statement.iter().map(|(oid, _)| *oid).collect();
-            template.statement("name", &types).expect("what the test made");
+            template.statement("name", &types).expect("well made");
             let format = |oid: &Oid| match *oid {
                 Oid::INT4 => Format::Binary,
                 _ => Format::Text,
@@ -205,8 +205,9 @@ proptest! {
             let values: Vec<Option<Vec<u8>>> =
                 statement.iter().map(|(oid, given)| given.bytes(*oid)).collect();
             let values = values.iter().map(|bytes| bytes.as_deref());
-            frontend::bind(&mut expected, "", "name", formats, values, [Format::Binary]).expect("what the test made");
-            frontend::execute(&mut expected, "", 0).expect("what the test made");
+            frontend::bind(&mut expected, "", "name", formats, values, [Format::Binary])
+                .expect("well made");
+            frontend::execute(&mut expected, "", 0).expect("well made");
         }
         template.sync();
         frontend::sync(&mut expected);
