@@ -222,6 +222,7 @@ impl Replies {
                     return self.other(tag, body, at(), sink);
                 };
                 self.awaited = self.awaited.wrapping_sub(1);
+                // Of a statement that failed after its first rows.
                 self.returned = 0;
                 sink.ready(status);
                 Ok(())
@@ -258,10 +259,7 @@ impl Replies {
                 sink.complete(Completion::Suspended { returned });
             }
             Message::EmptyQueryResponse => sink.complete(Completion::Empty),
-            Message::ErrorResponse(report) => {
-                self.returned = 0;
-                sink.error(report);
-            }
+            Message::ErrorResponse(report) => sink.error(report),
             Message::NoticeResponse(report) => sink.notice(report),
             Message::RowDescription(columns) => sink.columns(columns),
             Message::ParameterDescription(types) => sink.parameters(types),

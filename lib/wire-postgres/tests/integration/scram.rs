@@ -18,8 +18,19 @@ pub(crate) struct Server<'s> {
     pub(crate) header: &'s str,
     /// The hash of the certificate that this server uses.
     pub(crate) end_point: &'s [u8],
-    /// Whether it only claims to know the password.
-    pub(crate) forges: bool,
+    /// How it proves that it knows the password.
+    pub(crate) proof: Proof,
+}
+
+/// How a server proves that it knows the password.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Proof {
+    /// As it should.
+    Right,
+    /// With another password.
+    Forged,
+    /// Not at all.
+    Omitted,
 }
 
 impl Server<'_> {
@@ -45,7 +56,10 @@ impl Server<'_> {
         let expected: Vec<u8> = client_key.iter().zip(signature).map(|(a, b)| a ^ b).collect();
         let is_right = STANDARD.decode(proof).expect("base64") == expected
             && without_proof.starts_with(&format!("c={bound},"));
-        let key = if self.forges { [0; 32] } else { hmac(&salted, b"Server Key") };
+        let key = match self.proof {
+            Proof::Right | Proof::Omitted => hmac(&salted, b"Server Key"),
+            Proof::Forged => [0; 32],
+        };
         let proof = STANDARD.encode(hmac(&key, message.as_bytes()));
         is_right.then(|| format!("v={proof}").into_bytes())
     }
