@@ -5,7 +5,9 @@ use wire_postgres::backend::{
     self, Authentication, Column, Message as Reply, Notification, ParameterStatus,
 };
 use wire_postgres::frontend::{self, Message as Request, ProtocolVersion, StartupPacket};
-use wire_postgres::{BackendKey, CommandTag, Format, Object, Oid, TransactionStatus, WireError};
+use wire_postgres::{
+    BackendKey, CommandTag, ErrorKind, Format, Object, Oid, TransactionStatus, WireError,
+};
 
 /// Bytes of a String of the protocol.
 fn string() -> impl Strategy<Value = Vec<u8>> {
@@ -371,4 +373,24 @@ fn what_cannot_be_encoded_is_an_error_that_appends_nothing() {
     check(&|out| frontend::startup(out, version, [("", &b"x"[..])]), name);
     let parameters = "StartupMessage, parameters";
     check(&|out| frontend::startup(out, version, [("user", &long[..])]), parameters);
+}
+
+#[test]
+fn each_kind_of_message_has_a_longest() {
+    let packet = |bytes: &[u8]| StartupPacket::decode(bytes).map(drop).map_err(|it| it.kind);
+    assert_eq!(packet(&10_000_u32.to_be_bytes()), Ok(()));
+    assert_eq!(packet(&10_001_u32.to_be_bytes()), Err(ErrorKind::TooLong));
+    assert_eq!(packet(&7_u32.to_be_bytes()), Err(ErrorKind::Length));
+    let header = |tag: u8, body: u32| [&[tag][..], &(body + 4).to_be_bytes()].concat();
+    let most = i32::MAX as u32 - 4;
+    for (tag, longest) in [(b'p', 30_000), (b'X', 30_000), (b'B', most), (b'd', most)] {
+        assert_eq!(Request::decode(&header(tag, longest)), Ok(None), "{}", tag.escape_ascii());
+        let error = Request::decode(&header(tag, longest + 1)).expect_err("too long");
+        assert!(matches!(error.kind, ErrorKind::TooLong | ErrorKind::Length), "{error}");
+    }
+    for (tag, longest) in [(b'C', 30_000), (b'E', 1 << 20), (b'T', 1 << 20), (b'D', most)] {
+        assert_eq!(Reply::decode(&header(tag, longest)), Ok(None), "{}", tag.escape_ascii());
+        let error = Reply::decode(&header(tag, longest + 1)).expect_err("too long");
+        assert!(matches!(error.kind, ErrorKind::TooLong | ErrorKind::Length), "{error}");
+    }
 }
