@@ -110,7 +110,7 @@ fn check_client(bytes: &[u8], file: &Path) {
 }
 
 #[test]
-fn what_real_servers_and_clients_said_is_read_and_written_again() {
+fn what_was_said_to_and_by_a_real_server_is_read_and_written_again() {
     let mut messages = 0;
     for file in files() {
         let exchange = Exchange::read(&file);
