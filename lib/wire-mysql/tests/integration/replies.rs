@@ -171,50 +171,45 @@ fn prepared_statements_end_where_their_definitions_do() {
     }
 }
 
-/// Values that bring the payload of a row to and over the borders of packets.
+/// Values that bring the payload of a row to and over the border between packets. They look like
+/// what ends rows, as does the packet that such a row goes on in.
 fn long_values() -> impl Iterator<Item = Vec<u8>> {
     let heads = 1 + 8;
-    [MAX_PAYLOAD - heads - 2, MAX_PAYLOAD - heads - 1, MAX_PAYLOAD - heads, MAX_PAYLOAD, 1 << 25]
+    [(MAX_PAYLOAD - heads - 1, 0xFE), (MAX_PAYLOAD - heads, 0xFF), (MAX_PAYLOAD, 0xFE)]
         .into_iter()
-        // The continuation begins like an EOF or an ERR would.
-        .flat_map(|length| [vec![0xFE; length], vec![0xFF; length]])
+        .map(|(length, fill)| vec![fill; length])
 }
 
 #[test]
 fn rows_of_16_mb_are_no_ends_and_their_continuations_no_errors() {
     for agreed in [old(), new()] {
         for value in long_values() {
-            let (text, binary) = (Some(&value[..]), Field::Bytes(&value));
             let bytes = answer(agreed, |answers| {
                 answers.columns(&id_and_name()[1..], false);
-                answers.text_row([text]);
+                answers.text_row([Some(&value[..])]);
                 answers.text_row([None]);
-                answers.end_of_rows(MORE, 0);
-                answers.columns(&id_and_name()[1..], false);
-                answers.text_row([None]);
-                answers.text_row([text]);
                 answers.end_of_rows(Status::AUTOCOMMIT, 0);
             });
-            check_long(agreed, ReplyKind::Text, &bytes, 2);
+            check_long(agreed, ReplyKind::Text, &bytes);
             let bytes = answer(agreed, |answers| {
                 answers.columns(&id_and_name()[1..], false);
-                answers.binary_row([binary]);
+                answers.binary_row([Field::Bytes(&value)]);
                 answers.binary_row([Field::Null]);
                 answers.end_of_rows(Status::AUTOCOMMIT, 0);
             });
-            check_long(agreed, ReplyKind::Binary, &bytes, 1);
+            check_long(agreed, ReplyKind::Binary, &bytes);
         }
     }
 }
 
-fn check_long(agreed: Negotiated, kind: ReplyKind, bytes: &[u8], results: usize) {
+fn check_long(agreed: Negotiated, kind: ReplyKind, bytes: &[u8]) {
     for wants_rows in [false, true] {
         let mut whole = Log::wanting(wants_rows);
         assert_eq!(read(agreed, &[kind], bytes, &mut whole), Ok(bytes.len()));
         let ends = whole.lines.iter().filter(|line| line.starts_with("result: 2 rows")).count();
-        assert_eq!(ends, results, "{:#?}", whole.lines);
+        assert_eq!(ends, 1, "{:#?}", whole.lines);
         let rows = whole.lines.iter().filter(|line| line.starts_with("row ")).count();
-        assert_eq!(rows, if wants_rows { 2 * results } else { 0 });
+        assert_eq!(rows, if wants_rows { 2 } else { 0 });
         let mut log = Log::wanting(wants_rows);
         let mut replies = Replies::new(agreed);
         replies.expect(kind, 1).expect("one command");
