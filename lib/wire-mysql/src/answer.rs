@@ -89,8 +89,8 @@ impl<'a> OkPacket<'a> {
         Ok(OkPacket { affected_rows, last_insert_id, status, warnings, info })
     }
 
-    /// Appends the payload. Where a session is tracked, an empty list of changes goes with it if
-    /// the status says so.
+    /// Appends the payload. Where a session is tracked and the status says that it changed, an
+    /// empty list of changes goes with it.
     pub fn encode(&self, out: &mut Vec<u8>, kind: OkKind, agreed: Negotiated) {
         out.push(match kind {
             OkKind::Answer => OK,
@@ -100,30 +100,28 @@ impl<'a> OkPacket<'a> {
         put::length(out, self.last_insert_id);
         out.extend_from_slice(&self.status.0.to_le_bytes());
         out.extend_from_slice(&self.warnings.to_le_bytes());
-        if agreed.has(Capabilities::SESSION_TRACK) {
+        let has_changes = agreed.has(Capabilities::SESSION_TRACK)
+            && self.status.contains(Status::SESSION_STATE_CHANGED);
+        if has_changes || !self.info.is_empty() {
             put::text(out, self.info);
-            if self.status.contains(Status::SESSION_STATE_CHANGED) {
-                put::text(out, &[]);
-            }
-        } else {
-            out.extend_from_slice(self.info);
+        }
+        if has_changes {
+            put::text(out, &[]);
         }
     }
 }
 
-/// The end of an OK packet. Without tracking it is the rest; but servers were seen that put a
-/// length in front of it even so, which belongs to the text then.
+/// The end of an OK packet. The manual says that without tracking it is the rest of the payload;
+/// the servers write its length even so.
 #[cold]
 fn info<'a>(
     take: &mut Take<'a>,
     status: Status,
     agreed: Negotiated,
 ) -> Result<&'a [u8], WireError> {
-    if !agreed.has(Capabilities::SESSION_TRACK) {
-        return Ok(take.rest());
-    }
     let info = take.text("OK, info")?;
-    if status.contains(Status::SESSION_STATE_CHANGED) {
+    let is_tracked = agreed.has(Capabilities::SESSION_TRACK);
+    if is_tracked && status.contains(Status::SESSION_STATE_CHANGED) {
         take.text("OK, session state")?;
     }
     take.end("OK")?;

@@ -98,7 +98,8 @@ pub(crate) fn set_bit(bitmap: &mut [u8], at: usize) {
 }
 
 impl<'a> BinaryRow<'a> {
-    /// Its values in order, by the kinds of its columns.
+    /// Its values in order, by the kinds of its columns. Behind the last of them a fault is told
+    /// if the row goes on.
     ///
     /// # Errors
     /// The row is too short for the bitmap of so many columns.
@@ -110,16 +111,18 @@ impl<'a> BinaryRow<'a> {
         take.u8("binary row, first byte")?;
         let bits = columns.len().saturating_add(ROW_BITS);
         let bitmap = take.bytes(bitmap_bytes(bits) as u64, "binary row, NULL bitmap")?;
-        let mut is_broken = false;
-        Ok(columns.iter().enumerate().map_while(move |(at, kind)| {
-            if is_broken {
-                return None;
+        let mut columns = columns.iter().enumerate();
+        Ok(std::iter::from_fn(move || {
+            let field = match columns.next() {
+                Some((at, _)) if bit(bitmap, at.saturating_add(ROW_BITS)) => Ok(Field::Null),
+                Some((_, kind)) => Field::take(&mut take, *kind, "binary row, value"),
+                None if take.is_empty() => return None,
+                None => Err(take.fault(ErrorKind::Trailing, "binary row")),
+            };
+            if field.is_err() {
+                // What stands behind a fault means nothing.
+                (columns, _) = (Default::default(), take.rest());
             }
-            if bit(bitmap, at.saturating_add(ROW_BITS)) {
-                return Some(Ok(Field::Null));
-            }
-            let field = Field::take(&mut take, *kind, "binary row, value");
-            is_broken = field.is_err();
             Some(field)
         }))
     }
