@@ -4,6 +4,8 @@
 //! over a corpus and its seeded mutations in `make test` ([`mutate`]), so that a stable toolchain
 //! is enough to keep them honest.
 
+pub mod mysql;
+
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;

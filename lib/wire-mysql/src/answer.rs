@@ -76,6 +76,21 @@ impl<'a> OkPacket<'a> {
     /// `Truncated`, `Value` or `Trailing`.
     #[inline]
     pub fn decode(payload: &'a [u8], agreed: Negotiated) -> Result<OkPacket<'a>, WireError> {
+        // Nearly all are so short.
+        if let [OK | EOF, rows @ 0..=0xFA, id @ 0..=0xFA, a, b, c, d] = *payload {
+            return Ok(OkPacket {
+                affected_rows: u64::from(rows),
+                last_insert_id: u64::from(id),
+                status: Status(u16::from_le_bytes([a, b])),
+                warnings: u16::from_le_bytes([c, d]),
+                info: &[],
+            });
+        }
+        OkPacket::decode_long(payload, agreed)
+    }
+
+    #[inline(never)]
+    fn decode_long(payload: &'a [u8], agreed: Negotiated) -> Result<OkPacket<'a>, WireError> {
         let mut take = Take::new(payload);
         match take.u8("OK, first byte")? {
             OK | EOF => {}

@@ -137,7 +137,7 @@ impl Payloads {
         }
         loop {
             let given = bytes.get(used..).unwrap_or_default();
-            let Some((header, payload)) = whole(given) else {
+            let Some((header, payload, _)) = whole(given) else {
                 return Ok(Taken { used, sequence: self.sequence, payload: None });
             };
             check_sequence(self.sequence, header).map_err(|error| error.behind(used))?;
@@ -158,12 +158,13 @@ impl Payloads {
     }
 }
 
-/// The packet at the beginning of some bytes, if all of it is there.
+/// The packet at the beginning of some bytes, if all of it is there, and what stands behind it.
 #[inline]
-pub(crate) fn whole(bytes: &[u8]) -> Option<(Header, &[u8])> {
+pub(crate) fn whole(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {
     let (head, rest) = bytes.split_first_chunk()?;
     let header = Header::decode(*head);
-    Some((header, rest.get(..header.length)?))
+    let (payload, behind) = rest.split_at_checked(header.length)?;
+    Some((header, payload, behind))
 }
 
 /// Whether a packet is the one that had to come.

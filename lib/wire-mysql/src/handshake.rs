@@ -237,11 +237,13 @@ impl<'a> HandshakeResponse<'a> {
         put_name(out, self.user, "handshake response, user")?;
         if has(Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA) {
             put::text(out, self.answer);
-        } else {
+        } else if has(Capabilities::SECURE_CONNECTION) {
             let length = u8::try_from(self.answer.len())
                 .map_err(|_| fault(ErrorKind::TooLong, 0, "handshake response, answer"))?;
             out.push(length);
             out.extend_from_slice(self.answer);
+        } else {
+            put_name(out, self.answer, "handshake response, answer")?;
         }
         let optional = [
             (self.database, Capabilities::CONNECT_WITH_DB, "handshake response, database"),

@@ -57,7 +57,7 @@ pub struct Session {
     pub agreed: Negotiated,
     /// The server's number for the session, for `KILL`.
     pub thread_id: u32,
-    /// The server's version.
+    /// The server's version, as it came: MariaDB puts `5.5.5-` in front of its own.
     pub server_version: Vec<u8>,
 }
 

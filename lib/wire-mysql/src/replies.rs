@@ -29,7 +29,7 @@ use crate::answer::{EOF, ERR, EofPacket, ErrPacket, OK, OkPacket, Status};
 use crate::capabilities::{Capabilities, Negotiated};
 use crate::column::ColumnDefinition;
 use crate::error::{ErrorKind, WireError, fault};
-use crate::frame::{HEADER, Header, MAX_JOINED, check_sequence, whole};
+use crate::frame::{HEADER, Header, MAX_JOINED, MAX_PAYLOAD, check_sequence, whole};
 use crate::prepared::Prepared;
 use crate::row::{BinaryRow, NULL, Row, TextRow};
 use crate::take::Take;
@@ -269,22 +269,127 @@ impl Replies {
     /// of the payload's last byte. After an error the session is of no further use.
     #[inline]
     pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
-        let mut at = 0;
+        let mut rest = bytes;
         if self.inside.length != 0 {
-            at = self.resume(bytes, at, sink)?;
+            rest = self.resumed(bytes, rest, sink)?;
         }
         while !matches!(self.state, State::Idle | State::File) {
-            let given = bytes.get(at..).unwrap_or_default();
-            at = match whole(given) {
-                Some((header, payload)) => {
-                    self.packet(header, payload, sink).map_err(|error| error.behind(at))?;
-                    at.saturating_add(HEADER).saturating_add(payload.len())
+            if !sink.wants_rows() {
+                if let Some(behind) = self.usual(rest, sink) {
+                    rest = behind;
+                    continue;
                 }
-                None if given.is_empty() => return Ok(at),
-                None => self.resume(bytes, at, sink)?,
+                rest = self.pass(rest, sink);
+            }
+            rest = match whole(rest) {
+                Some((header, payload, behind)) => {
+                    self.packet(header, payload, sink)
+                        .map_err(|error| error.behind(used(bytes, rest)))?;
+                    behind
+                }
+                None if rest.is_empty() => return Ok(bytes.len()),
+                None => self.resumed(bytes, rest, sink)?,
             };
         }
-        Ok(at)
+        Ok(used(bytes, rest))
+    }
+
+    /// The reply that nearly all are, if all of it is there: one result with rows. Nothing is kept
+    /// of it before its end is seen, so that it costs little; whatever is not as usual is left to
+    /// the packets one by one. Returns what stands behind it.
+    #[inline]
+    fn usual<'b, S: Sink>(&mut self, bytes: &'b [u8], sink: &mut S) -> Option<&'b [u8]> {
+        let end = match (self.state, self.kind) {
+            (State::Start, ReplyKind::Text) => EOF,
+            (State::Start, ReplyKind::Binary) => OK.wrapping_add(1),
+            _ => return None,
+        };
+        let (has_eof, has_flag) = (self.has_eof(), self.agreed.has(Capabilities::CACHE_METADATA));
+        let mut sequence = u32::from(self.sequence) << 24;
+        let (payload, mut rest) = usual_packet(bytes, &mut sequence)?;
+        let (count, is_known) = match *payload {
+            [count @ 1..=0xFA] if !has_flag => (count, false),
+            [count @ 1..=0xFA, flag] if has_flag => (count, flag == 0),
+            _ => return None,
+        };
+        for _ in 0..if is_known { 0 } else { count } {
+            let (definition, behind) = usual_packet(rest, &mut sequence)?;
+            rest = behind;
+            definition.first().filter(|first| **first != ERR)?;
+        }
+        if has_eof {
+            let (payload, behind) = usual_packet(rest, &mut sequence)?;
+            rest = behind;
+            let [EOF, _, _, _, _] = payload else { return None };
+        }
+        let mut rows = 0_u64;
+        let last = loop {
+            let (payload, behind) = usual_packet(rest, &mut sequence)?;
+            rest = behind;
+            if *payload.first()? >= end {
+                break payload;
+            }
+            rows = rows.wrapping_add(1);
+        };
+        let (status, warnings) = match *last {
+            [EOF, a, b, c, d] if has_eof => ([c, d], [a, b]),
+            [EOF, 0, 0, a, b, c, d] if !has_eof => ([a, b], [c, d]),
+            _ => return None,
+        };
+        let (status, warnings) = (Status(u16::from_le_bytes(status)), u16::from_le_bytes(warnings));
+        if status.contains(Status::MORE_RESULTS_EXISTS) {
+            return None;
+        }
+        sink.columns(u64::from(count), is_known);
+        let (affected_rows, last_insert_id) = (0, 0);
+        sink.result(ResultEnd { rows, affected_rows, last_insert_id, status, warnings });
+        self.end(sink);
+        Some(rest)
+    }
+
+    /// Passes over definitions and rows at the beginning of `rest`, as long as they are whole and
+    /// as they usually are. Returns what is left.
+    #[inline]
+    fn pass<'b, S: Sink>(&mut self, rest: &'b [u8], sink: &mut S) -> &'b [u8] {
+        let mut rest = rest;
+        if self.continued != Continued::No {
+            return rest;
+        }
+        if self.state == State::Columns {
+            let passed;
+            (passed, rest) = self.run(rest, self.definitions, ERR);
+            self.definitions = self.definitions.wrapping_sub(passed);
+            if self.definitions == 0 {
+                self.definitions_are_passed(sink);
+            }
+        }
+        if self.state == State::Rows {
+            let end = if self.kind == ReplyKind::Binary { OK.wrapping_add(1) } else { EOF };
+            let passed;
+            (passed, rest) = self.run(rest, u64::MAX, end);
+            self.rows = self.rows.wrapping_add(passed);
+        }
+        rest
+    }
+
+    /// Counts packets with the right numbers that are shorter than 16 MB and begin with less than
+    /// `end`. Returns how many there are and what is left.
+    #[inline]
+    fn run<'b>(&mut self, rest: &'b [u8], most: u64, end: u8) -> (u64, &'b [u8]) {
+        let (mut rest, mut count) = (rest, 0_u64);
+        let mut sequence = u32::from(self.sequence) << 24;
+        while count < most {
+            let before = sequence;
+            let Some((payload, behind)) = usual_packet(rest, &mut sequence) else { break };
+            if payload.first().is_none_or(|first| *first >= end) {
+                sequence = before;
+                break;
+            }
+            count = count.wrapping_add(1);
+            rest = behind;
+        }
+        self.sequence = (sequence >> 24) as u8;
+        (count, rest)
     }
 
     /// A packet that is there as a whole. Faults are counted from its head.
@@ -295,8 +400,33 @@ impl Replies {
         payload: &[u8],
         sink: &mut S,
     ) -> Result<(), WireError> {
-        self.check(header, payload.first().copied())?;
-        if self.is_skipped(header, payload.first().copied(), sink.wants_rows()) {
+        let is_usual = header.sequence == self.sequence
+            && !header.goes_on()
+            && self.continued == Continued::No;
+        if !is_usual {
+            return self.unusual_packet(header, payload, sink);
+        }
+        self.sequence = header.sequence.wrapping_add(1);
+        match (self.state, payload) {
+            (State::Parameters, [first, ..]) if *first != ERR => {
+                self.definition_is_done(sink);
+                Ok(())
+            }
+            _ => self.payload(payload, sink).map_err(|error| error.behind(HEADER)),
+        }
+    }
+
+    /// A packet of 16 MB or behind one, or with another number than it should have.
+    #[cold]
+    fn unusual_packet<S: Sink>(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+        sink: &mut S,
+    ) -> Result<(), WireError> {
+        let first = payload.first().copied();
+        self.check(header, first)?;
+        if self.is_skipped(header, first, sink.wants_rows()) {
             self.skip(header, sink);
             return Ok(());
         }
@@ -369,8 +499,18 @@ impl Replies {
         self.continued = if header.goes_on() { Continued::Skipped } else { Continued::No };
     }
 
-    /// The packet that is not there as a whole, or its next piece. Returns the new place.
+    /// Reads the packet that is not there as a whole, or its next piece. Returns what is left.
     #[inline(never)]
+    fn resumed<'b, S: Sink>(
+        &mut self,
+        bytes: &'b [u8],
+        rest: &'b [u8],
+        sink: &mut S,
+    ) -> Result<&'b [u8], WireError> {
+        let at = self.resume(bytes, used(bytes, rest), sink)?;
+        Ok(bytes.get(at..).unwrap_or_default())
+    }
+
     fn resume<S: Sink>(
         &mut self,
         bytes: &[u8],
@@ -509,14 +649,12 @@ impl Replies {
 
     #[inline]
     fn column_count<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
-        let mut take = Take::new(payload);
-        let count = take.length("column count")?;
-        let has_definitions = !self.agreed.has(Capabilities::CACHE_METADATA)
-            || take.u8("column count, metadata follow")? != 0;
-        take.end("column count")?;
-        if count == 0 || count > MAX_COLUMNS {
-            return Err(fault(ErrorKind::Value, 0, "column count"));
-        }
+        let has_flag = self.agreed.has(Capabilities::CACHE_METADATA);
+        let (count, has_definitions) = match *payload {
+            [count @ 1..=0xFA] if !has_flag => (u64::from(count), true),
+            [count @ 1..=0xFA, flag] if has_flag => (u64::from(count), flag != 0),
+            _ => self.long_column_count(payload)?,
+        };
         sink.columns(count, !has_definitions);
         self.rows = 0;
         self.definitions = if has_definitions { count } else { 0 };
@@ -528,6 +666,19 @@ impl Replies {
         Ok(())
     }
 
+    #[cold]
+    fn long_column_count(&self, payload: &[u8]) -> Result<(u64, bool), WireError> {
+        let mut take = Take::new(payload);
+        let count = take.length("column count")?;
+        let has_definitions = !self.agreed.has(Capabilities::CACHE_METADATA)
+            || take.u8("column count, metadata follow")? != 0;
+        take.end("column count")?;
+        if count == 0 || count > MAX_COLUMNS {
+            return Err(fault(ErrorKind::Value, 0, "column count"));
+        }
+        Ok((count, has_definitions))
+    }
+
     #[inline]
     fn has_eof(&self) -> bool {
         !self.agreed.has(Capabilities::DEPRECATE_EOF)
@@ -537,9 +688,14 @@ impl Replies {
     #[inline]
     fn definition_is_done<S: Sink>(&mut self, sink: &mut S) {
         self.definitions = self.definitions.wrapping_sub(1);
-        if self.definitions > 0 {
-            return;
+        if self.definitions == 0 {
+            self.definitions_are_passed(sink);
         }
+    }
+
+    /// The last definition was skipped or told; an EOF may follow.
+    #[inline]
+    fn definitions_are_passed<S: Sink>(&mut self, sink: &mut S) {
         if !self.has_eof() {
             return self.definitions_are_done(sink);
         }
@@ -647,6 +803,27 @@ impl Replies {
     fn begin(&mut self, kind: ReplyKind, sequence: u8) {
         (self.kind, self.sequence, self.state) = (kind, sequence, State::Start);
     }
+}
+
+/// The payload at the beginning of some bytes and what stands behind it, if it is whole, shorter
+/// than 16 MB and has the right number, which stands in the upper byte and is counted on.
+#[inline]
+fn usual_packet<'b>(bytes: &'b [u8], sequence: &mut u32) -> Option<(&'b [u8], &'b [u8])> {
+    let (head, body) = bytes.split_first_chunk()?;
+    // Another number makes the length too great.
+    let length = (u32::from_le_bytes(*head) ^ *sequence) as usize;
+    if length >= MAX_PAYLOAD {
+        return None;
+    }
+    let split = body.split_at_checked(length)?;
+    *sequence = sequence.wrapping_add(1 << 24);
+    Some(split)
+}
+
+/// How many bytes come before the rest of them.
+#[inline]
+fn used(bytes: &[u8], rest: &[u8]) -> usize {
+    bytes.len().saturating_sub(rest.len())
 }
 
 /// Whether a packet among definitions is one, which an ERR is not.
