@@ -32,6 +32,12 @@ fn unhex(text: &str) -> Vec<u8> {
     text.trim().as_bytes().chunks(2).map(pair).collect()
 }
 
+/// A packet that is shorter than 64 KiB.
+fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+    let [low, high, ..] = payload.len().to_le_bytes();
+    [&[low, high, 0, sequence], payload].concat()
+}
+
 /// Runs a target over some bytes and mutations of them.
 fn run(corpus: &[Vec<u8>], target: fn(&[u8]), mutations: u64) {
     corpus.iter().for_each(|data| target(data));
@@ -73,8 +79,15 @@ fn logins_of_any_bytes_are_done_or_refused() {
     // The messages alone, without their heads.
     bytes.extend(bytes.clone().iter().map(|bytes| bytes[4..].to_vec()));
     bytes.push(include_bytes!("../../lib/wire-mysql/tests/keys/public.pem").to_vec());
-    bytes.push(b"\x07\0\0\x02\xFEcaching_sha2_password\0abcdefghijklmnopqrst\0".to_vec());
-    bytes.push(b"\x02\0\0\x02\x01\x04".to_vec());
+    // What else may come behind a handshake.
+    let handshake = said('<', "login-native")[0].clone();
+    let greeting = &handshake[..4 + usize::from(handshake[0])];
+    let sha2 =
+        [packet(2, b"\xFEcaching_sha2_password\0abcdefghijklmnopqrst\0"), packet(4, b"\x01\x04")];
+    let key = include_bytes!("../../lib/wire-mysql/tests/keys/public.pem");
+    let key = packet(6, &[b"\x01", &key[..]].concat());
+    bytes.push([greeting, &sha2.concat(), &key].concat());
+    bytes.push([greeting, &packet(2, b"\xFEmysql_clear_password\0")].concat());
     let heads: Vec<[u8; 1]> = (0..9).map(|setting| [setting]).collect();
     let heads: Vec<&[u8]> = heads.iter().map(<[u8; 1]>::as_slice).collect();
     run(&behind(&heads, &bytes), fuzz::mysql::startup, 20_000);

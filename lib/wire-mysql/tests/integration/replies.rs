@@ -221,6 +221,27 @@ fn check_long(agreed: Negotiated, kind: ReplyKind, bytes: &[u8]) {
 }
 
 #[test]
+fn rows_that_nobody_wants_are_not_kept() {
+    for (kind, fill) in [(ReplyKind::Text, 0xFE), (ReplyKind::Binary, 0xAA)] {
+        let value = vec![fill; MAX_PAYLOAD];
+        let bytes = answer(new(), |answers| {
+            answers.columns(&id_and_name()[1..], false);
+            match kind {
+                ReplyKind::Binary => answers.binary_row([Field::Bytes(&value)]),
+                _ => answers.text_row([Some(&value[..])]),
+            }
+        });
+        let mut replies = Replies::new(new());
+        replies.expect(kind, 1).expect("one command");
+        for piece in bytes.chunks(1 << 20) {
+            replies.read(piece, &mut Log::default()).expect("a part of a row");
+            let kept = format!("{replies:?}").len();
+            assert!(kept < 2_000, "{kept} letters tell what is kept");
+        }
+    }
+}
+
+#[test]
 fn a_file_is_sent_or_refused() {
     let agreed = new();
     for content in [&b"1\ta\n2\tb\n"[..], b""] {
