@@ -59,6 +59,7 @@ mod put;
 mod replies;
 mod row;
 mod server_key;
+mod sink;
 mod take;
 
 pub use answer::{EofPacket, ErrPacket, OkKind, OkPacket, Status};
@@ -80,6 +81,7 @@ pub use handshake::{
 };
 pub use login::{Login, LoginOptions, LoginStep, Refusal, Session};
 pub use prepared::Prepared;
-pub use replies::{MAX_EXPECTED, Replies, ReplyKind, ResultEnd, Sink};
+pub use replies::{MAX_EXPECTED, Replies, ReplyKind};
 pub use row::{BinaryRow, Field, Row, TextRow};
 pub use server_key::Seed;
+pub use sink::{ResultEnd, Sink};

@@ -14,12 +14,12 @@
 //!
 //! A packet among rows is told apart by its first byte and its length alone:
 //!
-//! | first byte | in a text result | in a binary result |
-//! | --- | --- | --- |
-//! | 0xFF | ERR | ERR |
-//! | 0xFE | shorter than 9 bytes: EOF. With `DEPRECATE_EOF`, shorter than 16 MB - 1: OK. Of 16 MB - 1: a row whose first value is so long | as in a text result, but never a row |
-//! | 0x00 | a row whose first value is empty | a row |
-//! | other | a row | nothing that can be |
+//! * 0xFF: an ERR.
+//! * 0xFE, where `DEPRECATE_EOF` was not agreed on: an EOF if it is shorter than 9 bytes.
+//! * 0xFE, where it was: an OK if it is shorter than 16 MB - 1.
+//! * 0xFE and 16 MB - 1 long, in a text result: a row whose first value is so long.
+//! * 0x00: a row; in a text result one whose first value is empty.
+//! * All others: a row of a text result, and nothing that can be in a binary one.
 //!
 //! The packets behind one of 16 MB - 1 belong to its payload, whatever they begin with.
 
@@ -32,6 +32,7 @@ use crate::error::{ErrorKind, WireError, fault};
 use crate::frame::{HEADER, Header, MAX_JOINED, MAX_PAYLOAD, check_sequence, whole};
 use crate::prepared::Prepared;
 use crate::row::{BinaryRow, NULL, Row, TextRow};
+use crate::sink::{ResultEnd, Sink};
 use crate::take::Take;
 
 /// What a command is answered with.
@@ -45,74 +46,6 @@ pub enum ReplyKind {
     Binary,
     /// `COM_STMT_PREPARE`.
     Prepared,
-}
-
-/// One result is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResultEnd {
-    /// Rows returned.
-    pub rows: u64,
-    /// Rows inserted, changed or deleted.
-    pub affected_rows: u64,
-    /// The number that the statement gave to its first row.
-    pub last_insert_id: u64,
-    /// The status of the session.
-    pub status: Status,
-    /// How many warnings there are.
-    pub warnings: u16,
-}
-
-/// Who hears what the replies say. All that is borrowed is valid for the call.
-pub trait Sink {
-    /// Whether rows and columns are to be handed over: else they are skipped. Asked at each of
-    /// them, so it should be a constant or a field; it must stay the same within a reply.
-    #[inline]
-    fn wants_rows(&self) -> bool {
-        false
-    }
-
-    /// A result with so many columns begins. Their definitions follow, unless the server left
-    /// them out because they are the ones that it has sent before for this statement.
-    #[inline]
-    fn columns(&mut self, _count: u64, _is_known: bool) {}
-
-    /// The next column's definition: of a result whose rows are wanted, or of a statement that
-    /// was prepared.
-    ///
-    /// # Errors
-    /// Whatever the sink cannot bear; reading ends.
-    #[inline]
-    fn column(&mut self, _column: &ColumnDefinition<'_>) -> Result<(), WireError> {
-        Ok(())
-    }
-
-    /// The next row.
-    ///
-    /// # Errors
-    /// Whatever the sink cannot bear; reading ends.
-    #[inline]
-    fn row(&mut self, _row: Row<'_>) -> Result<(), WireError> {
-        Ok(())
-    }
-
-    /// A result is complete.
-    fn result(&mut self, result: ResultEnd);
-
-    /// The server refused; the reply ends with it.
-    fn error(&mut self, error: &ErrPacket<'_>);
-
-    /// A statement was prepared.
-    #[inline]
-    fn prepared(&mut self, _prepared: Prepared) {}
-
-    /// The server asks for the content of a file by name. Reading pauses:
-    /// see [`Replies::file_is_wanted`].
-    #[inline]
-    fn file(&mut self, _name: &[u8]) {}
-
-    /// The reply of one command is complete.
-    #[inline]
-    fn end(&mut self) {}
 }
 
 /// How many commands may wait for their replies.

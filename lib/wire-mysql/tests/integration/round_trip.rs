@@ -126,7 +126,10 @@ proptest! {
     }
 
     #[test]
-    fn errors(code in any::<u16>(), state in proptest::option::of(any::<[u8; 5]>()), message in bytes()) {
+    fn errors(
+        (code, state) in (any::<u16>(), proptest::option::of(any::<[u8; 5]>())),
+        message in bytes(),
+    ) {
         prop_assume!(state.is_some() || message.first() != Some(&b'#'));
         let error = ErrPacket { code, sqlstate: state, message: &message };
         let payload = written(|out| error.encode(out));
