@@ -4,6 +4,7 @@
 //! over a corpus and its seeded mutations in `make test` ([`mutate`]), so that a stable toolchain
 //! is enough to keep them honest.
 
+pub mod mysql;
 mod postgres;
 
 pub use postgres::{

@@ -1,0 +1,223 @@
+//! The packets that end something: OK, EOF and ERR.
+//!
+//! Protocol manual: "OK_Packet", "EOF_Packet", "ERR_Packet".
+
+use std::ops::BitOr;
+
+use crate::capabilities::{Capabilities, Negotiated};
+use crate::error::{ErrorKind, WireError};
+use crate::put;
+use crate::take::Take;
+
+/// The first byte of an OK packet.
+pub(crate) const OK: u8 = 0x00;
+/// The first byte of an EOF packet, and of the OK packet that replaces it.
+pub(crate) const EOF: u8 = 0xFE;
+/// The first byte of an ERR packet.
+pub(crate) const ERR: u8 = 0xFF;
+
+/// The status of the session ("SERVER_STATUS_flags_enum").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Status(pub u16);
+
+impl Status {
+    /// A transaction is open.
+    pub const IN_TRANSACTION: Status = Status(0x0001);
+    /// Statements commit on their own.
+    pub const AUTOCOMMIT: Status = Status(0x0002);
+    /// Another result follows.
+    pub const MORE_RESULTS_EXISTS: Status = Status(0x0008);
+    /// The answer tells what changed in the session.
+    pub const SESSION_STATE_CHANGED: Status = Status(0x4000);
+
+    /// Whether all of `others` are in it.
+    #[inline]
+    pub const fn contains(self, others: Status) -> bool {
+        self.0 & others.0 == others.0
+    }
+}
+
+impl BitOr for Status {
+    type Output = Status;
+
+    fn bitor(self, other: Status) -> Status {
+        Status(self.0 | other.0)
+    }
+}
+
+/// A statement has been carried out, or the rows of a result are complete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OkPacket<'a> {
+    /// Rows inserted, changed or deleted.
+    pub affected_rows: u64,
+    /// The number that the statement gave to its first row.
+    pub last_insert_id: u64,
+    /// The status of the session.
+    pub status: Status,
+    /// How many warnings there are.
+    pub warnings: u16,
+    /// What the server says of it, for people.
+    pub info: &'a [u8],
+}
+
+/// Which of its two first bytes an OK packet has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OkKind {
+    /// It answers a command.
+    Answer,
+    /// It ends rows, in place of an EOF packet.
+    EndOfRows,
+}
+
+impl<'a> OkPacket<'a> {
+    /// Reads the payload, whichever first byte it has. What changed in the session is not kept.
+    ///
+    /// # Errors
+    /// `Truncated`, `Value` or `Trailing`.
+    #[inline]
+    pub fn decode(payload: &'a [u8], agreed: Negotiated) -> Result<OkPacket<'a>, WireError> {
+        // Nearly all are so short.
+        if let [OK | EOF, rows @ 0..=0xFA, id @ 0..=0xFA, a, b, c, d] = *payload {
+            return Ok(OkPacket {
+                affected_rows: u64::from(rows),
+                last_insert_id: u64::from(id),
+                status: Status(u16::from_le_bytes([a, b])),
+                warnings: u16::from_le_bytes([c, d]),
+                info: &[],
+            });
+        }
+        OkPacket::decode_long(payload, agreed)
+    }
+
+    #[inline(never)]
+    fn decode_long(payload: &'a [u8], agreed: Negotiated) -> Result<OkPacket<'a>, WireError> {
+        let mut take = Take::new(payload);
+        match take.u8("OK, first byte")? {
+            OK | EOF => {}
+            _ => return Err(Take::new(payload).fault(ErrorKind::Value, "OK, first byte")),
+        }
+        let affected_rows = take.length("OK, affected rows")?;
+        let last_insert_id = take.length("OK, last insert id")?;
+        let status = Status(take.u16("OK, status")?);
+        let warnings = take.u16("OK, warnings")?;
+        let info = if take.is_empty() { &[] } else { info(&mut take, status, agreed)? };
+        Ok(OkPacket { affected_rows, last_insert_id, status, warnings, info })
+    }
+
+    /// Appends the payload. Where a session is tracked and the status says that it changed, an
+    /// empty list of changes goes with it.
+    pub fn encode(&self, out: &mut Vec<u8>, kind: OkKind, agreed: Negotiated) {
+        out.push(match kind {
+            OkKind::Answer => OK,
+            OkKind::EndOfRows => EOF,
+        });
+        put::length(out, self.affected_rows);
+        put::length(out, self.last_insert_id);
+        out.extend_from_slice(&self.status.0.to_le_bytes());
+        out.extend_from_slice(&self.warnings.to_le_bytes());
+        let has_changes = agreed.has(Capabilities::SESSION_TRACK)
+            && self.status.contains(Status::SESSION_STATE_CHANGED);
+        if has_changes || !self.info.is_empty() {
+            put::text(out, self.info);
+        }
+        if has_changes {
+            put::text(out, &[]);
+        }
+    }
+}
+
+/// The end of an OK packet. The manual says that without tracking it is the rest of the payload;
+/// the servers write its length even so.
+#[cold]
+fn info<'a>(
+    take: &mut Take<'a>,
+    status: Status,
+    agreed: Negotiated,
+) -> Result<&'a [u8], WireError> {
+    let info = take.text("OK, info")?;
+    let is_tracked = agreed.has(Capabilities::SESSION_TRACK);
+    if is_tracked && status.contains(Status::SESSION_STATE_CHANGED) {
+        take.text("OK, session state")?;
+    }
+    take.end("OK")?;
+    Ok(info)
+}
+
+/// The end of column definitions or rows, where [`Capabilities::DEPRECATE_EOF`] was not agreed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EofPacket {
+    /// How many warnings there are.
+    pub warnings: u16,
+    /// The status of the session.
+    pub status: Status,
+}
+
+impl EofPacket {
+    /// Payloads that begin like it and are at least so long are something else.
+    pub(crate) const TOO_LONG: usize = 9;
+
+    /// Reads the payload.
+    ///
+    /// # Errors
+    /// `Truncated`, `Value` or `Trailing`.
+    #[inline]
+    pub fn decode(payload: &[u8]) -> Result<EofPacket, WireError> {
+        let mut take = Take::new(payload);
+        if take.u8("EOF, first byte")? != EOF {
+            return Err(Take::new(payload).fault(ErrorKind::Value, "EOF, first byte"));
+        }
+        let warnings = take.u16("EOF, warnings")?;
+        let status = Status(take.u16("EOF, status")?);
+        take.end("EOF")?;
+        Ok(EofPacket { warnings, status })
+    }
+
+    /// Appends the payload.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.push(EOF);
+        out.extend_from_slice(&self.warnings.to_le_bytes());
+        out.extend_from_slice(&self.status.0.to_le_bytes());
+    }
+}
+
+/// The server refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrPacket<'a> {
+    /// The server's number for it.
+    pub code: u16,
+    /// The SQLSTATE; a server that is spoken to for the first time may leave it out.
+    pub sqlstate: Option<[u8; 5]>,
+    /// What the server says, for people.
+    pub message: &'a [u8],
+}
+
+impl<'a> ErrPacket<'a> {
+    /// Reads the payload.
+    ///
+    /// # Errors
+    /// `Truncated` or `Value`.
+    pub fn decode(payload: &'a [u8]) -> Result<ErrPacket<'a>, WireError> {
+        let mut take = Take::new(payload);
+        if take.u8("ERR, first byte")? != ERR {
+            return Err(Take::new(payload).fault(ErrorKind::Value, "ERR, first byte"));
+        }
+        let code = take.u16("ERR, code")?;
+        let sqlstate = match take.peek() {
+            Some(b'#') => Some(take.array::<6>("ERR, SQLSTATE")?),
+            _ => None,
+        };
+        let sqlstate = sqlstate.map(|[_, state @ ..]| state);
+        Ok(ErrPacket { code, sqlstate, message: take.rest() })
+    }
+
+    /// Appends the payload.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.push(ERR);
+        out.extend_from_slice(&self.code.to_le_bytes());
+        if let Some(state) = self.sqlstate {
+            out.push(b'#');
+            out.extend_from_slice(&state);
+        }
+        out.extend_from_slice(self.message);
+    }
+}

@@ -1,0 +1,215 @@
+//! How a user proves who it is.
+//!
+//! Protocol manual: "Authentication Method"; MariaDB: "Authentication Plugin - ed25519". The
+//! arithmetic is `mysql_common`'s; who speaks when, and what may be said to whom, is decided here.
+
+use std::fmt;
+
+use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
+use mysql_common::auth::plugins::client_ed25519::ClientEd25519;
+use mysql_common::auth::plugins::mysql_native_password::scramble_native;
+use mysql_common::auth::plugins::{ChallengeResponsePlugin, Context};
+
+use crate::error::{ErrorKind, WireError, fault};
+use crate::handshake::Nonce;
+use crate::server_key::{Seed, encrypt};
+
+/// A password, which cannot be printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Password<'a>(pub &'a [u8]);
+
+impl fmt::Debug for Password<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Password(…)")
+    }
+}
+
+/// Who can listen on the way to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// Everybody: TCP.
+    Open,
+    /// Nobody: TLS.
+    Tls,
+    /// Nobody: a socket within the machine.
+    Local,
+}
+
+/// Whose key a password may be encrypted with where everybody can listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerKey<'a> {
+    /// Whichever the server sends. Who stands between can send another.
+    Ask,
+    /// This one, as PEM.
+    Known(&'a [u8]),
+    /// None: the server must know the user already, or be reached by TLS.
+    Refuse,
+}
+
+/// A method of proving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// `mysql_native_password`.
+    Native,
+    /// `caching_sha2_password`.
+    CachingSha2,
+    /// MariaDB's `client_ed25519`.
+    Ed25519,
+    /// `mysql_clear_password`: the password itself, over TLS only.
+    Clear,
+}
+
+impl Method {
+    const ALL: [Method; 4] = [Method::Native, Method::CachingSha2, Method::Ed25519, Method::Clear];
+
+    /// The method of this name.
+    pub fn of_name(name: &[u8]) -> Option<Method> {
+        Method::ALL.into_iter().find(|method| method.name().as_bytes() == name)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Native => "mysql_native_password",
+            Method::CachingSha2 => "caching_sha2_password",
+            Method::Ed25519 => "client_ed25519",
+            Method::Clear => "mysql_clear_password",
+        }
+    }
+}
+
+/// The answer that proves the password, for servers to compare: of `mysql_native_password`.
+pub fn native_answer(password: Password<'_>, nonce: &Nonce) -> Vec<u8> {
+    scramble_native(nonce, password.0).map(|answer| answer.to_vec()).unwrap_or_default()
+}
+
+/// The answer that proves the password, for servers to compare: of `caching_sha2_password`'s short
+/// way.
+pub fn sha2_answer(password: Password<'_>, nonce: &Nonce) -> Vec<u8> {
+    scramble_sha256(nonce, password.0).map(|answer| answer.to_vec()).unwrap_or_default()
+}
+
+/// What a proof needs to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proof<'a> {
+    pub(crate) password: Password<'a>,
+    pub(crate) channel: Channel,
+    pub(crate) server_key: ServerKey<'a>,
+    pub(crate) seed: Seed,
+}
+
+/// A method under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Talk {
+    /// Only OK or ERR can come.
+    Over,
+    /// `caching_sha2_password`: whether the server knows the user.
+    Sha2(Nonce),
+    /// `caching_sha2_password`: the server's key.
+    Sha2Key(Nonce),
+}
+
+/// The server knows the user ("fast_auth_success").
+const KNOWN: &[u8] = &[3];
+/// The server must be given the password ("perform_full_authentication").
+const FULL: &[u8] = &[4];
+/// Asks for the server's key ("request_public_key").
+const ASK_KEY: &[u8] = &[2];
+
+impl Proof<'_> {
+    /// The answer to the first data of a method, and how it goes on.
+    pub(crate) fn begin(&self, method: Method, data: &[u8]) -> Result<(Vec<u8>, Talk), WireError> {
+        match method {
+            Method::Native => Ok((native_answer(self.password, &nonce(data)?), Talk::Over)),
+            Method::CachingSha2 => {
+                let nonce = nonce(data)?;
+                Ok((sha2_answer(self.password, &nonce), Talk::Sha2(nonce)))
+            }
+            Method::Ed25519 => Ok((self.ed25519(data)?, Talk::Over)),
+            Method::Clear if self.channel == Channel::Tls => Ok((self.clear(), Talk::Over)),
+            Method::Clear => Err(fault(ErrorKind::Insecure, 0, "mysql_clear_password")),
+        }
+    }
+
+    /// The answer to more data of the method, if there is one.
+    pub(crate) fn go_on(&self, talk: &mut Talk, data: &[u8]) -> Result<Option<Vec<u8>>, WireError> {
+        match (*talk, data) {
+            (Talk::Sha2(_), KNOWN) => {
+                *talk = Talk::Over;
+                Ok(None)
+            }
+            (Talk::Sha2(nonce), FULL) => self.full(talk, nonce).map(Some),
+            (Talk::Sha2Key(nonce), key) => {
+                *talk = Talk::Over;
+                encrypt(self.password.0, &nonce, key, self.seed).map(Some)
+            }
+            (Talk::Sha2(_), _) => Err(fault(ErrorKind::Value, 1, "auth more data")),
+            (Talk::Over, _) => Err(fault(ErrorKind::Order, 0, "auth more data")),
+        }
+    }
+
+    fn full(&self, talk: &mut Talk, nonce: Nonce) -> Result<Vec<u8>, WireError> {
+        *talk = Talk::Over;
+        match (self.channel, self.server_key) {
+            (Channel::Tls | Channel::Local, _) => Ok(self.clear()),
+            (Channel::Open, ServerKey::Known(key)) => {
+                encrypt(self.password.0, &nonce, key, self.seed)
+            }
+            (Channel::Open, ServerKey::Ask) => {
+                *talk = Talk::Sha2Key(nonce);
+                Ok(ASK_KEY.to_vec())
+            }
+            (Channel::Open, ServerKey::Refuse) => {
+                Err(fault(ErrorKind::Insecure, 0, "caching_sha2_password without TLS"))
+            }
+        }
+    }
+
+    fn clear(&self) -> Vec<u8> {
+        let mut answer = self.password.0.to_vec();
+        answer.push(0);
+        answer
+    }
+
+    fn ed25519(&self, data: &[u8]) -> Result<Vec<u8>, WireError> {
+        let nonce = without_end::<32>(data)?;
+        let response = ClientEd25519::default().run(Password(self.password.0), &nonce);
+        let answer = response.ok().and_then(|response| response.data().map(<[u8]>::to_vec));
+        answer.ok_or(fault(ErrorKind::Value, 0, "auth switch, nonce"))
+    }
+}
+
+impl Context for Password<'_> {
+    fn pass(&self) -> &[u8] {
+        self.0
+    }
+
+    // The plugin that is run with it asks for the password alone.
+    fn is_ipc_transport(&self) -> bool {
+        false
+    }
+
+    fn is_tls_transport(&self) -> bool {
+        false
+    }
+
+    fn scramble(&self) -> &[u8] {
+        &[]
+    }
+
+    fn server_key_pem(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+fn nonce(data: &[u8]) -> Result<Nonce, WireError> {
+    without_end(data)
+}
+
+/// So many bytes, which may have a zero byte behind them.
+fn without_end<const N: usize>(data: &[u8]) -> Result<[u8; N], WireError> {
+    match data.split_first_chunk() {
+        Some((nonce, [] | [0])) => Ok(*nonce),
+        _ => Err(fault(ErrorKind::Value, 0, "auth switch, nonce")),
+    }
+}

@@ -1,0 +1,99 @@
+//! What a client asks for.
+//!
+//! Protocol manual: "Command Phase". Each command begins with packet 0.
+
+use crate::error::{ErrorKind, WireError};
+use crate::execute::{BulkExecuteCommand, ExecuteCommand, StatementId};
+use crate::frame;
+use crate::take::Take;
+
+const QUIT: u8 = 0x01;
+const INIT_DB: u8 = 0x02;
+const QUERY: u8 = 0x03;
+const PING: u8 = 0x0E;
+const PREPARE: u8 = 0x16;
+pub(crate) const EXECUTE: u8 = 0x17;
+const CLOSE: u8 = 0x19;
+const RESET: u8 = 0x1A;
+const RESET_CONNECTION: u8 = 0x1F;
+pub(crate) const BULK_EXECUTE: u8 = 0xFA;
+
+/// A command. Executions are written by [`Execute`](crate::Execute) and
+/// [`BulkExecute`](crate::BulkExecute).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command<'a> {
+    /// `COM_QUIT`: the session ends. Has no answer.
+    Quit,
+    /// `COM_INIT_DB`: another database.
+    InitDatabase(&'a [u8]),
+    /// `COM_QUERY`: statements as text.
+    Query(&'a [u8]),
+    /// `COM_PING`.
+    Ping,
+    /// `COM_STMT_PREPARE`.
+    Prepare(&'a [u8]),
+    /// `COM_STMT_EXECUTE`.
+    Execute(ExecuteCommand<'a>),
+    /// `COM_STMT_CLOSE`: forgets a prepared statement. Has no answer.
+    Close(StatementId),
+    /// `COM_STMT_RESET`: ends what a prepared statement has open.
+    Reset(StatementId),
+    /// `COM_RESET_CONNECTION`: a session as after the login; its prepared statements are gone.
+    ResetConnection,
+    /// MariaDB's `COM_STMT_BULK_EXECUTE`.
+    BulkExecute(BulkExecuteCommand<'a>),
+}
+
+impl<'a> Command<'a> {
+    /// Reads the payload of a command.
+    ///
+    /// # Errors
+    /// `Truncated`, `Trailing`, or `Unsupported` for all other commands.
+    pub fn decode(payload: &'a [u8]) -> Result<Command<'a>, WireError> {
+        let mut take = Take::new(payload);
+        let command = match take.u8("command, first byte")? {
+            QUIT => Command::Quit,
+            INIT_DB => Command::InitDatabase(take.rest()),
+            QUERY => Command::Query(take.rest()),
+            PING => Command::Ping,
+            PREPARE => Command::Prepare(take.rest()),
+            EXECUTE => Command::Execute(ExecuteCommand::decode(&mut take)?),
+            CLOSE => Command::Close(StatementId(take.u32("COM_STMT_CLOSE, statement")?)),
+            RESET => Command::Reset(StatementId(take.u32("COM_STMT_RESET, statement")?)),
+            RESET_CONNECTION => Command::ResetConnection,
+            BULK_EXECUTE => Command::BulkExecute(BulkExecuteCommand::decode(&mut take)?),
+            _ => return Err(Take::new(payload).fault(ErrorKind::Unsupported, "command")),
+        };
+        take.end("command")?;
+        Ok(command)
+    }
+
+    /// Appends the command. Returns the number of the first packet of its answer.
+    pub fn append(&self, out: &mut Vec<u8>) -> u8 {
+        frame::packet(out, 0, |out| match self {
+            Command::Quit => out.push(QUIT),
+            Command::InitDatabase(name) => put(out, INIT_DB, name),
+            Command::Query(text) => put(out, QUERY, text),
+            Command::Ping => out.push(PING),
+            Command::Prepare(text) => put(out, PREPARE, text),
+            Command::Execute(ExecuteCommand { id, body }) => {
+                put(out, EXECUTE, &id.0.to_le_bytes());
+                out.extend_from_slice(&[0, 1, 0, 0, 0]);
+                out.extend_from_slice(body);
+            }
+            Command::Close(id) => put(out, CLOSE, &id.0.to_le_bytes()),
+            Command::Reset(id) => put(out, RESET, &id.0.to_le_bytes()),
+            Command::ResetConnection => out.push(RESET_CONNECTION),
+            Command::BulkExecute(BulkExecuteCommand { id, has_types, body }) => {
+                put(out, BULK_EXECUTE, &id.0.to_le_bytes());
+                out.extend_from_slice(&[if *has_types { 128 } else { 0 }, 0]);
+                out.extend_from_slice(body);
+            }
+        })
+    }
+}
+
+fn put(out: &mut Vec<u8>, command: u8, rest: &[u8]) {
+    out.push(command);
+    out.extend_from_slice(rest);
+}

@@ -1,0 +1,224 @@
+//! Packets: three bytes of length, one of sequence, the payload.
+//!
+//! Protocol manual: "MySQL Packets", "Sending More Than 16MB". A payload of 16 MB - 1 and more
+//! goes in several packets, of which the last is shorter than that and may be empty.
+
+use crate::error::{ErrorKind, WireError, fault};
+
+/// The bytes in front of each payload.
+pub const HEADER: usize = 4;
+
+/// The longest payload of one packet; a packet so long is followed by the rest.
+pub const MAX_PAYLOAD: usize = 0xFF_FFFF;
+
+/// The longest payload that is put together from packets: the greatest `max_allowed_packet`.
+pub const MAX_JOINED: usize = 1 << 30;
+
+/// The head of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The bytes of its payload, at most [`MAX_PAYLOAD`].
+    pub length: usize,
+    /// Its number within the exchange, which starts with 0 and wraps.
+    pub sequence: u8,
+}
+
+impl Header {
+    /// Reads it.
+    #[inline]
+    pub fn decode(bytes: [u8; HEADER]) -> Header {
+        let word = u32::from_le_bytes(bytes);
+        Header { length: (word & 0xFF_FFFF) as usize, sequence: (word >> 24) as u8 }
+    }
+
+    /// Writes it. What exceeds [`MAX_PAYLOAD`] of the length is cut off.
+    #[inline]
+    pub fn encode(self) -> [u8; HEADER] {
+        let length = self.length as u32 & 0xFF_FFFF;
+        (length | u32::from(self.sequence) << 24).to_le_bytes()
+    }
+
+    /// Whether the payload goes on in the next packet.
+    #[inline]
+    pub fn goes_on(self) -> bool {
+        self.length == MAX_PAYLOAD
+    }
+}
+
+/// Appends a payload in as many packets as it needs, the first with number `sequence`. Returns
+/// the number that comes next: of the first packet of the answer, if this ends the request.
+pub fn packet(out: &mut Vec<u8>, sequence: u8, payload: impl FnOnce(&mut Vec<u8>)) -> u8 {
+    let start = open(out);
+    payload(out);
+    close(out, start, sequence)
+}
+
+/// Leaves room for the head of a packet and returns where that is.
+pub(crate) fn open(out: &mut Vec<u8>) -> usize {
+    let start = out.len();
+    out.extend_from_slice(&[0; HEADER]);
+    start
+}
+
+/// Ends the payload that was opened at `start`.
+pub(crate) fn close(out: &mut Vec<u8>, start: usize, sequence: u8) -> u8 {
+    let length = out.len().saturating_sub(start.saturating_add(HEADER));
+    if length >= MAX_PAYLOAD {
+        return split(out, start, sequence, length);
+    }
+    put_header(out, start, Header { length, sequence });
+    sequence.wrapping_add(1)
+}
+
+fn put_header(out: &mut [u8], at: usize, header: Header) {
+    if let Some(place) = out.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+        *place = header.encode();
+    }
+}
+
+/// Makes room between the pieces of a long payload, the last piece first.
+fn split(out: &mut Vec<u8>, start: usize, sequence: u8, length: usize) -> u8 {
+    let breaks = length / MAX_PAYLOAD;
+    out.resize(out.len().saturating_add(breaks.saturating_mul(HEADER)), 0);
+    for piece in (0..=breaks).rev() {
+        let skipped = piece.saturating_mul(MAX_PAYLOAD);
+        let from = start.saturating_add(HEADER).saturating_add(skipped);
+        let taken = length.saturating_sub(skipped).min(MAX_PAYLOAD);
+        let head = start.saturating_add(skipped).saturating_add(piece.saturating_mul(HEADER));
+        out.copy_within(from..from.saturating_add(taken), head.saturating_add(HEADER));
+        // The number wraps.
+        let sequence = sequence.wrapping_add(piece as u8);
+        put_header(out, head, Header { length: taken, sequence });
+    }
+    sequence.wrapping_add(breaks as u8).wrapping_add(1)
+}
+
+/// What [`Payloads::next`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken<'a> {
+    /// How many bytes were used.
+    pub used: usize,
+    /// The number of the next packet, from either side: that of the answer.
+    pub sequence: u8,
+    /// The payload; without one, more must be read first.
+    pub payload: Option<&'a [u8]>,
+}
+
+/// Takes payloads out of packets, one after the other: for the login and for servers. The replies
+/// of a running session are read by [`Replies`](crate::Replies), which keeps nothing of them.
+#[derive(Clone, Debug, Default)]
+pub struct Payloads {
+    sequence: u8,
+    joined: Vec<u8>,
+    is_joining: bool,
+}
+
+impl Payloads {
+    /// Expects packet 0.
+    pub fn new() -> Payloads {
+        Payloads::default()
+    }
+
+    /// Says which number comes next: 0 in front of each command, or the one that the own
+    /// [`packet`] returned.
+    pub fn expect(&mut self, sequence: u8) {
+        self.sequence = sequence;
+    }
+
+    /// The next payload at the beginning of `bytes`. One of several packets is put together, and
+    /// all but the last of them are used up before it is there.
+    ///
+    /// # Errors
+    /// `Sequence`, or `TooLong` for more than [`MAX_JOINED`].
+    pub fn next<'a>(&'a mut self, bytes: &'a [u8]) -> Result<Taken<'a>, WireError> {
+        let mut used = 0_usize;
+        if !self.is_joining {
+            self.joined.clear();
+        }
+        loop {
+            let given = bytes.get(used..).unwrap_or_default();
+            let Some((header, payload, _)) = whole(given) else {
+                return Ok(Taken { used, sequence: self.sequence, payload: None });
+            };
+            check_sequence(self.sequence, header).map_err(|error| error.behind(used))?;
+            self.sequence = self.sequence.wrapping_add(1);
+            used = used.saturating_add(HEADER).saturating_add(payload.len());
+            if !header.goes_on() && !self.is_joining {
+                return Ok(Taken { used, sequence: self.sequence, payload: Some(payload) });
+            }
+            if self.joined.len().saturating_add(payload.len()) > MAX_JOINED {
+                return Err(fault(ErrorKind::TooLong, used, "packets of one payload"));
+            }
+            self.joined.extend_from_slice(payload);
+            self.is_joining = header.goes_on();
+            if !self.is_joining {
+                return Ok(Taken { used, sequence: self.sequence, payload: Some(&self.joined) });
+            }
+        }
+    }
+}
+
+/// The packet at the beginning of some bytes, if all of it is there, and what stands behind it.
+#[inline]
+pub(crate) fn whole(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {
+    let (head, rest) = bytes.split_first_chunk()?;
+    let header = Header::decode(*head);
+    let (payload, behind) = rest.split_at_checked(header.length)?;
+    Some((header, payload, behind))
+}
+
+/// Whether a packet is the one that had to come.
+#[inline]
+pub(crate) fn check_sequence(expected: u8, header: Header) -> Result<(), WireError> {
+    let found = header.sequence;
+    if found == expected {
+        return Ok(());
+    }
+    Err(fault(ErrorKind::Sequence { expected, found }, 3, "packet, sequence number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn there_and_back(length: usize, sequence: u8) {
+        let payload: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+        let mut out = b"before".to_vec();
+        let next = packet(&mut out, sequence, |out| out.extend_from_slice(&payload));
+        let packets = length / MAX_PAYLOAD + 1;
+        assert_eq!(out.len(), 6 + length + packets * HEADER);
+        assert_eq!(next, sequence.wrapping_add(packets as u8));
+        let mut payloads = Payloads::new();
+        payloads.expect(sequence);
+        let taken = payloads.next(&out[6..]).expect("our own packets");
+        assert_eq!((taken.used, taken.sequence), (out.len() - 6, next));
+        assert!(taken.payload == Some(&payload[..]), "the payload of {length} bytes comes back");
+    }
+
+    #[test]
+    fn payloads_of_any_length_come_back() {
+        for length in [0, 1, MAX_PAYLOAD - 1, MAX_PAYLOAD, MAX_PAYLOAD + 1, 2 * MAX_PAYLOAD] {
+            there_and_back(length, 255);
+        }
+    }
+
+    #[test]
+    fn an_unfinished_packet_uses_nothing() {
+        let mut payloads = Payloads::new();
+        for bytes in [&b""[..], b"\x02\0\0", b"\x02\0\0\0a"] {
+            assert_eq!(payloads.next(bytes), Ok(Taken { used: 0, sequence: 0, payload: None }));
+        }
+        let whole = Taken { used: 6, sequence: 1, payload: Some(&b"ab"[..]) };
+        assert_eq!(payloads.next(b"\x02\0\0\0abc"), Ok(whole));
+    }
+
+    #[test]
+    fn a_packet_out_of_order_is_refused() {
+        let error = Payloads::new().next(b"\0\0\0\x01").expect_err("packet 1 is not packet 0");
+        assert_eq!(error.kind, ErrorKind::Sequence { expected: 0, found: 1 });
+        assert_eq!(
+            error.to_string(),
+            "packet, sequence number: packet 1 came in place of packet 0 (at byte 3)"
+        );
+    }
+}

@@ -1,0 +1,349 @@
+//! The beginning of a session: who the server is, who the client is.
+//!
+//! Protocol manual: "Connection Phase Packets": "Protocol::HandshakeV10", "Protocol::SSLRequest",
+//! "Protocol::HandshakeResponse41"; MariaDB: "Connection".
+
+use crate::answer::Status;
+use crate::capabilities::{Capabilities, Negotiated};
+use crate::error::{ErrorKind, WireError, fault};
+use crate::put;
+use crate::take::Take;
+
+/// The bytes that a server wants mixed into the password.
+pub type Nonce = [u8; 20];
+
+/// The first part of a nonce, and the second.
+const NONCE_PARTS: (usize, usize) = (8, 12);
+
+/// `Protocol::HandshakeV10`: the server's first packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handshake<'a> {
+    /// The server's version.
+    pub server_version: &'a [u8],
+    /// The server's number for the session.
+    pub thread_id: u32,
+    /// What is to be mixed into the password.
+    pub nonce: Nonce,
+    /// What the server can do.
+    pub offered: Capabilities,
+    /// The server's collation.
+    pub collation: u8,
+    /// The status of the session.
+    pub status: Status,
+    /// How the server wants the user to prove who it is; empty without
+    /// [`Capabilities::PLUGIN_AUTH`].
+    pub method: &'a [u8],
+}
+
+/// The version of the handshake.
+const VERSION: u8 = 10;
+
+/// The length of the nonce with the zero byte behind it.
+const NONCE_LENGTH: u8 = 21;
+
+impl<'a> Handshake<'a> {
+    /// Reads the payload.
+    ///
+    /// # Errors
+    /// `Truncated`, `Value`; `Unsupported` for another version.
+    pub fn decode(payload: &'a [u8]) -> Result<Handshake<'a>, WireError> {
+        let mut take = Take::new(payload);
+        if take.u8("handshake, version")? != VERSION {
+            return Err(fault(ErrorKind::Unsupported, 0, "handshake, version"));
+        }
+        let server_version = take.until_nul("handshake, server version")?;
+        let thread_id = take.u32("handshake, thread id")?;
+        let first = take.array::<{ NONCE_PARTS.0 }>("handshake, nonce")?;
+        take.u8("handshake, filler")?;
+        let low = take.u16("handshake, capabilities")?;
+        let collation = take.u8("handshake, collation")?;
+        let status = Status(take.u16("handshake, status")?);
+        let high = take.u16("handshake, capabilities")?;
+        let length = take.u8("handshake, length of nonce")?;
+        take.array::<6>("handshake, filler")?;
+        let upper = take.u32("handshake, capabilities of MariaDB")?;
+        let lower = u32::from(low) | u32::from(high) << 16;
+        let offered = Capabilities::of_halves(lower, upper);
+        let length = u64::from(length).saturating_sub(NONCE_PARTS.0 as u64).max(13);
+        let second = Take::new(take.bytes(length, "handshake, nonce")?)
+            .array::<{ NONCE_PARTS.1 }>("handshake, nonce")?;
+        let method = if offered.contains(Capabilities::PLUGIN_AUTH) {
+            name_or_rest(take.rest())
+        } else {
+            &[]
+        };
+        let nonce = joined(first, second);
+        Ok(Handshake { server_version, thread_id, nonce, offered, collation, status, method })
+    }
+
+    /// Appends the payload.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let [a, b, c, d] = self.offered.lower().to_le_bytes();
+        let (first, second) = self.nonce.split_at(NONCE_PARTS.0);
+        out.push(VERSION);
+        put::until_nul(out, self.server_version);
+        out.extend_from_slice(&self.thread_id.to_le_bytes());
+        out.extend_from_slice(first);
+        out.extend_from_slice(&[0, a, b, self.collation]);
+        out.extend_from_slice(&self.status.0.to_le_bytes());
+        out.extend_from_slice(&[c, d, NONCE_LENGTH, 0, 0, 0, 0, 0, 0]);
+        out.extend_from_slice(&self.offered.upper().to_le_bytes());
+        out.extend_from_slice(second);
+        out.push(0);
+        if self.offered.contains(Capabilities::PLUGIN_AUTH) {
+            put::until_nul(out, self.method);
+        }
+    }
+}
+
+fn joined(first: [u8; NONCE_PARTS.0], second: [u8; NONCE_PARTS.1]) -> Nonce {
+    let mut nonce = [0; 20];
+    let parts = first.iter().chain(&second);
+    nonce.iter_mut().zip(parts).for_each(|(place, byte)| *place = *byte);
+    nonce
+}
+
+/// A name at the end of a payload: some servers leave its zero byte out.
+fn name_or_rest(rest: &[u8]) -> &[u8] {
+    rest.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+/// The fields that begin every client's first packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SslRequest {
+    /// What the client asks for.
+    pub wanted: Capabilities,
+    /// The longest payload that it takes.
+    pub max_packet: u32,
+    /// Its collation.
+    pub collation: u8,
+}
+
+/// The length of the fields that begin every client's first packet.
+const SSL_REQUEST: usize = 32;
+
+impl SslRequest {
+    fn take(take: &mut Take<'_>) -> Result<SslRequest, WireError> {
+        let lower = take.u32("client's first packet, capabilities")?;
+        let max_packet = take.u32("client's first packet, longest payload")?;
+        let collation = take.u8("client's first packet, collation")?;
+        take.array::<19>("client's first packet, filler")?;
+        let upper = take.u32("client's first packet, capabilities of MariaDB")?;
+        let wanted = Capabilities::of_halves(lower, upper);
+        if !wanted.contains(Capabilities::PROTOCOL_41) {
+            return Err(fault(ErrorKind::Unsupported, 0, "client's first packet, protocol"));
+        }
+        Ok(SslRequest { wanted, max_packet, collation })
+    }
+
+    /// Appends the payload.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.wanted.lower().to_le_bytes());
+        out.extend_from_slice(&self.max_packet.to_le_bytes());
+        out.push(self.collation);
+        out.extend_from_slice(&[0; 19]);
+        out.extend_from_slice(&self.wanted.upper().to_le_bytes());
+    }
+}
+
+/// What a client says of itself: a name and a value.
+pub type Attribute<'a> = (&'a [u8], &'a [u8]);
+
+/// `Protocol::HandshakeResponse41`: who the client is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandshakeResponse<'a> {
+    /// What it asks for, which decides the format of what follows.
+    pub client: SslRequest,
+    /// The user.
+    pub user: &'a [u8],
+    /// The answer to the nonce.
+    pub answer: &'a [u8],
+    /// The database, with [`Capabilities::CONNECT_WITH_DB`].
+    pub database: Option<&'a [u8]>,
+    /// How the user proves who it is, with [`Capabilities::PLUGIN_AUTH`].
+    pub method: Option<&'a [u8]>,
+    /// What it says of itself, with [`Capabilities::CONNECT_ATTRS`]: names and values.
+    pub attributes: Vec<Attribute<'a>>,
+}
+
+/// What a client may send first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientHello<'a> {
+    /// TLS begins; the response comes behind it.
+    Ssl(SslRequest),
+    /// The login.
+    Response(HandshakeResponse<'a>),
+}
+
+impl<'a> ClientHello<'a> {
+    /// Reads the payload of a client's packet before or within TLS.
+    ///
+    /// # Errors
+    /// `Truncated`, `Value`, `Trailing`; `Unsupported` for protocols before 4.1.
+    pub fn decode(payload: &'a [u8]) -> Result<ClientHello<'a>, WireError> {
+        let mut take = Take::new(payload);
+        let client = SslRequest::take(&mut take)?;
+        if payload.len() == SSL_REQUEST && client.wanted.contains(Capabilities::SSL) {
+            return Ok(ClientHello::Ssl(client));
+        }
+        HandshakeResponse::take(client, &mut take).map(ClientHello::Response)
+    }
+}
+
+impl<'a> HandshakeResponse<'a> {
+    /// What both sides agree on if the server offered `offered`.
+    pub fn agreed(&self, offered: Capabilities) -> Negotiated {
+        Negotiated::of(offered, self.client.wanted)
+    }
+
+    fn take(client: SslRequest, take: &mut Take<'a>) -> Result<HandshakeResponse<'a>, WireError> {
+        let has = |capability| client.wanted.contains(capability);
+        let user = take.until_nul("handshake response, user")?;
+        let answer = if has(Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA) {
+            take.text("handshake response, answer")?
+        } else if has(Capabilities::SECURE_CONNECTION) {
+            let length = take.u8("handshake response, answer")?;
+            take.bytes(u64::from(length), "handshake response, answer")?
+        } else {
+            take.until_nul("handshake response, answer")?
+        };
+        let database = match has(Capabilities::CONNECT_WITH_DB) {
+            true => Some(take.until_nul("handshake response, database")?),
+            false => None,
+        };
+        let method = match has(Capabilities::PLUGIN_AUTH) {
+            true => Some(take.until_nul("handshake response, method")?),
+            false => None,
+        };
+        let mut attributes = Vec::new();
+        if has(Capabilities::CONNECT_ATTRS) && !take.is_empty() {
+            let list = take.text("handshake response, attributes")?;
+            let start = take.offset().saturating_sub(list.len());
+            attributes = pairs(list).map_err(|error| error.behind(start))?;
+        }
+        // Clients append what later versions know (a level of compression): it is none of ours.
+        Ok(HandshakeResponse { client, user, answer, database, method, attributes })
+    }
+
+    /// Appends the payload. `client` must have the capabilities of the fields that are given.
+    ///
+    /// # Errors
+    /// `Value` for a zero byte in a name or a field that the capabilities do not have, `TooLong`
+    /// for an answer that is longer than they allow; what was appended by then is to be thrown
+    /// away.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        let has = |capability| self.client.wanted.contains(capability);
+        self.client.encode(out);
+        put_name(out, self.user, "handshake response, user")?;
+        if has(Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA) {
+            put::text(out, self.answer);
+        } else if has(Capabilities::SECURE_CONNECTION) {
+            let length = u8::try_from(self.answer.len())
+                .map_err(|_| fault(ErrorKind::TooLong, 0, "handshake response, answer"))?;
+            out.push(length);
+            out.extend_from_slice(self.answer);
+        } else {
+            put_name(out, self.answer, "handshake response, answer")?;
+        }
+        let optional = [
+            (self.database, Capabilities::CONNECT_WITH_DB, "handshake response, database"),
+            (self.method, Capabilities::PLUGIN_AUTH, "handshake response, method"),
+        ];
+        for (name, capability, field) in optional {
+            match name {
+                Some(name) if has(capability) => put_name(out, name, field)?,
+                None if !has(capability) => {}
+                _ => return Err(fault(ErrorKind::Value, 0, field)),
+            }
+        }
+        if has(Capabilities::CONNECT_ATTRS) {
+            let mut list = Vec::new();
+            for (name, value) in &self.attributes {
+                put::text(&mut list, name);
+                put::text(&mut list, value);
+            }
+            put::text(out, &list);
+        }
+        Ok(())
+    }
+}
+
+fn put_name(out: &mut Vec<u8>, name: &[u8], field: &'static str) -> Result<(), WireError> {
+    if name.contains(&0) {
+        return Err(fault(ErrorKind::Value, 0, field));
+    }
+    put::until_nul(out, name);
+    Ok(())
+}
+
+fn pairs(list: &[u8]) -> Result<Vec<Attribute<'_>>, WireError> {
+    let mut take = Take::new(list);
+    let mut pairs = Vec::new();
+    while !take.is_empty() {
+        let name = take.text("handshake response, name of an attribute")?;
+        pairs.push((name, take.text("handshake response, value of an attribute")?));
+    }
+    Ok(pairs)
+}
+
+/// `Protocol::AuthSwitchRequest`: the server wants another method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuthSwitchRequest<'a> {
+    /// The method.
+    pub method: &'a [u8],
+    /// What it begins with: a nonce.
+    pub data: &'a [u8],
+}
+
+pub(crate) const AUTH_SWITCH: u8 = 0xFE;
+pub(crate) const AUTH_MORE: u8 = 0x01;
+
+impl<'a> AuthSwitchRequest<'a> {
+    /// Reads the payload.
+    ///
+    /// # Errors
+    /// `Truncated`, `Value`; `Unsupported` for the request to use the method of 1999, which names
+    /// no method.
+    pub fn decode(payload: &'a [u8]) -> Result<AuthSwitchRequest<'a>, WireError> {
+        let mut take = Take::new(payload);
+        if take.u8("auth switch, first byte")? != AUTH_SWITCH {
+            return Err(fault(ErrorKind::Value, 0, "auth switch, first byte"));
+        }
+        if take.is_empty() {
+            return Err(take.fault(ErrorKind::Unsupported, "auth switch to mysql_old_password"));
+        }
+        let method = take.until_nul("auth switch, method")?;
+        Ok(AuthSwitchRequest { method, data: take.rest() })
+    }
+
+    /// Appends the payload.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.push(AUTH_SWITCH);
+        put::until_nul(out, self.method);
+        out.extend_from_slice(self.data);
+    }
+}
+
+/// `Protocol::AuthMoreData`: what a method has to say to the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuthMoreData<'a>(pub &'a [u8]);
+
+impl<'a> AuthMoreData<'a> {
+    /// Reads the payload.
+    ///
+    /// # Errors
+    /// `Truncated` or `Value`.
+    pub fn decode(payload: &'a [u8]) -> Result<AuthMoreData<'a>, WireError> {
+        let mut take = Take::new(payload);
+        if take.u8("auth more data, first byte")? != AUTH_MORE {
+            return Err(fault(ErrorKind::Value, 0, "auth more data, first byte"));
+        }
+        Ok(AuthMoreData(take.rest()))
+    }
+
+    /// Appends the payload.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.push(AUTH_MORE);
+        out.extend_from_slice(self.0);
+    }
+}

@@ -1,0 +1,50 @@
+//! The answer to a prepared statement, without the definitions behind it.
+//!
+//! Protocol manual: "COM_STMT_PREPARE_OK".
+
+use crate::error::{ErrorKind, WireError};
+use crate::execute::StatementId;
+use crate::take::Take;
+
+/// A statement was prepared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    /// The server's number for it.
+    pub id: StatementId,
+    /// How many columns its rows have.
+    pub columns: u16,
+    /// How many values it takes.
+    pub parameters: u16,
+    /// How many warnings there are.
+    pub warnings: u16,
+}
+
+impl Prepared {
+    /// Reads the payload.
+    ///
+    /// # Errors
+    /// `Truncated`, `Value` or `Trailing`.
+    pub fn decode(payload: &[u8]) -> Result<Prepared, WireError> {
+        let mut take = Take::new(payload);
+        if take.u8("prepare OK, first byte")? != 0 {
+            return Err(Take::new(payload).fault(ErrorKind::Value, "prepare OK, first byte"));
+        }
+        let id = StatementId(take.u32("prepare OK, statement")?);
+        let columns = take.u16("prepare OK, columns")?;
+        let parameters = take.u16("prepare OK, parameters")?;
+        take.u8("prepare OK, filler")?;
+        let warnings = take.u16("prepare OK, warnings")?;
+        take.end("prepare OK")?;
+        Ok(Prepared { id, columns, parameters, warnings })
+    }
+
+    /// Appends the payload.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.push(0);
+        out.extend_from_slice(&self.id.0.to_le_bytes());
+        out.extend_from_slice(&self.columns.to_le_bytes());
+        out.extend_from_slice(&self.parameters.to_le_bytes());
+        out.push(0);
+        out.extend_from_slice(&self.warnings.to_le_bytes());
+    }
+}

@@ -1,0 +1,784 @@
+//! The hot answer: the replies of a session are walked over, whatever pieces they come in.
+//!
+//! Protocol manual: "COM_QUERY Response", "COM_STMT_PREPARE Response", "COM_STMT_EXECUTE
+//! Response", "Multi-Resultset".
+//!
+//! ```text
+//! reply    =  OK | ERR | result | file request, file…, (OK | ERR)
+//! result   =  column count, definition…, [EOF], row…, (EOF | OK | ERR)
+//! prepared =  prepare OK, parameter definition…, [EOF], column definition…, [EOF]
+//! ```
+//!
+//! After an OK or EOF with `MORE_RESULTS_EXISTS` another OK, ERR or result follows; an ERR ends the
+//! reply of its command, and the reply of the next command begins.
+//!
+//! A packet among rows is told apart by its first byte and its length alone:
+//!
+//! * 0xFF: an ERR.
+//! * 0xFE, where `DEPRECATE_EOF` was not agreed on: an EOF if it is shorter than 9 bytes.
+//! * 0xFE, where it was: an OK if it is shorter than 16 MB - 1.
+//! * 0xFE and 16 MB - 1 long, in a text result: a row whose first value is so long.
+//! * 0x00: a row; in a text result one whose first value is empty.
+//! * All others: a row of a text result, and nothing that can be in a binary one.
+//!
+//! The packets behind one of 16 MB - 1 belong to its payload, whatever they begin with.
+
+use std::collections::VecDeque;
+
+use crate::answer::{EOF, ERR, EofPacket, ErrPacket, OK, OkPacket, Status};
+use crate::capabilities::{Capabilities, Negotiated};
+use crate::column::ColumnDefinition;
+use crate::error::{ErrorKind, WireError, fault};
+use crate::frame::{HEADER, Header, MAX_JOINED, MAX_PAYLOAD, check_sequence, whole};
+use crate::prepared::Prepared;
+use crate::row::{BinaryRow, NULL, Row, TextRow};
+use crate::sink::{ResultEnd, Sink};
+use crate::take::Take;
+
+/// What a command is answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyKind {
+    /// OK or ERR: `COM_PING`, `COM_INIT_DB`, `COM_STMT_RESET`, `COM_RESET_CONNECTION`.
+    Simple,
+    /// Results with text rows: `COM_QUERY`.
+    Text,
+    /// Results with binary rows: `COM_STMT_EXECUTE`, `COM_STMT_BULK_EXECUTE`.
+    Binary,
+    /// `COM_STMT_PREPARE`.
+    Prepared,
+}
+
+/// How many commands may wait for their replies.
+pub const MAX_EXPECTED: usize = 1 << 16;
+
+/// The longest memory that is kept for the next unfinished packet.
+const KEPT: usize = 1 << 20;
+
+/// A server's limit on the columns of a result is 4096; this one only keeps a wrong number from
+/// being believed.
+const MAX_COLUMNS: u64 = 0xFFFF;
+
+/// Reads the replies of one session after its login.
+///
+/// It keeps no more than the beginning of a packet that must be looked at whole, and nothing of
+/// rows that nobody wants. Invariant: `state` is that of the command `kind`, the first that
+/// is expected; `later` are the ones behind it.
+#[derive(Clone, Debug)]
+pub struct Replies {
+    agreed: Negotiated,
+    kind: ReplyKind,
+    state: State,
+    sequence: u8,
+    continued: Continued,
+    inside: Inside,
+    /// Definitions that are still to come.
+    definitions: u64,
+    /// Of a prepared statement: column definitions behind those of the parameters.
+    columns: u16,
+    rows: u64,
+    later: VecDeque<(ReplyKind, u8)>,
+    gathered: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// No command waits for a reply.
+    Idle,
+    /// The first packet of a reply.
+    Start,
+    /// The first packet of a further result.
+    Next,
+    /// Definitions of columns.
+    Columns,
+    /// The EOF behind them.
+    ColumnsEnd,
+    /// Definitions of a prepared statement's parameters.
+    Parameters,
+    /// The EOF behind them.
+    ParametersEnd,
+    /// Definitions of a prepared statement's columns.
+    PreparedColumns,
+    /// The EOF behind them.
+    PreparedColumnsEnd,
+    /// Rows or their end.
+    Rows,
+    /// The caller has to send a file.
+    File,
+    /// The answer to the file.
+    FileEnd,
+}
+
+/// Whether the packet before this one said that the payload goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Continued {
+    No,
+    Skipped,
+    Gathered,
+}
+
+/// A packet that has begun and not ended.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inside {
+    /// Its head and the first byte of its payload, as far as they came.
+    head: [u8; HEADER + 1],
+    length: u8,
+    /// How many bytes of the payload are to come.
+    left: usize,
+    is_gathered: bool,
+}
+
+impl Replies {
+    /// The replies of a session.
+    pub fn new(agreed: Negotiated) -> Replies {
+        Replies {
+            agreed,
+            kind: ReplyKind::Simple,
+            state: State::Idle,
+            sequence: 0,
+            continued: Continued::No,
+            inside: Inside::default(),
+            definitions: 0,
+            columns: 0,
+            rows: 0,
+            later: VecDeque::new(),
+            gathered: Vec::new(),
+        }
+    }
+
+    /// Says that a command was sent that is answered in this way, and with which number the
+    /// answer begins: what appending the command returned. To be said of each command in the order
+    /// of sending; those that have no answer are left out.
+    ///
+    /// # Errors
+    /// `TooLong` if more than [`MAX_EXPECTED`] commands wait.
+    #[inline]
+    pub fn expect(&mut self, kind: ReplyKind, sequence: u8) -> Result<(), WireError> {
+        if self.state == State::Idle {
+            self.begin(kind, sequence);
+            return Ok(());
+        }
+        if self.later.len() >= MAX_EXPECTED {
+            return Err(fault(ErrorKind::TooLong, 0, "commands without a reply"));
+        }
+        self.later.push_back((kind, sequence));
+        Ok(())
+    }
+
+    /// How many commands are not answered to the end.
+    pub fn expected(&self) -> usize {
+        let first = usize::from(self.state != State::Idle);
+        self.later.len().saturating_add(first)
+    }
+
+    /// Whether all commands are answered.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.state == State::Idle
+    }
+
+    /// If the server waits for the content of a file: the number of the next packet, to be given
+    /// to [`file_data`](crate::file_data) and [`file_end`](crate::file_end). An empty file refuses.
+    pub fn file_is_wanted(&self) -> Option<u8> {
+        (self.state == State::File).then_some(self.sequence)
+    }
+
+    /// Says that the file was sent, and what [`file_end`](crate::file_end) returned.
+    ///
+    /// # Errors
+    /// `Order` if the server did not ask for a file.
+    pub fn file_was_sent(&mut self, sequence: u8) -> Result<(), WireError> {
+        if self.state != State::File {
+            return Err(fault(ErrorKind::Order, 0, "content of a file"));
+        }
+        (self.state, self.sequence) = (State::FileEnd, sequence);
+        Ok(())
+    }
+
+    /// Reads on and tells `sink` what it reads. Returns how many bytes were used: all, unless the
+    /// last expected reply ends before them or the server asks for a file.
+    ///
+    /// # Errors
+    /// The offset is that within `bytes`; for a payload that began in an earlier call it is that
+    /// of the payload's last byte. After an error the session is of no further use.
+    #[inline]
+    pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
+        let mut rest = bytes;
+        if self.inside.length != 0 {
+            rest = self.resumed(bytes, rest, sink)?;
+        }
+        while !matches!(self.state, State::Idle | State::File) {
+            if !sink.wants_rows() {
+                if let Some(behind) = self.usual(rest, sink) {
+                    rest = behind;
+                    continue;
+                }
+                rest = self.pass(rest, sink);
+            }
+            rest = match whole(rest) {
+                Some((header, payload, behind)) => {
+                    self.packet(header, payload, sink)
+                        .map_err(|error| error.behind(used(bytes, rest)))?;
+                    behind
+                }
+                None if rest.is_empty() => return Ok(bytes.len()),
+                None => self.resumed(bytes, rest, sink)?,
+            };
+        }
+        Ok(used(bytes, rest))
+    }
+
+    /// The reply that nearly all are, if all of it is there: one result with rows. Nothing is kept
+    /// of it before its end is seen, so that it costs little; whatever is not as usual is left to
+    /// the packets one by one. Returns what stands behind it.
+    #[inline]
+    fn usual<'b, S: Sink>(&mut self, bytes: &'b [u8], sink: &mut S) -> Option<&'b [u8]> {
+        let end = match (self.state, self.kind) {
+            (State::Start, ReplyKind::Text) => EOF,
+            (State::Start, ReplyKind::Binary) => OK.wrapping_add(1),
+            _ => return None,
+        };
+        let (has_eof, has_flag) = (self.has_eof(), self.agreed.has(Capabilities::CACHE_METADATA));
+        let mut sequence = u32::from(self.sequence) << 24;
+        let (payload, mut rest) = usual_packet(bytes, &mut sequence)?;
+        let (count, is_known) = match *payload {
+            [count @ 1..=0xFA] if !has_flag => (count, false),
+            [count @ 1..=0xFA, flag] if has_flag => (count, flag == 0),
+            _ => return None,
+        };
+        for _ in 0..if is_known { 0 } else { count } {
+            let (definition, behind) = usual_packet(rest, &mut sequence)?;
+            rest = behind;
+            definition.first().filter(|first| **first != ERR)?;
+        }
+        if has_eof {
+            let (payload, behind) = usual_packet(rest, &mut sequence)?;
+            rest = behind;
+            let [EOF, _, _, _, _] = payload else { return None };
+        }
+        let mut rows = 0_u64;
+        let last = loop {
+            let (payload, behind) = usual_packet(rest, &mut sequence)?;
+            rest = behind;
+            if *payload.first()? >= end {
+                break payload;
+            }
+            rows = rows.wrapping_add(1);
+        };
+        let (status, warnings) = match *last {
+            [EOF, a, b, c, d] if has_eof => ([c, d], [a, b]),
+            [EOF, 0, 0, a, b, c, d] if !has_eof => ([a, b], [c, d]),
+            _ => return None,
+        };
+        let (status, warnings) = (Status(u16::from_le_bytes(status)), u16::from_le_bytes(warnings));
+        if status.contains(Status::MORE_RESULTS_EXISTS) {
+            return None;
+        }
+        sink.columns(u64::from(count), is_known);
+        let (affected_rows, last_insert_id) = (0, 0);
+        sink.result(ResultEnd { rows, affected_rows, last_insert_id, status, warnings });
+        self.end(sink);
+        Some(rest)
+    }
+
+    /// Passes over definitions and rows at the beginning of `rest`, as long as they are whole and
+    /// as they usually are. Returns what is left.
+    #[inline]
+    fn pass<'b, S: Sink>(&mut self, rest: &'b [u8], sink: &mut S) -> &'b [u8] {
+        let mut rest = rest;
+        if self.continued != Continued::No {
+            return rest;
+        }
+        if self.state == State::Columns {
+            let passed;
+            (passed, rest) = self.run(rest, self.definitions, ERR);
+            self.definitions = self.definitions.wrapping_sub(passed);
+            if self.definitions == 0 {
+                self.definitions_are_passed(sink);
+            }
+        }
+        if self.state == State::Rows {
+            let end = if self.kind == ReplyKind::Binary { OK.wrapping_add(1) } else { EOF };
+            let passed;
+            (passed, rest) = self.run(rest, u64::MAX, end);
+            self.rows = self.rows.wrapping_add(passed);
+        }
+        rest
+    }
+
+    /// Counts packets with the right numbers that are shorter than 16 MB and begin with less than
+    /// `end`. Returns how many there are and what is left.
+    #[inline]
+    fn run<'b>(&mut self, rest: &'b [u8], most: u64, end: u8) -> (u64, &'b [u8]) {
+        let (mut rest, mut count) = (rest, 0_u64);
+        let mut sequence = u32::from(self.sequence) << 24;
+        while count < most {
+            let before = sequence;
+            let Some((payload, behind)) = usual_packet(rest, &mut sequence) else { break };
+            if payload.first().is_none_or(|first| *first >= end) {
+                sequence = before;
+                break;
+            }
+            count = count.wrapping_add(1);
+            rest = behind;
+        }
+        self.sequence = (sequence >> 24) as u8;
+        (count, rest)
+    }
+
+    /// A packet that is there as a whole. Faults are counted from its head.
+    #[inline]
+    fn packet<S: Sink>(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+        sink: &mut S,
+    ) -> Result<(), WireError> {
+        let is_usual = header.sequence == self.sequence
+            && !header.goes_on()
+            && self.continued == Continued::No;
+        if !is_usual {
+            return self.unusual_packet(header, payload, sink);
+        }
+        self.sequence = header.sequence.wrapping_add(1);
+        match (self.state, payload) {
+            (State::Parameters, [first, ..]) if *first != ERR => {
+                self.definition_is_done(sink);
+                Ok(())
+            }
+            _ => self.payload(payload, sink).map_err(|error| error.behind(HEADER)),
+        }
+    }
+
+    /// A packet of 16 MB or behind one, or with another number than it should have.
+    #[cold]
+    fn unusual_packet<S: Sink>(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+        sink: &mut S,
+    ) -> Result<(), WireError> {
+        let first = payload.first().copied();
+        self.check(header, first)?;
+        if self.is_skipped(header, first, sink.wants_rows()) {
+            self.skip(header, sink);
+            return Ok(());
+        }
+        if header.goes_on() || self.continued == Continued::Gathered {
+            self.gather(payload)?;
+            return self.gathered(header, sink);
+        }
+        self.payload(payload, sink).map_err(|error| error.behind(HEADER))
+    }
+
+    /// Checks the number of a packet and counts on.
+    #[inline]
+    fn check(&mut self, header: Header, first: Option<u8>) -> Result<(), WireError> {
+        // A server that ends the session (for its idleness, for its own end) has not read the
+        // command that it seems to answer, and says so in its packet 0.
+        let is_unasked = header.sequence == 0 && self.state == State::Start && first == Some(ERR);
+        if !is_unasked {
+            check_sequence(self.sequence, header)?;
+        }
+        self.sequence = header.sequence.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Whether a packet only has to be counted.
+    #[inline]
+    fn is_skipped(&self, header: Header, first: Option<u8>, wants_rows: bool) -> bool {
+        match self.continued {
+            Continued::Skipped => return true,
+            Continued::Gathered => return false,
+            Continued::No => {}
+        }
+        match self.state {
+            State::Rows => !wants_rows && self.is_row(first, header.goes_on()),
+            State::Columns => !wants_rows && is_definition(first),
+            State::Parameters => is_definition(first),
+            State::Idle
+            | State::Start
+            | State::Next
+            | State::ColumnsEnd
+            | State::ParametersEnd
+            | State::PreparedColumns
+            | State::PreparedColumnsEnd
+            | State::File
+            | State::FileEnd => false,
+        }
+    }
+
+    /// Whether a packet among rows, which is not the continuation of another, is one.
+    #[inline]
+    fn is_row(&self, first: Option<u8>, goes_on: bool) -> bool {
+        match (first, self.kind) {
+            (Some(OK), _) => true,
+            (Some(ERR) | None, _) => false,
+            (Some(_), ReplyKind::Binary) => false,
+            // A value of 16 MB fills a packet to the last byte; no OK packet is so long.
+            (Some(EOF), _) => goes_on,
+            (Some(_), _) => true,
+        }
+    }
+
+    /// Passes over a packet, whose payload need not be there.
+    #[inline]
+    fn skip<S: Sink>(&mut self, header: Header, sink: &mut S) {
+        if self.continued == Continued::No {
+            match self.state {
+                State::Rows => self.rows = self.rows.wrapping_add(1),
+                _ => self.definition_is_done(sink),
+            }
+        }
+        self.continued = if header.goes_on() { Continued::Skipped } else { Continued::No };
+    }
+
+    /// Reads the packet that is not there as a whole, or its next piece. Returns what is left.
+    #[inline(never)]
+    fn resumed<'b, S: Sink>(
+        &mut self,
+        bytes: &'b [u8],
+        rest: &'b [u8],
+        sink: &mut S,
+    ) -> Result<&'b [u8], WireError> {
+        let at = self.resume(bytes, used(bytes, rest), sink)?;
+        Ok(bytes.get(at..).unwrap_or_default())
+    }
+
+    fn resume<S: Sink>(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        sink: &mut S,
+    ) -> Result<usize, WireError> {
+        let mut at = at;
+        let Some(header) = self.inside.header() else {
+            at = self.begin_packet(bytes, at, sink)?;
+            return Ok(at);
+        };
+        let given = bytes.get(at..).unwrap_or_default();
+        let piece = given.get(..self.inside.left).unwrap_or(given);
+        at = at.saturating_add(piece.len());
+        self.inside.left = self.inside.left.saturating_sub(piece.len());
+        if self.inside.is_gathered {
+            self.gather(piece).map_err(|error| error.behind(at))?;
+        }
+        if self.inside.left > 0 {
+            return Ok(at);
+        }
+        let is_gathered = self.inside.is_gathered;
+        self.inside = Inside::default();
+        if is_gathered {
+            self.gathered(header, sink)
+                .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
+        }
+        Ok(at)
+    }
+
+    /// Completes the head of a packet and the first byte behind it, which decide what becomes of
+    /// the rest.
+    fn begin_packet<S: Sink>(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        sink: &mut S,
+    ) -> Result<usize, WireError> {
+        let mut at = at;
+        while self.inside.header().is_none() {
+            let Some(byte) = bytes.get(at) else { return Ok(at) };
+            self.inside.push(*byte);
+            at = at.saturating_add(1);
+        }
+        let [head @ .., first] = self.inside.head;
+        let header = Header::decode(head);
+        let first = (header.length > 0).then_some(first);
+        self.check(header, first)
+            .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
+        self.inside.left = header.length.saturating_sub(1);
+        self.inside.is_gathered = !self.is_skipped(header, first, sink.wants_rows());
+        if self.inside.is_gathered {
+            self.gather(first.as_slice()).map_err(|error| error.behind(at))?;
+        } else {
+            self.skip(header, sink);
+        }
+        self.resume(bytes, at, sink)
+    }
+
+    /// Keeps a piece of a payload.
+    #[cold]
+    fn gather(&mut self, piece: &[u8]) -> Result<(), WireError> {
+        if self.gathered.len().saturating_add(piece.len()) > MAX_JOINED {
+            return Err(fault(ErrorKind::TooLong, 0, "payload of several packets"));
+        }
+        self.gathered.extend_from_slice(piece);
+        Ok(())
+    }
+
+    /// A packet was gathered to its end.
+    #[cold]
+    fn gathered<S: Sink>(&mut self, header: Header, sink: &mut S) -> Result<(), WireError> {
+        if header.goes_on() {
+            if self.state != State::Rows {
+                return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
+            }
+            self.continued = Continued::Gathered;
+            return Ok(());
+        }
+        let mut payload = std::mem::take(&mut self.gathered);
+        let is_row = self.continued == Continued::Gathered;
+        self.continued = Continued::No;
+        let read = if is_row { self.row(&payload, sink) } else { self.payload(&payload, sink) };
+        if payload.capacity() <= KEPT {
+            payload.clear();
+            self.gathered = payload;
+        }
+        read
+    }
+
+    /// A payload that has to be looked at.
+    #[inline]
+    fn payload<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
+        let first = payload.first().copied();
+        if first == Some(ERR) {
+            sink.error(&ErrPacket::decode(payload)?);
+            self.end(sink);
+            return Ok(());
+        }
+        match self.state {
+            State::Start | State::Next => self.first(first, payload, sink),
+            State::Rows => self.row_or_end(payload, sink),
+            State::Columns | State::PreparedColumns => {
+                sink.column(&ColumnDefinition::decode(payload, self.agreed)?)?;
+                self.definition_is_done(sink);
+                Ok(())
+            }
+            State::ColumnsEnd | State::ParametersEnd | State::PreparedColumnsEnd => {
+                EofPacket::decode(payload)?;
+                self.definitions_are_done(sink);
+                Ok(())
+            }
+            State::FileEnd => self.result(OkPacket::decode(payload, self.agreed)?, sink),
+            State::Parameters | State::Idle | State::File => {
+                Err(fault(ErrorKind::Order, 0, "packet"))
+            }
+        }
+    }
+
+    /// The first packet of a reply or of a further result.
+    #[inline]
+    fn first<S: Sink>(
+        &mut self,
+        first: Option<u8>,
+        payload: &[u8],
+        sink: &mut S,
+    ) -> Result<(), WireError> {
+        match (self.kind, first) {
+            (ReplyKind::Prepared, _) => self.prepared(payload, sink),
+            (_, Some(OK)) => self.result(OkPacket::decode(payload, self.agreed)?, sink),
+            (ReplyKind::Simple, _) => Err(fault(ErrorKind::Order, 0, "answer of a simple command")),
+            (ReplyKind::Text, Some(NULL)) => self.file_request(payload, sink),
+            (ReplyKind::Text | ReplyKind::Binary, _) => self.column_count(payload, sink),
+        }
+    }
+
+    #[inline]
+    fn column_count<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
+        let has_flag = self.agreed.has(Capabilities::CACHE_METADATA);
+        let (count, has_definitions) = match *payload {
+            [count @ 1..=0xFA] if !has_flag => (u64::from(count), true),
+            [count @ 1..=0xFA, flag] if has_flag => (u64::from(count), flag != 0),
+            _ => self.long_column_count(payload)?,
+        };
+        sink.columns(count, !has_definitions);
+        self.rows = 0;
+        self.definitions = if has_definitions { count } else { 0 };
+        self.state = match (has_definitions, self.has_eof()) {
+            (true, _) => State::Columns,
+            (false, true) => State::ColumnsEnd,
+            (false, false) => State::Rows,
+        };
+        Ok(())
+    }
+
+    #[cold]
+    fn long_column_count(&self, payload: &[u8]) -> Result<(u64, bool), WireError> {
+        let mut take = Take::new(payload);
+        let count = take.length("column count")?;
+        let has_definitions = !self.agreed.has(Capabilities::CACHE_METADATA)
+            || take.u8("column count, metadata follow")? != 0;
+        take.end("column count")?;
+        if count == 0 || count > MAX_COLUMNS {
+            return Err(fault(ErrorKind::Value, 0, "column count"));
+        }
+        Ok((count, has_definitions))
+    }
+
+    #[inline]
+    fn has_eof(&self) -> bool {
+        !self.agreed.has(Capabilities::DEPRECATE_EOF)
+    }
+
+    /// One definition was skipped or told.
+    #[inline]
+    fn definition_is_done<S: Sink>(&mut self, sink: &mut S) {
+        self.definitions = self.definitions.wrapping_sub(1);
+        if self.definitions == 0 {
+            self.definitions_are_passed(sink);
+        }
+    }
+
+    /// The last definition was skipped or told; an EOF may follow.
+    #[inline]
+    fn definitions_are_passed<S: Sink>(&mut self, sink: &mut S) {
+        if !self.has_eof() {
+            return self.definitions_are_done(sink);
+        }
+        self.state = match self.state {
+            State::Parameters => State::ParametersEnd,
+            State::PreparedColumns => State::PreparedColumnsEnd,
+            _ => State::ColumnsEnd,
+        };
+    }
+
+    /// The last definition was read, and the EOF behind it if there is one.
+    #[inline]
+    fn definitions_are_done<S: Sink>(&mut self, sink: &mut S) {
+        match self.state {
+            State::Columns | State::ColumnsEnd => self.state = State::Rows,
+            State::Parameters | State::ParametersEnd if self.columns > 0 => {
+                self.definitions = u64::from(self.columns);
+                self.state = State::PreparedColumns;
+            }
+            _ => self.end(sink),
+        }
+    }
+
+    fn prepared<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
+        let prepared = Prepared::decode(payload)?;
+        sink.prepared(prepared);
+        self.columns = prepared.columns;
+        self.definitions = u64::from(prepared.parameters);
+        self.state = State::Parameters;
+        if prepared.parameters == 0 {
+            self.definitions_are_done(sink);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn row_or_end<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
+        let first = payload.first().copied();
+        if self.is_row(first, false) {
+            return self.row(payload, sink);
+        }
+        match first {
+            Some(EOF) if !self.has_eof() => {
+                self.result(OkPacket::decode(payload, self.agreed)?, sink)
+            }
+            Some(EOF) if payload.len() < EofPacket::TOO_LONG => {
+                let EofPacket { warnings, status } = EofPacket::decode(payload)?;
+                self.result(OkPacket { warnings, status, ..OkPacket::default() }, sink)
+            }
+            Some(_) => Err(fault(ErrorKind::Value, 0, "row, first byte")),
+            None => Err(fault(ErrorKind::Truncated, 0, "row, first byte")),
+        }
+    }
+
+    fn row<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
+        self.rows = self.rows.wrapping_add(1);
+        sink.row(match self.kind {
+            ReplyKind::Binary => Row::Binary(BinaryRow(payload)),
+            ReplyKind::Text | ReplyKind::Simple | ReplyKind::Prepared => {
+                Row::Text(TextRow(payload))
+            }
+        })
+    }
+
+    /// The end of a result, with rows or without.
+    #[inline]
+    fn result<S: Sink>(&mut self, ok: OkPacket<'_>, sink: &mut S) -> Result<(), WireError> {
+        let OkPacket { affected_rows, last_insert_id, status, warnings, info: _ } = ok;
+        let rows = std::mem::take(&mut self.rows);
+        sink.result(ResultEnd { rows, affected_rows, last_insert_id, status, warnings });
+        if status.contains(Status::MORE_RESULTS_EXISTS) {
+            self.state = State::Next;
+        } else {
+            self.end(sink);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn file_request<S: Sink>(&mut self, payload: &[u8], sink: &mut S) -> Result<(), WireError> {
+        if !self.agreed.has(Capabilities::LOCAL_FILES) {
+            return Err(fault(ErrorKind::Order, 0, "file request of a server that was told no"));
+        }
+        if !self.later.is_empty() {
+            // The server takes the commands that follow for the content of the file.
+            return Err(fault(ErrorKind::Order, 0, "file request with further commands sent"));
+        }
+        sink.file(payload.get(1..).unwrap_or_default());
+        self.state = State::File;
+        Ok(())
+    }
+
+    /// The reply of one command is complete.
+    #[inline]
+    fn end<S: Sink>(&mut self, sink: &mut S) {
+        self.rows = 0;
+        match self.later.pop_front() {
+            Some((kind, sequence)) => self.begin(kind, sequence),
+            None => self.state = State::Idle,
+        }
+        sink.end();
+    }
+
+    #[inline]
+    fn begin(&mut self, kind: ReplyKind, sequence: u8) {
+        (self.kind, self.sequence, self.state) = (kind, sequence, State::Start);
+    }
+}
+
+/// The payload at the beginning of some bytes and what stands behind it, if it is whole, shorter
+/// than 16 MB and has the right number, which stands in the upper byte and is counted on.
+#[inline]
+fn usual_packet<'b>(bytes: &'b [u8], sequence: &mut u32) -> Option<(&'b [u8], &'b [u8])> {
+    let (head, body) = bytes.split_first_chunk()?;
+    // Another number makes the length too great.
+    let length = (u32::from_le_bytes(*head) ^ *sequence) as usize;
+    if length >= MAX_PAYLOAD {
+        return None;
+    }
+    let split = body.split_at_checked(length)?;
+    *sequence = sequence.wrapping_add(1 << 24);
+    Some(split)
+}
+
+/// How many bytes come before the rest of them.
+#[inline]
+fn used(bytes: &[u8], rest: &[u8]) -> usize {
+    bytes.len().saturating_sub(rest.len())
+}
+
+/// Whether a packet among definitions is one, which an ERR is not.
+#[inline]
+fn is_definition(first: Option<u8>) -> bool {
+    first.is_some_and(|first| first != ERR)
+}
+
+impl Inside {
+    /// The head, once it and the first byte of the payload are there.
+    fn header(&self) -> Option<Header> {
+        let [head @ .., _] = self.head;
+        let header = Header::decode(head);
+        let needed = if header.length == 0 { HEADER } else { HEADER.saturating_add(1) };
+        let is_read = usize::from(self.length) >= HEADER && usize::from(self.length) >= needed;
+        is_read.then_some(header)
+    }
+
+    fn push(&mut self, byte: u8) {
+        if let Some(place) = self.head.get_mut(usize::from(self.length)) {
+            *place = byte;
+            self.length = self.length.saturating_add(1);
+        }
+    }
+}

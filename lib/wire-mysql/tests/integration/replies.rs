@@ -1,0 +1,345 @@
+//! What the reader of replies tells, whatever the rules of the result.
+
+use wire_mysql::{
+    Answers, Capabilities, ColumnDefinition, ColumnType, ErrPacket, ErrorKind, Field, MAX_PAYLOAD,
+    Negotiated, OkPacket, Prepared, Replies, ReplyKind, StatementId, Status, file_data, file_end,
+    packet,
+};
+
+use crate::log::{Log, agreed, new, old, read, told};
+
+pub(crate) fn column(name: &str, column_type: ColumnType) -> ColumnDefinition<'_> {
+    ColumnDefinition {
+        schema: b"test",
+        table: b"t",
+        original_table: b"t",
+        name: name.as_bytes(),
+        original_name: name.as_bytes(),
+        collation: 63,
+        display_width: 20,
+        column_type,
+        flags: 0,
+        decimals: 0,
+    }
+}
+
+fn id_and_name() -> [ColumnDefinition<'static>; 2] {
+    [column("id", ColumnType::LONGLONG), column("name", ColumnType::VAR_STRING)]
+}
+
+fn answer(agreed: Negotiated, write: impl FnOnce(&mut Answers<'_>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(&mut Answers::new(&mut out, agreed, 1));
+    out
+}
+
+const MORE: Status = Status::MORE_RESULTS_EXISTS;
+
+fn refusal(code: u16) -> ErrPacket<'static> {
+    ErrPacket { code, sqlstate: Some(*b"42S02"), message: b"no such table" }
+}
+
+#[test]
+fn rows_are_counted_and_skipped_or_told() {
+    for agreed in [old(), new()] {
+        let bytes = answer(agreed, |answers| {
+            answers.columns(&id_and_name(), false);
+            answers.text_row([Some(&b""[..]), None]);
+            answers.text_row([None, Some(&b"b"[..])]);
+            answers.text_row([Some(&b"3"[..]), Some(&b"\xFE\xFF\0"[..])]);
+            answers.end_of_rows(Status::AUTOCOMMIT, 7);
+        });
+        let end = "result: 3 rows, 0 affected, id 0, status 0x0002, 7 warnings";
+        let skipped = told(agreed, &[ReplyKind::Text], &bytes, false, 40);
+        assert_eq!(skipped, ["2 columns", end, "end"]);
+        let lines = told(agreed, &[ReplyKind::Text], &bytes, true, 40);
+        let wanted = ["row , NULL", "row NULL, b", "row 3, \u{fffd}\u{fffd}\0", end, "end"];
+        assert_eq!(lines[1..3], ["column id ColumnType(8)", "column name ColumnType(253)"]);
+        assert_eq!(lines[3..], wanted);
+    }
+}
+
+#[test]
+fn binary_rows_are_counted_and_skipped_or_told() {
+    for agreed in [old(), new()] {
+        let bytes = answer(agreed, |answers| {
+            answers.columns(&id_and_name(), false);
+            answers.binary_row([Field::Int(-2), Field::Bytes(b"two")]);
+            answers.binary_row([Field::Null, Field::Null]);
+            answers.end_of_rows(Status::AUTOCOMMIT, 0);
+        });
+        let end = "result: 2 rows, 0 affected, id 0, status 0x0002, 0 warnings";
+        let skipped = told(agreed, &[ReplyKind::Binary], &bytes, false, 40);
+        assert_eq!(skipped, ["2 columns", end, "end"]);
+        let lines = told(agreed, &[ReplyKind::Binary], &bytes, true, 40);
+        assert_eq!(lines[3..5], ["row Int(-2), Bytes([116, 119, 111])", "row Null, Null"]);
+    }
+}
+
+#[test]
+fn definitions_that_are_known_are_left_out() {
+    for agreed in [agreed(Capabilities::DEPRECATE_EOF), agreed(Capabilities::default())] {
+        let bytes = answer(agreed, |answers| {
+            answers.columns(&id_and_name(), true);
+            answers.binary_row([Field::Null, Field::Null]);
+            answers.end_of_rows(Status::AUTOCOMMIT, 0);
+        });
+        for wants_rows in [false, true] {
+            let lines = told(agreed, &[ReplyKind::Binary], &bytes, wants_rows, 30);
+            assert_eq!(lines[0], "2 columns, known");
+            assert!(!lines.iter().any(|line| line.starts_with("column ")), "{lines:?}");
+            assert!(lines.iter().any(|line| line.starts_with("result: 1 rows")), "{lines:?}");
+        }
+    }
+}
+
+#[test]
+fn one_command_has_several_results() {
+    for agreed in [old(), new()] {
+        let bytes = answer(agreed, |answers| {
+            answers.columns(&id_and_name(), false);
+            answers.text_row([None, None]);
+            answers.end_of_rows(MORE, 0);
+            answers.ok(&OkPacket { affected_rows: 300, status: MORE, ..OkPacket::default() });
+            answers.columns(&id_and_name()[..1], false);
+            answers.end_of_rows(Status::AUTOCOMMIT, 0);
+        });
+        let lines = told(agreed, &[ReplyKind::Text], &bytes, false, 20);
+        let expected = [
+            "2 columns",
+            "result: 1 rows, 0 affected, id 0, status 0x0008, 0 warnings",
+            "result: 0 rows, 300 affected, id 0, status 0x0008, 0 warnings",
+            "1 columns",
+            "result: 0 rows, 0 affected, id 0, status 0x0002, 0 warnings",
+            "end",
+        ];
+        assert_eq!(lines, expected);
+    }
+}
+
+#[test]
+fn an_error_leaves_the_next_replies_countable() {
+    for agreed in [old(), new()] {
+        let mut bytes = answer(agreed, |answers| answers.error(&refusal(1146)));
+        // An error in the midst of rows, too.
+        bytes.extend(answer(agreed, |answers| {
+            answers.columns(&id_and_name(), false);
+            answers.binary_row([Field::Int(1), Field::Null]);
+            answers.error(&refusal(1317));
+        }));
+        bytes.extend(answer(agreed, |answers| {
+            answers.columns(&id_and_name(), false);
+            answers.text_row([None, None]);
+            answers.end_of_rows(Status::AUTOCOMMIT, 0);
+        }));
+        bytes.extend(answer(agreed, |answers| answers.ok(&OkPacket::default())));
+        let kinds = [ReplyKind::Text, ReplyKind::Binary, ReplyKind::Text, ReplyKind::Simple];
+        let expected = [
+            "error 1146 42S02 no such table",
+            "end",
+            "2 columns",
+            "error 1317 42S02 no such table",
+            "end",
+            "2 columns",
+            "result: 1 rows, 0 affected, id 0, status 0x0002, 0 warnings",
+            "end",
+            "result: 0 rows, 0 affected, id 0, status 0x0000, 0 warnings",
+            "end",
+        ];
+        assert_eq!(told(agreed, &kinds, &bytes, false, 20), expected);
+    }
+}
+
+#[test]
+fn prepared_statements_end_where_their_definitions_do() {
+    for agreed in [old(), new()] {
+        for (parameters, columns) in [(0, 0), (2, 0), (0, 2), (1, 2)] {
+            let definitions = id_and_name();
+            let prepared = Prepared { id: StatementId(9), columns, parameters, warnings: 0 };
+            let mut bytes = answer(agreed, |answers| {
+                let (left, right) = (usize::from(parameters), usize::from(columns));
+                answers.prepared(&prepared, &definitions[..left], &definitions[..right]);
+            });
+            bytes.extend(answer(agreed, |answers| answers.ok(&OkPacket::default())));
+            let kinds = [ReplyKind::Prepared, ReplyKind::Simple];
+            let lines = told(agreed, &kinds, &bytes, false, 20);
+            assert_eq!(lines[0], format!("prepared 9: {parameters} -> {columns}"));
+            let told = lines.iter().filter(|line| line.starts_with("column ")).count();
+            assert_eq!(told, usize::from(columns));
+            assert_eq!(lines.iter().filter(|line| *line == "end").count(), 2);
+        }
+    }
+}
+
+/// Values that bring the payload of a row to and over the border between packets. They look like
+/// what ends rows, as does the packet that such a row goes on in.
+fn long_values() -> impl Iterator<Item = Vec<u8>> {
+    let heads = 1 + 8;
+    [(MAX_PAYLOAD - heads - 1, 0xFE), (MAX_PAYLOAD - heads, 0xFF), (MAX_PAYLOAD, 0xFE)]
+        .into_iter()
+        .map(|(length, fill)| vec![fill; length])
+}
+
+#[test]
+fn rows_of_16_mb_are_no_ends_and_their_continuations_no_errors() {
+    for agreed in [old(), new()] {
+        for value in long_values() {
+            let bytes = answer(agreed, |answers| {
+                answers.columns(&id_and_name()[1..], false);
+                answers.text_row([Some(&value[..])]);
+                answers.text_row([None]);
+                answers.end_of_rows(Status::AUTOCOMMIT, 0);
+            });
+            check_long(agreed, ReplyKind::Text, &bytes);
+            let bytes = answer(agreed, |answers| {
+                answers.columns(&id_and_name()[1..], false);
+                answers.binary_row([Field::Bytes(&value)]);
+                answers.binary_row([Field::Null]);
+                answers.end_of_rows(Status::AUTOCOMMIT, 0);
+            });
+            check_long(agreed, ReplyKind::Binary, &bytes);
+        }
+    }
+}
+
+fn check_long(agreed: Negotiated, kind: ReplyKind, bytes: &[u8]) {
+    for wants_rows in [false, true] {
+        let mut whole = Log::wanting(wants_rows);
+        assert_eq!(read(agreed, &[kind], bytes, &mut whole), Ok(bytes.len()));
+        let ends = whole.lines.iter().filter(|line| line.starts_with("result: 2 rows")).count();
+        assert_eq!(ends, 1, "{:#?}", whole.lines);
+        let rows = whole.lines.iter().filter(|line| line.starts_with("row ")).count();
+        assert_eq!(rows, if wants_rows { 2 } else { 0 });
+        let mut log = Log::wanting(wants_rows);
+        let mut replies = Replies::new(agreed);
+        replies.expect(kind, 1).expect("one command");
+        for piece in bytes.chunks(65_537) {
+            assert_eq!(replies.read(piece, &mut log), Ok(piece.len()));
+        }
+        assert_eq!(log.lines, whole.lines);
+    }
+}
+
+#[test]
+fn rows_that_nobody_wants_are_not_kept() {
+    for (kind, fill) in [(ReplyKind::Text, 0xFE), (ReplyKind::Binary, 0xAA)] {
+        let value = vec![fill; MAX_PAYLOAD];
+        let bytes = answer(new(), |answers| {
+            answers.columns(&id_and_name()[1..], false);
+            match kind {
+                ReplyKind::Binary => answers.binary_row([Field::Bytes(&value)]),
+                _ => answers.text_row([Some(&value[..])]),
+            }
+        });
+        let mut replies = Replies::new(new());
+        replies.expect(kind, 1).expect("one command");
+        for piece in bytes.chunks(1 << 20) {
+            replies.read(piece, &mut Log::default()).expect("a part of a row");
+            let kept = format!("{replies:?}").len();
+            assert!(kept < 2_000, "{kept} letters tell what is kept");
+        }
+    }
+}
+
+#[test]
+fn a_file_is_sent_or_refused() {
+    let agreed = new();
+    for content in [&b"1\ta\n2\tb\n"[..], b""] {
+        let mut log = Log::default();
+        let mut replies = Replies::new(agreed);
+        replies.expect(ReplyKind::Text, 1).expect("one command");
+        let request = answer(agreed, |answers| answers.file(b"a.csv"));
+        let behind = [&request[..], b"more"].concat();
+        assert_eq!(replies.read(&behind, &mut log), Ok(request.len()), "reading pauses");
+        let first = replies.file_is_wanted().expect("a file is wanted");
+        let mut sent = Vec::new();
+        let last = file_data(&mut sent, first, content);
+        let next = file_end(&mut sent, last);
+        let packets = if content.is_empty() { 1 } else { 2 };
+        assert_eq!((first, next), (2, 2 + packets));
+        replies.file_was_sent(next).expect("it was wanted");
+        let mut reply = Vec::new();
+        Answers::new(&mut reply, agreed, next).ok(&OkPacket::default());
+        assert_eq!(replies.read(&reply, &mut log), Ok(reply.len()));
+        let end = "result: 0 rows, 0 affected, id 0, status 0x0000, 0 warnings";
+        assert_eq!(log.lines, ["file a.csv", end, "end"]);
+        assert!(replies.is_idle());
+        assert_eq!(replies.file_was_sent(1).map_err(|error| error.kind), Err(ErrorKind::Order));
+    }
+}
+
+#[test]
+fn a_file_that_was_not_offered_is_an_error() {
+    let agreed = agreed(Capabilities::LOCAL_FILES);
+    let request = answer(agreed, |answers| answers.file(b"/etc/passwd"));
+    let error = read(agreed, &[ReplyKind::Text], &request, &mut Log::default());
+    assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Order));
+    // Further commands would be taken for the file's content.
+    let kinds = [ReplyKind::Text, ReplyKind::Simple];
+    let error = read(new(), &kinds, &request, &mut Log::default());
+    assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Order));
+}
+
+#[test]
+fn packets_of_another_conversation_are_noticed() {
+    let ok = answer(new(), |answers| answers.ok(&OkPacket::default()));
+    let mut late = ok.clone();
+    late[3] = 2;
+    for bytes in [&late[..], &[&ok[..], &late[..]].concat()] {
+        for size in [1, 100] {
+            let mut replies = Replies::new(new());
+            replies.expect(ReplyKind::Simple, 1).expect("few commands");
+            replies.expect(ReplyKind::Simple, 1).expect("few commands");
+            let error = bytes
+                .chunks(size)
+                .find_map(|piece| replies.read(piece, &mut Log::default()).err())
+                .expect("packet 2 is not packet 1");
+            assert_eq!(error.kind, ErrorKind::Sequence { expected: 1, found: 2 });
+        }
+    }
+}
+
+#[test]
+fn a_server_that_ends_the_session_is_heard() {
+    let mut bytes = Vec::new();
+    packet(&mut bytes, 0, |out| refusal(4031).encode(out));
+    let lines = told(new(), &[ReplyKind::Binary], &bytes, false, 9);
+    assert_eq!(lines, ["error 4031 42S02 no such table", "end"]);
+}
+
+#[test]
+fn what_nobody_asked_for_is_left_alone() {
+    let ok = answer(new(), |answers| answers.ok(&OkPacket::default()));
+    let mut replies = Replies::new(new());
+    assert_eq!(replies.read(&ok, &mut Log::default()), Ok(0));
+    replies.expect(ReplyKind::Simple, 1).expect("one command");
+    let doubled = [&ok[..], &ok[..]].concat();
+    assert_eq!(replies.read(&doubled, &mut Log::default()), Ok(ok.len()));
+}
+
+#[test]
+fn malformed_replies_are_errors_at_their_place() {
+    let count = |payload: &[u8]| {
+        let mut bytes = Vec::new();
+        packet(&mut bytes, 1, |out| out.extend_from_slice(payload));
+        read(old(), &[ReplyKind::Text], &bytes, &mut Log::default())
+            .map_err(|error| (error.kind, error.offset, error.context))
+    };
+    let context = "column count";
+    assert_eq!(count(&[0xFC, 1]), Err((ErrorKind::Truncated, 5, context)));
+    assert_eq!(count(&[0xFE; 9]), Err((ErrorKind::Value, 4, context)));
+    assert_eq!(count(&[2, 2]), Err((ErrorKind::Trailing, 5, context)));
+    assert_eq!(count(&[]), Err((ErrorKind::Truncated, 4, context)));
+    let bytes = answer(old(), |answers| {
+        answers.columns(&id_and_name(), false);
+        answers.text_row([]);
+    });
+    let error = read(old(), &[ReplyKind::Text], &bytes, &mut Log::default());
+    assert_eq!(error.map_err(|error| error.context), Err("row, first byte"));
+    let bytes = answer(old(), |answers| {
+        answers.columns(&id_and_name(), false);
+        answers.text_row([Some(&b"1"[..])]);
+    });
+    let error = read(old(), &[ReplyKind::Binary], &bytes, &mut Log::default());
+    assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Value));
+}
