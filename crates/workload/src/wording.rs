@@ -68,7 +68,7 @@ pub(crate) fn meant_duration(text: &str) -> Option<String> {
         ("d", &["d", "day"]),
     ];
     let is_word = |name: &&str| word == *name || word.strip_suffix('s') == Some(*name);
-    let (unit, _) = units.iter().find(|(_, names)| names.iter().any(|name| is_word(&name)))?;
+    let (unit, _) = units.iter().find(|(_, names)| names.iter().any(is_word))?;
     let meant = format!("{number}{unit}");
     (meant != text && base::units::parse_duration(&meant).is_ok()).then_some(meant)
 }
