@@ -102,6 +102,18 @@ impl Values {
         &self.buffer[text.bytes()]
     }
 
+    /// The text that is the value at a place of the list.
+    ///
+    /// # Panics
+    /// If another value stands there, or none.
+    #[inline]
+    pub fn text_at(&self, place: u32) -> &str {
+        match self.items[place as usize] {
+            Value::Text(text) => self.resolve(text),
+            other => panic!("a text stands at place {place}, not {other:?}"),
+        }
+    }
+
     /// How many bytes the texts take together.
     pub fn text_bytes(&self) -> usize {
         self.buffer.len()

@@ -94,15 +94,9 @@ impl SimulatedConnection {
             Step::Execute { statement, .. } => {
                 Ok(self.send(&self.statements[usize::from(statement.0)], now))
             }
-            Step::ExecuteText { first, count } => {
-                let place = (first + count) as usize;
-                match work.values.items()[place] {
-                    base::Value::Text(text) => {
-                        let hints = parse_hints(work.values.resolve(text))?;
-                        Ok(self.send(&hints, now))
-                    }
-                    other => unreachable!("a text stands behind the values, not {other:?}"),
-                }
+            Step::ExecuteText { text } => {
+                let hints = parse_hints(work.values.text_at(text))?;
+                Ok(self.send(&hints, now))
             }
             Step::Begin | Step::Commit => unreachable!("transactions are free"),
         }

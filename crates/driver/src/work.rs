@@ -52,13 +52,10 @@ pub enum Step {
         /// How many values it takes.
         count: u32,
     },
-    /// Runs a text that differs from request to request: the value behind the parameters is the
-    /// text itself.
+    /// Runs a text that is not prepared, as it may differ from request to request.
     ExecuteText {
-        /// The place of its first value in [`Work::values`].
-        first: u32,
-        /// How many values it takes.
-        count: u32,
+        /// The place of the text in [`Work::values`].
+        text: u32,
     },
     /// Commits the transaction.
     Commit,

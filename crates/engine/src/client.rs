@@ -9,7 +9,7 @@ use std::rc::Rc;
 use base::{Class, Clock, Code, Nanos, Rows, Stamp};
 use driver::{Connection, Driver, Error, Reply, Step, Work};
 use record::{Dispatch, Effort, Ending, EventKind, Failure, Outcome, Request, UNANSWERED};
-use rt::yield_now;
+use rt::{unless_fired, yield_now};
 use workload::feed::Group;
 use workload::{Flow, Generator, OnError};
 
@@ -19,7 +19,6 @@ use crate::gate::{ASK_AGAIN, Order, Seat, Ticket};
 use crate::lane::Lane;
 use crate::link::Change;
 use crate::parts::Part;
-use crate::patience::unless_fired;
 use crate::reconnect::{BackOff, Begun};
 use crate::results::Hands;
 use crate::rules::Rules;

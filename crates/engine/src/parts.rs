@@ -152,8 +152,7 @@ fn under(job: &Job, leader: &Job) -> Job {
 }
 
 /// The steps of a section's requests; the statements that they prepare are added to `texts`.
-/// Values lie in the order of the statements; behind those of a statement that is not prepared lies
-/// its text. Of `texts`, the connection does not prepare those `before`.
+/// Values lie in the order of the statements; a statement that is not prepared has one, its text. Of `texts`, the connection does not prepare those `before`.
 fn steps(
     job: &Job,
     place: usize,
@@ -167,11 +166,11 @@ fn steps(
         steps.push(Step::Begin);
     }
     for (number, statement) in job.statements.iter().enumerate() {
-        let count = if job.prepare { statement.parameters() as u32 } else { 0 };
         if !job.prepare || statement.is_dynamic() {
-            steps.push(Step::ExecuteText { first, count });
-            first += count + 1;
+            steps.push(Step::ExecuteText { text: first });
+            first += 1;
         } else {
+            let count = statement.parameters() as u32;
             let id = StatementId((texts.len() - before) as u16);
             steps.push(Step::Execute { statement: id, first, count });
             let (sql, values) = (statement.text(dialect.placeholders()), count as usize);

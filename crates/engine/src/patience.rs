@@ -2,23 +2,12 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::task::Poll;
 
 use base::Clock;
-use rt::{Rt, Timer};
+use rt::{Rt, unless_fired};
 
 use crate::lane::HOUSEKEEPING;
 use crate::stop::Stop;
-
-/// Waits for a future, but not longer than until the timer fires.
-pub(crate) async fn unless_fired<T>(future: impl Future<Output = T>, timer: &Timer) -> Option<T> {
-    let mut future = pin!(future);
-    std::future::poll_fn(|context| match future.as_mut().poll(context) {
-        Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending => timer.poll_fired(context).map(|()| None),
-    })
-    .await
-}
 
 /// Waits for a future, but not longer than until the user wants the end at once. Its connections
 /// are then abandoned: dropping one ends what it is doing. In virtual time nothing takes long, and

@@ -10,11 +10,11 @@
 
 use base::{Class, Clock, Nanos, Stamp};
 use driver::{Connection, Driver, Error};
+use rt::unless_fired;
 use workload::OnOutage;
 
 use crate::client::{Attempt, Client, Course};
 use crate::link::{FIRST_PAUSE, LONGEST_PAUSE};
-use crate::patience::unless_fired;
 use crate::rules::Rules;
 
 /// How a request that connects began.

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 
 use base::{Class, Endpoint, Seed, Stream, Target, TargetError, TargetKind};
-use driver::{Driver, Either, Null, Programs, Simulated, Sqlite};
+use driver::{Driver, Either, Null, Postgres, Programs, Simulated, Sqlite};
 use engine::{Drivers, Failed, Options, PerTarget, Place};
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
@@ -73,10 +73,11 @@ impl std::error::Error for TargetProblem {}
 pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     match target.kind {
         TargetKind::Sim => simulation(target).map(|_| ()),
-        TargetKind::Postgres | TargetKind::Mysql | TargetKind::Testbed => {
+        TargetKind::Mysql | TargetKind::Testbed => {
             Err(TargetProblem::NoDriver(TargetError::NoDriver(target.kind)))
         }
-        TargetKind::Sqlite if is_virtual => Err(TargetProblem::NotSimulated),
+        TargetKind::Sqlite | TargetKind::Postgres if is_virtual => Err(TargetProblem::NotSimulated),
+        TargetKind::Postgres => Postgres::check(target).map_err(TargetProblem::Database),
         TargetKind::Sqlite => Sqlite::check(target).map_err(TargetProblem::Database),
     }
 }
@@ -113,11 +114,12 @@ enum Kind {
     Null(Null),
     Simulated(Simulated),
     Sqlite(Sqlite),
+    Postgres(Postgres),
     Programs(Programs),
 }
 
 /// A driver of any kind, for plans that ask several.
-type Any = Either<Either<Null, Simulated>, Either<Sqlite, Programs>>;
+type Any = Either<Either<Null, Simulated>, Either<Either<Sqlite, Postgres>, Programs>>;
 
 /// Makes the drivers of all that a plan asks and hands them over, or why one of them cannot be
 /// reached.
@@ -192,49 +194,42 @@ fn make(target: &Target, seed: Seed, options: &Options) -> Result<Kind, Unmade> 
             None => Ok(Kind::Null(Null)),
             Some(config) => Ok(Kind::Simulated(Simulated::new(config, seed))),
         },
-        TargetKind::Sqlite => match open(target) {
-            Ok(driver) => Ok(Kind::Sqlite(driver)),
-            Err(error) if error.class() == Class::Disconnect => Err(Unmade::Unreachable(error)),
-            Err(error) => Err(Unmade::Impossible(TargetProblem::Database(error))),
-        },
-        TargetKind::Postgres | TargetKind::Mysql | TargetKind::Testbed => {
+        TargetKind::Sqlite => open(target).map(Kind::Sqlite).map_err(unmade),
+        TargetKind::Postgres => Postgres::open(target).map(Kind::Postgres).map_err(unmade),
+        TargetKind::Mysql | TargetKind::Testbed => {
             unreachable!("what has no driver is not admitted")
         }
+    }
+}
+
+fn unmade(error: driver::Error) -> Unmade {
+    match error.class() {
+        Class::Disconnect => Unmade::Unreachable(error),
+        _ => Unmade::Impossible(TargetProblem::Database(error)),
     }
 }
 
 /// Hands over drivers of one kind as they are, so that nothing stands between them and the engine,
 /// and those of several as drivers of any.
 fn hand_over<W: WithDrivers>(plan: &Plan, kinds: &PerTarget<Kind>, work: W) -> W::Output {
-    let null = |kind: &Kind| match kind {
-        Kind::Null(driver) => Some(*driver),
-        Kind::Simulated(_) | Kind::Sqlite(_) | Kind::Programs(_) => None,
-    };
-    let simulated = |kind: &Kind| match kind {
-        Kind::Simulated(driver) => Some(driver.clone()),
-        Kind::Null(_) | Kind::Sqlite(_) | Kind::Programs(_) => None,
-    };
-    let sqlite = |kind: &Kind| match kind {
-        Kind::Sqlite(driver) => Some(driver.clone()),
-        Kind::Null(_) | Kind::Simulated(_) | Kind::Programs(_) => None,
-    };
-    let programs = |kind: &Kind| match kind {
-        Kind::Programs(driver) => Some(driver.clone()),
-        Kind::Null(_) | Kind::Simulated(_) | Kind::Sqlite(_) => None,
-    };
-    if let Some(drivers) = each(plan, kinds, null) {
-        work.call(drivers)
-    } else if let Some(drivers) = each(plan, kinds, simulated) {
-        work.call(drivers)
-    } else if let Some(drivers) = each(plan, kinds, sqlite) {
-        work.call(drivers)
-    } else if let Some(drivers) = each(plan, kinds, programs) {
-        work.call(drivers)
-    } else {
-        let Ok(drivers) =
-            PerTarget::of_plan(plan, |asked| Ok::<_, Infallible>(any(kinds.of(asked))));
-        work.call(drivers)
+    macro_rules! if_all_are {
+        ($kind:ident) => {
+            let pick = |kind: &Kind| match kind {
+                Kind::$kind(driver) => Some(driver.clone()),
+                _ => None,
+            };
+            if let Some(drivers) = each(plan, kinds, pick) {
+                return work.call(drivers);
+            }
+        };
     }
+    if_all_are!(Null);
+    if_all_are!(Simulated);
+    if_all_are!(Sqlite);
+    if_all_are!(Postgres);
+    if_all_are!(Programs);
+    let Ok(drivers) = PerTarget::of_plan(plan, |asked| Ok::<_, Infallible>(any(kinds.of(asked))));
+    work.call(drivers)
 }
 
 /// What `pick` takes of each driver, if it takes all of them.
@@ -250,7 +245,8 @@ fn any(kind: &Kind) -> Any {
     match kind {
         Kind::Null(driver) => Either::Left(Either::Left(*driver)),
         Kind::Simulated(driver) => Either::Left(Either::Right(driver.clone())),
-        Kind::Sqlite(driver) => Either::Right(Either::Left(driver.clone())),
+        Kind::Sqlite(driver) => Either::Right(Either::Left(Either::Left(driver.clone()))),
+        Kind::Postgres(driver) => Either::Right(Either::Left(Either::Right(driver.clone()))),
         Kind::Programs(driver) => Either::Right(Either::Right(driver.clone())),
     }
 }

@@ -11,12 +11,14 @@
 //! own I/O.
 
 mod deadlines;
+mod patience;
 mod real;
 mod slot;
 mod task;
 mod timer;
 mod virtual_time;
 
+pub use patience::{unless_fired, within};
 pub use real::{Options, processors, run_real};
 pub use slot::Slot;
 pub use task::{Panic, Task, yield_now};

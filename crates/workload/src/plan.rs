@@ -10,7 +10,7 @@ mod statement;
 
 pub use pacing::{Arrival, OnQueueFull, Pacing, Schedule};
 pub use slo::{Metric, Side, Slo, Statistic};
-pub(crate) use statement::write_placeholder;
+
 pub use statement::{Piece, Statement};
 
 use base::{Code, Endpoint, Nanos, Seed, Span, Target};

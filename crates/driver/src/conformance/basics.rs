@@ -109,7 +109,7 @@ pub async fn a_text_is_run_like_a_statement<F: Fixture>(bench: Bench<'_, F>) -> 
         let mut work = Work::default();
         let text = bench.fixture.returning(rows);
         work.values.push_text(|buffer| buffer.push_str(&text));
-        work.steps.push(Step::ExecuteText { first: 0, count: 0 });
+        work.steps.push(Step::ExecuteText { text: 0 });
         connection.run(&mut work).await?;
         let found = (work.reply.statements.len(), work.reply.rows);
         ensure!(found == (1, u64::from(rows)), "1 text with {rows} rows is counted as {found:?}");

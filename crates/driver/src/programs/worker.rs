@@ -4,7 +4,7 @@ use std::io::PipeReader;
 use std::path::Path;
 
 use base::Clock;
-use base::{Class, Code, Monotonic, Stamp, Value, Values};
+use base::{Class, Code, Monotonic, Stamp, Values};
 
 use super::child::{self, Ended};
 use crate::mailbox::Mailbox;
@@ -84,10 +84,7 @@ impl Worker<'_> {
     fn text<'t>(&'t self, step: Step, values: &'t Values) -> Option<&'t str> {
         match step {
             Step::Execute { statement, .. } => Some(&self.texts[usize::from(statement.0)]),
-            Step::ExecuteText { first, count } => match values.items()[(first + count) as usize] {
-                Value::Text(text) => Some(values.resolve(text)),
-                other => unreachable!("a text stands behind the values, not {other:?}"),
-            },
+            Step::ExecuteText { text } => Some(values.text_at(text)),
             Step::Begin | Step::Commit => None,
         }
     }

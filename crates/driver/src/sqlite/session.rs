@@ -139,12 +139,12 @@ impl<'c> Session<'c> {
                 let statement = &mut self.statements[usize::from(statement.0)];
                 execute(self.connection, statement, parameters, answered)
             }
-            Step::ExecuteText { first, count } => {
-                let text = text_behind(values, first, count);
+            Step::ExecuteText { text } => {
+                let text = values.text_at(text);
                 let mut statement = prepare(self.connection, text)?;
                 answered.reply.bytes_sent += text.len() as u64;
-                let parameters = Parameters::new(values, first, count);
-                execute(self.connection, &mut statement, parameters, answered)
+                let none = Parameters::new(values, 0, 0);
+                execute(self.connection, &mut statement, none, answered)
             }
         }
     }
@@ -159,8 +159,8 @@ impl<'c> Session<'c> {
             }
             // A text that cannot be prepared yet, since a step before it makes its table, writes
             // for all that is known.
-            Step::ExecuteText { first, count } => {
-                let text = text_behind(values, first, count);
+            Step::ExecuteText { text } => {
+                let text = values.text_at(text);
                 prepare(self.connection, text).map_or(true, |statement| !statement.readonly())
             }
         })
@@ -220,14 +220,6 @@ fn prepare<'c>(connection: &'c Connection, text: &str) -> Result<Statement<'c>, 
         return Err(not_one_statement("no statement"));
     }
     Ok(statement)
-}
-
-/// The text that stands behind the values of a step.
-fn text_behind(values: &Values, first: u32, count: u32) -> &str {
-    match values.items()[(first + count) as usize] {
-        Value::Text(text) => values.resolve(text),
-        other => unreachable!("a text stands behind the values, not {other:?}"),
-    }
 }
 
 /// The values of one step.

@@ -55,7 +55,7 @@ pub(crate) fn texts(texts: &[&str]) -> Work {
     for text in texts {
         let first = work.values.items().len() as u32;
         work.values.push_text(|buffer| buffer.push_str(text));
-        work.steps.push(Step::ExecuteText { first, count: 0 });
+        work.steps.push(Step::ExecuteText { text: first });
     }
     if texts.len() > 1 {
         work.steps.insert(0, Step::Begin);
@@ -730,7 +730,7 @@ fn request_again_and_again(mut connection: SqliteConnection, requests: u32) {
             work.steps.push(Step::Begin);
             work.steps.push(execute(insert, 0, 2));
             work.steps.push(execute(select, 0, 1));
-            work.steps.push(Step::ExecuteText { first: 2, count: 0 });
+            work.steps.push(Step::ExecuteText { text: 2 });
             work.steps.push(Step::Commit);
             connection.run(&mut work).await.unwrap();
             assert_eq!(work.reply.rows, 2);

@@ -9,7 +9,7 @@ use base::{Dialect, Nanos, Values, WallTime};
 use super::{Datum, Family, Moment};
 use crate::expr::Node;
 use crate::feed::{Group, Record};
-use crate::plan::{Job, Load, Piece, Statement, write_placeholder};
+use crate::plan::{Job, Load, Piece, Statement};
 
 /// The bits of a number below that of a pause: more requests than any run has.
 const PAUSE_BITS: u32 = 40;
@@ -29,8 +29,6 @@ pub struct Generator {
 struct Program {
     started: WallTime,
     dialect: Dialect,
-    /// Whether values are bound; else they are written into the statements.
-    binds: bool,
     lets: Vec<Node>,
     templates: Vec<Template>,
     think: Option<Node>,
@@ -50,17 +48,18 @@ struct Template {
 }
 
 impl Template {
-    fn new(statement: &Statement, binds: bool) -> Template {
+    fn new(statement: &Statement, prepares: bool) -> Template {
+        let has_text = !prepares || statement.is_dynamic();
         let written = statement.pieces.iter().filter_map(|piece| match piece {
             Piece::Splice(expr) | Piece::Quoted(expr) => Some(expr.0.clone()),
-            Piece::Value(expr) => (!binds).then(|| expr.0.clone()),
+            Piece::Value(expr) => has_text.then(|| expr.0.clone()),
             Piece::Text(_) => None,
         });
-        let bound = statement.bound().filter(|_| binds).map(|expr| expr.0.clone());
+        let bound = statement.bound().filter(|_| !has_text).map(|expr| expr.0.clone());
         Template {
             bound: bound.collect(),
             written: written.collect(),
-            has_text: !binds || statement.is_dynamic(),
+            has_text,
             pieces: statement.pieces.clone(),
         }
     }
@@ -76,7 +75,6 @@ impl Generator {
         let program = Program {
             started,
             dialect,
-            binds: job.prepare,
             lets: job.lets.iter().map(|variable| variable.value.0.clone()).collect(),
             templates: templates.collect(),
             think_has_variables: think.as_ref().is_some_and(Node::has_variables),
@@ -91,10 +89,9 @@ impl Generator {
     }
 
     /// Appends the values of request `number`, which takes the records of `group`: for each
-    /// statement in order its bound values and, if the statement
-    /// [is dynamic](Statement::is_dynamic), one further text that is the whole statement with
-    /// placeholders for those values. In a job that prepares nothing each statement is such a text,
-    /// with literals instead of placeholders. Nothing is cleared.
+    /// statement in order its bound values or, if the statement
+    /// [is dynamic](Statement::is_dynamic) or its job prepares nothing, one text that is the whole
+    /// statement with literals for its values. Nothing is cleared.
     pub fn fill(&mut self, number: u64, group: Group<'_>, values: &mut Values) {
         let Generator { program, variables, written, scratch } = self;
         program.evaluate_lets(number, group, variables, values);
@@ -166,14 +163,9 @@ impl Program {
     fn write(&self, pieces: &[Piece], written: &[Datum], texts: &Values, out: &mut String) {
         let mut written = written.iter();
         let mut next = || written.next().copied().unwrap_or(Datum::Null);
-        let mut bound = 0;
         for piece in pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
-                Piece::Value(_) if self.binds => {
-                    bound += 1;
-                    write_placeholder(self.dialect.placeholders(), bound, out);
-                }
                 Piece::Value(_) => next().write_literal(self.dialect, texts, out),
                 Piece::Splice(_) => next().splice(texts, out),
                 Piece::Quoted(_) => {

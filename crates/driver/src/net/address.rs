@@ -1,0 +1,176 @@
+//! Where servers are, and how to reach one.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use base::{Class, Code, Endpoint, Target};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::oneshot;
+
+use super::stream::Stream;
+use crate::Error;
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// On a port of a host, which is a name or an IP address.
+    Tcp(String, u16),
+    /// On a socket of this machine.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp(host, port) if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Address::Tcp(host, port) => write!(f, "{host}:{port}"),
+            Address::Unix(path) => write!(f, "the socket `{}`", path.display()),
+        }
+    }
+}
+
+impl Address {
+    /// Whether no network lies between.
+    pub(crate) fn is_local(&self) -> bool {
+        match self {
+            Address::Tcp(host, _) => match host.parse::<IpAddr>() {
+                Ok(ip) => ip.is_loopback(),
+                Err(_) => host == "localhost",
+            },
+            Address::Unix(_) => true,
+        }
+    }
+
+    /// The host's name, as a certificate would show it.
+    pub(crate) fn host(&self) -> &str {
+        match self {
+            Address::Tcp(host, _) => host,
+            Address::Unix(_) => "localhost",
+        }
+    }
+
+    /// Connects a socket.
+    ///
+    /// # Errors
+    /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
+    pub(super) async fn connect(&self) -> Result<Stream, Error> {
+        let connected = match self {
+            Address::Unix(path) => UnixStream::connect(path).await.map(Stream::Unix),
+            Address::Tcp(host, port) => connect_tcp(host, *port).await.map(Stream::Tcp),
+        };
+        connected.map_err(|error| unreachable(self, &error))
+    }
+}
+
+async fn connect_tcp(host: &str, port: u16) -> io::Result<TcpStream> {
+    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in resolve(host, port).await? {
+        match TcpStream::connect(address).await {
+            Ok(stream) => {
+                // A request is one write, and is not to wait for the next.
+                stream.set_nodelay(true)?;
+                return Ok(stream);
+            }
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+/// The addresses of a host, in the order in which they are to be tried. Asking for a name blocks,
+/// and so has a thread of its own: it is asked for each connection, as it may move.
+async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(ip) = host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(ip, port)]);
+    }
+    let (sender, receiver) = oneshot::channel();
+    let name = host.to_owned();
+    std::thread::Builder::new().name("resolve".to_owned()).spawn(move || {
+        let found = (name.as_str(), port).to_socket_addrs().map(Iterator::collect);
+        // Whoever asked may have given up.
+        let _ = sender.send(found);
+    })?;
+    receiver.await.unwrap_or_else(|_| Err(io::Error::other("looking up the name failed")))
+}
+
+fn unreachable(address: &Address, error: &io::Error) -> Error {
+    // `ENFILE` and `EMFILE` of Linux and the BSDs.
+    if matches!(error.raw_os_error(), Some(23 | 24)) {
+        let message = format!("cannot connect to {address}: {error}; raise `ulimit -n`");
+        return Error::new(Class::TooManyConnections, Code::new("too-many-files"), message);
+    }
+    let remedy = match (error.kind(), address) {
+        (io::ErrorKind::ConnectionRefused, _) => ": no server listens there",
+        (io::ErrorKind::NotFound, Address::Unix(_)) => ": no server has made it",
+        (io::ErrorKind::PermissionDenied, Address::Unix(_)) => ": this user may not use it",
+        _ => "",
+    };
+    Error::disconnect(format!("cannot connect to {address}: {error}{remedy}"))
+}
+
+/// The servers of a target, which take turns.
+#[derive(Clone, Debug)]
+pub(crate) struct Addresses {
+    all: Arc<[Address]>,
+    next: Arc<AtomicUsize>,
+}
+
+impl Addresses {
+    /// Those that a URL names, with a port where it gives none; `socket` takes their place.
+    pub(crate) fn of(target: &Target, port: u16, socket: Option<PathBuf>) -> Addresses {
+        let all = match (socket, &target.endpoint) {
+            (Some(path), _) => vec![Address::Unix(path)],
+            (None, Endpoint::Network { addresses, .. }) => addresses
+                .iter()
+                .map(|given| Address::Tcp(given.host.clone(), given.port.unwrap_or(port)))
+                .collect(),
+            (None, Endpoint::Temporary | Endpoint::File(_) | Endpoint::Named(_)) => Vec::new(),
+        };
+        Addresses { all: all.into(), next: Arc::new(AtomicUsize::new(0)) }
+    }
+
+    /// All of them, in order.
+    pub(crate) fn all(&self) -> &[Address] {
+        &self.all
+    }
+
+    /// The place of the one whose turn it is.
+    pub(crate) fn take_turn(&self) -> usize {
+        self.next.fetch_add(1, Ordering::Relaxed) % self.all.len().max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(url: &str, socket: Option<&str>) -> Vec<String> {
+        let target = Target::parse(url).expect("a URL");
+        let addresses = Addresses::of(&target, 5432, socket.map(PathBuf::from));
+        (0..3).map(|_| addresses.all()[addresses.take_turn()].to_string()).collect()
+    }
+
+    #[test]
+    fn hosts_take_turns_with_their_own_ports() {
+        assert_eq!(
+            addresses("postgres://a,[::1]:6000/d", None),
+            ["a:5432", "[::1]:6000", "a:5432"]
+        );
+        assert_eq!(addresses("postgres:///d", None)[0], "localhost:5432");
+        assert_eq!(addresses("postgres://a,b/d", Some("/s"))[1], "the socket `/s`");
+    }
+
+    #[test]
+    fn what_is_on_this_machine_is_local() {
+        for (host, is_local) in
+            [("127.0.0.1", true), ("::1", true), ("localhost", true), ("10.0.0.1", false)]
+        {
+            assert_eq!(Address::Tcp(host.to_owned(), 1).is_local(), is_local, "{host}");
+        }
+        assert!(Address::Unix(PathBuf::from("/s")).is_local());
+    }
+}

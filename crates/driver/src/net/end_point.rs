@@ -1,0 +1,101 @@
+//! The hash of a certificate that an authentication can be bound to.
+//!
+//! RFC 5929, section 4.1: the certificate is hashed with the hash function of its signature; where
+//! that is MD5, SHA-1, or none, with SHA-256.
+
+use aws_lc_rs::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
+
+/// The hash of a certificate in DER; empty if its signature's algorithm cannot be found.
+pub(super) fn hash(certificate: &[u8]) -> Vec<u8> {
+    match signature_algorithm(certificate) {
+        Some(oid) => digest(hash_of(oid), certificate).as_ref().to_vec(),
+        None => Vec::new(),
+    }
+}
+
+/// The hash function that goes with an object identifier: those of RSA (RFC 8017, appendix C) and
+/// of ECDSA (RFC 5758, section 3.2).
+fn hash_of(oid: &[u8]) -> &'static Algorithm {
+    const RSA: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
+    const ECDSA: [u8; 7] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03];
+    match (oid.strip_prefix(&RSA), oid.strip_prefix(&ECDSA)) {
+        (Some([12]), _) | (_, Some([3])) => &SHA384,
+        (Some([13]), _) | (_, Some([4])) => &SHA512,
+        _ => &SHA256,
+    }
+}
+
+/// The identifier in `signatureAlgorithm`, the second member of a certificate (RFC 5280, section
+/// 4.1).
+fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
+    const SEQUENCE: u8 = 0x30;
+    const OBJECT_IDENTIFIER: u8 = 0x06;
+    let (whole, _) = element(SEQUENCE, certificate)?;
+    let (_, behind) = element(SEQUENCE, whole)?;
+    let (algorithm, _) = element(SEQUENCE, behind)?;
+    element(OBJECT_IDENTIFIER, algorithm).map(|(oid, _)| oid)
+}
+
+/// The content of an element of DER that has this tag, and what follows the element (X.690, section
+/// 8.1).
+fn element(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (found, rest) = bytes.split_first()?;
+    let (length, rest) = rest.split_first()?;
+    let (length, rest) = match length {
+        0..=0x7f => (usize::from(*length), rest),
+        0x81..=0x84 => {
+            let (digits, rest) = rest.split_at_checked(usize::from(length & 0x7f))?;
+            (digits.iter().fold(0, |length, digit| length << 8 | usize::from(*digit)), rest)
+        }
+        _ => return None,
+    };
+    let (content, rest) = rest.split_at_checked(length)?;
+    (*found == tag).then_some((content, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A certificate as far as this module looks: an empty `tbsCertificate` of some length, then
+    /// the algorithm.
+    fn certificate(padding: usize, oid: &[u8]) -> Vec<u8> {
+        let wrap = |tag: u8, content: &[u8]| {
+            let mut out = vec![tag, 0x82];
+            out.extend((content.len() as u16).to_be_bytes());
+            out.extend(content);
+            out
+        };
+        let algorithm = wrap(0x30, &[&[0x06, oid.len() as u8], oid].concat());
+        wrap(0x30, &[wrap(0x30, &vec![0; padding]), algorithm].concat())
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_signature() {
+        let rsa = |last| [&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01][..], &[last]].concat();
+        let ecdsa = |last| [&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03][..], &[last]].concat();
+        for (oid, algorithm) in [
+            (rsa(11), &SHA256),
+            (rsa(12), &SHA384),
+            (rsa(13), &SHA512),
+            // SHA-1 is no longer trusted, and Ed25519 has no hash function of its own.
+            (rsa(5), &SHA256),
+            (vec![0x2b, 0x65, 0x70], &SHA256),
+            (ecdsa(2), &SHA256),
+            (ecdsa(3), &SHA384),
+            (ecdsa(4), &SHA512),
+        ] {
+            let certificate = certificate(300, &oid);
+            assert_eq!(hash(&certificate), digest(algorithm, &certificate).as_ref(), "{oid:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_certificate_has_no_hash() {
+        let whole = certificate(3, &[0x2b, 0x65, 0x70]);
+        for length in 0..whole.len() {
+            assert!(hash(&whole[..length]).is_empty(), "{length} bytes");
+        }
+        assert!(hash(&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff, 0]).is_empty());
+    }
+}

@@ -1,0 +1,32 @@
+//! How do bytes get to a server and back?
+//!
+//! ```text
+//!  Target ─▶ Address … Options      where, and how to get in
+//!                 │ open
+//!                 ▼
+//!             Channel               bytes in order, with or without TLS
+//!              │   └─ Stream        a socket
+//!              └───── Session       TLS
+//! ```
+//!
+//! What the bytes mean is the protocol's: a driver appends a request to the channel's
+//! [`out`](Channel::out), sends it by [`flush`](Channel::flush), and looks at
+//! [`unread`](Channel::unread) after each [`receive`](Channel::receive).
+
+mod address;
+mod channel;
+mod end_point;
+mod farewell;
+mod options;
+mod password;
+mod service;
+mod stream;
+mod tls;
+
+pub(crate) use address::{Address, Addresses};
+pub(crate) use channel::Channel;
+pub(crate) use farewell::{Farewell, Farewells};
+pub(crate) use options::{Given, Options, TlsMode, refusal};
+pub(crate) use password::{Owner, PasswordFile, find_password};
+pub(crate) use service::{Kind, Service};
+pub(crate) use tls::Tls;

@@ -1,0 +1,253 @@
+//! The options that the URLs of all servers on a network share.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use base::units::parse_duration;
+use base::{Class, Code, Nanos, closest};
+
+use super::Address;
+use crate::Error;
+
+/// Whether a connection is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TlsMode {
+    /// It is not.
+    Off,
+    /// It is, whoever is at the other end.
+    Require,
+    /// It is, and the other end shows a certificate for its name that somebody trusted has signed.
+    Verify,
+}
+
+impl TlsMode {
+    const WORDS: [&str; 3] = ["off", "require", "verify"];
+
+    /// The word for it in a URL.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            TlsMode::Off => "off",
+            TlsMode::Require => "require",
+            TlsMode::Verify => "verify",
+        }
+    }
+}
+
+/// What a URL says about the way to a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// `None`: off on this machine, verified elsewhere.
+    tls: Option<TlsMode>,
+    /// The certificates of those who are trusted; the system's where none is given.
+    pub(crate) tls_ca: Option<PathBuf>,
+    /// This client's certificate and its key.
+    pub(crate) tls_identity: Option<(PathBuf, PathBuf)>,
+    /// The socket that takes the place of host and port.
+    pub(crate) socket: Option<PathBuf>,
+    /// How long a connection may take to be ready for its first statement.
+    pub(crate) connect_timeout: Nanos,
+    /// What the server is told who this is.
+    pub(crate) application_name: String,
+}
+
+/// What every kind of server on a network has.
+const NAMES: [&str; 7] =
+    ["tls", "tls-ca", "tls-cert", "tls-key", "socket", "connect-timeout", "application-name"];
+
+impl Options {
+    /// Reads the options of a URL of this kind of database. Those with one of the `own` names are
+    /// handed to `take`.
+    ///
+    /// # Errors
+    /// An unknown option, or a value that makes no sense; what, and what would.
+    pub(crate) fn parse<'o>(
+        kind: &str,
+        options: &'o [(String, String)],
+        own: &[&'static str],
+        mut take: impl FnMut(Given<'o>) -> Result<(), Error>,
+    ) -> Result<Options, Error> {
+        let mut parsed = Options {
+            tls: None,
+            tls_ca: None,
+            tls_identity: None,
+            socket: None,
+            connect_timeout: Nanos::from_secs(5),
+            application_name: "assay".to_owned(),
+        };
+        let (mut certificate, mut key) = (None, None);
+        for (name, value) in options {
+            let given = Given { name, value };
+            match name.as_str() {
+                "tls" => parsed.tls = Some(tls(given)?),
+                "tls-ca" => parsed.tls_ca = Some(given.path()?),
+                "tls-cert" => certificate = Some(given.path()?),
+                "tls-key" => key = Some(given.path()?),
+                "socket" => parsed.socket = Some(given.path()?),
+                "connect-timeout" => parsed.connect_timeout = given.span()?,
+                "application-name" => parsed.application_name = given.value.to_owned(),
+                name if own.contains(&name) => take(given)?,
+                name => return Err(unknown(kind, name, own)),
+            }
+        }
+        parsed.tls_identity = match (certificate, key) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            (Some(_), None) => {
+                return Err(refusal("`tls-cert` has no key: write `tls-key=FILE` as well"));
+            }
+            (None, Some(_)) => {
+                return Err(refusal("`tls-key` has no certificate: write `tls-cert=FILE` as well"));
+            }
+        };
+        parsed.consistent()
+    }
+
+    fn consistent(self) -> Result<Options, Error> {
+        let given = [("tls-ca", self.tls_ca.is_some()), ("tls-cert", self.tls_identity.is_some())];
+        let vain = given.into_iter().find(|(_, is_given)| *is_given && self.tls == Some(TlsMode::Off));
+        if let Some((name, _)) = vain {
+            let words = format!("`{name}` and `tls=off` contradict each other: leave one out");
+            return Err(refusal(words));
+        }
+        if self.tls == Some(TlsMode::Require) && self.tls_ca.is_some() {
+            return Err(refusal(
+                "`tls=require` trusts whoever answers: for `tls-ca` write `tls=verify`",
+            ));
+        }
+        Ok(self)
+    }
+
+    /// Whether connections to a server are encrypted.
+    pub(crate) fn tls_to(&self, address: &Address) -> TlsMode {
+        let wants_tls = self.tls_ca.is_some() || self.tls_identity.is_some();
+        match self.tls {
+            Some(mode) => mode,
+            None if address.is_local() && !wants_tls => TlsMode::Off,
+            None => TlsMode::Verify,
+        }
+    }
+}
+
+fn tls(given: Given<'_>) -> Result<TlsMode, Error> {
+    Ok(match given.word(&TlsMode::WORDS)? {
+        "off" => TlsMode::Off,
+        "require" => TlsMode::Require,
+        _ => TlsMode::Verify,
+    })
+}
+
+/// An option as it stands in a URL.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: &'a str,
+}
+
+impl Given<'_> {
+    /// Complains: `why` is the second half of a sentence that begins with the value.
+    pub(crate) fn is(&self, why: impl fmt::Display) -> Error {
+        let Given { name, value } = self;
+        refusal(format!("`{value}` of the option `{name}` {why}"))
+    }
+
+    /// One of these words.
+    pub(crate) fn word(&self, words: &[&'static str]) -> Result<&'static str, Error> {
+        let known = words.iter().find(|word| **word == self.value);
+        known.copied().ok_or_else(|| {
+            let list = words.join(", ");
+            match closest(self.value, words.iter().copied()) {
+                Some(near) => self.is(format!("is none of {list}; did you mean `{near}`?")),
+                None => self.is(format!("is none of {list}")),
+            }
+        })
+    }
+
+    fn span(&self) -> Result<Nanos, Error> {
+        match parse_duration(self.value) {
+            Ok(Nanos(0)) => Err(self.is("is no time at all")),
+            Ok(span) => Ok(span),
+            Err(why) => Err(self.is(why)),
+        }
+    }
+
+    fn path(&self) -> Result<PathBuf, Error> {
+        match self.value {
+            "" => Err(self.is("names no file")),
+            path => Ok(PathBuf::from(path)),
+        }
+    }
+}
+
+fn unknown(kind: &str, name: &str, own: &[&'static str]) -> Error {
+    let names = || NAMES.into_iter().chain(own.iter().copied());
+    refusal(match closest(name, names()) {
+        Some(near) => format!("{kind} has no option `{name}`; did you mean `{near}`?"),
+        None => {
+            let list: Vec<&str> = names().collect();
+            format!("{kind} has no option `{name}`; the options are {}", list.join(", "))
+        }
+    })
+}
+
+/// The error of a URL that cannot be used as it is written.
+pub(crate) fn refusal(message: impl Into<Box<str>>) -> Error {
+    Error::new(Class::Statement, Code::new("url"), message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Target;
+
+    fn parsed(query: &str) -> Result<Options, String> {
+        let target = Target::parse(&format!("postgres://h/d?{query}")).expect("a URL");
+        let own = ["results"];
+        Options::parse("PostgreSQL", &target.options, &own, |given| {
+            given.word(&["text", "binary"]).map(|_| ())
+        })
+        .map_err(|error| error.message().to_owned())
+    }
+
+    #[test]
+    fn options_have_their_defaults_and_are_read() {
+        let none = parsed("").unwrap();
+        let (near, far) = (
+            Address::Tcp("127.0.0.1".to_owned(), 1),
+            Address::Tcp("db1.example".to_owned(), 1),
+        );
+        assert_eq!(none.connect_timeout, Nanos::from_secs(5));
+        assert_eq!(none.tls_to(&near), TlsMode::Off);
+        assert_eq!(none.tls_to(&far), TlsMode::Verify);
+        let all = parsed(
+            "tls=verify&tls-ca=ca.pem&tls-cert=c.pem&tls-key=k.pem&socket=/s&connect-timeout=1s&\
+             application-name=shop&results=binary",
+        )
+        .unwrap();
+        assert_eq!(all.tls_identity, Some((PathBuf::from("c.pem"), PathBuf::from("k.pem"))));
+        assert_eq!(all.connect_timeout, Nanos::from_secs(1));
+        assert_eq!(all.application_name, "shop");
+        assert_eq!(parsed("tls-ca=ca.pem").unwrap().tls_to(&near), TlsMode::Verify);
+        assert_eq!(parsed("tls=require").unwrap().tls_to(&near), TlsMode::Require);
+    }
+
+    #[test]
+    fn a_wrong_option_is_named_with_its_value_and_the_remedy() {
+        for (query, words) in [
+            ("tsl=off", "PostgreSQL has no option `tsl`; did you mean `tls`?"),
+            ("colour=red", "the options are tls, tls-ca, tls-cert, tls-key, socket, "),
+            ("tls=on", "`on` of the option `tls` is none of off, require, verify"),
+            ("tls=of", "did you mean `off`?"),
+            ("connect-timeout=5", "`5` of the option `connect-timeout` has no unit"),
+            ("connect-timeout=0s", "is no time at all"),
+            ("socket=", "names no file"),
+            ("tls-cert=c.pem", "write `tls-key=FILE` as well"),
+            ("tls-key=k.pem", "write `tls-cert=FILE` as well"),
+            ("tls=off&tls-ca=ca.pem", "`tls-ca` and `tls=off` contradict each other"),
+            ("tls=require&tls-ca=ca.pem", "write `tls=verify`"),
+            ("results=csv", "`csv` of the option `results` is none of text, binary"),
+        ] {
+            let message = parsed(query).unwrap_err();
+            assert!(message.contains(words), "{query}: {message}");
+        }
+    }
+}

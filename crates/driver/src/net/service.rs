@@ -1,0 +1,132 @@
+//! What a URL says about a database on a network, read once.
+
+use base::{Endpoint, Secret, Target};
+use rt::{Rt, within};
+
+use super::{Address, Addresses, Channel, Given, Options, Owner, PasswordFile, Tls, find_password};
+use crate::Error;
+
+/// What differs from one kind of database to the other.
+pub(crate) struct Kind {
+    /// Its name in messages.
+    pub(crate) name: &'static str,
+    /// The port that it listens on unless a URL says otherwise.
+    pub(crate) port: u16,
+    /// Where its own clients look for passwords.
+    pub(crate) passwords: PasswordFile,
+    /// The names of the options that only its URLs have.
+    pub(crate) options: &'static [&'static str],
+}
+
+/// Where the servers are, and who asks them.
+#[derive(Clone, Debug)]
+pub(crate) struct Service {
+    kind: &'static str,
+    pub(crate) addresses: Addresses,
+    /// For each address, the password if there is one.
+    passwords: Vec<Option<Secret>>,
+    pub(crate) options: Options,
+    pub(crate) tls: Tls,
+    pub(crate) user: String,
+    pub(crate) database: Option<String>,
+}
+
+impl Kind {
+    /// Makes sure that a URL makes sense, without a look at what it names.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn check<'t>(
+        &self,
+        target: &'t Target,
+        take: impl FnMut(Given<'t>) -> Result<(), Error>,
+    ) -> Result<Options, Error> {
+        Options::parse(self.name, &target.options, self.options, take)
+    }
+
+    /// Reads a URL, and the files that it names.
+    ///
+    /// # Errors
+    /// What is wrong with one of them.
+    pub(crate) fn open<'t>(
+        &self,
+        target: &'t Target,
+        take: impl FnMut(Given<'t>) -> Result<(), Error>,
+    ) -> Result<Service, Error> {
+        let options = self.check(target, take)?;
+        let tls = Tls::new(&options)?;
+        let addresses = Addresses::of(target, self.port, options.socket.clone());
+        let (user, password, database) = match &target.endpoint {
+            Endpoint::Network { user, password, database, .. } => (user, password, database),
+            Endpoint::Temporary | Endpoint::File(_) | Endpoint::Named(_) => {
+                (&None, &None, &None)
+            }
+        };
+        let user = user.clone().unwrap_or_else(user_of_this_process);
+        let name = database.as_deref().unwrap_or(&user);
+        let password_at = |address| match password {
+            Some(password) => Some(password.clone()),
+            None => find_password(self.passwords, Owner { address, database: name, user: &user }),
+        };
+        let passwords = addresses.all().iter().map(password_at).collect();
+        let database = database.clone();
+        Ok(Service { kind: self.name, addresses, passwords, options, tls, user, database })
+    }
+}
+
+impl Service {
+    /// A channel without TLS to the address whose turn it is, and the place of that.
+    ///
+    /// # Errors
+    /// As [`Channel::connect`].
+    pub(crate) async fn connect(&self, place: usize) -> Result<Channel, Error> {
+        Channel::connect(&self.addresses.all()[place]).await
+    }
+
+    /// The password for the address at this place.
+    pub(crate) fn password(&self, place: usize) -> Option<&Secret> {
+        self.passwords[place].as_ref()
+    }
+
+    /// Waits for a session that begins, but not longer than a connection may take.
+    ///
+    /// # Errors
+    /// Class `Disconnect` when the time is over.
+    pub(crate) async fn in_time<T>(
+        &self,
+        rt: &Rt,
+        place: usize,
+        session: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let limit = self.options.connect_timeout;
+        let too_late = || {
+            Err(Error::disconnect(format!(
+                "{} did not let anybody in within {limit}; `connect-timeout=` allows more",
+                self.addresses.all()[place]
+            )))
+        };
+        within(rt, limit, session).await.unwrap_or_else(too_late)
+    }
+
+    /// Puts what the server said into a sentence: whose refusal it is, and what may help.
+    pub(crate) fn refusal(&self, address: &Address, words: &str, remedy: &str) -> String {
+        let user = &self.user;
+        let database = match &self.database {
+            Some(database) => format!(", database `{database}`"),
+            None => String::new(),
+        };
+        let kind = self.kind;
+        let remedy = if remedy.is_empty() { String::new() } else { format!("; {remedy}") };
+        format!("{kind} at {address} refuses user `{user}`{database}: {words}{remedy}")
+    }
+}
+
+/// The name under which databases' own clients log in when nobody gives one.
+fn user_of_this_process() -> String {
+    let given = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
+    let known = || {
+        let user = nix::unistd::User::from_uid(nix::unistd::Uid::effective());
+        user.ok().flatten().map(|user| user.name)
+    };
+    given.or_else(known).unwrap_or_else(|| "root".to_owned())
+}

@@ -1,0 +1,301 @@
+//! TLS between this client and a server.
+//!
+//! The library is driven without I/O of its own: bytes are sealed and opened between the channel's
+//! buffers and the socket, so that a request stays one write and one read.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::io::ReadBuf;
+
+use super::options::refusal;
+use super::stream::Stream;
+use super::{Address, Options, TlsMode, end_point};
+use crate::Error;
+
+/// How much of what the socket has is taken at once: a record of the largest size.
+const SEALED: usize = 16 << 10;
+
+/// What is needed to begin TLS, for every mode that the options can ask for. Made once per driver.
+#[derive(Clone, Debug)]
+pub(crate) struct Tls {
+    require: Arc<ClientConfig>,
+    /// `None` if the system's certificates are to be trusted and cannot be read.
+    verify: Result<Arc<ClientConfig>, Error>,
+}
+
+impl Tls {
+    /// Reads the certificates and keys that a URL names.
+    ///
+    /// # Errors
+    /// A file cannot be read or does not hold what it should.
+    pub(crate) fn new(options: &Options) -> Result<Tls, Error> {
+        let verify = match &options.tls_ca {
+            Some(path) => Ok(config(options, Trust::Roots(roots(path)?))?),
+            None => config(options, Trust::System),
+        };
+        Ok(Tls { require: config(options, Trust::Anybody)?, verify })
+    }
+
+    /// The client's side of a connection that begins.
+    pub(super) fn session(&self, address: &Address, mode: TlsMode) -> Result<Session, Error> {
+        let config = match mode {
+            TlsMode::Off | TlsMode::Require => Arc::clone(&self.require),
+            TlsMode::Verify => self.verify.clone()?,
+        };
+        let name = ServerName::try_from(address.host().to_owned())
+            .map_err(|_| refusal(format!("`{}` is no name for TLS", address.host())))?;
+        let mut connection = ClientConnection::new(config, name)
+            .map_err(|error| refusal(format!("TLS cannot begin: {error}")))?;
+        // Requests of any size are sealed whole.
+        connection.set_buffer_limit(None);
+        Ok(Session { connection, sealed: vec![0; SEALED], opened: 0, end: 0, out: Vec::new() })
+    }
+}
+
+/// Whose certificates are accepted.
+enum Trust {
+    Anybody,
+    System,
+    Roots(RootCertStore),
+}
+
+fn config(options: &Options, trust: Trust) -> Result<Arc<ClientConfig>, Error> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let impossible = |error: rustls::Error| refusal(format!("TLS cannot be set up: {error}"));
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(impossible)?;
+    let builder = match trust {
+        Trust::Anybody => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AcceptAnybody(provider))),
+        Trust::Roots(roots) => builder.with_root_certificates(roots),
+        Trust::System => builder.with_platform_verifier().map_err(impossible)?,
+    };
+    let config = match &options.tls_identity {
+        None => builder.with_no_client_auth(),
+        Some((certificate, key)) => {
+            let chain = certificates(certificate, "tls-cert")?;
+            let key = PrivateKeyDer::from_pem_file(key).map_err(|error| {
+                unreadable("tls-key", key, &error, "a private key in PEM that is not encrypted")
+            })?;
+            builder.with_client_auth_cert(chain, key).map_err(|error| {
+                refusal(format!("`tls-cert` and `tls-key` do not belong together: {error}"))
+            })?
+        }
+    };
+    Ok(Arc::new(config))
+}
+
+fn roots(path: &Path) -> Result<RootCertStore, Error> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(path, "tls-ca")? {
+        roots.add(certificate).map_err(|error| {
+            let file = path.display();
+            refusal(format!("`{file}` of the option `tls-ca` holds no authority: {error}"))
+        })?;
+    }
+    Ok(roots)
+}
+
+fn certificates(path: &Path, option: &str) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let what = "a certificate in PEM";
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    match read {
+        Ok(certificates) if certificates.is_empty() => {
+            let file = path.display();
+            Err(refusal(format!("`{file}` of the option `{option}` holds no certificate in PEM")))
+        }
+        Ok(certificates) => Ok(certificates),
+        Err(error) => Err(unreadable(option, path, &error, what)),
+    }
+}
+
+fn unreadable(
+    option: &str,
+    path: &Path,
+    error: &rustls::pki_types::pem::Error,
+    what: &str,
+) -> Error {
+    let file = path.display();
+    refusal(match error {
+        rustls::pki_types::pem::Error::Io(error) => {
+            format!("cannot read `{file}` of the option `{option}`: {error}")
+        }
+        _ => format!("`{file}` of the option `{option}` does not hold {what}"),
+    })
+}
+
+/// Why TLS did not begin, and what can be done about it.
+pub(super) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
+    let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    let message = match cause {
+        Some(rustls::Error::InvalidCertificate(why)) => format!(
+            "the certificate of {address} is not trusted: {why}; name its authority with \
+             `tls-ca=FILE`, or write `tls=require` to encrypt without knowing who answers"
+        ),
+        Some(rustls::Error::AlertReceived(alert)) => format!(
+            "{address} refused TLS with the alert {alert:?}; it may want a certificate of this \
+             client: `tls-cert=FILE&tls-key=FILE`"
+        ),
+        Some(error) => format!("TLS with {address} failed: {error}"),
+        None => format!("TLS with {address} failed: {error}"),
+    };
+    match cause {
+        Some(_) => Error::new(base::Class::Statement, base::Code::new("tls"), message),
+        None => Error::disconnect(message),
+    }
+}
+
+/// Takes every certificate, whoever has signed it. What it signs is verified none the less.
+#[derive(Debug)]
+struct AcceptAnybody(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AcceptAnybody {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// One connection's TLS.
+pub(super) struct Session {
+    connection: ClientConnection,
+    /// What has come from the socket; `opened..end` is not handed to TLS yet.
+    sealed: Vec<u8>,
+    opened: usize,
+    end: usize,
+    /// What goes to the socket next.
+    out: Vec<u8>,
+}
+
+impl Session {
+    /// Exchanges what must be said before the first byte.
+    pub(super) fn poll_handshake(
+        &mut self,
+        stream: &mut Stream,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            while self.connection.wants_write() {
+                self.connection.write_tls(&mut self.out)?;
+            }
+            while !self.out.is_empty() {
+                let count = ready!(stream.poll_write(context, &self.out))?;
+                self.out.drain(..count);
+            }
+            if !self.connection.is_handshaking() {
+                return Poll::Ready(Ok(()));
+            }
+            if ready!(self.poll_sealed(stream, context))? == 0 {
+                return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
+            }
+            if let Err(error) = self.open() {
+                // Whoever is at the other end is told why.
+                let _ = self.connection.write_tls(&mut self.out);
+                let _ = stream.poll_write(context, &self.out);
+                return Poll::Ready(Err(error));
+            }
+        }
+    }
+
+    /// The hash of the server's certificate (RFC 5929, `tls-server-end-point`).
+    pub(super) fn end_point(&self) -> Vec<u8> {
+        let certificate = self.connection.peer_certificates().and_then(<[_]>::first);
+        certificate.map(|der| end_point::hash(der)).unwrap_or_default()
+    }
+
+    /// Puts the sealed form of what is in `out` into its place.
+    pub(super) fn seal(&mut self, out: &mut Vec<u8>) {
+        self.out.clear();
+        let sealed = self.connection.writer().write_all(out).and_then(|()| {
+            while self.connection.wants_write() {
+                self.connection.write_tls(&mut self.out)?;
+            }
+            Ok(())
+        });
+        sealed.expect("memory takes what is written to it");
+        std::mem::swap(out, &mut self.out);
+    }
+
+    /// Reads what was sealed. `Ready` with 0 is the end.
+    pub(super) fn poll_read(
+        &mut self,
+        stream: &mut Stream,
+        context: &mut Context<'_>,
+        room: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            match self.connection.reader().read(room) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                other => return Poll::Ready(other),
+            }
+            if self.opened == self.end && ready!(self.poll_sealed(stream, context))? == 0 {
+                return Poll::Ready(Ok(0));
+            }
+            self.open()?;
+        }
+    }
+
+    /// Takes what the socket has.
+    fn poll_sealed(
+        &mut self,
+        stream: &mut Stream,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        let mut room = ReadBuf::new(&mut self.sealed);
+        ready!(stream.poll_read(context, &mut room))?;
+        (self.opened, self.end) = (0, room.filled().len());
+        Poll::Ready(Ok(self.end))
+    }
+
+    /// Hands TLS as much of it as it takes before somebody reads.
+    fn open(&mut self) -> io::Result<()> {
+        let mut rest = &self.sealed[self.opened..self.end];
+        self.connection.read_tls(&mut rest)?;
+        self.opened = self.end - rest.len();
+        self.connection.process_new_packets().map_err(io::Error::other)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! What is kept of the answers to a request.
+
+use base::{Field, Rows};
+use wire_postgres::backend::{Column, CopyResponse, Row};
+use wire_postgres::{Completion, List, Oid, OwnedReport, Report, Sink, TransactionStatus};
+
+use crate::Table;
+
+/// What is counted of a measured request, and its rows if they are wanted.
+pub(super) struct Answer<'a> {
+    /// Where returned rows go.
+    pub(super) capture: &'a mut Rows,
+    pub(super) outcome: Outcome,
+}
+
+/// How statements ended.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// Rows returned or affected.
+    pub(super) rows: u64,
+    /// How many commands were completed.
+    pub(super) completed: u32,
+    /// The first error.
+    pub(super) error: Option<Box<OwnedReport>>,
+    /// Whether the session is in a transaction, once the server has said so.
+    pub(super) status: Option<TransactionStatus>,
+    /// The server waits for data that nobody has.
+    pub(super) wants_data: bool,
+}
+
+impl Outcome {
+    #[inline]
+    fn complete(&mut self, completion: &Completion<'_>) {
+        self.rows += completion.rows();
+        self.completed += 1;
+    }
+
+    #[cold]
+    fn fail(&mut self, report: &Report<'_>) {
+        self.error.get_or_insert_with(|| Box::new(report.to_owned()));
+    }
+}
+
+impl Sink for Answer<'_> {
+    #[inline]
+    fn complete(&mut self, completion: Completion<'_>) {
+        self.outcome.complete(&completion);
+    }
+
+    fn error(&mut self, report: Report<'_>) {
+        self.outcome.fail(&report);
+    }
+
+    #[inline]
+    fn ready(&mut self, status: TransactionStatus) {
+        self.outcome.status = Some(status);
+    }
+
+    #[inline]
+    fn wants_data(&self) -> bool {
+        self.capture.is_wanted()
+    }
+
+    fn row(&mut self, row: Row<'_>) {
+        for value in row {
+            self.capture.push(value.map_or(Field::Null, Field::Bytes));
+        }
+        self.capture.end_row();
+    }
+
+    fn copy_in(&mut self, _response: CopyResponse<'_>) {
+        self.outcome.wants_data = true;
+    }
+}
+
+/// What a statement is, as the server describes it, or what it returns as text.
+#[derive(Debug, Default)]
+pub(super) struct Whole {
+    pub(super) outcome: Outcome,
+    /// The types of its parameters.
+    pub(super) parameters: Vec<Oid>,
+    pub(super) table: Table,
+}
+
+impl Sink for Whole {
+    fn complete(&mut self, completion: Completion<'_>) {
+        self.outcome.complete(&completion);
+    }
+
+    fn error(&mut self, report: Report<'_>) {
+        self.outcome.fail(&report);
+    }
+
+    fn ready(&mut self, status: TransactionStatus) {
+        self.outcome.status = Some(status);
+    }
+
+    fn wants_data(&self) -> bool {
+        true
+    }
+
+    fn columns(&mut self, columns: List<'_, Column<'_>>) {
+        let name = |column: Column<'_>| String::from_utf8_lossy(column.name).into_owned();
+        self.table = Table { columns: columns.iter().map(name).collect(), rows: Vec::new() };
+    }
+
+    fn row(&mut self, row: Row<'_>) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        self.table.rows.push(row.iter().map(|value| value.map(text)).collect());
+    }
+
+    fn parameters(&mut self, types: List<'_, Oid>) {
+        self.parameters = types.iter().collect();
+    }
+
+    fn copy_in(&mut self, _response: CopyResponse<'_>) {
+        self.outcome.wants_data = true;
+    }
+}
+
+/// A sink with an outcome.
+pub(super) trait Ended: Sink {
+    /// How the statements ended.
+    fn outcome(&mut self) -> &mut Outcome;
+}
+
+impl Ended for Answer<'_> {
+    #[inline]
+    fn outcome(&mut self) -> &mut Outcome {
+        &mut self.outcome
+    }
+}
+
+impl Ended for Whole {
+    fn outcome(&mut self) -> &mut Outcome {
+        &mut self.outcome
+    }
+}

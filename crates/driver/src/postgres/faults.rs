@@ -1,0 +1,107 @@
+//! What the errors of PostgreSQL mean (manual, appendix "PostgreSQL Error Codes").
+
+use base::{Class, Code};
+use wire_postgres::{OwnedReport, SqlState, ValueError, WireError};
+
+use crate::Error;
+use crate::net::Address;
+
+/// The error that a statement ended with.
+pub(super) fn fault(report: &OwnedReport) -> Error {
+    let (class, code) = meaning(report.sqlstate);
+    let ends = report.severity.is_some_and(|severity| severity.ends_session());
+    let class = if ends { Class::Disconnect } else { class };
+    Error::new(class, code, words(report))
+}
+
+/// The server's words: the message, and behind it what else it said.
+pub(super) fn words(report: &OwnedReport) -> String {
+    let mut words = report.message.clone();
+    for more in [&report.detail, &report.hint].into_iter().flatten() {
+        words.push_str(": ");
+        words.push_str(more);
+    }
+    words
+}
+
+/// The class and the code of an error with this SQLSTATE.
+pub(super) fn meaning(state: Option<SqlState>) -> (Class, Code) {
+    let Some(state) = state else { return (Class::Statement, Code::new("unknown")) };
+    let state = state.as_str();
+    let class = match state {
+        // lock_not_available, and the class of lost transactions.
+        "55P03" => Class::Conflict,
+        "53300" => Class::TooManyConnections,
+        // admin_shutdown, crash_shutdown, cannot_connect_now, database_dropped,
+        // idle_session_timeout.
+        "57P01" | "57P02" | "57P03" | "57P04" | "57P05" => Class::Disconnect,
+        // query_canceled, insufficient_privilege, read_only_sql_transaction.
+        "57014" | "42501" | "25006" => Class::Server,
+        _ => match &state[..2] {
+            "08" => Class::Disconnect,
+            "23" => Class::Constraint,
+            "40" => Class::Conflict,
+            // Out of resources, operator intervention, system error, internal error, corruption.
+            "53" | "57" | "58" | "XX" | "F0" => Class::Server,
+            _ => Class::Statement,
+        },
+    };
+    (class, Code::new(state))
+}
+
+/// What to do about a login that is refused with this code.
+pub(super) fn remedy(code: &str) -> &'static str {
+    match code {
+        "28P01" | "28000" => {
+            "the password is that of the URL, of ASSAY_PASSWORD, or of ~/.pgpass, in this order"
+        }
+        "3D000" => "make the database, or name another one in the URL",
+        "53300" => "raise the server's max_connections, or ask for fewer connections",
+        _ => "",
+    }
+}
+
+/// What came is not what a server says; nobody knows what it would say next.
+#[cold]
+pub(super) fn junk(address: &Address, error: &WireError) -> Error {
+    Error::disconnect(format!("{address} does not speak PostgreSQL's protocol: {error}"))
+}
+
+/// A value does not fit the parameter that the server has described.
+#[cold]
+pub(super) fn unfit(error: &ValueError) -> Error {
+    Error::new(Class::Statement, Code::new("value"), error.to_string())
+}
+
+/// A text that the protocol cannot carry.
+#[cold]
+pub(super) fn unsendable(error: &WireError) -> Error {
+    Error::new(Class::Statement, Code::new("text"), format!("it cannot be sent: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_the_class_of_their_meaning() {
+        for (code, class) in [
+            ("42601", Class::Statement),
+            ("42P01", Class::Statement),
+            ("22012", Class::Statement),
+            ("23505", Class::Constraint),
+            ("40001", Class::Conflict),
+            ("40P01", Class::Conflict),
+            ("55P03", Class::Conflict),
+            ("57014", Class::Server),
+            ("53100", Class::Server),
+            ("53300", Class::TooManyConnections),
+            ("57P01", Class::Disconnect),
+            ("08006", Class::Disconnect),
+        ] {
+            let found = meaning(SqlState::parse(code.as_bytes()));
+            assert_eq!(found, (class, Code::new(code)));
+        }
+        assert_eq!(meaning(None).0, Class::Statement);
+    }
+}

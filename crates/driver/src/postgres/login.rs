@@ -1,0 +1,128 @@
+//! The way into a session, and the message that ends what one is doing.
+
+use std::sync::Arc;
+
+use base::{Class, Code};
+use rt::Rt;
+use wire_postgres::{
+    BackendKey, Channel as Binding, Login, Session, SslAnswer, Startup, StartupError, frontend,
+    ssl_answer,
+};
+
+use super::faults;
+use crate::Error;
+use crate::net::{Channel, Farewell, Service, TlsMode};
+
+/// Connects to the address at this place and begins a session.
+pub(super) async fn log_in(service: &Service, place: usize) -> Result<(Channel, Session), Error> {
+    let (mut channel, end_point) = open(service, place).await?;
+    let binding = match end_point.as_slice() {
+        [] => Binding::Plain,
+        hash => Binding::Tls { server_end_point: hash },
+    };
+    let login = Login {
+        user: &service.user,
+        database: service.database.as_deref(),
+        password: service.password(place).map(|password| password.expose().as_bytes()),
+        settings: &[
+            ("application_name", &service.options.application_name),
+            ("client_encoding", "UTF8"),
+        ],
+        channel: binding,
+    };
+    let mut startup = Startup::begin(login, channel.out())
+        .map_err(|error| faults::junk(channel.address(), &error))?;
+    let mut answer = Vec::new();
+    channel.flush().await;
+    while !startup.is_ready() {
+        let read = startup.read(channel.unread(), &mut answer);
+        let used = read.map_err(|error| refused(service, &channel, error))?;
+        channel.consume(used, 0);
+        if !answer.is_empty() {
+            channel.out().append(&mut answer);
+            channel.flush().await;
+        } else if !startup.is_ready() {
+            channel.receive().await?;
+        }
+    }
+    let session = startup.into_session().unwrap_or_default();
+    Ok((channel, session))
+}
+
+/// Connects, and begins TLS if it is wanted. Returns the hash of the server's certificate as well,
+/// which is empty without TLS.
+async fn open(service: &Service, place: usize) -> Result<(Channel, Vec<u8>), Error> {
+    let mut channel = service.connect(place).await?;
+    let mode = service.options.tls_to(channel.address());
+    if mode == TlsMode::Off {
+        return Ok((channel, Vec::new()));
+    }
+    frontend::ssl_request(channel.out());
+    channel.flush().await;
+    let answer = loop {
+        channel.receive().await?;
+        let answer = ssl_answer(channel.unread());
+        if let Some(answer) = answer.map_err(|error| faults::junk(channel.address(), &error))? {
+            break answer;
+        }
+    };
+    channel.consume(1, 0);
+    match answer {
+        SslAnswer::Accepted => {
+            let end_point = channel.start_tls(&service.tls, mode).await?;
+            Ok((channel, end_point))
+        }
+        SslAnswer::Refused => {
+            let (address, mode) = (channel.address(), mode.word());
+            let message = format!(
+                "{address} has no TLS, and `tls={mode}` asks for it: switch it on there \
+                 (`ssl = on`), or write `tls=off`"
+            );
+            Err(Error::new(Class::Statement, Code::new("tls"), message))
+        }
+    }
+}
+
+fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
+    let address = channel.address();
+    let (class, code, words, remedy) = match &error {
+        StartupError::Wire(error) => return faults::junk(address, error),
+        StartupError::Server(report) => {
+            let (class, code) = faults::meaning(report.sqlstate);
+            // Whoever is refused before a session began has lost nothing, and may try again.
+            let class = if class == Class::Server { Class::Disconnect } else { class };
+            (class, code, faults::words(report), faults::remedy(code.as_str()))
+        }
+        StartupError::PasswordMissing => {
+            let code = Code::new("28P01");
+            (Class::Statement, code, error.to_string(), faults::remedy(code.as_str()))
+        }
+        StartupError::Method(_) | StartupError::Scram(_) | StartupError::Version(_) => {
+            (Class::Statement, Code::new("login"), error.to_string(), "")
+        }
+    };
+    Error::new(class, code, service.refusal(address, &words, remedy))
+}
+
+/// Tells a server to stop working on what a session has asked for. Chapter "Canceling Requests in
+/// Progress".
+#[derive(Debug)]
+pub(super) struct Cancel {
+    pub(super) service: Arc<Service>,
+    pub(super) place: usize,
+    pub(super) key: BackendKey,
+}
+
+impl Farewell for Cancel {
+    async fn say(self, rt: &Rt) {
+        let Cancel { service, place, key } = self;
+        let say = async {
+            let (mut channel, _) = open(&service, place).await?;
+            frontend::cancel_request(channel.out(), key);
+            channel.flush().await;
+            // The server hangs up when it has read the request.
+            channel.receive().await
+        };
+        let _ = service.in_time(rt, place, say).await;
+    }
+}

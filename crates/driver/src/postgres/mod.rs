@@ -1,0 +1,107 @@
+//! PostgreSQL and what speaks its protocol.
+//!
+//! What the bytes mean is [`wire_postgres`]'s; how they travel is [`net`](crate::net)'s. What is
+//! left is here: which messages a request is ([`session`]), what is counted of the answers
+//! ([`answer`]), and what errors mean ([`faults`]).
+
+mod answer;
+mod faults;
+mod login;
+mod session;
+mod settings;
+
+use std::sync::Arc;
+
+use base::{Dialect, Target};
+use rt::Rt;
+use wire_postgres::Format;
+
+use crate::net::{Farewells, Given, Kind, PasswordFile, Service};
+use crate::{Driver, Duplicates, Error, Insert};
+
+use login::Cancel;
+pub use session::PostgresConnection;
+
+const KIND: Kind = Kind {
+    name: "PostgreSQL",
+    port: 5432,
+    passwords: PasswordFile::PgPass,
+    options: &["results"],
+};
+
+/// The driver of `postgres:` URLs.
+#[derive(Clone, Debug)]
+pub struct Postgres {
+    service: Arc<Service>,
+    results: Format,
+    farewells: Farewells<Cancel>,
+}
+
+impl Postgres {
+    /// Makes sure that a URL makes sense, without a look at what it names.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(target: &Target) -> Result<(), Error> {
+        let mut results = Format::Text;
+        KIND.check(target, |given| read_option(given, &mut results)).map(|_| ())
+    }
+
+    /// The driver for a URL. Does not connect.
+    ///
+    /// # Errors
+    /// What is wrong with the URL, or with a file that it names.
+    pub fn open(target: &Target) -> Result<Postgres, Error> {
+        let mut results = Format::Text;
+        let service = KIND.open(target, |given| read_option(given, &mut results))?;
+        Ok(Postgres { service: Arc::new(service), results, farewells: Farewells::new() })
+    }
+}
+
+fn read_option(given: Given<'_>, results: &mut Format) -> Result<(), Error> {
+    *results = match given.word(&["text", "binary"])? {
+        "binary" => Format::Binary,
+        _ => Format::Text,
+    };
+    Ok(())
+}
+
+impl Driver for Postgres {
+    type Connection = PostgresConnection;
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+        let duplicates = match insert.duplicates {
+            Duplicates::Fail => "",
+            Duplicates::Ignore => " on conflict do nothing",
+            Duplicates::Replace => {
+                return Err(crate::net::refusal(
+                    "PostgreSQL replaces a row only by its key, which is not known here: write \
+                     `on-duplicate = ignore`, or load into an empty table",
+                ));
+            }
+        };
+        let places: Vec<String> =
+            (1..=insert.columns.len()).map(|place| format!("${place}")).collect();
+        Ok(format!(
+            "insert into {} ({}) values ({}){duplicates}",
+            insert.table,
+            insert.columns.join(", "),
+            places.join(", ")
+        ))
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {
+        let place = self.service.addresses.take_turn();
+        let session = login::log_in(&self.service, place);
+        let session = self.service.in_time(rt, place, session).await?;
+        Ok(PostgresConnection::new(self.clone(), rt.clone(), place, session))
+    }
+}

@@ -1,0 +1,275 @@
+//! A session: requests out, answers in.
+
+use std::sync::Arc;
+
+use base::{Class, Clock, Stamp, Value, Values};
+use rt::Rt;
+use wire_postgres::{
+    BackendKey, Object, Replies, Session, Template, TransactionStatus, Value as Parameter, frontend,
+};
+
+use super::answer::{Answer, Ended, Outcome, Whole};
+use super::login::Cancel;
+use super::{Postgres, faults, settings};
+use crate::net::{Channel, refusal};
+use crate::{Connection, Error, Reply, StatementId, Step, Table, Work};
+
+/// A session with a PostgreSQL server.
+pub struct PostgresConnection {
+    driver: Postgres,
+    rt: Rt,
+    channel: Channel,
+    /// The place of its address.
+    place: usize,
+    replies: Replies,
+    statements: Vec<Template>,
+    /// Whether a transaction is open.
+    status: TransactionStatus,
+    /// What a request to cancel must name; some poolers give none.
+    key: Option<BackendKey>,
+    version: String,
+}
+
+impl PostgresConnection {
+    pub(super) fn new(
+        driver: Postgres,
+        rt: Rt,
+        place: usize,
+        (channel, session): (Channel, Session),
+    ) -> PostgresConnection {
+        let version = session.setting("server_version").unwrap_or("unknown").to_owned();
+        PostgresConnection {
+            driver,
+            rt,
+            channel,
+            place,
+            replies: Replies::new(),
+            statements: Vec::new(),
+            status: TransactionStatus::Idle,
+            key: session.key,
+            version,
+        }
+    }
+
+    /// Appends a step to what is sent next.
+    #[inline]
+    fn append(&mut self, step: Step, values: &Values) -> Result<(), Error> {
+        match step {
+            Step::Execute { statement, first, count } => {
+                let template = &self.statements[usize::from(statement.0)];
+                let given = &values.items()[first as usize..][..count as usize];
+                let given = given.iter().map(|value| parameter(*value, values));
+                template.fill(self.channel.out(), given).map_err(|error| faults::unfit(&error))?;
+                self.replies.await_ready(template.answers());
+                Ok(())
+            }
+            Step::ExecuteText { text } => self.append_query(values.text_at(text)),
+            Step::Begin => self.append_query("begin"),
+            Step::Commit => self.append_query("commit"),
+        }
+    }
+
+    fn append_query(&mut self, text: &str) -> Result<(), Error> {
+        frontend::query(self.channel.out(), text).map_err(|error| faults::unsendable(&error))?;
+        self.replies.await_ready(1);
+        Ok(())
+    }
+
+    /// Sends what was appended and reads until all of it is answered. Returns when the last byte
+    /// was read; that some of it failed is in the sink.
+    ///
+    /// # Errors
+    /// The session is over.
+    #[inline]
+    async fn exchange(&mut self, sink: &mut impl Ended, reply: &mut Reply) -> Result<Stamp, Error> {
+        reply.bytes_sent += self.channel.out().len() as u64;
+        self.channel.flush().await;
+        let mut read_at = Stamp::ZERO;
+        loop {
+            let used = match self.replies.read(self.channel.unread(), sink) {
+                Ok(used) => used,
+                Err(error) => return Err(faults::junk(self.channel.address(), &error)),
+            };
+            reply.bytes_received += used as u64;
+            self.channel.consume(used, self.replies.needed());
+            if sink.outcome().wants_data {
+                self.refuse_data(sink.outcome()).await;
+            }
+            if self.replies.is_idle() {
+                self.status = sink.outcome().status.unwrap_or(self.status);
+                return Ok(read_at);
+            }
+            if let Err(error) = self.channel.receive().await {
+                return Err(last_words(sink.outcome(), error));
+            }
+            read_at = self.rt.now();
+        }
+    }
+
+    /// A statement asks for data of a COPY, which a job does not have.
+    #[cold]
+    async fn refuse_data(&mut self, outcome: &mut Outcome) {
+        outcome.wants_data = false;
+        let reason = "a job has no data to copy: use a [load] section";
+        // The reason holds no zero byte.
+        let _ = frontend::copy_fail(self.channel.out(), reason);
+        self.channel.flush().await;
+    }
+
+    /// Takes the steps one after the other; each is sent when the one before is answered.
+    async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
+        let Work { steps, values, reply, capture, .. } = work;
+        // One reading of the clock is the end of a step and the beginning of the next.
+        let mut at = self.rt.now();
+        for &step in steps.iter() {
+            self.append(step, values)?;
+            reply.sent.get_or_insert(at);
+            let before = capture.mark();
+            let mut answer = Answer { capture, outcome: Outcome::default() };
+            let done = self.exchange(&mut answer, reply).await?;
+            reply.done = done;
+            if let Some(report) = answer.outcome.error {
+                answer.capture.truncate(before);
+                return Err(faults::fault(&report));
+            }
+            if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
+                reply.statements.push(done.since(at));
+                reply.rows += answer.outcome.rows;
+            }
+            at = done;
+        }
+        Ok(())
+    }
+
+    /// Ends the transaction that an error has left open, if it has left one.
+    #[cold]
+    async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
+        // What was appended before a value did not fit is not sent.
+        if error.class().ends_connection() {
+            return error;
+        }
+        if self.status == TransactionStatus::Idle {
+            reply.done = reply.done.max(self.rt.now());
+            return error;
+        }
+        let mut whole = Whole::default();
+        let ended = match self.append_query("rollback") {
+            Ok(()) => self.exchange(&mut whole, reply).await,
+            Err(second) => Err(second),
+        };
+        match (ended, whole.outcome.error) {
+            (Ok(done), None) => {
+                reply.done = done;
+                error
+            }
+            (Err(second), _) => not_rolled_back(&error, second.message()),
+            (Ok(_), Some(second)) => not_rolled_back(&error, &second.message),
+        }
+    }
+
+    /// Sends one text or the messages of the extended protocol that were appended, and returns all
+    /// that comes back.
+    async fn ask(&mut self) -> Result<Whole, Error> {
+        let mut whole = Whole::default();
+        self.exchange(&mut whole, &mut Reply::default()).await?;
+        match whole.outcome.error.take() {
+            None => Ok(whole),
+            Some(report) => Err(faults::fault(&report)),
+        }
+    }
+
+    fn append_preparation(&mut self, name: &str, text: &str) -> Result<(), Error> {
+        let out = self.channel.out();
+        let appended = frontend::parse(out, name, text, []);
+        let appended =
+            appended.and_then(|()| frontend::describe(out, Object::Statement, name));
+        if let Err(error) = appended {
+            out.clear();
+            return Err(faults::unsendable(&error));
+        }
+        frontend::sync(out);
+        self.replies.await_ready(1);
+        Ok(())
+    }
+}
+
+/// Nothing good can come of a session that cannot leave its transaction.
+fn not_rolled_back(error: &Error, why: &str) -> Error {
+    let first = error.message();
+    Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
+}
+
+/// A server that ends a session says why before it hangs up.
+#[cold]
+fn last_words(outcome: &mut Outcome, lost: Error) -> Error {
+    match outcome.error.take() {
+        None => lost,
+        Some(report) => {
+            let (_, code) = faults::meaning(report.sqlstate);
+            Error::new(Class::Disconnect, code, faults::words(&report))
+        }
+    }
+}
+
+#[inline]
+fn parameter(value: Value, texts: &Values) -> Parameter<'_> {
+    match value {
+        Value::Null => Parameter::Null,
+        Value::Int(number) => Parameter::Int(number),
+        Value::Real(number) => Parameter::Real(number),
+        Value::Text(text) => Parameter::Text(texts.resolve(text)),
+    }
+}
+
+impl Connection for PostgresConnection {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        let id = StatementId::nth(self.statements.len())?;
+        let name = format!("assay{}", id.0);
+        self.append_preparation(&name, text)?;
+        let described = self.ask().await?;
+        let mut template = Template::new(self.driver.results);
+        template
+            .statement(&name, &described.parameters)
+            .map_err(|error| faults::unsendable(&error))?;
+        template.sync();
+        self.statements.push(template);
+        Ok(id)
+    }
+
+    fn parameters(&self, statement: StatementId) -> Option<usize> {
+        self.statements.get(usize::from(statement.0)).map(Template::values)
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        if work.capture.is_wanted() && self.driver.results == wire_postgres::Format::Binary {
+            return Err(refusal("returned rows are written as text: leave out `results=binary`"));
+        }
+        match self.take_steps(work).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.roll_back(error, &mut work.reply).await),
+        }
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        self.append_query(sql)?;
+        Ok(self.ask().await?.table)
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        let found = self.query_text(&settings::query()).await.ok();
+        let tls = self.driver.service.options.tls_to(self.channel.address());
+        settings::list(&self.version, tls.word(), found.as_ref())
+    }
+
+    async fn close(mut self) {
+        frontend::terminate(self.channel.out());
+        self.channel.flush().await;
+    }
+
+    fn abandon(self) {
+        if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
+            let (service, place) = (Arc::clone(&self.driver.service), self.place);
+            self.driver.farewells.say(Cancel { service, place, key });
+        }
+    }
+}
