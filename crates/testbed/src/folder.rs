@@ -1,0 +1,145 @@
+//! A temporary folder that does not outlive us, however we end.
+
+use std::fs::DirBuilder;
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Stdio};
+
+use crate::Problem;
+use crate::programs::{Account, plain};
+
+/// The longest path of a Unix socket in bytes (`sun_path` of unix(7), without its end).
+const LONGEST_SOCKET: usize = 107;
+
+/// The longest name of a socket that is made in a folder.
+const SOCKET: &str = "/.s.PGSQL.65535";
+
+/// What a guardian does: it keeps a list of the processes that use the folder, and when its input
+/// ends, which it does when our process ends in whichever way, it ends them and removes the folder.
+///
+/// A server that was killed leaves its segment of shared memory behind, which its `postmaster.pid`
+/// names in the seventh line. `kill -0` finds a process until it is waited for, hence the limit.
+const GUARDIAN: &str = r#"
+trap '' HUP INT QUIT TERM
+folder=$1 live=
+while read -r word pid signal; do
+    case $word in
+    started) live="$live $pid:$signal" ;;
+    ended)
+        others=
+        for one in $live; do [ "${one%:*}" = "$pid" ] || others="$others $one"; done
+        live=$others
+        ;;
+    esac
+done
+for one in $live; do kill -s CONT "${one%:*}"; kill -s "${one#*:}" "${one%:*}"; done
+turn=0
+for one in $live; do
+    while [ $turn -lt 100 ] && kill -0 "${one%:*}"; do turn=$((turn + 1)); sleep 0.05; done
+    kill -s KILL "${one%:*}"
+done
+for file in "$folder"/*/postmaster.pid; do
+    [ -f "$file" ] && set -- $(sed -n 7p "$file") && [ -n "$2" ] && ipcrm -m "$2"
+done
+turn=0
+while [ $turn -lt 100 ] && ! rm -rf "$folder"; do turn=$((turn + 1)); sleep 0.05; done
+"#;
+
+/// A folder that only its account (and root) can enter, with its guardian.
+pub(crate) struct Folder {
+    path: PathBuf,
+    guardian: Child,
+    /// The guardian's input, while we are there.
+    line: Option<ChildStdin>,
+}
+
+impl Folder {
+    /// Makes a folder that belongs to an account.
+    pub(crate) fn new(account: &Account) -> Result<Folder, Problem> {
+        let path = home(account)?.join(format!("assay-{}", random_hex(6)?));
+        // The guardian comes first: a folder without one would stay if we were killed here.
+        let mut guardian = plain(Path::new("/bin/sh"))
+            .args(["-c", GUARDIAN, "assay-guardian"])
+            .arg(&path)
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .map_err(Problem::of("start /bin/sh"))?;
+        let line = guardian.stdin.take();
+        let folder = Folder { path, guardian, line };
+        let made = DirBuilder::new().mode(0o700).create(&folder.path);
+        made.map_err(Problem::of(format!("make {}", folder.path.display())))?;
+        give_to(&folder.path, account)?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Tells the guardian of a process that is to be ended by a signal if we do not.
+    pub(crate) fn started(&mut self, pid: u32, signal: &str) {
+        self.tell(format!("started {pid} {signal}\n"));
+    }
+
+    /// Tells the guardian that a process has been waited for.
+    pub(crate) fn ended(&mut self, pid: u32) {
+        self.tell(format!("ended {pid}\n"));
+    }
+
+    fn tell(&mut self, text: String) {
+        // A guardian that was killed cannot hear; the servers then end by their parent's death.
+        if let Some(line) = &mut self.line {
+            let _ = line.write_all(text.as_bytes());
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(self.line.take());
+        let _ = self.guardian.wait();
+    }
+}
+
+fn give_to(path: &Path, account: &Account) -> Result<(), Problem> {
+    match account.change {
+        Some((user, group)) => chown(path, Some(user), Some(group)).map_err(Problem::of(format!(
+            "give {} to {}",
+            path.display(),
+            account.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The folder for temporary files; `/tmp` if its path is too long for a socket, or if the account
+/// could not get there.
+fn home(account: &Account) -> Result<PathBuf, Problem> {
+    let length = |path: &Path| path.as_os_str().len() + "/assay-".len() + 12 + SOCKET.len();
+    let is_open = |path: &Path| {
+        let open =
+            |step: &Path| step.metadata().is_ok_and(|data| data.permissions().mode() & 0o001 != 0);
+        account.change.is_none() || path.ancestors().all(open)
+    };
+    let candidates = [std::env::temp_dir(), PathBuf::from("/tmp")];
+    let fits = |path: &PathBuf| length(path) <= LONGEST_SOCKET && path.is_dir() && is_open(path);
+    candidates.into_iter().find(fits).ok_or_else(|| {
+        Problem::refused("neither TMPDIR nor /tmp is a folder that a server could use")
+    })
+}
+
+/// Random bytes as hexadecimal digits, for names and passwords.
+pub(crate) fn random_hex(bytes: usize) -> Result<String, Problem> {
+    let mut random = vec![0; bytes];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut file| file.read_exact(&mut random))
+        .map_err(Problem::of("read /dev/urandom"))?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,23 @@
+//! How do I get a private real server?
+//!
+//! [`Server::start`] makes one from the programs of the distribution's packages: in a temporary
+//! folder of its own, on a free loopback port, with the settings that were asked for, ready when it
+//! returns. Each server has a guardian, a small shell that waits until the server is dropped or
+//! this process has ended in whichever way, and then leaves nothing behind.
+//!
+//! Servers are ended by their process numbers alone. They inherit nothing of our environment, and
+//! their password is never part of a command line. PostgreSQL and MariaDB refuse to run as root:
+//! root starts them as the users that their packages bring.
+
+mod folder;
+mod mariadb;
+mod options;
+mod postgres;
+mod problem;
+mod process;
+mod programs;
+mod server;
+
+pub use options::{Auth, Kind, Options};
+pub use problem::Problem;
+pub use server::{Server, shared};

@@ -1,0 +1,105 @@
+//! What is particular to MariaDB.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use crate::options::Auth;
+use crate::process::run;
+use crate::programs::{Program, plain};
+use crate::server::{DATABASE, Ending, Site, USER};
+use crate::{Options, Problem};
+
+/// The package of the server.
+const PACKAGE: &str = "mariadb-server";
+
+/// As whom the server runs if we are root.
+pub(crate) const ACCOUNTS: [&str; 2] = ["mysql", "nobody"];
+
+/// Sessions are ended, and what must be is written.
+pub(crate) const STOP: Ending = Ending { signal: Signal::TERM, name: "TERM" };
+
+/// For data that is thrown away: the server has nothing outside of its folder.
+pub(crate) const DISCARD: Ending = Ending { signal: Signal::KILL, name: "KILL" };
+
+/// The plug-in for [`Auth::Ed25519`], which comes with the server.
+const ED25519: &str = "auth_ed25519";
+
+/// Where its socket is.
+pub(crate) fn socket(site: &Site) -> PathBuf {
+    site.path.join("mysqld.sock")
+}
+
+/// Makes an empty server. Its administrator is whoever runs this, by the socket. The log is small
+/// as long as nobody has asked for another size: the server makes it as large as it wants when it
+/// starts.
+pub(crate) fn initialise(site: &Site) -> Result<(), Problem> {
+    let install = Program { name: "mariadb-install-db", package: PACKAGE }.find()?;
+    let mut command = site.account.command(&install, "KILL");
+    command.arg("--no-defaults").arg(format!("--datadir={}", data(site).display()));
+    command.args(["--skip-test-db", "--skip-name-resolve"]);
+    command.arg("--auth-root-authentication-method=socket");
+    command.arg(format!("--auth-root-socket-user={}", site.owner));
+    command.args(["--innodb-log-file-size=4M", "--innodb-flush-method=nosync"]);
+    command.arg(format!("--tmpdir={}", site.path.display())).current_dir(&site.path);
+    run("mariadb-install-db", command, "").map(drop)
+}
+
+fn data(site: &Site) -> PathBuf {
+    site.path.join("data")
+}
+
+/// The server itself.
+pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
+    let mariadbd = Program { name: "mariadbd", package: PACKAGE }.find()?;
+    let mut command = site.account.command(&mariadbd, DISCARD.name);
+    command.arg("--no-defaults").arg(format!("--datadir={}", data(site).display()));
+    command.arg(format!("--socket={}", socket(site).display()));
+    command.arg(format!("--port={}", site.port));
+    command.args(["--bind-address=127.0.0.1", "--skip-name-resolve"]);
+    command.arg(format!("--tmpdir={}", site.path.display()));
+    command.arg(format!("--pid-file={}", site.path.join("mysqld.pid").display()));
+    if options.auth == Auth::Ed25519 {
+        command.arg(format!("--plugin-load-add={ED25519}"));
+    }
+    for (name, value) in &options.settings {
+        command.arg(format!("--{name}={value}"));
+    }
+    Ok(command)
+}
+
+/// Whether the server takes sessions: its log says so, in the text since its start.
+pub(crate) fn is_ready(log: &str) -> bool {
+    log.contains("ready for connections")
+}
+
+/// The client program, logged in as the administrator.
+pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
+    let mariadb = Program { name: "mariadb", package: "mariadb-client" }.find()?;
+    let mut command = plain(&mariadb);
+    command.args(["--no-defaults", "--batch", "--skip-column-names"]);
+    command.arg(format!("--socket={}", socket(site).display()));
+    command.arg(format!("--user={}", site.owner)).arg(database);
+    Ok(command)
+}
+
+/// The database that every server has.
+pub(crate) const FIRST_DATABASE: &str = "mysql";
+
+/// Makes the user and the database. The session writes none of its statements into a log, as one
+/// of them holds the password.
+pub(crate) fn welcome(options: &Options, password: &str) -> String {
+    let plugin = match options.auth {
+        Auth::Ed25519 => "ed25519",
+        Auth::Native | Auth::Scram | Auth::Md5 | Auth::Password | Auth::Trust => {
+            "mysql_native_password"
+        }
+    };
+    format!(
+        "SET SESSION sql_log_off = 1, slow_query_log = 0, sql_log_bin = 0;\n\
+         CREATE DATABASE {DATABASE};\n\
+         CREATE USER {USER}@'%' IDENTIFIED VIA {plugin} USING PASSWORD('{password}');\n\
+         GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n"
+    )
+}

@@ -1,0 +1,116 @@
+//! What is particular to PostgreSQL.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use postgres_protocol::password;
+use rustix::process::Signal;
+
+use crate::options::Auth;
+use crate::process::run;
+use crate::programs::{Program, plain};
+use crate::server::{DATABASE, Ending, Site, USER};
+use crate::{Options, Problem};
+
+/// The package of the server.
+const PACKAGE: &str = "postgresql";
+
+/// Who owns the cluster: logs in by the socket, in a folder that nobody else can enter.
+const OWNER: &str = "postgres";
+
+/// As whom the server runs if we are root.
+pub(crate) const ACCOUNTS: [&str; 2] = ["postgres", "nobody"];
+
+/// "Fast": sessions are aborted, a checkpoint is written.
+pub(crate) const STOP: Ending = Ending { signal: Signal::INT, name: "INT" };
+
+/// "Immediate": nothing is written, for data that is thrown away. Shared memory is given back.
+pub(crate) const DISCARD: Ending = Ending { signal: Signal::QUIT, name: "QUIT" };
+
+/// Where its socket is; libpq takes the folder.
+pub(crate) fn socket(site: &Site) -> PathBuf {
+    site.path.join(format!(".s.PGSQL.{}", site.port))
+}
+
+/// Makes an empty cluster. Its texts are ordered by their bytes on every machine.
+pub(crate) fn initialise(site: &Site, options: &Options) -> Result<(), Problem> {
+    let initdb = Program { name: "initdb", package: PACKAGE }.find_postgres()?;
+    let mut command = site.account.command(&initdb, "KILL");
+    command.arg("-D").arg(data(site)).current_dir(&site.path);
+    command.args(["-U", OWNER, "-A", "trust", "-E", "UTF8", "--no-locale"]);
+    command.args(["--no-sync", "--no-instructions"]);
+    run("initdb", command, "")?;
+    let path = data(site).join("pg_hba.conf");
+    std::fs::write(&path, host_rules(options.auth))
+        .map_err(Problem::of(format!("write {}", path.display())))
+}
+
+fn data(site: &Site) -> PathBuf {
+    site.path.join("data")
+}
+
+/// Who may log in from where, and how.
+fn host_rules(auth: Auth) -> String {
+    let method = match auth {
+        Auth::Md5 => "md5",
+        Auth::Password => "password",
+        Auth::Trust => "trust",
+        Auth::Scram | Auth::Native | Auth::Ed25519 => "scram-sha-256",
+    };
+    format!(
+        "local all {OWNER} trust\n\
+         host all {OWNER} all reject\n\
+         local all all {method}\n\
+         host all all 127.0.0.1/32 {method}\n\
+         host all all ::1/128 {method}\n\
+         local replication all {method}\n"
+    )
+}
+
+/// The server itself.
+pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
+    let postgres = Program { name: "postgres", package: PACKAGE }.find_postgres()?;
+    let mut command = site.account.command(&postgres, DISCARD.name);
+    command.arg("-D").arg(data(site)).arg("-k").arg(&site.path);
+    command.arg("-p").arg(site.port.to_string()).args(["-c", "listen_addresses=127.0.0.1"]);
+    for (name, value) in &options.settings {
+        command.arg("-c").arg(format!("{name}={value}"));
+    }
+    Ok(command)
+}
+
+/// Whether the server takes sessions: the last line of its `postmaster.pid` says so, which is also
+/// how `pg_ctl` waits for it.
+pub(crate) fn is_ready(site: &Site, pid: u32) -> bool {
+    let text = std::fs::read_to_string(data(site).join("postmaster.pid")).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines.first() == Some(&pid.to_string().as_str()) && lines.last() == Some(&"ready")
+}
+
+/// The client program, logged in as the owner of the cluster.
+pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
+    let psql = Program { name: "psql", package: "postgresql-client" }.find_postgres()?;
+    let mut command = plain(&psql);
+    command.args(["-X", "-q", "-A", "-t", "-F", "\t", "-P", "null=NULL", "-v", "ON_ERROR_STOP=1"]);
+    command.arg("-h").arg(&site.path).arg("-p").arg(site.port.to_string());
+    command.args(["-U", OWNER, "-d", database, "-f", "-"]);
+    Ok(command)
+}
+
+/// The database that every cluster has.
+pub(crate) const FIRST_DATABASE: &str = "postgres";
+
+/// Makes the user and the database. The server is given the password's verifier only, so that no
+/// log of statements can hold the password.
+pub(crate) fn welcome(options: &Options, password: &str) -> String {
+    let verifier = match options.auth {
+        Auth::Md5 => password::md5(password.as_bytes(), USER),
+        Auth::Scram | Auth::Password | Auth::Trust | Auth::Native | Auth::Ed25519 => {
+            password::scram_sha_256(password.as_bytes())
+        }
+    };
+    format!(
+        "CREATE ROLE {USER} LOGIN SUPERUSER PASSWORD '{verifier}';\n\
+         CREATE DATABASE {DATABASE} OWNER {USER};\n"
+    )
+}

@@ -1,0 +1,295 @@
+//! Programs that run to their end, and servers that run until they are told.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use base::{Clock, Monotonic, Nanos};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+use crate::Problem;
+
+/// How often is looked whether a server is ready.
+const LOOK: Nanos = Nanos::from_millis(5);
+
+/// How long a program may take that is to come to its end by itself.
+const LONGEST_RUN: Nanos = Nanos::from_secs(120);
+
+/// How much of the end of a log a message shows.
+const WORDS: usize = 4_096;
+
+/// How long a killed process may take until it is gone.
+const LONGEST_DEATH: Nanos = Nanos::from_secs(10);
+
+/// How often the processes of a server are looked for until no new one turns up.
+const SWEEPS: usize = 10;
+
+/// Starts processes on a thread that lives as long as ours: a process that is told to die with its
+/// parent dies with the *thread* that started it (`PR_SET_PDEATHSIG`, prctl(2)).
+fn keeper() -> &'static SyncSender<Job> {
+    static KEEPER: OnceLock<SyncSender<Job>> = OnceLock::new();
+    KEEPER.get_or_init(|| {
+        let (jobs, work) = sync_channel::<Job>(0);
+        std::thread::spawn(move || {
+            for (mut command, answer) in work {
+                // Nobody waits any more only if the thread that asked has panicked.
+                let _ = answer.send(command.spawn());
+            }
+        });
+        jobs
+    })
+}
+
+type Job = (Command, SyncSender<std::io::Result<Child>>);
+
+fn spawn(command: Command) -> std::io::Result<Child> {
+    let gone = || std::io::Error::other("the thread that starts programs has ended");
+    let (answer, child) = sync_channel(1);
+    keeper().send((command, answer)).map_err(|_| gone())?;
+    child.recv().map_err(|_| gone())?
+}
+
+/// Runs a program to its end with `input` and returns what it printed.
+pub(crate) fn run(name: &str, mut command: Command, input: &str) -> Result<String, Problem> {
+    let refused = || format!("run {name}");
+    let memory = |text: &str| -> std::io::Result<File> {
+        let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
+        file.write_all(text.as_bytes())?;
+        file.seek(SeekFrom::Start(0))?;
+        Ok(file)
+    };
+    let files = || -> std::io::Result<_> { Ok((memory(input)?, memory("")?, memory("")?)) };
+    let (input, mut output, mut errors) = files().map_err(Problem::of(refused()))?;
+    let shared = |file: &File| file.try_clone().map_err(Problem::of(refused()));
+    command.stdin(input).stdout(shared(&output)?).stderr(shared(&errors)?).process_group(0);
+    let mut child = Process::start(command).map_err(Problem::of(refused()))?;
+    let status = child.wait(LONGEST_RUN);
+    let told = read_all(&mut output);
+    let words = tail(&[told.as_str(), &read_all(&mut errors)].join("\n"));
+    let program = name.to_owned();
+    match status {
+        Some(status) if status.success() => Ok(told),
+        Some(_) => Err(Problem::Ended { program, words }),
+        None => {
+            child.kill();
+            Err(Problem::Slow { program, limit: LONGEST_RUN, words })
+        }
+    }
+}
+
+fn read_all(file: &mut File) -> String {
+    let mut bytes = Vec::new();
+    // A file in memory can be read.
+    let _ = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The last lines of a text.
+pub(crate) fn tail(text: &str) -> String {
+    let text = text.trim();
+    let from = text.len().saturating_sub(WORDS);
+    let from = (from..text.len()).find(|&place| text.is_char_boundary(place)).unwrap_or(0);
+    let cut = &text[from..];
+    match cut.split_once('\n') {
+        Some((_, whole)) if from > 0 => whole.to_owned(),
+        _ => cut.to_owned(),
+    }
+}
+
+/// A process that we have started. It is not ended when this is dropped.
+pub(crate) struct Process {
+    child: Child,
+    /// Readable when the process has ended.
+    handle: OwnedFd,
+    status: Option<ExitStatus>,
+}
+
+impl Process {
+    /// Starts it.
+    pub(crate) fn start(command: Command) -> std::io::Result<Process> {
+        let mut child = spawn(command)?;
+        match pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) {
+            Ok(handle) => Ok(Process { child, handle, status: None }),
+            Err(cause) => {
+                child.kill()?;
+                child.wait()?;
+                Err(cause.into())
+            }
+        }
+    }
+
+    /// Its number, which no other process has until it was waited for.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it has ended, or until the limit.
+    pub(crate) fn wait(&mut self, limit: Nanos) -> Option<ExitStatus> {
+        if self.status.is_none() && ends_within(&self.handle, limit) {
+            self.status = self.child.wait().ok();
+        }
+        self.status
+    }
+
+    /// Waits until `is_ready` says so. `Err(true)` if the process ended before, `Err(false)` if it
+    /// took longer than the limit.
+    pub(crate) fn until(
+        &mut self,
+        limit: Nanos,
+        mut is_ready: impl FnMut() -> bool,
+    ) -> Result<(), bool> {
+        let end = Monotonic.now() + limit;
+        while !is_ready() {
+            if self.wait(LOOK).is_some() {
+                return Err(true);
+            }
+            if Monotonic.now() > end {
+                return Err(false);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a signal to the process, unless it has been waited for.
+    pub(crate) fn signal(&self, signal: Signal) {
+        if self.status.is_none() {
+            let _ = kill_process(Pid::from_child(&self.child), signal);
+        }
+    }
+
+    /// Stops the process and all that it has started. Its children are looked for until there are
+    /// no new ones: a process that is stopped starts no other.
+    pub(crate) fn freeze(&self) -> Vec<Pid> {
+        self.signal(Signal::STOP);
+        let mut frozen = Vec::new();
+        for _ in 0..SWEEPS {
+            let mut is_complete = true;
+            for pid in descendants(self.child.id()) {
+                if !frozen.contains(&pid) && kill_process(pid, Signal::STOP).is_ok() {
+                    frozen.push(pid);
+                    is_complete = false;
+                }
+            }
+            if is_complete {
+                break;
+            }
+        }
+        frozen
+    }
+
+    /// Lets the process and all that it has started go on.
+    pub(crate) fn thaw(&self) {
+        for pid in descendants(self.child.id()) {
+            let _ = kill_process(pid, Signal::CONT);
+        }
+        self.signal(Signal::CONT);
+    }
+
+    /// Kills the process and all that it has started.
+    pub(crate) fn kill(&mut self) {
+        if self.status.is_some() {
+            return;
+        }
+        let children = self.freeze();
+        let open = |pid: &Pid| pidfd_open(*pid, PidfdFlags::empty()).ok();
+        let handles: Vec<OwnedFd> = children.iter().filter_map(open).collect();
+        for pid in children {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        self.signal(Signal::KILL);
+        self.status = self.child.wait().ok();
+        // PostgreSQL does not start again while one of them is attached to its shared memory.
+        for handle in &handles {
+            ends_within(handle, LONGEST_DEATH);
+        }
+    }
+}
+
+/// Whether a process ends within the limit.
+fn ends_within(handle: &OwnedFd, limit: Nanos) -> bool {
+    let until = Monotonic.now() + limit;
+    loop {
+        let left = until.since(Monotonic.now());
+        let timeout = Timespec {
+            tv_sec: (left.0 / 1_000_000_000) as i64,
+            tv_nsec: (left.0 % 1_000_000_000) as i64,
+        };
+        match poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&timeout)) {
+            Ok(ready) => return ready > 0,
+            Err(_) if left > Nanos::ZERO => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// The processes that have `root` among their ancestors.
+fn descendants(root: u32) -> Vec<Pid> {
+    let processes: Vec<(i32, i32)> = std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+            Some((pid, parent_in(&std::fs::read_to_string(entry.path().join("stat")).ok()?)?))
+        })
+        .collect();
+    let mut found = vec![i32::try_from(root).unwrap_or_default()];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        found.extend(processes.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    found.into_iter().skip(1).filter_map(Pid::from_raw).collect()
+}
+
+/// The parent in the text of `/proc/PID/stat` (proc(5)). The name of the program, the second
+/// field, may hold anything, and ends at the last parenthesis.
+fn parent_in(stat: &str) -> Option<i32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// A log to which a process writes, made anew or gone on with.
+pub(crate) fn log_to(command: &mut Command, path: &PathBuf) -> Result<(), Problem> {
+    let failed = || format!("write {}", path.display());
+    let open = File::options().create(true).append(true).open(path);
+    let file = open.map_err(Problem::of(failed()))?;
+    let second = file.try_clone().map_err(Problem::of(failed()))?;
+    command.stdin(Stdio::null()).stdout(file).stderr(second);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_is_found_behind_any_name() {
+        assert_eq!(parent_in("12 (a) b) (c) S 7 12 12 0"), Some(7));
+        assert_eq!(parent_in("12 (sh"), None);
+    }
+
+    #[test]
+    fn the_tail_of_a_text_begins_with_a_line() {
+        let text = "é\n".repeat(3_000);
+        let end = tail(&text);
+        assert!(end.len() <= WORDS && end.starts_with('é') && end.ends_with('é'), "{end}");
+        assert_eq!(tail(" short\n"), "short");
+    }
+
+    #[test]
+    fn a_program_gets_its_input_and_tells_its_words() {
+        let mut cat = Command::new("cat");
+        cat.arg("-");
+        assert_eq!(run("cat", cat, "as it is").unwrap(), "as it is");
+        let mut fails = Command::new("sh");
+        fails.args(["-c", "echo no >&2; exit 1"]);
+        assert_eq!(run("sh", fails, "").unwrap_err().to_string(), "`sh` ended and said:\nno");
+    }
+}

@@ -1,0 +1,3 @@
+//! Real servers, started and ended.
+
+mod servers;
