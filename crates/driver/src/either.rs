@@ -6,7 +6,7 @@
 use base::{Dialect, Stamp};
 use rt::Rt;
 
-use crate::{Connection, Driver, Error, Insert, StatementId, Table, Work};
+use crate::{Batches, Connection, Driver, Error, Insert, Method, StatementId, Table, Work};
 
 /// A driver, or a connection, of one of two kinds.
 #[derive(Clone, Debug)]
@@ -34,10 +34,10 @@ impl<A: Driver, B: Driver> Driver for Either<A, B> {
         }
     }
 
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
+    fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {
         match self {
-            Either::Left(driver) => driver.insert(insert),
-            Either::Right(driver) => driver.insert(insert),
+            Either::Left(driver) => driver.check_load(into, method),
+            Either::Right(driver) => driver.check_load(into, method),
         }
     }
 
@@ -75,6 +75,18 @@ impl<A: Connection, B: Connection> Connection for Either<A, B> {
         match self {
             Either::Left(connection) => connection.run(work).await,
             Either::Right(connection) => connection.run(work).await,
+        }
+    }
+
+    async fn load(
+        &mut self,
+        into: &Insert<'_>,
+        method: Method,
+        batches: &mut impl Batches,
+    ) -> Result<(), Error> {
+        match self {
+            Either::Left(connection) => connection.load(into, method, batches).await,
+            Either::Right(connection) => connection.load(into, method, batches).await,
         }
     }
 

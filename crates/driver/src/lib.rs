@@ -12,6 +12,7 @@
 pub mod conformance;
 mod either;
 mod error;
+mod load;
 mod mailbox;
 mod net;
 mod null;
@@ -24,6 +25,7 @@ mod work;
 
 pub use either::Either;
 pub use error::Error;
+pub use load::{Batches, Duplicates, Insert, Method};
 pub use null::Null;
 pub use postgres::{Postgres, PostgresConnection};
 pub use programs::{ProgramConnection, Programs, SECRET};
@@ -47,11 +49,16 @@ pub trait Driver: Clone + Send + 'static {
     /// Whether what is written can be read again: false for servers that only simulate time.
     fn keeps_data(&self) -> bool;
 
-    /// The text that inserts one row, a placeholder per column.
+    /// Makes sure that rows can be loaded in this way.
     ///
     /// # Errors
-    /// This database cannot treat duplicates in the way that is asked for.
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error>;
+    /// This database has no such method, or cannot treat duplicates in the way that is asked for.
+    fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {
+        match method {
+            Method::Auto | Method::Insert => Ok(()),
+            Method::Copy | Method::LoadData => Err(load::no_method("this target", method)),
+        }
+    }
 
     /// Opens a connection.
     ///
@@ -62,28 +69,6 @@ pub trait Driver: Clone + Send + 'static {
 
     /// Says when time zero is. Only simulated servers care.
     fn time_zero(&self, _zero: Stamp) {}
-}
-
-/// A row to be inserted.
-#[derive(Clone, Copy, Debug)]
-pub struct Insert<'a> {
-    /// The table.
-    pub table: &'a str,
-    /// The columns in order.
-    pub columns: &'a [&'a str],
-    /// What happens to a row whose key exists.
-    pub duplicates: Duplicates,
-}
-
-/// What happens to a row whose key exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Duplicates {
-    /// The insert fails.
-    Fail,
-    /// The row is left out.
-    Ignore,
-    /// The row replaces the other.
-    Replace,
 }
 
 /// A session with the database. Used by one task at a time.
@@ -112,6 +97,20 @@ pub trait Connection: Sized + 'static {
     /// What the database said. After a class that [ends the connection]
     /// (base::Class::ends_connection) the connection is of no further use.
     fn run(&mut self, work: &mut Work) -> impl Future<Output = Result<(), Error>>;
+
+    /// Writes all rows of `batches` into a table, each batch in a transaction of its own, in a way
+    /// that [was checked](Driver::check_load).
+    ///
+    /// # Errors
+    /// What the database said; the batch that it was about is not written.
+    fn load(
+        &mut self,
+        into: &Insert<'_>,
+        _method: Method,
+        batches: &mut impl Batches,
+    ) -> impl Future<Output = Result<(), Error>> {
+        load::insert_rows(self, into.columns.len(), 1, |rows| into.text("insert", rows, ""), batches)
+    }
 
     /// Runs one statement as text and returns what it returns as text: for setup, loading,
     /// settings and observers, never for what is measured.

@@ -3,7 +3,7 @@
 use base::{Clock, Dialect, Nanos};
 use rt::Rt;
 
-use crate::{Connection, Driver, Error, Insert, StatementId, Step, Table, Work};
+use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
 
 /// The driver of `sim:null`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,10 +24,6 @@ impl Driver for Null {
 
     fn keeps_data(&self) -> bool {
         false
-    }
-
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        Ok(format!("insert into {}", insert.table))
     }
 
     async fn connect(&self, rt: &Rt) -> Result<NullConnection, Error> {

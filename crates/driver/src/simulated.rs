@@ -7,7 +7,7 @@ use base::{Class, Clock, Code, Dialect, Seed, Stamp};
 use rt::{Rt, Timer};
 use sim::{Config, Fate, Hints, Refusal, Server, Session};
 
-use crate::{Connection, Driver, Error, Insert, StatementId, Step, Table, Work};
+use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
 
 /// The driver of `sim:` targets: all connections of all lanes lead to one simulated server.
 #[derive(Clone, Debug)]
@@ -44,10 +44,6 @@ impl Driver for Simulated {
 
     fn keeps_data(&self) -> bool {
         false
-    }
-
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        Ok(format!("insert into {}", insert.table))
     }
 
     async fn connect(&self, rt: &Rt) -> Result<SimulatedConnection, Error> {

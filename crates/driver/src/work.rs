@@ -31,6 +31,9 @@ pub struct Work {
     pub steps: Vec<Step>,
     /// The values of all steps.
     pub values: Values,
+    /// Whether steps are sent without waiting for the answers of those before. Only the steps of a
+    /// transaction may be; a database without such a way takes them one after the other.
+    pub is_pipelined: bool,
     /// What came of it.
     pub reply: Reply,
     /// The rows that the statements returned, if they [are wanted](Rows::is_wanted): those of each

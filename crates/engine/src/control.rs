@@ -1,11 +1,12 @@
 //! What runs on control connections: setup, loads and teardown.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Clock, Code, Nanos, Stamp, WallTime};
-use driver::{Connection, Driver, Duplicates, Error, Insert, StatementId, Step, Work};
+use base::{Clock, Code, Nanos, Stamp, Values, WallTime};
+use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method};
 use rt::Rt;
 use workload::{
     FixedStatement, Indexes, JobTarget, Load, LoadMethod, OnDuplicate, Plan, RowGenerator,
@@ -91,7 +92,7 @@ impl<D: Driver> Control<'_, D> {
     async fn prepare_on(&self, connection: &mut D::Connection) -> Result<Prepared, Stumbled> {
         let before = |failed| Stumbled { failed, setup_done: false };
         for load in &self.plan().loads {
-            self.insert_text(load).map_err(before)?;
+            self.check_load(load).map_err(before)?;
         }
         let after = |failed| Stumbled { failed, setup_done: true };
         self.tell_settings(connection).await;
@@ -262,11 +263,9 @@ impl<D: Driver> Control<'_, D> {
     }
 
     async fn load(&self, load: &Load) -> Result<Loaded, Failed> {
-        let sql = self.insert_text(load)?;
         let began = self.rt.now();
         let shared = Rc::new(Filling {
             load: Arc::new(load.clone()),
-            sql,
             next_row: Cell::new(0),
             committed: Cell::new(0),
             bytes: Cell::new(0),
@@ -335,26 +334,33 @@ impl<D: Driver> Control<'_, D> {
         });
     }
 
-    /// The text that inserts one row of a table.
-    fn insert_text(&self, load: &Load) -> Result<String, Failed> {
-        let place = place_of(load);
-        let method = match load.method {
-            LoadMethod::Auto | LoadMethod::Insert => None,
-            LoadMethod::Copy => Some("copy"),
-            LoadMethod::LoadData => Some("load-data"),
-        };
-        if let Some(method) = method {
-            let reason = format!("this target has no method `{method}`: write `method = auto`");
-            return Err(Failed::Unsupported { place, reason });
-        }
-        let columns: Vec<&str> = load.columns.iter().map(|column| column.name.as_str()).collect();
-        let duplicates = match load.on_duplicate {
-            OnDuplicate::Error => Duplicates::Fail,
-            OnDuplicate::Ignore => Duplicates::Ignore,
-            OnDuplicate::Replace => Duplicates::Replace,
-        };
-        let insert = Insert { table: &load.table, columns: &columns, duplicates };
-        self.driver().insert(&insert).map_err(|error| failure(place, error))
+    /// Makes sure that a table can be filled in the way that is asked for.
+    fn check_load(&self, load: &Load) -> Result<(), Failed> {
+        let columns = column_names(load);
+        let checked = self.driver().check_load(&into(load, &columns), method(load));
+        checked.map_err(|error| failure(place_of(load), error))
+    }
+}
+
+fn column_names(load: &Load) -> Vec<&str> {
+    load.columns.iter().map(|column| column.name.as_str()).collect()
+}
+
+fn into<'a>(load: &'a Load, columns: &'a [&'a str]) -> Insert<'a> {
+    let duplicates = match load.on_duplicate {
+        OnDuplicate::Error => Duplicates::Fail,
+        OnDuplicate::Ignore => Duplicates::Ignore,
+        OnDuplicate::Replace => Duplicates::Replace,
+    };
+    Insert { table: &load.table, columns, duplicates }
+}
+
+fn method(load: &Load) -> Method {
+    match load.method {
+        LoadMethod::Auto => Method::Auto,
+        LoadMethod::Insert => Method::Insert,
+        LoadMethod::Copy => Method::Copy,
+        LoadMethod::LoadData => Method::LoadData,
     }
 }
 
@@ -367,7 +373,6 @@ const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
 /// What the writers of one table share.
 struct Filling {
     load: Arc<Load>,
-    sql: String,
     next_row: Cell<u64>,
     committed: Cell<u64>,
     bytes: Cell<u64>,
@@ -410,45 +415,50 @@ impl Filling {
         stop: &Stop,
         started: WallTime,
     ) -> Result<(), Error> {
-        let statement = connection.prepare(&self.sql).await?;
-        let mut rows = RowGenerator::new(&self.load, started);
-        let mut work = Work::default();
-        while self.next_row.get() < self.load.rows && !stop.is_asked() {
-            let first = self.next_row.get();
-            let count = u64::from(self.load.batch).min(self.load.rows - first);
-            self.next_row.set(first + count);
-            if self.failed.borrow().is_some() {
-                break;
-            }
-            fill(&mut work, &mut rows, first, count, statement, self.load.columns.len());
-            connection.run(&mut work).await?;
-            self.last_commit.set(rt.now());
-            self.committed.set(self.committed.get() + count);
-            self.bytes.set(self.bytes.get() + work.reply.bytes_sent);
-        }
-        Ok(())
+        let rows = RowGenerator::new(&self.load, started);
+        let columns = column_names(&self.load);
+        let mut writer = Writer { filling: self, rt, stop, rows, batch: 0..0, size: 0 };
+        connection.load(&into(&self.load, &columns), method(&self.load), &mut writer).await
     }
 }
 
-/// Makes the work of one batch: a transaction with an insert per row.
-fn fill(
-    work: &mut Work,
-    rows: &mut RowGenerator,
-    first: u64,
-    count: u64,
-    statement: StatementId,
-    columns: usize,
-) {
-    work.steps.clear();
-    work.values.clear();
-    work.reply.reset();
-    work.steps.push(Step::Begin);
-    for place in 0..count {
-        let values = work.values.items().len() as u32;
-        rows.fill(first + place, &mut work.values);
-        work.steps.push(Step::Execute { statement, first: values, count: columns as u32 });
+/// One of those who fill a table.
+struct Writer<'a> {
+    filling: &'a Filling,
+    rt: &'a Rt,
+    stop: &'a Stop,
+    rows: RowGenerator,
+    /// The numbers of the present batch's rows that are still to be made.
+    batch: Range<u64>,
+    /// How many rows the present batch has.
+    size: u64,
+}
+
+impl Batches for Writer<'_> {
+    fn next_batch(&mut self) -> bool {
+        let Filling { load, next_row, failed, .. } = self.filling;
+        let first = next_row.get();
+        if first >= load.rows || self.stop.is_asked() || failed.borrow().is_some() {
+            return false;
+        }
+        self.size = u64::from(load.batch).min(load.rows - first);
+        next_row.set(first + self.size);
+        self.batch = first..first + self.size;
+        true
     }
-    work.steps.push(Step::Commit);
+
+    fn next_row(&mut self, values: &mut Values) -> bool {
+        let Some(number) = self.batch.next() else { return false };
+        self.rows.fill(number, values);
+        true
+    }
+
+    fn committed(&mut self, bytes: u64) {
+        let Filling { last_commit, committed, bytes: sent, .. } = self.filling;
+        last_commit.set(self.rt.now());
+        committed.set(committed.get() + self.size);
+        sent.set(sent.get() + bytes);
+    }
 }
 
 /// What to do about a table that has other rows than it should: while it is there, setup cannot

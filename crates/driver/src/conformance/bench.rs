@@ -9,7 +9,7 @@ use base::{Clock, Nanos, Placeholders, Value};
 use rt::{Options, Rt, run_real, run_virtual};
 
 use super::{Fixture, Keeper, Refused};
-use crate::{Connection, Driver, Error, Insert, StatementId, Step, Table, Work};
+use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
 
 /// What came of a case.
 pub type Verdict = Result<(), Finding>;
@@ -222,10 +222,9 @@ impl<F: Keeper> Bench<'_, F> {
         &self,
         connection: &mut ConnectionOf<F>,
     ) -> Result<StatementId, Error> {
-        let insert =
-            Insert { table: TABLE, columns: &COLUMNS[..2], duplicates: crate::Duplicates::Fail };
-        let text = self.fixture.driver().insert(&insert)?;
-        connection.prepare(&text).await
+        let [id, number, ..] = COLUMNS;
+        let text = format!("insert into {TABLE} ({id}, {number}) values (?, ?)");
+        self.prepare(connection, &text).await
     }
 
     /// Prepares `update … set number = ? where id = 1`.

@@ -13,6 +13,7 @@
 mod basics;
 mod bench;
 mod failures;
+mod loads;
 mod transactions;
 mod values;
 
@@ -118,7 +119,9 @@ macro_rules! conformance_keeper_cases {
             two_statements_in_one_text_are_refused
             a_query_as_text_returns_names_and_values
             a_duplicate_key_is_a_violated_constraint
-            an_insert_treats_duplicates_as_it_was_asked
+            every_way_of_loading_writes_every_row
+            a_load_treats_duplicates_as_it_was_asked
+            a_load_that_is_refused_hurts_nobody
             an_error_rolls_the_whole_transaction_back
             a_transaction_is_seen_when_it_is_committed
             writers_wait_for_each_other
@@ -140,4 +143,4 @@ macro_rules! publish {
 }
 
 conformance_cases!(publish every: basics failures);
-conformance_keeper_cases!(publish keeping: values transactions);
+conformance_keeper_cases!(publish keeping: values transactions loads);

@@ -2,9 +2,9 @@
 
 use base::{Class, Field, RowPart, Rows, Value};
 
-use super::bench::{COLUMNS, TABLE, count, ensure, execute_with, number, ran, work};
+use super::bench::{COLUMNS, TABLE, count, ensure, execute_with, ran, work};
 use super::{Bench, Finding, Keeper, Verdict};
-use crate::{Connection, Driver, Duplicates, Insert, Step, Work};
+use crate::{Connection, Work};
 
 /// A value that is sent, and what may come back as text.
 enum Sent<'a> {
@@ -259,33 +259,5 @@ pub async fn a_duplicate_key_is_a_violated_constraint<F: Keeper>(bench: Bench<'_
         error.class(),
         error.code()
     );
-    Ok(())
-}
-
-/// The driver's own text for an insertion fails, leaves the old row or replaces it.
-pub async fn an_insert_treats_duplicates_as_it_was_asked<F: Keeper>(
-    bench: Bench<'_, F>,
-) -> Verdict {
-    let mut connection = bench.with_table().await?;
-    for (duplicates, succeeds, after) in [
-        (Duplicates::Fail, false, "0"),
-        (Duplicates::Ignore, true, "0"),
-        (Duplicates::Replace, true, "9"),
-    ] {
-        let text = bench.fixture.driver().insert(&Insert {
-            table: TABLE,
-            columns: &COLUMNS[..2],
-            duplicates,
-        })?;
-        let insert = connection.prepare(&text).await?;
-        let steps = [Step::Begin, execute_with(insert, 0, 2), Step::Commit];
-        let mut work = work(steps, &[Value::Int(1), Value::Int(9)]);
-        let outcome = connection.run(&mut work).await;
-        let found = number(&mut connection, 1).await?;
-        ensure!(
-            outcome.is_ok() == succeeds && found.as_deref() == Some(after),
-            "after `{text}` of a duplicate, which ended as {outcome:?}, the row holds {found:?}"
-        );
-    }
     Ok(())
 }

@@ -6,6 +6,7 @@
 
 mod answer;
 mod faults;
+mod load;
 mod login;
 mod session;
 mod settings;
@@ -17,7 +18,7 @@ use rt::Rt;
 use wire_postgres::Format;
 
 use crate::net::{Farewells, Given, Kind, PasswordFile, Service};
-use crate::{Driver, Duplicates, Error, Insert};
+use crate::{Driver, Error, Insert, Method};
 
 use login::Cancel;
 pub use session::PostgresConnection;
@@ -77,25 +78,8 @@ impl Driver for Postgres {
         true
     }
 
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        let duplicates = match insert.duplicates {
-            Duplicates::Fail => "",
-            Duplicates::Ignore => " on conflict do nothing",
-            Duplicates::Replace => {
-                return Err(crate::net::refusal(
-                    "PostgreSQL replaces a row only by its key, which is not known here: write \
-                     `on-duplicate = ignore`, or load into an empty table",
-                ));
-            }
-        };
-        let places: Vec<String> =
-            (1..=insert.columns.len()).map(|place| format!("${place}")).collect();
-        Ok(format!(
-            "insert into {} ({}) values ({}){duplicates}",
-            insert.table,
-            insert.columns.join(", "),
-            places.join(", ")
-        ))
+    fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {
+        load::check(into, method)
     }
 
     async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {

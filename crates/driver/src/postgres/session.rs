@@ -1,5 +1,6 @@
 //! A session: requests out, answers in.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::{Class, Clock, Stamp, Value, Values};
@@ -12,13 +13,13 @@ use super::answer::{Answer, Ended, Outcome, Whole};
 use super::login::Cancel;
 use super::{Postgres, faults, settings};
 use crate::net::{Channel, refusal};
-use crate::{Connection, Error, Reply, StatementId, Step, Table, Work};
+use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a PostgreSQL server.
 pub struct PostgresConnection {
     driver: Postgres,
     rt: Rt,
-    channel: Channel,
+    pub(super) channel: Channel,
     /// The place of its address.
     place: usize,
     replies: Replies,
@@ -51,16 +52,13 @@ impl PostgresConnection {
         }
     }
 
-    /// Appends a step to what is sent next.
+    /// Appends a step that is answered by itself to what is sent next.
     #[inline]
     fn append(&mut self, step: Step, values: &Values) -> Result<(), Error> {
         match step {
             Step::Execute { statement, first, count } => {
-                let template = &self.statements[usize::from(statement.0)];
-                let given = &values.items()[first as usize..][..count as usize];
-                let given = given.iter().map(|value| parameter(*value, values));
-                template.fill(self.channel.out(), given).map_err(|error| faults::unfit(&error))?;
-                self.replies.await_ready(template.answers());
+                self.append_execution(statement, &values.items()[range(first, count)], values)?;
+                self.append_sync();
                 Ok(())
             }
             Step::ExecuteText { text } => self.append_query(values.text_at(text)),
@@ -69,7 +67,48 @@ impl PostgresConnection {
         }
     }
 
-    fn append_query(&mut self, text: &str) -> Result<(), Error> {
+    /// Appends the execution of a statement. It is answered when a Sync follows.
+    #[inline]
+    fn append_execution(
+        &mut self,
+        statement: StatementId,
+        given: &[Value],
+        texts: &Values,
+    ) -> Result<(), Error> {
+        let template = &self.statements[usize::from(statement.0)];
+        let given = given.iter().map(|value| parameter(*value, texts));
+        template.fill(self.channel.out(), given).map_err(|error| faults::unfit(&error))
+    }
+
+    #[inline]
+    fn append_sync(&mut self) {
+        frontend::sync(self.channel.out());
+        self.replies.await_ready(1);
+    }
+
+    /// Appends a step that is answered together with those behind it.
+    fn append_link(&mut self, step: Step, values: &Values) -> Result<(), Error> {
+        let text = match step {
+            Step::Execute { statement, first, count } => {
+                return self.append_execution(
+                    statement,
+                    &values.items()[range(first, count)],
+                    values,
+                );
+            }
+            Step::ExecuteText { text } => values.text_at(text),
+            Step::Begin => "begin",
+            Step::Commit => "commit",
+        };
+        let results = self.driver.results;
+        let out = self.channel.out();
+        frontend::parse(out, "", text, [])
+            .and_then(|()| frontend::bind(out, "", "", [], [], [results]))
+            .and_then(|()| frontend::execute(out, "", 0))
+            .map_err(|error| faults::unsendable(&error))
+    }
+
+    pub(super) fn append_query(&mut self, text: &str) -> Result<(), Error> {
         frontend::query(self.channel.out(), text).map_err(|error| faults::unsendable(&error))?;
         self.replies.await_ready(1);
         Ok(())
@@ -81,28 +120,60 @@ impl PostgresConnection {
     /// # Errors
     /// The session is over.
     #[inline]
-    async fn exchange(&mut self, sink: &mut impl Ended, reply: &mut Reply) -> Result<Stamp, Error> {
-        reply.bytes_sent += self.channel.out().len() as u64;
-        self.channel.flush().await;
+    pub(super) async fn exchange(
+        &mut self,
+        sink: &mut impl Ended,
+        reply: &mut Reply,
+    ) -> Result<Stamp, Error> {
+        self.send(reply).await;
         let mut read_at = Stamp::ZERO;
         loop {
-            let used = match self.replies.read(self.channel.unread(), sink) {
-                Ok(used) => used,
-                Err(error) => return Err(faults::junk(self.channel.address(), &error)),
-            };
-            reply.bytes_received += used as u64;
-            self.channel.consume(used, self.replies.needed());
+            self.read(sink, reply)?;
             if sink.outcome().wants_data {
                 self.refuse_data(sink.outcome()).await;
             }
             if self.replies.is_idle() {
-                self.status = sink.outcome().status.unwrap_or(self.status);
                 return Ok(read_at);
             }
-            if let Err(error) = self.channel.receive().await {
-                return Err(last_words(sink.outcome(), error));
-            }
+            self.receive(sink).await?;
             read_at = self.rt.now();
+        }
+    }
+
+    /// Sends what was appended.
+    #[inline]
+    pub(super) async fn send(&mut self, reply: &mut Reply) {
+        reply.bytes_sent += self.channel.out().len() as u64;
+        self.channel.flush().await;
+    }
+
+    /// Reads what has come.
+    ///
+    /// # Errors
+    /// It is not a server's.
+    #[inline]
+    pub(super) fn read(&mut self, sink: &mut impl Ended, reply: &mut Reply) -> Result<(), Error> {
+        let used = match self.replies.read(self.channel.unread(), sink) {
+            Ok(used) => used,
+            Err(error) => return Err(faults::junk(self.channel.address(), &error)),
+        };
+        reply.bytes_received += used as u64;
+        self.channel.consume(used, self.replies.needed());
+        if let Some(status) = sink.outcome().status {
+            self.status = status;
+        }
+        Ok(())
+    }
+
+    /// Waits for more.
+    ///
+    /// # Errors
+    /// There will be no more: what the server said last, if it said why.
+    #[inline]
+    pub(super) async fn receive(&mut self, sink: &mut impl Ended) -> Result<(), Error> {
+        match self.channel.receive().await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(last_words(sink.outcome(), error)),
         }
     }
 
@@ -141,10 +212,53 @@ impl PostgresConnection {
         Ok(())
     }
 
+    /// Takes all steps of a transaction at once: they are sent together, and what follows one that
+    /// fails the server passes over. Chapter "Pipelining".
+    async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
+        let Work { steps, values, reply, capture, .. } = work;
+        let sent = self.rt.now();
+        for &step in steps.iter() {
+            self.append_link(step, values)?;
+        }
+        self.append_sync();
+        reply.sent.get_or_insert(sent);
+        let before = capture.mark();
+        let mut answer = Answer { capture, outcome: Outcome::default() };
+        self.send(reply).await;
+        let mut steps = steps.iter();
+        let mut counted = 0;
+        loop {
+            self.read(&mut answer, reply)?;
+            if answer.outcome.wants_data {
+                self.refuse_data(&mut answer.outcome).await;
+            }
+            for step in steps.by_ref().take((answer.outcome.completed - counted) as usize) {
+                if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
+                    reply.statements.push(reply.done.since(sent));
+                }
+            }
+            counted = answer.outcome.completed;
+            if self.replies.is_idle() {
+                break;
+            }
+            self.receive(&mut answer).await?;
+            reply.done = self.rt.now();
+        }
+        reply.rows += answer.outcome.rows;
+        match answer.outcome.error {
+            None => Ok(()),
+            Some(report) => {
+                answer.capture.truncate(before);
+                Err(faults::fault(&report))
+            }
+        }
+    }
+
     /// Ends the transaction that an error has left open, if it has left one.
     #[cold]
     async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
-        // What was appended before a value did not fit is not sent.
+        // What was appended before a value that does not fit.
+        self.channel.out().clear();
         if error.class().ends_connection() {
             return error;
         }
@@ -187,10 +301,15 @@ impl PostgresConnection {
             out.clear();
             return Err(faults::unsendable(&error));
         }
-        frontend::sync(out);
-        self.replies.await_ready(1);
+        self.append_sync();
         Ok(())
     }
+}
+
+/// The places of some values.
+#[inline]
+fn range(first: u32, count: u32) -> Range<usize> {
+    first as usize..(first + count) as usize
 }
 
 /// Nothing good can come of a session that cannot leave its transaction.
@@ -212,7 +331,7 @@ fn last_words(outcome: &mut Outcome, lost: Error) -> Error {
 }
 
 #[inline]
-fn parameter(value: Value, texts: &Values) -> Parameter<'_> {
+pub(super) fn parameter(value: Value, texts: &Values) -> Parameter<'_> {
     match value {
         Value::Null => Parameter::Null,
         Value::Int(number) => Parameter::Int(number),
@@ -231,7 +350,6 @@ impl Connection for PostgresConnection {
         template
             .statement(&name, &described.parameters)
             .map_err(|error| faults::unsendable(&error))?;
-        template.sync();
         self.statements.push(template);
         Ok(id)
     }
@@ -244,10 +362,23 @@ impl Connection for PostgresConnection {
         if work.capture.is_wanted() && self.driver.results == wire_postgres::Format::Binary {
             return Err(refusal("returned rows are written as text: leave out `results=binary`"));
         }
-        match self.take_steps(work).await {
+        let taken = match work.is_pipelined {
+            false => self.take_steps(work).await,
+            true => self.take_chain(work).await,
+        };
+        match taken {
             Ok(()) => Ok(()),
             Err(error) => Err(self.roll_back(error, &mut work.reply).await),
         }
+    }
+
+    async fn load(
+        &mut self,
+        into: &Insert<'_>,
+        method: Method,
+        batches: &mut impl Batches,
+    ) -> Result<(), Error> {
+        self.load_rows(into, method, batches).await
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {

@@ -41,7 +41,10 @@ pub(super) fn list(version: &str, tls: &str, found: Option<&Table>) -> Vec<(Stri
     let value = |wanted: &str| {
         let rows = found.into_iter().flat_map(|table| &table.rows);
         let value = rows.into_iter().find_map(|row| match row.as_slice() {
-            [Some(name), Some(value)] if name == wanted => Some(value.clone()),
+            [Some(name), Some(value)] if name == wanted => Some(match value.as_str() {
+                "" => "empty".to_owned(),
+                value => value.to_owned(),
+            }),
             _ => None,
         });
         value.unwrap_or_else(|| "unknown".to_owned())

@@ -33,7 +33,7 @@ use rt::Rt;
 use self::roll::Roll;
 use self::worker::{Answer, Mail, Order};
 use crate::processors::Processors;
-use crate::{Connection, Driver, Error, Insert, StatementId, Table, Work};
+use crate::{Connection, Driver, Error, StatementId, Table, Work};
 
 pub use self::child::SECRET;
 
@@ -130,11 +130,6 @@ impl Driver for Programs {
 
     fn keeps_data(&self) -> bool {
         false
-    }
-
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        let message = format!("a program is no table `{}`", insert.table);
-        Err(Error::new(Class::Statement, Code::new("no-table"), message))
     }
 
     async fn connect(&self, rt: &Rt) -> Result<ProgramConnection, Error> {

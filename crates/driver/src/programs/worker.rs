@@ -70,7 +70,7 @@ impl Worker<'_> {
     }
 
     fn run(&self, work: &mut Work) -> Result<(), Error> {
-        let Work { steps, values, reply, capture: _ } = work;
+        let Work { steps, values, reply, .. } = work;
         for &step in steps.iter() {
             let Some(text) = self.text(step, values) else { continue };
             let sent = Monotonic.now();

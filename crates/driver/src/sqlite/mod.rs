@@ -60,7 +60,8 @@ use self::options::Options;
 use self::place::Place;
 use self::thread::{Answer, Creation, Mail, Order};
 use crate::processors::Processors;
-use crate::{Connection, Driver, Duplicates, Error, Insert, StatementId, Table, Work};
+use crate::load::insert_rows;
+use crate::{Batches, Connection, Driver, Duplicates, Error, Insert, Method, StatementId, Table, Work};
 
 /// The driver of `sqlite:` targets.
 ///
@@ -186,17 +187,6 @@ impl Driver for Sqlite {
         true
     }
 
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        let verb = match insert.duplicates {
-            Duplicates::Fail => "insert",
-            Duplicates::Ignore => "insert or ignore",
-            Duplicates::Replace => "insert or replace",
-        };
-        let columns = insert.columns.join(", ");
-        let placeholders = vec!["?"; insert.columns.len()].join(", ");
-        Ok(format!("{verb} into {} ({columns}) values ({placeholders})", insert.table))
-    }
-
     async fn connect(&self, rt: &Rt) -> Result<SqliteConnection, Error> {
         if rt.is_virtual() {
             return Err(Error::new(
@@ -254,6 +244,21 @@ impl Connection for SqliteConnection {
             }
             _ => unreachable!("a request is answered with its reply"),
         }
+    }
+
+    async fn load(
+        &mut self,
+        into: &Insert<'_>,
+        _method: Method,
+        batches: &mut impl Batches,
+    ) -> Result<(), Error> {
+        let verb = match into.duplicates {
+            Duplicates::Fail => "insert",
+            Duplicates::Ignore => "insert or ignore",
+            Duplicates::Replace => "insert or replace",
+        };
+        let text = |rows| into.text(verb, rows, "");
+        insert_rows(self, into.columns.len(), 1, text, batches).await
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {

@@ -105,7 +105,7 @@ impl<'c> Session<'c> {
     /// Takes all steps and returns when the last one was done. One reading of the clock is the end
     /// of a step and the beginning of the next.
     fn take_steps(&mut self, begun: Stamp, work: &mut Work) -> Result<Stamp, Error> {
-        let Work { steps, values, reply, capture } = work;
+        let Work { steps, values, reply, capture, .. } = work;
         let mut at = begun;
         for &step in steps.iter() {
             if self.mail.caller_has_gone() {

@@ -381,28 +381,6 @@ fn a_text_holds_exactly_one_statement() {
     });
 }
 
-#[test]
-fn inserts_are_written_as_sqlite_writes_them() {
-    let driver = open("sqlite:").unwrap();
-    let text = |columns: &[&str], duplicates| {
-        let table = "main.\"my table\"";
-        let insert = Insert { table, columns, duplicates };
-        driver.insert(&insert).unwrap()
-    };
-    assert_eq!(
-        text(&["a", "\"b c\""], Duplicates::Fail),
-        "insert into main.\"my table\" (a, \"b c\") values (?, ?)"
-    );
-    assert_eq!(
-        text(&["a"], Duplicates::Ignore),
-        "insert or ignore into main.\"my table\" (a) values (?)"
-    );
-    assert_eq!(
-        text(&["a"], Duplicates::Replace),
-        "insert or replace into main.\"my table\" (a) values (?)"
-    );
-}
-
 /// Two transactions that read before they write would, if they began as readers, overtake and so
 /// fail each other.
 #[test]

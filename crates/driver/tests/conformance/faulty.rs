@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{Class, Code, Dialect, Nanos, Stamp, Value, Values};
 use driver::conformance::{Fixture, Keeper, Refused};
-use driver::{Connection, Driver, Error, Insert, Reply, StatementId, Step, Table, Work};
+use driver::{
+    Batches, Connection, Driver, Error, Insert, Method, Reply, StatementId, Step, Table, Work,
+};
 use rt::Rt;
 
 /// What a driver does wrong.
@@ -27,6 +29,7 @@ pub(crate) enum Fault {
     ForgetsRows,
     ForgetsSettings,
     IgnoresDuplicates,
+    LosesRows,
     IgnoresTexts,
     IgnoresTransactions,
     KeepsAbandonedConnections,
@@ -76,7 +79,9 @@ pub(crate) fn planted_for(case: &str) -> Planted {
         "two_statements_in_one_text_are_refused" => (AcceptsWhatIsRejected, "is prepared"),
         "a_query_as_text_returns_names_and_values" => (ForgetsNames, "are called []"),
         "a_duplicate_key_is_a_violated_constraint" => (BlamesTheServer, "class server"),
-        "an_insert_treats_duplicates_as_it_was_asked" => (IgnoresDuplicates, "of a duplicate"),
+        "every_way_of_loading_writes_every_row" => (LosesRows, "by `auto` gives [2605.0"),
+        "a_load_treats_duplicates_as_it_was_asked" => (IgnoresDuplicates, "of a duplicate"),
+        "a_load_that_is_refused_hurts_nobody" => (SwallowsErrors, "ends as Ok(())"),
         "an_error_rolls_the_whole_transaction_back" => (IgnoresTransactions, "3 rows are left"),
         "a_transaction_is_seen_when_it_is_committed" => {
             (IgnoresTransactions, "an open transaction shows")
@@ -183,14 +188,6 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.driver.keeps_data()
     }
 
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        let duplicates = match self.fault {
-            Fault::IgnoresDuplicates => driver::Duplicates::Ignore,
-            _ => insert.duplicates,
-        };
-        self.driver.insert(&Insert { duplicates, ..*insert })
-    }
-
     async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
         let limit = match self.fault {
             Fault::LimitsConnections => LIMIT,
@@ -281,6 +278,27 @@ impl<C: Connection> Connection for FaultyConnection<C> {
         }
     }
 
+    async fn load(
+        &mut self,
+        into: &Insert<'_>,
+        method: Method,
+        batches: &mut impl Batches,
+    ) -> Result<(), Error> {
+        let duplicates = match self.fault {
+            Fault::IgnoresDuplicates => driver::Duplicates::Ignore,
+            _ => into.duplicates,
+        };
+        let into = Insert { duplicates, ..*into };
+        let outcome = match self.fault {
+            Fault::LosesRows => self.connection.load(&into, method, &mut Short(batches)).await,
+            _ => self.connection.load(&into, method, batches).await,
+        };
+        match self.fault {
+            Fault::SwallowsErrors => Ok(()),
+            _ => outcome,
+        }
+    }
+
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
         let mut table = self.connection.query_text(sql).await?;
         if self.fault == Fault::ForgetsNames {
@@ -307,6 +325,26 @@ impl<C: Connection> Connection for FaultyConnection<C> {
             }),
             _ => self.connection.abandon(),
         }
+    }
+}
+
+/// Leaves out the first row of each batch.
+struct Short<'a, B>(&'a mut B);
+
+impl<B: Batches> Batches for Short<'_, B> {
+    fn next_batch(&mut self) -> bool {
+        self.0.next_batch() && {
+            self.0.next_row(&mut Values::new());
+            true
+        }
+    }
+
+    fn next_row(&mut self, values: &mut Values) -> bool {
+        self.0.next_row(values)
+    }
+
+    fn committed(&mut self, bytes: u64) {
+        self.0.committed(bytes);
     }
 }
 

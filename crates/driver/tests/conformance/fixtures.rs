@@ -1,5 +1,9 @@
 //! What the suite must know about each database.
 
+mod postgres;
+
+pub(crate) use postgres::{Pg, Way};
+
 use base::{Class, Endpoint, Nanos, Seed, Target};
 use driver::conformance::{Fixture, Keeper, Refused};
 use driver::{Either, Simulated, Sqlite};

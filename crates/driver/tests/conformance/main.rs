@@ -64,6 +64,20 @@ mod sqlite_with_a_rollback_journal {
     conformance_keeper_cases!(passes in_real_time Lite::new("delete", PATIENT));
 }
 
+mod postgres_over_tcp {
+    use super::*;
+    use crate::fixtures::{Pg, Way};
+    conformance_cases!(passes in_real_time Pg::new(Way::Tcp));
+    conformance_keeper_cases!(passes in_real_time Pg::new(Way::Tcp));
+}
+
+mod postgres_over_a_socket {
+    use super::*;
+    use crate::fixtures::{Pg, Way};
+    conformance_cases!(passes in_real_time Pg::new(Way::Socket));
+    conformance_keeper_cases!(passes in_real_time Pg::new(Way::Socket));
+}
+
 mod either_kind_simulated {
     use super::*;
     use crate::fixtures::{OneOf, Sim};

@@ -2,7 +2,7 @@
 //! thread of an SQLite connection.
 
 use base::{Dialect, Nanos, Stamp};
-use driver::{Connection, Driver, Error, Insert, Simulated, StatementId, Table, Work};
+use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
 use engine::{Honest, Stop};
 use record::Kind;
 use rt::Rt;
@@ -33,10 +33,6 @@ impl Driver for Belated {
 
     fn keeps_data(&self) -> bool {
         self.0.keeps_data()
-    }
-
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        self.0.insert(insert)
     }
 
     async fn connect(&self, rt: &Rt) -> Result<BelatedConnection, Error> {

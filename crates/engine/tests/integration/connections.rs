@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{Class, Clock, Code, Dialect, Nanos, Stamp};
-use driver::{Connection, Driver, Error, Insert, Null, Simulated, StatementId, Table, Work};
+use driver::{Connection, Driver, Error, Null, Simulated, StatementId, Table, Work};
 use engine::{Drivers, Failed, Honest, LaneOutlet, Silence, Stop, run};
 use record::{EventKind, Grid, Kind, MemoryOutlet, Totals};
 use rt::Rt;
@@ -46,10 +46,6 @@ impl Driver for Crowded {
 
     fn keeps_data(&self) -> bool {
         self.0.keeps_data()
-    }
-
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        self.0.insert(insert)
     }
 
     async fn connect(&self, rt: &Rt) -> Result<Self::Connection, Error> {
@@ -193,10 +189,6 @@ impl Driver for Forgetful {
 
     fn keeps_data(&self) -> bool {
         Null.keeps_data()
-    }
-
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        Null.insert(insert)
     }
 
     async fn connect(&self, rt: &Rt) -> Result<Keeping, Error> {

@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use base::{Clock, Dialect, Nanos};
-use driver::{Connection, Driver, Error, Insert, StatementId, Table, Work};
+use driver::{Connection, Driver, Error, StatementId, Table, Work};
 use engine::{Drivers, Failed, Finished, LaneOutlet, Options, Reason, Silence, Stop, run};
 use record::{Grid, MemoryOutlet, Totals};
 use rt::Rt;
@@ -61,10 +61,6 @@ impl Driver for Panicking {
 
     fn keeps_data(&self) -> bool {
         false
-    }
-
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        Ok(format!("insert into {}", insert.table))
     }
 
     async fn connect(&self, rt: &Rt) -> Result<PanickingConnection, Error> {

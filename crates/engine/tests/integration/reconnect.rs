@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Class, Dialect, Nanos, Stamp};
-use driver::{Connection, Driver, Error, Insert, Simulated, StatementId, Table, Work};
+use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
 use engine::{Drivers, Failed, Finished, Honest, LaneOutlet, Silence, Stop, run};
 use record::{Balance, EventKind, Grid, JobIndex, Kind, MemoryOutlet, Totals};
 use rt::Rt;
@@ -78,10 +78,6 @@ impl Driver for Watched {
 
     fn keeps_data(&self) -> bool {
         self.0.keeps_data()
-    }
-
-    fn insert(&self, insert: &Insert<'_>) -> Result<String, Error> {
-        self.0.insert(insert)
     }
 
     async fn connect(&self, rt: &Rt) -> Result<WatchedConnection, Error> {

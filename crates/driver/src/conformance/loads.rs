@@ -1,0 +1,154 @@
+//! How rows get into a table, in every way that a database has.
+
+use base::{Value, Values};
+
+use super::bench::{COLUMNS, TABLE, ensure, number};
+use super::{Bench, Finding, Keeper, Verdict};
+use crate::{Batches, Connection, Driver, Duplicates, Insert, Method};
+
+const METHODS: [Method; 4] = [Method::Auto, Method::Insert, Method::Copy, Method::LoadData];
+
+/// Batches of rows whose ids count up.
+struct Rows {
+    /// How many rows the batches have, in order.
+    sizes: Vec<u64>,
+    /// The first id that was not given yet.
+    next: i64,
+    /// How many rows the present batch still has.
+    left: u64,
+    number: i64,
+    /// For each committed batch, how many bytes were sent.
+    committed: Vec<u64>,
+}
+
+impl Rows {
+    /// From this id on, with this number in each row.
+    fn new(sizes: &[u64], first: i64, number: i64) -> Rows {
+        let sizes = sizes.iter().rev().copied().collect();
+        Rows { sizes, next: first, left: 0, number, committed: Vec::new() }
+    }
+}
+
+/// A text that every way of loading must protect.
+const ODD: &str = "tab\tline\nback\\slash \\N 'quote' \"double\", naïve 東京";
+
+impl Batches for Rows {
+    fn next_batch(&mut self) -> bool {
+        self.left = self.sizes.last().copied().unwrap_or(0);
+        self.sizes.pop().is_some()
+    }
+
+    fn next_row(&mut self, values: &mut Values) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        values.push(Value::Int(self.next));
+        values.push(Value::Int(self.number));
+        values.push(if self.next % 2 == 0 { Value::Null } else { Value::Real(0.25) });
+        values.push_text(|buffer| buffer.push_str(ODD));
+        self.next += 1;
+        true
+    }
+
+    fn committed(&mut self, bytes: u64) {
+        self.committed.push(bytes);
+    }
+}
+
+fn into(duplicates: Duplicates) -> Insert<'static> {
+    Insert { table: TABLE, columns: &COLUMNS, duplicates }
+}
+
+/// Batches of all sizes arrive whole, whatever is in their texts, and each is told when it is there.
+pub async fn every_way_of_loading_writes_every_row<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let driver = bench.fixture.driver();
+    let mut connection = bench.with_table().await?;
+    let into = into(Duplicates::Fail);
+    let ways = METHODS.into_iter().filter(|method| driver.check_load(&into, *method).is_ok());
+    for (method, first) in ways.zip((0..).map(|way| 10 + way * 10_000)) {
+        let word = method.word();
+        let mut rows = Rows::new(&[1, 2_500, 0, 107], first, 5);
+        connection.load(&into, method, &mut rows).await?;
+        let query = format!(
+            "select count(*), sum(id), count(ratio), sum(ratio) from {TABLE} \
+             where id >= {first} and number = 5"
+        );
+        let table = connection.query_text(&query).await?;
+        let found: Vec<f64> = table.rows.concat().into_iter().flatten().flat_map(|v| v.parse()).collect();
+        let last = first + 2_607;
+        let halves = ((first + 1)..=last).filter(|id| id % 2 != 0).count() as f64;
+        let ids: i64 = (first..=last).sum();
+        let expected = [2_608.0, ids as f64, halves, halves * 0.25];
+        ensure!(found == expected, "loading by `{word}` gives {found:?} instead of {expected:?}");
+        let words = connection
+            .query_text(&format!("select distinct words from {TABLE} where id >= {first}"))
+            .await?;
+        ensure!(
+            words.single() == Some(ODD) && words.rows.len() == 1,
+            "loading by `{word}` turns {ODD:?} into {:?}",
+            words.rows
+        );
+        let bytes = &rows.committed;
+        ensure!(
+            bytes.len() == 4 && bytes[1] > bytes[3] && bytes[3] > bytes[0],
+            "loading by `{word}` 1, 2,500, 0 and 107 rows sends {bytes:?} bytes"
+        );
+    }
+    Ok(())
+}
+
+/// A row whose key exists makes the load fail, is left out, or replaces the other.
+pub async fn a_load_treats_duplicates_as_it_was_asked<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let driver = bench.fixture.driver();
+    let mut connection = bench.with_table().await?;
+    for method in METHODS {
+        for (duplicates, succeeds, after) in [
+            (Duplicates::Fail, false, "0"),
+            (Duplicates::Ignore, true, "0"),
+            (Duplicates::Replace, true, "9"),
+        ] {
+            let into = into(duplicates);
+            if driver.check_load(&into, method).is_err() {
+                continue;
+            }
+            connection.query_text(&format!("delete from {TABLE} where id <> 1")).await?;
+            connection.query_text(&format!("update {TABLE} set number = 0")).await?;
+            let outcome = connection.load(&into, method, &mut Rows::new(&[2], 1, 9)).await;
+            let found = number(&mut connection, 1).await?;
+            let beside = number(&mut connection, 2).await?;
+            ensure!(
+                outcome.is_ok() == succeeds && found.as_deref() == Some(after),
+                "after a load by `{}` of a duplicate to be treated as {duplicates:?}, which ended \
+                 as {outcome:?}, the row holds {found:?}",
+                method.word()
+            );
+            ensure!(
+                beside.is_some() == succeeds,
+                "a batch that ended as {outcome:?} leaves its other row as {beside:?}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A table that is not there is the database's complaint, and the connection lives on.
+pub async fn a_load_that_is_refused_hurts_nobody<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let driver = bench.fixture.driver();
+    let mut connection = bench.with_table().await?;
+    let into = Insert { table: "no_such_table", ..into(Duplicates::Fail) };
+    for method in METHODS {
+        if driver.check_load(&into, method).is_err() {
+            continue;
+        }
+        let outcome = connection.load(&into, method, &mut Rows::new(&[3], 1, 9)).await;
+        ensure!(
+            outcome.as_ref().is_err_and(|error| error.message().contains("no_such_table")),
+            "loading by `{}` into a table that is not there ends as {outcome:?}",
+            method.word()
+        );
+        let number = number(&mut connection, 1).await?;
+        ensure!(number.as_deref() == Some("0"), "after it a query returns {number:?}");
+    }
+    Ok(())
+}
