@@ -424,13 +424,14 @@ impl<D: Driver, R: Rules> Client<D, R> {
         if self.crew.parts.vary_steps() {
             let parts = Rc::clone(&self.crew.parts);
             let part = parts.part(self.part);
-            self.take_steps(&part.steps[part.stretches[stretch].clone()]);
+            self.take_steps(&part.steps[part.stretches[stretch].clone()], part.job.pipeline);
         }
     }
 
-    fn take_steps(&mut self, steps: &[Step]) {
+    fn take_steps(&mut self, steps: &[Step], is_pipelined: bool) {
         self.work.steps.clear();
         self.work.steps.extend_from_slice(steps);
+        self.work.is_pipelined = is_pipelined;
     }
 
     /// Pauses between two statements of a session. False if its time is over.
@@ -480,7 +481,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
     /// A driver whose connection has ended may have kept the steps with the values.
     fn restore_steps(&mut self) {
         let parts = Rc::clone(&self.crew.parts);
-        self.take_steps(&parts.part(self.part).steps);
+        let part = parts.part(self.part);
+        self.take_steps(&part.steps, part.job.pipeline);
     }
 
     /// Makes room for the rows of an attempt. A driver may have kept the buffer of the one before.

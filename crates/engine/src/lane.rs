@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use base::{Clock, Dialect, Nanos, Stamp, WallTime};
-use driver::{Connection, Driver, Error, Work};
+use driver::{Connection, Driver, Error};
 use record::{EventKind, FileHealth, Grid, JobIndex, Ledger, Outcome, Outlet};
 use rt::{Rt, Task, Timer};
 use workload::{Generator, Job, JobTarget, OnOutage, OnQueueFull, Pacing, Plan};
@@ -218,7 +218,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             connection,
             generators: generators(crew, self.common.started, dialect),
             part: 0,
-            work: Work { steps: crew.parts.part(0).steps.clone(), ..Work::default() },
+            work: crew.parts.part(0).work(),
             served: 0,
             results: crew.results.borrow().clone(),
         };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use base::{Dialect, Stream};
-use driver::{StatementId, Step};
+use driver::{StatementId, Step, Work};
 use record::{JobIndex, Ledger, Outlet, Request};
 use workload::{Flow, Job, OnError, Plan, Reconnect};
 
@@ -124,6 +124,11 @@ impl Parts {
 }
 
 impl Part {
+    /// The work of a client that begins with requests of this part.
+    pub(crate) fn work(&self) -> Work {
+        Work { steps: self.steps.clone(), is_pipelined: self.job.pipeline, ..Work::default() }
+    }
+
     /// What to say when its file had nothing for requests that were due.
     pub(crate) fn starved(&self) -> String {
         let file = self.job.feed.as_ref().map_or("", |feed| feed.file.as_str());

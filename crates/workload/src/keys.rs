@@ -446,6 +446,18 @@ pub static ALL: &[Key] = &[
         example: "transaction = yes",
     },
     Key {
+        name: "pipeline",
+        alias: None,
+        place: Place::What,
+        repeatable: false,
+        form: YES_NO,
+        default: "no",
+        doc: "whether the statements of a transaction are sent together, without waiting for the \
+              answer of one before the next (PostgreSQL: in one go; MySQL: all but the commit; \
+              elsewhere one after the other)",
+        example: "pipeline = yes",
+    },
+    Key {
         name: "multi-query-mode",
         alias: None,
         place: Place::What,

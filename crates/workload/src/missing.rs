@@ -32,7 +32,6 @@ pub(crate) const SECTIONS: &[Missing] = &[
 /// Keys, in whatever section.
 pub(crate) const KEYS: &[Missing] = &[
     missing("script", "write its statements here, each as a `query`"),
-    missing("pipeline", "leave it out: statements are sent one after the other"),
 ];
 
 fn find<'m>(list: &'m [Missing], name: &str) -> Option<&'m Missing> {

@@ -197,6 +197,8 @@ pub struct Job {
     pub feed: Option<Feed>,
     /// Whether the statements run inside one transaction.
     pub transaction: bool,
+    /// Whether the statements of the transaction are sent without waiting for answers in between.
+    pub pipeline: bool,
     /// The file to which the rows that the statements return go, as it was written: a relative path
     /// starts at the folder of the workload file.
     pub results: Option<String>,

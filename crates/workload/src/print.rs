@@ -242,6 +242,9 @@ impl Job {
         if self.transaction || self.flow == Flow::Together {
             out.key("transaction", if self.transaction { "yes" } else { "no" });
         }
+        if self.pipeline {
+            out.key("pipeline", "yes");
+        }
         self.print_answers(out);
         let is_awkward = if self.feed.is_some() { has_lines_or_fields } else { has_lines };
         for statement in &self.statements {

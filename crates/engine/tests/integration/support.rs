@@ -37,6 +37,7 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         flow: workload::Flow::Together,
         feed: None,
         transaction: false,
+        pipeline: false,
         results: None,
         prepare: true,
         expect_rows: None,

@@ -112,6 +112,9 @@ impl<'f> Checker<'f> {
         let (target, statements) = self.what(&fields, section, post, &variables);
         let feed = self.feed(&fields, &flow, &statements);
         let reconnect = self.reconnect(&fields);
+        let transaction = self.choice(&fields, Owner::Job, "transaction", [true, false]);
+        let transaction = transaction.unwrap_or(false);
+        let pipeline = self.pipeline(&fields, transaction && flow == Flow::Together);
         let own = self.codes(&fields).into_iter();
         let mut accepted = global.accepted.clone();
         accepted.extend(own.filter(|code| !global.accepted.contains(code)));
@@ -132,9 +135,8 @@ impl<'f> Checker<'f> {
             mix: Vec::new(),
             flow,
             feed,
-            transaction: self
-                .choice(&fields, Owner::Job, "transaction", [true, false])
-                .unwrap_or(false),
+            transaction,
+            pipeline,
             results: self.results(&fields, &section.name),
             prepare: self.choice(&fields, Owner::Job, "prepare", [true, false]).unwrap_or(true),
             expect_rows: self.read(&fields, "expect-rows", rows),
@@ -241,6 +243,22 @@ impl<'f> Checker<'f> {
             false if separately => Flow::Separately,
             false => Flow::Together,
         }
+    }
+
+    /// Whether statements are sent together: only those of a transaction, which the first error ends
+    /// for all of them, and only without pauses between them.
+    fn pipeline(&mut self, fields: &Fields<'f>, is_one_transaction: bool) -> bool {
+        let wants = self.choice(fields, Owner::Job, "pipeline", [true, false]) == Some(true);
+        let vain = fields.one("pipeline").filter(|_| wants && !is_one_transaction);
+        if let Some(entry) = vain {
+            self.sink.error(|| {
+                entry
+                    .key()
+                    .error("`pipeline = yes` sends the statements of a transaction together")
+                    .help("write `transaction = yes`, and no `session`; or leave `pipeline` out")
+            });
+        }
+        wants
     }
 
     fn reconnect(&mut self, fields: &Fields<'f>) -> Reconnect {

@@ -244,6 +244,7 @@ fn job_statements() -> impl Strategy<Value = String> {
     let flow = select(vec![
         "",
         "transaction = yes\n",
+        "pipeline = yes\ntransaction = yes\n",
         "multi-query-mode = multi-connection\n",
         "query-args-file = odd name.csv\nquery.sqlite = a ? b\nquery.mysql = ?\n",
         "query-args-file = b\nquery-args-delim = \"\\t\"\n\

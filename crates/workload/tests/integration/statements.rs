@@ -72,6 +72,22 @@ error: `begin` would leave its connection in a transaction
     check(
         r#"
 [read]
+query = select 1
+pipeline = yes
+"#,
+        r#"
+error: `pipeline = yes` sends the statements of a transaction together
+ --> mail.ini:3:1
+  |
+3 | pipeline = yes
+  | ^^^^^^^^
+  |
+  = help: write `transaction = yes`, and no `session`; or leave `pipeline` out
+"#,
+    );
+    check(
+        r#"
+[read]
 query = use shop
 "#,
         r#"

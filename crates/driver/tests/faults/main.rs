@@ -1,0 +1,58 @@
+//! What a user is told when a server on a network is not as it should be.
+//!
+//! Each message names the server and what can be done, and never the password.
+
+mod impostor;
+mod postgres;
+
+use base::{Class, Endpoint, Target};
+use driver::{Connection, Driver, Error, Step, Table, Work};
+use rt::{Options, Rt, run_real};
+
+/// Runs a task in real time.
+fn in_real_time<T>(task: impl AsyncFnOnce(Rt) -> T) -> T {
+    run_real(&Options::default(), task).expect("the system grants a runtime")
+}
+
+/// Connects and runs one text, and returns what comes back or why nothing does.
+async fn ask<D: Driver>(driver: &D, rt: &Rt, text: &str) -> Result<Table, Error> {
+    let mut connection = driver.connect(rt).await?;
+    let answer = connection.query_text(text).await;
+    connection.close().await;
+    answer
+}
+
+/// The error of connecting and asking for one row.
+fn refused<D: Driver>(driver: &D) -> Error {
+    in_real_time(async |rt| ask(driver, &rt, "select 1").await.expect_err("a refusal"))
+}
+
+/// A request that consists of one text.
+fn text(text: &str) -> Work {
+    let mut work = Work::default();
+    work.values.push_text(|buffer| buffer.push_str(text));
+    work.steps.push(Step::ExecuteText { text: 0 });
+    work
+}
+
+/// Finds fault unless an error has this class and code, and says all of the words.
+#[track_caller]
+fn check(error: &Error, class: Class, code: &str, words: &[&str]) {
+    assert_eq!((error.class(), error.code().as_str()), (class, code), "{error}");
+    for word in words {
+        assert!(error.message().contains(word), "`{word}` is missing: {error}");
+    }
+}
+
+/// A URL with something else in it.
+fn changed(target: &Target, change: impl FnOnce(&mut Endpoint)) -> Target {
+    let mut target = target.clone();
+    change(&mut target.endpoint);
+    target
+}
+
+fn with_option(target: &Target, name: &str, value: &str) -> Target {
+    let mut target = target.clone();
+    target.options.push((name.to_owned(), value.to_owned()));
+    target
+}

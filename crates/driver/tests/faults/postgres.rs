@@ -1,0 +1,234 @@
+//! PostgreSQL.
+
+use base::{Class, Endpoint, Secret, Target};
+use driver::{Connection, Driver, Postgres};
+use testbed::{Kind, Options, Server, shared};
+use wire_postgres::TransactionStatus;
+use wire_postgres::backend;
+
+use crate::impostor::{Act, Impostor};
+use crate::{changed, check, in_real_time, refused, text, with_option};
+
+fn open(target: &Target) -> Postgres {
+    Postgres::open(target).expect("a URL")
+}
+
+/// The driver for a port of this machine.
+fn at(port: u16, options: &str) -> Postgres {
+    let url = format!("postgres://ann:hunter2@127.0.0.1:{port}/shop?{options}");
+    open(&Target::parse(&url).expect("a URL"))
+}
+
+#[test]
+fn a_wrong_password_is_said_without_the_password() {
+    let server = shared(Kind::Postgres);
+    let target = changed(&server.url(), |endpoint| {
+        if let Endpoint::Network { password, .. } = endpoint {
+            *password = Some(Secret::new("hunter2"));
+        }
+    });
+    let error = refused(&open(&target));
+    let port = server.port().to_string();
+    check(&error, Class::Statement, "28P01", &["127.0.0.1", &port, "`assay`", "ASSAY_PASSWORD"]);
+    assert!(!error.to_string().contains("hunter2"), "{error}");
+}
+
+#[test]
+fn a_database_that_is_not_there_is_named() {
+    let target = changed(&shared(Kind::Postgres).url(), |endpoint| {
+        if let Endpoint::Network { database, .. } = endpoint {
+            *database = Some("no_such_shop".to_owned());
+        }
+    });
+    let words = ["database `no_such_shop`", "does not exist", "name another"];
+    check(&refused(&open(&target)), Class::Statement, "3D000", &words);
+}
+
+#[test]
+fn nobody_listens() {
+    let free = Impostor::new(Vec::new());
+    let port = free.port();
+    drop(free);
+    let address = format!("127.0.0.1:{port}");
+    let words = [address.as_str(), "no server listens there"];
+    check(&refused(&at(port, "")), Class::Disconnect, "disconnect", &words);
+    let target = Target::parse("postgres://ann@/shop?socket=/no/such/socket").expect("a URL");
+    let words = ["/no/such/socket", "no server has made it"];
+    check(&refused(&open(&target)), Class::Disconnect, "disconnect", &words);
+}
+
+#[test]
+fn a_server_without_tls_is_not_asked_in_the_clear() {
+    let target = with_option(&shared(Kind::Postgres).url(), "tls", "require");
+    let words = ["has no TLS", "`tls=require`", "`tls=off`"];
+    check(&refused(&open(&target)), Class::Statement, "tls", &words);
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up_in_time() {
+    let silent = Impostor::new(vec![Act::Wait]);
+    let error = refused(&at(silent.port(), "connect-timeout=50ms"));
+    let words = ["did not let anybody in within 50ms", "connect-timeout"];
+    check(&error, Class::Disconnect, "disconnect", &words);
+}
+
+#[test]
+fn too_many_connections_are_a_class_of_their_own() {
+    let server = Server::start(&Options::postgres().max_connections(5)).expect("a server");
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let mut held = Vec::new();
+        let error = loop {
+            match driver.connect(&rt).await {
+                Ok(connection) => held.push(connection),
+                Err(error) => break error,
+            }
+        };
+        check(&error, Class::TooManyConnections, "53300", &["max_connections"]);
+        for connection in held {
+            connection.close().await;
+        }
+    });
+}
+
+#[test]
+fn junk_is_no_protocol() {
+    for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64]] {
+        let server = Impostor::new(vec![Act::Hear, Act::Say(junk.to_vec()), Act::Wait]);
+        let words = ["127.0.0.1", "does not speak PostgreSQL's protocol"];
+        check(&refused(&at(server.port(), "")), Class::Disconnect, "disconnect", &words);
+    }
+}
+
+/// What a server says to let a session in.
+fn welcome() -> Vec<u8> {
+    let mut out = Vec::new();
+    backend::authentication_ok(&mut out);
+    backend::ready_for_query(&mut out, TransactionStatus::Idle);
+    out
+}
+
+/// A session with a server that lets it in and then says this to the first query.
+fn after_welcome(answer: Vec<Act>) -> base::Class {
+    let mut acts = vec![Act::Hear, Act::Say(welcome()), Act::Hear];
+    acts.extend(answer);
+    let server = Impostor::new(acts);
+    let error = refused(&at(server.port(), ""));
+    assert!(error.message().contains("127.0.0.1"), "{error}");
+    error.class()
+}
+
+#[test]
+fn a_connection_that_is_cut_inside_a_message_is_lost() {
+    // A row of ten bytes, of which three come.
+    let row = b"D\0\0\0\x0e\0\x01\0".to_vec();
+    assert_eq!(after_welcome(vec![Act::Say(row)]), Class::Disconnect);
+    assert_eq!(after_welcome(vec![Act::Say(b"D\0\0".to_vec())]), Class::Disconnect);
+    assert_eq!(after_welcome(Vec::new()), Class::Disconnect);
+}
+
+#[test]
+fn a_length_that_cannot_be_is_junk_and_reserves_nothing() {
+    for length in [u32::MAX, 0x7fff_ffff, 3] {
+        let mut message = vec![b'E'];
+        message.extend(length.to_be_bytes());
+        message.extend([0; 32]);
+        assert_eq!(after_welcome(vec![Act::Say(message), Act::Wait]), Class::Disconnect);
+    }
+}
+
+#[test]
+fn a_killed_server_is_a_lost_connection() {
+    let mut server = Server::start(&Options::postgres()).expect("a server");
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        server.kill();
+        let error = connection.run(&mut text("select 1")).await.expect_err("nobody is there");
+        assert_eq!(error.class(), Class::Disconnect, "{error}");
+        let error = driver.connect(&rt).await.err().expect("nobody is there");
+        assert_eq!(error.class(), Class::Disconnect, "{error}");
+        server.restart().expect("a server");
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        connection.run(&mut text("select 1")).await.expect("an answer");
+    });
+}
+
+#[test]
+fn a_session_that_the_server_ends_hears_why() {
+    let server = shared(Kind::Postgres);
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let pid = connection.query_text("select pg_backend_pid()").await.expect("a number");
+        let pid = pid.single().expect("a number").to_owned();
+        server.sql(&format!("select pg_terminate_backend({pid}, 5000)")).expect("it ends");
+        let error = connection.run(&mut text("select 1")).await.expect_err("it has ended");
+        check(&error, Class::Disconnect, "57P01", &["administrator"]);
+    });
+}
+
+#[test]
+fn a_statement_timeout_leaves_the_session_as_it_was() {
+    let driver = open(&shared(Kind::Postgres).url());
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        connection.query_text("set statement_timeout = '20ms'").await.expect("a setting");
+        let error = connection.run(&mut text("select pg_sleep(60)")).await.expect_err("too slow");
+        check(&error, Class::Server, "57014", &["statement timeout"]);
+        connection.run(&mut text("select 1")).await.expect("an answer");
+    });
+}
+
+#[test]
+fn what_was_given_up_is_cancelled_on_the_server() {
+    let server = shared(Kind::Postgres);
+    let driver = open(&server.url());
+    let sleeping = "select count(*) from pg_stat_activity where query = 'select pg_sleep(4711)'";
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let mut work = text("select pg_sleep(4711)");
+        let run = connection.run(&mut work);
+        let given_up = rt::within(&rt, base::Nanos::from_millis(300), run).await;
+        assert!(given_up.is_none(), "{given_up:?}");
+        assert_eq!(server.sql(sleeping).expect("a number"), "1\n");
+        connection.abandon();
+    });
+    // The driver's end waits until the cancellation is said.
+    drop(driver);
+    let gone = (0..100).any(|_| {
+        let found = server.sql(&format!("select pg_sleep(0.05); {sleeping}"));
+        found.expect("a number").ends_with("0\n")
+    });
+    assert!(gone, "the server still works on it");
+}
+
+#[test]
+fn a_deadlock_is_a_conflict_for_one_of_two() {
+    let server = shared(Kind::Postgres);
+    server.sql("create table locks (id int primary key); insert into locks values (1), (2)").expect("a table");
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let mut one = driver.connect(&rt).await.expect("a connection");
+        let mut two = driver.connect(&rt).await.expect("a connection");
+        for (connection, id) in [(&mut one, 1), (&mut two, 2)] {
+            let lock = format!("begin; select id from locks where id = {id} for update");
+            connection.run(&mut text(&lock)).await.expect("a lock");
+        }
+        let other = rt.spawn(async move {
+            let outcome = one.run(&mut text("select id from locks where id = 2 for update")).await;
+            (one, outcome)
+        });
+        let mine = two.run(&mut text("select id from locks where id = 1 for update")).await;
+        if mine.is_ok() {
+            two.query_text("commit").await.expect("an end");
+        }
+        let (mut one, theirs) = other.await;
+        let errors: Vec<_> = [mine, theirs].into_iter().filter_map(Result::err).collect();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        check(&errors[0], Class::Conflict, "40P01", &["deadlock detected"]);
+        // Whoever has lost is out of its transaction.
+        one.run(&mut text("select 1")).await.expect("an answer");
+        two.run(&mut text("select 1")).await.expect("an answer");
+    });
+}
