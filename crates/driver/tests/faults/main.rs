@@ -11,7 +11,7 @@ use rt::{Options, Rt, run_real};
 
 /// Runs a task in real time.
 fn in_real_time<T>(task: impl AsyncFnOnce(Rt) -> T) -> T {
-    run_real(&Options::default(), task).expect("the system grants a runtime")
+    run_real(&Options::default(), |rt| task(rt)).expect("the system grants a runtime")
 }
 
 /// Connects and runs one text, and returns what comes back or why nothing does.
