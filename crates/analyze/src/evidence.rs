@@ -26,6 +26,8 @@ pub struct Evidence {
     pub ended: Option<HowEnded>,
     /// The jobs in the plan's order.
     pub jobs: Vec<JobEvidence>,
+    /// The jobs at each server of targets that are several.
+    pub nodes: Vec<NodeEvidence>,
     /// The jobs that come and go, with what the others' requests took meanwhile.
     pub disturbances: Vec<Disturbance>,
     /// What happened.
@@ -71,6 +73,17 @@ pub struct JobEvidence {
     pub course: Vec<(Range<usize>, Distribution)>,
     /// The errors of the window.
     pub failures: Vec<(Class, Code, u64)>,
+}
+
+/// A job at one of several servers: its requests that were sent there.
+#[derive(Clone, Debug)]
+pub struct NodeEvidence {
+    /// The job's place in the plan.
+    pub job: usize,
+    /// The server's address.
+    pub address: String,
+    /// What came of them.
+    pub requests: JobEvidence,
 }
 
 /// The most parts that the course of a window has, so that it can be read as a table.

@@ -8,7 +8,7 @@ use workload::Reconnect;
 
 use crate::checks::Findings;
 use crate::distribution::Distribution;
-use crate::evidence::{Evidence, JobEvidence};
+use crate::evidence::{Evidence, JobEvidence, NodeEvidence};
 use crate::slo::{Judgement, Measured, judge};
 
 /// The numbers of one job over the window.
@@ -43,6 +43,8 @@ pub struct JobSummary {
     pub error: Distribution,
     /// Each statement of the job, if it has more than one.
     pub statements: Vec<StatementSummary>,
+    /// The servers that it asked, if its target is several.
+    pub nodes: Vec<NodeSummary>,
     /// Errors by class and code.
     pub errors_by_code: Vec<(Class, Code, u64)>,
     /// The most connections that were open at the end of an interval.
@@ -63,6 +65,21 @@ pub struct StatementSummary {
     /// Its text, values left out.
     pub text: String,
     /// Its service time.
+    pub service: Distribution,
+}
+
+/// What a job's requests met at one of several servers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeSummary {
+    /// The server's address.
+    pub address: String,
+    /// The requests that were sent to it, by intended start in the window.
+    pub counts: Counts,
+    /// Completions whose end lies in the window, per second.
+    pub throughput_per_s: Option<f64>,
+    /// Completed requests and timeouts.
+    pub response: Distribution,
+    /// Completed requests and timeouts.
     pub service: Distribution,
 }
 
@@ -106,12 +123,32 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
         send_lag: distribution(Kind::SendLag),
         error: distribution(Kind::Error),
         statements: statements(findings, place),
+        nodes: nodes(evidence, place),
         errors_by_code: job.failures.clone(),
         connections: job.range(window).map(|step| step.connections).max().unwrap_or(0),
         probes: parts(evidence, job, &job.probes),
         course: parts(evidence, job, &job.course),
         slos: plan.slos.iter().map(|slo| judge(slo, &measured)).collect(),
     }
+}
+
+fn nodes(evidence: &Evidence, place: usize) -> Vec<NodeSummary> {
+    let window = evidence.steps.window();
+    let length = evidence.window_length().as_secs_f64();
+    let of_this_job = evidence.nodes.iter().filter(|node| node.job == place);
+    let summary = |node: &NodeEvidence| {
+        let requests = &node.requests;
+        let completed = requests.ends(window.clone()).completed;
+        let distribution = |kind| requests.histogram(kind).map(Distribution::of);
+        NodeSummary {
+            address: node.address.clone(),
+            counts: requests.counts(window.clone()),
+            throughput_per_s: (length > 0.0).then(|| completed as f64 / length),
+            response: distribution(Kind::Response).unwrap_or_default(),
+            service: distribution(Kind::Service).unwrap_or_default(),
+        }
+    };
+    of_this_job.map(summary).collect()
 }
 
 fn statements(findings: &Findings<'_>, place: usize) -> Vec<StatementSummary> {

@@ -23,9 +23,10 @@ pub use check::{Check, Status, Verdict};
 pub use confidence::{Bounds, Estimate, FEWEST_BATCHES};
 pub use distribution::{Distribution, Quantile};
 pub use evidence::{
-    ClientSample, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint, ROWS, Step,
+    ClientSample, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence, ROWS,
+    Step,
 };
-pub use job::{JobSummary, Probe, StatementSummary};
+pub use job::{JobSummary, NodeSummary, Probe, StatementSummary};
 pub use limiter::{Component, Limiter};
 pub use phases::{
     Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName, PhaseSummary,

@@ -34,6 +34,13 @@ impl<A: Driver, B: Driver> Driver for Either<A, B> {
         }
     }
 
+    fn nodes(&self) -> usize {
+        match self {
+            Either::Left(driver) => driver.nodes(),
+            Either::Right(driver) => driver.nodes(),
+        }
+    }
+
     fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {
         match self {
             Either::Left(driver) => driver.check_load(into, method),
@@ -68,6 +75,13 @@ impl<A: Connection, B: Connection> Connection for Either<A, B> {
         match self {
             Either::Left(connection) => connection.parameters(statement),
             Either::Right(connection) => connection.parameters(statement),
+        }
+    }
+
+    fn node(&self) -> usize {
+        match self {
+            Either::Left(connection) => connection.node(),
+            Either::Right(connection) => connection.node(),
         }
     }
 

@@ -49,6 +49,11 @@ pub trait Driver: Clone + Send + 'static {
     /// Whether what is written can be read again: false for servers that only simulate time.
     fn keeps_data(&self) -> bool;
 
+    /// How many servers it is, whose connections take turns.
+    fn nodes(&self) -> usize {
+        1
+    }
+
     /// Makes sure that rows can be loaded in this way.
     ///
     /// # Errors
@@ -86,6 +91,11 @@ pub trait Connection: Sized + 'static {
         None
     }
 
+    /// Which of [several servers](Driver::nodes) it is connected to.
+    fn node(&self) -> usize {
+        0
+    }
+
     /// Runs the steps of a request in order and fills in [`Work::reply`], which the caller has
     /// reset. The first error ends it; an open transaction is then rolled back before this
     /// returns. A transaction that is begun and not committed is still open in the next run.
@@ -109,7 +119,13 @@ pub trait Connection: Sized + 'static {
         _method: Method,
         batches: &mut impl Batches,
     ) -> impl Future<Output = Result<(), Error>> {
-        load::insert_rows(self, into.columns.len(), 1, |rows| into.text("insert", rows, ""), batches)
+        load::insert_rows(
+            self,
+            into.columns.len(),
+            1,
+            |rows| into.text("insert", rows, ""),
+            batches,
+        )
     }
 
     /// Runs one statement as text and returns what it returns as text: for setup, loading,

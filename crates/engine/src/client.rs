@@ -8,7 +8,9 @@ use std::rc::Rc;
 
 use base::{Class, Clock, Code, Nanos, Rows, Stamp};
 use driver::{Connection, Driver, Error, Reply, Step, Work};
-use record::{Dispatch, Effort, Ending, EventKind, Failure, Outcome, Request, UNANSWERED};
+use record::{
+    Dispatch, Effort, Ending, EventKind, Failure, JobIndex, Outcome, Request, UNANSWERED,
+};
 use rt::{unless_fired, yield_now};
 use workload::feed::Group;
 use workload::{Flow, Generator, OnError};
@@ -33,6 +35,8 @@ pub(crate) struct Client<D: Driver, R> {
     pub(crate) crew: Rc<Crew>,
     pub(crate) seat: Rc<Seat>,
     pub(crate) connection: Option<D::Connection>,
+    /// Which server of its target that is, or was.
+    pub(crate) node: u16,
     /// Whether it lost its connection and has no other yet.
     pub(crate) is_bereft: bool,
     /// For requests that connect: how long to pause after one that was refused.
@@ -294,11 +298,18 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
         let request = R::recorded(request, sent);
         let statements = &self.work.reply.statements;
-        let ending = Ending { outcome, sent, done, effort: course.effort, statements };
+        let node = sent.and_then(|_| self.node_account());
+        let ending = Ending { outcome, sent, done, effort: course.effort, statements, node };
         self.lane.ledger.borrow_mut().settle(request, ending);
         self.crew.in_flight.set(self.crew.in_flight.get() - 1);
         self.lane.rt.tick(done);
         done
+    }
+
+    /// The account of the server that it has been connected to last, if that is one of several.
+    #[inline]
+    fn node_account(&self) -> Option<JobIndex> {
+        self.crew.first_node.map(|first| JobIndex(first.0 + self.node))
     }
 
     /// Hands the rows of a request that ended at `done` over to its file, and waits for room if
@@ -571,6 +582,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     pub(crate) fn found_connection(&mut self, connection: D::Connection) {
+        self.node = connection.node() as u16;
         self.connection = Some(connection);
         self.crew.connected.set(self.crew.connected.get() + 1);
         self.is_not_bereft();

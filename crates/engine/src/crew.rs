@@ -19,6 +19,8 @@ use crate::results::Hands;
 pub(crate) struct Crew {
     pub(crate) job: Arc<Job>,
     pub(crate) index: JobIndex,
+    /// Its account at the first of its target's servers, if there are several.
+    pub(crate) first_node: Option<JobIndex>,
     /// What a connection prepares, in order.
     pub(crate) texts: Vec<Text>,
     /// What its requests are.

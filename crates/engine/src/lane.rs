@@ -22,6 +22,7 @@ use crate::feed::{Feeds, Files, LaneFeed};
 use crate::gate::{Gate, Seat, Settings};
 use crate::link::{AT_ONCE, Change, Link};
 use crate::news::Listener;
+use crate::nodes::{first_account, node_accounts};
 use crate::opening::{self, Opened};
 use crate::pacer::{LogTimes, Pacer, Share, Times};
 use crate::panics::{Alarm, in_words as panic_in_words};
@@ -151,10 +152,16 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         let grid = Grid::new(plan.warmup, plan.duration);
         let statements: Vec<u16> =
             plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+        let accounts = node_accounts(&plan, |target| common.drivers.of(target).nodes());
+        let statements = [statements, vec![0; accounts.len()]].concat();
         let mut files = common.feeds.take(share.lane);
         let mut hands = outlets.results;
         let crews = (0..plan.jobs.len())
-            .map(|place| crew(&rt, &common, share, zero, place, (&mut files, &mut hands)))
+            .map(|place| {
+                let first_node = first_account(&plan, &accounts, place);
+                let files = (files.as_mut_slice(), &mut hands);
+                Crew { first_node, ..crew(&rt, &common, share, zero, place, files) }
+            })
             .map(Rc::new)
             .collect();
         let link = |_| Ok::<_, Infallible>(Link::new(zero));
@@ -215,6 +222,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             seat,
             is_bereft: false,
             back_off: BackOff::default(),
+            node: connection.as_ref().map_or(0, |connection| connection.node() as u16),
             connection,
             generators: generators(crew, self.common.started, dialect),
             part: 0,
@@ -613,6 +621,7 @@ fn crew<D: Driver>(
     Crew {
         job: Arc::new(job.clone()),
         index,
+        first_node: None,
         texts,
         parts,
         gate,

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use analyze::{
-    ClientSample, Distribution, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint, ROWS,
-    Step, StepOfJob, Steps,
+    ClientSample, Distribution, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint,
+    NodeEvidence, ROWS, Step, StepOfJob, Steps,
 };
 use base::Nanos;
 use hdrhistogram::Histogram;
@@ -47,6 +47,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         steps: Steps::new(archive.grid(), end, plan.probe),
         ended: archive.end().map(|end| end.kind).or(known).map(how),
         jobs: Vec::new(),
+        nodes: Vec::new(),
         disturbances: Vec::new(),
         events: archive.events()?,
         client: client(archive)?,
@@ -57,8 +58,13 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
     for job in archive.jobs() {
         let Counted { steps, given_up } = counted(archive, &evidence, job)?;
         let response = Responses { archive, job, given_up };
-        evidence.jobs.push(job_evidence(&evidence, steps, &response)?);
-        responses.push(response);
+        let requests = job_evidence(&evidence, steps, &response)?;
+        if usize::from(job.0) < evidence.plan.jobs.len() {
+            evidence.jobs.push(requests);
+            responses.push(response);
+        } else {
+            evidence.nodes.push(node(archive, &evidence.plan, job, requests)?);
+        }
     }
     evidence.disturbances = analyze::disturbances(&evidence, |StepOfJob { job, step }| {
         responses[job].of(evidence.steps.intervals(step..step + 1))
@@ -74,6 +80,23 @@ fn plan(archive: &Archive) -> Result<Plan, RecordError> {
         let first = diagnostics.first().map(|diagnostic| diagnostic.message.as_str());
         archive.damaged(format!("its plan: {}", first.unwrap_or("no plan")))
     })
+}
+
+/// The account of a job at one of several servers. It is called `JOB@ADDRESS`.
+fn node(
+    archive: &Archive,
+    plan: &Plan,
+    account: JobIndex,
+    requests: JobEvidence,
+) -> Result<NodeEvidence, RecordError> {
+    let name = &archive.header().jobs[usize::from(account.0)].name;
+    let parts = name.rsplit_once('@').and_then(|(job, address)| {
+        let job = plan.jobs.iter().position(|known| known.name == job)?;
+        Some((job, address.to_owned()))
+    });
+    let odd = || archive.damaged(format!("its plan has no job for the account `{name}`"));
+    let (job, address) = parts.ok_or_else(odd)?;
+    Ok(NodeEvidence { job, address, requests })
 }
 
 fn how(end: EndKind) -> HowEnded {

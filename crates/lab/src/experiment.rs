@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use base::{Nanos, Stamp, Target, WallTime};
 use driver::Driver;
-use engine::{Drivers, Failed, Finished, LaneOutlet, Listener, News, Options, Reason, Stop};
+use engine::{
+    Drivers, Failed, Finished, LaneOutlet, Listener, News, NodeAccount, Options, Reason, Stop,
+};
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
     OpLogError, OpLogPlan, Pace, RecordError, RecordErrorKind, Recorder, TargetText,
@@ -352,6 +354,20 @@ fn header(order: &Order) -> Header {
         connections_asked: Some(engine::connections_asked(plan, job)),
         statements: job.statements.iter().map(|s| s.text(Placeholders::Question)).collect(),
     };
+    let nodes = |asked| match asked {
+        JobTarget::Main => order.target.nodes(),
+        JobTarget::Named(place) => plan.targets[place].target.nodes(),
+        JobTarget::Programs => Vec::new(),
+    };
+    let accounts = engine::node_accounts(plan, |asked| nodes(asked).len());
+    let account = |NodeAccount { job, node }: NodeAccount| JobHeader {
+        name: format!("{}@{}", plan.jobs[job].name, nodes(plan.jobs[job].target)[node]),
+        model: "node".to_owned(),
+        arrival: None,
+        offered_per_s: None,
+        connections_asked: None,
+        statements: Vec::new(),
+    };
     Header {
         assay: order.version.clone(),
         started: options.started,
@@ -367,7 +383,13 @@ fn header(order: &Order) -> Header {
         plan: plan.to_text(),
         warmup: plan.warmup,
         duration: plan.duration,
-        jobs: plan.jobs.iter().enumerate().map(job).collect(),
+        jobs: plan
+            .jobs
+            .iter()
+            .enumerate()
+            .map(job)
+            .chain(accounts.into_iter().map(account))
+            .collect(),
     }
 }
 

@@ -70,6 +70,8 @@ pub struct Ending<'a> {
     pub effort: Effort,
     /// The service times of the statements that were answered, in order.
     pub statements: &'a [Nanos],
+    /// The account of the server that it was sent to, if that is one of several.
+    pub node: Option<JobIndex>,
 }
 
 /// When a request got its worker, and when its first byte left.
@@ -84,7 +86,7 @@ pub struct Dispatch {
 impl Ending<'_> {
     /// The end of a request that was never sent.
     pub fn without_sending(outcome: Outcome, done: Stamp) -> Ending<'static> {
-        Ending { outcome, sent: None, done, effort: Effort::default(), statements: &[] }
+        Ending { outcome, sent: None, done, effort: Effort::default(), statements: &[], node: None }
     }
 }
 
@@ -197,7 +199,7 @@ impl<O: Outlet> Ledger<O> {
     #[inline]
     pub fn settle(&mut self, request: Request, ending: Ending<'_>) -> Settled {
         let Request { job, part, number, intended, noticed } = request;
-        let Ending { outcome, sent, done, effort, statements } = ending;
+        let Ending { outcome, sent, done, effort, statements, node } = ending;
         let dispatch = sent.unwrap_or(Dispatch { assigned: noticed, sent: noticed });
         let life = Life {
             intended,
@@ -221,6 +223,10 @@ impl<O: Outlet> Ledger<O> {
                 self.record(job, &sample, &[]);
                 self.record(part, &sample, statements);
             }
+        }
+        if let Some(node) = node {
+            self.count_arrival(node, intended);
+            self.record(node, &sample, &[]);
         }
         Settled(())
     }
@@ -374,6 +380,7 @@ mod tests {
                 done: at(done),
                 effort: Effort { rows: 1, ..Effort::default() },
                 statements: &service,
+                node: None,
             },
         );
     }

@@ -452,9 +452,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: YES_NO,
         default: "no",
-        doc: "whether the statements of a transaction are sent together, without waiting for the \
-              answer of one before the next (PostgreSQL: in one go; MySQL: all but the commit; \
-              elsewhere one after the other)",
+        doc: "whether a transaction's statements are sent without waiting for answers in between",
         example: "pipeline = yes",
     },
     Key {

@@ -52,6 +52,7 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
         steps: Steps::new(Grid::new(plan.warmup, plan.duration), end, plan.probe),
         ended: Some(HowEnded::Completed),
         jobs: plan.jobs.iter().map(|job| idle_job(job.statements.len())).collect(),
+        nodes: Vec::new(),
         disturbances: Vec::new(),
         events: Vec::new(),
         client: Vec::new(),

@@ -96,11 +96,7 @@ impl Channel {
     }
 
     #[inline]
-    fn poll_flush(
-        &mut self,
-        written: &mut usize,
-        context: &mut Context<'_>,
-    ) -> Poll<()> {
+    fn poll_flush(&mut self, written: &mut usize, context: &mut Context<'_>) -> Poll<()> {
         while *written < self.out.len() && self.broken.is_none() {
             match self.stream.poll_write(context, &self.out[*written..]) {
                 Poll::Ready(Ok(count)) => *written += count,

@@ -23,12 +23,8 @@ use crate::{Driver, Error, Insert, Method};
 use login::Cancel;
 pub use session::PostgresConnection;
 
-const KIND: Kind = Kind {
-    name: "PostgreSQL",
-    port: 5432,
-    passwords: PasswordFile::PgPass,
-    options: &["results"],
-};
+const KIND: Kind =
+    Kind { name: "PostgreSQL", port: 5432, passwords: PasswordFile::PgPass, options: &["results"] };
 
 /// The driver of `postgres:` URLs.
 #[derive(Clone, Debug)]
@@ -76,6 +72,10 @@ impl Driver for Postgres {
 
     fn keeps_data(&self) -> bool {
         true
+    }
+
+    fn nodes(&self) -> usize {
+        self.service.addresses.all().len()
     }
 
     fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {

@@ -18,6 +18,7 @@ mod belated;
 mod connections;
 mod faults;
 mod language;
+mod nodes;
 mod oracles;
 mod panics;
 mod real;

@@ -137,7 +137,10 @@ pub(crate) fn run_on_all<D: Driver, R: Rules>(
     stop: &Stop,
 ) -> (Totals, Finished) {
     let grid = Grid::new(plan.warmup, plan.duration);
-    let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+    let mut statements: Vec<u16> =
+        plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
+    let nodes = engine::node_accounts(plan, |target| drivers.of(target).nodes());
+    statements.resize(statements.len() + nodes.len(), 0);
     let memory = MemoryOutlet::new(Totals::new(grid, &statements));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let finished = run_by::<D, R>(plan, drivers, options, outlet, stop, Arc::new(Silence))

@@ -112,6 +112,7 @@ impl Run {
             done,
             effort: Effort::default(),
             statements: &[done.since(sent)],
+            node: None,
         };
         let _ = self.lanes[lane].settle(request, ending);
     }

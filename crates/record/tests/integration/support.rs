@@ -214,7 +214,14 @@ impl UnderWay {
             let is_sent = !matches!(outcome, Outcome::Rejected | Outcome::Unsent);
             let ending = if is_sent {
                 let dispatch = Dispatch { assigned: request.noticed(), sent };
-                Ending { outcome, sent: Some(dispatch), done, effort, statements: &parts }
+                Ending {
+                    outcome,
+                    sent: Some(dispatch),
+                    done,
+                    effort,
+                    statements: &parts,
+                    node: None,
+                }
             } else {
                 Ending::without_sending(outcome, done)
             };

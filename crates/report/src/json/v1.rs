@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use analyze::{
     Change, Check, ClientSummary, Distribution, Estimate, Figure, JobSummary, Judgement, Limiter,
-    LoadPoint, LoadSummary, PhaseFigures, PhaseSummary, Probe, SideEffects, StatementSummary,
-    Verdict,
+    LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe, SideEffects,
+    StatementSummary, Verdict,
 };
 use base::{Class, Code};
 use record::OpLogTold;
@@ -90,6 +90,7 @@ struct Job {
     send_lag_ms: Times,
     error_ms: Times,
     statements: Vec<Statement>,
+    nodes: Vec<Node>,
     probes: Vec<ProbeOf>,
     slo: Vec<Slo>,
 }
@@ -120,6 +121,18 @@ struct Times {
 struct Statement {
     number: usize,
     text: String,
+    service_ms: Times,
+}
+
+#[derive(Serialize)]
+struct Node {
+    address: String,
+    completed: u64,
+    errors: u64,
+    timeouts: u64,
+    rows: u64,
+    throughput_per_s: Option<f64>,
+    response_ms: Times,
     service_ms: Times,
 }
 
@@ -360,6 +373,7 @@ impl Job {
             send_lag_ms: Times::of(&job.send_lag),
             error_ms: unless_withheld(&job.error),
             statements: job.statements.iter().map(Statement::of).collect(),
+            nodes: job.nodes.iter().map(|n| Node::of(n, job.exceeds_capacity)).collect(),
             probes: job.probes.iter().map(|p| ProbeOf::of(p, job.exceeds_capacity)).collect(),
             slo: job.slos.iter().map(Slo::of).collect(),
         }
@@ -403,6 +417,25 @@ impl Statement {
             number: statement.number,
             text: statement.text.clone(),
             service_ms: Times::of(&statement.service),
+        }
+    }
+}
+
+impl Node {
+    fn of(node: &NodeSummary, is_withheld: bool) -> Node {
+        let counts = &node.counts;
+        Node {
+            address: node.address.clone(),
+            completed: counts.balance.completed(),
+            errors: counts.balance.errors(),
+            timeouts: counts.timeouts,
+            rows: counts.rows,
+            throughput_per_s: node.throughput_per_s.and_then(finite),
+            response_ms: match is_withheld {
+                true => Times::withheld(&node.response),
+                false => Times::of(&node.response),
+            },
+            service_ms: Times::of(&node.service),
         }
     }
 }

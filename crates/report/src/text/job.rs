@@ -47,6 +47,7 @@ pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     }
     write_errors(page, job);
     write_statements(page, job);
+    write_nodes(page, job);
     if view.evidence.plan.jobs[place].is_session() && job.service.count > 0 {
         page.note("response and service of a session include the pauses between its statements");
     }
@@ -292,6 +293,30 @@ fn write_statements(page: &mut Page, job: &JobSummary) {
         let quantiles = SHOWN.map(|name| number(service.quantile_ns(name)));
         let tail = [number(max), statement.text.clone()];
         table.row(head.into_iter().chain(quantiles).chain(tail));
+    }
+    write_part(page, &table);
+}
+
+/// The servers of a target that is several, one row each.
+fn write_nodes(page: &mut Page, job: &JobSummary) {
+    let numbers = ["completed", "errors", "throughput", "response p50", "p95", "p99"];
+    let titles = numbers.map(|title| (title, Align::Right)).into_iter();
+    let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles));
+    for node in &job.nodes {
+        let response = &node.response;
+        let number = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
+        let quantiles = SHOWN.map(|name| match job.exceeds_capacity {
+            true => NONE.to_owned(),
+            false => number(response.quantile_ns(name)),
+        });
+        let balance = &node.counts.balance;
+        let head = [
+            node.address.clone(),
+            grouped(balance.completed()),
+            grouped(balance.errors()),
+            node.throughput_per_s.map_or_else(|| NONE.to_owned(), rate),
+        ];
+        table.row(head.into_iter().chain(quantiles));
     }
     write_part(page, &table);
 }

@@ -160,9 +160,14 @@ fn settle(
         request,
         match outcome {
             Outcome::Rejected | Outcome::Unsent => Ending::without_sending(outcome, done),
-            Outcome::Completed | Outcome::Failed(_) => {
-                Ending { outcome, sent: Some(dispatch), done, effort, statements: &parts }
-            }
+            Outcome::Completed | Outcome::Failed(_) => Ending {
+                outcome,
+                sent: Some(dispatch),
+                done,
+                effort,
+                statements: &parts,
+                node: None,
+            },
         },
     );
 }

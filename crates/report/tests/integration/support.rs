@@ -61,6 +61,7 @@ impl Case {
             steps: steps(&plan, end),
             ended: Some(HowEnded::Completed),
             jobs,
+            nodes: Vec::new(),
             disturbances: Vec::new(),
             events: Vec::new(),
             client: Vec::new(),
