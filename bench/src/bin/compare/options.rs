@@ -55,7 +55,7 @@ pub(crate) struct Options {
     /// How long a run is.
     pub(crate) seconds: u32,
     only: Vec<String>,
-    /// Servers that are there already, as HOST:PORT.
+    /// Servers that are there already, as HOST:PORT; without them private ones are started.
     pub(crate) postgres: Option<String>,
     pub(crate) mariadb: Option<String>,
     /// A folder with `cacert.pem`, `client-cert.pem` and `client-key.pem`.

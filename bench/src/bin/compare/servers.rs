@@ -27,10 +27,16 @@ const STATEMENTS: u32 = 1_000;
 /// How long a table may take to be filled.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// How many connections a private server takes: those of the largest crowd of `memory` that asks a
+/// real server, and some for its own work.
+const MOST_CONNECTIONS: u32 = 1_100;
+
 /// A server that is ready.
 pub(crate) struct Server {
     pub(crate) host: String,
     pub(crate) port: u16,
+    /// Ends with this, if it was started here.
+    _private: Option<testbed::Server>,
 }
 
 /// The servers, and a folder for what load generators read and write.
@@ -56,11 +62,10 @@ impl Servers {
                 Database::Postgres => (&options.postgres, "--postgres"),
                 Database::Mariadb => (&options.mariadb, "--mariadb"),
             };
-            let given = given.as_deref().ok_or_else(|| {
-                let word = database.word();
-                format!("which {word}? give {option} HOST:PORT, or leave it out by --only")
-            })?;
-            let server = Server::parse(given, option)?;
+            let server = match given {
+                Some(given) => Server::parse(given, option)?,
+                None => Server::start(database)?,
+            };
             if options.measure.needs_table() {
                 server.fill(database)?;
             }
@@ -123,9 +128,33 @@ impl Ids {
 }
 
 impl Server {
+    /// Starts a private server with its defaults, but for the number of connections. Nothing is
+    /// written while it is measured, except by `load`.
+    fn start(database: Database) -> Result<Server, Failure> {
+        let (options, statements) = match database {
+            Database::Postgres => (
+                testbed::Options::postgres().auth(testbed::Auth::Trust),
+                [format!("create user {ACCOUNT} superuser"), format!("create database {ACCOUNT}")],
+            ),
+            Database::Mariadb => (
+                testbed::Options::mariadb(),
+                [
+                    format!("create user {ACCOUNT}@'%'; grant all on *.* to {ACCOUNT}@'%'"),
+                    format!("create database {ACCOUNT}"),
+                ],
+            ),
+        };
+        let server = testbed::Server::start(&options.max_connections(MOST_CONNECTIONS))?;
+        for statement in &statements {
+            server.sql(statement)?;
+        }
+        let (host, port) = ("127.0.0.1".to_owned(), server.port());
+        Ok(Server { host, port, _private: Some(server) })
+    }
+
     fn parse(given: &str, option: &str) -> Result<Server, Failure> {
         let parsed = given.rsplit_once(':').and_then(|(host, port)| {
-            Some(Server { host: host.to_owned(), port: port.parse().ok()? })
+            Some(Server { host: host.to_owned(), port: port.parse().ok()?, _private: None })
         });
         Ok(parsed.ok_or_else(|| format!("{option} {given}: give HOST:PORT"))?)
     }
