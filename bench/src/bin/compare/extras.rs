@@ -90,14 +90,14 @@ impl Tool {
         }
     }
 
-    /// Counts a long run and a short one; what connecting takes is in both.
+    /// Counts a run and one that only begins and ends; what connecting takes is in both.
     fn count(self, runner: Runner, cell: &Cell, servers: &Servers) -> Result<Count, Failure> {
         let run = |length: Length| -> Result<(u64, u64), Failure> {
             let command = self.around(&runner.command(cell, servers, length)?);
             let ran = child::run(command, PATIENCE)?;
             Ok((runner.queries(&ran, cell, length)?, self.events(&ran, servers)?))
         };
-        let (few, before) = run(Length::Short)?;
+        let (few, before) = run(Length::Start)?;
         let (many, after) = run(Length::Long { seconds: 5, queries_per_s: 0.0 })?;
         let (requests, events) = (many.saturating_sub(few).max(1), after.saturating_sub(before));
         Ok(Count {
@@ -232,9 +232,9 @@ fn assay(
 ) -> Result<(Ran, Value), Failure> {
     let mut command = Command::new(Runner::Assay.program()?);
     command.current_dir(servers.folder());
-    runners::run_of_assay(&mut command, cell, servers, file, seconds)?;
+    runners::run_of_assay(&mut command, cell, servers, file, Some(seconds))?;
     let ran = child::run(command, PATIENCE)?;
-    Runner::Assay.queries(&ran, cell, Length::Short)?;
+    Runner::Assay.queries(&ran, cell, Length::Start)?;
     let summary = serde_json::from_str(&ran.stdout)?;
     Ok((ran, summary))
 }

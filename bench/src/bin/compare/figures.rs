@@ -35,21 +35,21 @@ pub(crate) struct Raw {
     /// The part of the machine's time that was stolen.
     pub(crate) steal: f64,
     pub(crate) load_average: f64,
-    /// The short run that is taken off.
-    pub(crate) short_queries: u64,
-    pub(crate) short_elapsed_s: f64,
-    pub(crate) short_user_s: f64,
-    pub(crate) short_system_s: f64,
+    /// The run that only begins and ends, which is taken off.
+    pub(crate) start_queries: u64,
+    pub(crate) start_elapsed_s: f64,
+    pub(crate) start_user_s: f64,
+    pub(crate) start_system_s: f64,
 }
 
 impl Raw {
-    /// Puts a long and a short run together.
+    /// Puts a run and one that only begins and ends together.
     pub(crate) fn new(
         cell: &Cell,
         runner: Runner,
         round: usize,
         long: &Sample,
-        short: &Sample,
+        start: &Sample,
     ) -> Raw {
         Raw {
             runner: runner.word(),
@@ -65,26 +65,26 @@ impl Raw {
             peak_rss_bytes: long.peak_rss,
             steal: long.steal,
             load_average: long.load,
-            short_queries: short.queries,
-            short_elapsed_s: short.elapsed_s,
-            short_user_s: short.user_s,
-            short_system_s: short.system_s,
+            start_queries: start.queries,
+            start_elapsed_s: start.elapsed_s,
+            start_user_s: start.user_s,
+            start_system_s: start.system_s,
         }
     }
 
     fn queries(&self) -> f64 {
-        self.queries.saturating_sub(self.short_queries).max(1) as f64
+        self.queries.saturating_sub(self.start_queries).max(1) as f64
     }
 
     /// Processor time per query in microseconds, in user mode and in the kernel.
     pub(crate) fn processor_us(&self) -> (f64, f64) {
-        let per_query = |long: f64, short: f64| (long - short).max(0.0) * 1e6 / self.queries();
-        (per_query(self.user_s, self.short_user_s), per_query(self.system_s, self.short_system_s))
+        let per_query = |long: f64, start: f64| (long - start).max(0.0) * 1e6 / self.queries();
+        (per_query(self.user_s, self.start_user_s), per_query(self.system_s, self.start_system_s))
     }
 
     /// Queries per second.
     pub(crate) fn queries_per_s(&self) -> f64 {
-        self.queries() / (self.elapsed_s - self.short_elapsed_s).max(1e-3)
+        self.queries() / (self.elapsed_s - self.start_elapsed_s).max(1e-3)
     }
 }
 
@@ -142,8 +142,8 @@ mod tests {
             load: 0.0,
         };
         // Half a second of connecting with 0.4 s of processor time; 1 µs and 5 µs per query.
-        let (long, short) = (sample(500_000, 5.5, 0.8, 2.6), sample(100_000, 1.5, 0.4, 0.6));
-        let raw = Raw::new(&cell, Runner::Limit, 1, &long, &short);
+        let (long, start) = (sample(500_000, 5.5, 0.8, 2.6), sample(100_000, 1.5, 0.4, 0.6));
+        let raw = Raw::new(&cell, Runner::Limit, 1, &long, &start);
         let (user, system) = raw.processor_us();
         assert!((user - 1.0).abs() < 1e-9 && (system - 5.0).abs() < 1e-9, "{user} {system}");
         assert!((raw.queries_per_s() - 100_000.0).abs() < 1e-6);

@@ -8,8 +8,8 @@
 //!
 //! One program runs at a time. Its processor time is what the kernel counts for children that have
 //! ended, all threads together; its memory is the peak that `/proc` tells while it runs. Connecting
-//! and preparing are taken off: each program also runs for a second in each cell, and what counts is
-//! the difference between the long run and the short one, in time, in requests and in seconds.
+//! and preparing are taken off: right before each run the program also runs for one request per
+//! connection, and what counts is the difference, in processor time, in requests and in seconds.
 
 mod cells;
 mod child;

@@ -15,7 +15,8 @@ use crate::{complain, say};
 /// What has been measured so far.
 #[derive(Default)]
 struct Progress {
-    shorts: HashMap<(String, &'static str), Sample>,
+    /// The speed of load generators that count, by cell and name.
+    speeds: HashMap<(String, &'static str), f64>,
     raws: Vec<Raw>,
     gaps: Vec<Gap>,
 }
@@ -59,8 +60,8 @@ impl Progress {
             return;
         }
         match self.sample(options, servers, cell, runner) {
-            Ok((long, short)) => {
-                let raw = Raw::new(cell, runner, round, &long, &short);
+            Ok((long, start)) => {
+                let raw = Raw::new(cell, runner, round, &long, &start);
                 let (user, system) = raw.processor_us();
                 complain(format!(
                     "{cell} {}: {:.2} µs/query ({user:.2} user), {:.0} queries/s",
@@ -77,7 +78,7 @@ impl Progress {
         }
     }
 
-    /// The long run and the short one.
+    /// A run, and one that only begins and ends, right before it.
     fn sample(
         &mut self,
         options: &Options,
@@ -85,14 +86,24 @@ impl Progress {
         cell: &Cell,
         runner: Runner,
     ) -> Result<(Sample, Sample), Failure> {
-        let key = (cell.to_string(), runner.word());
-        let short = match self.shorts.get(&key) {
-            Some(short) => short.clone(),
-            None => runner.run(cell, servers, Length::Short)?,
+        let start = runner.run(cell, servers, Length::Start)?;
+        let queries_per_s = match runner.counts() {
+            true => self.speed(servers, cell, runner)?,
+            false => 0.0,
         };
-        self.shorts.insert(key, short.clone());
-        let queries_per_s = short.queries as f64 / short.elapsed_s.max(1e-3);
         let length = Length::Long { seconds: options.seconds, queries_per_s };
-        Ok((runner.run(cell, servers, length)?, short))
+        Ok((runner.run(cell, servers, length)?, start))
+    }
+
+    /// How many queries a second a load generator makes that is told to make a number.
+    fn speed(&mut self, servers: &Servers, cell: &Cell, runner: Runner) -> Result<f64, Failure> {
+        let key = (cell.to_string(), runner.word());
+        if let Some(speed) = self.speeds.get(&key) {
+            return Ok(*speed);
+        }
+        let trial = runner.run(cell, servers, Length::Trial)?;
+        let speed = trial.queries as f64 / trial.elapsed_s.max(1e-3);
+        self.speeds.insert(key, speed);
+        Ok(speed)
     }
 }

@@ -27,17 +27,16 @@ pub(crate) enum Runner {
 /// How much a run does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Length {
-    /// As short as can be: what it takes is taken off.
-    Short,
+    /// A query for each connection and the end: what that takes is taken off.
+    Start,
+    /// So many queries that a load generator that counts tells its speed.
+    Trial,
     /// So many seconds; a load generator that counts makes what this rate comes to.
     Long { seconds: u32, queries_per_s: f64 },
 }
 
-/// The seconds of a short run.
-const SHORT_S: u32 = 1;
-
-/// The queries of a short run of a load generator that counts.
-const SHORT_QUERIES: u64 = 20_000;
+/// The queries of a trial.
+const TRIAL_QUERIES: u64 = 20_000;
 
 /// How much longer than asked for a run may take.
 const PATIENCE_S: u32 = 60;
@@ -71,6 +70,11 @@ impl Runner {
             Runner::Pgbench => cell.database == Database::Postgres,
             Runner::Slap => cell.database == Database::Mariadb && cell.statement == Statement::Text,
         }
+    }
+
+    /// Whether it is told how many queries to make, and not for how long.
+    pub(crate) fn counts(self) -> bool {
+        self == Runner::Slap
     }
 
     /// What is different about it in a cell.
@@ -185,9 +189,10 @@ impl Runner {
 }
 
 impl Length {
+    /// How long it is, if that is what it is told.
     fn seconds(self) -> u32 {
         match self {
-            Length::Short => SHORT_S,
+            Length::Start | Length::Trial => 0,
             Length::Long { seconds, .. } => seconds,
         }
     }
@@ -195,13 +200,12 @@ impl Length {
     /// For a load generator that counts: the same number for each client.
     fn queries(self, cell: &Cell) -> u64 {
         let queries = match self {
-            Length::Short => SHORT_QUERIES,
-            Length::Long { seconds, queries_per_s } => {
-                SHORT_QUERIES + (f64::from(seconds) * queries_per_s) as u64
-            }
+            Length::Start => 1,
+            Length::Trial => TRIAL_QUERIES,
+            Length::Long { seconds, queries_per_s } => (f64::from(seconds) * queries_per_s) as u64,
         };
         let clients = u64::from(cell.connections);
-        queries.div_ceil(clients) * clients
+        queries.div_ceil(clients).max(1) * clients
     }
 }
 
@@ -245,16 +249,24 @@ fn assay(
     servers: &Servers,
     length: Length,
 ) -> Result<(), Failure> {
-    run_of_assay(command, cell, servers, &job(cell, ""), length.seconds())
+    match length {
+        Length::Long { seconds, .. } => {
+            run_of_assay(command, cell, servers, &job(cell, ""), Some(seconds))
+        }
+        Length::Start | Length::Trial => {
+            let pace = format!("count = {}\n", length.queries(cell));
+            run_of_assay(command, cell, servers, &job(cell, &pace), None)
+        }
+    }
 }
 
-/// Tells Assay to run a file for so long.
+/// Tells Assay to run a file, for so long or until its jobs have ended.
 pub(crate) fn run_of_assay(
     command: &mut Command,
     cell: &Cell,
     servers: &Servers,
     file: &str,
-    seconds: u32,
+    seconds: Option<u32>,
 ) -> Result<(), Failure> {
     let (path, record) = (servers.folder().join("point.ini"), servers.folder().join("point.assay"));
     fs::write(&path, file)?;
@@ -263,7 +275,9 @@ pub(crate) fn run_of_assay(
     }
     command.arg("run").arg(path).arg("--out").arg(record).args(["--json", "--quiet"]);
     command.args(["--url", &servers.of(cell.database)?.url(cell.database, cell.tls)]);
-    command.args(["--duration", &format!("{seconds}s")]);
+    if let Some(seconds) = seconds {
+        command.args(["--duration", &format!("{seconds}s")]);
+    }
     Ok(())
 }
 
@@ -280,7 +294,14 @@ fn pgbench(
     };
     command.args(["-h", &server.host, "-p", &server.port.to_string(), "-U", ACCOUNT]);
     command.args(["-n", "-M", mode, "-j", "1", "-c", &cell.connections.to_string()]);
-    command.args(["-T", &length.seconds().to_string(), "-f"]).arg(servers.script()).arg(ACCOUNT);
+    match length {
+        Length::Long { seconds, .. } => command.args(["-T", &seconds.to_string()]),
+        Length::Start | Length::Trial => {
+            let each = length.queries(cell) / u64::from(cell.connections);
+            command.args(["-t", &each.to_string()])
+        }
+    };
+    command.arg("-f").arg(servers.script()).arg(ACCOUNT);
     Ok(())
 }
 
@@ -299,7 +320,12 @@ fn sysbench(command: &mut Command, cell: &Cell, server: &Server, length: Length)
     command.arg(format!("{prefix}-user={ACCOUNT}")).arg(format!("{prefix}-db={ACCOUNT}"));
     command.arg(format!("--db-ps-mode={prepare}")).arg(format!("--table-size={ROWS}"));
     command.arg("--rand-type=uniform").arg(format!("--threads={}", cell.connections));
-    command.arg(format!("--time={}", length.seconds()));
+    command.arg("--point_selects=1").arg(format!("--time={}", length.seconds()));
+    let events = match length {
+        Length::Long { .. } => 0,
+        Length::Start | Length::Trial => length.queries(cell),
+    };
+    command.arg(format!("--events={events}"));
     if cell.database == Database::Mariadb && cell.tls {
         command.arg("--mysql-ssl=on");
     }
@@ -341,10 +367,15 @@ fn dbbench(
         (Database::Postgres, Statement::Text) => ("4711", ""),
         (Database::Mariadb, _) => ("?", "query-args-file=arguments.csv\n"),
     };
+    let (duration, count) = match length {
+        Length::Long { seconds, .. } => (format!("duration={seconds}s\n"), String::new()),
+        Length::Start | Length::Trial => {
+            (String::new(), format!("count={}\n", length.queries(cell)))
+        }
+    };
     let file = format!(
-        "duration={}s\n[point]\nquery=select c from sbtest1 where id = {place}\n{arguments}\
+        "{duration}[point]\nquery=select c from sbtest1 where id = {place}\n{arguments}{count}\
          concurrency={}\n",
-        length.seconds(),
         cell.connections
     );
     let path = servers.folder().join("dbbench.ini");
@@ -368,10 +399,11 @@ mod tests {
             tls: false,
             connections,
         };
-        assert_eq!(Length::Short.queries(&cell(1)), 20_000);
-        assert_eq!(Length::Short.queries(&cell(256)), 79 * 256);
+        assert_eq!(Length::Start.queries(&cell(64)), 64);
+        assert_eq!(Length::Trial.queries(&cell(1)), 20_000);
+        assert_eq!(Length::Trial.queries(&cell(256)), 79 * 256);
         let long = Length::Long { seconds: 10, queries_per_s: 30_000.0 };
-        assert_eq!(long.queries(&cell(16)), 320_000);
+        assert_eq!(long.queries(&cell(16)), 300_000);
     }
 
     #[test]
