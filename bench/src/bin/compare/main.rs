@@ -1,7 +1,7 @@
 //! What does a request cost the client, beside other load generators?
 //!
-//! `compare` runs every load generator in turn against the same servers, the same table and the same
-//! statement, round by round, so that a machine whose speed drifts drifts for all of them alike.
+//! `compare` runs every load generator in turn against the same servers, table and statement,
+//! round by round, so that a machine whose speed drifts drifts for all of them alike.
 //! `syscalls`, `instructions`, `open`, `memory` and `load` are further measures. Each prints its
 //! table; `--write` also puts it into `docs/performance.md` and the raw numbers into
 //! `bench/results/`.
