@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said() {
-        let error = pgbench("connection refused").err().expect("no number").to_string();
+        let error = pgbench("connection refused").expect_err("no number").to_string();
         assert!(error.contains("number of transactions"), "{error}");
         assert!(assay("{}").is_err() && limit("").is_err() && dbbench("").is_err());
         assert!(sysbench("read: many").is_err() && strace("").is_err());
