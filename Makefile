@@ -29,11 +29,16 @@ lint:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 	cargo run --locked -q -p xtask -- tidy
 
+# Hours: everything takes turns with everything else, for 15 s each. The tables and raw numbers of the comparison are
+# written into the tree. One part alone: `target/release/compare rounds --only postgres,16,64`.
 bench:
-	@scripts/setup build
-	cargo build --release --locked -p bench
+	@scripts/setup bench
+	cargo build --release --locked -p cli -p limit -p bench
 	target/release/bench
 	target/release/values
+	for measure in rounds syscalls instructions open memory load; do \
+		target/release/compare $$measure --write || exit 1; \
+	done
 
 clean:
 	cargo clean

@@ -1,0 +1,232 @@
+//! How do bytes come and go? A connection that blocks while it logs in, and one that does not in
+//! the loop; with TLS and without.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rustix::net::{RecvFlags, SendFlags};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme, StreamOwned};
+
+use crate::Failure;
+use crate::options::Options;
+
+/// How long a login may wait for the server.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A connection that logs in.
+pub(crate) enum Link {
+    Plain(TcpStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
+
+impl Link {
+    /// Connects, without TLS so far.
+    pub(crate) fn connect(options: &Options) -> Result<Link, Failure> {
+        let address = (options.host.as_str(), options.port);
+        let socket = TcpStream::connect(address)
+            .map_err(|error| format!("{}:{}: {error}", options.host, options.port))?;
+        socket.set_nodelay(true)?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        Ok(Link::Plain(socket))
+    }
+
+    /// Goes on with TLS.
+    pub(crate) fn encrypt(self, host: &str) -> Result<Link, Failure> {
+        let Link::Plain(socket) = self else { return Err("TLS within TLS".into()) };
+        let name = ServerName::try_from(host.to_owned())?;
+        let session = ClientConnection::new(configuration(), name)?;
+        Ok(Link::Tls(Box::new(StreamOwned::new(session, socket))))
+    }
+
+    /// The connection for the loop, if it is without TLS.
+    pub(crate) fn into_plain(self) -> Result<Plain, Failure> {
+        match self {
+            Link::Plain(socket) => {
+                socket.set_nonblocking(true)?;
+                Ok(Plain(socket))
+            }
+            Link::Tls(_) => Err("TLS was not asked for".into()),
+        }
+    }
+
+    /// The connection for the loop, if it is with TLS.
+    pub(crate) fn into_tls(self) -> Result<Encrypted, Failure> {
+        match self {
+            Link::Tls(stream) => {
+                let (session, socket) = stream.into_parts();
+                socket.set_nonblocking(true)?;
+                Ok(Encrypted { socket, session })
+            }
+            Link::Plain(_) => Err("the server does not offer TLS".into()),
+        }
+    }
+}
+
+impl Read for Link {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Link::Plain(socket) => socket.read(buffer),
+            Link::Tls(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Link {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Link::Plain(socket) => socket.write(bytes),
+            Link::Tls(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Link::Plain(socket) => socket.flush(),
+            Link::Tls(stream) => stream.flush(),
+        }
+    }
+}
+
+/// A connection of the loop.
+pub(crate) trait Way {
+    /// What the kernel says is ready.
+    fn socket(&self) -> BorrowedFd<'_>;
+
+    /// Sends all of a request, which is small enough for the socket's buffer.
+    fn send(&mut self, request: &[u8]) -> io::Result<()>;
+
+    /// Reads what is there, 0 bytes if there is nothing to see yet.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` if the server has closed the connection.
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
+}
+
+/// Without TLS.
+pub(crate) struct Plain(TcpStream);
+
+impl Way for Plain {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    #[inline]
+    fn send(&mut self, request: &[u8]) -> io::Result<()> {
+        let sent = rustix::net::send(&self.0, request, SendFlags::NOSIGNAL)?;
+        whole(sent, request.len())
+    }
+
+    #[inline]
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match rustix::net::recv(&self.0, buffer, RecvFlags::empty()) {
+            Ok((0, _)) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok((length, _)) => Ok(length),
+            Err(rustix::io::Errno::AGAIN) => Ok(0),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// With TLS.
+pub(crate) struct Encrypted {
+    socket: TcpStream,
+    session: ClientConnection,
+}
+
+impl Way for Encrypted {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn send(&mut self, request: &[u8]) -> io::Result<()> {
+        self.session.writer().write_all(request)?;
+        while self.session.wants_write() {
+            self.session.write_tls(&mut self.socket)?;
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.session.read_tls(&mut self.socket) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(0),
+            Err(error) => return Err(error),
+        }
+        self.session.process_new_packets().map_err(io::Error::other)?;
+        match self.session.reader().read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            read => read,
+        }
+    }
+}
+
+fn whole(sent: usize, length: usize) -> io::Result<()> {
+    match sent == length {
+        true => Ok(()),
+        false => Err(io::Error::other("the socket's buffer has no room for a request")),
+    }
+}
+
+/// One configuration for all connections, as every client has.
+fn configuration() -> Arc<ClientConfig> {
+    static CONFIGURATION: OnceLock<Arc<ClientConfig>> = OnceLock::new();
+    let made = CONFIGURATION.get_or_init(|| {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let configuration = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .expect("the provider knows the protocol's versions")
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Anyone(provider)))
+            .with_no_client_auth();
+        Arc::new(configuration)
+    });
+    Arc::clone(made)
+}
+
+/// Trusts any certificate, as `sslmode=require` does: the server is one of the measurement's own.
+#[derive(Debug)]
+struct Anyone(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _others: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let known = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, known)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let known = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, known)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,161 @@
+//! How does a connection to MySQL or MariaDB become one that repeats a request?
+
+use std::io::{Read as _, Write as _};
+
+use wire_mysql::{
+    Channel, Command, ErrPacket, Execute, Login, LoginOptions, LoginStep, Negotiated, Parameter,
+    Password, Prepared, Replies, ReplyKind, ResultEnd, ServerKey, Sink, WANTED,
+};
+
+use crate::Failure;
+use crate::link::Link;
+use crate::options::{Options, Statement};
+use crate::request::{Id, MARK, Request};
+
+/// How often a request is tried: the first execution carries the types of its values, and its reply
+/// the definitions that later ones leave out.
+const TRIES: usize = 3;
+
+/// Logs in, prepares and tries the request.
+pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {
+    let mut session = login(options)?;
+    let (bytes, kind, id) = match options.statement {
+        Statement::Prepared => {
+            (session.prepare(&options.query)?, ReplyKind::Binary, Id::LittleEndian64)
+        }
+        Statement::Text => {
+            let mut bytes = Vec::new();
+            Command::Query(format!("{}{MARK}", options.query).as_bytes()).append(&mut bytes);
+            (bytes, ReplyKind::Text, Id::Digits6)
+        }
+    };
+    // The row of the mark does not exist; the first one does, and all are of one length.
+    let mut first = Request::new(bytes.clone(), id, b"not known so far")?;
+    let mut reply = Vec::new();
+    for _ in 0..TRIES {
+        let (found, rows) = session.exchange(first.for_row(1), kind)?;
+        reply = found;
+        if rows != 1 {
+            let query = &options.query;
+            return Err(format!("`{query}1` returned {rows} rows in place of one").into());
+        }
+    }
+    Ok((session.link, Request::new(bytes, id, &reply)?))
+}
+
+/// A connection that is logged in.
+struct Session {
+    link: Link,
+    replies: Replies,
+    seen: Seen,
+}
+
+fn login(options: &Options) -> Result<Session, Failure> {
+    let mut link = Link::connect(options)?;
+    let mut login = Login::new(LoginOptions {
+        user: options.user.as_bytes(),
+        password: Password(options.password.as_bytes()),
+        database: Some(options.database.as_bytes()),
+        wanted: WANTED,
+        channel: if options.tls { Channel::Tls } else { Channel::Open },
+        server_key: ServerKey::Refuse,
+        seed: [0; 20],
+        collation: 45,
+        attributes: &[],
+    });
+    let (mut given, mut out) = (Vec::new(), Vec::new());
+    loop {
+        read_more(&mut link, &mut given)?;
+        let (used, step) = login.read(&given, &mut out)?;
+        given.drain(..used);
+        link.write_all(&out)?;
+        out.clear();
+        match step {
+            LoginStep::NeedBytes => {}
+            LoginStep::StartTls => {
+                link = link.encrypt(&options.host)?;
+                login.tls_is_on(&mut out)?;
+                link.write_all(&out)?;
+                out.clear();
+            }
+            LoginStep::Done(session) => return Ok(Session::new(link, session.agreed)),
+            LoginStep::Refused(refusal) => {
+                let message = String::from_utf8_lossy(&refusal.message).into_owned();
+                return Err(format!("error {}: {message}", refusal.code).into());
+            }
+        }
+    }
+}
+
+impl Session {
+    fn new(link: Link, agreed: Negotiated) -> Session {
+        Session { link, replies: Replies::new(agreed), seen: Seen::default() }
+    }
+
+    /// Prepares the statement and has its types known. Returns the request with the mark.
+    fn prepare(&mut self, query: &str) -> Result<Vec<u8>, Failure> {
+        let mut out = Vec::new();
+        Command::Prepare(format!("{query}?").as_bytes()).append(&mut out);
+        self.exchange(&out, ReplyKind::Prepared)?;
+        let prepared = self.seen.prepared.ok_or("the server has prepared nothing")?;
+        let mut execute = Execute::new(prepared.id, prepared.parameters);
+        let mut append = |out: &mut Vec<u8>| {
+            out.clear();
+            execute.append(out, [Parameter::Int(MARK.into())].into_iter()).map(|_| ())
+        };
+        append(&mut out)?;
+        self.exchange(&out, ReplyKind::Binary)?;
+        append(&mut out)?;
+        Ok(out)
+    }
+
+    /// Sends a request and reads its reply to the end. Returns the reply and its number of rows.
+    fn exchange(&mut self, request: &[u8], kind: ReplyKind) -> Result<(Vec<u8>, u64), Failure> {
+        self.seen.rows = 0;
+        self.replies.expect(kind, 1)?;
+        self.link.write_all(request)?;
+        let (mut reply, mut used) = (Vec::new(), 0);
+        while !self.replies.is_idle() {
+            read_more(&mut self.link, &mut reply)?;
+            used += self.replies.read(&reply[used..], &mut self.seen)?;
+        }
+        match self.seen.error.take() {
+            Some(error) => Err(error.into()),
+            None => Ok((reply, self.seen.rows)),
+        }
+    }
+}
+
+fn read_more(link: &mut Link, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+    let mut piece = [0; 16_384];
+    match link.read(&mut piece)? {
+        0 => Err("the server has closed the connection".into()),
+        length => {
+            bytes.extend_from_slice(&piece[..length]);
+            Ok(())
+        }
+    }
+}
+
+/// What replies told.
+#[derive(Default)]
+struct Seen {
+    rows: u64,
+    prepared: Option<Prepared>,
+    error: Option<String>,
+}
+
+impl Sink for Seen {
+    fn result(&mut self, result: ResultEnd) {
+        self.rows += result.rows;
+    }
+
+    fn error(&mut self, error: &ErrPacket<'_>) {
+        let message = String::from_utf8_lossy(error.message);
+        self.error = Some(format!("error {}: {message}", error.code));
+    }
+
+    fn prepared(&mut self, prepared: Prepared) {
+        self.prepared = Some(prepared);
+    }
+}

@@ -1,0 +1,146 @@
+//! What is asked for on the command line?
+
+use std::time::Duration;
+
+use crate::Failure;
+
+/// Which protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Database {
+    Postgres,
+    Mysql,
+}
+
+/// How the statement travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Statement {
+    /// Prepared once; requests hold a binary id.
+    Prepared,
+    /// As text, with the id's digits in it.
+    Text,
+}
+
+/// What to do.
+pub(crate) struct Options {
+    pub(crate) database_kind: Database,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) user: String,
+    pub(crate) password: String,
+    pub(crate) database: String,
+    pub(crate) connections: usize,
+    pub(crate) length: Duration,
+    pub(crate) statement: Statement,
+    pub(crate) tls: bool,
+    /// The select up to the id.
+    pub(crate) query: String,
+    /// Ids are drawn from 1 to this.
+    pub(crate) rows: u32,
+}
+
+const USAGE: &str = "usage: limit postgres|mysql [--host 127.0.0.1] [--port N] [--user NAME] \
+    [--database NAME] [--connections N] [--seconds N] [--statement prepared|text] [--tls] \
+    [--query 'select c from sbtest1 where id = '] [--rows 100000]";
+
+/// The most rows whose ids have six digits.
+const MOST_ROWS: u32 = 999_999;
+
+impl Options {
+    /// Reads the command line and the password's variable.
+    pub(crate) fn parse(arguments: &[String]) -> Result<Options, Failure> {
+        let (kind, mut rest) = arguments.split_first().ok_or(USAGE)?;
+        let mut options = match kind.as_str() {
+            "postgres" => Options::of(Database::Postgres, 5432, "PGPASSWORD"),
+            "mysql" => Options::of(Database::Mysql, 3306, "MYSQL_PWD"),
+            _ => return Err(USAGE.into()),
+        };
+        while let [name, behind @ ..] = rest {
+            if name == "--tls" {
+                options.tls = true;
+                rest = behind;
+                continue;
+            }
+            let [value, behind @ ..] = behind else { return Err(USAGE.into()) };
+            options.set(name, value)?;
+            rest = behind;
+        }
+        Ok(options)
+    }
+
+    fn of(database_kind: Database, port: u16, password: &str) -> Options {
+        Options {
+            database_kind,
+            host: "127.0.0.1".to_owned(),
+            port,
+            user: "bench".to_owned(),
+            password: std::env::var(password).unwrap_or_default(),
+            database: "bench".to_owned(),
+            connections: 1,
+            length: Duration::from_secs(15),
+            statement: Statement::Prepared,
+            tls: false,
+            query: "select c from sbtest1 where id = ".to_owned(),
+            rows: 100_000,
+        }
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Failure> {
+        let number = || value.parse::<u32>().map_err(|_| format!("{name} {value}: not a number"));
+        match name {
+            "--host" => value.clone_into(&mut self.host),
+            "--port" => self.port = u16::try_from(number()?)?,
+            "--user" => value.clone_into(&mut self.user),
+            "--database" => value.clone_into(&mut self.database),
+            "--connections" => self.connections = number()? as usize,
+            "--seconds" => self.length = Duration::from_secs(number()?.into()),
+            "--query" => value.clone_into(&mut self.query),
+            "--rows" => self.rows = number()?,
+            "--statement" => {
+                self.statement = match value {
+                    "prepared" => Statement::Prepared,
+                    "text" => Statement::Text,
+                    _ => return Err(format!("{name} {value}: give prepared or text").into()),
+                }
+            }
+            _ => return Err(format!("unknown option {name}\n{USAGE}").into()),
+        }
+        match self.rows {
+            1..=MOST_ROWS => Ok(()),
+            _ => Err(format!("--rows must be from 1 to {MOST_ROWS}").into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, Failure> {
+        let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        Options::parse(&arguments)
+    }
+
+    #[test]
+    fn options_are_read() {
+        let options =
+            parse("mysql --tls --connections 64 --statement text --seconds 2").expect("options");
+        assert_eq!(options.database_kind, Database::Mysql);
+        assert_eq!((options.connections, options.port, options.tls), (64, 3306, true));
+        assert_eq!(options.statement, Statement::Text);
+        assert_eq!(options.length, Duration::from_secs(2));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let check = |line: &str, part: &str| {
+            let message = parse(line).err().expect("refused").to_string();
+            assert!(message.contains(part), "{line}: {message}");
+        };
+        check("oracle", "usage");
+        check("mysql --port", "usage");
+        check("mysql --port x", "--port x: not a number");
+        check("mysql --speed 3", "unknown option --speed");
+        check("postgres --statement both", "prepared or text");
+        check("postgres --rows 1000000", "from 1 to 999999");
+    }
+}

@@ -1,0 +1,137 @@
+//! How does a connection to PostgreSQL become one that repeats a request?
+
+use std::io::{Read as _, Write as _};
+
+use wire_postgres::{
+    Channel, Completion, Format, Login, Oid, Replies, Report, Sink, SslAnswer, Startup, Template,
+    TransactionStatus, Value, frontend, ssl_answer,
+};
+
+use crate::Failure;
+use crate::link::Link;
+use crate::options::{Options, Statement};
+use crate::request::{Id, MARK, Request};
+
+/// Logs in, prepares and tries the request once.
+pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {
+    let mut link = Link::connect(options)?;
+    if options.tls {
+        link = encrypt(link, &options.host)?;
+    }
+    login(&mut link, options)?;
+    let (bytes, id) = match options.statement {
+        Statement::Prepared => (prepare(&mut link, &options.query)?, Id::BigEndian32),
+        Statement::Text => {
+            let mut bytes = Vec::new();
+            frontend::query(&mut bytes, format!("{}{MARK}", options.query))?;
+            (bytes, Id::Digits6)
+        }
+    };
+    // The row of the mark does not exist; the first one does, and all are of one length.
+    let mut first = Request::new(bytes.clone(), id, b"not known so far")?;
+    let (reply, rows) = exchange(&mut link, first.for_row(1))?;
+    match rows {
+        1 => Ok((link, Request::new(bytes, id, &reply)?)),
+        _ => Err(format!("`{}1` returned {rows} rows in place of one", options.query).into()),
+    }
+}
+
+fn encrypt(mut link: Link, host: &str) -> Result<Link, Failure> {
+    let mut out = Vec::new();
+    frontend::ssl_request(&mut out);
+    link.write_all(&out)?;
+    let mut answer = [0; 1];
+    link.read_exact(&mut answer)?;
+    match ssl_answer(&answer)? {
+        Some(SslAnswer::Accepted) => link.encrypt(host),
+        Some(SslAnswer::Refused) | None => Err("the server does not offer TLS".into()),
+    }
+}
+
+fn login(link: &mut Link, options: &Options) -> Result<(), Failure> {
+    let login = Login {
+        user: &options.user,
+        database: Some(&options.database),
+        password: Some(options.password.as_bytes()),
+        settings: &[("application_name", "limit")],
+        channel: Channel::Plain,
+    };
+    let mut out = Vec::new();
+    let mut startup = Startup::begin(login, &mut out)?;
+    let mut given = Vec::new();
+    while !startup.is_ready() {
+        link.write_all(&out)?;
+        out.clear();
+        read_more(link, &mut given)?;
+        let used = startup.read(&given, &mut out).map_err(with_cause)?;
+        given.drain(..used);
+    }
+    Ok(())
+}
+
+/// Prepares the statement. Returns the request with the mark.
+fn prepare(link: &mut Link, query: &str) -> Result<Vec<u8>, Failure> {
+    let mut out = Vec::new();
+    frontend::parse(&mut out, "s1", format!("{query}$1"), [Oid::INT4])?;
+    frontend::sync(&mut out);
+    exchange(link, &out)?;
+    let mut template = Template::new(Format::Text);
+    template.statement("s1", &[Oid::INT4])?;
+    template.sync();
+    let mut request = Vec::new();
+    template.fill(&mut request, [Value::Int(MARK.into())].into_iter())?;
+    Ok(request)
+}
+
+/// Sends a request and reads its reply to the end. Returns the reply and its number of rows.
+fn exchange(link: &mut Link, request: &[u8]) -> Result<(Vec<u8>, u64), Failure> {
+    link.write_all(request)?;
+    let (mut replies, mut seen) = (Replies::new(), Seen::default());
+    replies.await_ready(1);
+    let (mut reply, mut used) = (Vec::new(), 0);
+    while !replies.is_idle() {
+        read_more(link, &mut reply)?;
+        used += replies.read(&reply[used..], &mut seen)?;
+    }
+    match seen.error {
+        Some(error) => Err(error.into()),
+        None => Ok((reply, seen.rows)),
+    }
+}
+
+fn read_more(link: &mut Link, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+    let mut piece = [0; 16_384];
+    match link.read(&mut piece)? {
+        0 => Err("the server has closed the connection".into()),
+        length => {
+            bytes.extend_from_slice(&piece[..length]);
+            Ok(())
+        }
+    }
+}
+
+fn with_cause(error: wire_postgres::StartupError) -> Failure {
+    match std::error::Error::source(&error) {
+        Some(cause) => format!("{error}: {cause}").into(),
+        None => error.into(),
+    }
+}
+
+/// What replies told.
+#[derive(Default)]
+struct Seen {
+    rows: u64,
+    error: Option<String>,
+}
+
+impl Sink for Seen {
+    fn complete(&mut self, completion: Completion<'_>) {
+        self.rows += completion.rows();
+    }
+
+    fn error(&mut self, report: Report<'_>) {
+        self.error = Some(report.to_owned().to_string());
+    }
+
+    fn ready(&mut self, _status: TransactionStatus) {}
+}

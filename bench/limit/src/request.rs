@@ -1,0 +1,169 @@
+//! What is sent, and how is its reply known? Both are learned once, from an exchange that the
+//! protocol's own crate has read to its end.
+
+use crate::Failure;
+
+/// How an id stands in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Id {
+    /// PostgreSQL's int4 in binary.
+    BigEndian32,
+    /// MySQL's `LONGLONG` in binary.
+    LittleEndian64,
+    /// Digits of a text, with zeros in front.
+    Digits6,
+}
+
+/// The id by which the place of an id is found: its bytes stand nowhere else in a request.
+pub(crate) const MARK: u32 = 987_654;
+
+/// A request that is sent again and again, each time with another id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    bytes: Vec<u8>,
+    /// Where the id stands.
+    at: usize,
+    id: Id,
+    reply: Reply,
+}
+
+/// How a reply to this request looks.
+///
+/// All rows of the table are of one length, so that all replies are; what comes between the two
+/// ends is not looked at. An error has another beginning, and what is not finished has another
+/// length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Reply {
+    length: usize,
+    head: [u8; 5],
+    tail: [u8; 6],
+}
+
+/// What has come of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    Complete,
+    Partial,
+    Wrong,
+}
+
+impl Request {
+    /// The request whose id is [`MARK`] in `bytes`, and which was answered with `reply`.
+    pub(crate) fn new(bytes: Vec<u8>, id: Id, reply: &[u8]) -> Result<Request, Failure> {
+        let at = find(&bytes, id.encode(MARK).as_slice()).ok_or("a request without its id")?;
+        let (Some(head), Some(tail)) = (reply.first_chunk(), reply.last_chunk()) else {
+            return Err("a reply of a few bytes".into());
+        };
+        let reply = Reply { length: reply.len(), head: *head, tail: *tail };
+        Ok(Request { bytes, at, id, reply })
+    }
+
+    /// The request for one row.
+    #[inline]
+    pub(crate) fn for_row(&mut self, row: u32) -> &[u8] {
+        let place = &mut self.bytes[self.at..];
+        match self.id {
+            Id::BigEndian32 => place[..4].copy_from_slice(&row.to_be_bytes()),
+            Id::LittleEndian64 => place[..8].copy_from_slice(&u64::from(row).to_le_bytes()),
+            Id::Digits6 => place[..6].copy_from_slice(&digits(row)),
+        }
+        &self.bytes
+    }
+
+    /// Whether these bytes are a reply.
+    #[inline]
+    pub(crate) fn look(&self, bytes: &[u8]) -> Look {
+        let Reply { length, head, tail } = &self.reply;
+        if bytes.len() == *length && bytes.starts_with(head) && bytes.ends_with(tail) {
+            return Look::Complete;
+        }
+        let seen = bytes.len().min(head.len());
+        match bytes.len() < *length && bytes[..seen] == head[..seen] {
+            true => Look::Partial,
+            false => Look::Wrong,
+        }
+    }
+}
+
+/// The bytes of an id.
+struct Encoded([u8; 8], usize);
+
+impl Encoded {
+    fn as_slice(&self) -> &[u8] {
+        &self.0[..self.1]
+    }
+}
+
+impl Id {
+    fn encode(self, row: u32) -> Encoded {
+        let mut bytes = [0; 8];
+        let length = match self {
+            Id::BigEndian32 => {
+                bytes[..4].copy_from_slice(&row.to_be_bytes());
+                4
+            }
+            Id::LittleEndian64 => {
+                bytes = u64::from(row).to_le_bytes();
+                8
+            }
+            Id::Digits6 => {
+                bytes[..6].copy_from_slice(&digits(row));
+                6
+            }
+        };
+        Encoded(bytes, length)
+    }
+}
+
+#[inline]
+fn digits(row: u32) -> [u8; 6] {
+    let mut rest = row;
+    let mut text = [b'0'; 6];
+    for digit in text.iter_mut().rev() {
+        *digit += (rest % 10) as u8;
+        rest /= 10;
+    }
+    text
+}
+
+fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPLY: &[u8] = b"head-and-body-and-tail";
+
+    fn request(bytes: &[u8], id: Id) -> Request {
+        Request::new(bytes.to_vec(), id, REPLY).expect("a request with its id")
+    }
+
+    #[test]
+    fn the_id_is_put_where_the_mark_was() {
+        let mark = MARK.to_be_bytes();
+        let mut request = request(&[b"B", &mark[..], b"E"].concat(), Id::BigEndian32);
+        assert_eq!(request.for_row(7), b"B\0\0\0\x07E");
+        let mark = u64::from(MARK).to_le_bytes();
+        let mut request = self::request(&[b"B", &mark[..]].concat(), Id::LittleEndian64);
+        assert_eq!(request.for_row(258), b"B\x02\x01\0\0\0\0\0\0");
+        let mut request = self::request(b"id = 987654;", Id::Digits6);
+        assert_eq!(request.for_row(4_096), b"id = 004096;");
+        assert_eq!(request.for_row(100_000), b"id = 100000;");
+        assert!(Request::new(b"id = 1".to_vec(), Id::Digits6, REPLY).is_err());
+    }
+
+    #[test]
+    fn a_reply_is_known_by_its_length_and_both_ends() {
+        let request = request(b"987654", Id::Digits6);
+        assert_eq!(request.look(REPLY), Look::Complete);
+        assert_eq!(request.look(b"head-AND-BODY-and-tail"), Look::Complete);
+        assert_eq!(request.look(b"HEAD-and-body-and-tail"), Look::Wrong);
+        assert_eq!(request.look(b"head-and-body-and-TAIL"), Look::Wrong);
+        assert_eq!(request.look(b"head-and-body-and-tail+"), Look::Wrong);
+        assert_eq!(request.look(b"head-and-"), Look::Partial);
+        assert_eq!(request.look(b"he"), Look::Partial);
+        assert_eq!(request.look(b"Error"), Look::Wrong);
+    }
+}

@@ -1,0 +1,183 @@
+//! The loop itself: wait, read, look, send.
+//!
+//! Edge-triggered: the kernel tells of bytes once, and one read takes them all, so that a request
+//! is one read, one send and a share of a wait. Nothing is allocated in it.
+
+use std::fmt;
+use std::time::Duration;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::Failure;
+use crate::link::Way;
+use crate::options::Options;
+use crate::request::{Look, Request};
+
+/// The most replies that one wait tells of.
+const EVENTS: usize = 256;
+
+/// How long no reply may come from any connection.
+const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+
+/// What the loop took.
+pub(crate) struct Outcome {
+    requests: u64,
+    elapsed: Duration,
+    user: Duration,
+    system: Duration,
+    peak_rss: u64,
+}
+
+/// One line of JSON.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{{\"requests\":{},\"elapsed_us\":{},\"user_us\":{},\"system_us\":{},\"peak_rss\":{}}}",
+            self.requests,
+            self.elapsed.as_micros(),
+            self.user.as_micros(),
+            self.system.as_micros(),
+            self.peak_rss
+        )
+    }
+}
+
+/// A connection with its request, and what has come of a reply that is not whole.
+pub(crate) struct Lane<W> {
+    way: W,
+    request: Request,
+    partial: Vec<u8>,
+}
+
+/// Sends on all connections and goes on for as long as it is asked to.
+pub(crate) fn run<W: Way>(lanes: &mut [Lane<W>], options: &Options) -> Result<Outcome, Failure> {
+    let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    for (number, lane) in lanes.iter().enumerate() {
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&poll, lane.way.socket(), epoll::EventData::new_u64(number as u64), flags)?;
+    }
+    let mut rows = Rows { state: 0x9E37_79B9_7F4A_7C15, rows: options.rows };
+    let mut events = Vec::with_capacity(EVENTS);
+    let mut buffer = vec![0; 65_536];
+    let before = getrusage(UsageWho::RUSAGE_SELF)?;
+    let began = now();
+    let end = began + options.length;
+    for lane in &mut *lanes {
+        lane.send(rows.next())?;
+    }
+    let mut requests = 0;
+    let mut at = began;
+    while at < end {
+        events.clear();
+        if epoll::wait(&poll, spare_capacity(&mut events), Some(&PATIENCE))? == 0 {
+            return Err("no reply came for 10 s".into());
+        }
+        for event in &events {
+            let lane = &mut lanes[event.data.u64() as usize];
+            if lane.take(&mut buffer)? {
+                lane.send(rows.next())?;
+                requests += 1;
+            }
+        }
+        at = now();
+    }
+    let after = getrusage(UsageWho::RUSAGE_SELF)?;
+    let between = |later: nix::sys::time::TimeVal, earlier: nix::sys::time::TimeVal| {
+        Duration::from_micros((later - earlier).num_microseconds().unsigned_abs())
+    };
+    Ok(Outcome {
+        requests,
+        elapsed: at - began,
+        user: between(after.user_time(), before.user_time()),
+        system: between(after.system_time(), before.system_time()),
+        peak_rss: peak_rss(),
+    })
+}
+
+impl<W: Way> Lane<W> {
+    /// A connection that waits for its first request.
+    pub(crate) fn new(way: W, request: Request) -> Lane<W> {
+        Lane { way, request, partial: Vec::new() }
+    }
+
+    #[inline]
+    fn send(&mut self, row: u32) -> std::io::Result<()> {
+        self.way.send(self.request.for_row(row))
+    }
+
+    /// Reads, and says whether a reply is complete.
+    #[inline]
+    fn take(&mut self, buffer: &mut [u8]) -> Result<bool, Failure> {
+        let length = self.way.receive(buffer)?;
+        let bytes = &buffer[..length];
+        if self.partial.is_empty() && self.request.look(bytes) == Look::Complete {
+            return Ok(true);
+        }
+        self.take_piece(bytes)
+    }
+
+    #[cold]
+    fn take_piece(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
+        self.partial.extend_from_slice(bytes);
+        match self.request.look(&self.partial) {
+            Look::Partial => Ok(false),
+            Look::Complete => {
+                self.partial.clear();
+                Ok(true)
+            }
+            Look::Wrong => {
+                let text = String::from_utf8_lossy(&self.partial);
+                Err(format!("a reply unlike the first one: {text:?}").into())
+            }
+        }
+    }
+}
+
+/// Random ids: SplitMix64, whose upper half is multiplied into the range.
+struct Rows {
+    state: u64,
+    rows: u32,
+}
+
+impl Rows {
+    #[inline]
+    fn next(&mut self) -> u32 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^= mixed >> 31;
+        (((mixed >> 32) * u64::from(self.rows)) >> 32) as u32 + 1
+    }
+}
+
+/// Since some moment. As fine as the kernel's tick, which is enough to know when to stop.
+fn now() -> Duration {
+    let time = clock_gettime(ClockId::MonotonicCoarse);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// The largest resident memory of this process, in bytes.
+fn peak_rss() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_asked_for() {
+        let mut rows = Rows { state: 1, rows: 10 };
+        let mut seen = [0_u32; 10];
+        (0..1_000).for_each(|_| seen[rows.next() as usize - 1] += 1);
+        assert!(seen.iter().all(|times| (50..200).contains(times)), "{seen:?}");
+    }
+}

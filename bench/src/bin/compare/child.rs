@@ -1,0 +1,132 @@
+//! What does another program take? Runs one at a time and waits for its end.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _};
+use std::os::fd::AsFd as _;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use base::{Clock as _, Monotonic};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+use crate::Failure;
+use crate::machine::Processors;
+
+/// How often the memory of a running program is looked at.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// What a program took, and what it said.
+pub(crate) struct Ran {
+    pub(crate) status: ExitStatus,
+    pub(crate) elapsed: Duration,
+    /// Processor time of all its threads, and of the programs that it waited for.
+    pub(crate) user: Duration,
+    pub(crate) system: Duration,
+    /// The largest resident memory, in bytes.
+    pub(crate) peak_rss: u64,
+    /// The part of the machine's time that another one took meanwhile.
+    pub(crate) steal: f64,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs a program and waits for its end, at most for so long.
+///
+/// Its processor time is the difference of what the kernel counts for all children that have been
+/// waited for: in microseconds, unlike the ticks of `/proc/PID/stat`. The memory is `VmHWM`, looked
+/// at all the time, because the one of `getrusage` is the largest of all children so far.
+///
+/// # Errors
+/// It cannot be started, or does not end in time.
+pub(crate) fn run(mut command: Command, patience: Duration) -> Result<Ran, Failure> {
+    let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
+    let before = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let processors = Processors::now()?;
+    let began = Monotonic.now();
+    let mut child = command
+        .spawn()
+        .map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
+    let pid = Pid::from_child(&child);
+    let handle = pidfd_open(pid, PidfdFlags::empty())?;
+    let mut peak_rss = 0;
+    let mut is_late = false;
+    loop {
+        let mut fds = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
+        let ended = poll(&mut fds, Some(&LOOK))? > 0;
+        if ended {
+            break;
+        }
+        peak_rss = resident(pid).unwrap_or(peak_rss);
+        if Monotonic.now().since(began).as_secs_f64() > patience.as_secs_f64() && !is_late {
+            is_late = true;
+            kill_process(pid, Signal::KILL)?;
+        }
+    }
+    let status = child.wait()?;
+    let elapsed = Duration::from_secs_f64(Monotonic.now().since(began).as_secs_f64());
+    if is_late {
+        let program = command.get_program().to_string_lossy().into_owned();
+        return Err(format!("{program} did not end within {patience:?}").into());
+    }
+    let after = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let micros = |time: nix::sys::time::TimeVal| {
+        Duration::from_micros(time.num_microseconds().unsigned_abs())
+    };
+    Ok(Ran {
+        status,
+        elapsed,
+        user: micros(after.user_time() - before.user_time()),
+        system: micros(after.system_time() - before.system_time()),
+        peak_rss,
+        steal: Processors::now()?.stolen_since(&processors),
+        stdout: text(&mut stdout)?,
+        stderr: text(&mut stderr)?,
+    })
+}
+
+fn text(file: &mut File) -> Result<String, Failure> {
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The peak so far of the process' resident memory in bytes, while it has any.
+fn resident(pid: Pid) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, patience: Duration) -> Result<Ran, Failure> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        run(command, patience)
+    }
+
+    #[test]
+    fn what_a_program_says_and_takes_is_known() {
+        let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo out; echo err >&2; \
+                      exit 3";
+        let ran = shell(script, Duration::from_secs(60)).expect("it runs");
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("out\n", "err\n"));
+        assert_eq!(ran.status.code(), Some(3));
+        assert!(ran.user + ran.system > Duration::ZERO);
+        assert!(ran.user + ran.system <= ran.elapsed * 2);
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_ended() {
+        let error = shell("exec sleep 600", Duration::from_millis(100)).err().expect("late");
+        assert_eq!(error.to_string(), "sh did not end within 100ms");
+    }
+}

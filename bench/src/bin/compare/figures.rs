@@ -1,0 +1,151 @@
+//! What is measured, and what is made of it.
+
+use serde::Serialize;
+
+use crate::cells::Cell;
+use crate::runners::Runner;
+
+/// One run of one load generator.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub(crate) queries: u64,
+    pub(crate) elapsed_s: f64,
+    pub(crate) user_s: f64,
+    pub(crate) system_s: f64,
+    pub(crate) peak_rss: u64,
+    pub(crate) steal: f64,
+    pub(crate) load: f64,
+}
+
+/// One round of one load generator in one cell, as it is kept beside the tables.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Raw {
+    pub(crate) runner: &'static str,
+    pub(crate) database: &'static str,
+    pub(crate) statement: &'static str,
+    pub(crate) tls: bool,
+    pub(crate) connections: u32,
+    /// From 1.
+    pub(crate) round: usize,
+    pub(crate) queries: u64,
+    pub(crate) elapsed_s: f64,
+    pub(crate) user_s: f64,
+    pub(crate) system_s: f64,
+    pub(crate) peak_rss_bytes: u64,
+    /// The part of the machine's time that was stolen.
+    pub(crate) steal: f64,
+    pub(crate) load_average: f64,
+    /// The run that only begins and ends, which is taken off.
+    pub(crate) start_queries: u64,
+    pub(crate) start_elapsed_s: f64,
+    pub(crate) start_user_s: f64,
+    pub(crate) start_system_s: f64,
+}
+
+impl Raw {
+    /// Puts a run and one that only begins and ends together.
+    pub(crate) fn new(
+        cell: &Cell,
+        runner: Runner,
+        round: usize,
+        long: &Sample,
+        start: &Sample,
+    ) -> Raw {
+        Raw {
+            runner: runner.word(),
+            database: cell.database.word(),
+            statement: cell.statement.word(),
+            tls: cell.tls,
+            connections: cell.connections,
+            round,
+            queries: long.queries,
+            elapsed_s: long.elapsed_s,
+            user_s: long.user_s,
+            system_s: long.system_s,
+            peak_rss_bytes: long.peak_rss,
+            steal: long.steal,
+            load_average: long.load,
+            start_queries: start.queries,
+            start_elapsed_s: start.elapsed_s,
+            start_user_s: start.user_s,
+            start_system_s: start.system_s,
+        }
+    }
+
+    fn queries(&self) -> f64 {
+        self.queries.saturating_sub(self.start_queries).max(1) as f64
+    }
+
+    /// Processor time per query in microseconds, in user mode and in the kernel.
+    pub(crate) fn processor_us(&self) -> (f64, f64) {
+        let per_query = |long: f64, start: f64| (long - start).max(0.0) * 1e6 / self.queries();
+        (per_query(self.user_s, self.start_user_s), per_query(self.system_s, self.start_system_s))
+    }
+
+    /// Queries per second.
+    pub(crate) fn queries_per_s(&self) -> f64 {
+        self.queries() / (self.elapsed_s - self.start_elapsed_s).max(1e-3)
+    }
+}
+
+/// The median of some values, and their extremes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) median: f64,
+    pub(crate) lowest: f64,
+    pub(crate) highest: f64,
+}
+
+impl Spread {
+    /// `None` of no values.
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_by(f64::total_cmp);
+        let (lowest, highest) = (*values.first()?, *values.last()?);
+        let middle = values.len() / 2;
+        let median = match values.len() % 2 {
+            0 => (values[middle - 1] + values[middle]) / 2.0,
+            _ => values[middle],
+        };
+        Some(Spread { median, lowest, highest })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cells::{Database, Statement};
+
+    #[test]
+    fn a_median_lies_in_the_middle() {
+        assert_eq!(Spread::of([]), None);
+        let spread = |median, lowest, highest| Some(Spread { median, lowest, highest });
+        assert_eq!(Spread::of([3.0, 1.0, 2.0]), spread(2.0, 1.0, 3.0));
+        assert_eq!(Spread::of([4.0, 1.0, 2.0, 3.0]), spread(2.5, 1.0, 4.0));
+    }
+
+    #[test]
+    fn what_connecting_takes_is_taken_off() {
+        let cell = Cell {
+            database: Database::Postgres,
+            statement: Statement::Prepared,
+            tls: true,
+            connections: 16,
+        };
+        let sample = |queries, elapsed_s, user_s, system_s| Sample {
+            queries,
+            elapsed_s,
+            user_s,
+            system_s,
+            peak_rss: 0,
+            steal: 0.0,
+            load: 0.0,
+        };
+        // Half a second of connecting with 0.4 s of processor time; 1 µs and 5 µs per query.
+        let (long, start) = (sample(500_000, 5.5, 0.8, 2.6), sample(100_000, 1.5, 0.4, 0.6));
+        let raw = Raw::new(&cell, Runner::Limit, 1, &long, &start);
+        let (user, system) = raw.processor_us();
+        assert!((user - 1.0).abs() < 1e-9 && (system - 5.0).abs() < 1e-9, "{user} {system}");
+        assert!((raw.queries_per_s() - 100_000.0).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,224 @@
+//! What is asked for on the command line?
+
+use std::path::PathBuf;
+
+use crate::Failure;
+use crate::cells::{CONNECTIONS, Cell, Database, Statement};
+use crate::runners::Runner;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    Rounds,
+    Syscalls,
+    Instructions,
+    Open,
+    Memory,
+    Load,
+}
+
+impl Measure {
+    const ALL: [Measure; 6] = [
+        Measure::Rounds,
+        Measure::Syscalls,
+        Measure::Instructions,
+        Measure::Open,
+        Measure::Memory,
+        Measure::Load,
+    ];
+
+    /// Its word on the command line, in the names of results and in the marks of the document.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Measure::Rounds => "rounds",
+            Measure::Syscalls => "syscalls",
+            Measure::Instructions => "instructions",
+            Measure::Open => "open",
+            Measure::Memory => "memory",
+            Measure::Load => "load",
+        }
+    }
+
+    /// Whether it selects from the table of all load generators. A simulated server has none.
+    pub(crate) fn needs_table(self) -> bool {
+        match self {
+            Measure::Rounds | Measure::Syscalls | Measure::Instructions => true,
+            Measure::Open | Measure::Memory | Measure::Load => false,
+        }
+    }
+}
+
+/// What to do.
+pub(crate) struct Options {
+    pub(crate) measure: Measure,
+    pub(crate) rounds: usize,
+    /// How long a run is.
+    pub(crate) seconds: u32,
+    only: Vec<String>,
+    /// Servers that are there already, as HOST:PORT; without them private ones are started.
+    pub(crate) postgres: Option<String>,
+    pub(crate) mariadb: Option<String>,
+    /// A folder with `cacert.pem`, `client-cert.pem` and `client-key.pem`.
+    pub(crate) certificates: Option<PathBuf>,
+    /// How many rows are loaded by `load`.
+    pub(crate) rows: u32,
+    /// Whether the document and the results are written.
+    pub(crate) write: bool,
+}
+
+const USAGE: &str = "usage: compare [rounds|syscalls|instructions|open|memory|load] \
+    [--rounds N] [--seconds N] [--only WORD,WORD]... [--rows N] [--write] \
+    [--postgres HOST:PORT] [--mariadb HOST:PORT] [--certificates FOLDER]\n\
+    words: postgres mariadb, prepared text, plain tls, 1 16 64 256, limit assay pgbench sysbench \
+    mariadb-slap dbbench; words of one kind add up, kinds narrow each other down";
+
+impl Options {
+    /// Reads the command line.
+    pub(crate) fn parse(arguments: &[String]) -> Result<Options, Failure> {
+        let mut options = Options {
+            measure: Measure::Rounds,
+            rounds: 5,
+            seconds: 15,
+            only: Vec::new(),
+            postgres: None,
+            mariadb: None,
+            certificates: None,
+            rows: 1_000_000,
+            write: false,
+        };
+        let mut rest = arguments;
+        if let [word, behind @ ..] = rest
+            && let Some(measure) = Measure::ALL.into_iter().find(|known| known.word() == word)
+        {
+            options.measure = measure;
+            rest = behind;
+        }
+        while let [name, behind @ ..] = rest {
+            if name == "--write" {
+                options.write = true;
+                rest = behind;
+                continue;
+            }
+            let [value, behind @ ..] = behind else { return Err(USAGE.into()) };
+            options.set(name, value)?;
+            rest = behind;
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Failure> {
+        let number = || match value.parse::<u32>() {
+            Ok(number) if number > 0 => Ok(number),
+            _ => Err(format!("{name} {value}: give a whole number from 1 on")),
+        };
+        match name {
+            "--rounds" => self.rounds = number()? as usize,
+            "--seconds" => self.seconds = number()?,
+            "--rows" => self.rows = number()?,
+            "--postgres" => self.postgres = Some(value.to_owned()),
+            "--mariadb" => self.mariadb = Some(value.to_owned()),
+            "--certificates" => self.certificates = Some(PathBuf::from(value).canonicalize()?),
+            "--only" => {
+                let words: Vec<String> = value.split(',').map(str::to_owned).collect();
+                if let Some(word) = words.iter().find(|word| !is_known(word)) {
+                    return Err(format!("--only {word}: no such word\n{USAGE}").into());
+                }
+                self.only.extend(words);
+            }
+            _ => return Err(format!("unknown option {name}\n{USAGE}").into()),
+        }
+        Ok(())
+    }
+
+    /// The cells that are wanted.
+    pub(crate) fn cells(&self) -> Vec<Cell> {
+        let mut cells = Cell::all();
+        cells.retain(|cell| {
+            self.wants(&DATABASES, cell.database.word())
+                && self.wants(&STATEMENTS, cell.statement.word())
+                && self.wants(&ENCRYPTIONS, cell.tls_word())
+                && self.wants(&connections(), &cell.connections.to_string())
+        });
+        cells
+    }
+
+    /// Whether a database is wanted.
+    pub(crate) fn wants_database(&self, database: Database) -> bool {
+        self.wants(&DATABASES, database.word())
+    }
+
+    /// Whether a load generator is wanted.
+    pub(crate) fn wants_runner(&self, runner: Runner) -> bool {
+        self.wants(&Runner::ALL.map(Runner::word), runner.word())
+    }
+
+    /// Whether a word of a kind is wanted: all are, unless some are named.
+    fn wants(&self, kind: &[impl AsRef<str>], word: &str) -> bool {
+        let is_of_kind = |named: &&String| kind.iter().any(|word| word.as_ref() == named.as_str());
+        let mut named = self.only.iter().filter(is_of_kind).peekable();
+        named.peek().is_none() || named.any(|named| named == word)
+    }
+}
+
+const DATABASES: [&str; 2] = ["postgres", "mariadb"];
+const STATEMENTS: [&str; 2] = ["prepared", "text"];
+const ENCRYPTIONS: [&str; 2] = ["plain", "tls"];
+
+fn connections() -> [String; 4] {
+    CONNECTIONS.map(|connections| connections.to_string())
+}
+
+fn is_known(word: &str) -> bool {
+    let words = Database::ALL.map(Database::word).into_iter();
+    let words = words.chain(Statement::ALL.map(Statement::word)).chain(ENCRYPTIONS);
+    let mut words = words.chain(Runner::ALL.map(Runner::word));
+    words.any(|known| known == word) || connections().iter().any(|known| known == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, Failure> {
+        let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        Options::parse(&arguments)
+    }
+
+    #[test]
+    fn without_a_word_everything_is_measured() {
+        let options = parse("").expect("options");
+        assert_eq!(options.cells().len(), 2 * 2 * 2 * 4);
+        assert!(Runner::ALL.into_iter().all(|runner| options.wants_runner(runner)));
+        assert_eq!((options.rounds, options.seconds), (5, 15));
+    }
+
+    #[test]
+    fn words_of_a_kind_add_up_and_kinds_narrow_down() {
+        let options = parse("syscalls --only 16,64 --only prepared,plain,limit").expect("options");
+        assert_eq!(options.measure, Measure::Syscalls);
+        let cells: Vec<String> = options.cells().iter().map(Cell::to_string).collect();
+        assert_eq!(
+            cells,
+            [
+                "postgres prepared plain 16",
+                "postgres prepared plain 64",
+                "mariadb prepared plain 16",
+                "mariadb prepared plain 64"
+            ]
+        );
+        assert!(options.wants_runner(Runner::Limit) && !options.wants_runner(Runner::Pgbench));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let check = |line: &str, part: &str| {
+            let message = parse(line).err().expect("refused").to_string();
+            assert!(message.contains(part), "{line}: {message}");
+        };
+        check("quickly", "usage");
+        check("--only oracle", "--only oracle: no such word");
+        check("--rounds 0", "--rounds 0: give a whole number");
+        check("--seconds 0", "--seconds 0: give a whole number");
+        check("--speed 1", "unknown option --speed");
+    }
+}

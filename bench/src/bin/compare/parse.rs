@@ -1,0 +1,97 @@
+//! How many requests did a load generator say that it made?
+
+use serde_json::Value;
+
+use crate::Failure;
+
+/// `limit`: one line of JSON.
+pub(crate) fn limit(stdout: &str) -> Result<u64, Failure> {
+    let value: Value = serde_json::from_str(stdout.trim())?;
+    value["requests"].as_u64().ok_or_else(|| "limit tells no requests".into())
+}
+
+/// `assay run --json`: what was completed in all jobs.
+pub(crate) fn assay(stdout: &str) -> Result<u64, Failure> {
+    let value: Value = serde_json::from_str(stdout)?;
+    let jobs = value["jobs"].as_array().ok_or("the summary has no jobs")?;
+    let completed = |job: &Value| job["completed"].as_u64().ok_or("a job without `completed`");
+    Ok(jobs.iter().map(completed).sum::<Result<u64, &str>>()?)
+}
+
+/// `pgbench`: "number of transactions actually processed: 97974".
+pub(crate) fn pgbench(stdout: &str) -> Result<u64, Failure> {
+    number_behind(stdout, "number of transactions actually processed: ")
+}
+
+/// `sysbench`: "read:    119542", below "queries performed:".
+pub(crate) fn sysbench(stdout: &str) -> Result<u64, Failure> {
+    number_behind(stdout, "read:")
+}
+
+/// `dbbench`: the last "30967 queries (15476.803 QPS)".
+pub(crate) fn dbbench(stderr: &str) -> Result<u64, Failure> {
+    let (before, _) = stderr.rsplit_once(" queries (").ok_or("dbbench tells no queries")?;
+    let number = before.rsplit(' ').next().unwrap_or_default();
+    number.parse().map_err(|_| format!("dbbench tells `{number}` queries").into())
+}
+
+/// The system calls in the last line of `strace -c`.
+pub(crate) fn strace(summary: &str) -> Result<u64, Failure> {
+    let is_total = |line: &&str| line.split_whitespace().next_back() == Some("total");
+    let line = summary.lines().find(is_total).ok_or("strace tells no total")?;
+    // % time, seconds, usecs/call, calls, perhaps errors, total.
+    let calls = line.split_whitespace().nth(3).unwrap_or_default();
+    calls.parse().map_err(|_| format!("strace tells `{calls}` calls").into())
+}
+
+/// The count in a line of `perf stat -x,`; `None` where it is not allowed or not possible.
+pub(crate) fn perf(stderr: &str) -> Option<u64> {
+    let line = stderr.lines().find(|line| line.contains("instructions"))?;
+    line.split(',').next()?.parse().ok()
+}
+
+/// What callgrind counted: "==1== Collected : 123".
+pub(crate) fn callgrind(stderr: &str) -> Result<u64, Failure> {
+    number_behind(stderr, "Collected :")
+}
+
+/// The number behind the first place of some words.
+fn number_behind(text: &str, words: &str) -> Result<u64, Failure> {
+    let missing = || format!("the output has no number behind `{words}`");
+    let (_, behind) = text.split_once(words).ok_or_else(missing)?;
+    let digits: String = behind.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().map_err(|_| missing().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_program_is_understood() {
+        assert_eq!(limit("{\"requests\":17,\"elapsed_us\":1}\n").ok(), Some(17));
+        assert_eq!(assay(r#"{"jobs":[{"completed":3},{"completed":4}]}"#).ok(), Some(7));
+        let text = "number of clients: 16\nnumber of transactions actually processed: 97974\n";
+        assert_eq!(pgbench(text).ok(), Some(97_974));
+        let text = "SQL statistics:\n    queries performed:\n        read:                 42\n";
+        assert_eq!(sysbench(text).ok(), Some(42));
+        let text = "point: 9 transactions (9.1 TPS), latency 1ms±0s; 9 rows (9.1 RPS), 9 queries \
+                    (9.1 QPS); 0 aborts\npoint: 30 transactions (15.0 TPS), latency 1ms±0s; 30 \
+                    rows (15.0 RPS), 30 queries (15.0 QPS); 0 aborts (0.000%)\n";
+        assert_eq!(dbbench(text).ok(), Some(30));
+        let text = "% time     seconds  usecs/call     calls    errors syscall\n\
+                    100.00    0.631   8     76084        17 total\n";
+        assert_eq!(strace(text).ok(), Some(76_084));
+        assert_eq!(perf("1234,,instructions:u,10,100.00,,\n"), Some(1_234));
+        assert_eq!(perf("<not supported>,,instructions:u,0,100.00,,\n"), None);
+        assert_eq!(callgrind("==7== Events    : Ir\n==7== Collected : 55\n").ok(), Some(55));
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let error = pgbench("connection refused").expect_err("no number").to_string();
+        assert!(error.contains("number of transactions"), "{error}");
+        assert!(assay("{}").is_err() && limit("").is_err() && dbbench("").is_err());
+        assert!(sysbench("read: many").is_err() && strace("").is_err());
+    }
+}

@@ -1,0 +1,114 @@
+//! Where do the numbers go? The tables between marks of `docs/performance.md`, the raw numbers
+//! beside it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::Failure;
+use crate::machine::{self, Processors};
+use crate::options::{Measure, Options};
+
+const DOCUMENT: &str = "docs/performance.md";
+const RESULTS: &str = "bench/results";
+
+/// What is kept while it is measured, if nothing is to be written.
+const DRAFTS: &str = "target/compare";
+
+/// A measure that will be published.
+pub(crate) struct Publication {
+    measure: Measure,
+    writes: bool,
+    machine: String,
+    settings: String,
+    processors: Processors,
+    load: f64,
+}
+
+impl Publication {
+    /// Notes the conditions before the first run.
+    ///
+    /// # Errors
+    /// The document is to be written, and is not here.
+    pub(crate) fn begin(options: &Options) -> Result<Publication, Failure> {
+        if options.write && !Path::new(DOCUMENT).is_file() {
+            return Err(format!("{DOCUMENT} is not here: run it in the project's folder").into());
+        }
+        Ok(Publication {
+            measure: options.measure,
+            writes: options.write,
+            machine: bench::describe(),
+            settings: format!("{} rounds of {} s", options.rounds, options.seconds),
+            processors: Processors::now()?,
+            load: machine::load(),
+        })
+    }
+
+    /// Keeps what is measured so far, for a run that is interrupted.
+    pub(crate) fn keep<R: Serialize>(&self, raws: &[R]) -> Result<(), Failure> {
+        self.put(Path::new(DRAFTS), raws).map(|_| ())
+    }
+
+    /// Writes the raw numbers, and the tables into the document if that is asked for.
+    pub(crate) fn publish<R: Serialize>(&self, tables: &str, raws: &[R]) -> Result<(), Failure> {
+        if !self.writes {
+            return self.keep(raws);
+        }
+        let path = self.put(Path::new(RESULTS), raws)?;
+        let stolen = Processors::now()?.stolen_since(&self.processors) * 100.0;
+        let conditions = format!(
+            "    {}\n    {}; stolen time {stolen:.1} %, load {:.1} before\n",
+            self.machine.replace('\n', "\n    "),
+            self.settings,
+            self.load
+        );
+        let body =
+            format!("{conditions}\n{tables}\n\nRaw numbers: [`{0}`](../{0}).", path.display());
+        let document = fs::read_to_string(DOCUMENT)?;
+        Ok(fs::write(DOCUMENT, between_marks(&document, self.measure.word(), &body)?)?)
+    }
+
+    fn put<R: Serialize>(&self, folder: &Path, raws: &[R]) -> Result<PathBuf, Failure> {
+        fs::create_dir_all(folder)?;
+        let path = folder.join(format!("{}.json", self.measure.word()));
+        let mut text = String::from("{\n");
+        for (name, value) in [
+            ("machine", json!(self.machine)),
+            ("settings", json!(self.settings)),
+            ("load_average_before", json!(self.load)),
+            ("stolen", json!(Processors::now()?.stolen_since(&self.processors))),
+        ] {
+            text.push_str(&format!("\"{name}\": {value},\n"));
+        }
+        let lines: Vec<String> =
+            raws.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+        text.push_str(&format!("\"runs\": [\n{}\n]\n}}\n", lines.join(",\n")));
+        fs::write(&path, text)?;
+        Ok(path)
+    }
+}
+
+/// The document with another body between the marks of a measure.
+fn between_marks(document: &str, word: &str, body: &str) -> Result<String, Failure> {
+    let (begin, end) = (format!("<!-- {word}: begin -->"), format!("<!-- {word}: end -->"));
+    let missing = || format!("{DOCUMENT}: the marks `{begin}` and `{end}` are not there");
+    let (before, rest) = document.split_once(&begin).ok_or_else(missing)?;
+    let (_, behind) = rest.split_once(&end).ok_or_else(missing)?;
+    Ok(format!("{before}{begin}\n\n{body}\n\n{end}{behind}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_between_the_marks_changes() {
+        let document = "a\n<!-- load: begin -->\nold\n<!-- load: end -->\nb\n";
+        let changed = between_marks(document, "load", "new").expect("both marks");
+        assert_eq!(changed, "a\n<!-- load: begin -->\n\nnew\n\n<!-- load: end -->\nb\n");
+        assert_eq!(between_marks(&changed, "load", "new").expect("both marks"), changed);
+        assert!(between_marks("a", "load", "new").is_err());
+    }
+}

@@ -1,0 +1,109 @@
+//! The comparison: every load generator in every cell, in turns.
+
+use std::collections::HashMap;
+
+use crate::Failure;
+use crate::cells::Cell;
+use crate::figures::{Raw, Sample};
+use crate::options::Options;
+use crate::publish::Publication;
+use crate::runners::{Length, Runner};
+use crate::servers::Servers;
+use crate::tables::{self, Gap};
+use crate::{complain, say};
+
+/// What has been measured so far.
+#[derive(Default)]
+struct Progress {
+    /// The speed of load generators that count, by cell and name.
+    speeds: HashMap<(String, &'static str), f64>,
+    raws: Vec<Raw>,
+    gaps: Vec<Gap>,
+}
+
+/// Runs all rounds and publishes the tables.
+pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
+    let publication = Publication::begin(options)?;
+    let cells = options.cells();
+    let mut progress = Progress::default();
+    for round in 1..=options.rounds {
+        for cell in &cells {
+            let able = Runner::ALL.into_iter().filter(|runner| runner.can(cell));
+            let mut able: Vec<Runner> =
+                able.filter(|runner| options.wants_runner(*runner)).collect();
+            // Nobody is always the one behind the most demanding.
+            let turn = round % able.len().max(1);
+            able.rotate_left(turn);
+            for runner in able {
+                progress.take(options, servers, cell, runner, round);
+            }
+        }
+        complain(format!("round {round} of {}", options.rounds));
+        publication.keep(&progress.raws)?;
+    }
+    let text = tables::rounds(&cells, &progress.raws, &progress.gaps);
+    say(&text);
+    publication.publish(&text, &progress.raws)
+}
+
+impl Progress {
+    /// Measures one load generator in one cell, unless it could not before.
+    fn take(
+        &mut self,
+        options: &Options,
+        servers: &Servers,
+        cell: &Cell,
+        runner: Runner,
+        round: usize,
+    ) {
+        if self.gaps.iter().any(|gap| gap.cell == *cell && gap.runner == runner) {
+            return;
+        }
+        match self.sample(options, servers, cell, runner) {
+            Ok((long, start)) => {
+                let raw = Raw::new(cell, runner, round, &long, &start);
+                let (user, system) = raw.processor_us();
+                complain(format!(
+                    "{cell} {}: {:.2} µs/query ({user:.2} user), {:.0} queries/s",
+                    runner.word(),
+                    user + system,
+                    raw.queries_per_s()
+                ));
+                self.raws.push(raw);
+            }
+            Err(failure) => {
+                complain(format!("{cell} {}: {failure}", runner.word()));
+                self.gaps.push(Gap { cell: *cell, runner, reason: failure.to_string() });
+            }
+        }
+    }
+
+    /// A run, and one that only begins and ends, right before it.
+    fn sample(
+        &mut self,
+        options: &Options,
+        servers: &Servers,
+        cell: &Cell,
+        runner: Runner,
+    ) -> Result<(Sample, Sample), Failure> {
+        let start = runner.run(cell, servers, Length::Start)?;
+        let queries_per_s = match runner.counts() {
+            true => self.speed(servers, cell, runner)?,
+            false => 0.0,
+        };
+        let length = Length::Long { seconds: options.seconds, queries_per_s };
+        Ok((runner.run(cell, servers, length)?, start))
+    }
+
+    /// How many queries a second a load generator makes that is told to make a number.
+    fn speed(&mut self, servers: &Servers, cell: &Cell, runner: Runner) -> Result<f64, Failure> {
+        let key = (cell.to_string(), runner.word());
+        if let Some(speed) = self.speeds.get(&key) {
+            return Ok(*speed);
+        }
+        let trial = runner.run(cell, servers, Length::Trial)?;
+        let speed = trial.queries as f64 / trial.elapsed_s.max(1e-3);
+        self.speeds.insert(key, speed);
+        Ok(speed)
+    }
+}

@@ -1,0 +1,417 @@
+//! The load generators: how each is told to do the same.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::Failure;
+use crate::cells::{Cell, Database, Statement};
+use crate::child::{self, Ran};
+use crate::figures::Sample;
+use crate::machine;
+use crate::parse;
+use crate::servers::{ACCOUNT, ROWS, Server, Servers};
+
+/// A load generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runner {
+    Limit,
+    Assay,
+    Pgbench,
+    Sysbench,
+    Slap,
+    Dbbench,
+}
+
+/// How much a run does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Length {
+    /// A query for each connection and the end: what that takes is taken off.
+    Start,
+    /// So many queries that a load generator that counts tells its speed.
+    Trial,
+    /// So many seconds; a load generator that counts makes what this rate comes to.
+    Long { seconds: u32, queries_per_s: f64 },
+}
+
+/// The queries of a trial.
+const TRIAL_QUERIES: u64 = 20_000;
+
+/// How much longer than asked for a run may take.
+const PATIENCE_S: u32 = 60;
+
+impl Runner {
+    pub(crate) const ALL: [Runner; 6] = [
+        Runner::Limit,
+        Runner::Assay,
+        Runner::Pgbench,
+        Runner::Sysbench,
+        Runner::Slap,
+        Runner::Dbbench,
+    ];
+
+    /// Its name.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Runner::Limit => "limit",
+            Runner::Assay => "assay",
+            Runner::Pgbench => "pgbench",
+            Runner::Sysbench => "sysbench",
+            Runner::Slap => "mariadb-slap",
+            Runner::Dbbench => "dbbench",
+        }
+    }
+
+    /// Whether it can do what a cell asks for.
+    pub(crate) fn can(self, cell: &Cell) -> bool {
+        match self {
+            Runner::Limit | Runner::Assay | Runner::Sysbench | Runner::Dbbench => true,
+            Runner::Pgbench => cell.database == Database::Postgres,
+            Runner::Slap => cell.database == Database::Mariadb && cell.statement == Statement::Text,
+        }
+    }
+
+    /// Whether it is told how many queries to make, and not for how long.
+    pub(crate) fn counts(self) -> bool {
+        self == Runner::Slap
+    }
+
+    /// What is different about it in a cell.
+    pub(crate) fn note(self, cell: &Cell) -> Option<&'static str> {
+        match (self, cell.database, cell.statement) {
+            (Runner::Slap, ..) => Some(
+                "draws no random ids: every client goes through the same 1,000 statements, whose \
+                 ids were drawn once",
+            ),
+            (Runner::Dbbench, Database::Postgres, Statement::Prepared) => Some(
+                "keeps no prepared statements: with values it prepares at each request, a round \
+                 trip more",
+            ),
+            (Runner::Dbbench, Database::Postgres, Statement::Text) => {
+                Some("has no random values in texts: always the same id")
+            }
+            (Runner::Dbbench, Database::Mariadb, Statement::Prepared) => {
+                Some("keeps no prepared statements: it writes the values into the text")
+            }
+            _ => None,
+        }
+    }
+
+    /// Where its program is.
+    ///
+    /// # Errors
+    /// It is not there; says what to do.
+    pub(crate) fn program(self) -> Result<PathBuf, Failure> {
+        let own = std::env::current_exe()?;
+        let release = own.parent().ok_or("a program lies in a folder")?;
+        let (path, remedy) = match self {
+            Runner::Limit => (release.join("limit"), "cargo build --release -p limit"),
+            Runner::Assay => (release.join("assay"), "cargo build --release -p cli"),
+            Runner::Dbbench => {
+                let path = release.with_file_name("dbbench").join("bin/dbbench");
+                (path, "scripts/setup bench, with Go")
+            }
+            Runner::Pgbench | Runner::Sysbench | Runner::Slap => {
+                let path = std::env::var_os("PATH").unwrap_or_default();
+                let found = std::env::split_paths(&path).map(|folder| folder.join(self.word()));
+                let found = found.into_iter().find(|path| path.is_file());
+                (found.unwrap_or_default(), "scripts/setup bench")
+            }
+        };
+        match path.is_file() {
+            true => Ok(path),
+            false => Err(format!("is not there: {remedy}").into()),
+        }
+    }
+
+    /// Runs it once.
+    pub(crate) fn run(
+        self,
+        cell: &Cell,
+        servers: &Servers,
+        length: Length,
+    ) -> Result<Sample, Failure> {
+        let load = machine::load();
+        let command = self.command(cell, servers, length)?;
+        let ran = child::run(command, Duration::from_secs((length.seconds() + PATIENCE_S).into()))?;
+        Ok(Sample {
+            queries: self.queries(&ran, cell, length)?,
+            elapsed_s: ran.elapsed.as_secs_f64(),
+            user_s: ran.user.as_secs_f64(),
+            system_s: ran.system.as_secs_f64(),
+            peak_rss: ran.peak_rss,
+            steal: ran.steal,
+            load,
+        })
+    }
+
+    /// How many queries it made.
+    pub(crate) fn queries(self, ran: &Ran, cell: &Cell, length: Length) -> Result<u64, Failure> {
+        // Assay says by its exit code that a run on a busy machine is not valid.
+        let is_judged = self == Runner::Assay && matches!(ran.status.code(), Some(1 | 3));
+        if !ran.status.success() && !is_judged {
+            let said = ran.stderr.lines().chain(ran.stdout.lines());
+            let line = said.map(str::trim).find(|line| !line.is_empty()).unwrap_or("no message");
+            return Err(format!("{}: {line}", ran.status).into());
+        }
+        match self {
+            Runner::Limit => parse::limit(&ran.stdout),
+            Runner::Assay => parse::assay(&ran.stdout),
+            Runner::Pgbench => parse::pgbench(&ran.stdout),
+            Runner::Sysbench => parse::sysbench(&ran.stdout),
+            Runner::Slap => Ok(length.queries(cell)),
+            Runner::Dbbench => parse::dbbench(&ran.stderr),
+        }
+    }
+
+    /// How it is told.
+    pub(crate) fn command(
+        self,
+        cell: &Cell,
+        servers: &Servers,
+        length: Length,
+    ) -> Result<Command, Failure> {
+        let mut command = Command::new(self.program()?);
+        command.current_dir(servers.folder());
+        command.env("PGSSLMODE", if cell.tls { "require" } else { "disable" });
+        let server = servers.of(cell.database)?;
+        match self {
+            Runner::Limit => limit(&mut command, cell, server, length),
+            Runner::Assay => assay(&mut command, cell, servers, length)?,
+            Runner::Pgbench => pgbench(&mut command, cell, servers, length)?,
+            Runner::Sysbench => sysbench(&mut command, cell, server, length),
+            Runner::Slap => slap(&mut command, cell, servers, length)?,
+            Runner::Dbbench => dbbench(&mut command, cell, servers, length)?,
+        }
+        Ok(command)
+    }
+}
+
+impl Length {
+    /// How long it is, if that is what it is told.
+    fn seconds(self) -> u32 {
+        match self {
+            Length::Start | Length::Trial => 0,
+            Length::Long { seconds, .. } => seconds,
+        }
+    }
+
+    /// For a load generator that counts: the same number for each client.
+    fn queries(self, cell: &Cell) -> u64 {
+        let queries = match self {
+            Length::Start => 1,
+            Length::Trial => TRIAL_QUERIES,
+            Length::Long { seconds, queries_per_s } => (f64::from(seconds) * queries_per_s) as u64,
+        };
+        let clients = u64::from(cell.connections);
+        queries.div_ceil(clients).max(1) * clients
+    }
+}
+
+fn limit(command: &mut Command, cell: &Cell, server: &Server, length: Length) {
+    let protocol = match cell.database {
+        Database::Postgres => "postgres",
+        Database::Mariadb => "mysql",
+    };
+    command.arg(protocol).args(["--host", &server.host, "--user", ACCOUNT]);
+    command.args(["--database", ACCOUNT, "--statement", cell.statement.word()]);
+    let numbers = [
+        ("--port", u32::from(server.port)),
+        ("--connections", cell.connections),
+        ("--seconds", length.seconds()),
+        ("--rows", ROWS),
+    ];
+    for (name, number) in numbers {
+        command.args([name, &number.to_string()]);
+    }
+    if cell.tls {
+        command.arg("--tls");
+    }
+}
+
+/// A job of Assay that selects as all others do.
+pub(crate) fn job(cell: &Cell, pace: &str) -> String {
+    let prepare = match cell.statement {
+        Statement::Prepared => "yes",
+        Statement::Text => "no",
+    };
+    format!(
+        "[point]\nquery = select c from sbtest1 where id = ${{uniform(1, {ROWS})}}\n\
+         prepare = {prepare}\nconcurrency = {}\n{pace}",
+        cell.connections
+    )
+}
+
+fn assay(
+    command: &mut Command,
+    cell: &Cell,
+    servers: &Servers,
+    length: Length,
+) -> Result<(), Failure> {
+    match length {
+        Length::Long { seconds, .. } => {
+            run_of_assay(command, cell, servers, &job(cell, ""), Some(seconds))
+        }
+        Length::Start | Length::Trial => {
+            let pace = format!("count = {}\n", length.queries(cell));
+            run_of_assay(command, cell, servers, &job(cell, &pace), None)
+        }
+    }
+}
+
+/// Tells Assay to run a file, for so long or until its jobs have ended.
+pub(crate) fn run_of_assay(
+    command: &mut Command,
+    cell: &Cell,
+    servers: &Servers,
+    file: &str,
+    seconds: Option<u32>,
+) -> Result<(), Failure> {
+    let (path, record) = (servers.folder().join("point.ini"), servers.folder().join("point.assay"));
+    fs::write(&path, file)?;
+    if record.exists() {
+        fs::remove_file(&record)?;
+    }
+    command.arg("run").arg(path).arg("--out").arg(record).args(["--json", "--quiet"]);
+    command.args(["--url", &servers.of(cell.database)?.url(cell.database, cell.tls)]);
+    if let Some(seconds) = seconds {
+        command.args(["--duration", &format!("{seconds}s")]);
+    }
+    Ok(())
+}
+
+fn pgbench(
+    command: &mut Command,
+    cell: &Cell,
+    servers: &Servers,
+    length: Length,
+) -> Result<(), Failure> {
+    let server = servers.of(cell.database)?;
+    let mode = match cell.statement {
+        Statement::Prepared => "prepared",
+        Statement::Text => "simple",
+    };
+    command.args(["-h", &server.host, "-p", &server.port.to_string(), "-U", ACCOUNT]);
+    command.args(["-n", "-M", mode, "-j", "1", "-c", &cell.connections.to_string()]);
+    match length {
+        Length::Long { seconds, .. } => command.args(["-T", &seconds.to_string()]),
+        Length::Start | Length::Trial => {
+            let each = length.queries(cell) / u64::from(cell.connections);
+            command.args(["-t", &each.to_string()])
+        }
+    };
+    command.arg("-f").arg(servers.script()).arg(ACCOUNT);
+    Ok(())
+}
+
+fn sysbench(command: &mut Command, cell: &Cell, server: &Server, length: Length) {
+    let (driver, prefix) = match cell.database {
+        Database::Postgres => ("pgsql", "--pgsql"),
+        Database::Mariadb => ("mysql", "--mysql"),
+    };
+    let prepare = match cell.statement {
+        Statement::Prepared => "auto",
+        Statement::Text => "disable",
+    };
+    command.arg("oltp_point_select").arg(format!("--db-driver={driver}"));
+    command.arg(format!("{prefix}-host={}", server.host));
+    command.arg(format!("{prefix}-port={}", server.port));
+    command.arg(format!("{prefix}-user={ACCOUNT}")).arg(format!("{prefix}-db={ACCOUNT}"));
+    command.arg(format!("--db-ps-mode={prepare}")).arg(format!("--table-size={ROWS}"));
+    command.arg("--rand-type=uniform").arg(format!("--threads={}", cell.connections));
+    command.arg("--point_selects=1").arg(format!("--time={}", length.seconds()));
+    let events = match length {
+        Length::Long { .. } => 0,
+        Length::Start | Length::Trial => length.queries(cell),
+    };
+    command.arg(format!("--events={events}"));
+    if cell.database == Database::Mariadb && cell.tls {
+        command.arg("--mysql-ssl=on");
+    }
+    command.arg("run");
+}
+
+fn slap(
+    command: &mut Command,
+    cell: &Cell,
+    servers: &Servers,
+    length: Length,
+) -> Result<(), Failure> {
+    let server = servers.of(cell.database)?;
+    command.args(["--no-defaults", "--protocol=tcp", "--no-drop", "--silent"]);
+    command.args(["-h", &server.host, "-P", &server.port.to_string(), "-u", ACCOUNT]);
+    command.arg(if cell.tls { "--ssl" } else { "--skip-ssl" });
+    command.arg(format!("--create-schema={ACCOUNT}"));
+    command.arg(format!("--concurrency={}", cell.connections));
+    command.arg(format!("--number-of-queries={}", length.queries(cell)));
+    command.arg("--delimiter=;").arg(format!("--query={}", servers.statements().display()));
+    Ok(())
+}
+
+fn dbbench(
+    command: &mut Command,
+    cell: &Cell,
+    servers: &Servers,
+    length: Length,
+) -> Result<(), Failure> {
+    let server = servers.of(cell.database)?;
+    let (driver, encryption) = match (cell.database, cell.tls) {
+        (Database::Postgres, false) => ("postgres", "sslmode=disable"),
+        (Database::Postgres, true) => ("postgres", "sslmode=require"),
+        (Database::Mariadb, false) => ("mysql", "interpolateParams=true&tls=false"),
+        (Database::Mariadb, true) => ("mysql", "interpolateParams=true&tls=skip-verify"),
+    };
+    let (place, arguments) = match (cell.database, cell.statement) {
+        (Database::Postgres, Statement::Prepared) => ("$1", "query-args-file=arguments.csv\n"),
+        (Database::Postgres, Statement::Text) => ("4711", ""),
+        (Database::Mariadb, _) => ("?", "query-args-file=arguments.csv\n"),
+    };
+    let (duration, count) = match length {
+        Length::Long { seconds, .. } => (format!("duration={seconds}s\n"), String::new()),
+        Length::Start | Length::Trial => {
+            (String::new(), format!("count={}\n", length.queries(cell)))
+        }
+    };
+    let file = format!(
+        "{duration}[point]\nquery=select c from sbtest1 where id = {place}\n{arguments}{count}\
+         concurrency={}\n",
+        cell.connections
+    );
+    let path = servers.folder().join("dbbench.ini");
+    fs::write(&path, file)?;
+    command.args(["--driver", driver, "--host", &server.host]);
+    command.args(["--port", &server.port.to_string(), "--username", ACCOUNT]);
+    command.args(["--database", ACCOUNT, "--params", encryption]);
+    command.args(["--max-idle-conns", "1000", "--intermediate-stats=false"]).arg(path);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_generator_that_counts_gives_each_client_the_same_number() {
+        let cell = |connections| Cell {
+            database: Database::Mariadb,
+            statement: Statement::Text,
+            tls: false,
+            connections,
+        };
+        assert_eq!(Length::Start.queries(&cell(64)), 64);
+        assert_eq!(Length::Trial.queries(&cell(1)), 20_000);
+        assert_eq!(Length::Trial.queries(&cell(256)), 79 * 256);
+        let long = Length::Long { seconds: 10, queries_per_s: 30_000.0 };
+        assert_eq!(long.queries(&cell(16)), 300_000);
+    }
+
+    #[test]
+    fn each_does_what_it_can() {
+        let able = |cell: &Cell| Runner::ALL.iter().filter(|runner| runner.can(cell)).count();
+        let counts: Vec<usize> = Cell::all().iter().map(able).collect();
+        let (postgres, mariadb) = counts.split_at(16);
+        assert_eq!(postgres, [5; 16]);
+        assert_eq!(mariadb, [[4; 8], [5; 8]].concat());
+    }
+}

@@ -1,0 +1,248 @@
+//! Who is asked? Each database with the one table that all load generators select from.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::Failure;
+use crate::cells::Database;
+use crate::child;
+use crate::options::Options;
+
+/// The account, and the database with the table. It has no password, so that none stands in the
+/// list of processes for those load generators that take theirs on the command line.
+pub(crate) const ACCOUNT: &str = "bench";
+
+/// How many rows the table has.
+pub(crate) const ROWS: u32 = 100_000;
+
+/// How many ids stand in the file of arguments: more than a run of any length asks for.
+const ARGUMENTS: u32 = 3_000_000;
+
+/// How many statements `mariadb-slap` takes in turn.
+const STATEMENTS: u32 = 1_000;
+
+/// How long a table may take to be filled.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// How many connections a private server takes: those of the largest crowd of `memory` that asks a
+/// real server, and some for its own work.
+const MOST_CONNECTIONS: u32 = 1_100;
+
+/// A server that is ready.
+pub(crate) struct Server {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// Ends with this, if it was started here.
+    _private: Option<testbed::Server>,
+}
+
+/// The servers, and a folder for what load generators read and write.
+pub(crate) struct Servers {
+    postgres: Option<Server>,
+    mariadb: Option<Server>,
+    scratch: tempfile::TempDir,
+}
+
+impl Servers {
+    /// Fills the table of each database that is wanted.
+    pub(crate) fn begin(options: &Options) -> Result<Servers, Failure> {
+        let mut servers = Servers { postgres: None, mariadb: None, scratch: tempfile::tempdir()? };
+        if let Some(folder) = &options.certificates {
+            for name in ["cacert.pem", "client-cert.pem", "client-key.pem"] {
+                fs::copy(folder.join(name), servers.folder().join(name))
+                    .map_err(|error| format!("{}: {error}", folder.join(name).display()))?;
+            }
+        }
+        servers.write_inputs()?;
+        for database in Database::ALL.into_iter().filter(|one| options.wants_database(*one)) {
+            let (given, option) = match database {
+                Database::Postgres => (&options.postgres, "--postgres"),
+                Database::Mariadb => (&options.mariadb, "--mariadb"),
+            };
+            let server = match given {
+                Some(given) => Server::parse(given, option)?,
+                None => Server::start(database)?,
+            };
+            if options.measure.needs_table() {
+                server.fill(database)?;
+            }
+            match database {
+                Database::Postgres => servers.postgres = Some(server),
+                Database::Mariadb => servers.mariadb = Some(server),
+            }
+        }
+        Ok(servers)
+    }
+
+    /// The server of a database that is wanted.
+    pub(crate) fn of(&self, database: Database) -> Result<&Server, Failure> {
+        let server = match database {
+            Database::Postgres => &self.postgres,
+            Database::Mariadb => &self.mariadb,
+        };
+        Ok(server.as_ref().ok_or_else(|| format!("{} is not wanted", database.word()))?)
+    }
+
+    /// Where load generators run.
+    pub(crate) fn folder(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    /// The script of `pgbench`.
+    pub(crate) fn script(&self) -> PathBuf {
+        self.folder().join("point.pgbench")
+    }
+
+    /// The statements of `mariadb-slap`.
+    pub(crate) fn statements(&self) -> PathBuf {
+        self.folder().join("point.sql")
+    }
+
+    fn write_inputs(&self) -> Result<(), Failure> {
+        let script = format!("\\set id random(1, {ROWS})\nselect c from sbtest1 where id = :id;\n");
+        fs::write(self.script(), script)?;
+        let mut ids = Ids(1);
+        let statements: Vec<String> = (0..STATEMENTS)
+            .map(|_| format!("select c from sbtest1 where id = {}", ids.next()))
+            .collect();
+        fs::write(self.statements(), statements.join(";"))?;
+        let mut file = BufWriter::new(File::create(self.folder().join("arguments.csv"))?);
+        for _ in 0..ARGUMENTS {
+            writeln!(file, "{}", ids.next())?;
+        }
+        Ok(file.flush()?)
+    }
+}
+
+/// Random ids for load generators that draw none: a linear congruential generator of 64 bits.
+struct Ids(u64);
+
+impl Ids {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % u64::from(ROWS) + 1
+    }
+}
+
+impl Server {
+    /// Starts a private server with its defaults, but for the number of connections. Nothing is
+    /// written while it is measured, except by `load`.
+    fn start(database: Database) -> Result<Server, Failure> {
+        let (options, statements) = match database {
+            Database::Postgres => (
+                testbed::Options::postgres().auth(testbed::Auth::Trust),
+                [format!("create user {ACCOUNT} superuser"), format!("create database {ACCOUNT}")],
+            ),
+            Database::Mariadb => (
+                testbed::Options::mariadb(),
+                [
+                    format!("create user {ACCOUNT}@'%'; grant all on *.* to {ACCOUNT}@'%'"),
+                    format!("create database {ACCOUNT}"),
+                ],
+            ),
+        };
+        let server = testbed::Server::start(&options.max_connections(MOST_CONNECTIONS))?;
+        for statement in &statements {
+            server.sql(statement)?;
+        }
+        let (host, port) = ("127.0.0.1".to_owned(), server.port());
+        Ok(Server { host, port, _private: Some(server) })
+    }
+
+    fn parse(given: &str, option: &str) -> Result<Server, Failure> {
+        let parsed = given.rsplit_once(':').and_then(|(host, port)| {
+            Some(Server { host: host.to_owned(), port: port.parse().ok()?, _private: None })
+        });
+        Ok(parsed.ok_or_else(|| format!("{option} {given}: give HOST:PORT"))?)
+    }
+
+    /// Makes the table: what `sysbench` calls `sbtest1`, with texts of one length, so that all
+    /// replies have one length.
+    fn fill(&self, database: Database) -> Result<(), Failure> {
+        let table = "drop table if exists sbtest1; \
+            create table sbtest1 (id int primary key, k int not null, c char(120) not null, \
+            pad char(60) not null);";
+        let sql = match database {
+            Database::Postgres => format!(
+                "{table} insert into sbtest1 select n, n % 1000, \
+                 repeat(md5(n::text), 3) || 'abcdefghijklmnopqrstuvw', md5(n::text) \
+                 from generate_series(1, {ROWS}) n"
+            ),
+            Database::Mariadb => format!(
+                "{table} insert into sbtest1 select seq, seq % 1000, \
+                 concat(repeat(md5(seq), 3), 'abcdefghijklmnopqrstuvw'), md5(seq) \
+                 from seq_1_to_{ROWS}"
+            ),
+        };
+        self.execute(database, &sql)?;
+        let analyze = match database {
+            Database::Postgres => "vacuum analyze sbtest1",
+            Database::Mariadb => "analyze table sbtest1",
+        };
+        self.execute(database, analyze)
+    }
+
+    /// Has the database's own client execute statements.
+    pub(crate) fn execute(&self, database: Database, sql: &str) -> Result<(), Failure> {
+        let ran = child::run(self.client(database, sql), PATIENCE)?;
+        match ran.status.success() {
+            true => Ok(()),
+            false => Err(format!("{}: {}", database.name(), ran.stderr.trim()).into()),
+        }
+    }
+
+    /// The database's own client with some statements.
+    pub(crate) fn client(&self, database: Database, sql: &str) -> Command {
+        let port = self.port.to_string();
+        let mut command;
+        match database {
+            Database::Postgres => {
+                command = Command::new("psql");
+                command.args(["-h", &self.host, "-p", &port, "-U", ACCOUNT, "-d", ACCOUNT]);
+                command.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql]);
+            }
+            Database::Mariadb => {
+                command = Command::new("mariadb");
+                command.args(["--no-defaults", "-h", &self.host, "-P", &port, "-u", ACCOUNT]);
+                command.args(["--protocol=tcp", "--skip-ssl", "--local-infile=1"]);
+                command.args(["-D", ACCOUNT, "-e", sql]);
+            }
+        }
+        command
+    }
+
+    /// How Assay names it.
+    pub(crate) fn url(&self, database: Database, tls: bool) -> String {
+        let scheme = match database {
+            Database::Postgres => "postgres",
+            Database::Mariadb => "mysql",
+        };
+        let tls = if tls { "require" } else { "off" };
+        format!("{scheme}://{ACCOUNT}@{}:{}/{ACCOUNT}?tls={tls}", self.host, self.port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_named_by_host_and_port() {
+        let server = Server::parse("127.0.0.1:5432", "--postgres").expect("an address");
+        assert_eq!(
+            server.url(Database::Postgres, true),
+            "postgres://bench@127.0.0.1:5432/bench?tls=require"
+        );
+        let error = Server::parse("localhost", "--postgres").err().expect("no port");
+        assert_eq!(error.to_string(), "--postgres localhost: give HOST:PORT");
+    }
+
+    #[test]
+    fn ids_are_those_of_the_table() {
+        let mut ids = Ids(1);
+        assert!((0..10_000).all(|_| (1..=u64::from(ROWS)).contains(&ids.next())));
+    }
+}
