@@ -66,8 +66,8 @@ impl TargetKind {
     /// tests hold them against this: messages must not recommend what cannot work.
     pub fn has_driver(self) -> bool {
         match self {
-            TargetKind::Sqlite | TargetKind::Sim | TargetKind::Postgres => true,
-            TargetKind::Mysql | TargetKind::Testbed => false,
+            TargetKind::Sqlite | TargetKind::Sim | TargetKind::Postgres | TargetKind::Mysql => true,
+            TargetKind::Testbed => false,
         }
     }
 

@@ -14,6 +14,7 @@ mod either;
 mod error;
 mod load;
 mod mailbox;
+mod mysql;
 mod net;
 mod null;
 mod postgres;
@@ -26,6 +27,7 @@ mod work;
 pub use either::Either;
 pub use error::Error;
 pub use load::{Batches, Duplicates, Insert, Method};
+pub use mysql::{Mysql, MysqlConnection};
 pub use null::Null;
 pub use postgres::{Postgres, PostgresConnection};
 pub use programs::{ProgramConnection, Programs, SECRET};
@@ -109,7 +111,13 @@ pub trait Connection: Sized + 'static {
         _method: Method,
         batches: &mut impl Batches,
     ) -> impl Future<Output = Result<(), Error>> {
-        load::insert_rows(self, into.columns.len(), 1, |rows| into.text("insert", rows, ""), batches)
+        load::insert_rows(
+            self,
+            into.columns.len(),
+            1,
+            |rows| into.text("insert", rows, ""),
+            batches,
+        )
     }
 
     /// Runs one statement as text and returns what it returns as text: for setup, loading,

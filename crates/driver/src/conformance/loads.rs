@@ -75,7 +75,8 @@ pub async fn every_way_of_loading_writes_every_row<F: Keeper>(bench: Bench<'_, F
              where id >= {first} and number = 5"
         );
         let table = connection.query_text(&query).await?;
-        let found: Vec<f64> = table.rows.concat().into_iter().flatten().flat_map(|v| v.parse()).collect();
+        let found: Vec<f64> =
+            table.rows.concat().into_iter().flatten().flat_map(|v| v.parse()).collect();
         let last = first + 2_607;
         let halves = ((first + 1)..=last).filter(|id| id % 2 != 0).count() as f64;
         let ids: i64 = (first..=last).sum();

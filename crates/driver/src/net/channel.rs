@@ -96,11 +96,7 @@ impl Channel {
     }
 
     #[inline]
-    fn poll_flush(
-        &mut self,
-        written: &mut usize,
-        context: &mut Context<'_>,
-    ) -> Poll<()> {
+    fn poll_flush(&mut self, written: &mut usize, context: &mut Context<'_>) -> Poll<()> {
         while *written < self.out.len() && self.broken.is_none() {
             match self.stream.poll_write(context, &self.out[*written..]) {
                 Poll::Ready(Ok(count)) => *written += count,
@@ -115,6 +111,11 @@ impl Channel {
             }
         }
         Poll::Ready(())
+    }
+
+    /// Whether nothing can be sent any more.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.is_some()
     }
 
     /// Waits until there is more [to read](Channel::unread).

@@ -104,7 +104,8 @@ impl Options {
 
     fn consistent(self) -> Result<Options, Error> {
         let given = [("tls-ca", self.tls_ca.is_some()), ("tls-cert", self.tls_identity.is_some())];
-        let vain = given.into_iter().find(|(_, is_given)| *is_given && self.tls == Some(TlsMode::Off));
+        let vain =
+            given.into_iter().find(|(_, is_given)| *is_given && self.tls == Some(TlsMode::Off));
         if let Some((name, _)) = vain {
             let words = format!("`{name}` and `tls=off` contradict each other: leave one out");
             return Err(refusal(words));
@@ -170,7 +171,8 @@ impl Given<'_> {
         }
     }
 
-    fn path(&self) -> Result<PathBuf, Error> {
+    /// The path of a file.
+    pub(crate) fn path(&self) -> Result<PathBuf, Error> {
         match self.value {
             "" => Err(self.is("names no file")),
             path => Ok(PathBuf::from(path)),
@@ -211,10 +213,8 @@ mod tests {
     #[test]
     fn options_have_their_defaults_and_are_read() {
         let none = parsed("").unwrap();
-        let (near, far) = (
-            Address::Tcp("127.0.0.1".to_owned(), 1),
-            Address::Tcp("db1.example".to_owned(), 1),
-        );
+        let (near, far) =
+            (Address::Tcp("127.0.0.1".to_owned(), 1), Address::Tcp("db1.example".to_owned(), 1));
         assert_eq!(none.connect_timeout, Nanos::from_secs(5));
         assert_eq!(none.tls_to(&near), TlsMode::Off);
         assert_eq!(none.tls_to(&far), TlsMode::Verify);

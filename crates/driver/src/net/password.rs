@@ -134,7 +134,10 @@ mod tests {
         let find = |text| in_my_cnf(text).map(|secret| secret.expose().to_owned());
         assert_eq!(find("[mysqld]\npassword=no\n"), None);
         assert_eq!(find("[client]\nuser=a\npassword = \"a b\"\n").as_deref(), Some("a b"));
-        assert_eq!(find("[client]\npassword=one\n[client-mariadb]\npassword=two").as_deref(), Some("two"));
+        assert_eq!(
+            find("[client]\npassword=one\n[client-mariadb]\npassword=two").as_deref(),
+            Some("two")
+        );
         assert_eq!(find("password=no"), None);
     }
 }

@@ -58,9 +58,7 @@ impl Kind {
         let addresses = Addresses::of(target, self.port, options.socket.clone());
         let (user, password, database) = match &target.endpoint {
             Endpoint::Network { user, password, database, .. } => (user, password, database),
-            Endpoint::Temporary | Endpoint::File(_) | Endpoint::Named(_) => {
-                (&None, &None, &None)
-            }
+            Endpoint::Temporary | Endpoint::File(_) | Endpoint::Named(_) => (&None, &None, &None),
         };
         let user = user.clone().unwrap_or_else(user_of_this_process);
         let name = database.as_deref().unwrap_or(&user);

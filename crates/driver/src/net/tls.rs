@@ -77,9 +77,9 @@ fn config(options: &Options, trust: Trust) -> Result<Arc<ClientConfig>, Error> {
         .with_safe_default_protocol_versions()
         .map_err(impossible)?;
     let builder = match trust {
-        Trust::Anybody => builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AcceptAnybody(provider))),
+        Trust::Anybody => {
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAnybody(provider)))
+        }
         Trust::Roots(roots) => builder.with_root_certificates(roots),
         Trust::System => builder.with_platform_verifier().map_err(impossible)?,
     };

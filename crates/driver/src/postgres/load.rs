@@ -45,11 +45,7 @@ impl PostgresConnection {
         }
     }
 
-    async fn insert(
-        &mut self,
-        into: &Insert<'_>,
-        batches: &mut impl Batches,
-    ) -> Result<(), Error> {
+    async fn insert(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         let at_once = (MOST_VALUES / into.columns.len().max(1)).clamp(1, MOST_ROWS);
         let (behind, at_once) = match into.duplicates {
             Duplicates::Fail => (String::new(), at_once),
@@ -89,11 +85,7 @@ impl PostgresConnection {
     }
 
     /// One COPY for each batch. Chapter "COPY Operations".
-    async fn copy(
-        &mut self,
-        into: &Insert<'_>,
-        batches: &mut impl Batches,
-    ) -> Result<(), Error> {
+    async fn copy(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         let text = format!("copy {} ({}) from stdin", into.table, into.columns.join(", "));
         let mut values = Values::new();
         while batches.next_batch() {

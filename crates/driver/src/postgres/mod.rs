@@ -23,12 +23,8 @@ use crate::{Driver, Error, Insert, Method};
 use login::Cancel;
 pub use session::PostgresConnection;
 
-const KIND: Kind = Kind {
-    name: "PostgreSQL",
-    port: 5432,
-    passwords: PasswordFile::PgPass,
-    options: &["results"],
-};
+const KIND: Kind =
+    Kind { name: "PostgreSQL", port: 5432, passwords: PasswordFile::PgPass, options: &["results"] };
 
 /// The driver of `postgres:` URLs.
 #[derive(Clone, Debug)]

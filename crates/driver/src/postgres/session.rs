@@ -295,8 +295,7 @@ impl PostgresConnection {
     fn append_preparation(&mut self, name: &str, text: &str) -> Result<(), Error> {
         let out = self.channel.out();
         let appended = frontend::parse(out, name, text, []);
-        let appended =
-            appended.and_then(|()| frontend::describe(out, Object::Statement, name));
+        let appended = appended.and_then(|()| frontend::describe(out, Object::Statement, name));
         if let Err(error) = appended {
             out.clear();
             return Err(faults::unsendable(&error));

@@ -59,9 +59,11 @@ use rusqlite::InterruptHandle;
 use self::options::Options;
 use self::place::Place;
 use self::thread::{Answer, Creation, Mail, Order};
-use crate::processors::Processors;
 use crate::load::insert_rows;
-use crate::{Batches, Connection, Driver, Duplicates, Error, Insert, Method, StatementId, Table, Work};
+use crate::processors::Processors;
+use crate::{
+    Batches, Connection, Driver, Duplicates, Error, Insert, Method, StatementId, Table, Work,
+};
 
 /// The driver of `sqlite:` targets.
 ///
