@@ -121,10 +121,8 @@ enum Kind {
 }
 
 /// A driver of any kind, for plans that ask several.
-type Any = Either<
-    Either<Null, Simulated>,
-    Either<Either<Sqlite, Programs>, Either<Postgres, Mysql>>,
->;
+type Any =
+    Either<Either<Null, Simulated>, Either<Either<Sqlite, Programs>, Either<Postgres, Mysql>>>;
 
 /// Makes the drivers of all that a plan asks and hands them over, or why one of them cannot be
 /// reached.

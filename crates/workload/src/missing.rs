@@ -30,9 +30,8 @@ pub(crate) const SECTIONS: &[Missing] = &[
 ];
 
 /// Keys, in whatever section.
-pub(crate) const KEYS: &[Missing] = &[
-    missing("script", "write its statements here, each as a `query`"),
-];
+pub(crate) const KEYS: &[Missing] =
+    &[missing("script", "write its statements here, each as a `query`")];
 
 fn find<'m>(list: &'m [Missing], name: &str) -> Option<&'m Missing> {
     list.iter().find(|missing| missing.name == name)

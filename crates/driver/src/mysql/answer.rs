@@ -28,14 +28,14 @@ pub(super) struct Outcome {
 
 impl Outcome {
     #[inline]
-    fn add(&mut self, result: &ResultEnd) {
+    pub(super) fn add(&mut self, result: &ResultEnd) {
         self.rows += result.rows + result.affected_rows;
         self.status = Some(result.status);
         self.warnings = result.warnings;
     }
 
     #[cold]
-    fn fail(&mut self, error: &ErrPacket<'_>) {
+    pub(super) fn fail(&mut self, error: &ErrPacket<'_>) {
         self.error.get_or_insert_with(|| {
             let ErrPacket { code, sqlstate, message } = *error;
             Box::new(Refusal { code, sqlstate, message: message.to_vec() })
@@ -54,12 +54,12 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.kinds.clear();
         self.decimals.clear();
     }
 
-    fn push(&mut self, column: &ColumnDefinition<'_>) {
+    pub(super) fn push(&mut self, column: &ColumnDefinition<'_>) {
         self.kinds.push(column.kind());
         self.decimals.push(column.decimals);
     }

@@ -1,11 +1,12 @@
 //! MySQL, MariaDB and what speaks their protocol.
 //!
 //! What the bytes mean is [`wire_mysql`]'s; how they travel is [`net`](crate::net)'s. What is left
-//! is here: which commands a request is ([`session`]), what is counted of the replies
+//! is here: which commands a request is ([`session`], [`chain`]), what is counted of the replies
 //! ([`answer`]), which file a server may have ([`file`]), how rows get into a table ([`load`]), and
 //! what errors mean ([`faults`]).
 
 mod answer;
+mod chain;
 mod faults;
 mod file;
 mod load;

@@ -23,20 +23,20 @@ pub struct MysqlConnection {
     pub(super) line: Line,
     /// The place of its address.
     place: usize,
-    statements: Vec<Statement>,
+    pub(super) statements: Vec<Statement>,
     /// The columns of texts that are not prepared.
-    columns: Columns,
+    pub(super) columns: Columns,
     /// Whether the server tells only once which columns a statement has.
-    says_columns_once: bool,
+    pub(super) says_columns_once: bool,
     /// Whether the server may be sent a file.
     pub(super) takes_files: bool,
-    is_in_transaction: bool,
+    pub(super) is_in_transaction: bool,
     thread_id: u32,
     version: String,
 }
 
 /// A statement that was prepared, or would have been.
-enum Statement {
+pub(super) enum Statement {
     Prepared {
         execute: Execute,
         columns: Columns,
@@ -57,7 +57,7 @@ impl Statement {
 }
 
 /// What is running.
-struct Running<'a> {
+pub(super) struct Running<'a> {
     line: &'a mut Line,
     columns: &'a mut Columns,
     grant: Grant<'a>,
@@ -65,7 +65,7 @@ struct Running<'a> {
 
 /// The way to the server and back.
 pub(super) struct Line {
-    rt: Rt,
+    pub(super) rt: Rt,
     pub(super) channel: Channel,
     pub(super) replies: Replies,
 }
@@ -220,7 +220,11 @@ impl MysqlConnection {
 
     /// Appends a step to what is sent next.
     #[inline]
-    fn append<'a>(&'a mut self, step: Step, values: &'a Values) -> Result<Running<'a>, Error> {
+    pub(super) fn append<'a>(
+        &'a mut self,
+        step: Step,
+        values: &'a Values,
+    ) -> Result<Running<'a>, Error> {
         let MysqlConnection { driver, line, statements, columns, .. } = self;
         let grant = |statement| Grant { statement, folder: &driver.site.folder };
         let text = match step {
@@ -312,13 +316,7 @@ impl MysqlConnection {
                 reply.done = done;
                 error
             }
-            // Nothing good can come of a session that cannot leave its transaction.
-            Err(second) => {
-                let (first, why) = (error.message(), second.message());
-                Error::disconnect(format!(
-                    "{first}, and the transaction cannot be rolled back: {why}"
-                ))
-            }
+            Err(second) => not_rolled_back(&error, &second),
         }
     }
 
@@ -344,6 +342,12 @@ impl MysqlConnection {
             Some(error) => Err(error),
         }
     }
+}
+
+/// Nothing good can come of a session that cannot leave its transaction.
+pub(super) fn not_rolled_back(error: &Error, why: &Error) -> Error {
+    let (first, why) = (error.message(), why.message());
+    Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
 }
 
 /// Why a statement failed. What the server says of a file that it did not get is not the reason.
@@ -389,6 +393,12 @@ impl Connection for MysqlConnection {
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        if self.is_chain(work) {
+            return match self.take_chain(work).await {
+                Ok(()) => Ok(()),
+                Err(error) => Err(self.roll_chain_back(error, &mut work.reply).await),
+            };
+        }
         match self.take_steps(work).await {
             Ok(()) => Ok(()),
             Err(error) => Err(self.roll_back(error, &mut work.reply).await),

@@ -206,7 +206,9 @@ fn what_was_given_up_is_cancelled_on_the_server() {
 #[test]
 fn a_deadlock_is_a_conflict_for_one_of_two() {
     let server = shared(Kind::Postgres);
-    server.sql("create table locks (id int primary key); insert into locks values (1), (2)").expect("a table");
+    server
+        .sql("create table locks (id int primary key); insert into locks values (1), (2)")
+        .expect("a table");
     let driver = open(&server.url());
     in_real_time(async |rt| {
         let mut one = driver.connect(&rt).await.expect("a connection");
