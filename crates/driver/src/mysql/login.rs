@@ -5,8 +5,8 @@ use std::sync::Arc;
 use base::{Class, Code};
 use rt::Rt;
 use wire_mysql::{
-    Capabilities, Channel as Way, Command, ErrorKind, Login, LoginOptions, LoginStep, Password,
-    Refusal, ServerKey, Session, WANTED, WireError,
+    Capabilities, Channel as Way, Command, ErrorKind, Header, Login, LoginOptions, LoginStep,
+    Password, Refusal, ServerKey, Session, WANTED, WireError,
 };
 
 use super::{Site, TrustedKey, faults};
@@ -57,10 +57,7 @@ pub(super) async fn log_in(site: &Site, place: usize) -> Result<(Channel, Sessio
         channel.consume(used, 0);
         channel.flush().await;
         match step {
-            LoginStep::NeedBytes if channel.unread().len() > LONGEST => {
-                return Err(faults::babble(&address, "a login does not have so long packets"));
-            }
-            LoginStep::NeedBytes => {}
+            LoginStep::NeedBytes => may_go_on(&address, channel.unread())?,
             LoginStep::StartTls => {
                 channel.start_tls(&service.tls, mode).await?;
                 login.tls_is_on(channel.out()).map_err(fails)?;
@@ -69,6 +66,17 @@ pub(super) async fn log_in(site: &Site, place: usize) -> Result<(Channel, Sessio
             LoginStep::Done(session) => return Ok((channel, session)),
             LoginStep::Refused(refusal) => return Err(refused(service, &address, &refusal)),
         }
+    }
+}
+
+/// Finds out early who speaks something else: its first words announce a packet that never ends.
+fn may_go_on(address: &Address, unread: &[u8]) -> Result<(), Error> {
+    match unread.first_chunk().map(|head| Header::decode(*head)) {
+        Some(Header { length, .. }) if length > LONGEST => {
+            let why = format!("it announces a packet of {length} bytes in its login");
+            Err(faults::babble(address, &why))
+        }
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -161,5 +169,36 @@ impl Farewell for Kill {
             Ok(())
         };
         let _ = site.service.in_time(rt, place, say).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(host: &str) -> Address {
+        Address::Tcp(host.to_owned(), 3306)
+    }
+
+    #[test]
+    fn a_key_is_believed_where_nobody_stands_between() {
+        let known = TrustedKey::Known(b"pem".to_vec());
+        for (key, host, expected) in [
+            (&TrustedKey::Near, "127.0.0.1", ServerKey::Ask),
+            (&TrustedKey::Near, "db1.example", ServerKey::Refuse),
+            (&TrustedKey::Any, "db1.example", ServerKey::Ask),
+            (&known, "127.0.0.1", ServerKey::Known(b"pem")),
+        ] {
+            assert_eq!(server_key(key, &at(host)), expected, "{key:?} {host}");
+        }
+    }
+
+    #[test]
+    fn a_socket_is_as_secret_as_tls() {
+        let socket = Address::Unix("/s".into());
+        assert_eq!(way(&socket, TlsMode::Off), Way::Local);
+        assert_eq!(way(&socket, TlsMode::Verify), Way::Tls);
+        assert_eq!(way(&at("127.0.0.1"), TlsMode::Off), Way::Open);
+        assert_eq!(way(&at("db1.example"), TlsMode::Require), Way::Tls);
     }
 }
