@@ -66,8 +66,8 @@ impl TargetKind {
     /// tests hold them against this: messages must not recommend what cannot work.
     pub fn has_driver(self) -> bool {
         match self {
-            TargetKind::Sqlite | TargetKind::Sim | TargetKind::Postgres => true,
-            TargetKind::Mysql | TargetKind::Testbed => false,
+            TargetKind::Sqlite | TargetKind::Sim | TargetKind::Postgres | TargetKind::Mysql => true,
+            TargetKind::Testbed => false,
         }
     }
 
@@ -76,25 +76,14 @@ impl TargetKind {
     }
 }
 
-/// Which targets this build can measure, as the second half of a message. A server that is started
-/// for the run is none that somebody has and could ask for.
+/// Which targets this build can measure, as the second half of a message.
 fn write_drivers(f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let kinds = |wanted: bool| {
-        let mut kinds = TargetKind::SCHEMES.map(|(_, kind)| kind).to_vec();
-        kinds.dedup();
-        kinds.retain(|kind| kind.has_driver() == wanted && *kind != TargetKind::Testbed);
-        kinds
-    };
-    let examples: Vec<String> =
-        kinds(true).iter().map(|kind| format!("`{}`", kind.example())).collect();
-    write!(f, "this build has drivers for {}", examples.join(" and "))?;
-    let later: Vec<String> =
-        kinds(false).iter().map(|kind| format!("`{}:`", kind.scheme())).collect();
-    match later.as_slice() {
-        [] => Ok(()),
-        [one] => write!(f, "; {one} is not in it yet"),
-        [first @ .., last] => write!(f, "; {} and {last} are not in it yet", first.join(", ")),
-    }
+    let mut kinds = TargetKind::SCHEMES.map(|(_, kind)| kind).to_vec();
+    kinds.dedup();
+    kinds.retain(|kind| kind.has_driver());
+    let examples: Vec<String> = kinds.iter().map(|kind| format!("`{}`", kind.example())).collect();
+    let (last, others) = examples.split_last().expect("there is a driver");
+    write!(f, "this build has drivers for {} and {last}", others.join(", "))
 }
 
 /// A host and an optional port.
@@ -494,25 +483,16 @@ mod tests {
             ("sqlit:x", "unknown scheme `sqlit:`; did you mean `sqlite:`?"),
             (
                 "oracle:x",
-                "unknown scheme `oracle:`: this build has drivers for `sqlite:FILE` and `sim:mm1`; \
-                 `postgres:` and `mysql:` are not in it yet",
+                "unknown scheme `oracle:`: this build has drivers for `sqlite:FILE`, `sim:mm1`, \
+                 `postgres://HOST/DATABASE` and `mysql://HOST/DATABASE`",
             ),
             (
                 "data.db",
-                "the URL has no scheme, such as `sqlite:`: this build has drivers for \
-                 `sqlite:FILE` and `sim:mm1`; `postgres:` and `mysql:` are not in it \
-                 yet",
+                "the URL has no scheme, such as `sqlite:`: this build has drivers for `sqlite:FILE`, `sim:mm1`, \
+                 `postgres://HOST/DATABASE` and `mysql://HOST/DATABASE`",
             ),
-            (
-                "postgrs://h/x",
-                "unknown scheme `postgrs:`: this build has drivers for `sqlite:FILE` and \
-                 `sim:mm1`; `postgres:` and `mysql:` are not in it yet",
-            ),
-            (
-                "postgresql:host",
-                "there is no driver for `postgres:`: this build has drivers for `sqlite:FILE` and \
-                 `sim:mm1`; `postgres:` and `mysql:` are not in it yet",
-            ),
+            ("postgrs://h/x", "unknown scheme `postgrs:`; did you mean `postgres:`?"),
+            ("postgresql:host", "write `//` between the scheme and the host"),
             ("sim:", "the URL names nothing behind its scheme"),
             ("sim:mm1?service", "option `service` has no value; write `service=VALUE`"),
             ("sim:mm1?a=1&a=2", "option `a` is given twice"),

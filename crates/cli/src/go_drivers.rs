@@ -38,9 +38,19 @@ enum Means {
 
 use Means::{Is, Nothing, Refused, Seconds, Words};
 
-/// The options of our URLs that name servers on a network (specification, section 10).
-const OURS: [&str; 7] =
-    ["tls", "tls-ca", "tls-cert", "tls-key", "socket", "connect-timeout", "application-name"];
+/// The options of our URLs that name servers on a network (specification, section 10), with
+/// those that only one kind has.
+const OURS: [&str; 9] = [
+    "tls",
+    "tls-ca",
+    "tls-cert",
+    "tls-key",
+    "socket",
+    "connect-timeout",
+    "application-name",
+    "server-public-key",
+    "results",
+];
 
 const fn is(name: &'static str, means: Means) -> Parameter {
     Parameter { name, means }
@@ -48,8 +58,6 @@ const fn is(name: &'static str, means: Means) -> Parameter {
 
 const PLAIN_OR_NOT: &str = "whether the traffic is encrypted must not depend on the server: write \
                             `tls=off`, `tls=require` or `tls=verify`";
-
-const LATER: &str = "it has no counterpart in this version: leave it out";
 
 /// Those of github.com/go-sql-driver/mysql.
 const MYSQL: &[Parameter] = &[
@@ -75,17 +83,23 @@ const MYSQL: &[Parameter] = &[
     is("parseTime", Nothing("values are not converted")),
     is("loc", Nothing("values are not converted")),
     is("allowAllFiles", Nothing("a statement that loads a file may load the one that it names")),
-    is("allowCleartextPasswords", Refused(LATER)),
-    is("allowOldPasswords", Refused(LATER)),
+    is("allowCleartextPasswords", Nothing("a server that asks for one gets it, over TLS alone")),
+    is("allowOldPasswords", Refused("passwords of before MySQL 4.1 protect nothing")),
     is("readTimeout", Refused("write `timeout = 1s` in a job")),
     is("writeTimeout", Refused("write `timeout = 1s` in a job")),
-    is("clientFoundRows", Refused(LATER)),
+    is("clientFoundRows", Refused("an update counts the rows that it changes: leave it out")),
     is("multiStatements", Refused("write each statement in a `query` of its own")),
-    is("charset", Refused(LATER)),
-    is("collation", Refused(LATER)),
-    is("maxAllowedPacket", Refused(LATER)),
-    is("rejectReadOnly", Refused(LATER)),
-    is("serverPubKey", Refused("write `tls=verify` and `tls-ca=FILE`")),
+    is(
+        "charset",
+        Refused("statements and texts are utf8mb4: leave it out, or convert in the statement"),
+    ),
+    is("collation", Refused("write `collate` in the statement")),
+    is("maxAllowedPacket", Nothing("no packet is too long for this side")),
+    is(
+        "rejectReadOnly",
+        Refused("an error of a server that is read-only is counted: write `error = 1290` in a job"),
+    ),
+    is("serverPubKey", Refused("write `server-public-key=FILE`, with a key in PEM")),
 ];
 
 /// Those of github.com/lib/pq.
@@ -248,6 +262,7 @@ mod tests {
         check(Mysql, "tls=False", "tls=off");
         check(Mysql, "tls=off&tls-ca=a.pem&socket=/s", "tls=off&tls-ca=a.pem&socket=/s");
         check(Mysql, "tls=0&tls=1", "tls=verify");
+        check(Mysql, "server-public-key=ask", "server-public-key=ask");
         check(Postgres, "sslmode=disable", "tls=off");
         check(Postgres, "sslmode=verify-full&sslrootcert=a.pem", "tls=verify&tls-ca=a.pem");
         check(Postgres, "sslcert=a&sslkey=b", "tls-cert=a&tls-key=b");
@@ -276,7 +291,8 @@ mod tests {
         use TargetKind::{Mysql, Postgres};
         for (kind, text, words) in [
             (Mysql, "tls=preferred", "`tls=preferred` is not taken: whether the traffic"),
-            (Mysql, "charset=utf8", "`charset` is not taken: it has no counterpart"),
+            (Mysql, "charset=utf8", "`charset` is not taken: statements and texts are utf8mb4"),
+            (Mysql, "serverPubKey=name", "write `server-public-key=FILE`"),
             (Mysql, "readTimeout=1s", "write `timeout = 1s` in a job"),
             (Mysql, "tsl=true", "did you mean `tls`?"),
             (Mysql, "sslmode=disable", "`sslmode` is not taken"),

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 
 use base::{Class, Endpoint, Seed, Stream, Target, TargetError, TargetKind};
-use driver::{Driver, Either, Null, Postgres, Programs, Simulated, Sqlite};
+use driver::{Driver, Either, Mysql, Null, Postgres, Programs, Simulated, Sqlite};
 use engine::{Drivers, Failed, Options, PerTarget, Place};
 use sim::Config;
 use workload::{JobTarget, NamedTarget, Plan};
@@ -73,10 +73,11 @@ impl std::error::Error for TargetProblem {}
 pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     match target.kind {
         TargetKind::Sim => simulation(target).map(|_| ()),
-        TargetKind::Mysql | TargetKind::Testbed => {
-            Err(TargetProblem::NoDriver(TargetError::NoDriver(target.kind)))
+        TargetKind::Testbed => Err(TargetProblem::NoDriver(TargetError::NoDriver(target.kind))),
+        TargetKind::Sqlite | TargetKind::Postgres | TargetKind::Mysql if is_virtual => {
+            Err(TargetProblem::NotSimulated)
         }
-        TargetKind::Sqlite | TargetKind::Postgres if is_virtual => Err(TargetProblem::NotSimulated),
+        TargetKind::Mysql => Mysql::check(target).map_err(TargetProblem::Database),
         TargetKind::Postgres => Postgres::check(target).map_err(TargetProblem::Database),
         TargetKind::Sqlite => Sqlite::check(target).map_err(TargetProblem::Database),
     }
@@ -115,11 +116,13 @@ enum Kind {
     Simulated(Simulated),
     Sqlite(Sqlite),
     Postgres(Postgres),
+    Mysql(Mysql),
     Programs(Programs),
 }
 
 /// A driver of any kind, for plans that ask several.
-type Any = Either<Either<Null, Simulated>, Either<Either<Sqlite, Postgres>, Programs>>;
+type Any =
+    Either<Either<Null, Simulated>, Either<Either<Sqlite, Programs>, Either<Postgres, Mysql>>>;
 
 /// Makes the drivers of all that a plan asks and hands them over, or why one of them cannot be
 /// reached.
@@ -196,9 +199,10 @@ fn make(target: &Target, seed: Seed, options: &Options) -> Result<Kind, Unmade> 
         },
         TargetKind::Sqlite => open(target).map(Kind::Sqlite).map_err(unmade),
         TargetKind::Postgres => Postgres::open(target).map(Kind::Postgres).map_err(unmade),
-        TargetKind::Mysql | TargetKind::Testbed => {
-            unreachable!("what has no driver is not admitted")
+        TargetKind::Mysql => {
+            Mysql::open(target, options.folder.clone()).map(Kind::Mysql).map_err(unmade)
         }
+        TargetKind::Testbed => unreachable!("what has no driver is not admitted"),
     }
 }
 
@@ -227,6 +231,7 @@ fn hand_over<W: WithDrivers>(plan: &Plan, kinds: &PerTarget<Kind>, work: W) -> W
     if_all_are!(Simulated);
     if_all_are!(Sqlite);
     if_all_are!(Postgres);
+    if_all_are!(Mysql);
     if_all_are!(Programs);
     let Ok(drivers) = PerTarget::of_plan(plan, |asked| Ok::<_, Infallible>(any(kinds.of(asked))));
     work.call(drivers)
@@ -246,8 +251,9 @@ fn any(kind: &Kind) -> Any {
         Kind::Null(driver) => Either::Left(Either::Left(*driver)),
         Kind::Simulated(driver) => Either::Left(Either::Right(driver.clone())),
         Kind::Sqlite(driver) => Either::Right(Either::Left(Either::Left(driver.clone()))),
-        Kind::Postgres(driver) => Either::Right(Either::Left(Either::Right(driver.clone()))),
-        Kind::Programs(driver) => Either::Right(Either::Right(driver.clone())),
+        Kind::Programs(driver) => Either::Right(Either::Left(Either::Right(driver.clone()))),
+        Kind::Postgres(driver) => Either::Right(Either::Right(Either::Left(driver.clone()))),
+        Kind::Mysql(driver) => Either::Right(Either::Right(Either::Right(driver.clone()))),
     }
 }
 

@@ -27,6 +27,8 @@ impl Status {
     pub const AUTOCOMMIT: Status = Status(0x0002);
     /// Another result follows.
     pub const MORE_RESULTS_EXISTS: Status = Status(0x0008);
+    /// A backslash in a text is a character like any other.
+    pub const NO_BACKSLASH_ESCAPES: Status = Status(0x0200);
     /// The answer tells what changed in the session.
     pub const SESSION_STATE_CHANGED: Status = Status(0x4000);
 

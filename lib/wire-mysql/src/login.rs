@@ -2,7 +2,7 @@
 //!
 //! Protocol manual: "Connection Phase".
 
-use crate::answer::{ERR, ErrPacket, OK, OkPacket};
+use crate::answer::{ERR, ErrPacket, OK, OkPacket, Status};
 use crate::auth::{Channel, Method, Password, Proof, ServerKey, Talk};
 use crate::capabilities::{Capabilities, Negotiated, REQUIRED};
 use crate::error::{ErrorKind, WireError, fault};
@@ -59,6 +59,8 @@ pub struct Session {
     pub thread_id: u32,
     /// The server's version, as it came: MariaDB puts `5.5.5-` in front of its own.
     pub server_version: Vec<u8>,
+    /// The status that it begins with.
+    pub status: Status,
 }
 
 /// Why the server does not want this client.
@@ -119,7 +121,12 @@ impl<'a> Login<'a> {
             options,
             payloads: Payloads::new(),
             state: State::Greeting,
-            session: Session { agreed, thread_id: 0, server_version: Vec::new() },
+            session: Session {
+                agreed,
+                thread_id: 0,
+                server_version: Vec::new(),
+                status: Status::default(),
+            },
             hello: Hello { nonce: [0; 20], method: Method::Native },
             talk: Talk::Over,
             switches: 0,
@@ -209,6 +216,7 @@ impl<'a> Login<'a> {
             agreed,
             thread_id: handshake.thread_id,
             server_version: handshake.server_version.to_vec(),
+            status: handshake.status,
         };
         let method = Method::of_name(handshake.method).filter(|method| self.can_begin(*method));
         // A server that prefers what this client cannot begin with asks for another method.
@@ -290,7 +298,7 @@ impl<'a> Login<'a> {
     fn answered(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<LoginStep, WireError> {
         let answer = match payload.first() {
             Some(&OK) => {
-                OkPacket::decode(payload, self.session.agreed)?;
+                self.session.status = OkPacket::decode(payload, self.session.agreed)?.status;
                 self.state = State::Over;
                 return Ok(LoginStep::Done(self.session.clone()));
             }

@@ -245,6 +245,9 @@ impl Replies {
             [count @ 1..=0xFA, flag] if has_flag => (count, flag == 0),
             _ => return None,
         };
+        if !is_known && sink.wants_columns() {
+            return None;
+        }
         for _ in 0..if is_known { 0 } else { count } {
             let (definition, behind) = usual_packet(rest, &mut sequence)?;
             rest = behind;
@@ -288,7 +291,7 @@ impl Replies {
         if self.continued != Continued::No {
             return rest;
         }
-        if self.state == State::Columns {
+        if self.state == State::Columns && !sink.wants_columns() {
             let passed;
             (passed, rest) = self.run(rest, self.definitions, ERR);
             self.definitions = self.definitions.wrapping_sub(passed);
@@ -359,7 +362,7 @@ impl Replies {
     ) -> Result<(), WireError> {
         let first = payload.first().copied();
         self.check(header, first)?;
-        if self.is_skipped(header, first, sink.wants_rows()) {
+        if self.is_skipped(header, first, sink) {
             self.skip(header, sink);
             return Ok(());
         }
@@ -385,15 +388,15 @@ impl Replies {
 
     /// Whether a packet only has to be counted.
     #[inline]
-    fn is_skipped(&self, header: Header, first: Option<u8>, wants_rows: bool) -> bool {
+    fn is_skipped<S: Sink>(&self, header: Header, first: Option<u8>, sink: &S) -> bool {
         match self.continued {
             Continued::Skipped => return true,
             Continued::Gathered => return false,
             Continued::No => {}
         }
         match self.state {
-            State::Rows => !wants_rows && self.is_row(first, header.goes_on()),
-            State::Columns => !wants_rows && is_definition(first),
+            State::Rows => !sink.wants_rows() && self.is_row(first, header.goes_on()),
+            State::Columns => !sink.wants_columns() && is_definition(first),
             State::Parameters => is_definition(first),
             State::Idle
             | State::Start
@@ -494,7 +497,7 @@ impl Replies {
         self.check(header, first)
             .map_err(|error| WireError { offset: at.saturating_sub(1), ..error })?;
         self.inside.left = header.length.saturating_sub(1);
-        self.inside.is_gathered = !self.is_skipped(header, first, sink.wants_rows());
+        self.inside.is_gathered = !self.is_skipped(header, first, sink);
         if self.inside.is_gathered {
             self.gather(first.as_slice()).map_err(|error| error.behind(at))?;
         } else {

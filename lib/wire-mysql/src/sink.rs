@@ -30,12 +30,20 @@ pub trait Sink {
         false
     }
 
+    /// Whether the definitions of columns are to be handed over even if the rows are not: whoever
+    /// may want the rows of a later execution must know them, as the server may leave them out
+    /// then. Asked like [`wants_rows`](Sink::wants_rows).
+    #[inline]
+    fn wants_columns(&self) -> bool {
+        self.wants_rows()
+    }
+
     /// A result with so many columns begins. Their definitions follow, unless the server left
     /// them out because they are the ones that it has sent before for this statement.
     #[inline]
     fn columns(&mut self, _count: u64, _is_known: bool) {}
 
-    /// The next column's definition: of a result whose rows are wanted, or of a statement that
+    /// The next column's definition: of a result whose columns are wanted, or of a statement that
     /// was prepared.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ const SECOND: Nanos = Nanos::from_secs(1);
 
 /// Every flag that dbbench has, and the one that programs need.
 const FLAGS: &[Flag] = &[
-    value("driver", "NAME", "sqlite or sim; not in this build: mysql (the default), postgres"),
+    value("driver", "NAME", "mysql (the default), postgres, sqlite or sim"),
     value("host", "HOST", "where the server is (default localhost)"),
     value("port", "PORT", "its port (default that of the driver)"),
     value("username", "USER", "who logs in (default root)"),
@@ -82,7 +82,6 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
     }
     wish.find_folder()?;
     wish.notices().into_iter().for_each(|notice| Complaint::warning(notice).print());
-    wish.find_driver()?;
     let (shown, stats) = (wish.shown(), wish.stats.clone());
     let run = wish.into_run(file);
     let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
@@ -134,8 +133,6 @@ those of `assay run`. docs/dbbench.md has every feature of dbbench, and what dif
 /// What the flags ask for, read in their order: of two that say the same the last one holds.
 struct Wish {
     kind: TargetKind,
-    /// What said so.
-    kind_from: KindFrom,
     user: Option<String>,
     password: Option<Secret>,
     addresses: Vec<Address>,
@@ -159,20 +156,10 @@ struct Wish {
     wants_version: bool,
 }
 
-/// What says which driver is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KindFrom {
-    /// No flag.
-    Default,
-    Driver,
-    Url,
-}
-
 impl Wish {
     fn of(flags: &[(&'static str, String)]) -> Result<Wish, Complaint> {
         let mut wish = Wish {
             kind: TargetKind::Mysql,
-            kind_from: KindFrom::Default,
             user: Some("root".to_owned()),
             password: None,
             addresses: vec![Address { host: "localhost".to_owned(), port: None }],
@@ -221,24 +208,6 @@ impl Wish {
         }
     }
 
-    /// Makes sure that this build has the driver. A URL is complained about as everywhere.
-    fn find_driver(&self) -> Result<(), Complaint> {
-        let scheme = self.kind.scheme();
-        let sentence = match self.kind_from {
-            _ if self.kind.has_driver() || self.broken.is_some() => return Ok(()),
-            KindFrom::Url => return Ok(()),
-            KindFrom::Default => format!(
-                "the driver is {scheme} where neither --driver nor --url names one, and this \
-                 build has no driver for it"
-            ),
-            KindFrom::Driver => {
-                format!("--driver {scheme}: this build has no driver for it: it has {}", drivers())
-            }
-        };
-        let help = "write `--driver sqlite --database FILE`, or `--url sqlite:FILE`";
-        Err(Complaint::new(sentence).help(help))
-    }
-
     /// What the flags ask for and do not get, in whole sentences.
     fn notices(&self) -> Vec<String> {
         let of_options = |notice: &String| format!("--{}: {notice}", self.options_flag);
@@ -264,7 +233,7 @@ impl Wish {
     fn hear(&mut self, name: &'static str, value: &str) -> Result<(), String> {
         let given = || Some(value.to_owned()).filter(|value| !value.is_empty());
         match name {
-            "driver" => (self.kind, self.kind_from) = (kind(value)?, KindFrom::Driver),
+            "driver" => self.kind = kind(value)?,
             "host" => {
                 let port = self.addresses.first().and_then(|address| address.port);
                 self.addresses = vec![Address { host: value.to_owned(), port }];
@@ -308,7 +277,7 @@ impl Wish {
 
     /// Takes all that a URL says; what it leaves open stays as it was, but for the options.
     fn go_to(&mut self, target: Target) {
-        (self.kind, self.kind_from) = (target.kind, KindFrom::Url);
+        self.kind = target.kind;
         self.options = target.options;
         match target.endpoint {
             Endpoint::Temporary => self.database = None,
@@ -418,8 +387,10 @@ fn kind(name: &str) -> Result<TargetKind, String> {
 
 /// The drivers of this build, as a message names them.
 fn drivers() -> String {
-    let usable = TargetKind::SCHEMES.into_iter().filter(|(_, kind)| kind.has_driver());
-    usable.map(|(scheme, _)| scheme).collect::<Vec<_>>().join(" and ")
+    let mut kinds = TargetKind::SCHEMES.map(|(_, kind)| kind).to_vec();
+    kinds.dedup();
+    kinds.retain(|kind| kind.has_driver());
+    kinds.iter().map(|kind| kind.scheme()).collect::<Vec<_>>().join(", ")
 }
 
 fn port(text: &str) -> Result<u16, String> {

@@ -122,11 +122,9 @@ fn a_load_whose_target_cannot_be_reached_exits_with_4() {
 #[test]
 fn a_target_without_a_driver_is_an_error_in_usage() {
     let place = Place::with(READ);
-    for url in ["postgres://localhost/db", "mysql://localhost/db", "testbed:postgres"] {
-        let run = ["run", "w.ini", "--url", url];
-        place.assay(&run).refuses(&["there is no driver for", "sqlite:FILE"]);
-        assert_eq!(place.names(), ["w.ini"]);
-    }
+    let run = ["run", "w.ini", "--url", "testbed:postgres"];
+    place.assay(&run).refuses(&["there is no driver for", "sqlite:FILE"]);
+    assert_eq!(place.names(), ["w.ini"]);
     let run = ["run", "w.ini", "--url", "sqlite:t.db", "--virtual"];
     place.assay(&run).refuses(&["only a simulated server runs in virtual time", "--url sim:mm1"]);
     assert_eq!(place.names(), ["w.ini"]);

@@ -48,8 +48,8 @@ fn check_load_and_run_refuse_a_url_in_the_same_words() {
         "sqlite:t.db?jurnal=wal",
         "sqlite:?journal=wall",
         "sqlite::memory:",
-        "postgres://localhost/db",
-        "mysql://localhost/db?tls=off",
+        "postgres://localhost/db?tsl=off",
+        "mysql://localhost/db?tls=of",
         "testbed:postgres",
     ] {
         let place = Place::with(&format!("{READ}[load t]\nrows = 1\ncolumns = a: row()\n"));
@@ -70,16 +70,14 @@ fn check_load_and_run_refuse_a_url_in_the_same_words() {
 }
 
 #[test]
-fn no_message_recommends_a_database_without_a_driver() {
-    for url in ["t.db", "oracle:x", "postgrs://h/d", "postgres://h/d", "mysql://a:b@h/d"] {
+fn a_url_without_a_driver_is_told_which_there_are() {
+    for url in ["t.db", "oracle:x", "testbed:postgres"] {
         let place = Place::with(READ);
         let ran = place.assay(&["run", "w.ini", "--url", url]).refuses(&[
-            "this build has drivers for `sqlite:FILE` and `sim:mm1`",
-            "`postgres:` and `mysql:` are not in it yet",
+            "this build has drivers for `sqlite:FILE`, `sim:mm1`, `postgres://HOST/DATABASE` and \
+             `mysql://HOST/DATABASE`",
         ]);
-        for advice in ["write postgres", "did you mean", "PASSWORD", "pgpass", "my.cnf"] {
-            assert!(!ran.stderr.contains(advice), "{}", ran.stderr);
-        }
+        assert!(!ran.stderr.contains("did you mean"), "{}", ran.stderr);
     }
 }
 

@@ -84,7 +84,7 @@ fn what_is_wrong_with_a_target_is_said_by_its_name() {
     for (url, words) in [
         ("sim:mn1", "w.ini: [target model]: "),
         ("sqlite:?jurnal=wal", "did you mean `journal`?"),
-        ("mysql://ann:hunter2@h/d", "there is no driver for `mysql:`"),
+        ("mysql://ann:hunter2@h/d?tsl=off", "MySQL has no option `tsl`; did you mean `tls`?"),
     ] {
         let place = Place::with(&TWO.replace("sim:mm1?service=20ms&servers=unlimited", url));
         for command in ["run", "check"] {

@@ -113,6 +113,11 @@ impl Channel {
         Poll::Ready(())
     }
 
+    /// Whether nothing can be sent any more.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.is_some()
+    }
+
     /// Waits until there is more [to read](Channel::unread).
     ///
     /// # Errors
@@ -191,7 +196,8 @@ impl Inbox {
     #[inline]
     fn room(&mut self) -> &mut [u8] {
         if self.end == self.bytes.len() {
-            self.make_room(self.end - self.start + 1);
+            // Nobody knows how much of the message is still to come.
+            self.make_room(usize::MAX);
         }
         &mut self.bytes[self.end..]
     }
@@ -236,5 +242,24 @@ impl Inbox {
         if self.bytes.len() < wanted {
             self.bytes.resize(wanted, 0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else a server that announces much and sends it would be read byte by byte.
+    #[test]
+    fn an_inbox_that_is_full_gets_room_for_many_bytes() {
+        let mut inbox = Inbox::new(SMALLEST);
+        for _ in 0..100 {
+            let room = inbox.room().len();
+            assert!(room >= SMALLEST, "there is room for {room} bytes");
+            inbox.add(room);
+        }
+        let unread = inbox.unread().len();
+        inbox.consume(unread);
+        assert!(inbox.bytes.len() <= LARGEST, "{} bytes are kept", inbox.bytes.len());
     }
 }

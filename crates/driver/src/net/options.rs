@@ -171,7 +171,8 @@ impl Given<'_> {
         }
     }
 
-    fn path(&self) -> Result<PathBuf, Error> {
+    /// The path of a file.
+    pub(crate) fn path(&self) -> Result<PathBuf, Error> {
         match self.value {
             "" => Err(self.is("names no file")),
             path => Ok(PathBuf::from(path)),

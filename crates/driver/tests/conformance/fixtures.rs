@@ -1,7 +1,9 @@
 //! What the suite must know about each database.
 
+mod mariadb;
 mod postgres;
 
+pub(crate) use mariadb::Maria;
 pub(crate) use postgres::{Pg, Way};
 
 use base::{Class, Endpoint, Nanos, Seed, Target};

@@ -78,6 +78,20 @@ mod postgres_over_a_socket {
     conformance_keeper_cases!(passes in_real_time Pg::new(Way::Socket));
 }
 
+mod mariadb_over_tcp {
+    use super::*;
+    use crate::fixtures::{Maria, Way};
+    conformance_cases!(passes in_real_time Maria::new(Way::Tcp));
+    conformance_keeper_cases!(passes in_real_time Maria::new(Way::Tcp));
+}
+
+mod mariadb_over_a_socket {
+    use super::*;
+    use crate::fixtures::{Maria, Way};
+    conformance_cases!(passes in_real_time Maria::new(Way::Socket));
+    conformance_keeper_cases!(passes in_real_time Maria::new(Way::Socket));
+}
+
 mod either_kind_simulated {
     use super::*;
     use crate::fixtures::{OneOf, Sim};

@@ -89,8 +89,9 @@ fn every_request_that_was_sent_counts_at_its_server_too() {
         let window = |job| &totals.job(job).window;
         let (whole, nodes) = (window(JOB), [window(JobIndex(1)), window(JobIndex(2))]);
         let completed = nodes.map(|node| node.counts.balance.completed());
-        assert_eq!(completed.iter().sum::<u64>(), whole.counts.balance.completed());
-        assert_eq!(completed.iter().sum::<u64>(), nodes.iter().map(|n| n.counts.arrivals).sum());
+        let arrived: u64 = nodes.iter().map(|node| node.counts.arrivals).sum();
+        let answered: u64 = completed.iter().sum();
+        assert_eq!([answered, arrived], [whole.counts.balance.completed(); 2]);
         let means = nodes.map(|node| node.histograms.of(Kind::Service).mean());
         assert!((means[0] - 1e6).abs() < 1e4 && (means[1] - 3e6).abs() < 3e4, "{means:?}");
     }

@@ -522,8 +522,7 @@ url = postgres://ann:hunter2@db:99999/x
 query = select 1
 "#,
         "
-error: `url` in line 1: there is no driver for `postgres:`: this build has drivers for \
-         `sqlite:FILE` and `sim:mm1`; `postgres:` and `mysql:` are not in it yet
+error: `url` in line 1: `99999` is not a port from 1 to 65535
 --> mail.ini
 ",
     );

@@ -10,12 +10,13 @@ use wire_mysql::{
 pub(crate) struct Log {
     pub(crate) lines: Vec<String>,
     pub(crate) wants_rows: bool,
+    pub(crate) wants_columns: bool,
     pub(crate) kinds: Vec<ColumnKind>,
 }
 
 impl Log {
     pub(crate) fn wanting(wants_rows: bool) -> Log {
-        Log { wants_rows, ..Log::default() }
+        Log { wants_rows, wants_columns: wants_rows, ..Log::default() }
     }
 }
 
@@ -30,6 +31,10 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
 impl Sink for Log {
     fn wants_rows(&self) -> bool {
         self.wants_rows
+    }
+
+    fn wants_columns(&self) -> bool {
+        self.wants_columns
     }
 
     fn columns(&mut self, count: u64, is_known: bool) {

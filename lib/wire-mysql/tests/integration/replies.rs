@@ -94,6 +94,33 @@ fn definitions_that_are_known_are_left_out() {
 }
 
 #[test]
+fn definitions_are_told_without_rows_to_who_wants_to_know_them_later() {
+    for agreed in [old(), new(), agreed(Capabilities::default())] {
+        let bytes = answer(agreed, |answers| {
+            answers.columns(&id_and_name(), false);
+            answers.binary_row([Field::Null, Field::Null]);
+            answers.end_of_rows(Status::AUTOCOMMIT, 0);
+        });
+        for size in 1..=bytes.len() {
+            let mut log = Log { wants_columns: true, ..Log::default() };
+            let mut replies = Replies::new(agreed);
+            replies.expect(ReplyKind::Binary, 1).expect("one command");
+            for piece in bytes.chunks(size) {
+                replies.read(piece, &mut log).expect("a well-formed reply");
+            }
+            let expected = [
+                "2 columns",
+                "column id ColumnType(8)",
+                "column name ColumnType(253)",
+                "result: 1 rows, 0 affected, id 0, status 0x0002, 0 warnings",
+                "end",
+            ];
+            assert_eq!(log.lines, expected, "in pieces of {size}");
+        }
+    }
+}
+
+#[test]
 fn one_command_has_several_results() {
     for agreed in [old(), new()] {
         let bytes = answer(agreed, |answers| {

@@ -88,12 +88,14 @@ impl Line {
     }
 
     fn finish(&mut self) {
-        let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
+        let status = Status::AUTOCOMMIT | Status::NO_BACKSLASH_ESCAPES;
+        let ok = OkPacket { status, ..OkPacket::default() };
         let agreed = wire_mysql::Negotiated::of(offered(), WANTED);
         let step = self.say(|out| ok.encode(out, OkKind::Answer, agreed)).expect("an OK packet");
         let LoginStep::Done(session) = step else { panic!("not done: {step:?}") };
         assert_eq!((session.thread_id, &session.server_version[..]), (77, &b"8.0.0-test"[..]));
         assert!(session.agreed.has(Capabilities::DEPRECATE_EOF));
+        assert_eq!(session.status, status);
     }
 }
 

@@ -1,0 +1,196 @@
+//! The statements of a transaction in one go.
+//!
+//! A server goes on behind a command that fails. So all statements are sent at once, and the commit
+//! when all of them have succeeded. The transaction is one of a session that does not commit by
+//! itself: a deadlock ends a transaction, and what is run behind it must be in another that can be
+//! rolled back.
+
+use std::slice::Iter;
+
+use base::Clock;
+use wire_mysql::{ColumnDefinition, ErrPacket, ResultEnd, Sink, WireError};
+
+use super::answer::{Columns, Ended, Outcome};
+use super::session::{MysqlConnection, Statement, error_of};
+use super::{faults, script};
+use crate::{Error, Reply, Step, Work};
+
+/// How many steps are sent at once. Those of a longer transaction go one after the other.
+const MOST_STEPS: usize = 10_000;
+
+/// From here on nothing is committed by itself.
+const HOLD: &str = "set autocommit = 0";
+
+/// Commits what was held, and what follows again by itself.
+const RELEASE: &str = "set autocommit = 1";
+
+/// What is counted of the statements of a chain.
+struct Links<'a> {
+    statements: &'a mut [Statement],
+    /// The columns of texts.
+    texts: &'a mut Columns,
+    /// The steps whose replies are not complete, without the one that was sent first.
+    steps: Iter<'a, Step>,
+    wants_columns: bool,
+    is_first: bool,
+    /// How many statements were answered without an error; none behind the first one.
+    answered: usize,
+    /// Rows of these.
+    rows: u64,
+    outcome: Outcome,
+}
+
+impl Links<'_> {
+    /// The columns of the statement that is being answered.
+    fn columns(&mut self) -> &mut Columns {
+        match self.steps.as_slice().first() {
+            Some(Step::Execute { statement, .. }) if !self.is_first => {
+                match &mut self.statements[usize::from(statement.0)] {
+                    Statement::Prepared { columns, .. } => columns,
+                    Statement::Text(_) => self.texts,
+                }
+            }
+            _ => self.texts,
+        }
+    }
+}
+
+impl Sink for Links<'_> {
+    #[inline]
+    fn wants_columns(&self) -> bool {
+        self.wants_columns
+    }
+
+    #[inline]
+    fn columns(&mut self, _count: u64, is_known: bool) {
+        if !is_known && self.wants_columns {
+            Links::columns(self).clear();
+        }
+    }
+
+    fn column(&mut self, column: &ColumnDefinition<'_>) -> Result<(), WireError> {
+        Links::columns(self).push(column);
+        Ok(())
+    }
+
+    #[inline]
+    fn result(&mut self, result: ResultEnd) {
+        self.outcome.add(&result);
+    }
+
+    #[cold]
+    fn error(&mut self, error: &ErrPacket<'_>) {
+        if let Some(Step::Execute { statement, .. }) = self.steps.as_slice().first()
+            && let Statement::Prepared { execute, .. } =
+                &mut self.statements[usize::from(statement.0)]
+        {
+            // The server may have refused before it looked at the types.
+            execute.rebind();
+        }
+        self.outcome.fail(error);
+    }
+
+    #[inline]
+    fn end(&mut self) {
+        let rows = std::mem::take(&mut self.outcome.rows);
+        if self.is_first {
+            self.is_first = false;
+            return;
+        }
+        self.steps.next();
+        if self.outcome.error.is_none() {
+            self.rows += rows;
+            self.answered += 1;
+        }
+    }
+}
+
+impl Ended for Links<'_> {
+    fn outcome(&mut self) -> &mut Outcome {
+        &mut self.outcome
+    }
+}
+
+impl MysqlConnection {
+    /// Whether the steps of a request are those of one transaction, and can be sent at once: they
+    /// have the right values, and nothing that they return or load must be waited for.
+    pub(super) fn is_chain(&self, work: &Work) -> bool {
+        let [Step::Begin, inner @ .., Step::Commit] = &work.steps[..] else { return false };
+        work.is_pipelined
+            && !work.capture.is_wanted()
+            && inner.len() <= MOST_STEPS
+            && inner.iter().all(|step| self.is_link(*step, work))
+    }
+
+    fn is_link(&self, step: Step, work: &Work) -> bool {
+        match step {
+            Step::Begin | Step::Commit => false,
+            Step::ExecuteText { text } => !script::may_load(work.values.text_at(text)),
+            Step::Execute { statement, count, .. } => {
+                match &self.statements[usize::from(statement.0)] {
+                    Statement::Text(text) => count == 0 && !script::may_load(text),
+                    Statement::Prepared { execute, loads, .. } => {
+                        execute.parameters() == count as usize && loads.is_empty()
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the steps of a [chain](Self::is_chain).
+    pub(super) async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
+        let reply = &mut work.reply;
+        let began = self.line.rt.now();
+        self.line.append_query(HOLD)?;
+        let inner = &work.steps[1..work.steps.len() - 1];
+        for &step in inner {
+            self.append(step, &work.values)?;
+        }
+        reply.sent.get_or_insert(began);
+        self.is_in_transaction = true;
+        self.line.send(reply).await;
+        let mut links = Links {
+            statements: &mut self.statements,
+            texts: &mut self.columns,
+            steps: inner.iter(),
+            wants_columns: self.says_columns_once,
+            is_first: true,
+            answered: 0,
+            rows: 0,
+            outcome: Outcome::default(),
+        };
+        while !self.line.replies.is_idle() {
+            reply.done = self.line.read(&mut links, reply).await?;
+            if self.line.replies.file_is_wanted().is_some() {
+                return Err(faults::babble(self.line.channel.address(), "it wants a file"));
+            }
+            let times = std::iter::repeat_n(reply.done.since(began), links.answered);
+            reply.statements.extend(times.skip(reply.statements.len()));
+        }
+        reply.rows += links.rows;
+        match error_of(links.outcome) {
+            None => self.release(reply).await,
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Commits.
+    async fn release(&mut self, reply: &mut Reply) -> Result<(), Error> {
+        let (done, _) = self.ask_text(RELEASE, reply).await?;
+        reply.done = done;
+        Ok(())
+    }
+
+    /// Ends a chain that has failed.
+    #[cold]
+    pub(super) async fn roll_chain_back(&mut self, error: Error, reply: &mut Reply) -> Error {
+        let error = self.roll_back(error, reply).await;
+        if error.class().ends_connection() {
+            return error;
+        }
+        match self.release(reply).await {
+            Ok(()) => error,
+            Err(second) => super::session::not_rolled_back(&error, &second),
+        }
+    }
+}

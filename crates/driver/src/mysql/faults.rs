@@ -1,0 +1,206 @@
+//! What the errors of MySQL and MariaDB mean (manuals, "Server Error Message Reference" and
+//! "MariaDB Error Code Reference").
+
+use base::{Class, Code};
+use wire_mysql::{Refusal, WireError};
+
+use crate::Error;
+use crate::net::Address;
+
+/// The error that a statement ended with.
+#[cold]
+pub(super) fn fault(refusal: &Refusal) -> Error {
+    let (class, code) = meaning(refusal);
+    let mut words = words(refusal);
+    if refusal.code == TOO_MANY_STATEMENTS {
+        words.push_str(": raise the server's max_prepared_stmt_count");
+    }
+    Error::new(class, code, words)
+}
+
+const TOO_MANY_STATEMENTS: u16 = 1461;
+
+/// Whether an error says that the statement cannot be prepared: it may be sent as text.
+pub(super) fn may_be_text(error: &Error) -> bool {
+    error.code().as_str() == NOT_PREPARABLE
+}
+
+/// The command is not supported in the protocol of prepared statements.
+const NOT_PREPARABLE: &str = "1295";
+
+/// The server's words, and its SQLSTATE where it has one of its own.
+pub(super) fn words(refusal: &Refusal) -> String {
+    let mut words = String::from_utf8_lossy(&refusal.message).into_owned();
+    if let Some(state) = refusal.sqlstate.filter(|state| state != b"HY000") {
+        words.push_str(&format!(" [{}]", String::from_utf8_lossy(&state)));
+    }
+    words
+}
+
+/// The class and the code of an error of a running session.
+pub(super) fn meaning(refusal: &Refusal) -> (Class, Code) {
+    let class = of_number(refusal).unwrap_or_else(|| of_state(refusal.sqlstate));
+    (class, Code::new(&refusal.code.to_string()))
+}
+
+/// The same of a login. Whoever is refused before a session began has lost nothing, and may try
+/// again if it was not for who or where he is.
+pub(super) fn meaning_in_login(refusal: &Refusal) -> (Class, Code) {
+    let (class, code) = meaning(refusal);
+    let is_final = matches!(refusal.sqlstate, Some([b'2', b'8', ..] | [b'4', b'2', ..]));
+    match class {
+        Class::Server if !is_final => (Class::Disconnect, code),
+        Class::Server => (Class::Statement, code),
+        class => (class, code),
+    }
+}
+
+/// What the number says that the SQLSTATE does not.
+fn of_number(refusal: &Refusal) -> Option<Class> {
+    Some(match refusal.code {
+        // Lock wait timeout; record has changed since it was read; XA rolled back after a timeout
+        // or a deadlock; NOWAIT; a group's or a cluster's veto. TiDB's: 8022, 8028, 9007.
+        1205 | 1213 | 1020 | 1613 | 1614 | 3101 | 3572 | 8022 | 8028 | 9007 => Class::Conflict,
+        // Duplicates in their kinds, and checks.
+        1022 | 1062 | 1169 | 1586 | 1761 | 1762 | 3819 | 4025 => Class::Constraint,
+        // The server's and the user's limits, and no thread for one more.
+        1040 | 1135 | 1203 => Class::TooManyConnections,
+        // A limit of the user's, of connections or of questions.
+        1226 if mentions(refusal, "connections") => Class::TooManyConnections,
+        1226 => Class::Server,
+        // Shutdown; host blocked; forced close; aborted; killed; packet too large, after which the
+        // server hangs up; a client's own errors, as proxies send them; killed; offline; idle.
+        1053 | 1079 | 1080 | 1129 | 1152 | 1153 | 1184 | 1927 | 2006 | 2013 | 3032 | 3169 | 4031 => {
+            Class::Disconnect
+        }
+        // No disk, memory or file; not a node of the cluster; full; crashed; limits.
+        3 | 28 | 1021 | 1037 | 1038 | 1041 | 1047 | 1114 | 1194 | 1195 | 1197 | 1206 | 1461 | 1878
+        // A storage engine's errors; read only, in its kinds.
+        | 1026 | 1030 | 1290 | 1792 | 1836
+        // Rights.
+        | 1044 | 1045 | 1142 | 1143 | 1227 | 1370
+        // Interrupted; out of time: MariaDB's and MySQL's.
+        | 1317 | 1969 | 3024 => Class::Server,
+        _ => return None,
+    })
+}
+
+fn mentions(refusal: &Refusal, word: &str) -> bool {
+    String::from_utf8_lossy(&refusal.message).contains(word)
+}
+
+/// What the class of the SQLSTATE says.
+fn of_state(state: Option<[u8; 5]>) -> Class {
+    match state {
+        Some([b'0', b'8', ..]) => Class::Disconnect,
+        Some([b'2', b'3', ..]) => Class::Constraint,
+        Some([b'4', b'0', ..]) => Class::Conflict,
+        _ => Class::Statement,
+    }
+}
+
+/// What to do about a login that is refused with this number.
+pub(super) fn remedy(code: u16) -> &'static str {
+    match code {
+        1045 | 1698 => {
+            "the password is that of the URL, of ASSAY_PASSWORD, or of ~/.my.cnf, in this order; \
+             a user who must use TLS needs `tls=require` or `tls=verify`"
+        }
+        1044 => "grant the user the database, or name another one in the URL",
+        1049 => "make the database, or name another one in the URL",
+        1040 => "raise the server's max_connections, or ask for fewer connections",
+        1203 | 1226 => "raise the user's max_user_connections, or ask for fewer connections",
+        1129 => "say `flush hosts` to the server",
+        1130 => "make a user there who may log in from this host",
+        3159 | 4151 => "write `tls=require` or `tls=verify`",
+        _ => "",
+    }
+}
+
+/// What came is not what a server says; nobody knows what it would say next.
+#[cold]
+pub(super) fn junk(address: &Address, error: &WireError) -> Error {
+    babble(address, &error.to_string())
+}
+
+/// The same, in words of our own.
+#[cold]
+pub(super) fn babble(address: &Address, why: &str) -> Error {
+    Error::disconnect(format!("{address} does not speak MySQL's protocol: {why}"))
+}
+
+/// The values do not fit the statement.
+#[cold]
+pub(super) fn unfit(given: u32, wanted: usize) -> Error {
+    let words = format!("the statement takes {wanted} values, and there are {given}");
+    Error::new(Class::Statement, Code::new("value"), words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(code: u16, state: &[u8; 5], message: &str) -> Refusal {
+        Refusal { code, sqlstate: Some(*state), message: message.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn codes_have_the_class_of_their_meaning() {
+        for (code, state, class) in [
+            (1064, b"42000", Class::Statement),
+            (1146, b"42S02", Class::Statement),
+            (1062, b"23000", Class::Constraint),
+            (1048, b"23000", Class::Constraint),
+            (1452, b"23000", Class::Constraint),
+            (3819, b"HY000", Class::Constraint),
+            (1213, b"40001", Class::Conflict),
+            (1205, b"HY000", Class::Conflict),
+            (3572, b"HY000", Class::Conflict),
+            (1040, b"08004", Class::TooManyConnections),
+            (1203, b"42000", Class::TooManyConnections),
+            (1053, b"08S01", Class::Disconnect),
+            (1927, b"70100", Class::Disconnect),
+            (4031, b"HY000", Class::Disconnect),
+            (1159, b"08S01", Class::Disconnect),
+            (1047, b"08S01", Class::Server),
+            (1317, b"70100", Class::Server),
+            (1969, b"70100", Class::Server),
+            (1142, b"42000", Class::Server),
+        ] {
+            let expected = (class, Code::new(&code.to_string()));
+            assert_eq!(meaning(&refusal(code, state, "")), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_limit_of_the_user_is_of_connections_or_of_something_else() {
+        let limit = |resource| {
+            let message = format!("User 'ann' has exceeded the '{resource}' resource");
+            meaning(&refusal(1226, b"42000", &message)).0
+        };
+        assert_eq!(limit("max_user_connections"), Class::TooManyConnections);
+        assert_eq!(limit("max_connections_per_hour"), Class::TooManyConnections);
+        assert_eq!(limit("max_questions"), Class::Server);
+    }
+
+    #[test]
+    fn who_is_refused_for_what_he_is_need_not_try_again() {
+        for (code, state, class) in [
+            (1045, b"28000", Class::Statement),
+            (1044, b"42000", Class::Statement),
+            (1049, b"42000", Class::Statement),
+            (1130, b"HY000", Class::Statement),
+            (1040, b"08004", Class::TooManyConnections),
+            (1041, b"HY000", Class::Disconnect),
+            (1053, b"08S01", Class::Disconnect),
+        ] {
+            assert_eq!(meaning_in_login(&refusal(code, state, "")).0, class, "{code}");
+        }
+    }
+
+    #[test]
+    fn an_sqlstate_of_its_own_is_told() {
+        assert_eq!(words(&refusal(1644, b"45000", "no")), "no [45000]");
+        assert_eq!(words(&refusal(1205, b"HY000", "no")), "no");
+    }
+}

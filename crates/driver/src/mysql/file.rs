@@ -1,0 +1,106 @@
+//! The file that a server may have: the one that the running statement itself names.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use base::{Class, Code};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+use super::script;
+use crate::Error;
+
+/// How much is read and sent at once, in bytes.
+const PIECE: usize = 128 << 10;
+
+/// How many pieces are read before the first of them is sent.
+const AHEAD: usize = 4;
+
+/// What a running statement allows the server to ask for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grant<'a> {
+    /// The statement's text; empty if it loads no file.
+    pub(super) statement: &'a str,
+    /// Where the names of files begin.
+    pub(super) folder: &'a Path,
+}
+
+impl Grant<'_> {
+    /// Opens the file that the server asks for, if the statement names it.
+    ///
+    /// # Errors
+    /// It does not, or the operating system has no thread for reading it.
+    pub(super) fn open(self, wanted: &[u8]) -> Result<Pieces, Error> {
+        let named = script::loaded_file(self.statement);
+        match named.filter(|named| named.as_bytes() == wanted) {
+            Some(name) => Pieces::of(self.folder.join(name)),
+            None => {
+                let wanted = String::from_utf8_lossy(wanted);
+                Err(error(format!(
+                    "the server asks for the file `{}`, which the running statement does not \
+                     name: it does not get it",
+                    wanted.escape_debug().take(200).collect::<String>()
+                )))
+            }
+        }
+    }
+}
+
+/// The pieces of a file in order, read by a thread of their own: a slow disk delays nobody else.
+pub(super) struct Pieces {
+    path: PathBuf,
+    pieces: Receiver<io::Result<Vec<u8>>>,
+}
+
+impl Pieces {
+    fn of(path: PathBuf) -> Result<Pieces, Error> {
+        let (sender, pieces) = channel(AHEAD);
+        let file = path.clone();
+        std::thread::Builder::new()
+            .name("load-file".to_owned())
+            .spawn(move || read(&file, &sender))
+            .map_err(|cause| unreadable(&path, &cause))?;
+        Ok(Pieces { path, pieces })
+    }
+
+    /// The next piece, `None` behind the last.
+    ///
+    /// # Errors
+    /// The file cannot be opened or read.
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let piece = self.pieces.recv().await.transpose();
+        piece.map_err(|cause| unreadable(&self.path, &cause))
+    }
+}
+
+/// Reads to the end, or until nobody wants more.
+fn read(path: &Path, pieces: &Sender<io::Result<Vec<u8>>>) {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(cause) => {
+            let _ = pieces.blocking_send(Err(cause));
+            return;
+        }
+    };
+    loop {
+        let mut piece = Vec::with_capacity(PIECE);
+        let read = file.by_ref().take(PIECE as u64).read_to_end(&mut piece);
+        let piece = match read {
+            Ok(0) => return,
+            Ok(_) => Ok(piece),
+            Err(cause) => Err(cause),
+        };
+        let is_last = piece.is_err();
+        if pieces.blocking_send(piece).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+fn unreadable(path: &Path, cause: &io::Error) -> Error {
+    error(format!("the file `{}` cannot be read: {cause}", path.display()))
+}
+
+fn error(message: String) -> Error {
+    Error::new(Class::Statement, Code::new("file"), message)
+}

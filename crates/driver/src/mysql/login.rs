@@ -1,0 +1,204 @@
+//! The way into a session, and the message that ends one.
+
+use std::sync::Arc;
+
+use base::{Class, Code};
+use rt::Rt;
+use wire_mysql::{
+    Capabilities, Channel as Way, Command, ErrorKind, Header, Login, LoginOptions, LoginStep,
+    Password, Refusal, ServerKey, Session, WANTED, WireError,
+};
+
+use super::{Site, TrustedKey, faults};
+use crate::Error;
+use crate::net::{Address, Channel, Farewell, Service, TlsMode};
+
+/// The longest unfinished packet of a login. The longest that servers send is a key of some
+/// kilobytes.
+const LONGEST: usize = 64 << 10;
+
+/// `utf8mb4_general_ci`: the only collation of all characters that every server knows.
+const UTF8MB4: u8 = 45;
+
+/// A text holds one statement: the server refuses a second one. Files are sent only when a
+/// statement names them.
+const CAPABILITIES: Capabilities =
+    Capabilities(WANTED.without(Capabilities::MULTI_STATEMENTS).0 | Capabilities::LOCAL_FILES.0);
+
+/// Connects to the address at this place and begins a session.
+pub(super) async fn log_in(site: &Site, place: usize) -> Result<(Channel, Session), Error> {
+    let service = &site.service;
+    let mut channel = service.connect(place).await?;
+    let address = channel.address().clone();
+    let mode = service.options.tls_to(&address);
+    let application = service.options.application_name.as_bytes();
+    let attributes = [(&b"_client_name"[..], &b"assay"[..]), (b"program_name", application)];
+    let mut seed = [0; 20];
+    aws_lc_rs::rand::fill(&mut seed).map_err(|_| unsafe_numbers())?;
+    let password = service.password(place).map_or("", |password| password.expose());
+    let mut login = Login::new(LoginOptions {
+        user: service.user.as_bytes(),
+        password: Password(password.as_bytes()),
+        database: service.database.as_deref().map(str::as_bytes),
+        wanted: CAPABILITIES,
+        channel: way(&address, mode),
+        server_key: server_key(&site.key, &address),
+        seed,
+        collation: UTF8MB4,
+        attributes: &attributes,
+    });
+    let fails = |error| impossible(service, &address, mode, &error);
+    loop {
+        channel.receive().await?;
+        let mut out = std::mem::take(channel.out());
+        let read = login.read(channel.unread(), &mut out);
+        *channel.out() = out;
+        let (used, step) = read.map_err(fails)?;
+        channel.consume(used, 0);
+        channel.flush().await;
+        match step {
+            LoginStep::NeedBytes => may_go_on(&address, channel.unread())?,
+            LoginStep::StartTls => {
+                channel.start_tls(&service.tls, mode).await?;
+                login.tls_is_on(channel.out()).map_err(fails)?;
+                channel.flush().await;
+            }
+            LoginStep::Done(session) => return Ok((channel, session)),
+            LoginStep::Refused(refusal) => return Err(refused(service, &address, &refusal)),
+        }
+    }
+}
+
+/// Finds out early who speaks something else: its first words announce a packet that never ends.
+fn may_go_on(address: &Address, unread: &[u8]) -> Result<(), Error> {
+    match unread.first_chunk().map(|head| Header::decode(*head)) {
+        Some(Header { length, .. }) if length > LONGEST => {
+            let why = format!("it announces a packet of {length} bytes in its login");
+            Err(faults::babble(address, &why))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn unsafe_numbers() -> Error {
+    Error::disconnect("the operating system gives no random numbers for a login")
+}
+
+/// Who can listen.
+fn way(address: &Address, mode: TlsMode) -> Way {
+    match (mode, address) {
+        (TlsMode::Require | TlsMode::Verify, _) => Way::Tls,
+        (TlsMode::Off, Address::Unix(_)) => Way::Local,
+        (TlsMode::Off, Address::Tcp(..)) => Way::Open,
+    }
+}
+
+fn server_key<'k>(key: &'k TrustedKey, address: &Address) -> ServerKey<'k> {
+    match key {
+        TrustedKey::Known(pem) => ServerKey::Known(pem),
+        TrustedKey::Any => ServerKey::Ask,
+        TrustedKey::Near if address.is_local() => ServerKey::Ask,
+        TrustedKey::Near => ServerKey::Refuse,
+    }
+}
+
+/// The server says no.
+fn refused(service: &Service, address: &Address, refusal: &Refusal) -> Error {
+    let (class, code) = faults::meaning_in_login(refusal);
+    let words = faults::words(refusal);
+    Error::new(class, code, service.refusal(address, &words, faults::remedy(refusal.code)))
+}
+
+/// The server asks for what cannot be done.
+fn impossible(service: &Service, address: &Address, mode: TlsMode, error: &WireError) -> Error {
+    let user = &service.user;
+    let (code, message) = match (error.kind, error.context) {
+        (ErrorKind::Unsupported, "handshake of a server without TLS") => {
+            let mode = mode.word();
+            let words = format!(
+                "{address} has no TLS, and `tls={mode}` asks for it: switch it on there \
+                 (`ssl-cert` and `ssl-key`), or write `tls=off`"
+            );
+            ("tls", words)
+        }
+        (ErrorKind::Insecure, _) => {
+            let words = format!(
+                "{address} asks for the password of user `{user}` where others could read it \
+                 ({}): write `tls=require` or `tls=verify`, or say whose key may encrypt it: \
+                 `server-public-key=FILE`, or `server-public-key=ask` for whichever comes",
+                error.context
+            );
+            ("login", words)
+        }
+        (ErrorKind::Unsupported, context) => {
+            let words = format!(
+                "{address} asks user `{user}` for a kind of login that there is not here \
+                 ({context}): give the user mysql_native_password, caching_sha2_password or \
+                 ed25519"
+            );
+            ("login", words)
+        }
+        (ErrorKind::Value | ErrorKind::TooLong, context @ "server's public key")
+        | (ErrorKind::TooLong, context @ "password for the server's public key") => {
+            ("login", format!("{address} cannot be sent the password of user `{user}`: {context}"))
+        }
+        _ => return faults::junk(address, error),
+    };
+    Error::new(Class::Statement, Code::new(code), message)
+}
+
+/// Ends a session, whatever it is doing. The statement alone would not be enough: a server that
+/// has not yet begun it would forget the request to stop.
+#[derive(Debug)]
+pub(super) struct Kill {
+    pub(super) site: Arc<Site>,
+    pub(super) place: usize,
+    pub(super) thread_id: u32,
+}
+
+impl Farewell for Kill {
+    async fn say(self, rt: &Rt) {
+        let Kill { site, place, thread_id } = self;
+        let say = async {
+            let (mut channel, _) = log_in(&site, place).await?;
+            Command::Query(format!("kill {thread_id}").as_bytes()).append(channel.out());
+            channel.flush().await;
+            channel.receive().await?;
+            Command::Quit.append(channel.out());
+            channel.flush().await;
+            Ok(())
+        };
+        let _ = site.service.in_time(rt, place, say).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(host: &str) -> Address {
+        Address::Tcp(host.to_owned(), 3306)
+    }
+
+    #[test]
+    fn a_key_is_believed_where_nobody_stands_between() {
+        let known = TrustedKey::Known(b"pem".to_vec());
+        for (key, host, expected) in [
+            (&TrustedKey::Near, "127.0.0.1", ServerKey::Ask),
+            (&TrustedKey::Near, "db1.example", ServerKey::Refuse),
+            (&TrustedKey::Any, "db1.example", ServerKey::Ask),
+            (&known, "127.0.0.1", ServerKey::Known(b"pem")),
+        ] {
+            assert_eq!(server_key(key, &at(host)), expected, "{key:?} {host}");
+        }
+    }
+
+    #[test]
+    fn a_socket_is_as_secret_as_tls() {
+        let socket = Address::Unix("/s".into());
+        assert_eq!(way(&socket, TlsMode::Off), Way::Local);
+        assert_eq!(way(&socket, TlsMode::Verify), Way::Tls);
+        assert_eq!(way(&at("127.0.0.1"), TlsMode::Off), Way::Open);
+        assert_eq!(way(&at("db1.example"), TlsMode::Require), Way::Tls);
+    }
+}

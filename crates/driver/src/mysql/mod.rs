@@ -1,0 +1,152 @@
+//! MySQL, MariaDB and what speaks their protocol.
+//!
+//! What the bytes mean is [`wire_mysql`]'s; how they travel is [`net`](crate::net)'s. What is left
+//! is here: which commands a request is ([`session`], [`chain`]), what is counted of the replies
+//! ([`answer`]), which file a server may have ([`file`]), how rows get into a table ([`load`]), and
+//! what errors mean ([`faults`]).
+
+mod answer;
+mod chain;
+mod faults;
+mod file;
+mod load;
+mod login;
+mod script;
+mod session;
+mod settings;
+mod temporal;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::{Dialect, Target};
+use rt::Rt;
+
+use crate::net::{Farewells, Given, Kind, PasswordFile, Service, refusal};
+use crate::{Driver, Error, Insert, Method};
+
+use login::Kill;
+pub use session::MysqlConnection;
+
+const KIND: Kind = Kind {
+    name: "MySQL",
+    port: 3306,
+    passwords: PasswordFile::MyCnf,
+    options: &["server-public-key"],
+};
+
+/// The driver of `mysql:` URLs.
+#[derive(Clone, Debug)]
+pub struct Mysql {
+    site: Arc<Site>,
+    farewells: Farewells<Kill>,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct Site {
+    service: Service,
+    key: TrustedKey,
+    /// Where the names of files begin that statements load.
+    folder: PathBuf,
+}
+
+/// Whose key a password may be encrypted with where everybody can listen.
+#[derive(Clone, Debug)]
+enum TrustedKey {
+    /// Any that comes from this machine: nobody stands between.
+    Near,
+    /// Any.
+    Any,
+    /// This one, as PEM.
+    Known(Vec<u8>),
+}
+
+/// The option `server-public-key` as it is written.
+enum KeyOption {
+    Near,
+    Ask,
+    File(PathBuf),
+}
+
+impl Mysql {
+    /// Makes sure that a URL makes sense, without a look at what it names.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(target: &Target) -> Result<(), Error> {
+        let mut key = KeyOption::Near;
+        KIND.check(target, |given| read_option(given, &mut key)).map(|_| ())
+    }
+
+    /// The driver for a URL. Does not connect. The names of files that statements load
+    /// (`LOAD DATA LOCAL INFILE`) begin at `folder`, that of the workload.
+    ///
+    /// # Errors
+    /// What is wrong with the URL, or with a file that it names.
+    pub fn open(target: &Target, folder: impl Into<PathBuf>) -> Result<Mysql, Error> {
+        let mut key = KeyOption::Near;
+        let service = KIND.open(target, |given| read_option(given, &mut key))?;
+        let site = Site { service, key: key.read()?, folder: folder.into() };
+        Ok(Mysql { site: Arc::new(site), farewells: Farewells::new() })
+    }
+}
+
+fn read_option(given: Given<'_>, key: &mut KeyOption) -> Result<(), Error> {
+    *key = match given.value {
+        "ask" => KeyOption::Ask,
+        _ => KeyOption::File(given.path()?),
+    };
+    Ok(())
+}
+
+impl KeyOption {
+    fn read(self) -> Result<TrustedKey, Error> {
+        let path = match self {
+            KeyOption::Near => return Ok(TrustedKey::Near),
+            KeyOption::Ask => return Ok(TrustedKey::Any),
+            KeyOption::File(path) => path,
+        };
+        let file = path.display();
+        let pem = std::fs::read(&path).map_err(|error| {
+            refusal(format!("cannot read `{file}` of the option `server-public-key`: {error}"))
+        })?;
+        if !String::from_utf8_lossy(&pem).contains("PUBLIC KEY-----") {
+            return Err(refusal(format!(
+                "`{file}` of the option `server-public-key` holds no public key in PEM; the server \
+                 shows its own by `show status like 'Caching_sha2_password_rsa_public_key'`"
+            )));
+        }
+        Ok(TrustedKey::Known(pem))
+    }
+}
+
+impl Driver for Mysql {
+    type Connection = MysqlConnection;
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Mysql
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    fn nodes(&self) -> usize {
+        self.site.service.addresses.all().len()
+    }
+
+    fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {
+        load::check(method)
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<MysqlConnection, Error> {
+        let service = &self.site.service;
+        let place = service.addresses.take_turn();
+        let session = async {
+            let (channel, session) = login::log_in(&self.site, place).await?;
+            MysqlConnection::begin(self.clone(), rt.clone(), place, (channel, session)).await
+        };
+        service.in_time(rt, place, session).await
+    }
+}

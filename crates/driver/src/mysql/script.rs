@@ -1,0 +1,169 @@
+//! What a statement's text says about itself: as much as must be known without the server.
+//!
+//! Words, texts and signs are told apart as the server does (MySQL manual, "Lexical Structure"),
+//! so that a question mark within a text is no placeholder and a comment names no file.
+
+/// A piece of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece<'a> {
+    Word(&'a str),
+    /// A text between quotes, unescaped.
+    Text(String),
+    /// Any other character.
+    Sign(char),
+}
+
+/// Whether the statement takes values.
+pub(super) fn has_placeholders(sql: &str) -> bool {
+    Pieces { rest: sql }.any(|piece| piece == Piece::Sign('?'))
+}
+
+/// The file that the statement loads from the client, as it names it: `… LOCAL INFILE 'name'`.
+pub(super) fn loaded_file(sql: &str) -> Option<String> {
+    let mut last = [Piece::Sign(' '), Piece::Sign(' ')];
+    for piece in (Pieces { rest: sql }) {
+        if let ([Piece::Word(local), Piece::Word(infile)], Piece::Text(name)) = (&last, &piece)
+            && local.eq_ignore_ascii_case("local")
+            && infile.eq_ignore_ascii_case("infile")
+        {
+            return Some(name.clone());
+        }
+        let [_, before] = last;
+        last = [before, piece];
+    }
+    None
+}
+
+/// Whether the statement may be one that loads a file: quickly, and rather yes than no.
+pub(super) fn may_load(sql: &str) -> bool {
+    sql.as_bytes().windows(INFILE.len()).any(|word| word.eq_ignore_ascii_case(INFILE))
+}
+
+const INFILE: &[u8] = b"infile";
+
+struct Pieces<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        self.rest = behind_comments(self.rest);
+        let first = self.rest.chars().next()?;
+        Some(match first {
+            '\'' | '"' => Piece::Text(self.text(first, true)),
+            '`' => Piece::Text(self.text(first, false)),
+            _ if is_of_word(first) => {
+                let end = self.rest.find(|c| !is_of_word(c)).unwrap_or(self.rest.len());
+                let (word, rest) = self.rest.split_at(end);
+                self.rest = rest;
+                Piece::Word(word)
+            }
+            _ => {
+                self.rest = &self.rest[first.len_utf8()..];
+                Piece::Sign(first)
+            }
+        })
+    }
+}
+
+fn is_of_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_' || character == '$'
+}
+
+impl Pieces<'_> {
+    /// The text up to the quote that ends it; one that does not end goes on to the end.
+    fn text(&mut self, quote: char, has_escapes: bool) -> String {
+        let mut text = String::new();
+        let mut characters = self.rest[quote.len_utf8()..].chars();
+        while let Some(character) = characters.next() {
+            if character == '\\' && has_escapes {
+                text.extend(characters.next().map(unescaped));
+            } else if character != quote {
+                text.push(character);
+            } else if characters.as_str().starts_with(quote) {
+                characters.next();
+                text.push(quote);
+            } else {
+                break;
+            }
+        }
+        self.rest = characters.as_str();
+        text
+    }
+}
+
+/// The character that stands behind a backslash (MySQL manual, "String Literals").
+fn unescaped(character: char) -> char {
+    match character {
+        '0' => '\0',
+        'b' => '\u{8}',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'Z' => '\u{1A}',
+        other => other,
+    }
+}
+
+/// What follows white space and comments.
+fn behind_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let is_line = rest.starts_with('#')
+            || rest.strip_prefix("--").is_some_and(|behind| {
+                behind.is_empty() || behind.starts_with(|c: char| c.is_whitespace())
+            });
+        let behind = if is_line {
+            rest.split_once('\n').map_or("", |(_, behind)| behind)
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.split_once("*/").map_or("", |(_, behind)| behind)
+        } else {
+            return rest;
+        };
+        rest = behind.trim_start();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_question_marks_that_stand_alone() {
+        for (sql, expected) in [
+            ("select ?", true),
+            ("select '?', \"?\", `?`", false),
+            ("select 'a''?', 'b\\'?'", false),
+            ("select 1 -- ?\n# ?\n/* ? */ + 2", false),
+            ("select 1--?", true),
+            ("select `\\`, ?", true),
+            ("select 'unfinished ?", false),
+            ("", false),
+        ] {
+            assert_eq!(has_placeholders(sql), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn what_may_load_a_file_is_seen_quickly() {
+        assert!(may_load("LOAD DATA LOCAL InFile 'x'") && may_load("select 'infile'"));
+        assert!(!may_load("select file from t") && !may_load(""));
+    }
+
+    #[test]
+    fn a_statement_names_the_file_that_it_loads() {
+        for (sql, expected) in [
+            ("load data local infile 'a.csv' into table t", Some("a.csv")),
+            ("LOAD DATA CONCURRENT LOCAL\nINFILE \"it''s \\\\ \\t\" ignore", Some("it''s \\ \t")),
+            ("load xml local /* no */ infile 'it''s.xml'", Some("it's.xml")),
+            ("load data infile 'a.csv' into table t", None),
+            ("select 1 /* local infile 'a.csv' */", None),
+            ("select 'local infile', 'a.csv'", None),
+            ("load data local infile ? into table t", None),
+        ] {
+            assert_eq!(loaded_file(sql).as_deref(), expected, "{sql}");
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! A session: commands out, replies in.
+
+use std::sync::Arc;
+
+use base::{Clock, Stamp, Value, Values};
+use rt::Rt;
+use wire_mysql::{
+    Capabilities, Command, Execute, Parameter, Replies, ReplyKind, Session, Status, file_data,
+    file_end,
+};
+
+use super::answer::{Answer, Columns, Ended, Outcome, Whole};
+use super::file::Grant;
+use super::login::Kill;
+use super::settings::Known;
+use super::{Mysql, faults, script, settings};
+use crate::net::Channel;
+use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
+
+/// A session with a server of MySQL or MariaDB.
+pub struct MysqlConnection {
+    driver: Mysql,
+    pub(super) line: Line,
+    /// The place of its address.
+    place: usize,
+    pub(super) statements: Vec<Statement>,
+    /// The columns of texts that are not prepared.
+    pub(super) columns: Columns,
+    /// Whether the server tells only once which columns a statement has.
+    pub(super) says_columns_once: bool,
+    /// Whether the server may be sent a file.
+    pub(super) takes_files: bool,
+    pub(super) is_in_transaction: bool,
+    thread_id: u32,
+    version: String,
+}
+
+/// A statement that was prepared, or would have been.
+pub(super) enum Statement {
+    Prepared {
+        execute: Execute,
+        columns: Columns,
+        /// The text, if it loads a file.
+        loads: Box<str>,
+    },
+    /// The server cannot prepare it, and it takes no values.
+    Text(Box<str>),
+}
+
+impl Statement {
+    fn values(&self) -> usize {
+        match self {
+            Statement::Prepared { execute, .. } => execute.parameters(),
+            Statement::Text(_) => 0,
+        }
+    }
+}
+
+/// What is running.
+pub(super) struct Running<'a> {
+    line: &'a mut Line,
+    columns: &'a mut Columns,
+    grant: Grant<'a>,
+}
+
+/// The way to the server and back.
+pub(super) struct Line {
+    pub(super) rt: Rt,
+    pub(super) channel: Channel,
+    pub(super) replies: Replies,
+}
+
+impl Line {
+    /// Appends a text to what is sent next.
+    pub(super) fn append_query(&mut self, text: &str) -> Result<(), Error> {
+        let sequence = Command::Query(text.as_bytes()).append(self.channel.out());
+        self.expect(ReplyKind::Text, sequence)
+    }
+
+    #[inline]
+    fn expect(&mut self, kind: ReplyKind, sequence: u8) -> Result<(), Error> {
+        let expected = self.replies.expect(kind, sequence);
+        expected.map_err(|error| faults::junk(self.channel.address(), &error))
+    }
+
+    /// Sends what was appended and reads until all of it is answered. Returns when the last byte
+    /// was read; that some of it failed is in the sink.
+    ///
+    /// # Errors
+    /// The session is over.
+    #[inline]
+    async fn exchange<S: Ended>(
+        &mut self,
+        sink: &mut S,
+        grant: Grant<'_>,
+        reply: &mut Reply,
+    ) -> Result<Stamp, Error> {
+        self.send(reply).await;
+        loop {
+            let read_at = self.read(sink, reply).await?;
+            if let Some(sequence) = self.replies.file_is_wanted() {
+                self.send_file(sequence, sink.outcome(), grant, reply).await?;
+            }
+            if self.replies.is_idle() {
+                return Ok(read_at);
+            }
+        }
+    }
+
+    /// Sends what was appended.
+    #[inline]
+    pub(super) async fn send(&mut self, reply: &mut Reply) {
+        reply.bytes_sent += self.channel.out().len() as u64;
+        self.channel.flush().await;
+    }
+
+    /// Reads on. Returns when the last byte came.
+    ///
+    /// # Errors
+    /// The session is over.
+    #[inline]
+    pub(super) async fn read<S: Ended>(
+        &mut self,
+        sink: &mut S,
+        reply: &mut Reply,
+    ) -> Result<Stamp, Error> {
+        // While much was sent, something may have come.
+        if self.channel.unread().is_empty() {
+            self.channel.receive().await?;
+        }
+        let read_at = self.rt.now();
+        let used = match self.replies.read(self.channel.unread(), sink) {
+            Ok(used) => used,
+            Err(error) => return Err(faults::junk(self.channel.address(), &error)),
+        };
+        reply.bytes_received += used as u64;
+        self.channel.consume(used, 0);
+        Ok(read_at)
+    }
+
+    /// Sends the file that the server asks for, or none: that is no error of the session yet.
+    ///
+    /// # Errors
+    /// A part of the file was sent and the rest cannot be read: only the end of the session keeps
+    /// the server from taking the part for the whole.
+    #[cold]
+    async fn send_file(
+        &mut self,
+        sequence: u8,
+        outcome: &mut Outcome,
+        grant: Grant<'_>,
+        reply: &mut Reply,
+    ) -> Result<(), Error> {
+        let wanted = outcome.file.take().unwrap_or_default();
+        let mut sequence = sequence;
+        match grant.open(&wanted) {
+            Err(error) => outcome.file_error = Some(error),
+            Ok(mut pieces) => {
+                let first = sequence;
+                loop {
+                    match pieces.next().await {
+                        Ok(Some(piece)) if !self.channel.is_broken() => {
+                            sequence = file_data(self.channel.out(), sequence, &piece);
+                            self.send(reply).await;
+                        }
+                        Ok(_) => break,
+                        Err(error) if sequence == first => {
+                            outcome.file_error = Some(error);
+                            break;
+                        }
+                        Err(error) => return Err(Error::disconnect(error.message())),
+                    }
+                }
+            }
+        }
+        self.end_file(sequence, reply).await
+    }
+
+    /// Says that the file is complete.
+    pub(super) async fn end_file(&mut self, sequence: u8, reply: &mut Reply) -> Result<(), Error> {
+        let answer = file_end(self.channel.out(), sequence);
+        self.send(reply).await;
+        let sent = self.replies.file_was_sent(answer);
+        sent.map_err(|error| faults::junk(self.channel.address(), &error))
+    }
+}
+
+impl MysqlConnection {
+    /// Takes over a session that has just begun, and makes sure that statements mean there what
+    /// they are meant to.
+    pub(super) async fn begin(
+        driver: Mysql,
+        rt: Rt,
+        place: usize,
+        (channel, session): (Channel, Session),
+    ) -> Result<MysqlConnection, Error> {
+        let Session { agreed, thread_id, server_version, status } = session;
+        let mut connection = MysqlConnection {
+            driver,
+            line: Line { rt, channel, replies: Replies::new(agreed) },
+            place,
+            statements: Vec::new(),
+            columns: Columns::default(),
+            says_columns_once: agreed.has(Capabilities::CACHE_METADATA),
+            takes_files: agreed.has(Capabilities::LOCAL_FILES),
+            is_in_transaction: false,
+            thread_id,
+            version: String::from_utf8_lossy(&server_version).into_owned(),
+        };
+        if !status.contains(Status::AUTOCOMMIT) {
+            connection.query_text("set session autocommit = 1").await?;
+        }
+        if status.contains(Status::NO_BACKSLASH_ESCAPES) {
+            // Texts are written with their backslashes doubled.
+            let mode = "replace(@@session.sql_mode, 'NO_BACKSLASH_ESCAPES', '')";
+            connection.query_text(&format!("set session sql_mode = {mode}")).await?;
+        }
+        Ok(connection)
+    }
+
+    /// Appends a step to what is sent next.
+    #[inline]
+    pub(super) fn append<'a>(
+        &'a mut self,
+        step: Step,
+        values: &'a Values,
+    ) -> Result<Running<'a>, Error> {
+        let MysqlConnection { driver, line, statements, columns, .. } = self;
+        let grant = |statement| Grant { statement, folder: &driver.site.folder };
+        let text = match step {
+            Step::Execute { statement, first, count } => {
+                let given = &values.items()[first as usize..][..count as usize];
+                match &mut statements[usize::from(statement.0)] {
+                    Statement::Prepared { execute, columns, loads } => {
+                        let given = given.iter().map(|value| parameter(*value, values));
+                        let sequence = execute
+                            .append(line.channel.out(), given)
+                            .map_err(|_| faults::unfit(count, execute.parameters()))?;
+                        line.expect(ReplyKind::Binary, sequence)?;
+                        return Ok(Running { line, columns, grant: grant(loads) });
+                    }
+                    Statement::Text(_) if count > 0 => return Err(faults::unfit(count, 0)),
+                    Statement::Text(text) => &**text,
+                }
+            }
+            Step::ExecuteText { text } => values.text_at(text),
+            Step::Begin => "begin",
+            Step::Commit => "commit",
+        };
+        line.append_query(text)?;
+        Ok(Running { line, columns, grant: grant(text) })
+    }
+
+    /// Takes the steps one after the other; each is sent when the one before is answered.
+    async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
+        let Work { steps, values, reply, capture, .. } = work;
+        let is_said_once = self.says_columns_once;
+        // One reading of the clock is the end of a step and the beginning of the next.
+        let mut at = self.line.rt.now();
+        for &step in steps.iter() {
+            let before = capture.mark();
+            let Running { line, columns, grant } = self.append(step, values)?;
+            reply.sent.get_or_insert(at);
+            let outcome = Outcome::default();
+            let mut answer = Answer { capture, columns, is_said_once, count: 0, outcome };
+            let done = line.exchange(&mut answer, grant, reply).await?;
+            reply.done = done;
+            let outcome = answer.outcome;
+            if outcome.error.is_some() || outcome.file_error.is_some() {
+                capture.truncate(before);
+                return Err(self.failed(step, outcome));
+            }
+            self.note(outcome.status);
+            if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
+                reply.statements.push(done.since(at));
+                reply.rows += outcome.rows;
+            }
+            at = done;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn note(&mut self, status: Option<Status>) {
+        if let Some(status) = status {
+            self.is_in_transaction = status.contains(Status::IN_TRANSACTION);
+        }
+    }
+
+    /// A step was answered with an error.
+    #[cold]
+    fn failed(&mut self, step: Step, outcome: Outcome) -> Error {
+        self.note(outcome.status);
+        if let Step::Execute { statement, .. } = step
+            && let Statement::Prepared { execute, .. } =
+                &mut self.statements[usize::from(statement.0)]
+        {
+            // The server may have refused before it looked at the types.
+            execute.rebind();
+        }
+        error_of(outcome).unwrap_or_else(|| Error::disconnect("an error without words"))
+    }
+
+    /// Ends the transaction that an error has left open, if it has left one.
+    #[cold]
+    pub(super) async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
+        if error.class().ends_connection() {
+            return error;
+        }
+        if !self.is_in_transaction {
+            reply.done = reply.done.max(self.line.rt.now());
+            return error;
+        }
+        match self.ask_text("rollback", reply).await {
+            Ok((done, _)) => {
+                reply.done = done;
+                error
+            }
+            Err(second) => not_rolled_back(&error, &second),
+        }
+    }
+
+    /// Sends a text, and returns when the last byte was read, and what came back.
+    pub(super) async fn ask_text(
+        &mut self,
+        text: &str,
+        reply: &mut Reply,
+    ) -> Result<(Stamp, Whole), Error> {
+        self.line.append_query(text)?;
+        self.ask(text, reply).await
+    }
+
+    /// Sends what was appended, and returns all that comes back.
+    async fn ask(&mut self, text: &str, reply: &mut Reply) -> Result<(Stamp, Whole), Error> {
+        let site = Arc::clone(&self.driver.site);
+        let grant = Grant { statement: text, folder: &site.folder };
+        let mut whole = Whole::default();
+        let done = self.line.exchange(&mut whole, grant, reply).await?;
+        self.note(whole.outcome.status);
+        match error_of(std::mem::take(&mut whole.outcome)) {
+            None => Ok((done, whole)),
+            Some(error) => Err(error),
+        }
+    }
+}
+
+/// Nothing good can come of a session that cannot leave its transaction.
+pub(super) fn not_rolled_back(error: &Error, why: &Error) -> Error {
+    let (first, why) = (error.message(), why.message());
+    Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
+}
+
+/// Why a statement failed. What the server says of a file that it did not get is not the reason.
+pub(super) fn error_of(outcome: Outcome) -> Option<Error> {
+    outcome.file_error.or_else(|| outcome.error.map(|refusal| faults::fault(&refusal)))
+}
+
+#[inline]
+fn parameter(value: Value, texts: &Values) -> Parameter<'_> {
+    match value {
+        Value::Null => Parameter::Null,
+        Value::Int(number) => Parameter::Int(number),
+        Value::Real(number) => Parameter::Double(number),
+        Value::Text(text) => Parameter::Text(texts.resolve(text).as_bytes()),
+    }
+}
+
+impl Connection for MysqlConnection {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        let id = StatementId::nth(self.statements.len())?;
+        let sequence = Command::Prepare(text.as_bytes()).append(self.line.channel.out());
+        self.line.expect(ReplyKind::Prepared, sequence)?;
+        let statement = match self.ask("", &mut Reply::default()).await {
+            Ok((_, Whole { prepared: Some(prepared), columns, .. })) => Statement::Prepared {
+                execute: Execute::new(prepared.id, prepared.parameters),
+                columns,
+                loads: script::loaded_file(text).map_or("", |_| text).into(),
+            },
+            Ok(_) => {
+                return Err(faults::babble(self.line.channel.address(), "nothing is prepared"));
+            }
+            Err(error) if faults::may_be_text(&error) && !script::has_placeholders(text) => {
+                Statement::Text(text.into())
+            }
+            Err(error) => return Err(error),
+        };
+        self.statements.push(statement);
+        Ok(id)
+    }
+
+    fn parameters(&self, statement: StatementId) -> Option<usize> {
+        self.statements.get(usize::from(statement.0)).map(Statement::values)
+    }
+
+    fn node(&self) -> usize {
+        self.place
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        if self.is_chain(work) {
+            return match self.take_chain(work).await {
+                Ok(()) => Ok(()),
+                Err(error) => Err(self.roll_chain_back(error, &mut work.reply).await),
+            };
+        }
+        match self.take_steps(work).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.roll_back(error, &mut work.reply).await),
+        }
+    }
+
+    async fn load(
+        &mut self,
+        into: &Insert<'_>,
+        method: Method,
+        batches: &mut impl Batches,
+    ) -> Result<(), Error> {
+        self.load_rows(into, method, batches).await
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        let (_, whole) = self.ask_text(sql, &mut Reply::default()).await?;
+        Ok(whole.table)
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        let variables = self.query_text(&settings::query()).await.ok();
+        let tls_status = self.query_text(&settings::tls_query()).await.ok();
+        let tls = self.driver.site.service.options.tls_to(self.line.channel.address());
+        settings::list(&Known {
+            version: &self.version,
+            tls: tls.word(),
+            variables: variables.as_ref(),
+            tls_status: tls_status.as_ref(),
+        })
+    }
+
+    async fn close(mut self) {
+        Command::Quit.append(self.line.channel.out());
+        self.line.channel.flush().await;
+    }
+
+    fn abandon(self) {
+        if !self.line.replies.is_idle() {
+            let (site, place, thread_id) =
+                (Arc::clone(&self.driver.site), self.place, self.thread_id);
+            self.driver.farewells.say(Kill { site, place, thread_id });
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The settings that decide what numbers mean.
+
+use crate::Table;
+
+/// Durability, memory, background work, cache and language, in the order in which they are told.
+/// Not every server has all of them.
+const NAMES: [&str; 33] = [
+    "innodb_flush_log_at_trx_commit",
+    "sync_binlog",
+    "innodb_doublewrite",
+    "innodb_flush_method",
+    "log_bin",
+    "binlog_format",
+    "innodb_buffer_pool_size",
+    "innodb_log_file_size",
+    "innodb_redo_log_capacity",
+    "innodb_log_buffer_size",
+    "innodb_page_size",
+    "innodb_io_capacity",
+    "innodb_io_capacity_max",
+    "innodb_read_io_threads",
+    "innodb_write_io_threads",
+    "innodb_autoinc_lock_mode",
+    "innodb_lock_wait_timeout",
+    "innodb_snapshot_isolation",
+    "innodb_adaptive_hash_index",
+    "max_connections",
+    "thread_handling",
+    "thread_cache_size",
+    "table_open_cache",
+    "max_allowed_packet",
+    "query_cache_type",
+    "query_cache_size",
+    "performance_schema",
+    "general_log",
+    "slow_query_log",
+    "sql_mode",
+    "character_set_client",
+    "collation_connection",
+    "version_comment",
+];
+
+/// The level of isolation: MySQL's and newer MariaDB's name for it, and the older one.
+const ISOLATION: [&str; 2] = ["transaction_isolation", "tx_isolation"];
+
+/// The settings that decide whether what is committed survives.
+const DURABILITY: [&str; 5] = [
+    "innodb_flush_log_at_trx_commit",
+    "sync_binlog",
+    "innodb_doublewrite",
+    "innodb_flush_method",
+    "log_bin",
+];
+
+/// The text that asks for them.
+pub(super) fn query() -> String {
+    let names = ISOLATION.iter().chain(&NAMES);
+    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+    format!("show session variables where variable_name in ({})", names.join(", "))
+}
+
+/// How the connection is encrypted, as the server sees it.
+const TLS_STATUS: [&str; 2] = ["Ssl_version", "Ssl_cipher"];
+
+/// The text that asks for that.
+pub(super) fn tls_query() -> String {
+    let names = TLS_STATUS.map(|name| format!("'{name}'")).join(", ");
+    format!("show session status where variable_name in ({names})")
+}
+
+/// What is known about a server.
+pub(super) struct Known<'a> {
+    /// The version as it came.
+    pub(super) version: &'a str,
+    /// The word for the kind of encryption.
+    pub(super) tls: &'a str,
+    /// What the server returned, if it has returned something.
+    pub(super) variables: Option<&'a Table>,
+    /// The same of [`tls_query`].
+    pub(super) tls_status: Option<&'a Table>,
+}
+
+/// The settings by name, with the server's version first.
+pub(super) fn list(known: &Known<'_>) -> Vec<(String, String)> {
+    let value = |name: &str| value(known.variables, name);
+    let isolation = ISOLATION.into_iter().find_map(value);
+    let told = |name: &str| value(name).unwrap_or_else(|| UNKNOWN.to_owned());
+    let durability = DURABILITY.map(|name| format!("{name}={}", told(name))).join(" ");
+    let mut settings = vec![
+        ("server".to_owned(), server(known.version)),
+        ("tls".to_owned(), known.tls.to_owned()),
+        ("isolation".to_owned(), isolation.unwrap_or_else(|| UNKNOWN.to_owned())),
+        ("durability".to_owned(), durability),
+    ];
+    settings.extend(NAMES.map(|name| (name.to_owned(), told(name))));
+    settings.extend(TLS_STATUS.map(|name| {
+        let value = self::value(known.tls_status, name).unwrap_or_else(|| UNKNOWN.to_owned());
+        (name.to_ascii_lowercase(), value)
+    }));
+    settings
+}
+
+/// For what cannot be read.
+const UNKNOWN: &str = "unknown";
+
+/// The value of a setting; an empty one shows as two quotes.
+fn value(found: Option<&Table>, wanted: &str) -> Option<String> {
+    found?.rows.iter().find_map(|row| match row.as_slice() {
+        [Some(name), Some(value)] if name.eq_ignore_ascii_case(wanted) => Some(match &**value {
+            "" => "''".to_owned(),
+            value => value.to_owned(),
+        }),
+        _ => None,
+    })
+}
+
+/// Who made the server, and its version: MariaDB puts `5.5.5-` in front of its own for clients
+/// that know no number above.
+fn server(version: &str) -> String {
+    let version = version.strip_prefix("5.5.5-").unwrap_or(version);
+    match ["MariaDB", "TiDB"].into_iter().find(|name| version.contains(name)) {
+        Some(maker) => format!("{maker} {}", version.replacen(&format!("-{maker}"), "", 1)),
+        None => format!("MySQL {version}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_is_called_by_its_name_and_version() {
+        for (version, expected) in [
+            ("5.5.5-10.11.6-MariaDB-0+deb12u1", "MariaDB 10.11.6-0+deb12u1"),
+            ("11.4.2-MariaDB", "MariaDB 11.4.2"),
+            ("8.0.36", "MySQL 8.0.36"),
+            ("8.0.11-TiDB-v7.5.0", "TiDB 8.0.11-v7.5.0"),
+        ] {
+            assert_eq!(server(version), expected);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_unknown() {
+        let known = Known { version: "8.0.36", tls: "off", variables: None, tls_status: None };
+        let settings = list(&known);
+        assert_eq!(settings[2], ("isolation".to_owned(), "unknown".to_owned()));
+        assert!(settings.contains(&("sql_mode".to_owned(), "unknown".to_owned())));
+    }
+}

@@ -1,0 +1,416 @@
+//! MariaDB, and servers that only pretend to be.
+
+use std::path::Path;
+
+use base::{Class, Endpoint, Nanos, Secret, Target};
+use driver::{Connection, Driver, Mysql, Step, Work};
+use testbed::{Auth, Kind, Options, Server, shared};
+use wire_mysql::{Capabilities, Handshake, Negotiated, OkKind, OkPacket, Status, WANTED, packet};
+
+use crate::impostor::{Act, Impostor};
+use crate::{changed, check, in_real_time, refused, text, with_option};
+
+fn open(target: &Target) -> Mysql {
+    Mysql::open(target, ".").expect("a URL")
+}
+
+/// The driver for a port of this machine.
+fn at(port: u16, options: &str) -> Mysql {
+    let url = format!("mysql://ann:hunter2@127.0.0.1:{port}/shop?{options}");
+    open(&Target::parse(&url).expect("a URL"))
+}
+
+#[test]
+fn a_wrong_password_is_said_without_the_password() {
+    let server = shared(Kind::Mariadb);
+    let target = changed(&server.url(), |endpoint| {
+        if let Endpoint::Network { password, .. } = endpoint {
+            *password = Some(Secret::new("hunter2"));
+        }
+    });
+    let error = refused(&open(&target));
+    let port = server.port().to_string();
+    let words = ["127.0.0.1", &port, "`assay`", "ASSAY_PASSWORD", "~/.my.cnf", "Access denied"];
+    check(&error, Class::Statement, "1045", &words);
+    assert!(!error.to_string().contains("hunter2"), "{error}");
+}
+
+#[test]
+fn a_database_that_is_not_there_is_named() {
+    let target = changed(&shared(Kind::Mariadb).url(), |endpoint| {
+        if let Endpoint::Network { database, .. } = endpoint {
+            *database = Some("no_such_shop".to_owned());
+        }
+    });
+    let words = ["database `no_such_shop`", "Unknown database", "name another"];
+    check(&refused(&open(&target)), Class::Statement, "1049", &words);
+}
+
+#[test]
+fn nobody_listens() {
+    let free = Impostor::new(Vec::new());
+    let port = free.port();
+    drop(free);
+    let address = format!("127.0.0.1:{port}");
+    let words = [address.as_str(), "no server listens there"];
+    check(&refused(&at(port, "")), Class::Disconnect, "disconnect", &words);
+    let target = Target::parse("mysql://ann@/shop?socket=/no/such/socket").expect("a URL");
+    let words = ["/no/such/socket", "no server has made it"];
+    check(&refused(&open(&target)), Class::Disconnect, "disconnect", &words);
+}
+
+#[test]
+fn a_server_without_tls_is_not_asked_in_the_clear() {
+    let target = with_option(&shared(Kind::Mariadb).url(), "tls", "require");
+    let words = ["127.0.0.1", "has no TLS", "`tls=require`", "`tls=off`"];
+    check(&refused(&open(&target)), Class::Statement, "tls", &words);
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up_in_time() {
+    for acts in [vec![Act::Wait], vec![Act::Say(vec![0x40, 0]), Act::Wait]] {
+        let silent = Impostor::new(acts);
+        let error = refused(&at(silent.port(), "connect-timeout=50ms"));
+        let words = ["127.0.0.1", "did not let anybody in within 50ms", "connect-timeout"];
+        check(&error, Class::Disconnect, "disconnect", &words);
+    }
+}
+
+#[test]
+fn too_many_connections_are_a_class_of_their_own() {
+    let server = Server::start(&Options::mariadb().max_connections(10)).expect("a server");
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let mut held = Vec::new();
+        let error = loop {
+            match driver.connect(&rt).await {
+                Ok(connection) => held.push(connection),
+                Err(error) => break error,
+            }
+        };
+        check(&error, Class::TooManyConnections, "1040", &["127.0.0.1", "max_connections"]);
+        for connection in held {
+            connection.close().await;
+        }
+    });
+}
+
+#[test]
+fn junk_is_no_protocol() {
+    // The last one announces 16 MB - 1 and sends a part of it.
+    let long = [&[0xff, 0xff, 0xff, 0][..], &[0; 100_000]].concat();
+    for junk in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0; 64], &[0xff; 64], &long] {
+        let server = Impostor::new(vec![Act::Say(junk.to_vec()), Act::Wait]);
+        let words = ["127.0.0.1", "does not speak MySQL's protocol"];
+        check(&refused(&at(server.port(), "")), Class::Disconnect, "disconnect", &words);
+    }
+}
+
+/// What the impostors offer.
+const OFFERED: Capabilities =
+    Capabilities(WANTED.0 | Capabilities::CONNECT_WITH_DB.0 | Capabilities::LOCAL_FILES.0);
+
+fn greeting(method: &'static str) -> Vec<u8> {
+    let handshake = Handshake {
+        server_version: b"5.5.5-10.11.0-MariaDB",
+        thread_id: 7,
+        nonce: [7; 20],
+        offered: OFFERED,
+        collation: 45,
+        status: Status::AUTOCOMMIT,
+        method: method.as_bytes(),
+    };
+    let mut out = Vec::new();
+    packet(&mut out, 0, |out| handshake.encode(out));
+    out
+}
+
+fn ok(sequence: u8) -> Vec<u8> {
+    let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
+    let mut out = Vec::new();
+    packet(&mut out, sequence, |out| {
+        ok.encode(out, OkKind::Answer, Negotiated::of(OFFERED, WANTED));
+    });
+    out
+}
+
+/// What lets a client in, and hears its first command.
+fn welcome() -> Vec<Act> {
+    vec![Act::Say(greeting("mysql_native_password")), Act::Hear, Act::Say(ok(2)), Act::Hear]
+}
+
+/// The error of a first query that is answered like this.
+fn after_welcome(answer: Vec<Act>) -> driver::Error {
+    let server = Impostor::new(welcome().into_iter().chain(answer).collect());
+    let error = refused(&at(server.port(), ""));
+    assert!(error.message().contains("127.0.0.1"), "{error}");
+    error
+}
+
+#[test]
+fn a_connection_that_is_cut_inside_a_packet_is_lost() {
+    for part in [&b""[..], b"\x01\0", b"\x07\0\0\x01\0\0\0", b"\x01\0\0\x01\x02\x20\0\0\x02\x03def"]
+    {
+        let error = after_welcome(vec![Act::Say(part.to_vec())]);
+        assert_eq!(error.class(), Class::Disconnect, "{error}");
+    }
+}
+
+#[test]
+fn half_of_the_longest_packet_reserves_nothing_and_is_lost() {
+    // One column, then a row of 16 MB - 1 of which a half comes.
+    let half = [&b"\xff\xff\xff\x01"[..], &vec![b'x'; 8 << 20]].concat();
+    let error = after_welcome(vec![Act::Say(half)]);
+    assert_eq!(error.class(), Class::Disconnect, "{error}");
+}
+
+#[test]
+fn an_answer_out_of_order_is_junk() {
+    for junk in [&b"\x01\0\0\x05\0"[..], b"\x01\0\0\x01\0", &[0; 64]] {
+        let error = after_welcome(vec![Act::Say(junk.to_vec()), Act::Wait]);
+        check(&error, Class::Disconnect, "disconnect", &["does not speak MySQL's protocol"]);
+    }
+}
+
+#[test]
+fn a_file_that_the_statement_does_not_name_is_not_sent() {
+    let request = b"\x0c\0\0\x01\xfb/etc/passwd".to_vec();
+    // The refusal is an empty packet.
+    let acts = vec![Act::Say(request), Act::Hear, Act::Say(ok(3)), Act::Hear, Act::Wait];
+    let server = Impostor::new(welcome().into_iter().chain(acts).collect());
+    let error = refused(&at(server.port(), ""));
+    check(&error, Class::Statement, "file", &["`/etc/passwd`", "does not name"]);
+}
+
+#[test]
+fn a_login_that_is_not_known_is_said() {
+    let switch = |method: &[u8]| {
+        let mut out = Vec::new();
+        packet(&mut out, 2, |out| {
+            out.push(0xfe);
+            out.extend_from_slice(method);
+            out.extend_from_slice(b"\0nonce");
+        });
+        out
+    };
+    for (method, words) in [
+        (&b"auth_gssapi_client"[..], "a kind of login that there is not here"),
+        (b"mysql_clear_password", "where others could read it"),
+    ] {
+        let hello = greeting("mysql_native_password");
+        let acts = vec![Act::Say(hello), Act::Hear, Act::Say(switch(method)), Act::Wait];
+        let server = Impostor::new(acts);
+        let error = refused(&at(server.port(), ""));
+        check(&error, Class::Statement, "login", &["127.0.0.1", "`ann`", words]);
+    }
+}
+
+#[test]
+fn a_killed_server_is_a_lost_connection() {
+    let mut server = Server::start(&Options::mariadb()).expect("a server");
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let mut work = text("select sleep(60)");
+        let killed = rt::within(&rt, Nanos::from_millis(200), connection.run(&mut work)).await;
+        assert!(killed.is_none(), "{killed:?}");
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let mut work = text("select sleep(60)");
+        let mut run = std::pin::pin!(connection.run(&mut work));
+        assert!(rt::within(&rt, Nanos::from_millis(200), run.as_mut()).await.is_none());
+        server.kill();
+        let error = run.await.expect_err("nobody is there");
+        check(&error, Class::Disconnect, "disconnect", &["127.0.0.1"]);
+        let error = driver.connect(&rt).await.err().expect("nobody is there");
+        assert_eq!(error.class(), Class::Disconnect, "{error}");
+        server.restart().expect("a server");
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        connection.run(&mut text("select 1")).await.expect("an answer");
+    });
+}
+
+#[test]
+fn a_session_that_is_killed_is_lost() {
+    let server = shared(Kind::Mariadb);
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let id = connection.query_text("select connection_id()").await.expect("a number");
+        let id = id.single().expect("a number").to_owned();
+        let mut work = text("select sleep(60)");
+        let mut run = std::pin::pin!(connection.run(&mut work));
+        assert!(rt::within(&rt, Nanos::from_millis(200), run.as_mut()).await.is_none());
+        server.sql(&format!("kill {id}")).expect("it ends");
+        let error = run.await.expect_err("it has ended");
+        check(&error, Class::Disconnect, "1927", &["Connection was killed"]);
+    });
+}
+
+#[test]
+fn a_statement_timeout_leaves_the_session_as_it_was() {
+    let driver = open(&shared(Kind::Mariadb).url());
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        connection.query_text("set max_statement_time = 0.02").await.expect("a setting");
+        let error = connection.run(&mut text("select sleep(60)")).await.expect_err("too slow");
+        check(&error, Class::Server, "1969", &["max_statement_time"]);
+        connection.run(&mut text("select 1")).await.expect("an answer");
+    });
+}
+
+#[test]
+fn what_was_given_up_is_ended_on_the_server() {
+    let server = shared(Kind::Mariadb);
+    let driver = open(&server.url());
+    let sleeping =
+        "select count(*) from information_schema.processlist where info = 'select sleep(4711)'";
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let mut work = text("select sleep(4711)");
+        let run = connection.run(&mut work);
+        let given_up = rt::within(&rt, Nanos::from_millis(300), run).await;
+        assert!(given_up.is_none(), "{given_up:?}");
+        assert_eq!(server.sql(sleeping).expect("a number"), "1\n");
+        connection.abandon();
+    });
+    // The driver's end waits until the server is told.
+    drop(driver);
+    let gone = (0..100).any(|_| {
+        let found = server.sql(&format!("do sleep(0.05); {sleeping}"));
+        found.expect("a number").ends_with("0\n")
+    });
+    assert!(gone, "the server still works on it");
+}
+
+#[test]
+fn a_deadlock_is_a_conflict_for_one_of_two() {
+    let server = shared(Kind::Mariadb);
+    server
+        .sql(
+            "create table locks (id int primary key) engine = innodb; \
+             insert into locks values (1), (2)",
+        )
+        .expect("a table");
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let mut one = driver.connect(&rt).await.expect("a connection");
+        let mut two = driver.connect(&rt).await.expect("a connection");
+        for (connection, id) in [(&mut one, 1), (&mut two, 2)] {
+            let mut lock = text(&format!("select id from locks where id = {id} for update"));
+            lock.steps.insert(0, Step::Begin);
+            connection.run(&mut lock).await.expect("a lock");
+        }
+        let other = rt.spawn(async move {
+            let outcome = one.run(&mut text("select id from locks where id = 2 for update")).await;
+            if outcome.is_ok() {
+                one.query_text("commit").await.expect("an end");
+            }
+            (one, outcome)
+        });
+        let mine = two.run(&mut text("select id from locks where id = 1 for update")).await;
+        if mine.is_ok() {
+            two.query_text("commit").await.expect("an end");
+        }
+        let (mut one, theirs) = other.await;
+        let errors: Vec<_> = [mine, theirs].into_iter().filter_map(Result::err).collect();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        check(&errors[0], Class::Conflict, "1213", &["Deadlock found", "[40001]"]);
+        one.run(&mut text("select 1")).await.expect("an answer");
+        two.run(&mut text("select 1")).await.expect("an answer");
+    });
+}
+
+#[test]
+fn a_lock_that_is_not_given_in_time_is_a_conflict() {
+    let server = shared(Kind::Mariadb);
+    server
+        .sql(
+            "create table waits (id int primary key) engine = innodb; insert into waits values (1)",
+        )
+        .expect("a table");
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let mut one = driver.connect(&rt).await.expect("a connection");
+        let mut two = driver.connect(&rt).await.expect("a connection");
+        let mut lock = text("update waits set id = 2 where id = 1");
+        lock.steps.insert(0, Step::Begin);
+        one.run(&mut lock).await.expect("a lock");
+        two.query_text("set innodb_lock_wait_timeout = 0").await.expect("a setting");
+        let error = two.run(&mut lock).await.expect_err("the lock is another's");
+        check(&error, Class::Conflict, "1205", &["Lock wait timeout"]);
+        one.query_text("rollback").await.expect("an end");
+    });
+}
+
+#[test]
+fn a_user_of_ed25519_is_let_in() {
+    let server = Server::start(&Options::mariadb().auth(Auth::Ed25519)).expect("a server");
+    in_real_time(async |rt| {
+        let mut connection = open(&server.url()).connect(&rt).await.expect("a connection");
+        connection.run(&mut text("select 1")).await.expect("an answer");
+    });
+}
+
+/// A session means what its statements were written for, whatever the server's defaults are.
+#[test]
+fn sessions_commit_by_themselves_and_know_backslashes() {
+    let options = Options::mariadb()
+        .set("sql_mode", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES")
+        .set("autocommit", "0")
+        .set("performance_schema", "ON");
+    let server = Server::start(&options).expect("a server");
+    server.sql("create table t (a varchar(20) character set utf8mb4); commit").expect("a table");
+    let driver = open(&with_option(&server.url(), "application-name", "shop"));
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        connection.run(&mut text("insert into t values ('a\\\\b''c東')")).await.expect("a row");
+        assert_eq!(
+            server
+                .sql("select a from t where hex(a) = '615C622763E69DB1'")
+                .unwrap()
+                .lines()
+                .count(),
+            1
+        );
+        let modes = connection.query_text("select @@sql_mode").await.expect("modes");
+        assert!(modes.single().is_some_and(|modes| modes.contains("ANSI_QUOTES")), "{modes:?}");
+        let name = "select attr_value from performance_schema.session_connect_attrs \
+                    where attr_name = 'program_name' and processlist_id = connection_id()";
+        let name = connection.query_text(name).await.expect("a name");
+        assert_eq!(name.single(), Some("shop"));
+    });
+}
+
+#[test]
+fn the_folder_of_the_workload_is_where_files_are_loaded_from() {
+    let server = shared(Kind::Mariadb);
+    server.sql("create table loaded (a int, b varchar(40))").expect("a table");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("loaded");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let rows: String = (0..50_000).map(|row| format!("{row}\tword {row}\n")).collect();
+    std::fs::write(folder.join("it's.tsv"), &rows).expect("a file");
+    let driver = Mysql::open(&server.url(), &folder).expect("a URL");
+    let load = "load data local infile 'it''s.tsv' into table loaded";
+    let missing = "load data local infile 'no.tsv' into table loaded";
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let mut works = vec![text(load)];
+        let statement = connection.prepare(load).await.expect("a statement");
+        let mut work = Work::default();
+        work.steps.push(Step::Execute { statement, first: 0, count: 0 });
+        works.push(work);
+        for mut work in works {
+            connection.run(&mut work).await.expect("rows");
+            assert_eq!(work.reply.rows, 50_000);
+            assert!(work.reply.bytes_sent > rows.len() as u64, "{}", work.reply.bytes_sent);
+        }
+        connection.query_text(load).await.expect("rows");
+        let sums =
+            connection.query_text("select count(*), sum(a) from loaded").await.expect("sums");
+        let expected = [Some("150000".to_owned()), Some("3749925000".to_owned())];
+        assert_eq!(sums.rows[0], expected);
+        let error = connection.run(&mut text(missing)).await.expect_err("no file");
+        check(&error, Class::Statement, "file", &["no.tsv", "cannot be read"]);
+        connection.run(&mut text("select 1")).await.expect("an answer");
+    });
+}
