@@ -43,6 +43,7 @@ pub(crate) const ALL: &[Builtin] = &[
     builtin!("results.ini"),
     builtin!("mixed.ini"),
     builtin!("mixed-dbbench.ini"),
+    builtin!("mixed-mariadb.ini"),
     builtin!("shop.ini"),
     builtin!("accounts.ini"),
 ];

@@ -21,6 +21,7 @@ mod plans;
 mod reconnect;
 mod repeatable;
 mod secrets;
+mod servers;
 mod side_effects;
 mod signals;
 mod statements;

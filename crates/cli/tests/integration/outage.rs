@@ -5,7 +5,7 @@ use std::fs;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::support::{Place, assert_balanced, check, job, number};
+use crate::support::{Place, assert_balanced, check, job, number, shown};
 
 const READ: &str = "duration = 20s\n[read]\nquery = select 1\nrate = 200\narrival = uniform\n";
 
@@ -84,10 +84,4 @@ arrival = uniform
     let export = place.exported("r.assay");
     assert!(!events(&export, "outage-began").is_empty());
     assert!(!events(&export, "outage-ended").is_empty());
-}
-
-/// The number that a line of progress shows under a name.
-fn shown(line: &str, name: &str) -> Option<f64> {
-    let (_, after) = line.split_once(name)?;
-    after.split_whitespace().next()?.replace(',', "").parse().ok()
 }

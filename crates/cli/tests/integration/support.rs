@@ -260,3 +260,9 @@ pub(crate) fn number(database: &Path, sql: &str) -> i64 {
     let connection = rusqlite::Connection::open(database).unwrap();
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
 }
+
+/// The number that a line of progress shows under a name.
+pub(crate) fn shown(line: &str, name: &str) -> Option<f64> {
+    let (_, after) = line.split_once(name)?;
+    after.split_whitespace().next()?.replace(',', "").parse().ok()
+}

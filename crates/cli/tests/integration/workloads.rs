@@ -15,7 +15,7 @@ const SHORTER: &[(&str, &str)] = &[
 ];
 
 /// What other tests run.
-const RUN_ELSEWHERE: &[&str] = &["accounts", "mixed", "mixed-dbbench"];
+const RUN_ELSEWHERE: &[&str] = &["accounts", "mixed", "mixed-dbbench", "mixed-mariadb"];
 
 /// A command that a file's comment says, and with which exit code it ends.
 #[derive(Debug, PartialEq)]

@@ -1,0 +1,343 @@
+//! Runs against real servers, and what becomes of them when a server does not behave.
+
+use base::Target;
+use serde_json::Value;
+use testbed::{Kind, Options, Server};
+
+use crate::support::{Place, Ran, Running, assert_balanced, check, job, shown};
+
+const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
+
+/// The URL of a server without its password, which goes into the environment.
+fn url_of(server: &Server) -> String {
+    server.url().to_string()
+}
+
+fn start(place: &Place, server: &Server, url: &str, more: &[&str]) -> Running {
+    let mut args = vec!["run", "w.ini", "--json", "--out", "r.assay", "--url", url];
+    args.extend(more);
+    Running::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
+}
+
+fn run(place: &Place, server: &Server, more: &[&str]) -> Ran {
+    start(place, server, &url_of(server), more).ends()
+}
+
+/// Waits until requests are answered.
+fn is_running(run: &mut Running) {
+    run.says_what("some are answered", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
+}
+
+/// Waits until nothing was answered for a second.
+fn is_silent(run: &mut Running) {
+    run.says_what("none is answered", |line| shown(line, "achieved/s") == Some(0.0));
+}
+
+/// The example of the design: setup, a load, an open and a closed job, a timetable, teardown.
+const EXAMPLE: &str = "\
+duration = 4s
+warmup   = 1s
+seed     = 42
+
+[params]
+rows = 5k
+
+[setup]
+query = create table accounts (id bigint primary key, owner varchar(64), balance bigint)
+
+[load accounts]
+rows    = ${rows}
+columns = id: row(), owner: text(12, 40), balance: uniform(0, 1000000)
+writers = 4
+batch   = 1000
+
+[read]
+query   = select balance from accounts where id = ${zipf(1, rows)}
+rate    = 300
+slo     = p99 < 10s
+
+[transfer]
+let         = a: uniform(1, rows), b: uniform(1, rows)
+transaction = yes
+query       = update accounts set balance = balance - 1 where id = ${a}
+query       = update accounts set balance = balance + 1 where id = ${b}
+concurrency = 4
+think       = exp(20ms)
+error       = 40001, 40P01, 1213
+
+[report]
+query = select sum(balance) from accounts
+every = 1s
+
+[teardown]
+query = drop table accounts
+";
+
+#[test]
+fn the_example_runs_on_each_server_with_only_another_url() {
+    for kind in KINDS {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        let place = Place::with(EXAMPLE);
+        let ran = run(&place, &server, &[]);
+        let summary = ran.json();
+        assert_balanced(&summary);
+        let read = job(&summary, "read");
+        assert_eq!(read["completed"], read["scheduled"], "{kind:?}: {read}");
+        assert_eq!(read["rows"], read["completed"], "{kind:?}");
+        let transfer = job(&summary, "transfer");
+        assert!(transfer["completed"].as_u64().unwrap() > 0, "{kind:?}: {transfer}");
+        assert_eq!(transfer["errors"], transfer["accepted_errors"], "{kind:?}: {transfer}");
+        assert_eq!(job(&summary, "report")["completed"], 3, "{kind:?}");
+        assert_eq!(summary["loads"][0]["rows"], 5_000, "{kind:?}");
+        let tables = server
+            .sql("select count(*) from information_schema.tables where table_name = 'accounts' and table_schema in ('public', 'assay')");
+        assert_eq!(tables.unwrap(), "0\n", "{kind:?}");
+        let settings = &place.exported("r.assay")["settings"];
+        for name in ["server", "tls", "isolation", "durability"] {
+            let value = settings[name].as_str().unwrap_or("unknown");
+            assert!(!value.contains("unknown"), "{kind:?}: {name} in {settings}");
+        }
+        let password = server.password().expose();
+        assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(password));
+    }
+}
+
+const READ: &str = "\
+duration = 8s
+drain = 10s
+[read]
+query = select 1
+rate = 500
+arrival = uniform
+";
+
+/// The server stands still for a second: the requests that were meant to start meanwhile waited for
+/// it, and say so.
+#[test]
+fn a_stall_of_a_second_shows_in_the_response_time_and_not_only_in_a_few_service_times() {
+    for kind in KINDS {
+        let mut server = Server::start(&Options::new(kind)).unwrap();
+        let place = Place::with(READ);
+        let url = url_of(&server);
+        let mut running = start(&place, &server, &url, &[]);
+        is_running(&mut running);
+        server.freeze();
+        is_silent(&mut running);
+        server.thaw();
+        let summary = running.ends().json();
+        assert_balanced(&summary);
+        let read = job(&summary, "read");
+        assert_eq!(read["completed"], read["scheduled"], "{kind:?}: {read}");
+        let ms = |part: &str, what: &str| read[part][what].as_f64().unwrap();
+        // An eighth of the requests were meant to start within that second.
+        assert!(ms("response_ms", "p99") > 800.0, "{kind:?}: {read}");
+        assert!(ms("response_ms", "max") > 950.0, "{kind:?}: {read}");
+        let parts = ms("wait_ms", "mean") + ms("send_lag_ms", "mean") + ms("service_ms", "mean");
+        let whole = ms("response_ms", "mean");
+        assert!((parts / whole - 1.0).abs() < 0.02, "{kind:?}: {parts} of {whole}");
+        assert!(ms("send_lag_ms", "p99") < 500.0, "{kind:?}: the generator did not stall: {read}");
+    }
+}
+
+/// The server is killed and comes back: what was sent failed, what came meanwhile failed at once,
+/// and the run goes on.
+#[test]
+fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
+    for kind in KINDS {
+        let mut server = Server::start(&Options::new(kind)).unwrap();
+        let place = Place::with(READ);
+        let url = url_of(&server);
+        let mut running = start(&place, &server, &url, &["--duration", "60s"]);
+        is_running(&mut running);
+        server.kill();
+        is_silent(&mut running);
+        server.restart().unwrap();
+        is_running(&mut running);
+        running.signal(nix::sys::signal::Signal::SIGINT);
+        let summary = running.ends().expect(130).json();
+        assert_balanced(&summary);
+        assert_eq!(check(&summary, "outage")["status"], "suspect", "{kind:?}");
+        let read = job(&summary, "read");
+        let classes: Vec<&Value> =
+            read["errors_by_code"].as_array().unwrap().iter().map(|e| &e["class"]).collect();
+        assert!(
+            !classes.is_empty() && classes.iter().all(|class| *class == "disconnect"),
+            "{read}"
+        );
+        assert!(read["completed"].as_u64().unwrap() > 0, "{kind:?}: {read}");
+    }
+}
+
+#[test]
+fn a_server_that_is_frozen_times_requests_out_and_replaces_their_sessions() {
+    for kind in KINDS {
+        let mut server = Server::start(&Options::new(kind)).unwrap();
+        let place = Place::with(&READ.replace("[read]\n", "[read]\ntimeout = 200ms\n"));
+        let url = url_of(&server) + "?connect-timeout=500ms";
+        let mut running = start(&place, &server, &url, &["--duration", "60s"]);
+        is_running(&mut running);
+        server.freeze();
+        is_silent(&mut running);
+        is_silent(&mut running);
+        server.thaw();
+        is_running(&mut running);
+        running.signal(nix::sys::signal::Signal::SIGINT);
+        let summary = running.ends().expect(130).json();
+        assert_balanced(&summary);
+        let read = job(&summary, "read");
+        assert!(read["timeouts"].as_u64().unwrap() > 0, "{kind:?}: {read}");
+        // A timeout has the time at which it was given up; none hangs beyond that and the wait for
+        // a connection.
+        assert!(read["service_ms"]["max"].as_f64().unwrap() < 2_000.0, "{kind:?}: {read}");
+    }
+}
+
+#[test]
+fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
+    for kind in KINDS {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        let place = Place::with(READ);
+        let url = url_of(&server);
+        let port = server.port();
+        let one = format!("127.0.0.1:{port}");
+        let both = url.replace(&one, &format!("{one},localhost:{port}"));
+        let summary = start(&place, &server, &both, &["--duration", "3s"]).ends().json();
+        assert_balanced(&summary);
+        let read = job(&summary, "read");
+        let nodes = read["nodes"].as_array().unwrap();
+        let names: Vec<&Value> = nodes.iter().map(|node| &node["address"]).collect();
+        assert_eq!(names, [&one, &format!("localhost:{port}")], "{kind:?}");
+        let counts = nodes.iter().map(|node| node["completed"].as_u64().unwrap());
+        assert_eq!(counts.clone().sum::<u64>(), read["completed"], "{kind:?}: {read}");
+        assert!(counts.clone().all(|count| count > 0), "{kind:?}: {read}");
+        let text = place.assay(&["report", "r.assay"]).stdout;
+        assert!(text.contains(&one) && text.contains(&format!("localhost:{port}")), "{text}");
+    }
+}
+
+#[test]
+fn a_server_that_takes_fewer_connections_limits_the_job_and_says_so() {
+    for kind in KINDS {
+        let server = Server::start(&Options::new(kind).max_connections(10)).unwrap();
+        let place = Place::with(&READ.replace("rate = 500\narrival = uniform", "concurrency = 30"));
+        let summary = run(&place, &server, &["--duration", "2s"]).json();
+        assert_balanced(&summary);
+        let read = job(&summary, "read");
+        assert_eq!(read["errors"], 0, "{kind:?}: {read}");
+        // MariaDB keeps one more for those who administer it, as the user of the test does.
+        assert!((1..=11).contains(&read["connections"].as_u64().unwrap()), "{kind:?}: {read}");
+        let events = place.exported("r.assay")["events"].to_string();
+        assert!(events.contains("connection"), "{kind:?}: {events}");
+    }
+}
+
+#[test]
+fn a_refused_login_ends_with_the_reason_and_the_remedy() {
+    for kind in KINDS {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        let place = Place::with(READ);
+        let target = server.url();
+        let mut command = place.command(&["run", "w.ini", "--url", &target.to_string()]);
+        let ran = Ran::of(command.env("ASSAY_PASSWORD", "hunter2"));
+        assert!(ran.code == 2 || ran.code == 4, "{}: {}", ran.code, ran.stderr);
+        for word in ["`assay`", "ASSAY_PASSWORD", "127.0.0.1"] {
+            assert!(ran.stderr.contains(word), "{kind:?}: {}", ran.stderr);
+        }
+        assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("hunter2"), "{}", ran.stderr);
+        assert!(Target::parse(&target.to_string()).is_ok());
+    }
+}
+
+/// Each way of loading puts the same rows into the table.
+#[test]
+fn every_method_of_loading_writes_the_same_rows() {
+    const SUM: &str = "select count(*), sum(id), sum(length(owner)), sum(balance) from accounts";
+    for (kind, methods) in [
+        (Kind::Postgres, ["auto", "insert", "copy"]),
+        (Kind::Mariadb, ["auto", "insert", "load-data"]),
+    ] {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        let found = methods.map(|method| {
+            let workload = EXAMPLE
+                .replace("writers = 4", &format!("writers = 4\nmethod = {method}"))
+                .replace("[teardown]\nquery = drop table accounts\n", "");
+            let place = Place::with(&workload);
+            let mut command = place.command(&["load", "w.ini", "--url", &url_of(&server)]);
+            command.env("ASSAY_PASSWORD", server.password().expose());
+            Ran::of(&mut command).expect(0);
+            let found = server.sql(SUM).unwrap();
+            server.sql("drop table accounts").unwrap();
+            found
+        });
+        assert!(found[0].starts_with("5000\t12502500\t"), "{kind:?}: {found:?}");
+        assert!(found.iter().all(|rows| *rows == found[0]), "{kind:?}: {found:?}");
+    }
+}
+
+const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
+const MARIADB: &str = include_str!("../../../../workloads/mixed-mariadb.ini");
+
+/// What the run of a study says that it did, and what is in its table: every insert that was
+/// answered made a row, and the clean-ups found rows of those that were loaded.
+#[track_caller]
+fn judge_mixed(server: &Server, summary: &Value, now: &str, loaded: i64) {
+    assert_balanced(summary);
+    let completed = |name: &str| {
+        let job = job(summary, name);
+        assert_eq!(job["completed"], job["scheduled"], "{job}");
+        job["completed"].as_i64().unwrap()
+    };
+    let ask = |what: &str| {
+        let text = server.sql(&format!("select {what}")).unwrap();
+        text.trim().parse::<i64>().unwrap_or_else(|_| panic!("{text}"))
+    };
+    let (inserts, cleanups) = (completed("insert"), completed("cleanup"));
+    assert!(completed("analytics") > 0 && inserts > 0 && cleanups > 0, "{summary}");
+    // What was loaded is about an hour old.
+    let young = format!("insert_date > {now} - interval '30' minute");
+    assert_eq!(ask(&format!("count(*) from t where {young}")), inserts);
+    assert!(ask(&format!("count(*) from t where not {young}")) < loaded);
+}
+
+#[test]
+fn the_mixed_study_runs_in_each_dialect() {
+    let (text, _) = MIXED.split_once("[teardown]").unwrap();
+    for kind in KINDS {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        let place = Place::with(text);
+        let sets = ["quarter=1s", "rows=2k", "life=200ms", "pause=10ms"];
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+        let summary = run(&place, &server, &sets).json();
+        let now = match kind {
+            Kind::Postgres => "now() at time zone 'utc'",
+            Kind::Mariadb => "utc_timestamp()",
+        };
+        judge_mixed(&server, &summary, now, 2_000);
+    }
+}
+
+/// The file is dbbench's own, letter for letter, and so are the statements.
+#[test]
+fn the_mixed_study_of_dbbench_runs_on_mariadb() {
+    for statement in [
+        "query=insert into t (value) select rand() * 1000\nrate=100\n",
+        "query=delete from t where insert_date < now() - interval 1 hour\n",
+        "query=select count(*) from t where value between 900 and 1000\nqueue-depth=8\n",
+    ] {
+        assert!(MARIADB.contains(statement), "{statement}");
+    }
+    let server = Server::start(&Options::mariadb()).unwrap();
+    let (text, _) = MARIADB.split_once("[teardown]").unwrap();
+    let place =
+        Place::with(&text.replace("duration=40s", "duration=3s").replace("rate=0.1\n", "rate=1\n"));
+    let mut command = place.command(&["dbbench", "--driver", "mysql", "--host", "127.0.0.1"]);
+    let port = server.port().to_string();
+    command.args(["--port", &port, "--username", "assay", "--database", "assay", "w.ini"]);
+    let ran = Ran::of(command.env("ASSAY_PASSWORD", server.password().expose()));
+    assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+    let record = place.names().into_iter().find(|name| name.ends_with(".assay")).unwrap();
+    let summary = place.assay(&["report", &record, "--json"]).json();
+    judge_mixed(&server, &summary, "now()", 100_000);
+    assert_eq!(job(&summary, "insert")["completed"], 299);
+    assert_eq!(job(&summary, "cleanup")["completed"], 2);
+}
