@@ -1,3 +1,7 @@
 //! Real servers, started and ended.
 
+mod logins;
+mod poolers;
+mod remains;
 mod servers;
+mod support;
