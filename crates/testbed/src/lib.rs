@@ -19,11 +19,14 @@ mod postgres;
 mod problem;
 mod process;
 mod programs;
+mod relay;
 mod server;
 mod url;
+pub mod wire_server;
 
 pub use certificates::Certificates;
 pub use options::{Auth, Cache, Kind, Options, Tls, Via};
 pub use problem::Problem;
+pub use relay::{Direction, Relay};
 pub use server::{Server, shared};
 pub use url::{check, start};

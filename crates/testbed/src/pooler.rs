@@ -28,7 +28,7 @@ const END_PGBOUNCER: Ending = Ending { signal: Signal::TERM, name: "TERM" };
 /// pgpool: "fast shutdown", which gives its shared memory back.
 const END_PGPOOL: Ending = Ending { signal: Signal::INT, name: "INT" };
 
-/// A pooler in front of a server. It is ended by [`Pooler::end`].
+/// A pooler in front of a server. It is not ended when this is dropped.
 pub(crate) struct Pooler {
     via: Via,
     pub(crate) port: u16,

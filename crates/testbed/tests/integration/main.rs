@@ -2,6 +2,8 @@
 
 mod logins;
 mod poolers;
+mod relays;
 mod remains;
 mod servers;
+mod simulated;
 mod support;

@@ -33,11 +33,11 @@ fn sessions_of_pgbouncer_can_prepare_statements() {
 
 /// Changes a row behind the pooler's back, and returns what it says then.
 fn behind_its_back(server: &Server) -> String {
-    server.sql("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)").unwrap();
-    server.sql("GRANT SELECT ON t TO assay").unwrap();
+    let change = |sql| server.sql(sql).expect("a change");
+    change("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)");
     assert_eq!(ask_plainly(server, "SELECT a FROM t"), Ok("1".to_owned()));
-    server.sql("UPDATE t SET a = 2").unwrap();
-    ask_plainly(server, "SELECT a FROM t").unwrap()
+    change("UPDATE t SET a = 2");
+    ask_plainly(server, "SELECT a FROM t").expect("an answer")
 }
 
 #[test]
@@ -47,6 +47,13 @@ fn the_cache_of_pgpool_serves_what_it_has_seen() {
     let through = ask_plainly(&server, "UPDATE t SET a = 3");
     assert_eq!(through, Ok("UPDATE 1".to_owned()));
     assert_eq!(ask_plainly(&server, "SELECT a FROM t"), Ok("3".to_owned()));
+}
+
+#[test]
+fn the_cache_forgets_after_the_time_that_was_asked_for() {
+    let ttl = Some(base::Nanos::from_millis(1_500));
+    let server = start(&Options::postgres().via(Via::Pgpool { cache: Some(Cache { ttl }) }));
+    assert_eq!(ask_plainly(&server, "PGPOOL SHOW memqcache_expire"), Ok("2s".to_owned()));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use crate::support::{runs, until};
+use crate::support::{runs, text, until};
 
 /// A process that has a server, which is not ours.
 struct Host {
@@ -18,23 +18,24 @@ impl Host {
     fn start(url: &str) -> Host {
         let mut command = Command::new(env!("CARGO_BIN_EXE_testbed-host"));
         command.arg(url).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut child = command.spawn().expect("a host");
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let out = child.stdout.take().expect("a pipe");
+        BufReader::new(out).read_line(&mut line).expect("a line");
         let words: Vec<&str> = line.split_whitespace().collect();
         let &[_, pid, folder] = words.as_slice() else { panic!("`{line}`") };
-        Host { child, pid: pid.parse().unwrap(), folder: PathBuf::from(folder) }
+        Host { child, pid: pid.parse().expect("a number"), folder: PathBuf::from(folder) }
     }
 
     /// The shell that watches over the folder.
     fn guardian(&self) -> u32 {
-        let folder = self.folder.to_str().unwrap();
+        let folder = text(&self.folder);
         let is_guardian = |pid: &u32| {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
             words.contains(&b"assay-guardian".as_slice()) && words.contains(&folder.as_bytes())
         };
-        let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+        let numbers = std::fs::read_dir("/proc").expect("processes").flatten();
         let mut numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         numbers.find(is_guardian).expect("a guardian")
     }
@@ -42,7 +43,8 @@ impl Host {
 
 /// Kills one process.
 fn kill(pid: u32) {
-    let status = Command::new("kill").args(["-s", "KILL", &pid.to_string()]).status().unwrap();
+    let status =
+        Command::new("kill").args(["-s", "KILL", &pid.to_string()]).status().expect("kill");
     assert!(status.success());
 }
 
