@@ -186,6 +186,6 @@ mod tests {
         assert_eq!(question_marks(text), 1);
         assert_eq!(dollars(text), [Cast::None, Cast::Int8]);
         let parts = statements(text);
-        assert_eq!(parts, [&text[..17], &text[18..45]]);
+        assert_eq!(parts, [&text[..17], &text[18..44]]);
     }
 }

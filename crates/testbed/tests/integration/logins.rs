@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use base::Endpoint;
+use base::{Endpoint, Target};
 use testbed::{Auth, Kind, Options, Server, Tls};
 
 use crate::support::{Login, ask, ask_plainly, said, start, text};
@@ -71,7 +71,11 @@ fn the_url_says_how_to_get_in() {
 /// The options of a client that checks the server's certificate.
 fn verifying<'a>(server: &Server, authority: &'a str) -> Vec<(&'static str, &'a str)> {
     match server.kind() {
-        Kind::Postgres => vec![("PGSSLMODE", "verify-full"), ("PGSSLROOTCERT", authority)],
+        Kind::Postgres => vec![
+            ("PGSSLMODE", "verify-full"),
+            ("PGSSLROOTCERT", authority),
+            ("PGCHANNELBINDING", "require"),
+        ],
         Kind::Mariadb => vec![("ssl-verify-server-cert", "1"), ("ssl-ca", authority)],
     }
 }
@@ -104,6 +108,16 @@ fn a_client_that_trusts_the_authority_trusts_the_server_and_no_other_does() {
         assert_eq!(url.option("tls"), Some("verify"));
         assert_eq!(url.option("tls-ca"), Some(text(&files.authority)));
     }
+}
+
+#[test]
+fn a_url_starts_a_server_and_says_how_it_is_reached() {
+    let asked = Target::parse("testbed:postgres?tls=require&server.jit=off").unwrap();
+    let (server, reached) = testbed::start(&asked).unwrap_or_else(|problem| panic!("{problem}"));
+    let port = server.port();
+    assert_eq!(reached.to_string(), format!("postgres://assay@127.0.0.1:{port}/assay?tls=require"));
+    assert_eq!(ask_plainly(&server, "SHOW jit"), Ok("off".to_owned()));
+    assert_eq!(server.sql("SHOW ssl").unwrap(), "on\n");
 }
 
 #[test]
