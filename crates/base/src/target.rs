@@ -31,7 +31,8 @@ impl TargetKind {
         ("testbed", TargetKind::Testbed),
     ];
 
-    /// Which SQL it speaks. The simulated server speaks none and is told what SQLite would be.
+    /// Which SQL it speaks, as far as the kind alone tells: see [`Target::dialect`]. The simulated
+    /// server speaks none and is told what SQLite would be.
     pub fn dialect(self) -> Dialect {
         match self {
             TargetKind::Sqlite | TargetKind::Sim => Dialect::Sqlite,
@@ -215,6 +216,14 @@ impl Target {
         }
         let endpoint = if kind.has_authority() { network(place)? } else { local(kind, place)? };
         Ok(Target { kind, endpoint, options: options(query)? })
+    }
+
+    /// Which SQL it speaks.
+    pub fn dialect(&self) -> Dialect {
+        match (self.kind, &self.endpoint) {
+            (TargetKind::Testbed, Endpoint::Named(name)) if name == "mariadb" => Dialect::Mysql,
+            (kind, _) => kind.dialect(),
+        }
     }
 
     /// The URL for people: that of a database which the run makes for itself says so.
@@ -447,6 +456,17 @@ mod tests {
             let target = Target::parse(url).unwrap();
             assert_eq!(target.to_string(), printed);
             assert_eq!(Target::parse(printed).unwrap().to_string(), printed);
+        }
+    }
+
+    #[test]
+    fn a_private_server_speaks_the_dialect_of_its_name() {
+        for (url, dialect) in [
+            ("testbed:mariadb?tls=off", Dialect::Mysql),
+            ("testbed:postgres", Dialect::Postgres),
+            ("sqlite:t.db", Dialect::Sqlite),
+        ] {
+            assert_eq!(Target::parse(url).unwrap().dialect(), dialect);
         }
     }
 

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
-use base::{Diagnostic, Dialect, TargetKind};
+use base::{Diagnostic, Dialect, Target, TargetKind};
 use workload::feed::{self, Fault, Format, Summary};
 use workload::{Feed, Job, JobTarget, Plan};
 
@@ -54,7 +54,7 @@ fn dialect(plan: &Plan, job: &Job) -> Dialect {
         JobTarget::Main | JobTarget::Programs => plan.target.as_ref(),
         JobTarget::Named(place) => plan.targets.get(place).map(|named| &named.target),
     };
-    target.map_or(TargetKind::Sqlite, |target| target.kind).dialect()
+    target.map_or(TargetKind::Sqlite.dialect(), Target::dialect)
 }
 
 /// What a regular file holds; `None` of a pipe.

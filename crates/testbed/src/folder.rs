@@ -1,8 +1,8 @@
 //! A temporary folder that does not outlive us, however we end.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
@@ -14,16 +14,21 @@ use crate::programs::{Account, plain};
 const LONGEST_SOCKET: usize = 107;
 
 /// The longest name of a socket that is made in a folder.
-const SOCKET: &str = "/.s.PGSQL.65535";
+const SOCKET: &str = "/via/.s.PGSQL.65535";
 
 /// What a guardian does: it keeps a list of the processes that use the folder, and when its input
 /// ends, which it does when our process ends in whichever way, it ends them and removes the folder.
 ///
 /// A server that was killed leaves its segment of shared memory behind, which its `postmaster.pid`
-/// names in the seventh line. `kill -0` finds a process until it is waited for, hence the limit.
+/// names in the seventh line. A process that nobody has waited for yet is as good as gone: whoever
+/// inherits it may take its time.
 const GUARDIAN: &str = r#"
 trap '' HUP INT QUIT TERM
 folder=$1 live=
+runs() {
+    read -r stat <"/proc/$1/stat" || return 1
+    case ${stat##*") "} in Z*) return 1 ;; esac
+}
 while read -r word pid signal; do
     case $word in
     started) live="$live $pid:$signal" ;;
@@ -37,8 +42,8 @@ done
 for one in $live; do kill -s CONT "${one%:*}"; kill -s "${one#*:}" "${one%:*}"; done
 turn=0
 for one in $live; do
-    while [ $turn -lt 100 ] && kill -0 "${one%:*}"; do turn=$((turn + 1)); sleep 0.05; done
-    kill -s KILL "${one%:*}"
+    while [ $turn -lt 100 ] && runs "${one%:*}"; do turn=$((turn + 1)); sleep 0.05; done
+    runs "${one%:*}" && kill -s KILL "${one%:*}"
 done
 for file in "$folder"/*/postmaster.pid; do
     [ -f "$file" ] && set -- $(sed -n 7p "$file") && [ -n "$2" ] && ipcrm -m "$2"
@@ -108,7 +113,8 @@ impl Drop for Folder {
     }
 }
 
-fn give_to(path: &Path, account: &Account) -> Result<(), Problem> {
+/// Gives a file or a folder to an account.
+pub(crate) fn give_to(path: &Path, account: &Account) -> Result<(), Problem> {
     match account.change {
         Some((user, group)) => chown(path, Some(user), Some(group)).map_err(Problem::of(format!(
             "give {} to {}",
@@ -117,6 +123,17 @@ fn give_to(path: &Path, account: &Account) -> Result<(), Problem> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Writes a file that only the account can read.
+pub(crate) fn write_private(path: &Path, text: &str, account: &Account) -> Result<(), Problem> {
+    // It may be there, when a pooler is started again.
+    let _ = std::fs::remove_file(path);
+    let mut options = File::options();
+    let file = options.write(true).create_new(true).mode(0o600).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(Problem::of(format!("write {}", path.display())))?;
+    give_to(path, account)
 }
 
 /// The folder for temporary files; `/tmp` if its path is too long for a socket, or if the account
@@ -138,7 +155,7 @@ fn home(account: &Account) -> Result<PathBuf, Problem> {
 /// Random bytes as hexadecimal digits, for names and passwords.
 pub(crate) fn random_hex(bytes: usize) -> Result<String, Problem> {
     let mut random = vec![0; bytes];
-    std::fs::File::open("/dev/urandom")
+    File::open("/dev/urandom")
         .and_then(|mut file| file.read_exact(&mut random))
         .map_err(Problem::of("read /dev/urandom"))?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())

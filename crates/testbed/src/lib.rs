@@ -9,15 +9,24 @@
 //! their password is never part of a command line. PostgreSQL and MariaDB refuse to run as root:
 //! root starts them as the users that their packages bring.
 
+mod certificates;
 mod folder;
+mod launch;
 mod mariadb;
 mod options;
+mod pooler;
 mod postgres;
 mod problem;
 mod process;
 mod programs;
+mod relay;
 mod server;
+mod url;
+pub mod wire_server;
 
-pub use options::{Auth, Kind, Options};
+pub use certificates::Certificates;
+pub use options::{Auth, Cache, Kind, Options, Tls, Via};
 pub use problem::Problem;
+pub use relay::{Direction, Relay};
 pub use server::{Server, shared};
+pub use url::{check, start};

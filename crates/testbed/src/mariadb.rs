@@ -5,10 +5,11 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use crate::options::Auth;
+use crate::launch::Ending;
+use crate::options::{Auth, Tls};
 use crate::process::run;
 use crate::programs::{Program, plain};
-use crate::server::{DATABASE, Ending, Site, USER};
+use crate::server::{DATABASE, Site, USER};
 use crate::{Options, Problem};
 
 /// The package of the server.
@@ -63,6 +64,11 @@ pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem>
     if options.auth == Auth::Ed25519 {
         command.arg(format!("--plugin-load-add={ED25519}"));
     }
+    if let Some(tls) = &site.certificates {
+        command.arg(format!("--ssl-cert={}", tls.server.display()));
+        command.arg(format!("--ssl-key={}", tls.server_key.display()));
+        command.arg(format!("--ssl-ca={}", tls.authority.display()));
+    }
     for (name, value) in &options.settings {
         command.arg(format!("--{name}={value}"));
     }
@@ -96,10 +102,14 @@ pub(crate) fn welcome(options: &Options, password: &str) -> String {
             "mysql_native_password"
         }
     };
+    let require = match options.tls {
+        Tls::Off | Tls::Server => "",
+        Tls::Mutual => " REQUIRE X509",
+    };
     format!(
         "SET SESSION sql_log_off = 1, slow_query_log = 0, sql_log_bin = 0;\n\
          CREATE DATABASE {DATABASE};\n\
          CREATE USER {USER}@'%' IDENTIFIED VIA {plugin} USING PASSWORD('{password}');\n\
-         GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n"
+         GRANT ALL PRIVILEGES ON *.* TO {USER}@'%'{require} WITH GRANT OPTION;\n"
     )
 }

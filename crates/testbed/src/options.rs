@@ -1,5 +1,7 @@
 //! Which server is wanted.
 
+use base::Nanos;
+
 use crate::Problem;
 
 /// The kinds of database server.
@@ -47,6 +49,38 @@ impl Auth {
     }
 }
 
+/// Whether the server offers TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tls {
+    /// No.
+    Off,
+    /// To who asks for it.
+    Server,
+    /// Over TCP nothing else is accepted, and only from a client with a certificate.
+    Mutual,
+}
+
+/// What stands between the client and PostgreSQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// pgbouncer, with its default `pool_mode = session`. Prepared statements need that mode
+    /// before version 1.21 (Debian 12 has 1.18).
+    Pgbouncer,
+    /// pgpool-II.
+    Pgpool {
+        /// Its query cache in memory, if it is on.
+        cache: Option<Cache>,
+    },
+}
+
+/// How long pgpool-II keeps the answers to queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cache {
+    /// For so long, rounded up to seconds, or until a statement through pgpool changes a table;
+    /// `None` until the latter.
+    pub ttl: Option<Nanos>,
+}
+
 /// What a server is started with.
 ///
 /// ```
@@ -63,6 +97,12 @@ pub struct Options {
     pub settings: Vec<(String, String)>,
     /// How the server makes sure of who logs in.
     pub auth: Auth,
+    /// Whether it offers TLS.
+    pub tls: Tls,
+    /// What stands in between, and has the port and the socket that clients use.
+    pub via: Option<Via>,
+    /// The settings of what stands in between.
+    pub via_settings: Vec<(String, String)>,
 }
 
 impl Options {
@@ -82,7 +122,14 @@ impl Options {
             Kind::Postgres => Auth::Scram,
             Kind::Mariadb => Auth::Native,
         };
-        Options { kind, settings: Vec::new(), auth }
+        Options {
+            kind,
+            settings: Vec::new(),
+            auth,
+            tls: Tls::Off,
+            via: None,
+            via_settings: Vec::new(),
+        }
     }
 
     /// With a setting of the server.
@@ -94,6 +141,24 @@ impl Options {
     /// With another way to log in.
     pub fn auth(mut self, auth: Auth) -> Options {
         self.auth = auth;
+        self
+    }
+
+    /// With TLS.
+    pub fn tls(mut self, tls: Tls) -> Options {
+        self.tls = tls;
+        self
+    }
+
+    /// With something in between.
+    pub fn via(mut self, via: Via) -> Options {
+        self.via = Some(via);
+        self
+    }
+
+    /// With a setting of what stands in between.
+    pub fn set_via(mut self, name: &str, value: &str) -> Options {
+        self.via_settings.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -109,30 +174,72 @@ impl Options {
             let (auth, kind) = (self.auth, self.kind.name());
             mistakes.push(format!("a {kind} server knows no login by {auth:?}"));
         }
-        let settings = self.settings.iter();
-        mistakes.extend(settings.filter_map(|(name, value)| self.mistake(name, value)));
-        if mistakes.is_empty() { Ok(()) } else { Err(Problem::Refused(mistakes)) }
-    }
-
-    /// What is wrong with a setting, if something is.
-    fn mistake(&self, name: &str, value: &str) -> Option<String> {
-        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-        let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
-        if !begins || !name.bytes().all(is_word) {
-            return Some(format!("`server.{name}` does not name a setting"));
+        if self.kind == Kind::Mariadb && self.via.is_some() {
+            mistakes.push("poolers stand in front of PostgreSQL only: leave `via` out".to_owned());
         }
-        if value.contains('\0') {
-            return Some(format!("the value of `server.{name}` holds a zero byte"));
+        if self.tls == Tls::Mutual && self.via.is_some() {
+            mistakes.push("a pooler asks no client for its certificate".to_owned());
         }
-        let plain = name.to_ascii_lowercase().replace('-', "_");
+        if self.via.is_none() && !self.via_settings.is_empty() {
+            mistakes.push("`via.NAME` sets what stands in between, and nothing does".to_owned());
+        }
         let own: &[&str] = match self.kind {
             Kind::Postgres => &POSTGRES_OWN,
             Kind::Mariadb => &MARIADB_OWN,
         };
-        own.contains(&plain.as_str())
-            .then(|| format!("`server.{name}` is chosen by the testbed itself: leave it out"))
+        mistakes.extend(mistaken("server", own, &self.settings));
+        mistakes.extend(mistaken("via", &VIA_OWN, &self.via_settings));
+        if mistakes.is_empty() { Ok(()) } else { Err(Problem::Refused(mistakes)) }
     }
 }
+
+/// What is wrong with settings of one kind.
+fn mistaken(group: &str, own: &[&str], settings: &[(String, String)]) -> Vec<String> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    let mistake = |(name, value): &(String, String)| {
+        let plain = name.to_ascii_lowercase().replace('-', "_");
+        let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
+        if !begins || !name.bytes().all(is_word) {
+            return Some(format!("`{group}.{name}` does not name a setting"));
+        }
+        if value.contains(['\0', '\n', '\r']) {
+            return Some(format!("the value of `{group}.{name}` has more than one line"));
+        }
+        own.contains(&plain.as_str())
+            .then(|| format!("`{group}.{name}` is chosen by the testbed itself: leave it out"))
+    };
+    settings.iter().filter_map(mistake).collect()
+}
+
+/// The settings of the poolers without which the testbed would not find them.
+const VIA_OWN: [&str; 26] = [
+    "auth_file",
+    "auth_type",
+    "backend_flag0",
+    "backend_hostname0",
+    "backend_port0",
+    "client_tls_cert_file",
+    "client_tls_key_file",
+    "enable_pool_hba",
+    "listen_addr",
+    "listen_addresses",
+    "listen_port",
+    "logdir",
+    "logfile",
+    "memory_cache_enabled",
+    "memqcache_expire",
+    "memqcache_oiddir",
+    "pcp_listen_addresses",
+    "pcp_socket_dir",
+    "pid_file_name",
+    "pidfile",
+    "pool_passwd",
+    "port",
+    "socket_dir",
+    "ssl_cert",
+    "ssl_key",
+    "unix_socket_dir",
+];
 
 /// The settings of PostgreSQL without which the testbed would not find its server.
 const POSTGRES_OWN: [&str; 13] = [
@@ -195,7 +302,7 @@ mod tests {
             "a postgres server knows no login by Native\n\
              `server.a b` does not name a setting\n\
              `server.port` is chosen by the testbed itself: leave it out\n\
-             the value of `server.jit` holds a zero byte",
+             the value of `server.jit` has more than one line",
         );
     }
 

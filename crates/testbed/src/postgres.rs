@@ -1,19 +1,23 @@
 //! What is particular to PostgreSQL.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use postgres_protocol::password;
 use rustix::process::Signal;
 
-use crate::options::Auth;
+use crate::launch::Ending;
+use crate::options::{Auth, Tls};
 use crate::process::run;
 use crate::programs::{Program, plain};
-use crate::server::{DATABASE, Ending, Site, USER};
+use crate::server::{DATABASE, Site, USER};
 use crate::{Options, Problem};
 
 /// The package of the server.
 const PACKAGE: &str = "postgresql";
+
+/// The client program.
+pub(crate) const PSQL: Program = Program { name: "psql", package: "postgresql-client" };
 
 /// Who owns the cluster: logs in by the socket, in a folder that nobody else can enter.
 const OWNER: &str = "postgres";
@@ -41,7 +45,7 @@ pub(crate) fn initialise(site: &Site, options: &Options) -> Result<(), Problem> 
     command.args(["--no-sync", "--no-instructions"]);
     run("initdb", command, "")?;
     let path = data(site).join("pg_hba.conf");
-    std::fs::write(&path, host_rules(options.auth))
+    std::fs::write(&path, host_rules(options))
         .map_err(Problem::of(format!("write {}", path.display())))
 }
 
@@ -50,20 +54,22 @@ fn data(site: &Site) -> PathBuf {
 }
 
 /// Who may log in from where, and how.
-fn host_rules(auth: Auth) -> String {
-    let method = match auth {
+fn host_rules(options: &Options) -> String {
+    let method = match options.auth {
         Auth::Md5 => "md5",
         Auth::Password => "password",
         Auth::Trust => "trust",
         Auth::Scram | Auth::Native | Auth::Ed25519 => "scram-sha-256",
     };
+    let (host, certificate) = match options.tls {
+        Tls::Off | Tls::Server => ("host", ""),
+        Tls::Mutual => ("hostssl", " clientcert=verify-ca"),
+    };
     format!(
         "local all {OWNER} trust\n\
          host all {OWNER} all reject\n\
          local all all {method}\n\
-         host all all 127.0.0.1/32 {method}\n\
-         host all all ::1/128 {method}\n\
-         local replication all {method}\n"
+         {host} all all 127.0.0.1/32 {method}{certificate}\n"
     )
 }
 
@@ -73,6 +79,15 @@ pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem>
     let mut command = site.account.command(&postgres, DISCARD.name);
     command.arg("-D").arg(data(site)).arg("-k").arg(&site.path);
     command.arg("-p").arg(site.port.to_string()).args(["-c", "listen_addresses=127.0.0.1"]);
+    if let Some(tls) = &site.certificates {
+        let mut set = |name: &str, path: &Path| {
+            command.arg("-c").arg(format!("{name}={}", path.display()));
+        };
+        set("ssl_cert_file", &tls.server);
+        set("ssl_key_file", &tls.server_key);
+        set("ssl_ca_file", &tls.authority);
+        command.args(["-c", "ssl=on"]);
+    }
     for (name, value) in &options.settings {
         command.arg("-c").arg(format!("{name}={value}"));
     }
@@ -89,8 +104,7 @@ pub(crate) fn is_ready(site: &Site, pid: u32) -> bool {
 
 /// The client program, logged in as the owner of the cluster.
 pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
-    let psql = Program { name: "psql", package: "postgresql-client" }.find_postgres()?;
-    let mut command = plain(&psql);
+    let mut command = plain(&PSQL.find_postgres()?);
     command.args(["-X", "-q", "-A", "-t", "-F", "\t", "-P", "null=NULL", "-v", "ON_ERROR_STOP=1"]);
     command.arg("-h").arg(&site.path).arg("-p").arg(site.port.to_string());
     command.args(["-U", OWNER, "-d", database, "-f", "-"]);

@@ -164,15 +164,20 @@ impl Process {
         }
     }
 
-    /// Stops the process and all that it has started. Its children are looked for until there are
-    /// no new ones: a process that is stopped starts no other.
+    /// Stops the process and all that it has started, and waits until they stand still. Children
+    /// are looked for until there are no new ones: a process that stands still starts no other.
     pub(crate) fn freeze(&self) -> Vec<Pid> {
-        self.signal(Signal::STOP);
         let mut frozen = Vec::new();
+        if self.status.is_some() {
+            return frozen;
+        }
+        self.signal(Signal::STOP);
+        until_still(Pid::from_child(&self.child));
         for _ in 0..SWEEPS {
             let mut is_complete = true;
             for pid in descendants(self.child.id()) {
                 if !frozen.contains(&pid) && kill_process(pid, Signal::STOP).is_ok() {
+                    until_still(pid);
                     frozen.push(pid);
                     is_complete = false;
                 }
@@ -210,6 +215,27 @@ impl Process {
             ends_within(handle, LONGEST_DEATH);
         }
     }
+}
+
+/// Waits until a process that was told to stop has stopped, or is gone: a signal takes effect when
+/// the process gets a processor, or comes back from a disk.
+fn until_still(pid: Pid) {
+    let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
+    let end = Monotonic.now() + LONGEST_DEATH;
+    while Monotonic.now() < end {
+        let runs = std::fs::read_to_string(&stat).is_ok_and(|stat| !is_still(&stat));
+        if !runs {
+            return;
+        }
+        // A wait for nothing but the time.
+        let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 }));
+    }
+}
+
+/// Whether the text of `/proc/PID/stat` is that of a stopped process, or of one that has ended.
+fn is_still(stat: &str) -> bool {
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    matches!(state, Some('T' | 't' | 'Z' | 'X'))
 }
 
 /// Whether a process ends within the limit.
@@ -270,9 +296,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parent_is_found_behind_any_name() {
+    fn a_parent_and_a_state_are_found_behind_any_name() {
         assert_eq!(parent_in("12 (a) b) (c) S 7 12 12 0"), Some(7));
         assert_eq!(parent_in("12 (sh"), None);
+        assert!(is_still("12 (a) R) T 7 12") && !is_still("12 (T) S 7 12"));
     }
 
     #[test]

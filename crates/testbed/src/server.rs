@@ -1,16 +1,17 @@
 //! A private server from its start to its end.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use base::{Address, Endpoint, Nanos, Secret, Target, TargetKind};
-use rustix::process::Signal;
+use base::{Address, Endpoint, Secret, Target, TargetKind};
 
 use crate::folder::{Folder, random_hex};
-use crate::process::{Process, log_to, run, tail};
+use crate::launch::{Ending, Launch, with_a_free_port};
+use crate::options::Tls;
+use crate::pooler::{self, Front, Pooler};
+use crate::process::{Process, run};
 use crate::programs::{Account, own_name};
-use crate::{Kind, Options, Problem, mariadb, postgres};
+use crate::{Certificates, Kind, Options, Problem, mariadb, postgres};
 
 /// Who logs in. It may do everything: the server is there for it alone.
 pub(crate) const USER: &str = "assay";
@@ -18,31 +19,8 @@ pub(crate) const USER: &str = "assay";
 /// The database that is there for the user.
 pub(crate) const DATABASE: &str = "assay";
 
-/// How long a server may take until it answers.
-const LONGEST_START: Nanos = Nanos::from_secs(120);
-
-/// How long a server may take to end of itself before it is killed.
-const LONGEST_STOP: Nanos = Nanos::from_secs(30);
-
-/// How many ports are tried. One that was free may be taken before the server has it.
-const TRIES: usize = 5;
-
-/// What servers say of a port that is taken, in their C locale.
-const TAKEN: &str = "Address already in use";
-
-/// Ports below those that Linux gives to outgoing connections, so that a server that is stopped
-/// for a while finds its port again.
-const PORTS: std::ops::Range<u16> = 10_000..32_000;
-
 /// The file with all that the server said.
 const LOG: &str = "server.log";
-
-/// A way to end a server.
-pub(crate) struct Ending {
-    pub(crate) signal: Signal,
-    /// Its name for setpriv(1) and kill(1).
-    pub(crate) name: &'static str,
-}
 
 /// Where a server lives.
 pub(crate) struct Site {
@@ -54,6 +32,8 @@ pub(crate) struct Site {
     pub(crate) account: Account,
     /// As whom we run.
     pub(crate) owner: String,
+    /// For TLS, if it offers that.
+    pub(crate) certificates: Option<Certificates>,
 }
 
 /// A database server of one's own: in a temporary folder, on a free port of 127.0.0.1 and a Unix
@@ -76,6 +56,7 @@ pub struct Server {
     password: Secret,
     /// `None` while it is stopped.
     process: Option<Process>,
+    pooler: Option<Pooler>,
     folder: Folder,
 }
 
@@ -94,13 +75,21 @@ impl Server {
         let account = Account::for_server(accounts)?;
         let folder = Folder::new(&account)?;
         let path = folder.path().to_owned();
-        let site = Site { path, port: free_port()?, account, owner: own_name()? };
+        let certificates = match options.tls {
+            Tls::Off => None,
+            Tls::Server | Tls::Mutual => Some(Certificates::make(&path.join("tls"), &account)?),
+        };
+        let site = Site { path, port: 0, account, owner: own_name()?, certificates };
         let password = Secret::new(random_hex(16)?);
         let options = options.clone();
-        let mut server = Server { options, site, password, process: None, folder };
+        let mut server = Server { options, site, password, process: None, pooler: None, folder };
         server.initialise()?;
-        server.launch_somewhere()?;
+        with_a_free_port(|port| {
+            server.site.port = port;
+            server.launch()
+        })?;
         server.welcome()?;
+        server.front()?;
         Ok(server)
     }
 
@@ -109,9 +98,18 @@ impl Server {
         self.options.kind
     }
 
-    /// Its URL over TCP, with the password.
+    /// Its URL over TCP, with the password; where it offers TLS, with `tls=verify` and the files
+    /// for that. With something in between, it is that one's URL.
     pub fn url(&self) -> Target {
-        self.target(Vec::new())
+        let Some(files) = &self.site.certificates else { return self.target(Vec::new()) };
+        let option = |name: &str, path: &Path| (name.to_owned(), path.display().to_string());
+        let mut options = vec![("tls".to_owned(), "verify".to_owned())];
+        options.push(option("tls-ca", &files.authority));
+        if self.options.tls == Tls::Mutual {
+            options.push(option("tls-cert", &files.client));
+            options.push(option("tls-key", &files.client_key));
+        }
+        self.target(options)
     }
 
     /// Its URL over the Unix socket, whose path is the option `socket`.
@@ -124,7 +122,7 @@ impl Server {
             Kind::Postgres => TargetKind::Postgres,
             Kind::Mariadb => TargetKind::Mysql,
         };
-        let address = Address { host: "127.0.0.1".to_owned(), port: Some(self.site.port) };
+        let address = Address { host: "127.0.0.1".to_owned(), port: Some(self.port()) };
         let endpoint = Endpoint::Network {
             user: Some(USER.to_owned()),
             password: Some(self.password.clone()),
@@ -139,13 +137,16 @@ impl Server {
         &self.password
     }
 
-    /// Its TCP port on 127.0.0.1.
+    /// The TCP port on 127.0.0.1 for clients.
     pub fn port(&self) -> u16 {
-        self.site.port
+        self.pooler.as_ref().map_or(self.site.port, |pooler| pooler.port)
     }
 
-    /// The path of its Unix socket.
+    /// The path of the Unix socket for clients.
     pub fn socket(&self) -> PathBuf {
+        if let Some(pooler) = &self.pooler {
+            return pooler::socket_of(&self.site, pooler.port);
+        }
         match self.options.kind {
             Kind::Postgres => postgres::socket(&self.site),
             Kind::Mariadb => mariadb::socket(&self.site),
@@ -157,15 +158,29 @@ impl Server {
         &self.site.path
     }
 
+    /// Its certificates, if it offers TLS.
+    pub fn certificates(&self) -> Option<&Certificates> {
+        self.site.certificates.as_ref()
+    }
+
     /// The number of its first process; `None` while it does not run.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(Process::pid)
     }
 
+    /// The number of the first process of what stands in between, if something does.
+    pub fn pooler_pid(&self) -> Option<u32> {
+        self.pooler.as_ref().map(|pooler| pooler.process.pid())
+    }
+
     /// All that it has said so far.
     pub fn log(&self) -> String {
-        let bytes = std::fs::read(self.site.path.join(LOG)).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
+        read(&self.site.path.join(LOG))
+    }
+
+    /// All that what stands in between has said so far.
+    pub fn pooler_log(&self) -> String {
+        read(&self.site.path.join(pooler::LOG))
     }
 
     /// Runs statements as the administrator, with the database's own client program. Returns the
@@ -225,14 +240,18 @@ impl Server {
     }
 
     fn end(&mut self, ending: &Ending) {
-        if let Some(mut process) = self.process.take() {
-            process.thaw();
-            process.signal(ending.signal);
-            if process.wait(LONGEST_STOP).is_none() {
-                process.kill();
-            }
-            self.folder.ended(process.pid());
+        if let Some(process) = self.process.take() {
+            ending.of(process, &mut self.folder);
         }
+    }
+
+    /// Starts what stands in between, if something is to.
+    fn front(&mut self) -> Result<(), Problem> {
+        let Some(via) = self.options.via else { return Ok(()) };
+        let Server { options, site, password, folder, .. } = self;
+        let front = Front { via, options, site, password };
+        self.pooler = Some(front.start(folder)?);
+        Ok(())
     }
 
     fn initialise(&self) -> Result<(), Problem> {
@@ -242,52 +261,20 @@ impl Server {
         }
     }
 
-    /// Starts the server, on another port if its own was taken in the meantime.
-    fn launch_somewhere(&mut self) -> Result<(), Problem> {
-        for _ in 1..TRIES {
-            match self.launch() {
-                Err(problem) if problem.words().contains(TAKEN) => self.site.port = free_port()?,
-                outcome => return outcome,
-            }
-        }
-        self.launch()
-    }
-
     /// Starts the server and waits until it is ready.
     fn launch(&mut self) -> Result<(), Problem> {
-        let (name, ending, mut command) = match self.options.kind {
-            Kind::Postgres => {
-                ("postgres", postgres::DISCARD, postgres::server(&self.site, &self.options)?)
-            }
-            Kind::Mariadb => {
-                ("mariadbd", mariadb::DISCARD, mariadb::server(&self.site, &self.options)?)
-            }
+        let Server { options, site, folder, .. } = self;
+        let (name, ending, command) = match options.kind {
+            Kind::Postgres => ("postgres", postgres::DISCARD, postgres::server(site, options)?),
+            Kind::Mariadb => ("mariadbd", mariadb::DISCARD, mariadb::server(site, options)?),
         };
-        let said = self.log().len();
-        log_to(&mut command, &self.site.path.join(LOG))?;
-        let mut process = Process::start(command).map_err(Problem::of(format!("start {name}")))?;
-        self.folder.started(process.pid(), ending.name);
-        let pid = process.pid();
-        let outcome = process.until(LONGEST_START, || match self.options.kind {
-            Kind::Postgres => postgres::is_ready(&self.site, pid),
-            Kind::Mariadb => mariadb::is_ready(&self.log_since(said)),
-        });
-        let Err(has_ended) = outcome else {
-            self.process = Some(process);
-            return Ok(());
-        };
-        process.kill();
-        self.folder.ended(pid);
-        let (program, words) = (name.to_owned(), tail(&self.log_since(said)));
-        Err(match has_ended {
-            true => Problem::Ended { program, words },
-            false => Problem::Slow { program, limit: LONGEST_START, words },
-        })
-    }
-
-    /// What it said after the first `bytes`.
-    fn log_since(&self, bytes: usize) -> String {
-        self.log().get(bytes..).unwrap_or_default().to_owned()
+        let launch = Launch { name, ending, log: site.path.join(LOG) };
+        let process = launch.run(command, folder, |pid, said| match options.kind {
+            Kind::Postgres => postgres::is_ready(site, pid),
+            Kind::Mariadb => mariadb::is_ready(said),
+        })?;
+        self.process = Some(process);
+        Ok(())
     }
 
     /// Makes the user and the database.
@@ -309,6 +296,9 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if let Some(pooler) = self.pooler.take() {
+            pooler.ending().of(pooler.process, &mut self.folder);
+        }
         match self.options.kind {
             Kind::Postgres => self.end(&postgres::DISCARD),
             Kind::Mariadb => self.end(&mariadb::DISCARD),
@@ -316,20 +306,9 @@ impl Drop for Server {
     }
 }
 
-/// A port of 127.0.0.1 on which nobody listens.
-fn free_port() -> Result<u16, Problem> {
-    for _ in 0..1_000 {
-        let random = u16::from_str_radix(&random_hex(2)?, 16).unwrap_or_default();
-        let port = PORTS.start + random % (PORTS.end - PORTS.start);
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return Ok(port);
-        }
-    }
-    Err(Problem::refused(format!(
-        "no port of 127.0.0.1 from {} to {} is free",
-        PORTS.start,
-        PORTS.end - 1
-    )))
+/// The text of a log.
+fn read(path: &Path) -> String {
+    String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
 }
 
 /// A server with its defaults that all tests of this process share. It is started when it is first

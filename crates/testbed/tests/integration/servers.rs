@@ -1,12 +1,10 @@
 //! Servers: from start to end.
 
-use testbed::{Kind, Options, Server};
+use std::process::Stdio;
 
-const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
+use testbed::{Auth, Kind, Options, Server};
 
-fn start(options: &Options) -> Server {
-    Server::start(options).unwrap_or_else(|problem| panic!("{problem}"))
-}
+use crate::support::{KINDS, Login, client, runs, start};
 
 #[test]
 fn a_server_answers_with_its_settings_and_leaves_nothing() {
@@ -18,10 +16,10 @@ fn a_server_answers_with_its_settings_and_leaves_nothing() {
         };
         assert_eq!(setting, "17\n", "{}", server.log());
         let (folder, pid) = (server.folder().to_owned(), server.pid().unwrap());
-        assert!(folder.exists() && std::path::Path::new(&format!("/proc/{pid}")).exists());
+        assert!(folder.exists() && runs(pid));
         drop(server);
         assert!(!folder.exists(), "{}", folder.display());
-        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+        assert!(!runs(pid));
     }
 }
 
@@ -32,12 +30,42 @@ fn a_killed_server_comes_back_with_its_data_on_its_port() {
         server.sql("CREATE TABLE t (a INT); INSERT INTO t VALUES (7)").unwrap();
         let port = server.port();
         server.kill();
+        assert_eq!(server.pid(), None);
         assert!(server.sql("SELECT 1").is_err());
         server.restart().unwrap_or_else(|problem| panic!("{problem}"));
         assert_eq!(server.sql("SELECT a FROM t").unwrap(), "7\n");
         assert_eq!(server.port(), port);
         server.stop();
         assert_eq!(server.pid(), None);
+    }
+}
+
+#[test]
+fn a_frozen_server_answers_when_it_is_thawed() {
+    for kind in KINDS {
+        let mut server = start(&Options::new(kind));
+        server.freeze();
+        let pid = server.pid().unwrap();
+        let state = || std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        assert!(state().contains("T (stopped)"), "{}", state());
+        let login = Login { password: server.password().expose(), extra: &[] };
+        let mut asking = client(&server, login, "SELECT 5");
+        let mut asking = asking.stdout(Stdio::piped()).spawn().unwrap();
+        // The client waits: its connection is taken by the kernel, and by nobody else.
+        assert!(asking.try_wait().unwrap().is_none());
+        server.thaw();
+        assert_eq!(asking.wait_with_output().unwrap().stdout, b"5\n");
+    }
+}
+
+#[test]
+fn a_frozen_server_can_be_ended() {
+    for kind in KINDS {
+        let mut server = start(&Options::new(kind));
+        let (folder, pid) = (server.folder().to_owned(), server.pid().unwrap());
+        server.freeze();
+        drop(server);
+        assert!(!runs(pid) && !folder.exists());
     }
 }
 
@@ -53,8 +81,50 @@ fn an_unknown_setting_is_told_in_the_words_of_the_server() {
 }
 
 #[test]
+fn what_cannot_be_asked_for_is_refused_before_anything_is_started() {
+    let problem = Server::start(&Options::mariadb().auth(Auth::Scram)).err().unwrap();
+    assert_eq!(problem.to_string(), "a mariadb server knows no login by Scram");
+}
+
+#[test]
+fn durability_is_what_the_server_has_by_itself() {
+    for (kind, sql, answer) in [
+        (
+            Kind::Postgres,
+            "SELECT count(*) FROM pg_settings WHERE source = 'command line' AND name NOT IN \
+             ('data_directory', 'listen_addresses', 'port', 'unix_socket_directories')",
+            "0\n",
+        ),
+        (
+            Kind::Mariadb,
+            "SELECT @@innodb_flush_log_at_trx_commit, @@sync_binlog, @@innodb_doublewrite",
+            "1\t0\t1\n",
+        ),
+    ] {
+        assert_eq!(testbed::shared(kind).sql(sql).unwrap(), answer);
+    }
+}
+
+#[test]
 fn a_shared_server_is_one() {
     let first = testbed::shared(Kind::Postgres);
     assert_eq!(first.pid(), testbed::shared(Kind::Postgres).pid());
     assert_eq!(first.sql("SELECT current_database()").unwrap(), "assay\n");
+}
+
+#[test]
+fn the_password_is_in_no_log_and_no_command_line() {
+    for options in [
+        Options::postgres().set("log_statement", "all"),
+        Options::mariadb().set("general_log", "1").set("general_log_file", "all.log"),
+    ] {
+        let server = start(&options);
+        let password = server.password().expose();
+        server.sql("SELECT 'in the log'").unwrap();
+        let general = std::fs::read_to_string(server.folder().join("data/all.log"));
+        let log = server.log() + &general.unwrap_or_default();
+        assert!(log.contains("in the log") && !log.contains(password), "{log}");
+        let command = std::fs::read_to_string(format!("/proc/{}/cmdline", server.pid().unwrap()));
+        assert!(!command.unwrap().contains(password));
+    }
 }

@@ -170,7 +170,7 @@ impl<'f> Checker<'f> {
         let params = self.params(&sections);
         let global = self.global();
         if let Some(target) = &global.target {
-            self.dialect = target.kind.dialect();
+            self.dialect = target.dialect();
         }
         self.points = self.points(&sections);
         let mut plan = Plan {

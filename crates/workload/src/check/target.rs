@@ -62,7 +62,7 @@ impl<'f> Checker<'f> {
         let named = entry.and_then(|entry| {
             self.targets.iter().find(|target| target.name == entry.value().text())
         });
-        named.map_or(self.dialect, |named| named.target.kind.dialect())
+        named.map_or(self.dialect, |named| named.target.dialect())
     }
 
     /// Whom a job with statements asks.

@@ -1,0 +1,111 @@
+//! Certificates that are made on the spot.
+
+use std::path::{Path, PathBuf};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
+
+use crate::Problem;
+use crate::folder::{give_to, write_private};
+use crate::programs::Account;
+use crate::server::USER;
+
+/// The files of a server with TLS, in PEM. They are valid for ever, and known to nobody else.
+#[derive(Clone, Debug)]
+pub struct Certificates {
+    /// The certificate of the authority that has signed the two below.
+    pub authority: PathBuf,
+    /// The server's certificate, for `localhost`, `127.0.0.1` and `::1`.
+    pub server: PathBuf,
+    /// Its key.
+    pub server_key: PathBuf,
+    /// A client's certificate, for the user `assay`.
+    pub client: PathBuf,
+    /// Its key.
+    pub client_key: PathBuf,
+    /// The certificate of another authority, which has signed nothing here: whoever trusts it alone
+    /// must not trust the server.
+    pub stranger: PathBuf,
+}
+
+impl Certificates {
+    /// Makes the files in a new folder that belongs to the account.
+    pub(crate) fn make(folder: &Path, account: &Account) -> Result<Certificates, Problem> {
+        std::fs::create_dir(folder).map_err(Problem::of(format!("make {}", folder.display())))?;
+        give_to(folder, account)?;
+        let file = |name: &str| folder.join(name);
+        let paths = Certificates {
+            authority: file("authority.pem"),
+            server: file("server.pem"),
+            server_key: file("server-key.pem"),
+            client: file("client.pem"),
+            client_key: file("client-key.pem"),
+            stranger: file("stranger.pem"),
+        };
+        let texts = Texts::make()
+            .map_err(|error| Problem::refused(format!("certificates cannot be made: {error}")))?;
+        for (path, text) in [
+            (&paths.authority, &texts.authority),
+            (&paths.server, &texts.server.certificate),
+            (&paths.server_key, &texts.server.key),
+            (&paths.client, &texts.client.certificate),
+            (&paths.client_key, &texts.client.key),
+            (&paths.stranger, &texts.stranger),
+        ] {
+            write_private(path, text, account)?;
+        }
+        Ok(paths)
+    }
+}
+
+/// The same as texts.
+struct Texts {
+    authority: String,
+    server: Pair,
+    client: Pair,
+    stranger: String,
+}
+
+struct Pair {
+    certificate: String,
+    key: String,
+}
+
+impl Texts {
+    fn make() -> Result<Texts, rcgen::Error> {
+        let (authority, issuer) = new_authority("Assay testbed")?;
+        let (stranger, _) = new_authority("A stranger to the testbed")?;
+        let places = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
+        let mut server = CertificateParams::new(places)?;
+        server.distinguished_name.push(DnType::CommonName, "localhost");
+        server.extended_key_usages.push(ExtendedKeyUsagePurpose::ServerAuth);
+        let mut client = CertificateParams::new(Vec::new())?;
+        client.distinguished_name.push(DnType::CommonName, USER);
+        client.extended_key_usages.push(ExtendedKeyUsagePurpose::ClientAuth);
+        let (server, client) = (signed(server, &issuer)?, signed(client, &issuer)?);
+        Ok(Texts { authority, server, client, stranger })
+    }
+}
+
+fn new_authority(name: &str) -> Result<(String, Issuer<'static, KeyPair>), rcgen::Error> {
+    let mut parameters = CertificateParams::new(Vec::new())?;
+    parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    parameters.distinguished_name.push(DnType::CommonName, name);
+    parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    let key = KeyPair::generate()?;
+    let certificate = parameters.self_signed(&key)?.pem();
+    Ok((certificate, Issuer::new(parameters, key)))
+}
+
+fn signed(
+    mut parameters: CertificateParams,
+    issuer: &Issuer<'_, KeyPair>,
+) -> Result<Pair, rcgen::Error> {
+    parameters.key_usages.push(KeyUsagePurpose::DigitalSignature);
+    parameters.use_authority_key_identifier_extension = true;
+    let key = KeyPair::generate()?;
+    let certificate = parameters.signed_by(&key, issuer)?.pem();
+    Ok(Pair { certificate, key: key.serialize_pem() })
+}

@@ -1,0 +1,117 @@
+//! How a server is brought to life and ended, whichever it is.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use base::Nanos;
+use rustix::process::Signal;
+
+use crate::Problem;
+use crate::folder::{Folder, random_hex};
+use crate::process::{Process, log_to, tail};
+
+/// How long a server may take until it answers.
+const LONGEST_START: Nanos = Nanos::from_secs(120);
+
+/// How long a server may take to end of itself before it is killed.
+const LONGEST_STOP: Nanos = Nanos::from_secs(30);
+
+/// How many ports are tried. One that was free may be taken before the server has it.
+const TRIES: usize = 5;
+
+/// What servers say of a port that is taken, in their C locale.
+const TAKEN: &str = "Address already in use";
+
+/// Ports below those that Linux gives to outgoing connections, so that a server that is stopped
+/// for a while finds its port again.
+const PORTS: std::ops::Range<u16> = 10_000..32_000;
+
+/// A way to end a server.
+pub(crate) struct Ending {
+    pub(crate) signal: Signal,
+    /// Its name for setpriv(1) and kill(1).
+    pub(crate) name: &'static str,
+}
+
+impl Ending {
+    /// Ends a process, if need be by force.
+    pub(crate) fn of(&self, mut process: Process, folder: &mut Folder) {
+        process.thaw();
+        process.signal(self.signal);
+        if process.wait(LONGEST_STOP).is_none() {
+            process.kill();
+        }
+        folder.ended(process.pid());
+    }
+}
+
+/// What a server is started as.
+pub(crate) struct Launch {
+    /// The program's name for messages.
+    pub(crate) name: &'static str,
+    /// How it is ended if we are gone.
+    pub(crate) ending: Ending,
+    /// The file to which it says what it has to say.
+    pub(crate) log: PathBuf,
+}
+
+impl Launch {
+    /// Starts a server and waits until it is ready, which `is_ready` says of its process number
+    /// and of what it has said since its start.
+    pub(crate) fn run(
+        &self,
+        mut command: Command,
+        folder: &mut Folder,
+        mut is_ready: impl FnMut(u32, &str) -> bool,
+    ) -> Result<Process, Problem> {
+        let before = std::fs::metadata(&self.log).map_or(0, |data| data.len());
+        log_to(&mut command, &self.log)?;
+        let failed = format!("start {}", self.name);
+        let mut process = Process::start(command).map_err(Problem::of(failed))?;
+        let pid = process.pid();
+        folder.started(pid, self.ending.name);
+        let outcome = process.until(LONGEST_START, || is_ready(pid, &said(&self.log, before)));
+        let Err(has_ended) = outcome else { return Ok(process) };
+        process.kill();
+        folder.ended(pid);
+        let (program, words) = (self.name.to_owned(), tail(&said(&self.log, before)));
+        Err(match has_ended {
+            true => Problem::Ended { program, words },
+            false => Problem::Slow { program, limit: LONGEST_START, words },
+        })
+    }
+}
+
+/// What stands in a log behind the first bytes.
+fn said(log: &Path, before: u64) -> String {
+    let bytes = std::fs::read(log).unwrap_or_default();
+    let new = bytes.get(usize::try_from(before).unwrap_or(usize::MAX)..).unwrap_or_default();
+    String::from_utf8_lossy(new).into_owned()
+}
+
+/// Starts something on a port that is free, and on another one if it was taken in the meantime.
+pub(crate) fn with_a_free_port<T>(
+    mut start: impl FnMut(u16) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    for _ in 1..TRIES {
+        match start(free_port()?) {
+            Err(problem) if problem.words().contains(TAKEN) => {}
+            outcome => return outcome,
+        }
+    }
+    start(free_port()?)
+}
+
+/// A port of 127.0.0.1 on which nobody listens.
+fn free_port() -> Result<u16, Problem> {
+    for _ in 0..1_000 {
+        let random = u16::from_str_radix(&random_hex(2)?, 16).unwrap_or_default();
+        let port = PORTS.start + random % (PORTS.end - PORTS.start);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    let (first, last) = (PORTS.start, PORTS.end - 1);
+    Err(Problem::refused(format!("no port of 127.0.0.1 from {first} to {last} is free")))
+}

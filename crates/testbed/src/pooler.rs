@@ -1,0 +1,205 @@
+//! A pooler between the client and PostgreSQL.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use base::Secret;
+use rustix::process::Signal;
+
+use crate::folder::{Folder, give_to, write_private};
+use crate::launch::{Ending, Launch, with_a_free_port};
+use crate::options::Via;
+use crate::postgres;
+use crate::process::{Process, run};
+use crate::programs::{Program, plain};
+use crate::server::{DATABASE, Site, USER};
+use crate::{Options, Problem};
+
+const PGBOUNCER: Program = Program { name: "pgbouncer", package: "pgbouncer" };
+const PGPOOL: Program = Program { name: "pgpool", package: "pgpool2" };
+
+/// The file with all that the pooler said.
+pub(crate) const LOG: &str = "pooler.log";
+
+/// pgbouncer: "immediate shutdown".
+const END_PGBOUNCER: Ending = Ending { signal: Signal::TERM, name: "TERM" };
+
+/// pgpool: "fast shutdown", which gives its shared memory back.
+const END_PGPOOL: Ending = Ending { signal: Signal::INT, name: "INT" };
+
+/// A pooler in front of a server. It is not ended when this is dropped.
+pub(crate) struct Pooler {
+    via: Via,
+    pub(crate) port: u16,
+    pub(crate) process: Process,
+}
+
+/// What a pooler is started with.
+pub(crate) struct Front<'a> {
+    pub(crate) via: Via,
+    pub(crate) options: &'a Options,
+    pub(crate) site: &'a Site,
+    pub(crate) password: &'a Secret,
+}
+
+impl Front<'_> {
+    /// Starts the pooler and waits until a client gets through to the server.
+    pub(crate) fn start(&self, folder: &mut Folder) -> Result<Pooler, Problem> {
+        let place = self.folder();
+        if !place.is_dir() {
+            std::fs::create_dir(&place)
+                .map_err(Problem::of(format!("make {}", place.display())))?;
+            give_to(&place, &self.site.account)?;
+        }
+        self.write("pgpass", &format!("*:*:*:{USER}:{}\n", self.password.expose()))?;
+        with_a_free_port(|port| self.start_on(port, folder))
+    }
+
+    /// Where its files and its socket are. PostgreSQL's socket is in the folder above: the two
+    /// could not have the same port, but the pooler has files of its own anyway.
+    fn folder(&self) -> PathBuf {
+        self.site.path.join("via")
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf, Problem> {
+        let path = self.folder().join(name);
+        write_private(&path, text, &self.site.account)?;
+        Ok(path)
+    }
+
+    fn start_on(&self, port: u16, folder: &mut Folder) -> Result<Pooler, Problem> {
+        let (name, command) = match self.via {
+            Via::Pgbouncer => ("pgbouncer", self.pgbouncer(port)?),
+            Via::Pgpool { .. } => ("pgpool", self.pgpool(port)?),
+        };
+        let launch = Launch { name, ending: self.via.ending(), log: self.site.path.join(LOG) };
+        let process = launch.run(command, folder, |_, _| self.answers(port))?;
+        Ok(Pooler { via: self.via, port, process })
+    }
+
+    /// Whether a client gets an answer from the server behind.
+    fn answers(&self, port: u16) -> bool {
+        if !socket_of(self.site, port).exists() {
+            return false;
+        }
+        self.client(port).and_then(|client| run("psql", client, "SELECT 1")).is_ok()
+    }
+
+    fn client(&self, port: u16) -> Result<Command, Problem> {
+        let mut command = plain(&postgres::PSQL.find_postgres()?);
+        command.env("PGPASSFILE", self.folder().join("pgpass")).arg("-h").arg(self.folder());
+        command.arg("-p").arg(port.to_string()).args(["-X", "-U", USER, "-d", DATABASE]);
+        Ok(command)
+    }
+
+    /// pgbouncer's settings (pgbouncer(5)). It logs into the server with the password in its file
+    /// of users, by whichever method the server asks for.
+    fn pgbouncer(&self, port: u16) -> Result<Command, Problem> {
+        let program = PGBOUNCER.find()?;
+        let users = format!("\"{USER}\" \"{}\"\n", self.password.expose());
+        let users = self.write("users.txt", &users)?;
+        let Site { path, port: behind, .. } = self.site;
+        let mut text = format!(
+            "[databases]\n* = host={} port={behind}\n\n[pgbouncer]\n\
+             listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir = {}\n\
+             auth_type = scram-sha-256\nauth_file = {}\n",
+            path.display(),
+            self.folder().display(),
+            users.display()
+        );
+        if let Some(tls) = &self.site.certificates {
+            let _ = write!(
+                text,
+                "client_tls_sslmode = allow\nclient_tls_key_file = {}\n\
+                 client_tls_cert_file = {}\n",
+                tls.server_key.display(),
+                tls.server.display()
+            );
+        }
+        for (name, value) in &self.options.via_settings {
+            let _ = writeln!(text, "{name} = {value}");
+        }
+        let settings = self.write("pgbouncer.ini", &text)?;
+        let mut command = self.site.account.command(&program, END_PGBOUNCER.name);
+        command.arg(settings).current_dir(self.folder());
+        Ok(command)
+    }
+
+    /// pgpool's settings (pgpool.conf of pgpool-II 4.3). One server, which is never given up: it
+    /// may be killed and come back.
+    fn pgpool(&self, port: u16) -> Result<Command, Problem> {
+        let program = PGPOOL.find()?;
+        let own = self.folder();
+        let users = self.write("users", &format!("{USER}:TEXT{}\n", self.password.expose()))?;
+        let rules = "local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n";
+        let rules = self.write("pool_hba.conf", rules)?;
+        let control = self.write("pcp.conf", "")?;
+        let mut settings = vec![
+            ("backend_clustering_mode", "raw".to_owned()),
+            ("listen_addresses", "127.0.0.1".to_owned()),
+            ("port", port.to_string()),
+            ("socket_dir", own.display().to_string()),
+            ("pcp_listen_addresses", String::new()),
+            ("pcp_socket_dir", own.display().to_string()),
+            ("backend_hostname0", self.site.path.display().to_string()),
+            ("backend_port0", self.site.port.to_string()),
+            ("backend_flag0", "DISALLOW_TO_FAILOVER".to_owned()),
+            ("enable_pool_hba", "on".to_owned()),
+            ("pool_passwd", users.display().to_string()),
+            ("pid_file_name", own.join("pgpool.pid").display().to_string()),
+            ("logdir", own.display().to_string()),
+        ];
+        settings.extend(self.cache());
+        if let Some(tls) = &self.site.certificates {
+            settings.push(("ssl", "on".to_owned()));
+            settings.push(("ssl_key", tls.server_key.display().to_string()));
+            settings.push(("ssl_cert", tls.server.display().to_string()));
+        }
+        let mut text = String::new();
+        let chosen = self.options.via_settings.iter().map(|(name, value)| (name.as_str(), value));
+        for (name, value) in settings.iter().map(|(name, value)| (*name, value)).chain(chosen) {
+            let _ = writeln!(text, "{name} = '{}'", value.replace('\'', "''"));
+        }
+        let text = self.write("pgpool.conf", &text)?;
+        let mut command = self.site.account.command(&program, END_PGPOOL.name);
+        command.arg("-n").arg("-f").arg(text).arg("-a").arg(rules).arg("-F").arg(control);
+        command.current_dir(own);
+        Ok(command)
+    }
+
+    /// The settings of pgpool's query cache in memory.
+    fn cache(&self) -> Vec<(&'static str, String)> {
+        let Via::Pgpool { cache: Some(cache) } = self.via else { return Vec::new() };
+        let known = self.folder().display().to_string();
+        let mut settings =
+            vec![("memory_cache_enabled", "on".to_owned()), ("memqcache_oiddir", known)];
+        if let Some(ttl) = cache.ttl {
+            // Whole seconds, and zero would mean "for ever".
+            let seconds = ttl.0.div_ceil(1_000_000_000).max(1);
+            settings.push(("memqcache_expire", seconds.to_string()));
+        }
+        settings
+    }
+}
+
+impl Pooler {
+    /// How it is ended.
+    pub(crate) fn ending(&self) -> Ending {
+        self.via.ending()
+    }
+}
+
+impl Via {
+    fn ending(self) -> Ending {
+        match self {
+            Via::Pgbouncer => END_PGBOUNCER,
+            Via::Pgpool { .. } => END_PGPOOL,
+        }
+    }
+}
+
+/// The socket of a pooler in its folder.
+pub(crate) fn socket_of(site: &Site, port: u16) -> PathBuf {
+    Path::new(&site.path).join("via").join(format!(".s.PGSQL.{port}"))
+}

@@ -1,0 +1,380 @@
+//! A relay between a client and a server that does what bad networks do.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener};
+use std::os::unix::net::UnixStream;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use base::{Clock, Monotonic, Nanos, Stamp};
+use rt::{Rt, run_real};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+
+use crate::Problem;
+use crate::launch::with_a_free_port;
+
+/// How much is read at once.
+const READ: usize = 64 << 10;
+
+/// The way of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the client to the server.
+    ToServer,
+    /// From the server to the client.
+    ToClient,
+}
+
+/// A relay on a thread of its own. Dropped, it ends, and its connections with it.
+///
+/// Its faults are for all connections, in both directions, and take effect with the next bytes.
+pub struct Relay {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    control: UnixStream,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+/// What the relay and its owner both see.
+#[derive(Default)]
+struct Shared {
+    faults: Mutex<Faults>,
+    to_server: AtomicU64,
+    to_client: AtomicU64,
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, Default)]
+struct Faults {
+    delay: Nanos,
+    /// Bytes per second, of each direction of each connection.
+    bandwidth: Option<u64>,
+    stalled_until: Stamp,
+    /// The connection that passes on the last of so many bytes is cut.
+    cut: Option<(Direction, u64)>,
+}
+
+impl Shared {
+    fn faults(&self) -> MutexGuard<'_, Faults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn counter(&self, direction: Direction) -> &AtomicU64 {
+        match direction {
+            Direction::ToServer => &self.to_server,
+            Direction::ToClient => &self.to_client,
+        }
+    }
+
+    /// How many of some bytes may pass, and whether the connection is cut behind them.
+    fn admit(&self, direction: Direction, bytes: usize) -> (usize, bool) {
+        let mut faults = self.faults();
+        let Some((way, left)) = faults.cut.filter(|(way, _)| *way == direction) else {
+            return (bytes, false);
+        };
+        let left_then = left.saturating_sub(bytes as u64);
+        faults.cut = (left_then > 0).then_some((way, left_then));
+        match usize::try_from(left) {
+            Ok(left) if left <= bytes => (left, true),
+            _ => (bytes, false),
+        }
+    }
+}
+
+/// What the owner tells the relay's thread.
+const REFUSE: u8 = b'r';
+const ACCEPT: u8 = b'a';
+const CUT: u8 = b'c';
+
+impl Relay {
+    /// Starts a relay to a server on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    /// There is no port, or no thread.
+    pub fn start(server: SocketAddr) -> Result<Relay, Problem> {
+        let failed = || "start a relay".to_owned();
+        let listener = with_a_free_port(|port| {
+            TcpListener::bind(("127.0.0.1", port)).map_err(Problem::of(failed()))
+        })?;
+        let address = listener.local_addr().map_err(Problem::of(failed()))?;
+        let (control, told) = UnixStream::pair().map_err(Problem::of(failed()))?;
+        let shared = Arc::new(Shared::default());
+        let of_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("relay".to_owned())
+            .spawn(move || relay(listener, server, of_thread, told))
+            .map_err(Problem::of(failed()))?;
+        Ok(Relay { address, shared, control, thread: Some(thread) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// How many bytes have passed.
+    pub fn passed(&self, direction: Direction) -> u64 {
+        self.shared.counter(direction).load(Relaxed)
+    }
+
+    /// Passes bytes on so much later. What arrives in the meantime waits, so that at most 64 KiB
+    /// are on their way.
+    pub fn delay(&self, span: Nanos) {
+        self.shared.faults().delay = span;
+    }
+
+    /// Passes at most so many bytes per second in each direction of each connection; `None` is
+    /// without limit.
+    pub fn bandwidth(&self, bytes_per_s: Option<u64>) {
+        self.shared.faults().bandwidth = bytes_per_s;
+    }
+
+    /// Passes nothing for a span from now on.
+    pub fn stall(&self, span: Nanos) {
+        self.shared.faults().stalled_until = Monotonic.now() + span;
+    }
+
+    /// Passes so many more bytes in a direction, and cuts the connection that had the last of
+    /// them, wherever in a packet that is. Other connections stay.
+    ///
+    /// # Panics
+    /// For no bytes at all: see [`Relay::cut`].
+    pub fn cut_after(&self, direction: Direction, bytes: u64) {
+        assert!(bytes > 0, "a connection is cut behind a byte");
+        self.shared.faults().cut = Some((direction, bytes));
+    }
+
+    /// Cuts all connections now.
+    pub fn cut(&self) {
+        self.tell(CUT);
+    }
+
+    /// Refuses new connections from now on, as a machine does on which nobody listens.
+    pub fn refuse(&self) {
+        self.tell(REFUSE);
+    }
+
+    /// Takes new connections again.
+    pub fn accept(&self) {
+        self.tell(ACCEPT);
+    }
+
+    /// Tells the thread something and waits until it has done it.
+    fn tell(&self, what: u8) {
+        let mut done = [0];
+        let told = (&self.control).write_all(&[what]);
+        told.and_then(|()| (&self.control).read_exact(&mut done)).expect("the relay runs");
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        let _ = self.control.shutdown(Shutdown::Both);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn relay(
+    listener: TcpListener,
+    server: SocketAddr,
+    shared: Arc<Shared>,
+    told: UnixStream,
+) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    told.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    run_real(&rt::Options::default(), |rt| async move {
+        let told = tokio::net::UnixStream::from_std(told)?;
+        let links = Rc::new(RefCell::new(Vec::new()));
+        let road = Road { rt, server, shared, links };
+        let mut listener = Some(tokio::net::TcpListener::from_std(listener)?);
+        loop {
+            match heard(&told, listener.as_ref()).await? {
+                Heard::Client(client) => {
+                    drop(road.rt.spawn(road.clone().connect(client)));
+                    continue;
+                }
+                Heard::End => return Ok(()),
+                Heard::Word(REFUSE) => listener = None,
+                Heard::Word(ACCEPT) => {
+                    if listener.is_none() {
+                        listener = Some(tokio::net::TcpListener::bind(address).await?);
+                    }
+                }
+                Heard::Word(_) => road.cut(),
+            }
+            told.writable().await?;
+            told.try_write(&[0])?;
+        }
+    })?
+}
+
+/// What the relay waits for.
+enum Heard {
+    Client(TcpStream),
+    Word(u8),
+    End,
+}
+
+async fn heard(
+    told: &tokio::net::UnixStream,
+    listener: Option<&tokio::net::TcpListener>,
+) -> io::Result<Heard> {
+    poll_fn(|context| {
+        while told.poll_read_ready(context)?.is_ready() {
+            let mut word = [0];
+            match told.try_read(&mut word) {
+                Ok(0) => return Ok(Heard::End).into(),
+                Ok(_) => return Ok(Heard::Word(word[0])).into(),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error).into(),
+            }
+        }
+        match listener {
+            Some(listener) => {
+                listener.poll_accept(context).map_ok(|(client, _)| Heard::Client(client))
+            }
+            None => std::task::Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// What every connection needs.
+#[derive(Clone)]
+struct Road {
+    rt: Rt,
+    server: SocketAddr,
+    shared: Arc<Shared>,
+    links: Rc<RefCell<Vec<Weak<Link>>>>,
+}
+
+/// A connection: both its sides once more, to end them from outside.
+struct Link([std::net::TcpStream; 2]);
+
+impl Link {
+    fn cut(&self) {
+        for side in &self.0 {
+            // It may have ended by itself.
+            let _ = side.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl Road {
+    async fn connect(self, client: TcpStream) {
+        // Without a server the client is hung up on.
+        let Ok(server) = TcpStream::connect(self.server).await else { return };
+        let (Ok((client, one)), Ok((server, other))) = (twice(client), twice(server)) else {
+            return;
+        };
+        let link = Rc::new(Link([one, other]));
+        let mut links = self.links.borrow_mut();
+        links.retain(|link| link.strong_count() > 0);
+        links.push(Rc::downgrade(&link));
+        let (from_client, to_client) = client.into_split();
+        let (from_server, to_server) = server.into_split();
+        let up = (Rc::clone(&link), from_client, to_server, Direction::ToServer);
+        let down = (link, from_server, to_client, Direction::ToClient);
+        for (link, from, to, direction) in [up, down] {
+            let (road, rt) = (self.clone(), self.rt.clone());
+            drop(rt.spawn(async move {
+                let mut pass = Pass { road: &road, from, to, direction };
+                match pass.run().await {
+                    // One side has nothing more to say, but may listen.
+                    Ok(true) => drop(pass.to),
+                    Ok(false) | Err(_) => link.cut(),
+                }
+            }));
+        }
+    }
+
+    /// Cuts all connections.
+    fn cut(&self) {
+        for link in self.links.borrow_mut().drain(..) {
+            if let Some(link) = link.upgrade() {
+                link.cut();
+            }
+        }
+    }
+}
+
+/// A connection and a second handle to it.
+fn twice(stream: TcpStream) -> io::Result<(TcpStream, std::net::TcpStream)> {
+    stream.set_nodelay(true)?;
+    let stream = stream.into_std()?;
+    let again = stream.try_clone()?;
+    Ok((TcpStream::from_std(stream)?, again))
+}
+
+/// One direction of a connection.
+struct Pass<'r> {
+    road: &'r Road,
+    from: OwnedReadHalf,
+    to: OwnedWriteHalf,
+    direction: Direction,
+}
+
+impl Pass<'_> {
+    /// Passes bytes on until the sender has no more (`true`) or the connection is cut (`false`).
+    async fn run(&mut self) -> io::Result<bool> {
+        let mut bytes = vec![0; READ];
+        loop {
+            let length = self.read(&mut bytes).await?;
+            if length == 0 {
+                return Ok(true);
+            }
+            let arrived = self.road.rt.now();
+            let (admitted, is_cut) = self.road.shared.admit(self.direction, length);
+            self.wait(arrived, admitted).await;
+            self.write(&bytes[..admitted]).await?;
+            let counter = self.road.shared.counter(self.direction);
+            counter.fetch_add(admitted as u64, Relaxed);
+            if is_cut {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Waits for as long as some bytes take to pass.
+    async fn wait(&self, arrived: Stamp, bytes: usize) {
+        let Faults { delay, bandwidth, .. } = *self.road.shared.faults();
+        let travel = bandwidth.map_or(0, |per_s| bytes as u64 * 1_000_000_000 / per_s.max(1));
+        let due = arrived + delay + Nanos(travel);
+        if due > arrived {
+            self.road.rt.sleep_until(due).await;
+        }
+        // A stall may begin while another one lasts.
+        loop {
+            let until = self.road.shared.faults().stalled_until;
+            if until <= self.road.rt.now() {
+                return;
+            }
+            self.road.rt.sleep_until(until).await;
+        }
+    }
+
+    async fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let mut buffer = ReadBuf::new(bytes);
+        poll_fn(|context| Pin::new(&mut self.from).poll_read(context, &mut buffer)).await?;
+        Ok(buffer.filled().len())
+    }
+
+    async fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let written =
+                poll_fn(|context| Pin::new(&mut self.to).poll_write(context, bytes)).await?;
+            bytes = &bytes[written..];
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,231 @@
+//! What a `testbed:` URL asks for.
+
+use base::units::parse_duration;
+use base::{Endpoint, Target, TargetKind, closest};
+
+use crate::options::{Cache, Tls};
+use crate::{Kind, Options, Problem, Server, Via};
+
+/// The options of a `testbed:` URL, beside the two groups of settings.
+const NAMES: [&str; 4] = ["via", "cache", "ttl", "tls"];
+
+/// The groups of settings: of the server, and of what stands in between.
+const GROUPS: [&str; 2] = ["server.", "via."];
+
+const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
+
+/// Starts what a `testbed:` URL asks for, and returns it with the URL by which it is reached.
+///
+/// # Errors
+/// All mistakes of the URL at once, or why the server does not start.
+pub fn start(target: &Target) -> Result<(Server, Target), Problem> {
+    let asked = Asked::of(target)?;
+    let server = Server::start(&asked.options)?;
+    let mut reached = server.url();
+    if asked.tls == Some("require") {
+        reached.options = vec![("tls".to_owned(), "require".to_owned())];
+    }
+    Ok((server, reached))
+}
+
+/// Finds all mistakes of a `testbed:` URL without starting anything.
+///
+/// # Errors
+/// The mistakes.
+pub fn check(target: &Target) -> Result<Options, Problem> {
+    Asked::of(target).map(|asked| asked.options)
+}
+
+/// What a URL asks for.
+struct Asked {
+    options: Options,
+    /// The word behind `tls=`.
+    tls: Option<&'static str>,
+}
+
+impl Asked {
+    fn of(target: &Target) -> Result<Asked, Problem> {
+        let mut reader = Reader { target, mistakes: Vec::new() };
+        let asked = reader.read();
+        if let Err(problem) = asked.options.check() {
+            reader.mistakes.extend(problem.to_string().lines().map(str::to_owned));
+        }
+        if reader.mistakes.is_empty() { Ok(asked) } else { Err(Problem::Refused(reader.mistakes)) }
+    }
+}
+
+/// Reads a URL and keeps what is wrong with it.
+struct Reader<'a> {
+    target: &'a Target,
+    mistakes: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self) -> Asked {
+        let mut options = Options::new(self.kind());
+        options.settings = self.settings("server.");
+        options.via_settings = self.settings("via.");
+        self.unknown();
+        let tls = self.word("tls", &["off", "require", "verify"]);
+        if matches!(tls, Some("require" | "verify")) {
+            options.tls = Tls::Server;
+        }
+        options.via = self.via();
+        Asked { options, tls }
+    }
+
+    fn kind(&mut self) -> Kind {
+        let name = match (&self.target.kind, &self.target.endpoint) {
+            (TargetKind::Testbed, Endpoint::Named(name)) => name.as_str(),
+            _ => "",
+        };
+        let found = KINDS.into_iter().find(|kind| kind.name() == name);
+        found.unwrap_or_else(|| {
+            let names = KINDS.map(Kind::name);
+            let near = closest(name, names);
+            let mysql = (name == "mysql").then_some("mariadb");
+            self.mistakes.push(match mysql.or(near) {
+                Some(near) => format!("the testbed has no `{name}`; did you mean `{near}`?"),
+                None => format!("the testbed has no `{name}`; it has {}", names.join(" and ")),
+            });
+            Kind::Postgres
+        })
+    }
+
+    /// The settings of a group.
+    fn settings(&self, group: &str) -> Vec<(String, String)> {
+        let given = self.target.options.iter();
+        let named = given.filter_map(|(name, value)| Some((name.strip_prefix(group)?, value)));
+        named.map(|(name, value)| (name.to_owned(), value.clone())).collect()
+    }
+
+    fn unknown(&mut self) {
+        for (name, _) in &self.target.options {
+            let is_setting = GROUPS.iter().any(|group| name.starts_with(group));
+            if is_setting || NAMES.contains(&name.as_str()) {
+                continue;
+            }
+            let list = NAMES.join(", ");
+            self.mistakes.push(match closest(name, NAMES) {
+                Some(near) => format!("`testbed:` has no option `{name}`; did you mean `{near}`?"),
+                None => format!(
+                    "`testbed:` has no option `{name}`: there are {list}, and a setting of the \
+                     server is `server.{name}`"
+                ),
+            });
+        }
+    }
+
+    /// The value of an option that is one of some words.
+    fn word(&mut self, name: &str, words: &[&'static str]) -> Option<&'static str> {
+        let value = self.target.option(name)?;
+        let known = words.iter().copied().find(|word| *word == value);
+        if known.is_none() {
+            let list = words.join(", ");
+            self.mistakes.push(match closest(value, words.iter().copied()) {
+                Some(near) => {
+                    format!("`{value}` of `{name}` is none of {list}; did you mean `{near}`?")
+                }
+                None => format!("`{value}` of `{name}` is none of {list}"),
+            });
+        }
+        known
+    }
+
+    fn via(&mut self) -> Option<Via> {
+        let via = self.word("via", &["none", "pgbouncer", "pgpool"]);
+        let cache = self.word("cache", &["on", "off"]);
+        let ttl = self.target.option("ttl").map(|value| (value, parse_duration(value)));
+        if cache.is_some() && via != Some("pgpool") {
+            self.mistakes.push(
+                "`cache` is pgpool's: write `via=pgpool` with it, or leave it out (MariaDB has \
+                 `server.query_cache_type`)"
+                    .to_owned(),
+            );
+        }
+        if ttl.is_some() && cache != Some("on") {
+            self.mistakes.push("`ttl` says how long a cache lasts: write `cache=on`".to_owned());
+        }
+        if let Some((value, Err(why))) = &ttl {
+            self.mistakes.push(format!("`{value}` of `ttl` {why}"));
+        }
+        let ttl = ttl.and_then(|(_, span)| span.ok());
+        match via {
+            Some("pgbouncer") => Some(Via::Pgbouncer),
+            Some("pgpool") => {
+                let cache = (cache == Some("on")).then_some(Cache { ttl });
+                Some(Via::Pgpool { cache })
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Nanos;
+
+    use super::*;
+
+    fn checked(rest: &str) -> Result<Options, String> {
+        let target = Target::parse(&format!("testbed:{rest}")).expect("a URL");
+        check(&target).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn a_url_asks_for_a_server() {
+        let via = Via::Pgpool { cache: Some(Cache { ttl: Some(Nanos::from_secs(3_600)) }) };
+        for (url, options) in [
+            ("postgres", Options::postgres()),
+            (
+                "mariadb?server.innodb_doublewrite=0",
+                Options::mariadb().set("innodb_doublewrite", "0"),
+            ),
+            ("postgres?tls=verify", Options::postgres().tls(Tls::Server)),
+            ("postgres?tls=off&via=none", Options::postgres()),
+            ("postgres?via=pgpool&cache=on&ttl=1h", Options::postgres().via(via)),
+            ("postgres?via=pgpool&cache=off", Options::postgres().via(Via::Pgpool { cache: None })),
+            (
+                "postgres?via=pgbouncer&via.pool_mode=transaction",
+                Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "transaction"),
+            ),
+        ] {
+            assert_eq!(checked(url), Ok(options));
+        }
+    }
+
+    #[test]
+    fn all_mistakes_are_told_with_what_may_be_meant() {
+        for (url, complaints) in [
+            ("mysql", "the testbed has no `mysql`; did you mean `mariadb`?"),
+            ("oracle", "the testbed has no `oracle`; it has postgres and mariadb"),
+            (
+                "postgres?vai=pgpool&jit=off&server.port=1&tls=yes&cache=true&ttl=soon",
+                "`testbed:` has no option `vai`; did you mean `via`?\n\
+                 `testbed:` has no option `jit`: there are via, cache, ttl, tls, and a setting of \
+                 the server is `server.jit`\n\
+                 `yes` of `tls` is none of off, require, verify\n\
+                 `true` of `cache` is none of on, off\n\
+                 `ttl` says how long a cache lasts: write `cache=on`\n\
+                 `soon` of `ttl` is not a number\n\
+                 `server.port` is chosen by the testbed itself: leave it out",
+            ),
+            (
+                "mariadb?via=pgbounce",
+                "`pgbounce` of `via` is none of none, pgbouncer, pgpool; did you mean `pgbouncer`?",
+            ),
+            (
+                "mariadb?via=pgbouncer&cache=on",
+                "`cache` is pgpool's: write `via=pgpool` with it, or leave it out (MariaDB has \
+                 `server.query_cache_type`)\n\
+                 poolers stand in front of PostgreSQL only: leave `via` out",
+            ),
+            (
+                "postgres?via.pool_mode=session",
+                "`via.NAME` sets what stands in between, and nothing does",
+            ),
+        ] {
+            assert_eq!(checked(url).unwrap_err(), complaints, "{url}");
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! A session of PostgreSQL's protocol, without I/O.
+
+use std::collections::VecDeque;
+
+use base::Code;
+use wire_postgres::backend::{self, Column, ParameterStatus};
+use wire_postgres::frontend::{Bind, Message, Parse};
+use wire_postgres::{
+    BackendKey, Format, Object, Oid, Policy, Reception, SslAnswer, TransactionStatus, Visit,
+    WireError, answer_ssl,
+};
+
+use super::Next;
+use super::statement::{Cast, Kind, dollars, statements};
+
+/// What the server says of itself before the first statement.
+const SETTINGS: [(&str, &str); 6] = [
+    ("server_version", "15.0 (simulated)"),
+    ("server_encoding", "UTF8"),
+    ("client_encoding", "UTF8"),
+    ("DateStyle", "ISO, MDY"),
+    ("integer_datetimes", "on"),
+    ("standard_conforming_strings", "on"),
+];
+
+/// A session from its first byte.
+pub(super) struct Session {
+    /// While the client is not in.
+    reception: Option<Reception<'static>>,
+    status: TransactionStatus,
+    /// Prepared statements by name. A load has few, which are found faster so than by a hash.
+    prepared: Vec<(Box<[u8]>, Statement)>,
+    /// Portals by name.
+    portals: Vec<(Box<[u8]>, Portal)>,
+    /// What is still to be answered of a Query.
+    waiting: VecDeque<Kind>,
+    /// What is being served.
+    served: Option<Served>,
+    /// Whether all is passed over until the next Sync, because something has failed.
+    has_failed: bool,
+}
+
+#[derive(Clone)]
+struct Statement {
+    kind: Kind,
+    parameters: Vec<Oid>,
+}
+
+#[derive(Clone, Copy)]
+struct Portal {
+    kind: Kind,
+    format: Format,
+}
+
+/// A statement that is being served, and how it came.
+#[derive(Clone, Copy)]
+enum Served {
+    /// As text, with Query.
+    Text(Kind),
+    /// With Execute.
+    Portal(Portal),
+}
+
+impl Session {
+    pub(super) fn new() -> Session {
+        Session {
+            reception: Some(Reception::new(Policy::Trust)),
+            status: TransactionStatus::Idle,
+            prepared: Vec::new(),
+            portals: Vec::new(),
+            waiting: VecDeque::new(),
+            served: None,
+            has_failed: false,
+        }
+    }
+
+    /// Reads up to the next statement. Returns how many bytes were used.
+    pub(super) fn next(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Next), WireError> {
+        let mut used = 0;
+        if let Some(kind) = self.waiting.pop_front() {
+            self.served = Some(Served::Text(kind));
+            return Ok((0, Next::Statement));
+        }
+        loop {
+            let rest = &bytes[used..];
+            if self.reception.is_some() {
+                let (read, next) = self.receive(rest, out)?;
+                used += read;
+                match next {
+                    Some(next) => return Ok((used, next)),
+                    None => continue,
+                }
+            }
+            let Some((message, read)) = Message::decode(rest)? else {
+                return Ok((used, Next::Bytes));
+            };
+            used += read;
+            if let Some(next) = self.message(message, out)? {
+                return Ok((used, next));
+            }
+        }
+    }
+
+    /// `None` if the client is in, or has more to say that is here already.
+    fn receive(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(usize, Option<Next>), WireError> {
+        let Some(reception) = &mut self.reception else { return Ok((0, None)) };
+        let (used, visit) = reception.read(bytes, out)?;
+        let next = match visit {
+            Visit::Waits => Some(Next::Bytes),
+            Visit::AsksForTls | Visit::AsksForGss => {
+                answer_ssl(out, SslAnswer::Refused);
+                None
+            }
+            Visit::Cancels(_) | Visit::Leaves => Some(Next::End),
+            Visit::Enters => {
+                self.reception = None;
+                for (name, value) in SETTINGS {
+                    let (name, value) = (name.as_bytes(), value.as_bytes());
+                    backend::parameter_status(out, ParameterStatus { name, value })?;
+                }
+                backend::backend_key_data(out, BackendKey { process: 1, secret: 1 });
+                backend::ready_for_query(out, self.status);
+                None
+            }
+        };
+        Ok((used, next))
+    }
+
+    fn message(
+        &mut self,
+        message: Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Next>, WireError> {
+        match message {
+            Message::Terminate => return Ok(Some(Next::End)),
+            Message::Sync => {
+                self.has_failed = false;
+                backend::ready_for_query(out, self.status);
+            }
+            Message::Query(text) => return self.query(text, out),
+            // COPY never begins here.
+            Message::Flush | Message::Password(_) => {}
+            Message::CopyData(_) | Message::CopyDone | Message::CopyFail(_) => {}
+            _ if self.has_failed => {}
+            Message::Parse(parse) => self.parse(&parse, out),
+            Message::Bind(bind) => self.bind(&bind, out)?,
+            Message::Describe(object, name) => self.describe(object, name, out)?,
+            Message::Execute { portal, .. } => match find(&self.portals, portal) {
+                Some(portal) => {
+                    self.served = Some(Served::Portal(*portal));
+                    return Ok(Some(Next::Statement));
+                }
+                None => self.fail(out, "34000", "portal does not exist")?,
+            },
+            Message::Close(object, name) => {
+                match object {
+                    Object::Statement => self.prepared.retain(|(known, _)| **known != *name),
+                    Object::Portal => self.portals.retain(|(known, _)| **known != *name),
+                }
+                backend::close_complete(out);
+            }
+        }
+        Ok(None)
+    }
+
+    fn query(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<Option<Next>, WireError> {
+        self.waiting.extend(statements(text).into_iter().map(Kind::of));
+        match self.waiting.pop_front() {
+            Some(kind) => {
+                self.served = Some(Served::Text(kind));
+                Ok(Some(Next::Statement))
+            }
+            None => {
+                backend::empty_query_response(out);
+                backend::ready_for_query(out, self.status);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The types are those that the client names or casts to; any value can travel as text.
+    fn parse(&mut self, parse: &Parse<'_>, out: &mut Vec<u8>) {
+        let mut parameters: Vec<Oid> = dollars(parse.text)
+            .into_iter()
+            .map(|cast| match cast {
+                Cast::None => Oid::TEXT,
+                Cast::Int4 => Oid::INT4,
+                Cast::Int8 => Oid::INT8,
+                Cast::Float8 => Oid::FLOAT8,
+            })
+            .collect();
+        for (place, oid) in parse.types.iter().enumerate() {
+            match parameters.get_mut(place) {
+                Some(_) if oid == Oid::UNSPECIFIED => {}
+                Some(parameter) => *parameter = oid,
+                None => parameters.push(oid),
+            }
+        }
+        let statement = Statement { kind: Kind::of(parse.text), parameters };
+        put(&mut self.prepared, parse.statement, statement);
+        backend::parse_complete(out);
+    }
+
+    fn bind(&mut self, bind: &Bind<'_>, out: &mut Vec<u8>) -> Result<(), WireError> {
+        let Some(Statement { kind, .. }) = find(&self.prepared, bind.statement) else {
+            return self.fail(out, "26000", "prepared statement does not exist");
+        };
+        let format = bind.results.iter().next().unwrap_or_default();
+        put(&mut self.portals, bind.portal, Portal { kind: *kind, format });
+        backend::bind_complete(out);
+        Ok(())
+    }
+
+    fn describe(
+        &mut self,
+        object: Object,
+        name: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), WireError> {
+        let (kind, format) = match object {
+            Object::Statement => {
+                let Some(statement) = find(&self.prepared, name) else {
+                    return self.fail(out, "26000", "prepared statement does not exist");
+                };
+                backend::parameter_description(out, statement.parameters.iter().copied())?;
+                (statement.kind, Format::Text)
+            }
+            Object::Portal => {
+                let Some(portal) = find(&self.portals, name) else {
+                    return self.fail(out, "34000", "portal does not exist");
+                };
+                (portal.kind, portal.format)
+            }
+        };
+        match kind.has_rows() {
+            true => columns(out, format),
+            false => {
+                backend::no_data(out);
+                Ok(())
+            }
+        }
+    }
+
+    /// Answers the statement that was read last.
+    pub(super) fn answer(&mut self, rows: u64, out: &mut Vec<u8>) -> Result<(), WireError> {
+        let Some(served) = self.served.take() else { return Ok(()) };
+        let (kind, format) = match served {
+            Served::Text(kind) => (kind, Format::Text),
+            Served::Portal(portal) => (portal.kind, portal.format),
+        };
+        let is_text = matches!(served, Served::Text(_));
+        if is_text && kind.has_rows() {
+            columns(out, format)?;
+        }
+        self.complete(kind, format, rows, out)?;
+        if is_text && self.waiting.is_empty() {
+            backend::ready_for_query(out, self.status);
+        }
+        Ok(())
+    }
+
+    fn complete(
+        &mut self,
+        kind: Kind,
+        format: Format,
+        rows: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), WireError> {
+        match kind {
+            // By far the most: a tag that needs no formatting.
+            Kind::Query if rows == 1 => {
+                row(out, format)?;
+                backend::command_complete(out, "SELECT 1")
+            }
+            Kind::Query => {
+                for _ in 0..rows {
+                    row(out, format)?;
+                }
+                backend::command_complete(out, format!("SELECT {rows}"))
+            }
+            Kind::Settings => backend::command_complete(out, "SELECT 0"),
+            Kind::Change(words) => backend::command_complete(out, format!("{words}{rows}")),
+            Kind::Begin => {
+                self.status = TransactionStatus::Active;
+                backend::command_complete(out, "BEGIN")
+            }
+            Kind::End(tag) => {
+                self.status = TransactionStatus::Idle;
+                backend::command_complete(out, tag)
+            }
+            Kind::Other(tag) => backend::command_complete(out, tag),
+            Kind::Empty => {
+                backend::empty_query_response(out);
+                Ok(())
+            }
+        }
+    }
+
+    /// Refuses the statement that was read last.
+    pub(super) fn refuse(&mut self, code: Code, out: &mut Vec<u8>) -> Result<(), WireError> {
+        let is_text = matches!(self.served.take(), Some(Served::Text(_)));
+        self.fail(out, code.as_str(), "the simulated server says no")?;
+        if is_text {
+            self.waiting.clear();
+            self.has_failed = false;
+            backend::ready_for_query(out, self.status);
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, out: &mut Vec<u8>, code: &str, why: &str) -> Result<(), WireError> {
+        if self.status == TransactionStatus::Active {
+            self.status = TransactionStatus::Failed;
+        }
+        self.has_failed = true;
+        let fields = [(b'S', "ERROR"), (b'V', "ERROR"), (b'C', code), (b'M', why)];
+        backend::error_response(out, fields)
+    }
+}
+
+/// A thing by its name. Nearly always there is one, or a handful.
+fn find<'t, T>(things: &'t [(Box<[u8]>, T)], name: &[u8]) -> Option<&'t T> {
+    things.iter().find(|(known, _)| **known == *name).map(|(_, thing)| thing)
+}
+
+fn put<T>(things: &mut Vec<(Box<[u8]>, T)>, name: &[u8], thing: T) {
+    match things.iter_mut().find(|(known, _)| **known == *name) {
+        Some((_, place)) => *place = thing,
+        None => things.push((name.into(), thing)),
+    }
+}
+
+fn columns(out: &mut Vec<u8>, format: Format) -> Result<(), WireError> {
+    let column = Column {
+        name: b"answer",
+        table: Oid(0),
+        number: 0,
+        type_oid: Oid::INT4,
+        type_size: 4,
+        modifier: -1,
+        format,
+    };
+    backend::row_description(out, [column])
+}
+
+fn row(out: &mut Vec<u8>, format: Format) -> Result<(), WireError> {
+    let value: &[u8] = match format {
+        Format::Text => b"1",
+        Format::Binary => &[0, 0, 0, 1],
+    };
+    backend::data_row(out, [Some(value)])
+}

@@ -1,0 +1,191 @@
+//! What a statement's text tells a server that carries none out.
+
+/// What a statement is answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Rows.
+    Query,
+    /// No rows: a question about the server itself, which has nothing to tell.
+    Settings,
+    /// One row was changed; the words in front of the number in PostgreSQL's command tag.
+    Change(&'static str),
+    /// A transaction begins.
+    Begin,
+    /// A transaction ends; with its command tag.
+    End(&'static str),
+    /// Something was done that touches no rows; with its command tag.
+    Other(&'static str),
+    /// Nothing: no statement at all.
+    Empty,
+}
+
+/// The first words of statements that return rows.
+const QUERIES: [&str; 9] =
+    ["SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "FETCH", "CALL", "DESCRIBE", "DESC"];
+
+/// What a text contains that asks about the server itself.
+const ABOUT_ITSELF: [&[u8]; 4] = [b"@@", b"pg_", b"information_schema", b"current_setting"];
+
+impl Kind {
+    /// Looks at the first word, and at whether the text asks about the server itself.
+    pub(super) fn of(text: &[u8]) -> Kind {
+        let text = past_comments(text);
+        let end = text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
+        let word = String::from_utf8_lossy(&text[..end]).to_ascii_uppercase();
+        match word.as_str() {
+            "" if text.is_empty() => Kind::Empty,
+            "SHOW" => Kind::Settings,
+            word if QUERIES.contains(&word) || word.is_empty() => {
+                let asks = |name: &&[u8]| text.windows(name.len()).any(|part| part == *name);
+                let is_about_itself = ABOUT_ITSELF.iter().any(asks);
+                if is_about_itself { Kind::Settings } else { Kind::Query }
+            }
+            "INSERT" | "REPLACE" => Kind::Change("INSERT 0 "),
+            "UPDATE" => Kind::Change("UPDATE "),
+            "DELETE" => Kind::Change("DELETE "),
+            "BEGIN" | "START" => Kind::Begin,
+            "COMMIT" | "END" => Kind::End("COMMIT"),
+            "ROLLBACK" | "ABORT" => Kind::End("ROLLBACK"),
+            "CREATE" => Kind::Other("CREATE TABLE"),
+            "DROP" => Kind::Other("DROP TABLE"),
+            "TRUNCATE" => Kind::Other("TRUNCATE TABLE"),
+            _ => Kind::Other("SET"),
+        }
+    }
+
+    /// Whether it returns rows, be it none.
+    pub(super) fn has_rows(self) -> bool {
+        matches!(self, Kind::Query | Kind::Settings)
+    }
+}
+
+fn past_comments(mut text: &[u8]) -> &[u8] {
+    loop {
+        text = text.trim_ascii();
+        let behind = |mark: &[u8], from: usize| {
+            text[from..].windows(mark.len()).position(|part| part == mark)
+        };
+        text = if text.starts_with(b"/*") {
+            behind(b"*/", 2).map_or(&[], |at| &text[at + 4..])
+        } else if text.starts_with(b"--") {
+            behind(b"\n", 2).map_or(&[], |at| &text[at + 3..])
+        } else {
+            return text.trim_ascii_end().strip_suffix(b";").unwrap_or(text).trim_ascii();
+        };
+    }
+}
+
+/// What stands outside of quotes.
+fn outside_of_quotes(text: &[u8]) -> impl Iterator<Item = (usize, u8)> {
+    let mut open = None;
+    text.iter().copied().enumerate().filter(move |(_, byte)| match open {
+        Some(quote) => {
+            if *byte == quote {
+                open = None;
+            }
+            false
+        }
+        None => {
+            if b"'\"`".contains(byte) {
+                open = Some(*byte);
+            }
+            open.is_none()
+        }
+    })
+}
+
+/// The statements of a text, which a `;` outside of quotes separates.
+pub(super) fn statements(text: &[u8]) -> Vec<&[u8]> {
+    let ends = outside_of_quotes(text).filter(|(_, byte)| *byte == b';').map(|(at, _)| at);
+    let mut from = 0;
+    let mut found = Vec::new();
+    for end in ends.chain([text.len()]) {
+        found.push(&text[from..end]);
+        from = end + 1;
+    }
+    found.retain(|statement| Kind::of(statement) != Kind::Empty);
+    found
+}
+
+/// How many values a statement takes in MySQL's notation, `?`.
+pub(super) fn question_marks(text: &[u8]) -> u16 {
+    let marks = outside_of_quotes(text).filter(|(_, byte)| *byte == b'?').count();
+    u16::try_from(marks).unwrap_or(u16::MAX)
+}
+
+/// A value of a statement in PostgreSQL's notation, `$1`, with the type to which it is cast.
+pub(super) fn dollars(text: &[u8]) -> Vec<Cast> {
+    let mut casts = Vec::new();
+    for (at, _) in outside_of_quotes(text).filter(|(_, byte)| *byte == b'$') {
+        let behind = &text[at + 1..];
+        let end = behind.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(behind.len());
+        let number = str::from_utf8(&behind[..end]).ok().and_then(|digits| digits.parse().ok());
+        // At most as many as the protocol can tell.
+        let Some(number @ 1..=65_535_usize) = number else { continue };
+        if casts.len() < number {
+            casts.resize(number, Cast::None);
+        }
+        let cast = Cast::of(&behind[end..]);
+        if cast != Cast::None {
+            casts[number - 1] = cast;
+        }
+    }
+    casts
+}
+
+/// To what a value is cast by `::`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cast {
+    None,
+    Int4,
+    Int8,
+    Float8,
+}
+
+impl Cast {
+    fn of(behind: &[u8]) -> Cast {
+        let Some(name) = behind.strip_prefix(b"::") else { return Cast::None };
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric();
+        let end = name.iter().position(|byte| !is_part(byte)).unwrap_or(name.len());
+        match name[..end].to_ascii_lowercase().as_slice() {
+            b"int" | b"int4" | b"integer" => Cast::Int4,
+            b"int8" | b"bigint" => Cast::Int8,
+            b"float8" | b"double" => Cast::Float8,
+            _ => Cast::None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_tells_what_a_statement_is() {
+        for (text, kind) in [
+            ("select 1", Kind::Query),
+            (" /* a */ -- b\n(SELECT 1) ;", Kind::Query),
+            ("select @@version", Kind::Settings),
+            ("select name from pg_settings", Kind::Settings),
+            ("SHOW all", Kind::Settings),
+            ("insert into t values (1)", Kind::Change("INSERT 0 ")),
+            ("Start transaction", Kind::Begin),
+            ("COMMIT;", Kind::End("COMMIT")),
+            ("set x = 1", Kind::Other("SET")),
+            (" ; ", Kind::Empty),
+            ("/* only", Kind::Empty),
+            ("--", Kind::Empty),
+        ] {
+            assert_eq!(Kind::of(text.as_bytes()), kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn quotes_hide_what_is_in_them() {
+        let text = b"select '?;$3', ? ; select \"a?\", $2::int8, $1; ";
+        assert_eq!(question_marks(text), 1);
+        assert_eq!(dollars(text), [Cast::None, Cast::Int8]);
+        let parts = statements(text);
+        assert_eq!(parts, [&text[..17], &text[18..44]]);
+    }
+}

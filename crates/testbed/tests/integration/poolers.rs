@@ -1,0 +1,98 @@
+//! What stands in between.
+
+use testbed::{Auth, Cache, Options, Server, Tls, Via};
+
+use crate::support::{Login, ask, ask_plainly, runs, start, text};
+
+const CACHING: Via = Via::Pgpool { cache: Some(Cache { ttl: None }) };
+
+#[test]
+fn a_pooler_answers_for_the_server_by_each_login_and_leaves_nothing() {
+    for via in [Via::Pgbouncer, Via::Pgpool { cache: None }] {
+        for auth in [Auth::Scram, Auth::Md5] {
+            let server = start(&Options::postgres().via(via).auth(auth));
+            let behind = server.sql("SHOW port").unwrap();
+            assert_ne!(behind.trim(), server.port().to_string());
+            assert_eq!(ask_plainly(&server, "SHOW port"), Ok(behind.trim().to_owned()));
+            let refused = ask(&server, Login { password: "wrong", extra: &[] }, "SELECT 1");
+            assert!(refused.is_err(), "{refused:?}");
+            let (pooler, folder) = (server.pooler_pid().unwrap(), server.folder().to_owned());
+            assert!(runs(pooler));
+            drop(server);
+            assert!(!runs(pooler) && !folder.exists());
+        }
+    }
+}
+
+#[test]
+fn sessions_of_pgbouncer_can_prepare_statements() {
+    let server = start(&Options::postgres().via(Via::Pgbouncer));
+    let sql = "PREPARE p AS SELECT 41 + $1::int; EXECUTE p(1)";
+    assert_eq!(ask_plainly(&server, sql), Ok("PREPARE\n42".to_owned()));
+}
+
+/// Changes a row behind the pooler's back, and returns what it says then.
+fn behind_its_back(server: &Server) -> String {
+    let change = |sql| server.sql(sql).expect("a change");
+    change("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)");
+    assert_eq!(ask_plainly(server, "SELECT a FROM t"), Ok("1".to_owned()));
+    change("UPDATE t SET a = 2");
+    ask_plainly(server, "SELECT a FROM t").expect("an answer")
+}
+
+#[test]
+fn the_cache_of_pgpool_serves_what_it_has_seen() {
+    let server = start(&Options::postgres().via(CACHING));
+    assert_eq!(behind_its_back(&server), "1", "{}", server.pooler_log());
+    let through = ask_plainly(&server, "UPDATE t SET a = 3");
+    assert_eq!(through, Ok("UPDATE 1".to_owned()));
+    assert_eq!(ask_plainly(&server, "SELECT a FROM t"), Ok("3".to_owned()));
+}
+
+#[test]
+fn the_cache_forgets_after_the_time_that_was_asked_for() {
+    let ttl = Some(base::Nanos::from_millis(1_500));
+    let server = start(&Options::postgres().via(Via::Pgpool { cache: Some(Cache { ttl }) }));
+    assert_eq!(ask_plainly(&server, "PGPOOL SHOW memqcache_expire"), Ok("2s".to_owned()));
+}
+
+#[test]
+fn without_its_cache_pgpool_asks_each_time() {
+    let server = start(&Options::postgres().via(Via::Pgpool { cache: None }));
+    assert_eq!(behind_its_back(&server), "2", "{}", server.pooler_log());
+}
+
+#[test]
+fn a_pooler_offers_tls_where_the_server_does() {
+    for via in [Via::Pgbouncer, Via::Pgpool { cache: None }] {
+        let server = start(&Options::postgres().via(via).tls(Tls::Server));
+        let files = server.certificates().unwrap();
+        let password = server.password().expose();
+        let verify = |authority| {
+            let extra = [("PGSSLMODE", "verify-full"), ("PGSSLROOTCERT", authority)];
+            ask(&server, Login { password, extra: &extra }, "SELECT 1")
+        };
+        assert_eq!(verify(text(&files.authority)), Ok("1".to_owned()), "{via:?}");
+        assert!(verify(text(&files.stranger)).is_err());
+    }
+}
+
+#[test]
+fn a_pooler_finds_a_server_that_comes_back() {
+    for via in [Via::Pgbouncer, Via::Pgpool { cache: None }] {
+        let mut server = start(&Options::postgres().via(via));
+        server.kill();
+        server.restart().unwrap();
+        crate::support::until("the pooler answers", || ask_plainly(&server, "SELECT 1").is_ok());
+    }
+}
+
+#[test]
+fn the_settings_of_a_pooler_take_effect_or_are_refused_in_its_words() {
+    let options = Options::postgres().via(Via::Pgbouncer);
+    let server = start(&options.clone().set_via("default_pool_size", "1"));
+    let settings = std::fs::read_to_string(server.folder().join("via/pgbouncer.ini")).unwrap();
+    assert!(settings.contains("default_pool_size = 1\n"));
+    let refused = Server::start(&options.set_via("pool_mode", "swimming")).err().unwrap();
+    assert!(refused.to_string().contains("pool_mode"), "{refused}");
+}

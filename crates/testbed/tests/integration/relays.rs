@@ -1,0 +1,110 @@
+//! Bad networks.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
+use base::{Clock, Monotonic, Nanos};
+use testbed::{Direction, Relay};
+
+/// A server that sends back what it gets.
+fn echo() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.expect("a client");
+            std::thread::spawn(move || {
+                let mut reader = client.try_clone().expect("a handle");
+                // It ends when the client does, or when the relay cuts it.
+                let _ = std::io::copy(&mut reader, &mut client);
+            });
+        }
+    });
+    address
+}
+
+/// Sends bytes and returns what comes back until as much or the end.
+fn there_and_back(client: &mut TcpStream, bytes: usize) -> usize {
+    // The connection may be cut while it sends.
+    let _ = client.write_all(&vec![7; bytes]);
+    let mut back = vec![0; bytes];
+    let mut length = 0;
+    while length < bytes {
+        match client.read(&mut back[length..]) {
+            Ok(0) | Err(_) => break,
+            Ok(read) => length += read,
+        }
+    }
+    assert!(back[..length].iter().all(|byte| *byte == 7));
+    length
+}
+
+#[test]
+fn a_relay_passes_bytes_on_and_counts_them() {
+    let relay = Relay::start(echo()).unwrap();
+    let mut client = TcpStream::connect(relay.address()).unwrap();
+    assert_eq!(there_and_back(&mut client, 200_000), 200_000);
+    assert_eq!(relay.passed(Direction::ToServer), 200_000);
+    // The last bytes are counted when they have gone.
+    drop(client);
+    crate::support::until("all are counted", || relay.passed(Direction::ToClient) == 200_000);
+}
+
+#[test]
+fn a_connection_is_cut_behind_a_byte_and_others_are_not() {
+    for direction in [Direction::ToServer, Direction::ToClient] {
+        let relay = Relay::start(echo()).unwrap();
+        let mut other = TcpStream::connect(relay.address()).unwrap();
+        let mut client = TcpStream::connect(relay.address()).unwrap();
+        relay.cut_after(direction, 11);
+        assert_eq!(there_and_back(&mut client, 5), 5);
+        let back = there_and_back(&mut client, 20);
+        // What has reached the server may have come back or not when both sides are cut.
+        assert!(if direction == Direction::ToClient { back == 6 } else { back <= 6 }, "{back}");
+        assert_eq!(relay.passed(direction), 11);
+        assert_eq!(there_and_back(&mut other, 20), 20);
+    }
+}
+
+#[test]
+fn all_connections_are_cut_at_once() {
+    let relay = Relay::start(echo()).unwrap();
+    let mut client = TcpStream::connect(relay.address()).unwrap();
+    assert_eq!(there_and_back(&mut client, 5), 5);
+    relay.cut();
+    assert_eq!(there_and_back(&mut client, 5), 0);
+}
+
+#[test]
+fn new_connections_are_refused_and_taken_again() {
+    let relay = Relay::start(echo()).unwrap();
+    let mut client = TcpStream::connect(relay.address()).unwrap();
+    assert_eq!(there_and_back(&mut client, 5), 5);
+    relay.refuse();
+    let refused = TcpStream::connect(relay.address()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+    assert_eq!(there_and_back(&mut client, 5), 5);
+    relay.accept();
+    let mut again = TcpStream::connect(relay.address()).unwrap();
+    assert_eq!(there_and_back(&mut again, 5), 5);
+}
+
+#[test]
+fn delays_stalls_and_bandwidth_take_the_time_that_they_say() {
+    let relay = Relay::start(echo()).unwrap();
+    let mut client = TcpStream::connect(relay.address()).unwrap();
+    let mut at_least = |span: Nanos| {
+        let start = Monotonic.now();
+        assert_eq!(there_and_back(&mut client, 1_000), 1_000);
+        assert!(Monotonic.now().since(start) >= span);
+    };
+    relay.delay(Nanos::from_millis(20));
+    at_least(Nanos::from_millis(40));
+    relay.delay(Nanos::ZERO);
+    relay.bandwidth(Some(20_000));
+    at_least(Nanos::from_millis(100));
+    relay.bandwidth(None);
+    // A stall begins before the clock is read.
+    relay.stall(Nanos::from_millis(300));
+    at_least(Nanos::from_millis(200));
+}

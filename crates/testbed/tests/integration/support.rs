@@ -1,0 +1,84 @@
+//! Starting servers, and asking them as a client from outside would.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use testbed::{Kind, Options, Server};
+
+pub(crate) const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
+
+/// A server, or the test fails with its words.
+pub(crate) fn start(options: &Options) -> Server {
+    Server::start(options).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// How a client logs in.
+#[derive(Clone, Copy)]
+pub(crate) struct Login<'a> {
+    pub(crate) password: &'a str,
+    /// What psql takes in `PGSSLMODE` and the like, or the mariadb client as options.
+    pub(crate) extra: &'a [(&'a str, &'a str)],
+}
+
+/// Runs a statement by the database's own client over TCP, and returns what it says.
+pub(crate) fn ask(server: &Server, login: Login<'_>, sql: &str) -> Result<String, String> {
+    said(client(server, login, sql))
+}
+
+/// The database's own client over TCP, with a statement.
+pub(crate) fn client(server: &Server, login: Login<'_>, sql: &str) -> Command {
+    let port = server.port().to_string();
+    match server.kind() {
+        Kind::Postgres => {
+            let mut command = Command::new("psql");
+            command.args(["-X", "-A", "-t", "-h", "127.0.0.1", "-p", &port]);
+            command.args(["-U", "assay", "-d", "assay", "-c", sql]);
+            command.env("PGPASSWORD", login.password);
+            command.envs(login.extra.iter().copied());
+            command
+        }
+        Kind::Mariadb => {
+            let mut command = Command::new("mariadb");
+            command.args(["--no-defaults", "-N", "-B", "-h", "127.0.0.1", "-P", &port]);
+            command.args(["-u", "assay", "assay", "-e", sql]).env("MYSQL_PWD", login.password);
+            let options = login.extra.iter().map(|(name, value)| format!("--{name}={value}"));
+            command.args(options);
+            command
+        }
+    }
+}
+
+/// Asks with the right password.
+pub(crate) fn ask_plainly(server: &Server, sql: &str) -> Result<String, String> {
+    ask(server, Login { password: server.password().expose(), extra: &[] }, sql)
+}
+
+/// What a program printed; its complaint if it failed.
+pub(crate) fn said(mut command: Command) -> Result<String, String> {
+    let Output { status, stdout, stderr } = command.output().expect("the program runs");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
+    if status.success() { Ok(text(stdout)) } else { Err(text(stderr)) }
+}
+
+/// Whether a process is there and not only waiting to be reaped.
+pub(crate) fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// Waits until something is so; a minute stands for ever.
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let (_keep, never) = std::sync::mpsc::sync_channel::<()>(0);
+    for _ in 0..1_200 {
+        if is_so() {
+            return;
+        }
+        let _ = never.recv_timeout(std::time::Duration::from_millis(50));
+    }
+    panic!("never: {what}");
+}
+
+/// A path as an argument.
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().expect("a path of ASCII")
+}
