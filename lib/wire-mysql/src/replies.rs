@@ -578,7 +578,8 @@ impl Replies {
             (ReplyKind::Prepared, _) => self.prepared(payload, sink),
             (_, Some(OK)) => self.result(OkPacket::decode(payload, self.agreed)?, sink),
             (ReplyKind::Simple, _) => Err(fault(ErrorKind::Order, 0, "answer of a simple command")),
-            (ReplyKind::Text, Some(NULL)) => self.file_request(payload, sink),
+            // MariaDB prepares the statements that load a file, too.
+            (ReplyKind::Text | ReplyKind::Binary, Some(NULL)) => self.file_request(payload, sink),
             (ReplyKind::Text | ReplyKind::Binary, _) => self.column_count(payload, sink),
         }
     }

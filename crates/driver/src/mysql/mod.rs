@@ -15,6 +15,8 @@ mod script;
 mod session;
 mod settings;
 mod temporal;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;

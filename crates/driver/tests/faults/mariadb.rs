@@ -242,8 +242,28 @@ fn a_session_that_is_killed_is_lost() {
         assert!(rt::within(&rt, Nanos::from_millis(200), run.as_mut()).await.is_none());
         server.sql(&format!("kill {id}")).expect("it ends");
         let error = run.await.expect_err("it has ended");
-        check(&error, Class::Disconnect, "1927", &["Connection was killed"]);
+        check(&error, Class::Disconnect, "disconnect", &["127.0.0.1"]);
     });
+}
+
+#[test]
+fn the_last_words_of_a_server_are_heard() {
+    for (sequence, code, words) in [
+        (0, 1927_u16, &b"#70100Connection was killed"[..]),
+        (1, 1053, b"#08S01Server shutdown in progress"),
+        (0, 4031, b"#HY000The client was disconnected by the server because of inactivity."),
+    ] {
+        let mut said = Vec::new();
+        packet(&mut said, sequence, |out| {
+            out.push(0xff);
+            out.extend_from_slice(&code.to_le_bytes());
+            out.extend_from_slice(words);
+        });
+        let server = Impostor::new(welcome().into_iter().chain([Act::Say(said)]).collect());
+        let words = String::from_utf8_lossy(&words[6..]);
+        let error = refused(&at(server.port(), ""));
+        check(&error, Class::Disconnect, &code.to_string(), &[&words]);
+    }
 }
 
 #[test]
