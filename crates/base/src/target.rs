@@ -63,27 +63,17 @@ impl TargetKind {
         }
     }
 
-    /// Whether this build has a driver for it. The drivers themselves are made in `lab`, whose
-    /// tests hold them against this: messages must not recommend what cannot work.
-    pub fn has_driver(self) -> bool {
-        match self {
-            TargetKind::Sqlite | TargetKind::Sim | TargetKind::Postgres | TargetKind::Mysql => true,
-            TargetKind::Testbed => false,
-        }
-    }
-
     fn has_authority(self) -> bool {
         matches!(self, TargetKind::Postgres | TargetKind::Mysql)
     }
 }
 
-/// Which targets this build can measure, as the second half of a message.
+/// Which targets can be measured, as the second half of a message.
 fn write_drivers(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut kinds = TargetKind::SCHEMES.map(|(_, kind)| kind).to_vec();
     kinds.dedup();
-    kinds.retain(|kind| kind.has_driver());
     let examples: Vec<String> = kinds.iter().map(|kind| format!("`{}`", kind.example())).collect();
-    let (last, others) = examples.split_last().expect("there is a driver");
+    let (last, others) = examples.split_last().expect("there are kinds");
     write!(f, "this build has drivers for {} and {last}", others.join(", "))
 }
 
@@ -138,8 +128,6 @@ pub enum TargetError {
         /// The scheme as it was written, empty when there was none.
         found: String,
     },
-    /// A kind of target that this build has no driver for.
-    NoDriver(TargetKind),
     /// The part behind the scheme is empty or malformed.
     Endpoint(&'static str),
     /// A port that is no number from 1 to 65535.
@@ -158,8 +146,8 @@ impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TargetError::Scheme { found } => {
-                let usable = TargetKind::SCHEMES.into_iter().filter(|(_, kind)| kind.has_driver());
-                match (found.is_empty(), closest(found, usable.map(|(scheme, _)| scheme))) {
+                let schemes = TargetKind::SCHEMES.map(|(scheme, _)| scheme);
+                match (found.is_empty(), closest(found, schemes)) {
                     (true, _) => f.write_str("the URL has no scheme, such as `sqlite:`")?,
                     (false, None) => write!(f, "unknown scheme `{found}:`")?,
                     (false, Some(near)) => {
@@ -167,10 +155,6 @@ impl fmt::Display for TargetError {
                     }
                 }
                 f.write_str(": ")?;
-                write_drivers(f)
-            }
-            TargetError::NoDriver(kind) => {
-                write!(f, "there is no driver for `{}:`: ", kind.scheme())?;
                 write_drivers(f)
             }
             TargetError::Endpoint(why) => f.write_str(why),
@@ -193,8 +177,7 @@ impl Target {
     /// Reads a URL: `sqlite:FILE`, `sim:mm1?service=1ms`, `postgres://ann:pass@host/db?tls=off`.
     ///
     /// # Errors
-    /// An unknown scheme or a malformed rest; no message repeats a password. Of a kind without a
-    /// driver only that is said: what it should look like would help nobody.
+    /// An unknown scheme or a malformed rest; no message repeats a password.
     pub fn parse(url: &str) -> Result<Target, TargetError> {
         let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
         let kind = TargetKind::SCHEMES
@@ -202,10 +185,7 @@ impl Target {
             .find(|(name, _)| *name == scheme)
             .map(|(_, kind)| kind)
             .ok_or_else(|| TargetError::Scheme { found: printable_scheme(scheme) })?;
-        Target::of(kind, rest).map_err(|malformed| match kind.has_driver() {
-            true => malformed,
-            false => TargetError::NoDriver(kind),
-        })
+        Target::of(kind, rest)
     }
 
     /// Reads what stands behind the scheme.
@@ -504,12 +484,13 @@ mod tests {
             (
                 "oracle:x",
                 "unknown scheme `oracle:`: this build has drivers for `sqlite:FILE`, `sim:mm1`, \
-                 `postgres://HOST/DATABASE` and `mysql://HOST/DATABASE`",
+                 `postgres://HOST/DATABASE`, `mysql://HOST/DATABASE` and `testbed:postgres`",
             ),
             (
                 "data.db",
-                "the URL has no scheme, such as `sqlite:`: this build has drivers for `sqlite:FILE`, `sim:mm1`, \
-                 `postgres://HOST/DATABASE` and `mysql://HOST/DATABASE`",
+                "the URL has no scheme, such as `sqlite:`: this build has drivers for \
+                 `sqlite:FILE`, `sim:mm1`, \
+                 `postgres://HOST/DATABASE`, `mysql://HOST/DATABASE` and `testbed:postgres`",
             ),
             ("postgrs://h/x", "unknown scheme `postgrs:`; did you mean `postgres:`?"),
             ("postgresql:host", "write `//` between the scheme and the host"),

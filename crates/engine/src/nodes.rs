@@ -1,7 +1,8 @@
 //! Which server of several answered?
 //!
-//! A target may be several servers, whose connections take turns. A job at such a target has, beside
-//! its own account in the record, one at each server: a request that was sent counts in both.
+//! A target may be several servers, whose connections take turns. A job at such a target has,
+//! beside its own account in the record, one at each server: a request that was sent counts in
+//! both.
 
 use record::JobIndex;
 use workload::{JobTarget, Plan};
@@ -29,7 +30,8 @@ pub fn node_accounts(plan: &Plan, nodes: impl Fn(JobTarget) -> usize) -> Vec<Nod
         .collect()
 }
 
-/// The account of a job at the first of its servers; the others follow. `None` if there is only one.
+/// The account of a job at the first of its servers; the others follow. `None` if there is only
+/// one.
 pub(crate) fn first_account(plan: &Plan, accounts: &[NodeAccount], job: usize) -> Option<JobIndex> {
     let place = accounts.iter().position(|account| account.job == job)?;
     Some(JobIndex((plan.jobs.len() + place) as u16))

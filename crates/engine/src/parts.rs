@@ -157,7 +157,8 @@ fn under(job: &Job, leader: &Job) -> Job {
 }
 
 /// The steps of a section's requests; the statements that they prepare are added to `texts`.
-/// Values lie in the order of the statements; a statement that is not prepared has one, its text. Of `texts`, the connection does not prepare those `before`.
+/// Values lie in the order of the statements; a statement that is not prepared has one, its text.
+/// Of `texts`, the connection does not prepare those `before`.
 fn steps(
     job: &Job,
     place: usize,

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::fmt;
 
-use base::{Class, Endpoint, Seed, Stream, Target, TargetError, TargetKind};
+use base::{Class, Endpoint, Seed, Stream, Target, TargetKind};
 use driver::{Driver, Either, Mysql, Null, Postgres, Programs, Simulated, Sqlite};
 use engine::{Drivers, Failed, Options, PerTarget, Place};
 use sim::Config;
@@ -14,8 +14,8 @@ use crate::experiment::Error;
 /// Why there is no driver for a target.
 #[derive(Debug)]
 pub enum TargetProblem {
-    /// This build cannot speak to this kind of database.
-    NoDriver(TargetError),
+    /// A private server cannot be had in this way, or cannot be started.
+    Testbed(testbed::Problem),
     /// Only a simulated server can be run in virtual time.
     NotSimulated,
     /// Programs cannot be run in virtual time.
@@ -37,7 +37,7 @@ impl TargetProblem {
 impl fmt::Display for TargetProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TargetProblem::NoDriver(error) => error.fmt(f),
+            TargetProblem::Testbed(problem) => problem.fmt(f),
             TargetProblem::NotSimulated => f.write_str(
                 "only a simulated server runs in virtual time: name one with --url sim:mm1, or \
                  leave out --virtual",
@@ -73,10 +73,8 @@ impl std::error::Error for TargetProblem {}
 pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     match target.kind {
         TargetKind::Sim => simulation(target).map(|_| ()),
-        TargetKind::Testbed => Err(TargetProblem::NoDriver(TargetError::NoDriver(target.kind))),
-        TargetKind::Sqlite | TargetKind::Postgres | TargetKind::Mysql if is_virtual => {
-            Err(TargetProblem::NotSimulated)
-        }
+        _ if is_virtual => Err(TargetProblem::NotSimulated),
+        TargetKind::Testbed => testbed::check(target).map(|_| ()).map_err(TargetProblem::Testbed),
         TargetKind::Mysql => Mysql::check(target).map_err(TargetProblem::Database),
         TargetKind::Postgres => Postgres::check(target).map_err(TargetProblem::Database),
         TargetKind::Sqlite => Sqlite::check(target).map_err(TargetProblem::Database),
@@ -135,11 +133,14 @@ pub(crate) fn with_drivers<W: WithDrivers>(
     admit_all(plan, main, options.is_virtual).map_err(Error::Target)?;
     let programs = Programs::new(options.folder.clone());
     check_commands(plan, &programs)?;
+    // Private servers live as long as the work with them.
+    let mut servers = Vec::new();
     let made = PerTarget::of_plan(plan, |asked| match asked {
-        JobTarget::Main => make(main, plan.seed, options),
+        JobTarget::Main => make(main, plan.seed, options, &mut servers),
         JobTarget::Named(place) => {
             let NamedTarget { name, target, .. } = &plan.targets[place];
-            make(target, seed_of(plan.seed, name), options).map_err(|error| named(error, name))
+            let seed = seed_of(plan.seed, name);
+            make(target, seed, options, &mut servers).map_err(|error| named(error, name))
         }
         JobTarget::Programs => Ok(Kind::Programs(programs.clone())),
     });
@@ -188,8 +189,14 @@ fn named(unmade: Unmade, name: &str) -> Unmade {
     }
 }
 
-/// Makes the driver of a target that was admitted.
-fn make(target: &Target, seed: Seed, options: &Options) -> Result<Kind, Unmade> {
+/// Makes the driver of a target that was admitted. A server that is started for it is put with the
+/// others.
+fn make(
+    target: &Target,
+    seed: Seed,
+    options: &Options,
+    servers: &mut Vec<testbed::Server>,
+) -> Result<Kind, Unmade> {
     // Whoever has loaded before means a database that is there.
     let open = if options.loaded { Sqlite::open_existing } else { Sqlite::open };
     match target.kind {
@@ -202,7 +209,13 @@ fn make(target: &Target, seed: Seed, options: &Options) -> Result<Kind, Unmade> 
         TargetKind::Mysql => {
             Mysql::open(target, options.folder.clone()).map(Kind::Mysql).map_err(unmade)
         }
-        TargetKind::Testbed => unreachable!("what has no driver is not admitted"),
+        TargetKind::Testbed => {
+            let started = testbed::start(target);
+            let (server, reached) =
+                started.map_err(|problem| Unmade::Impossible(TargetProblem::Testbed(problem)))?;
+            servers.push(server);
+            make(&reached, seed, options, servers)
+        }
     }
 }
 
@@ -276,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_kinds_that_messages_recommend_have_a_driver() {
+    fn every_kind_of_target_can_be_measured() {
         for (url, kind) in [
             ("sqlite:t.db", TargetKind::Sqlite),
             ("sim:mm1", TargetKind::Sim),
@@ -284,8 +297,10 @@ mod tests {
             ("mysql://h/d", TargetKind::Mysql),
             ("testbed:postgres", TargetKind::Testbed),
         ] {
-            assert_eq!(admitted(url).is_ok(), kind.has_driver(), "{url}");
+            assert_eq!(Target::parse(url).unwrap().kind, kind);
+            assert_eq!(admitted(url), Ok(()), "{url}");
         }
+        assert!(admitted("testbed:postgre").unwrap_err().contains("postgres"));
     }
 
     #[test]

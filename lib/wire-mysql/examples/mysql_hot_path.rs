@@ -1,8 +1,8 @@
 //! The hot path so many times: a statement with one number, answered with one row of two columns.
 //!
-//! `valgrind --tool=callgrind target/release/examples/mysql_hot_path cached 100000` counts instructions;
-//! the difference between two runs is what a request costs. The first argument is what client and
-//! server agreed on: `cached` (definitions left out), `new` (no EOF packets) or `old`.
+//! `valgrind --tool=callgrind target/release/examples/mysql_hot_path cached 100000` counts
+//! instructions; the difference between two runs is what a request costs. The first argument is
+//! what client and server agreed on: `cached` (definitions left out), `new` (no EOF packets) or `old`.
 
 use std::hint::black_box;
 use std::process::ExitCode;

@@ -457,17 +457,6 @@ fn flags_are_read_as_go_reads_them() {
 }
 
 #[test]
-fn a_driver_that_is_missing_is_refused_as_everywhere() {
-    let place = Place::with("[a]\nquery=select 1\ncount=3\n");
-    let url = ["--url", "testbed:postgres"];
-    let other = place.assay(&["run", "w.ini", url[0], url[1]]).refuses(&["there is no driver"]);
-    assert_eq!(
-        place.assay(&["dbbench", url[0], url[1], "w.ini"]).refuses(&[]).stderr,
-        other.stderr
-    );
-}
-
-#[test]
 fn programs_run_for_those_who_allow_it() {
     let place = Place::with("[a]\ncommand=true\ncount=2\n");
     let refused = place.assay(&["dbbench", "--driver", "sqlite", "w.ini"]);
@@ -529,7 +518,6 @@ fn parameters_of_the_drivers_are_translated_or_explained() {
     };
     said(&["--params", "parseTime=true"], &["warning: --params: `parseTime` has no effect: "]);
     said(&["--params", "tls=preferred"], &["error: --params: `tls=preferred` is not taken: "]);
-    said(&["--driver=postgres", "--params=sslmode=disable"], &["this build has no driver"]);
     said(&["--url=postgres://h?search_path=x"], &["--url: `search_path` is not taken"]);
 }
 

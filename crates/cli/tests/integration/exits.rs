@@ -120,10 +120,10 @@ fn a_load_whose_target_cannot_be_reached_exits_with_4() {
 }
 
 #[test]
-fn a_target_without_a_driver_is_an_error_in_usage() {
+fn a_target_that_cannot_be_is_an_error_in_usage() {
     let place = Place::with(READ);
-    let run = ["run", "w.ini", "--url", "testbed:postgres"];
-    place.assay(&run).refuses(&["there is no driver for", "sqlite:FILE"]);
+    let run = ["run", "w.ini", "--url", "testbed:postgre"];
+    place.assay(&run).refuses(&["did you mean `testbed:postgres`"]);
     assert_eq!(place.names(), ["w.ini"]);
     let run = ["run", "w.ini", "--url", "sqlite:t.db", "--virtual"];
     place.assay(&run).refuses(&["only a simulated server runs in virtual time", "--url sim:mm1"]);

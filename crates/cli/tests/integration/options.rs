@@ -29,9 +29,9 @@ fn a_url_that_names_nothing_is_refused() {
         ("sim:mm1?sevice=1ms", "did you mean `service`?"),
         ("sim:mm1?service=1", "has no unit"),
         ("sim:mm1?service", "option `service` has no value"),
-        ("postgres:host", "there is no driver for `postgres:`"),
-        ("postgres://host:0/db", "there is no driver for `postgres:`"),
-        ("postgrs://host/db", "this build has drivers for `sqlite:FILE` and `sim:mm1`"),
+        ("postgres:host", "write `//` between the scheme and the host"),
+        ("postgres://host:0/db", "`0` is not a port from 1 to 65535"),
+        ("postgrs://host/db", "did you mean `postgres:`?"),
     ] {
         refused(&["--url", url], &["error: --url: ", words]);
     }

@@ -89,8 +89,10 @@ fn the_example_runs_on_each_server_with_only_another_url() {
         assert_eq!(transfer["errors"], transfer["accepted_errors"], "{kind:?}: {transfer}");
         assert_eq!(job(&summary, "report")["completed"], 3, "{kind:?}");
         assert_eq!(summary["loads"][0]["rows"], 5_000, "{kind:?}");
-        let tables = server
-            .sql("select count(*) from information_schema.tables where table_name = 'accounts' and table_schema in ('public', 'assay')");
+        let tables = server.sql(
+            "select count(*) from information_schema.tables \
+             where table_name = 'accounts' and table_schema in ('public', 'assay')",
+        );
         assert_eq!(tables.unwrap(), "0\n", "{kind:?}");
         let settings = &place.exported("r.assay")["settings"];
         for name in ["server", "tls", "isolation", "durability"] {

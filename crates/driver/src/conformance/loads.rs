@@ -60,7 +60,8 @@ fn into(duplicates: Duplicates) -> Insert<'static> {
     Insert { table: TABLE, columns: &COLUMNS, duplicates }
 }
 
-/// Batches of all sizes arrive whole, whatever is in their texts, and each is told when it is there.
+/// Batches of all sizes arrive whole, whatever is in their texts, and each is told when it is
+/// there.
 pub async fn every_way_of_loading_writes_every_row<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
     let driver = bench.fixture.driver();
     let mut connection = bench.with_table().await?;

@@ -70,9 +70,8 @@ fn of_number(refusal: &Refusal) -> Option<Class> {
         1226 => Class::Server,
         // Shutdown; host blocked; forced close; aborted; killed; packet too large, after which the
         // server hangs up; a client's own errors, as proxies send them; killed; offline; idle.
-        1053 | 1079 | 1080 | 1129 | 1152 | 1153 | 1184 | 1927 | 2006 | 2013 | 3032 | 3169 | 4031 => {
-            Class::Disconnect
-        }
+        1053 | 1079 | 1080 | 1129 | 1152 | 1153 | 1184 | 1927 => Class::Disconnect,
+        2006 | 2013 | 3032 | 3169 | 4031 => Class::Disconnect,
         // No disk, memory or file; not a node of the cluster; full; crashed; limits.
         3 | 28 | 1021 | 1037 | 1038 | 1041 | 1047 | 1114 | 1194 | 1195 | 1197 | 1206 | 1461 | 1878
         // A storage engine's errors; read only, in its kinds.

@@ -245,8 +245,8 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// Whether statements are sent together: only those of a transaction, which the first error ends
-    /// for all of them, and only without pauses between them.
+    /// Whether statements are sent together: only those of a transaction, which the first error
+    /// ends for all of them, and only without pauses between them.
     fn pipeline(&mut self, fields: &Fields<'f>, is_one_transaction: bool) -> bool {
         let wants = self.choice(fields, Owner::Job, "pipeline", [true, false]) == Some(true);
         let vain = fields.one("pipeline").filter(|_| wants && !is_one_transaction);
