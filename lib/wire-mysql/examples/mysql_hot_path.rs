@@ -2,7 +2,8 @@
 //!
 //! `valgrind --tool=callgrind target/release/examples/mysql_hot_path cached 100000` counts
 //! instructions; the difference between two runs is what a request costs. The first argument is
-//! what client and server agreed on: `cached` (definitions left out), `new` (no EOF packets) or `old`.
+//! what client and server agreed on: `cached` (definitions left out), `new` (no EOF packets) or
+//! `old`.
 
 use std::hint::black_box;
 use std::process::ExitCode;

@@ -2,8 +2,8 @@
 //!
 //! What the bytes mean is [`wire_mysql`]'s; how they travel is [`net`](crate::net)'s. What is left
 //! is here: which commands a request is ([`session`], [`chain`]), what is counted of the replies
-//! ([`answer`]), which file a server may have ([`file`]), how rows get into a table ([`load`]), and
-//! what errors mean ([`faults`]).
+//! ([`answer`]), which file a server may have ([`mod@file`]), how rows get into a table ([`load`]),
+//! and what errors mean ([`faults`]).
 
 mod answer;
 mod chain;
