@@ -6,7 +6,7 @@ use base::{Class, Code};
 use rt::Rt;
 use wire_mysql::{
     Capabilities, Channel as Way, Command, ErrorKind, Header, Login, LoginOptions, LoginStep,
-    Password, Refusal, ServerKey, Session, WANTED, WireError,
+    Password, Refusal, Seed, ServerKey, Session, WANTED, WireError,
 };
 
 use super::{Site, TrustedKey, faults};
@@ -33,8 +33,7 @@ pub(super) async fn log_in(site: &Site, place: usize) -> Result<(Channel, Sessio
     let mode = service.options.tls_to(&address);
     let application = service.options.application_name.as_bytes();
     let attributes = [(&b"_client_name"[..], &b"assay"[..]), (b"program_name", application)];
-    let mut seed = [0; 20];
-    aws_lc_rs::rand::fill(&mut seed).map_err(|_| unsafe_numbers())?;
+    let seed = random()?;
     let password = service.password(place).map_or("", |password| password.expose());
     let mut login = Login::new(LoginOptions {
         user: service.user.as_bytes(),
@@ -80,8 +79,16 @@ fn may_go_on(address: &Address, unread: &[u8]) -> Result<(), Error> {
     }
 }
 
-fn unsafe_numbers() -> Error {
-    Error::disconnect("the operating system gives no random numbers for a login")
+/// Random bytes of the operating system's. Those of the library for TLS cost its start a tenth of a
+/// second of a processor, in which the client would count as busy.
+fn random() -> Result<Seed, Error> {
+    let mut seed = Seed::default();
+    match rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty()) {
+        Ok(count) if count == seed.len() => Ok(seed),
+        Ok(_) | Err(_) => {
+            Err(Error::disconnect("the operating system gives no random numbers for a login"))
+        }
+    }
 }
 
 /// Who can listen.
