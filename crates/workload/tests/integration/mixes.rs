@@ -179,8 +179,8 @@ fn placeholders_take_the_fields_of_records() {
     assert_eq!(
         fed(&plan, "1,x\n2,y\n"),
         [
-            ["1", "x", "1", "x", "update t set a = ? where b = 'x'"],
-            ["2", "y", "2", "y", "update t set a = ? where b = 'y'"],
+            ["1", "x", "1", "update t set a =  'x'  where b = 'x'"],
+            ["2", "y", "2", "update t set a =  'y'  where b = 'y'"],
         ]
     );
 }

@@ -185,6 +185,7 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
         let companion = match key.name {
             "arrival" | "batch-size" | "outage" => "rate = 5\n",
             "session" => "rate = 5\n",
+            "pipeline" => "transaction = yes\n",
             "query-args-delim" => "query-args-file = users.csv\n",
             "queue-limit" | "on-queue-full" => "rate = 5\nconcurrency = 5\n",
             "rows" => "columns = a: 1\n",
