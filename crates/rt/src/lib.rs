@@ -3,22 +3,27 @@
 //! One heap of deadlines ([`Timer`]) under two executors. [`run_virtual`] is a discrete-event
 //! simulator: when no task is ready, the clock jumps to the earliest deadline, so that an hour of
 //! load takes seconds and the same program gives the same result to the last bit. [`run_real`]
-//! runs the same futures on the machine's clock, with drivers' sockets on a single-threaded tokio
-//! runtime and one kernel timer per thread. The futures cannot tell which one they are on: both
-//! hand them an [`Rt`].
+//! runs the same futures on the machine's clock, with drivers' sockets ([`Source`]) and one kernel
+//! timer per thread. Tasks, their queue and their order are the same ([`tasks`]); the futures cannot
+//! tell which executor they are on: both hand them an [`Rt`].
 //!
 //! Only here is time advanced. Everything above waits on a [`Timer`], a [`Slot`] or a driver's
 //! own I/O.
 
 mod deadlines;
+mod net;
 mod patience;
+mod poller;
 mod real;
 mod slot;
 mod task;
+mod tasks;
 mod timer;
 mod virtual_time;
 
+pub use net::{connect, connect_unix, poll_accept};
 pub use patience::{unless_fired, within};
+pub use poller::{Direction, Source};
 pub use real::{Options, processors, run_real};
 pub use slot::Slot;
 pub use task::{Panic, Task, yield_now};
@@ -32,7 +37,8 @@ use std::rc::Rc;
 use base::{Clock, Monotonic, Nanos, Stamp};
 
 use crate::deadlines::Deadlines;
-use crate::virtual_time::Spawner;
+use crate::poller::Poller;
+use crate::tasks::Tasks;
 
 /// The handle by which a task tells the time, waits and starts other tasks. It belongs to one
 /// thread; cloning it is cheap.
@@ -43,34 +49,41 @@ struct Inner {
     /// The virtual clock's reading; unused in real time.
     virtual_now: Cell<Stamp>,
     deadlines: RefCell<Deadlines>,
+    tasks: Rc<Tasks>,
     mode: Mode,
 }
 
 enum Mode {
-    Real,
-    Virtual(Spawner),
+    /// On the machine's clock, with sockets.
+    Real(Rc<Poller>),
+    Virtual,
 }
 
 impl Rt {
-    fn new(mode: Mode) -> Rt {
+    fn new(mode: Mode, tasks: Rc<Tasks>) -> Rt {
         Rt(Rc::new(Inner {
             virtual_now: Cell::new(Stamp::ZERO),
             deadlines: RefCell::new(Deadlines::default()),
+            tasks,
             mode,
         }))
     }
 
+    fn poller(&self) -> Option<&Rc<Poller>> {
+        match &self.0.mode {
+            Mode::Real(poller) => Some(poller),
+            Mode::Virtual => None,
+        }
+    }
+
     /// Whether time is simulated.
     pub fn is_virtual(&self) -> bool {
-        matches!(self.0.mode, Mode::Virtual(_))
+        matches!(self.0.mode, Mode::Virtual)
     }
 
     /// Starts a task on this thread. Dropping the [`Task`] leaves it running.
     pub fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
-        match &self.0.mode {
-            Mode::Real => task::spawn_real(future),
-            Mode::Virtual(spawner) => task::spawn_virtual(spawner, future),
-        }
+        task::spawn(&self.0.tasks, future)
     }
 
     /// A timer of one's own, not armed.
@@ -120,8 +133,8 @@ impl Clock for Rt {
     #[inline]
     fn now(&self) -> Stamp {
         match self.0.mode {
-            Mode::Real => Monotonic.now(),
-            Mode::Virtual(_) => self.0.virtual_now.get(),
+            Mode::Real(_) => Monotonic.now(),
+            Mode::Virtual => self.0.virtual_now.get(),
         }
     }
 }

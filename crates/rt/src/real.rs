@@ -1,26 +1,25 @@
-//! The real executor: one single-threaded tokio runtime and one kernel timer per thread.
+//! The real executor: sockets, and one kernel timer per thread.
 //!
-//! Tokio's own timers have a resolution of 1 ms and pace nothing here. Deadlines live in our heap;
-//! when the thread is about to go idle, a hook arms a `timerfd` for the earliest of them. A thread
-//! that does not go idle makes no system call for its deadlines: it fires them itself, by
+//! The kernel's timeouts of `epoll_wait` have a slack of 50 µs and pace nothing here. Deadlines live
+//! in our heap; when the thread is about to sleep, a `timerfd` is set to the earliest of them. A
+//! thread that does not go idle makes no system call for its deadlines: it fires them itself, by
 //! [`Rt::tick`].
 
-use std::cell::RefCell;
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use base::{Clock, Monotonic, Nanos, Stamp};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::unistd::Pid;
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
-use tokio::runtime::{Builder, LocalOptions};
 
-use crate::{Mode, Rt, Slot, yield_now};
+use crate::poller::Poller;
+use crate::tasks::{self, Foreign, Idle, Tasks};
+use crate::{Mode, Rt};
 
 /// How a thread runs.
 #[derive(Clone, Debug, Default)]
@@ -35,14 +34,10 @@ pub struct Options {
 /// With [`Options::spin`], deadlines nearer than this are waited for without sleeping.
 const SPIN_WINDOW: Nanos = Nanos::from_micros(80);
 
-/// Sockets are looked at after this many polls of tasks at the latest (tokio's default is 61,
-/// at which answers wait while a burst of requests is sent).
-const POLLS_BETWEEN_IO: u32 = 16;
-
 /// Runs the future that `program` makes, and all that it spawns, on this thread in real time.
 ///
 /// # Errors
-/// The operating system grants no runtime, no timer, or not the processor that was asked for.
+/// The operating system grants no timer, no sockets, or not the processor that was asked for.
 pub fn run_real<F: Future>(
     options: &Options,
     program: impl FnOnce(Rt) -> F,
@@ -50,16 +45,14 @@ pub fn run_real<F: Future>(
     if let Some(cpu) = options.cpu {
         bind_to(cpu)?;
     }
-    let runtime = Builder::new_current_thread()
-        .enable_io()
-        .event_interval(POLLS_BETWEEN_IO)
-        .on_thread_park(before_park)
-        .build_local(LocalOptions::default())?;
-    runtime.block_on(tokio::task::unconstrained(async {
-        let rt = Rt::new(Mode::Real);
-        let _guard = Park::install(&rt, options.spin)?;
-        Ok(program(rt).await)
-    }))
+    let tasks = Rc::new(Tasks::default());
+    let poller = Rc::new(Poller::new()?);
+    let rt = Rt::new(Mode::Real(Rc::clone(&poller)), Rc::clone(&tasks));
+    let mut park = Park::new(rt.clone(), poller, Arc::clone(tasks.foreign()), options.spin)?;
+    match tasks::run(&tasks, program(rt), &mut park) {
+        Ok(output) => Ok(output),
+        Err(never) => match never {},
+    }
 }
 
 /// The processors that this thread may use, in ascending order: those of the machine, or fewer
@@ -79,63 +72,45 @@ fn bind_to(cpu: usize) -> io::Result<()> {
     sched_setaffinity(Pid::from_raw(0), &set).map_err(refused)
 }
 
-thread_local! {
-    /// What the hook needs: tokio calls it without arguments.
-    static PARK: RefCell<Option<Park>> = const { RefCell::new(None) };
-}
-
-/// What happens before this thread goes idle.
+/// What happens when nothing is ready.
 struct Park {
     rt: Rt,
-    timer: Rc<TimerFd>,
+    poller: Rc<Poller>,
+    foreign: Arc<Foreign>,
+    timer: TimerFd,
     /// What the kernel's timer is set to.
     armed: Stamp,
-    /// Wakes a task that does nothing, so that the thread comes here once more before it sleeps.
-    again: Rc<Slot<()>>,
-    /// Wakes the spinning task, if there is one.
-    spinner: Option<Rc<Slot<()>>>,
-}
-
-/// Takes the hook's state away when the runtime ends.
-struct Installed;
-
-impl Drop for Installed {
-    fn drop(&mut self) {
-        PARK.set(None);
-    }
+    spins: bool,
 }
 
 impl Park {
-    fn install(rt: &Rt, spin: bool) -> io::Result<Installed> {
+    fn new(
+        rt: Rt,
+        poller: Rc<Poller>,
+        foreign: Arc<Foreign>,
+        spins: bool,
+    ) -> io::Result<Park> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
-        let timer = Rc::new(TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?);
-        let readable = watch(&timer)?;
-        rt.spawn(fire_when_readable(rt.clone(), readable));
-        let spinner = spin.then(|| Rc::new(Slot::default()));
-        if let Some(slot) = &spinner {
-            rt.spawn(spin_until_due(rt.clone(), Rc::clone(slot)));
-        }
-        let again = Rc::new(Slot::default());
-        rt.spawn(take_for_ever(Rc::clone(&again)));
-        PARK.set(Some(Park { rt: rt.clone(), timer, armed: Stamp::NEVER, again, spinner }));
-        Ok(Installed)
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
+        // Neither is ever read: the registration is edge-triggered, and setting the timer again
+        // clears its count, so a read would be a system call for nothing.
+        poller.add_nameless(&timer)?;
+        let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
+        let bell = EventFd::from_value_and_flags(0, flags)?;
+        poller.add_nameless(&bell)?;
+        foreign.set_bell(move || {
+            // It can only be full if it was rung 2^64 times.
+            let _ = bell.write(1);
+        });
+        Ok(Park { rt, poller, foreign, timer, armed: Stamp::NEVER, spins })
     }
 
-    fn prepare(&mut self) {
-        let now = Monotonic.now();
-        let earliest = {
-            let mut deadlines = self.rt.0.deadlines.borrow_mut();
-            if deadlines.may_be_due(now) && deadlines.fire_due(now) {
-                // Usually somebody is ready now, and the kernel's timer would be set in vain. But
-                // a timer may have fired for nobody, and then the thread would sleep without one.
-                return self.again.put(());
-            }
-            deadlines.earliest()
-        };
-        match (earliest, &self.spinner) {
-            (None, _) => {}
-            (Some(at), Some(spinner)) if at.since(now) <= SPIN_WINDOW => spinner.put(()),
-            (Some(at), _) => self.set(at),
+    /// Fires what is due, and returns the earliest deadline if nothing was.
+    fn fire_due(&self, now: Stamp) -> Result<Option<Stamp>, Fired> {
+        let mut deadlines = self.rt.0.deadlines.borrow_mut();
+        match deadlines.may_be_due(now) && deadlines.fire_due(now) {
+            true => Err(Fired),
+            false => Ok(deadlines.earliest()),
         }
     }
 
@@ -151,64 +126,34 @@ impl Park {
     }
 }
 
-/// Registers the timer with the runtime.
-#[expect(
-    deprecated,
-    reason = "the successor is unsafe and asks for a promise that `TimerFd` keeps by its type: the \
-              descriptor stays open and the same as long as it is registered"
-)]
-fn watch(timer: &Rc<TimerFd>) -> io::Result<AsyncFd<Shared>> {
-    AsyncFd::with_interest(Shared(Rc::clone(timer)), Interest::READABLE)
-}
+/// A timer has fired, and somebody may be ready.
+struct Fired;
 
-fn before_park() {
-    PARK.with_borrow_mut(|park| {
-        if let Some(park) = park {
-            park.prepare();
-        }
-    });
-}
+impl Idle for Park {
+    type Error = std::convert::Infallible;
 
-/// Fires what is due whenever the kernel's timer has expired.
-///
-/// The timer is never read: the registration is edge-triggered and setting the timer again clears
-/// its count, so the read would be a system call for nothing.
-async fn fire_when_readable(rt: Rt, timer: AsyncFd<Shared>) {
-    while let Ok(mut ready) = timer.readable().await {
-        ready.clear_ready();
-        rt.tick(rt.now());
+    fn glance(&mut self) {
+        self.poller.take_news(false);
     }
-}
 
-/// Keeps the thread awake until the next deadline, looking at the sockets in between.
-async fn spin_until_due(rt: Rt, wake: Rc<Slot<()>>) {
-    loop {
-        wake.take().await;
-        loop {
-            let now = rt.now();
-            rt.tick(now);
-            let earliest = rt.0.deadlines.borrow_mut().earliest();
-            if earliest.is_none_or(|at| at.since(now) > SPIN_WINDOW) {
-                break;
+    fn wait(&mut self) -> Result<(), Self::Error> {
+        let now = Monotonic.now();
+        match self.fire_due(now) {
+            // Usually somebody is ready now, and the kernel's timer would be set in vain.
+            Err(Fired) => return Ok(()),
+            Ok(Some(at)) if self.spins && at.since(now) <= SPIN_WINDOW => {
+                self.poller.take_news(false);
+                return Ok(());
             }
-            yield_now().await;
+            Ok(Some(at)) => self.set(at),
+            Ok(None) => {}
         }
-    }
-}
-
-/// Is woken, and does nothing.
-async fn take_for_ever(slot: Rc<Slot<()>>) {
-    loop {
-        slot.take().await;
-    }
-}
-
-/// A file descriptor with two owners.
-struct Shared(Rc<TimerFd>);
-
-impl AsRawFd for Shared {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0.as_fd().as_raw_fd()
+        if self.foreign.may_sleep() {
+            self.poller.take_news(true);
+            self.foreign.has_woken();
+            self.rt.tick(Monotonic.now());
+        }
+        Ok(())
     }
 }
 
@@ -217,6 +162,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::yield_now;
 
     fn run<F: Future>(spin: bool, program: impl FnOnce(Rt) -> F) -> F::Output {
         run_real(&Options { cpu: None, spin }, program).expect("a runtime")

@@ -8,37 +8,26 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use crate::virtual_time::Spawner;
+use crate::tasks::Tasks;
 
 /// A started task. Awaiting it gives its result; a panic inside it goes on in the awaiting task.
-pub struct Task<T>(Handle<T>);
+pub struct Task<T>(Rc<RefCell<Outcome<T>>>);
 
 /// What a task panicked with.
 pub type Panic = Box<dyn Any + Send>;
-
-enum Handle<T> {
-    Real(tokio::task::JoinHandle<T>),
-    Virtual(Rc<RefCell<Outcome<T>>>),
-}
 
 struct Outcome<T> {
     result: Option<Result<T, Panic>>,
     waker: Option<Waker>,
 }
 
-pub(crate) fn spawn_real<T: 'static>(future: impl Future<Output = T> + 'static) -> Task<T> {
-    // Tokio's cooperative budget would send a busy client to the end of the queue at moments that
-    // have nothing to do with its work; our tasks bound their work per poll themselves.
-    Task(Handle::Real(tokio::task::spawn_local(tokio::task::unconstrained(future))))
-}
-
-pub(crate) fn spawn_virtual<T: 'static>(
-    spawner: &Spawner,
+pub(crate) fn spawn<T: 'static>(
+    tasks: &Tasks,
     future: impl Future<Output = T> + 'static,
 ) -> Task<T> {
     let outcome = Rc::new(RefCell::new(Outcome { result: None, waker: None }));
     let shared = Rc::clone(&outcome);
-    spawner.spawn(async move {
+    tasks.spawn(async move {
         let result = caught(future).await;
         let mut outcome = shared.borrow_mut();
         outcome.result = Some(result);
@@ -46,7 +35,7 @@ pub(crate) fn spawn_virtual<T: 'static>(
             waker.wake();
         }
     });
-    Task(Handle::Virtual(outcome))
+    Task(outcome)
 }
 
 /// Waits for a future or its panic.
@@ -72,19 +61,12 @@ impl<T> Task<T> {
     }
 
     fn poll_outcome(&mut self, context: &mut Context<'_>) -> Poll<Result<T, Panic>> {
-        match &mut self.0 {
-            Handle::Real(handle) => Pin::new(handle)
-                .poll(context)
-                .map(|joined| joined.map_err(tokio::task::JoinError::into_panic)),
-            Handle::Virtual(outcome) => {
-                let mut outcome = outcome.borrow_mut();
-                match outcome.result.take() {
-                    Some(result) => Poll::Ready(result),
-                    None => {
-                        outcome.waker = Some(context.waker().clone());
-                        Poll::Pending
-                    }
-                }
+        let mut outcome = self.0.borrow_mut();
+        match outcome.result.take() {
+            Some(result) => Poll::Ready(result),
+            None => {
+                outcome.waker = Some(context.waker().clone());
+                Poll::Pending
             }
         }
     }

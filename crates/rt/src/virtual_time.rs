@@ -4,16 +4,11 @@
 //! deadline; equal deadlines fire in the order in which they were armed. There is no other source
 //! of order, so a program is a function of its inputs.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
-use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
 
+use crate::tasks::{self, Idle, Tasks};
 use crate::{Mode, Rt};
 
 /// Every task waits and no timer is armed: the program would wait for ever.
@@ -35,203 +30,29 @@ impl std::error::Error for Deadlock {}
 /// [`Deadlock`] if the future waits for something that no timer and no task can bring about.
 pub fn run_virtual<F: Future>(program: impl FnOnce(Rt) -> F) -> Result<F::Output, Deadlock> {
     let tasks = Rc::new(Tasks::default());
-    let _turn = Turn::take(tasks.foreign.executor);
-    let rt = Rt::new(Mode::Virtual(Spawner(Rc::clone(&tasks))));
-    let mut main = pin!(program(rt.clone()));
-    let flag = tasks.new_flag(MAIN);
-    let waker = Waker::from(Arc::clone(&flag));
-    waker.wake_by_ref();
-    let mut context = Context::from_waker(&waker);
-    loop {
-        match tasks.next_ready() {
-            Some(MAIN) => {
-                flag.queued.store(false, Ordering::Relaxed);
-                if let Poll::Ready(output) = main.as_mut().poll(&mut context) {
-                    tasks.drop_all();
-                    return Ok(output);
-                }
-            }
-            Some(task) => tasks.poll(task),
-            None => {
-                if !rt.advance() {
-                    tasks.drop_all();
-                    return Err(Deadlock);
-                }
-            }
-        }
-    }
+    let rt = Rt::new(Mode::Virtual, Rc::clone(&tasks));
+    tasks::run(&tasks, program(rt.clone()), &mut Advance(rt))
 }
 
-type TaskIndex = usize;
+/// When nothing is ready, the clock moves.
+struct Advance(Rt);
 
-/// The index that stands for the main future.
-const MAIN: TaskIndex = usize::MAX;
+impl Idle for Advance {
+    type Error = Deadlock;
 
-/// Starts tasks in virtual time.
-#[derive(Clone)]
-pub(crate) struct Spawner(Rc<Tasks>);
-
-impl Spawner {
-    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + 'static) {
-        self.0.spawn(Box::pin(future));
-    }
-}
-
-#[derive(Default)]
-struct Tasks {
-    slots: RefCell<Vec<TaskSlot>>,
-    free: RefCell<Vec<TaskIndex>>,
-    foreign: Arc<Foreign>,
-}
-
-struct TaskSlot {
-    /// `None` while the task is being polled, and after its end.
-    running: Option<Running>,
-    flag: Arc<TaskFlag>,
-}
-
-struct Running {
-    future: Pin<Box<dyn Future<Output = ()>>>,
-    waker: Waker,
-}
-
-impl Tasks {
-    fn new_flag(&self, task: TaskIndex) -> Arc<TaskFlag> {
-        let foreign = Arc::clone(&self.foreign);
-        Arc::new(TaskFlag { task, queued: AtomicBool::new(false), foreign })
-    }
-
-    fn spawn(&self, future: Pin<Box<dyn Future<Output = ()>>>) {
-        let mut slots = self.slots.borrow_mut();
-        let task = self.free.borrow_mut().pop().unwrap_or(slots.len());
-        let flag = self.new_flag(task);
-        let waker = Waker::from(Arc::clone(&flag));
-        waker.wake_by_ref();
-        let slot = TaskSlot { running: Some(Running { future, waker }), flag };
-        if task == slots.len() {
-            slots.push(slot);
-        } else {
-            slots[task] = slot;
-        }
-    }
-
-    fn next_ready(&self) -> Option<TaskIndex> {
-        if self.foreign.any.load(Ordering::Acquire) {
-            self.foreign.any.store(false, Ordering::Release);
-            READY.with_borrow_mut(|ready| ready.extend(self.foreign.take()));
-        }
-        READY.with_borrow_mut(VecDeque::pop_front)
-    }
-
-    fn poll(&self, task: TaskIndex) {
-        let running = {
-            let slot = &mut self.slots.borrow_mut()[task];
-            slot.flag.queued.store(false, Ordering::Relaxed);
-            slot.running.take()
-        };
-        // A task that has ended may be woken once more by a timer that it left behind.
-        let Some(mut running) = running else { return };
-        let mut context = Context::from_waker(&running.waker);
-        if running.future.as_mut().poll(&mut context).is_pending() {
-            self.slots.borrow_mut()[task].running = Some(running);
-        } else {
-            drop(running);
-            self.free.borrow_mut().push(task);
-        }
-    }
-
-    /// Ends every task. They hold handles to this very structure, which would otherwise keep
-    /// itself alive.
-    fn drop_all(&self) {
-        loop {
-            let slots = std::mem::take(&mut *self.slots.borrow_mut());
-            if slots.is_empty() {
-                return;
-            }
-            drop(slots);
-        }
-    }
-}
-
-thread_local! {
-    /// The tasks to be polled by this thread's executor, first in, first out.
-    static READY: RefCell<VecDeque<TaskIndex>> = const { RefCell::new(VecDeque::new()) };
-    /// Which executor this thread runs; 0 for none.
-    static RUNNING: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Makes this thread's queue that of one executor, and empties it in the end.
-struct Turn;
-
-impl Turn {
-    fn take(executor: u64) -> Turn {
-        let before = RUNNING.replace(executor);
-        assert_eq!(before, 0, "a virtual run is not started inside another");
-        Turn
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        RUNNING.set(0);
-        READY.with_borrow_mut(VecDeque::clear);
-    }
-}
-
-/// Tasks that were woken by other threads: rare, and so the only ones that cost a lock.
-struct Foreign {
-    executor: u64,
-    any: AtomicBool,
-    queue: Mutex<Vec<TaskIndex>>,
-}
-
-impl Default for Foreign {
-    fn default() -> Foreign {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let executor = NEXT.fetch_add(1, Ordering::Relaxed);
-        Foreign { executor, any: AtomicBool::new(false), queue: Mutex::default() }
-    }
-}
-
-impl Foreign {
-    fn push(&self, task: TaskIndex) {
-        self.queue.lock().expect("pushing does not panic").push(task);
-        self.any.store(true, Ordering::Release);
-    }
-
-    fn take(&self) -> Vec<TaskIndex> {
-        std::mem::take(&mut *self.queue.lock().expect("pushing does not panic"))
-    }
-}
-
-struct TaskFlag {
-    task: TaskIndex,
-    /// Whether the task is in the queue: it stands there once, however often it is woken. (Two
-    /// threads that wake it at the same instant may queue it twice, which costs one poll.)
-    queued: AtomicBool,
-    foreign: Arc<Foreign>,
-}
-
-impl Wake for TaskFlag {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if self.queued.load(Ordering::Relaxed) {
-            return;
-        }
-        self.queued.store(true, Ordering::Relaxed);
-        if RUNNING.get() == self.foreign.executor {
-            READY.with_borrow_mut(|ready| ready.push_back(self.task));
-        } else {
-            self.foreign.push(self.task);
+    fn wait(&mut self) -> Result<(), Deadlock> {
+        match self.0.advance() {
+            true => Ok(()),
+            false => Err(Deadlock),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::task::Poll;
+
     use super::*;
     use crate::{Slot, yield_now};
     use base::{Clock, Nanos, Stamp};

@@ -3,19 +3,16 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::thread::JoinHandle;
 
 use base::{Clock, Monotonic, Nanos, Stamp};
-use rt::{Rt, run_real};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use rt::{Rt, Source, run_real};
 
 use crate::Problem;
 use crate::launch::with_a_free_port;
@@ -193,12 +190,12 @@ fn relay(
     told.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     run_real(&rt::Options::default(), |rt| async move {
-        let told = tokio::net::UnixStream::from_std(told)?;
+        let told = Source::new(&rt, told)?;
         let links = Rc::new(RefCell::new(Vec::new()));
         let road = Road { rt, server, shared, links };
-        let mut listener = Some(tokio::net::TcpListener::from_std(listener)?);
+        let mut listener = Some(Source::new(&road.rt, listener)?);
         loop {
-            match heard(&told, listener.as_ref()).await? {
+            match heard(&road.rt, &told, listener.as_ref()).await? {
                 Heard::Client(client) => {
                     drop(road.rt.spawn(road.clone().connect(client)));
                     continue;
@@ -207,43 +204,41 @@ fn relay(
                 Heard::Word(REFUSE) => listener = None,
                 Heard::Word(ACCEPT) => {
                     if listener.is_none() {
-                        listener = Some(tokio::net::TcpListener::bind(address).await?);
+                        let again = TcpListener::bind(address)?;
+                        again.set_nonblocking(true)?;
+                        listener = Some(Source::new(&road.rt, again)?);
                     }
                 }
                 Heard::Word(_) => road.cut(),
             }
-            told.writable().await?;
-            told.try_write(&[0])?;
+            poll_fn(|context| told.poll_write(context, &[0])).await?;
         }
     })?
 }
 
 /// What the relay waits for.
 enum Heard {
-    Client(TcpStream),
+    Client(Source<TcpStream>),
     Word(u8),
     End,
 }
 
 async fn heard(
-    told: &tokio::net::UnixStream,
-    listener: Option<&tokio::net::TcpListener>,
+    rt: &Rt,
+    told: &Source<UnixStream>,
+    listener: Option<&Source<TcpListener>>,
 ) -> io::Result<Heard> {
     poll_fn(|context| {
-        while told.poll_read_ready(context)?.is_ready() {
-            let mut word = [0];
-            match told.try_read(&mut word) {
-                Ok(0) => return Ok(Heard::End).into(),
-                Ok(_) => return Ok(Heard::Word(word[0])).into(),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error).into(),
-            }
+        let mut word = [0];
+        match told.poll_read(context, &mut word) {
+            Poll::Ready(Ok(0)) => return Poll::Ready(Ok(Heard::End)),
+            Poll::Ready(Ok(_)) => return Poll::Ready(Ok(Heard::Word(word[0]))),
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => {}
         }
         match listener {
-            Some(listener) => {
-                listener.poll_accept(context).map_ok(|(client, _)| Heard::Client(client))
-            }
-            None => std::task::Poll::Pending,
+            Some(listener) => rt::poll_accept(rt, listener, context).map_ok(Heard::Client),
+            None => Poll::Pending,
         }
     })
     .await
@@ -259,7 +254,7 @@ struct Road {
 }
 
 /// A connection: both its sides once more, to end them from outside.
-struct Link([std::net::TcpStream; 2]);
+struct Link([TcpStream; 2]);
 
 impl Link {
     fn cut(&self) {
@@ -271,27 +266,24 @@ impl Link {
 }
 
 impl Road {
-    async fn connect(self, client: TcpStream) {
+    async fn connect(self, client: Source<TcpStream>) {
         // Without a server the client is hung up on.
-        let Ok(server) = TcpStream::connect(self.server).await else { return };
-        let (Ok((client, one)), Ok((server, other))) = (twice(client), twice(server)) else {
-            return;
-        };
+        let Ok(server) = rt::connect(&self.rt, self.server).await else { return };
+        let (Ok(one), Ok(other)) = (again(&client), again(&server)) else { return };
+        let (client, server) = (Rc::new(client), Rc::new(server));
         let link = Rc::new(Link([one, other]));
         let mut links = self.links.borrow_mut();
         links.retain(|link| link.strong_count() > 0);
         links.push(Rc::downgrade(&link));
-        let (from_client, to_client) = client.into_split();
-        let (from_server, to_server) = server.into_split();
-        let up = (Rc::clone(&link), from_client, to_server, Direction::ToServer);
-        let down = (link, from_server, to_client, Direction::ToClient);
+        let up = (Rc::clone(&link), Rc::clone(&client), Rc::clone(&server), Direction::ToServer);
+        let down = (link, server, client, Direction::ToClient);
         for (link, from, to, direction) in [up, down] {
             let (road, rt) = (self.clone(), self.rt.clone());
             drop(rt.spawn(async move {
                 let mut pass = Pass { road: &road, from, to, direction };
                 match pass.run().await {
                     // One side has nothing more to say, but may listen.
-                    Ok(true) => drop(pass.to),
+                    Ok(true) => drop(pass.to.get().shutdown(Shutdown::Write)),
                     Ok(false) | Err(_) => link.cut(),
                 }
             }));
@@ -308,19 +300,17 @@ impl Road {
     }
 }
 
-/// A connection and a second handle to it.
-fn twice(stream: TcpStream) -> io::Result<(TcpStream, std::net::TcpStream)> {
-    stream.set_nodelay(true)?;
-    let stream = stream.into_std()?;
-    let again = stream.try_clone()?;
-    Ok((TcpStream::from_std(stream)?, again))
+/// A second handle to a connection.
+fn again(stream: &Source<TcpStream>) -> io::Result<TcpStream> {
+    stream.get().set_nodelay(true)?;
+    stream.get().try_clone()
 }
 
 /// One direction of a connection.
 struct Pass<'r> {
     road: &'r Road,
-    from: OwnedReadHalf,
-    to: OwnedWriteHalf,
+    from: Rc<Source<TcpStream>>,
+    to: Rc<Source<TcpStream>>,
     direction: Direction,
 }
 
@@ -364,15 +354,12 @@ impl Pass<'_> {
     }
 
     async fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let mut buffer = ReadBuf::new(bytes);
-        poll_fn(|context| Pin::new(&mut self.from).poll_read(context, &mut buffer)).await?;
-        Ok(buffer.filled().len())
+        poll_fn(|context| self.from.poll_read(context, bytes)).await
     }
 
     async fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            let written =
-                poll_fn(|context| Pin::new(&mut self.to).poll_write(context, bytes)).await?;
+            let written = poll_fn(|context| self.to.poll_write(context, bytes)).await?;
             bytes = &bytes[written..];
         }
         Ok(())

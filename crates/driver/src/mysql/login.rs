@@ -26,9 +26,13 @@ const CAPABILITIES: Capabilities =
     Capabilities(WANTED.without(Capabilities::MULTI_STATEMENTS).0 | Capabilities::LOCAL_FILES.0);
 
 /// Connects to the address at this place and begins a session.
-pub(super) async fn log_in(site: &Site, place: usize) -> Result<(Channel, Session), Error> {
+pub(super) async fn log_in(
+    rt: &Rt,
+    site: &Site,
+    place: usize,
+) -> Result<(Channel, Session), Error> {
     let service = &site.service;
-    let mut channel = service.connect(place).await?;
+    let mut channel = service.connect(rt, place).await?;
     let address = channel.address().clone();
     let mode = service.options.tls_to(&address);
     let application = service.options.application_name.as_bytes();
@@ -167,7 +171,7 @@ impl Farewell for Kill {
     async fn say(self, rt: &Rt) {
         let Kill { site, place, thread_id } = self;
         let say = async {
-            let (mut channel, _) = log_in(&site, place).await?;
+            let (mut channel, _) = log_in(rt, &site, place).await?;
             Command::Query(format!("kill {thread_id}").as_bytes()).append(channel.out());
             channel.flush().await;
             channel.receive().await?;

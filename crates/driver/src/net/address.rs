@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{Class, Code, Endpoint, Target};
-use tokio::net::{TcpStream, UnixStream};
+use rt::{Rt, Source, connect, connect_unix};
 use tokio::sync::oneshot;
 
 use super::stream::Stream;
@@ -57,22 +57,22 @@ impl Address {
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
-    pub(super) async fn connect(&self) -> Result<Stream, Error> {
+    pub(super) async fn connect(&self, rt: &Rt) -> Result<Stream, Error> {
         let connected = match self {
-            Address::Unix(path) => UnixStream::connect(path).await.map(Stream::Unix),
-            Address::Tcp(host, port) => connect_tcp(host, *port).await.map(Stream::Tcp),
+            Address::Unix(path) => connect_unix(rt, path).await.map(Stream::Unix),
+            Address::Tcp(host, port) => connect_tcp(rt, host, *port).await.map(Stream::Tcp),
         };
         connected.map_err(|error| unreachable(self, &error))
     }
 }
 
-async fn connect_tcp(host: &str, port: u16) -> io::Result<TcpStream> {
+async fn connect_tcp(rt: &Rt, host: &str, port: u16) -> io::Result<Source<TcpStream>> {
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in resolve(host, port).await? {
-        match TcpStream::connect(address).await {
+        match connect(rt, address).await {
             Ok(stream) => {
                 // A request is one write, and is not to wait for the next.
-                stream.set_nodelay(true)?;
+                stream.get().set_nodelay(true)?;
                 return Ok(stream);
             }
             Err(error) => failed = error,

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::ReadBuf;
+use rt::Rt;
 
 use super::stream::Stream;
 use super::tls::{Session, Tls};
@@ -38,9 +38,9 @@ impl Channel {
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
-    pub(crate) async fn connect(address: &Address) -> Result<Channel, Error> {
+    pub(crate) async fn connect(rt: &Rt, address: &Address) -> Result<Channel, Error> {
         Ok(Channel {
-            stream: address.connect().await?,
+            stream: address.connect(rt).await?,
             tls: None,
             address: address.clone(),
             out: Vec::new(),
@@ -57,7 +57,7 @@ impl Channel {
     pub(crate) async fn start_tls(&mut self, tls: &Tls, mode: TlsMode) -> Result<Vec<u8>, Error> {
         let mut session = tls.session(&self.address, mode)?;
         let address = &self.address;
-        let stream = &mut self.stream;
+        let stream = &self.stream;
         poll_fn(|context| session.poll_handshake(stream, context))
             .await
             .map_err(|error| super::tls::handshake_failed(address, &error))?;
@@ -131,11 +131,8 @@ impl Channel {
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let room = self.inbox.room();
         let read = match &mut self.tls {
-            None => {
-                let mut room = ReadBuf::new(room);
-                ready!(self.stream.poll_read(context, &mut room)).map(|()| room.filled().len())
-            }
-            Some(session) => ready!(session.poll_read(&mut self.stream, context, room)),
+            None => ready!(self.stream.poll_read(context, room)),
+            Some(session) => ready!(session.poll_read(&self.stream, context, room)),
         };
         Poll::Ready(match read {
             Ok(0) => Err(self.hung_up()),

@@ -77,8 +77,8 @@ impl Service {
     ///
     /// # Errors
     /// As [`Channel::connect`].
-    pub(crate) async fn connect(&self, place: usize) -> Result<Channel, Error> {
-        Channel::connect(&self.addresses.all()[place]).await
+    pub(crate) async fn connect(&self, rt: &Rt, place: usize) -> Result<Channel, Error> {
+        Channel::connect(rt, &self.addresses.all()[place]).await
     }
 
     /// The password for the address at this place.

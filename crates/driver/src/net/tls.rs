@@ -16,7 +16,6 @@ use rustls::{
     ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
 use rustls_platform_verifier::BuilderVerifierExt;
-use tokio::io::ReadBuf;
 
 use super::options::refusal;
 use super::stream::Stream;
@@ -214,7 +213,7 @@ impl Session {
     /// Exchanges what must be said before the first byte.
     pub(super) fn poll_handshake(
         &mut self,
-        stream: &mut Stream,
+        stream: &Stream,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
         loop {
@@ -262,7 +261,7 @@ impl Session {
     /// Reads what was sealed. `Ready` with 0 is the end.
     pub(super) fn poll_read(
         &mut self,
-        stream: &mut Stream,
+        stream: &Stream,
         context: &mut Context<'_>,
         room: &mut [u8],
     ) -> Poll<io::Result<usize>> {
@@ -281,13 +280,12 @@ impl Session {
     /// Takes what the socket has.
     fn poll_sealed(
         &mut self,
-        stream: &mut Stream,
+        stream: &Stream,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
-        let mut room = ReadBuf::new(&mut self.sealed);
-        ready!(stream.poll_read(context, &mut room))?;
-        (self.opened, self.end) = (0, room.filled().len());
-        Poll::Ready(Ok(self.end))
+        let count = ready!(stream.poll_read(context, &mut self.sealed))?;
+        (self.opened, self.end) = (0, count);
+        Poll::Ready(Ok(count))
     }
 
     /// Hands TLS as much of it as it takes before somebody reads.

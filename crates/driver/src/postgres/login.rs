@@ -14,8 +14,12 @@ use crate::Error;
 use crate::net::{Channel, Farewell, Service, TlsMode};
 
 /// Connects to the address at this place and begins a session.
-pub(super) async fn log_in(service: &Service, place: usize) -> Result<(Channel, Session), Error> {
-    let (mut channel, end_point) = open(service, place).await?;
+pub(super) async fn log_in(
+    rt: &Rt,
+    service: &Service,
+    place: usize,
+) -> Result<(Channel, Session), Error> {
+    let (mut channel, end_point) = open(rt, service, place).await?;
     let binding = match end_point.as_slice() {
         [] => Binding::Plain,
         hash => Binding::Tls { server_end_point: hash },
@@ -51,8 +55,12 @@ pub(super) async fn log_in(service: &Service, place: usize) -> Result<(Channel, 
 
 /// Connects, and begins TLS if it is wanted. Returns the hash of the server's certificate as well,
 /// which is empty without TLS.
-async fn open(service: &Service, place: usize) -> Result<(Channel, Vec<u8>), Error> {
-    let mut channel = service.connect(place).await?;
+async fn open(
+    rt: &Rt,
+    service: &Service,
+    place: usize,
+) -> Result<(Channel, Vec<u8>), Error> {
+    let mut channel = service.connect(rt, place).await?;
     let mode = service.options.tls_to(channel.address());
     if mode == TlsMode::Off {
         return Ok((channel, Vec::new()));
@@ -117,7 +125,7 @@ impl Farewell for Cancel {
     async fn say(self, rt: &Rt) {
         let Cancel { service, place, key } = self;
         let say = async {
-            let (mut channel, _) = open(&service, place).await?;
+            let (mut channel, _) = open(rt, &service, place).await?;
             frontend::cancel_request(channel.out(), key);
             channel.flush().await;
             // The server hangs up when it has read the request.

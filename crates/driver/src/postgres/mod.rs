@@ -84,7 +84,7 @@ impl Driver for Postgres {
 
     async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {
         let place = self.service.addresses.take_turn();
-        let session = login::log_in(&self.service, place);
+        let session = login::log_in(rt, &self.service, place);
         let session = self.service.in_time(rt, place, session).await?;
         Ok(PostgresConnection::new(self.clone(), rt.clone(), place, session))
     }

@@ -15,18 +15,15 @@ mod statement;
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::thread::JoinHandle;
 
 use base::{Clock, Nanos, Seed};
-use rt::{Rt, Timer, run_real};
+use rt::{Rt, Source, Timer, run_real};
 use sim::{Config, Fate, Hints, Refusal};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use crate::Kind;
 
@@ -83,9 +80,11 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
             server: RefCell::new(server),
             read: RefCell::new(vec![0; READ].into_boxed_slice()),
         });
-        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let listener = Source::new(&host.rt, listener)?;
+        let end = Source::new(&host.rt, end)?;
         let accepting = host.rt.spawn(accept(Rc::clone(&host), listener));
-        tokio::net::UnixStream::from_std(end)?.readable().await?;
+        // Whatever comes, or the other side's end.
+        poll_fn(|context| end.poll_read(context, &mut [0])).await?;
         drop(accepting);
         Ok(())
     })?
@@ -136,10 +135,10 @@ struct Host {
     read: RefCell<Box<[u8]>>,
 }
 
-async fn accept(host: Rc<Host>, listener: tokio::net::TcpListener) {
+async fn accept(host: Rc<Host>, listener: Source<TcpListener>) {
     loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
+        match poll_fn(|context| rt::poll_accept(&host.rt, &listener, context)).await {
+            Ok(stream) => {
                 drop(host.rt.spawn(attend(Rc::clone(&host), stream)));
             }
             // Out of file descriptors, most likely: others may be closed soon.
@@ -149,9 +148,9 @@ async fn accept(host: Rc<Host>, listener: tokio::net::TcpListener) {
 }
 
 /// One connection from its beginning to its end.
-async fn attend(host: Rc<Host>, stream: TcpStream) {
+async fn attend(host: Rc<Host>, stream: Source<TcpStream>) {
     // A client that has gone away again is none.
-    if stream.set_nodelay(true).is_err() {
+    if stream.get().set_nodelay(true).is_err() {
         return;
     }
     let connected = host.server.borrow_mut().connect(host.rt.now());
@@ -225,7 +224,7 @@ impl Protocol {
 /// One client's connection.
 struct Connection<'h> {
     host: &'h Host,
-    stream: TcpStream,
+    stream: Source<TcpStream>,
     session: sim::Session,
     protocol: Protocol,
     /// The answer to the statement that was read last, if it takes time.
@@ -271,16 +270,10 @@ impl Connection<'_> {
     ) -> Poll<io::Result<Next>> {
         let host = self.host;
         let mut scratch = host.read.borrow_mut();
-        let mut buffer = ReadBuf::new(&mut scratch);
-        match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
-            Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
-                return Poll::Ready(Ok(Next::End));
-            }
-            Poll::Ready(Ok(())) => {}
+        match ready!(self.stream.poll_read(context, &mut scratch))? {
+            0 => Poll::Ready(Ok(Next::End)),
+            count => Poll::Ready(self.take(&scratch[..count], pending)),
         }
-        Poll::Ready(self.take(buffer.filled(), pending))
     }
 
     /// Takes what was read. Usually nothing is kept, and the bytes are used where they are.
@@ -351,8 +344,7 @@ impl Connection<'_> {
         let mut sent = 0;
         while sent < self.out.len() {
             let rest = &self.out[sent..];
-            let mut stream = Pin::new(&mut self.stream);
-            sent += poll_fn(|context| stream.as_mut().poll_write(context, rest)).await?;
+            sent += poll_fn(|context| self.stream.poll_write(context, rest)).await?;
         }
         self.out.clear();
         if self.out.capacity() > SPARE {

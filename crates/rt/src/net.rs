@@ -1,0 +1,215 @@
+//! Sockets: connecting, accepting, reading and writing.
+
+use std::future::poll_fn;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::task::{Context, Poll};
+
+use base::Nanos;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+
+use crate::{Direction, Rt, Source};
+
+/// How long to wait before a Unix socket is tried again whose listener has no room for another.
+const NO_ROOM: Nanos = Nanos::from_millis(1);
+
+const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
+
+/// Connects to an address.
+///
+/// # Errors
+/// Nobody listens there, it cannot be reached, or this process may open no further file.
+pub async fn connect(rt: &Rt, address: SocketAddr) -> io::Result<Source<TcpStream>> {
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, FLAGS, None)?;
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let source = Source::new(rt, TcpStream::from(socket))?;
+    let is_connected = |stream: &TcpStream| match sockopt::socket_error(stream)? {
+        Ok(()) => Ok(()),
+        Err(error) => Err(error.into()),
+    };
+    poll_fn(|context| source.poll_io(Direction::Write, context, is_connected)).await?;
+    Ok(source)
+}
+
+/// Connects to a socket of this machine.
+///
+/// # Errors
+/// Nobody has made it or listens there, or this process may open no further file.
+pub async fn connect_unix(rt: &Rt, path: &Path) -> io::Result<Source<UnixStream>> {
+    let address = SocketAddrUnix::new(path)?;
+    let socket: OwnedFd =
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?;
+    while let Err(error) = rustix::net::connect(&socket, &address) {
+        match error {
+            Errno::AGAIN => rt.sleep(NO_ROOM).await,
+            error => return Err(error.into()),
+        }
+    }
+    Source::new(rt, UnixStream::from(socket))
+}
+
+/// Waits for the next connection to a listener.
+///
+/// # Errors
+/// As `accept(2)`: this process may open no further file, for example.
+pub fn poll_accept(
+    rt: &Rt,
+    listener: &Source<TcpListener>,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<Source<TcpStream>>> {
+    let accepted = listener.poll_io(Direction::Read, context, TcpListener::accept);
+    accepted.map(|accepted| {
+        let (stream, _) = accepted?;
+        stream.set_nonblocking(true)?;
+        Source::new(rt, stream)
+    })
+}
+
+impl<T: AsFd> Source<T>
+where
+    for<'t> &'t T: Read,
+{
+    /// Reads what is there. `Ready` with 0 is the end.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    #[inline]
+    pub fn poll_read(
+        &self,
+        context: &mut Context<'_>,
+        room: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let read = self.poll_io(Direction::Read, context, |mut inner| inner.read(room));
+        if let Poll::Ready(Ok(count)) = read
+            && count < room.len()
+        {
+            self.has_been_emptied(Direction::Read);
+        }
+        read
+    }
+}
+
+impl<T: AsFd> Source<T>
+where
+    for<'t> &'t T: Write,
+{
+    /// Writes as much as there is room for.
+    ///
+    /// # Errors
+    /// The connection is lost.
+    #[inline]
+    pub fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_io(Direction::Write, context, |mut inner| inner.write(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::{Options, run_real, within};
+
+    async fn read(source: &Source<TcpStream>, room: &mut [u8]) -> io::Result<usize> {
+        poll_fn(|context| source.poll_read(context, room)).await
+    }
+
+    async fn write(source: &Source<TcpStream>, bytes: &[u8]) -> io::Result<usize> {
+        poll_fn(|context| source.poll_write(context, bytes)).await
+    }
+
+    fn on_loopback<T>(test: impl AsyncFnOnce(Rt, Source<TcpStream>, Source<TcpStream>) -> T) -> T {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        listener.set_nonblocking(true).unwrap();
+        run_real(&Options::default(), |rt| async move {
+            let listener = Source::new(&rt, listener).unwrap();
+            let client = connect(&rt, address).await.unwrap();
+            let accepted = poll_fn(|context| poll_accept(&rt, &listener, context)).await;
+            test(rt.clone(), client, accepted.unwrap()).await
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn bytes_arrive_in_order_and_then_the_end() {
+        on_loopback(async |rt, client, server| {
+            let heard = Rc::new(RefCell::new(Vec::new()));
+            let listening = rt.spawn({
+                let heard = Rc::clone(&heard);
+                async move {
+                    let mut room = [0; 1_000];
+                    loop {
+                        match read(&server, &mut room).await.unwrap() {
+                            0 => return,
+                            count => heard.borrow_mut().extend_from_slice(&room[..count]),
+                        }
+                    }
+                }
+            });
+            // More than the sockets' buffers hold: writing must wait for the reader.
+            let sent: Vec<u8> = (0..8_000_000_u32).map(|byte| byte as u8).collect();
+            let mut rest = &sent[..];
+            while !rest.is_empty() {
+                let count = write(&client, rest).await.unwrap();
+                rest = &rest[count..];
+            }
+            drop(client);
+            listening.await;
+            assert!(*heard.borrow() == sent);
+        });
+    }
+
+    #[test]
+    fn the_end_is_seen_behind_a_short_read() {
+        on_loopback(async |rt, client, server| {
+            write(&client, b"last words").await.unwrap();
+            drop(client);
+            // Both the words and the end are there before anybody looks.
+            rt.sleep(Nanos::from_millis(20)).await;
+            let mut room = [0; 100];
+            assert_eq!(read(&server, &mut room).await.unwrap(), 10);
+            let end = within(&rt, Nanos::from_secs(10), read(&server, &mut room)).await;
+            assert!(matches!(end, Some(Ok(0))), "{end:?}");
+        });
+    }
+
+    #[test]
+    fn nobody_listens() {
+        let free = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+        let refused = run_real(&Options::default(), |rt| async move {
+            connect(&rt, free).await.err().map(|error| error.kind())
+        });
+        assert_eq!(refused.unwrap(), Some(io::ErrorKind::ConnectionRefused));
+        let missing = run_real(&Options::default(), |rt| async move {
+            let path = Path::new("/no/such/socket");
+            connect_unix(&rt, path).await.err().map(|error| error.kind())
+        });
+        assert_eq!(missing.unwrap(), Some(io::ErrorKind::NotFound));
+    }
+
+    #[test]
+    fn a_slot_that_is_given_back_hears_nothing_of_its_last_owner() {
+        on_loopback(async |rt, client, server| {
+            write(&client, b"for somebody else").await.unwrap();
+            drop(server);
+            let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+            listener.set_nonblocking(true).unwrap();
+            let listener = Source::new(&rt, listener).unwrap();
+            let nobody = poll_fn(|context| poll_accept(&rt, &listener, context));
+            assert!(within(&rt, Nanos::from_millis(50), nobody).await.is_none());
+        });
+    }
+}

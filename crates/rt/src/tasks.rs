@@ -1,0 +1,282 @@
+//! The tasks of an executor, and the queue of those that are ready.
+//!
+//! Both executors have the same: ready tasks run first in, first out, on the thread that they
+//! belong to. What they do when none is ready is what tells them apart.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// What an executor does beside polling tasks.
+pub(crate) trait Idle {
+    /// Why it cannot go on.
+    type Error;
+
+    /// After some polls: looks for news without waiting.
+    fn glance(&mut self) {}
+
+    /// Nothing is ready: waits until something is, or brings it about.
+    ///
+    /// # Errors
+    /// Nothing ever will be.
+    fn wait(&mut self) -> Result<(), Self::Error>;
+}
+
+/// News are looked for after this many polls of tasks at the latest: answers must not wait while a
+/// burst of requests is sent.
+const POLLS_BETWEEN_GLANCES: u32 = 16;
+
+/// Runs a future, and all that it spawns, to its end.
+///
+/// # Errors
+/// What keeps the executor from going on.
+pub(crate) fn run<F: Future, I: Idle>(
+    tasks: &Rc<Tasks>,
+    main: F,
+    idle: &mut I,
+) -> Result<F::Output, I::Error> {
+    let _turn = Turn::take(tasks.foreign.executor);
+    // They hold handles to this very structure, which would otherwise keep itself alive.
+    let _end = End(Rc::clone(tasks));
+    let mut main = pin!(main);
+    let flag = tasks.new_flag(MAIN);
+    let waker = Waker::from(Arc::clone(&flag));
+    waker.wake_by_ref();
+    let mut context = Context::from_waker(&waker);
+    let mut polls = 0_u32;
+    loop {
+        match tasks.next_ready() {
+            Some(MAIN) => {
+                flag.queued.store(false, Ordering::Relaxed);
+                if let Poll::Ready(output) = main.as_mut().poll(&mut context) {
+                    return Ok(output);
+                }
+            }
+            Some(task) => tasks.poll(task),
+            None => {
+                polls = 0;
+                idle.wait()?;
+                continue;
+            }
+        }
+        polls += 1;
+        if polls == POLLS_BETWEEN_GLANCES {
+            polls = 0;
+            idle.glance();
+        }
+    }
+}
+
+type TaskIndex = usize;
+
+/// The index that stands for the main future.
+const MAIN: TaskIndex = usize::MAX;
+
+/// The tasks of one executor.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    slots: RefCell<Vec<TaskSlot>>,
+    free: RefCell<Vec<TaskIndex>>,
+    foreign: Arc<Foreign>,
+}
+
+struct TaskSlot {
+    /// `None` while the task is being polled, and after its end.
+    running: Option<Running>,
+    flag: Arc<TaskFlag>,
+}
+
+struct Running {
+    future: Pin<Box<dyn Future<Output = ()>>>,
+    waker: Waker,
+}
+
+impl Tasks {
+    /// What other threads wake tasks by.
+    pub(crate) fn foreign(&self) -> &Arc<Foreign> {
+        &self.foreign
+    }
+
+    fn new_flag(&self, task: TaskIndex) -> Arc<TaskFlag> {
+        let foreign = Arc::clone(&self.foreign);
+        Arc::new(TaskFlag { task, queued: AtomicBool::new(false), foreign })
+    }
+
+    /// Starts a task.
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + 'static) {
+        let future = Box::pin(future);
+        let mut slots = self.slots.borrow_mut();
+        let task = self.free.borrow_mut().pop().unwrap_or(slots.len());
+        let flag = self.new_flag(task);
+        let waker = Waker::from(Arc::clone(&flag));
+        waker.wake_by_ref();
+        let slot = TaskSlot { running: Some(Running { future, waker }), flag };
+        if task == slots.len() {
+            slots.push(slot);
+        } else {
+            slots[task] = slot;
+        }
+    }
+
+    fn next_ready(&self) -> Option<TaskIndex> {
+        if self.foreign.any.load(Ordering::Acquire) {
+            self.foreign.any.store(false, Ordering::SeqCst);
+            READY.with_borrow_mut(|ready| ready.extend(self.foreign.take()));
+        }
+        READY.with_borrow_mut(VecDeque::pop_front)
+    }
+
+    fn poll(&self, task: TaskIndex) {
+        let running = {
+            let slot = &mut self.slots.borrow_mut()[task];
+            slot.flag.queued.store(false, Ordering::Relaxed);
+            slot.running.take()
+        };
+        // A task that has ended may be woken once more by a timer that it left behind.
+        let Some(mut running) = running else { return };
+        let mut context = Context::from_waker(&running.waker);
+        if running.future.as_mut().poll(&mut context).is_pending() {
+            self.slots.borrow_mut()[task].running = Some(running);
+        } else {
+            drop(running);
+            self.free.borrow_mut().push(task);
+        }
+    }
+
+    /// Ends every task.
+    fn drop_all(&self) {
+        loop {
+            let slots = std::mem::take(&mut *self.slots.borrow_mut());
+            if slots.is_empty() {
+                return;
+            }
+            drop(slots);
+        }
+    }
+}
+
+/// Ends every task when the executor ends, in peace or in panic.
+struct End(Rc<Tasks>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.drop_all();
+    }
+}
+
+thread_local! {
+    /// The tasks to be polled by this thread's executor, first in, first out.
+    static READY: RefCell<VecDeque<TaskIndex>> = const { RefCell::new(VecDeque::new()) };
+    /// Which executor this thread runs; 0 for none.
+    static RUNNING: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Makes this thread's queue that of one executor, and empties it in the end.
+struct Turn;
+
+impl Turn {
+    fn take(executor: u64) -> Turn {
+        let before = RUNNING.replace(executor);
+        assert_eq!(before, 0, "an executor is not started inside another");
+        Turn
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        RUNNING.set(0);
+        READY.with_borrow_mut(VecDeque::clear);
+    }
+}
+
+/// Tasks that were woken by other threads: rare, and so the only ones that cost a lock.
+pub(crate) struct Foreign {
+    executor: u64,
+    any: AtomicBool,
+    queue: Mutex<Vec<TaskIndex>>,
+    /// Whether the executor's thread sleeps, or is about to.
+    sleeps: AtomicBool,
+    /// Wakes that thread.
+    bell: Mutex<Option<Box<dyn Fn() + Send>>>,
+}
+
+impl Default for Foreign {
+    fn default() -> Foreign {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Foreign {
+            executor: NEXT.fetch_add(1, Ordering::Relaxed),
+            any: AtomicBool::new(false),
+            queue: Mutex::default(),
+            sleeps: AtomicBool::new(false),
+            bell: Mutex::default(),
+        }
+    }
+}
+
+impl Foreign {
+    /// Says how the executor's thread is woken when it sleeps.
+    pub(crate) fn set_bell(&self, bell: impl Fn() + Send + 'static) {
+        *self.bell.lock().expect("ringing does not panic") = Some(Box::new(bell));
+    }
+
+    /// The thread is about to sleep. False if it must not, because a task has been woken. Of this
+    /// and [`push`](Foreign::push) at the same instant at least one sees the other.
+    pub(crate) fn may_sleep(&self) -> bool {
+        self.sleeps.store(true, Ordering::SeqCst);
+        let may = !self.any.load(Ordering::SeqCst);
+        if !may {
+            self.has_woken();
+        }
+        may
+    }
+
+    /// The thread sleeps no more.
+    pub(crate) fn has_woken(&self) {
+        self.sleeps.store(false, Ordering::SeqCst);
+    }
+
+    fn push(&self, task: TaskIndex) {
+        self.queue.lock().expect("pushing does not panic").push(task);
+        self.any.store(true, Ordering::SeqCst);
+        if self.sleeps.swap(false, Ordering::SeqCst)
+            && let Some(bell) = &*self.bell.lock().expect("ringing does not panic")
+        {
+            bell();
+        }
+    }
+
+    fn take(&self) -> Vec<TaskIndex> {
+        std::mem::take(&mut *self.queue.lock().expect("pushing does not panic"))
+    }
+}
+
+struct TaskFlag {
+    task: TaskIndex,
+    /// Whether the task is in the queue: it stands there once, however often it is woken. (Two
+    /// threads that wake it at the same instant may queue it twice, which costs one poll.)
+    queued: AtomicBool,
+    foreign: Arc<Foreign>,
+}
+
+impl Wake for TaskFlag {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.queued.load(Ordering::Relaxed) {
+            return;
+        }
+        self.queued.store(true, Ordering::Relaxed);
+        if RUNNING.get() == self.foreign.executor {
+            READY.with_borrow_mut(|ready| ready.push_back(self.task));
+        } else {
+            self.foreign.push(self.task);
+        }
+    }
+}
