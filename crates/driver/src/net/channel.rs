@@ -28,6 +28,8 @@ pub(crate) struct Channel {
     address: Address,
     /// What is to be sent next.
     out: Vec<u8>,
+    /// How much of it was sent, once its sending has begun.
+    written: Option<usize>,
     inbox: Inbox,
     /// Why nothing can be sent any more. What the server said before is still to be read.
     broken: Option<io::Error>,
@@ -44,6 +46,7 @@ impl Channel {
             tls: None,
             address: address.clone(),
             out: Vec::new(),
+            written: None,
             inbox: Inbox::new(SMALLEST),
             broken: None,
         })
@@ -84,24 +87,25 @@ impl Channel {
     /// [unread](Channel::unread), and [`receive`](Channel::receive) will say so.
     #[inline]
     pub(crate) async fn flush(&mut self) {
-        let mut written = 0;
-        if let Some(session) = &mut self.tls {
-            session.seal(&mut self.out);
-        }
-        poll_fn(|context| self.poll_flush(&mut written, context)).await;
-        self.out.clear();
-        if self.out.capacity() > KEPT {
-            self.out.shrink_to(LARGEST);
-        }
+        poll_fn(|context| self.poll_flush(context)).await;
     }
 
+    /// [`flush`](Channel::flush) for hand-written futures. Without anything to send it is done.
     #[inline]
-    fn poll_flush(&mut self, written: &mut usize, context: &mut Context<'_>) -> Poll<()> {
-        while *written < self.out.len() && self.broken.is_none() {
-            match self.stream.poll_write(context, &self.out[*written..]) {
-                Poll::Ready(Ok(count)) => *written += count,
+    pub(crate) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.out.is_empty() {
+            return Poll::Ready(());
+        }
+        let mut written = match self.written {
+            Some(written) => written,
+            None => self.seal(),
+        };
+        while written < self.out.len() && self.broken.is_none() {
+            match self.stream.poll_write(context, &self.out[written..]) {
+                Poll::Ready(Ok(count)) => written += count,
                 Poll::Ready(Err(error)) => self.broken = Some(error),
                 Poll::Pending => {
+                    self.written = Some(written);
                     // Neither side may wait for the other to read.
                     self.inbox.make_room(usize::MAX);
                     if let Err(error) = ready!(self.poll_receive(context)) {
@@ -110,7 +114,21 @@ impl Channel {
                 }
             }
         }
+        self.written = None;
+        self.out.clear();
+        if self.out.capacity() > KEPT {
+            self.out.shrink_to(LARGEST);
+        }
         Poll::Ready(())
+    }
+
+    /// Brings what is to be sent into the form in which it travels. Nothing of that is sent yet.
+    #[inline]
+    fn seal(&mut self) -> usize {
+        if let Some(session) = &mut self.tls {
+            session.seal(&mut self.out);
+        }
+        0
     }
 
     /// Whether nothing can be sent any more.
@@ -127,8 +145,9 @@ impl Channel {
         poll_fn(|context| self.poll_receive(context)).await
     }
 
+    /// [`receive`](Channel::receive) for hand-written futures.
     #[inline]
-    fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+    pub(crate) fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let room = self.inbox.room();
         let read = match &mut self.tls {
             None => ready!(self.stream.poll_read(context, room)),

@@ -1,7 +1,9 @@
 //! A session: requests out, answers in.
 
+use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use base::{Class, Clock, Stamp, Value, Values};
 use rt::Rt;
@@ -125,18 +127,36 @@ impl PostgresConnection {
         sink: &mut impl Ended,
         reply: &mut Reply,
     ) -> Result<Stamp, Error> {
-        self.send(reply).await;
+        reply.bytes_sent += self.channel.out().len() as u64;
         let mut read_at = Stamp::ZERO;
+        poll_fn(|context| self.poll_exchange(context, sink, reply, &mut read_at)).await?;
+        Ok(read_at)
+    }
+
+    /// One future and not one for each part of it: this is polled twice for each request.
+    #[inline]
+    fn poll_exchange(
+        &mut self,
+        context: &mut Context<'_>,
+        sink: &mut impl Ended,
+        reply: &mut Reply,
+        read_at: &mut Stamp,
+    ) -> Poll<Result<(), Error>> {
         loop {
-            self.read(sink, reply)?;
-            if sink.outcome().wants_data {
-                self.refuse_data(sink.outcome()).await;
+            ready!(self.channel.poll_flush(context));
+            if !self.channel.unread().is_empty() {
+                self.read(sink, reply)?;
             }
             if self.replies.is_idle() {
-                return Ok(read_at);
+                return Poll::Ready(Ok(()));
             }
-            self.receive(sink).await?;
-            read_at = self.rt.now();
+            if sink.outcome().wants_data {
+                self.refuse_data(sink.outcome());
+            } else if let Err(error) = ready!(self.channel.poll_receive(context)) {
+                return Poll::Ready(Err(last_words(sink.outcome(), error)));
+            } else {
+                *read_at = self.rt.now();
+            }
         }
     }
 
@@ -179,12 +199,11 @@ impl PostgresConnection {
 
     /// A statement asks for data of a COPY, which a job does not have.
     #[cold]
-    async fn refuse_data(&mut self, outcome: &mut Outcome) {
+    fn refuse_data(&mut self, outcome: &mut Outcome) {
         outcome.wants_data = false;
         let reason = "a job has no data to copy: use a [load] section";
         // The reason holds no zero byte.
         let _ = frontend::copy_fail(self.channel.out(), reason);
-        self.channel.flush().await;
     }
 
     /// Takes the steps one after the other; each is sent when the one before is answered.
@@ -230,7 +249,8 @@ impl PostgresConnection {
         loop {
             self.read(&mut answer, reply)?;
             if answer.outcome.wants_data {
-                self.refuse_data(&mut answer.outcome).await;
+                self.refuse_data(&mut answer.outcome);
+                self.channel.flush().await;
             }
             for step in steps.by_ref().take((answer.outcome.completed - counted) as usize) {
                 if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
