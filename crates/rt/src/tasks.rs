@@ -126,7 +126,7 @@ impl Tasks {
     fn next_ready(&self) -> Option<TaskIndex> {
         if self.foreign.any.load(Ordering::Acquire) {
             self.foreign.any.store(false, Ordering::SeqCst);
-            READY.with_borrow_mut(|ready| ready.extend(self.foreign.take()));
+            READY.with_borrow_mut(|ready| self.foreign.move_to(ready));
         }
         READY.with_borrow_mut(VecDeque::pop_front)
     }
@@ -250,8 +250,9 @@ impl Foreign {
         }
     }
 
-    fn take(&self) -> Vec<TaskIndex> {
-        std::mem::take(&mut *self.queue.lock().expect("pushing does not panic"))
+    /// Both queues keep their memory: waking from elsewhere allocates nothing.
+    fn move_to(&self, ready: &mut VecDeque<TaskIndex>) {
+        ready.extend(self.queue.lock().expect("pushing does not panic").drain(..));
     }
 }
 
