@@ -24,6 +24,8 @@ Examples:
   assay workloads                             what comes with the program
   assay workloads shop > shop.ini             a file to begin with
   assay run shop.ini --url sqlite:shop.db     run a workload, print the answer
+  assay run shop.ini --url testbed:postgres   the same on a server that is started for it
+  assay run shop.ini --url mysql://db1/shop   the same on a server that is there
   assay run shop.ini --url sim:mm1 --virtual  an hour of load in seconds
   assay check shop.ini                        what would be run, without a database
   assay report run-20261121T201502Z.assay     the answer of a record, again
@@ -57,8 +59,9 @@ pub(crate) struct FileArgs {
     /// The workload file; a folder means its `experiment.ini`.
     #[arg(value_name = "FILE|FOLDER")]
     pub(crate) file: PathBuf,
-    /// The main target: sqlite:FILE, sim:mm1?service=1ms. Without one, the file's `url`, or a
-    /// temporary SQLite database.
+    /// The main target: postgres://HOST/DATABASE, mysql://HOST/DATABASE, sqlite:FILE, sim:mm1, or
+    /// testbed:postgres for a server that is started for the run. Without one, the file's `url`,
+    /// or a temporary SQLite database.
     #[arg(long, value_parser = parse_url, value_name = "URL")]
     pub(crate) url: Option<Url>,
     /// Give a parameter of the file another value. Repeatable.

@@ -674,6 +674,8 @@ fn every_kind_and_option_of_a_target_is_on_the_page_of_the_targets() {
         ("sim:somethingelse", "the kinds are ", 6),
         ("sim:mm1?somethingelse=1", "the options are ", 15),
         ("sqlite:?somethingelse=1", "the options are ", 5),
+        ("postgres://h/d?somethingelse=1", "the options are ", 8),
+        ("mysql://h/d?somethingelse=1", "the options are ", 8),
     ] {
         let ran = assay(&folder.0, &words(&["run", "a.ini", "--url", url]));
         let names = listed(&ran.stderr, begins);

@@ -262,7 +262,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Url,
         default: "a temporary SQLite database",
-        doc: "the target, if the option --url names none: sqlite:FILE or sim:mm1",
+        doc: "the target, if the option --url names none: postgres://HOST/DATABASE, sqlite:FILE, …",
         example: "url = sqlite:bank.db",
     },
     Key {
@@ -362,7 +362,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Choice(&["auto", "insert", "copy", "load-data"]),
         default: "auto",
-        doc: "how rows are sent; auto is the fastest way that the target has",
+        doc: "how rows are sent: copy on PostgreSQL, load-data on MySQL; auto is the fastest way",
         example: "method = insert",
     },
     Key {

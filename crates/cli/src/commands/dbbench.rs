@@ -43,7 +43,7 @@ const FLAGS: &[Flag] = &[
     value("password", "PASSWORD", "shown in no record, but in the list of processes"),
     value("database", "NAME", "the database; of sqlite the file, of sim the kind of server"),
     value("params", "A=B&C=D", "parameters of dbbench's driver, or options of our URLs"),
-    value("url", "URL", "all of these in one; flags behind it win"),
+    value("url", "URL", "all of these in one, or testbed:mariadb; flags behind it win"),
     value("base-dir", "FOLDER", "where relative names begin (default that of the file)"),
     switch("intermediate-stats", "report the jobs while they run (default; off with `=false`)"),
     value("intermediate-stats-interval", "D", "how often (default 1s), in whole seconds"),

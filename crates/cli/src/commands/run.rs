@@ -116,8 +116,8 @@ fn unreachable(reason: &str) -> Complaint {
         return Complaint::new(sentence).help("correct the `url` of that section of the file");
     }
     Complaint::new(format!("the target could not be reached: {reason}")).help(
-        "name one that is there, or an SQLite database that you may write to and whose folder \
-         exists: `--url sqlite:FILE`",
+        "name one that is there: `--url postgres://HOST/DATABASE`, `--url mysql://HOST/DATABASE`, \
+         or `--url sqlite:FILE` with a file that you may write to, in a folder that exists",
     )
 }
 

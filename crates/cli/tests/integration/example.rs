@@ -16,10 +16,16 @@ fn repository(name: &str) -> String {
 /// Makes sure that a document is what the schema of summaries promises.
 #[track_caller]
 pub(crate) fn assert_valid(summary: &Value) {
-    let schema = serde_json::from_str(&repository("schemas/summary.schema.json")).unwrap();
+    assert_keeps_to("schemas/summary.schema.json", summary);
+}
+
+/// Makes sure that a document is what a schema promises.
+#[track_caller]
+pub(crate) fn assert_keeps_to(schema: &str, document: &Value) {
+    let schema = serde_json::from_str(&repository(schema)).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let errors: Vec<String> = validator
-        .iter_errors(summary)
+        .iter_errors(document)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
     assert!(errors.is_empty(), "{}", errors.join("\n"));

@@ -123,7 +123,7 @@ fn a_load_whose_target_cannot_be_reached_exits_with_4() {
 fn a_target_that_cannot_be_is_an_error_in_usage() {
     let place = Place::with(READ);
     let run = ["run", "w.ini", "--url", "testbed:postgre"];
-    place.assay(&run).refuses(&["did you mean `testbed:postgres`"]);
+    place.assay(&run).refuses(&["the testbed has no `postgre`; did you mean `postgres`?"]);
     assert_eq!(place.names(), ["w.ini"]);
     let run = ["run", "w.ini", "--url", "sqlite:t.db", "--virtual"];
     place.assay(&run).refuses(&["only a simulated server runs in virtual time", "--url sim:mm1"]);

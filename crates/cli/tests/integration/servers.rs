@@ -4,6 +4,7 @@ use base::Target;
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
 
+use crate::example::{assert_keeps_to, assert_valid};
 use crate::support::{Place, Ran, Running, assert_balanced, check, job, shown};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
@@ -212,6 +213,11 @@ fn a_url_with_two_hosts_spreads_its_connections_and_reports_each() {
         let counts = nodes.iter().map(|node| node["completed"].as_u64().unwrap());
         assert_eq!(counts.clone().sum::<u64>(), read["completed"], "{kind:?}: {read}");
         assert!(counts.clone().all(|count| count > 0), "{kind:?}: {read}");
+        assert_valid(&summary);
+        let export = place.exported("r.assay");
+        assert_keeps_to("schemas/export.schema.json", &export);
+        let accounts = export["jobs"].as_array().unwrap().iter().map(|job| &job["name"]);
+        assert!(accounts.eq(["read", &format!("read@{one}"), &format!("read@localhost:{port}")]));
         let text = place.assay(&["report", "r.assay"]).stdout;
         assert!(text.contains(&one) && text.contains(&format!("localhost:{port}")), "{text}");
     }
