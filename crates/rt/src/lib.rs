@@ -4,8 +4,8 @@
 //! simulator: when no task is ready, the clock jumps to the earliest deadline, so that an hour of
 //! load takes seconds and the same program gives the same result to the last bit. [`run_real`]
 //! runs the same futures on the machine's clock, with drivers' sockets ([`Source`]) and one kernel
-//! timer per thread. Tasks, their queue and their order are the same ([`tasks`]); the futures cannot
-//! tell which executor they are on: both hand them an [`Rt`].
+//! timer per thread. Tasks, their queue and their order are the same ([`tasks`]); the futures
+//! cannot tell which executor they are on: both hand them an [`Rt`].
 //!
 //! Only here is time advanced. Everything above waits on a [`Timer`], a [`Slot`] or a driver's
 //! own I/O.

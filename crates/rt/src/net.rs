@@ -85,11 +85,7 @@ where
     /// # Errors
     /// The connection is lost.
     #[inline]
-    pub fn poll_read(
-        &self,
-        context: &mut Context<'_>,
-        room: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
+    pub fn poll_read(&self, context: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
         let read = self.poll_io(Direction::Read, context, |mut inner| inner.read(room));
         if let Poll::Ready(Ok(count)) = read
             && count < room.len()

@@ -1,8 +1,8 @@
 //! The real executor: sockets, and one kernel timer per thread.
 //!
-//! The kernel's timeouts of `epoll_wait` have a slack of 50 µs and pace nothing here. Deadlines live
-//! in our heap; when the thread is about to sleep, a `timerfd` is set to the earliest of them. A
-//! thread that does not go idle makes no system call for its deadlines: it fires them itself, by
+//! The kernel's timeouts of `epoll_wait` have a slack of 50 µs and pace nothing here. Deadlines
+//! live in our heap; when the thread is about to sleep, a `timerfd` is set to the earliest of them.
+//! A thread that does not go idle makes no system call for its deadlines: it fires them itself, by
 //! [`Rt::tick`].
 
 use std::future::Future;
@@ -84,12 +84,7 @@ struct Park {
 }
 
 impl Park {
-    fn new(
-        rt: Rt,
-        poller: Rc<Poller>,
-        foreign: Arc<Foreign>,
-        spins: bool,
-    ) -> io::Result<Park> {
+    fn new(rt: Rt, poller: Rc<Poller>, foreign: Arc<Foreign>, spins: bool) -> io::Result<Park> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
         // Neither is ever read: the registration is edge-triggered, and setting the timer again

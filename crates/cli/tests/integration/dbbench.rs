@@ -516,7 +516,10 @@ fn parameters_of_the_drivers_are_translated_or_explained() {
     let said = |flags: &[&str], words: &[&str]| {
         place.assay(&[&["dbbench"], flags, &["w.ini"]].concat()).refuses(words);
     };
-    said(&["--params", "parseTime=true"], &["warning: --params: `parseTime` has no effect: "]);
+    let nobody = ["dbbench", "--port=1", "--params", "parseTime=true", "w.ini"];
+    let ran = place.assay(&nobody).expect(4);
+    let warning = "warning: --params: `parseTime` has no effect: ";
+    assert!(ran.stderr.contains(warning), "{}", ran.stderr);
     said(&["--params", "tls=preferred"], &["error: --params: `tls=preferred` is not taken: "]);
     said(&["--url=postgres://h?search_path=x"], &["--url: `search_path` is not taken"]);
 }

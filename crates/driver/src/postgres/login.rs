@@ -55,11 +55,7 @@ pub(super) async fn log_in(
 
 /// Connects, and begins TLS if it is wanted. Returns the hash of the server's certificate as well,
 /// which is empty without TLS.
-async fn open(
-    rt: &Rt,
-    service: &Service,
-    place: usize,
-) -> Result<(Channel, Vec<u8>), Error> {
+async fn open(rt: &Rt, service: &Service, place: usize) -> Result<(Channel, Vec<u8>), Error> {
     let mut channel = service.connect(rt, place).await?;
     let mode = service.options.tls_to(channel.address());
     if mode == TlsMode::Off {
