@@ -64,7 +64,8 @@ fn invariant_8_a_password_in_the_file_is_in_no_complaint_about_its_line() {
 fn invariant_8_a_password_that_the_shell_passed_on_is_in_no_record() {
     let place = Place::with("duration = 2s\n[read]\nquery = select 1\nrate = 10\n");
     let url = format!("postgres://ann:{PASSWORD}@localhost:{NOBODY}/db");
-    let warned = place.assay(&["run", "w.ini", "--url", &url, "--out", "none.assay"]).expect(4);
+    let warned =
+        place.assay(&["run", "w.ini", "--json", "--url", &url, "--out", "none.assay"]).expect(4);
     assert!(warned.stderr.contains("list of processes"), "{}", warned.stderr);
     assert_silent("stderr", warned.stderr.as_bytes());
     assert_silent("the record", &fs::read(place.at("none.assay")).unwrap());
