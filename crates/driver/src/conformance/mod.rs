@@ -123,6 +123,7 @@ macro_rules! conformance_keeper_cases {
             a_load_treats_duplicates_as_it_was_asked
             a_load_that_is_refused_hurts_nobody
             an_error_rolls_the_whole_transaction_back
+            a_transaction_sent_at_once_is_one_transaction
             a_transaction_is_seen_when_it_is_committed
             writers_wait_for_each_other
             a_lock_that_stays_is_a_conflict

@@ -1,6 +1,6 @@
 //! What connections to one database see of each other, and how they wait for each other.
 
-use base::{Class, Value};
+use base::{Class, Clock, Value};
 
 use super::basics::MANY;
 use super::bench::{
@@ -24,6 +24,38 @@ pub async fn an_error_rolls_the_whole_transaction_back<F: Keeper>(bench: Bench<'
     connection.run(&mut work(steps, &values)).await?;
     let rows = count(&mut bench.connect().await?).await?;
     ensure!(rows == "3", "after the next transaction another connection sees {rows} rows");
+    Ok(())
+}
+
+/// A transaction that is sent at once is what it would be step by step: each statement is counted
+/// and has a time, and the first error undoes all of it.
+pub async fn a_transaction_sent_at_once_is_one_transaction<F: Keeper>(
+    bench: Bench<'_, F>,
+) -> Verdict {
+    let mut connection = bench.with_table().await?;
+    let insert = bench.prepare_insert(&mut connection).await?;
+    let row = |first| execute_with(insert, first, 2);
+    let values = [2, 2, 3, 3].map(Value::Int);
+    let mut failing = work([Step::Begin, row(0), row(0), row(2), Step::Commit], &values);
+    failing.is_pipelined = true;
+    let class = connection.run(&mut failing).await.err().map(|error| error.class());
+    ensure!(
+        class == Some(Class::Constraint),
+        "a duplicate key in a transaction that is sent at once is an error of class {class:?}"
+    );
+    let rows = count(&mut connection).await?;
+    ensure!(rows == "1", "of a failed transaction that was sent at once {rows} rows are left");
+    let mut whole = work([Step::Begin, row(0), row(2), Step::Commit], &values);
+    whole.is_pipelined = true;
+    let before = bench.rt.now();
+    connection.run(&mut whole).await?;
+    let Reply { sent, done, statements, rows, .. } = &whole.reply;
+    let found = (statements.len(), *rows);
+    ensure!(found == (2, 2), "2 statements with a row each are counted as {found:?}");
+    let stamps = [Some(before), *sent, Some(*done), Some(bench.rt.now())];
+    ensure!(stamps.is_sorted(), "the stamps do not lie within the call: {stamps:?}");
+    let rows = count(&mut bench.connect().await?).await?;
+    ensure!(rows == "3", "after it another connection sees {rows} rows");
     Ok(())
 }
 

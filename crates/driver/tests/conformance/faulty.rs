@@ -83,6 +83,7 @@ pub(crate) fn planted_for(case: &str) -> Planted {
         "a_load_treats_duplicates_as_it_was_asked" => (IgnoresDuplicates, "of a duplicate"),
         "a_load_that_is_refused_hurts_nobody" => (SwallowsErrors, "ends as Ok(())"),
         "an_error_rolls_the_whole_transaction_back" => (IgnoresTransactions, "3 rows are left"),
+        "a_transaction_sent_at_once_is_one_transaction" => (IgnoresTransactions, "rows are left"),
         "a_transaction_is_seen_when_it_is_committed" => {
             (IgnoresTransactions, "an open transaction shows")
         }
