@@ -1,6 +1,6 @@
 //! What is kept of the answers to a request.
 
-use base::{Field, Rows};
+use base::{Field, Rows, Stamp};
 use wire_postgres::backend::{Column, CopyResponse, Row};
 use wire_postgres::{Completion, List, Oid, OwnedReport, Report, Sink, TransactionStatus};
 
@@ -26,6 +26,8 @@ pub(super) struct Outcome {
     pub(super) status: Option<TransactionStatus>,
     /// The server waits for data that nobody has.
     pub(super) wants_data: bool,
+    /// When the last bytes came.
+    pub(super) read_at: Stamp,
 }
 
 impl Outcome {

@@ -127,10 +127,20 @@ impl PostgresConnection {
         sink: &mut impl Ended,
         reply: &mut Reply,
     ) -> Result<Stamp, Error> {
+        self.exchange_step_by_step(sink, reply, |_| ()).await
+    }
+
+    /// The same; `note` is told how far the answers are whenever some were read.
+    #[inline]
+    async fn exchange_step_by_step(
+        &mut self,
+        sink: &mut impl Ended,
+        reply: &mut Reply,
+        mut note: impl FnMut(&Outcome),
+    ) -> Result<Stamp, Error> {
         reply.bytes_sent += self.channel.out().len() as u64;
-        let mut read_at = Stamp::ZERO;
-        poll_fn(|context| self.poll_exchange(context, sink, reply, &mut read_at)).await?;
-        Ok(read_at)
+        poll_fn(|context| self.poll_exchange(context, sink, reply, &mut note)).await?;
+        Ok(sink.outcome().read_at)
     }
 
     /// One future and not one for each part of it: this is polled twice for each request.
@@ -140,12 +150,17 @@ impl PostgresConnection {
         context: &mut Context<'_>,
         sink: &mut impl Ended,
         reply: &mut Reply,
-        read_at: &mut Stamp,
+        note: &mut impl FnMut(&Outcome),
     ) -> Poll<Result<(), Error>> {
         loop {
             ready!(self.channel.poll_flush(context));
             if !self.channel.unread().is_empty() {
+                if sink.outcome().read_at == Stamp::ZERO {
+                    // It came while much was sent.
+                    sink.outcome().read_at = self.rt.now();
+                }
                 self.read(sink, reply)?;
+                note(sink.outcome());
             }
             if self.replies.is_idle() {
                 return Poll::Ready(Ok(()));
@@ -155,7 +170,7 @@ impl PostgresConnection {
             } else if let Err(error) = ready!(self.channel.poll_receive(context)) {
                 return Poll::Ready(Err(last_words(sink.outcome(), error)));
             } else {
-                *read_at = self.rt.now();
+                sink.outcome().read_at = self.rt.now();
             }
         }
     }
@@ -243,27 +258,19 @@ impl PostgresConnection {
         reply.sent.get_or_insert(sent);
         let before = capture.mark();
         let mut answer = Answer { capture, outcome: Outcome::default() };
-        self.send(reply).await;
-        let mut steps = steps.iter();
-        let mut counted = 0;
-        loop {
-            self.read(&mut answer, reply)?;
-            if answer.outcome.wants_data {
-                self.refuse_data(&mut answer.outcome);
-                self.channel.flush().await;
-            }
-            for step in steps.by_ref().take((answer.outcome.completed - counted) as usize) {
+        let mut times = std::mem::take(&mut reply.statements);
+        let (mut steps, mut told) = (steps.iter(), 0);
+        let note = |outcome: &Outcome| {
+            for step in steps.by_ref().take((outcome.completed - told) as usize) {
                 if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
-                    reply.statements.push(reply.done.since(sent));
+                    times.push(outcome.read_at.since(sent));
                 }
             }
-            counted = answer.outcome.completed;
-            if self.replies.is_idle() {
-                break;
-            }
-            self.receive(&mut answer).await?;
-            reply.done = self.rt.now();
-        }
+            told = outcome.completed;
+        };
+        let ended = self.exchange_step_by_step(&mut answer, reply, note).await;
+        reply.statements = times;
+        reply.done = ended?;
         reply.rows += answer.outcome.rows;
         match answer.outcome.error {
             None => Ok(()),

@@ -1,6 +1,6 @@
 //! PostgreSQL.
 
-use base::{Class, Endpoint, Secret, Target};
+use base::{Class, Clock, Endpoint, Secret, Target};
 use driver::{Connection, Driver, Postgres};
 use testbed::{Kind, Options, Server, shared};
 use wire_postgres::TransactionStatus;
@@ -233,4 +233,28 @@ fn a_deadlock_is_a_conflict_for_one_of_two() {
         one.run(&mut text("select 1")).await.expect("an answer");
         two.run(&mut text("select 1")).await.expect("an answer");
     });
+}
+
+/// A server may answer a request before it has read all of it. What it said meanwhile has a time.
+#[test]
+fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
+    for is_pipelined in [false, true] {
+        let mut answer = Vec::new();
+        backend::command_complete(&mut answer, "SELECT 1").expect("a tag");
+        backend::ready_for_query(&mut answer, TransactionStatus::Idle);
+        let acts = vec![Act::Hear, Act::Say(welcome()), Act::Hear, Act::Say(answer), Act::Wait];
+        let server = Impostor::new(acts);
+        let driver = at(server.port(), "");
+        in_real_time(async |rt| {
+            let mut connection = driver.connect(&rt).await.expect("a connection");
+            // More than all buffers on the way hold.
+            let mut work = text(&" ".repeat(64 << 20));
+            work.is_pipelined = is_pipelined;
+            let before = rt.now();
+            connection.run(&mut work).await.expect("an answer");
+            let stamps = [Some(before), work.reply.sent, Some(work.reply.done), Some(rt.now())];
+            assert!(stamps.is_sorted(), "{stamps:?}");
+            assert_eq!(work.reply.statements.len(), 1);
+        });
+    }
 }
