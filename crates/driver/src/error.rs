@@ -5,8 +5,15 @@ use std::fmt;
 use base::{Class, Code};
 
 /// A failed attempt to connect, prepare or run.
+///
+/// One pointer wide: results are handed up from future to future with each answer, and nearly all
+/// of them are without an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct Error(Box<Told>);
+
+/// What was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Told {
     class: Class,
     code: Code,
     message: Box<str>,
@@ -15,7 +22,7 @@ pub struct Error {
 impl Error {
     /// An error with the database's own code and words.
     pub fn new(class: Class, code: Code, message: impl Into<Box<str>>) -> Error {
-        Error { class, code, message: message.into() }
+        Error(Box::new(Told { class, code, message: message.into() }))
     }
 
     /// The connection was lost or refused.
@@ -25,23 +32,23 @@ impl Error {
 
     /// What kind of failure it is.
     pub fn class(&self) -> Class {
-        self.class
+        self.0.class
     }
 
     /// The database's code.
     pub fn code(&self) -> Code {
-        self.code
+        self.0.code
     }
 
     /// The database's words.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.message, self.code)
+        write!(f, "{} ({})", self.0.message, self.0.code)
     }
 }
 

@@ -1,16 +1,17 @@
 //! Sockets: connecting, accepting, reading and writing.
 
 use std::future::poll_fn;
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::task::{Context, Poll};
 
 use base::Nanos;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, sockopt,
+};
 
 use crate::{Direction, Rt, Source};
 
@@ -19,11 +20,15 @@ const NO_ROOM: Nanos = Nanos::from_millis(1);
 
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
-/// Connects to an address.
+/// Connects to an address. What is written goes at once (`TCP_NODELAY`): a request is one write,
+/// and is not to wait for the next.
 ///
 /// # Errors
 /// Nobody listens there, it cannot be reached, or this process may open no further file.
-pub async fn connect(rt: &Rt, address: SocketAddr) -> io::Result<Source<TcpStream>> {
+pub async fn connect<S>(rt: &Rt, address: SocketAddr) -> io::Result<Source<S>>
+where
+    S: AsFd + From<OwnedFd>,
+{
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::INET,
         SocketAddr::V6(_) => AddressFamily::INET6,
@@ -33,8 +38,9 @@ pub async fn connect(rt: &Rt, address: SocketAddr) -> io::Result<Source<TcpStrea
         Ok(()) | Err(Errno::INPROGRESS) => {}
         Err(error) => return Err(error.into()),
     }
-    let source = Source::new(rt, TcpStream::from(socket))?;
-    let is_connected = |stream: &TcpStream| match sockopt::socket_error(stream)? {
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    let source = Source::new(rt, S::from(socket))?;
+    let is_connected = |stream: &S| match sockopt::socket_error(stream)? {
         Ok(()) => Ok(()),
         Err(error) => Err(error.into()),
     };
@@ -46,7 +52,10 @@ pub async fn connect(rt: &Rt, address: SocketAddr) -> io::Result<Source<TcpStrea
 ///
 /// # Errors
 /// Nobody has made it or listens there, or this process may open no further file.
-pub async fn connect_unix(rt: &Rt, path: &Path) -> io::Result<Source<UnixStream>> {
+pub async fn connect_unix<S>(rt: &Rt, path: &Path) -> io::Result<Source<S>>
+where
+    S: AsFd + From<OwnedFd>,
+{
     let address = SocketAddrUnix::new(path)?;
     let socket: OwnedFd =
         rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?;
@@ -56,7 +65,7 @@ pub async fn connect_unix(rt: &Rt, path: &Path) -> io::Result<Source<UnixStream>
             error => return Err(error.into()),
         }
     }
-    Source::new(rt, UnixStream::from(socket))
+    Source::new(rt, S::from(socket))
 }
 
 /// Waits for the next connection to a listener.
@@ -76,17 +85,17 @@ pub fn poll_accept(
     })
 }
 
-impl<T: AsFd> Source<T>
-where
-    for<'t> &'t T: Read,
-{
+/// Sockets. Past the C library, whose calls are points at which a thread may be cancelled: that
+/// costs atomic operations on both sides of each, as soon as there is a second thread.
+impl<T: AsFd> Source<T> {
     /// Reads what is there. `Ready` with 0 is the end.
     ///
     /// # Errors
     /// The connection is lost.
     #[inline]
     pub fn poll_read(&self, context: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
-        let read = self.poll_io(Direction::Read, context, |mut inner| inner.read(room));
+        let receive = |inner: &T| Ok(rustix::net::recv(inner, &mut *room, RecvFlags::empty())?.0);
+        let read = self.poll_io(Direction::Read, context, receive);
         if let Poll::Ready(Ok(count)) = read
             && count < room.len()
         {
@@ -94,19 +103,15 @@ where
         }
         read
     }
-}
 
-impl<T: AsFd> Source<T>
-where
-    for<'t> &'t T: Write,
-{
     /// Writes as much as there is room for.
     ///
     /// # Errors
     /// The connection is lost.
     #[inline]
     pub fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_io(Direction::Write, context, |mut inner| inner.write(bytes))
+        let send = |inner: &T| Ok(rustix::net::send(inner, bytes, SendFlags::NOSIGNAL)?);
+        self.poll_io(Direction::Write, context, send)
     }
 }
 
@@ -186,12 +191,12 @@ mod tests {
     fn nobody_listens() {
         let free = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
         let refused = run_real(&Options::default(), |rt| async move {
-            connect(&rt, free).await.err().map(|error| error.kind())
+            connect::<TcpStream>(&rt, free).await.err().map(|error| error.kind())
         });
         assert_eq!(refused.unwrap(), Some(io::ErrorKind::ConnectionRefused));
         let missing = run_real(&Options::default(), |rt| async move {
             let path = Path::new("/no/such/socket");
-            connect_unix(&rt, path).await.err().map(|error| error.kind())
+            connect_unix::<TcpStream>(&rt, path).await.err().map(|error| error.kind())
         });
         assert_eq!(missing.unwrap(), Some(io::ErrorKind::NotFound));
     }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,8 +12,10 @@ use base::{Class, Code, Endpoint, Target};
 use rt::{Rt, Source, connect, connect_unix};
 use tokio::sync::oneshot;
 
-use super::stream::Stream;
 use crate::Error;
+
+/// A connected socket, of one of the two kinds that databases listen on.
+pub(super) type Socket = Source<OwnedFd>;
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,24 +60,20 @@ impl Address {
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
-    pub(super) async fn connect(&self, rt: &Rt) -> Result<Stream, Error> {
+    pub(super) async fn connect(&self, rt: &Rt) -> Result<Socket, Error> {
         let connected = match self {
-            Address::Unix(path) => connect_unix(rt, path).await.map(Stream::Unix),
-            Address::Tcp(host, port) => connect_tcp(rt, host, *port).await.map(Stream::Tcp),
+            Address::Unix(path) => connect_unix(rt, path).await,
+            Address::Tcp(host, port) => connect_tcp(rt, host, *port).await,
         };
         connected.map_err(|error| unreachable(self, &error))
     }
 }
 
-async fn connect_tcp(rt: &Rt, host: &str, port: u16) -> io::Result<Source<TcpStream>> {
+async fn connect_tcp(rt: &Rt, host: &str, port: u16) -> io::Result<Socket> {
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in resolve(host, port).await? {
         match connect(rt, address).await {
-            Ok(stream) => {
-                // A request is one write, and is not to wait for the next.
-                stream.get().set_nodelay(true)?;
-                return Ok(stream);
-            }
+            Ok(socket) => return Ok(socket),
             Err(error) => failed = error,
         }
     }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use rt::Rt;
 
-use super::stream::Stream;
+use super::address::Socket;
 use super::tls::{Session, Tls};
 use super::{Address, TlsMode};
 use crate::Error;
@@ -23,7 +23,7 @@ const KEPT: usize = 1 << 20;
 
 /// A way to a server.
 pub(crate) struct Channel {
-    stream: Stream,
+    socket: Socket,
     tls: Option<Box<Session>>,
     address: Address,
     /// What is to be sent next.
@@ -42,7 +42,7 @@ impl Channel {
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
     pub(crate) async fn connect(rt: &Rt, address: &Address) -> Result<Channel, Error> {
         Ok(Channel {
-            stream: address.connect(rt).await?,
+            socket: address.connect(rt).await?,
             tls: None,
             address: address.clone(),
             out: Vec::new(),
@@ -60,8 +60,8 @@ impl Channel {
     pub(crate) async fn start_tls(&mut self, tls: &Tls, mode: TlsMode) -> Result<Vec<u8>, Error> {
         let mut session = tls.session(&self.address, mode)?;
         let address = &self.address;
-        let stream = &self.stream;
-        poll_fn(|context| session.poll_handshake(stream, context))
+        let socket = &self.socket;
+        poll_fn(|context| session.poll_handshake(socket, context))
             .await
             .map_err(|error| super::tls::handshake_failed(address, &error))?;
         let hash = session.end_point();
@@ -98,10 +98,13 @@ impl Channel {
         }
         let mut written = match self.written {
             Some(written) => written,
-            None => self.seal(),
+            None => {
+                self.seal();
+                0
+            }
         };
         while written < self.out.len() && self.broken.is_none() {
-            match self.stream.poll_write(context, &self.out[written..]) {
+            match self.socket.poll_write(context, &self.out[written..]) {
                 Poll::Ready(Ok(count)) => written += count,
                 Poll::Ready(Err(error)) => self.broken = Some(error),
                 Poll::Pending => {
@@ -124,11 +127,10 @@ impl Channel {
 
     /// Brings what is to be sent into the form in which it travels. Nothing of that is sent yet.
     #[inline]
-    fn seal(&mut self) -> usize {
+    fn seal(&mut self) {
         if let Some(session) = &mut self.tls {
             session.seal(&mut self.out);
         }
-        0
     }
 
     /// Whether nothing can be sent any more.
@@ -150,8 +152,8 @@ impl Channel {
     pub(crate) fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let room = self.inbox.room();
         let read = match &mut self.tls {
-            None => ready!(self.stream.poll_read(context, room)),
-            Some(session) => ready!(session.poll_read(&self.stream, context, room)),
+            None => ready!(self.socket.poll_read(context, room)),
+            Some(session) => ready!(session.poll_read(&self.socket, context, room)),
         };
         Poll::Ready(match read {
             Ok(0) => Err(self.hung_up()),

@@ -5,7 +5,7 @@
 //!                 │ open
 //!                 ▼
 //!             Channel               bytes in order, with or without TLS
-//!              │   └─ Stream        a socket
+//!              │   └─ Socket
 //!              └───── Session       TLS
 //! ```
 //!
@@ -20,7 +20,6 @@ mod farewell;
 mod options;
 mod password;
 mod service;
-mod stream;
 mod tls;
 
 pub(crate) use address::{Address, Addresses};

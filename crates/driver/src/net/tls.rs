@@ -17,8 +17,8 @@ use rustls::{
 };
 use rustls_platform_verifier::BuilderVerifierExt;
 
+use super::address::Socket;
 use super::options::refusal;
-use super::stream::Stream;
 use super::{Address, Options, TlsMode, end_point};
 use crate::Error;
 
@@ -213,7 +213,7 @@ impl Session {
     /// Exchanges what must be said before the first byte.
     pub(super) fn poll_handshake(
         &mut self,
-        stream: &Stream,
+        socket: &Socket,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
         loop {
@@ -221,19 +221,19 @@ impl Session {
                 self.connection.write_tls(&mut self.out)?;
             }
             while !self.out.is_empty() {
-                let count = ready!(stream.poll_write(context, &self.out))?;
+                let count = ready!(socket.poll_write(context, &self.out))?;
                 self.out.drain(..count);
             }
             if !self.connection.is_handshaking() {
                 return Poll::Ready(Ok(()));
             }
-            if ready!(self.poll_sealed(stream, context))? == 0 {
+            if ready!(self.poll_sealed(socket, context))? == 0 {
                 return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
             }
             if let Err(error) = self.open() {
                 // Whoever is at the other end is told why.
                 let _ = self.connection.write_tls(&mut self.out);
-                let _ = stream.poll_write(context, &self.out);
+                let _ = socket.poll_write(context, &self.out);
                 return Poll::Ready(Err(error));
             }
         }
@@ -261,7 +261,7 @@ impl Session {
     /// Reads what was sealed. `Ready` with 0 is the end.
     pub(super) fn poll_read(
         &mut self,
-        stream: &Stream,
+        socket: &Socket,
         context: &mut Context<'_>,
         room: &mut [u8],
     ) -> Poll<io::Result<usize>> {
@@ -270,7 +270,7 @@ impl Session {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 other => return Poll::Ready(other),
             }
-            if self.opened == self.end && ready!(self.poll_sealed(stream, context))? == 0 {
+            if self.opened == self.end && ready!(self.poll_sealed(socket, context))? == 0 {
                 return Poll::Ready(Ok(0));
             }
             self.open()?;
@@ -280,10 +280,10 @@ impl Session {
     /// Takes what the socket has.
     fn poll_sealed(
         &mut self,
-        stream: &Stream,
+        socket: &Socket,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
-        let count = ready!(stream.poll_read(context, &mut self.sealed))?;
+        let count = ready!(socket.poll_read(context, &mut self.sealed))?;
         (self.opened, self.end) = (0, count);
         Poll::Ready(Ok(count))
     }

@@ -122,28 +122,28 @@ impl PostgresConnection {
     /// # Errors
     /// The session is over.
     #[inline]
-    pub(super) async fn exchange(
+    pub(super) fn exchange(
         &mut self,
         sink: &mut impl Ended,
         reply: &mut Reply,
-    ) -> Result<Stamp, Error> {
-        self.exchange_step_by_step(sink, reply, |_| ()).await
+    ) -> impl Future<Output = Result<Stamp, Error>> {
+        self.exchange_step_by_step(sink, reply, |_| ())
     }
 
     /// The same; `note` is told how far the answers are whenever some were read.
+    ///
+    /// One future and not one for each part of it: this is polled twice for each request.
     #[inline]
-    async fn exchange_step_by_step(
+    fn exchange_step_by_step(
         &mut self,
         sink: &mut impl Ended,
         reply: &mut Reply,
         mut note: impl FnMut(&Outcome),
-    ) -> Result<Stamp, Error> {
+    ) -> impl Future<Output = Result<Stamp, Error>> {
         reply.bytes_sent += self.channel.out().len() as u64;
-        poll_fn(|context| self.poll_exchange(context, sink, reply, &mut note)).await?;
-        Ok(sink.outcome().read_at)
+        poll_fn(move |context| self.poll_exchange(context, sink, reply, &mut note))
     }
 
-    /// One future and not one for each part of it: this is polled twice for each request.
     #[inline]
     fn poll_exchange(
         &mut self,
@@ -151,7 +151,7 @@ impl PostgresConnection {
         sink: &mut impl Ended,
         reply: &mut Reply,
         note: &mut impl FnMut(&Outcome),
-    ) -> Poll<Result<(), Error>> {
+    ) -> Poll<Result<Stamp, Error>> {
         loop {
             ready!(self.channel.poll_flush(context));
             if !self.channel.unread().is_empty() {
@@ -163,7 +163,7 @@ impl PostgresConnection {
                 note(sink.outcome());
             }
             if self.replies.is_idle() {
-                return Poll::Ready(Ok(()));
+                return Poll::Ready(Ok(sink.outcome().read_at));
             }
             if sink.outcome().wants_data {
                 self.refuse_data(sink.outcome());
