@@ -148,7 +148,6 @@ impl MysqlConnection {
         }
         reply.sent.get_or_insert(began);
         self.is_in_transaction = true;
-        self.line.send(reply).await;
         let mut links = Links {
             statements: &mut self.statements,
             texts: &mut self.columns,
@@ -160,7 +159,7 @@ impl MysqlConnection {
             outcome: Outcome::default(),
         };
         while !self.line.replies.is_idle() {
-            reply.done = self.line.read(&mut links, reply).await?;
+            reply.done = self.line.turn(&mut links, reply).await?;
             if self.line.replies.file_is_wanted().is_some() {
                 return Err(faults::babble(self.line.channel.address(), "it wants a file"));
             }

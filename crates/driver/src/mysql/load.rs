@@ -89,10 +89,9 @@ impl MysqlConnection {
         reply: &mut Reply,
     ) -> Result<u16, Error> {
         self.line.append_query(text)?;
-        self.line.send(reply).await;
         let mut whole = Whole::default();
         while !self.line.replies.is_idle() {
-            self.line.read(&mut whole, reply).await?;
+            self.line.turn(&mut whole, reply).await?;
             if let Some(sequence) = self.line.replies.file_is_wanted() {
                 self.send_rows(sequence, batches, values, reply).await?;
             }

@@ -1,6 +1,8 @@
 //! A session: commands out, replies in.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Poll, ready};
 
 use base::{Clock, Stamp, Value, Values};
 use rt::Rt;
@@ -95,9 +97,8 @@ impl Line {
         grant: Grant<'_>,
         reply: &mut Reply,
     ) -> Result<Stamp, Error> {
-        self.send(reply).await;
         loop {
-            let read_at = self.read(sink, reply).await?;
+            let read_at = self.turn(sink, reply).await?;
             if let Some(sequence) = self.replies.file_is_wanted() {
                 self.send_file(sequence, sink.outcome(), grant, reply).await?;
             }
@@ -114,28 +115,36 @@ impl Line {
         self.channel.flush().await;
     }
 
-    /// Reads on. Returns when the last byte came.
+    /// Sends what was appended and reads what comes next. Returns when that was.
+    ///
+    /// One future and not one for each part of it: this is polled twice for each request.
     ///
     /// # Errors
     /// The session is over.
     #[inline]
-    pub(super) async fn read<S: Ended>(
+    pub(super) fn turn<S: Ended>(
         &mut self,
         sink: &mut S,
         reply: &mut Reply,
-    ) -> Result<Stamp, Error> {
-        // While much was sent, something may have come.
-        if self.channel.unread().is_empty() {
-            self.channel.receive().await?;
-        }
-        let read_at = self.rt.now();
-        let used = match self.replies.read(self.channel.unread(), sink) {
-            Ok(used) => used,
-            Err(error) => return Err(faults::junk(self.channel.address(), &error)),
-        };
-        reply.bytes_received += used as u64;
-        self.channel.consume(used, 0);
-        Ok(read_at)
+    ) -> impl Future<Output = Result<Stamp, Error>> {
+        reply.bytes_sent += self.channel.out().len() as u64;
+        poll_fn(|context| {
+            ready!(self.channel.poll_flush(context));
+            // While much was sent, something may have come.
+            if self.channel.unread().is_empty() {
+                ready!(self.channel.poll_receive(context))?;
+            }
+            let read_at = self.rt.now();
+            let used = match self.replies.read(self.channel.unread(), sink) {
+                Ok(used) => used,
+                Err(error) => {
+                    return Poll::Ready(Err(faults::junk(self.channel.address(), &error)));
+                }
+            };
+            reply.bytes_received += used as u64;
+            self.channel.consume(used, 0);
+            Poll::Ready(Ok(read_at))
+        })
     }
 
     /// Sends the file that the server asks for, or none: that is no error of the session yet.
