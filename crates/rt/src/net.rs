@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use base::Nanos;
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, sockopt,
+    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, sockopt,
 };
 
 use crate::{Direction, Rt, Source};
@@ -112,6 +112,17 @@ impl<T: AsFd> Source<T> {
     pub fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let send = |inner: &T| Ok(rustix::net::send(inner, bytes, SendFlags::NOSIGNAL)?);
         self.poll_io(Direction::Write, context, send)
+    }
+
+    /// Gives the socket up to another thread, which may wait there for its end. Nothing more is
+    /// written to it, and the other side learns that.
+    ///
+    /// # Errors
+    /// The connection is lost, or this process may open no further file.
+    pub fn into_half_closed(self) -> io::Result<OwnedFd> {
+        let socket = self.get().as_fd().try_clone_to_owned()?;
+        rustix::net::shutdown(&socket, Shutdown::Write)?;
+        Ok(socket)
     }
 }
 

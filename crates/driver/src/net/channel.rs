@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::task::{Context, Poll, ready};
 
 use rt::Rt;
@@ -163,6 +164,11 @@ impl Channel {
             }
             Err(error) => Err(self.lost(&error)),
         })
+    }
+
+    /// The socket, of which only the end is still to be seen; `None` if it is lost.
+    pub(crate) fn into_half_closed(self) -> Option<OwnedFd> {
+        self.socket.into_half_closed().ok()
     }
 
     /// What has come and is not consumed.

@@ -4,12 +4,13 @@
 //! thread that measures, and must not depend on whether that is still there: at the end of a run
 //! many requests may be given up at once.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rt::{Options, Rt, run_real};
+use rt::{Options, Rt, Source, run_real};
 
 /// How long the last driver waits at its end for what is still to be said.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -94,6 +95,13 @@ impl<F> Drop for Speaker<F> {
         // Nothing is ever sent: it ends with the thread, or with this patience.
         let _ = end.recv_timeout(PATIENCE);
     }
+}
+
+/// Waits until the other side of a socket hangs up, and takes no notice of what it says before.
+pub(crate) async fn hung_up(rt: &Rt, socket: OwnedFd) {
+    let Ok(socket) = Source::new(rt, socket) else { return };
+    let mut room = [0; 4_096];
+    while let Ok(1..) = poll_fn(|context| socket.poll_read(context, &mut room)).await {}
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The way into a session, and the message that ends what one is doing.
 
+use std::os::fd::OwnedFd;
+use std::pin::pin;
 use std::sync::Arc;
 
-use base::{Class, Code};
-use rt::Rt;
+use base::{Class, Code, Nanos};
+use rt::{Rt, within};
 use wire_postgres::{
     BackendKey, Channel as Binding, Login, Session, SslAnswer, Startup, StartupError, frontend,
     ssl_answer,
@@ -11,7 +13,7 @@ use wire_postgres::{
 
 use super::faults;
 use crate::Error;
-use crate::net::{Channel, Farewell, Service, TlsMode};
+use crate::net::{Channel, Farewell, Service, TlsMode, hung_up};
 
 /// Connects to the address at this place and begins a session.
 pub(super) async fn log_in(
@@ -108,25 +110,63 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
     Error::new(class, code, service.refusal(address, &words, remedy))
 }
 
+/// For how long the end of a session is waited for before a server is told again: this long the
+/// first time, and twice as long each time.
+const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
+
+/// How often a server is told. Together this is a second.
+const TIMES: u32 = 7;
+
 /// Tells a server to stop working on what a session has asked for. Chapter "Canceling Requests in
 /// Progress".
+///
+/// A server that has not begun to work on it does nothing then, and works on it all the same. So it
+/// is told until the session has ended, as it does when it has nothing to do: its socket is closed
+/// on our side.
 #[derive(Debug)]
 pub(super) struct Cancel {
     pub(super) service: Arc<Service>,
     pub(super) place: usize,
     pub(super) key: BackendKey,
+    /// The session's socket; `None` if it is lost.
+    pub(super) session: Option<OwnedFd>,
 }
 
 impl Farewell for Cancel {
     async fn say(self, rt: &Rt) {
-        let Cancel { service, place, key } = self;
+        let Cancel { service, place, key, session } = self;
         let say = async {
-            let (mut channel, _) = open(rt, &service, place).await?;
-            frontend::cancel_request(channel.out(), key);
-            channel.flush().await;
-            // The server hangs up when it has read the request.
-            channel.receive().await
+            let mut end = pin!(end_of(rt, session));
+            let mut pause = FIRST_PAUSE;
+            for _ in 0..TIMES {
+                send_cancel(rt, &service, place, key).await?;
+                if within(rt, pause, end.as_mut()).await.is_some() {
+                    break;
+                }
+                pause = pause * 2;
+            }
+            Ok(())
         };
         let _ = service.in_time(rt, place, say).await;
     }
+}
+
+async fn end_of(rt: &Rt, session: Option<OwnedFd>) {
+    if let Some(session) = session {
+        hung_up(rt, session).await;
+    }
+}
+
+async fn send_cancel(
+    rt: &Rt,
+    service: &Service,
+    place: usize,
+    key: BackendKey,
+) -> Result<(), Error> {
+    let (mut channel, _) = open(rt, service, place).await?;
+    frontend::cancel_request(channel.out(), key);
+    channel.flush().await;
+    // The server hangs up when it has read the request.
+    let _ = channel.receive().await;
+    Ok(())
 }

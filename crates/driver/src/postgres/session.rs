@@ -430,7 +430,8 @@ impl Connection for PostgresConnection {
     fn abandon(self) {
         if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
             let (service, place) = (Arc::clone(&self.driver.service), self.place);
-            self.driver.farewells.say(Cancel { service, place, key });
+            let session = self.channel.into_half_closed();
+            self.driver.farewells.say(Cancel { service, place, key, session });
         }
     }
 }

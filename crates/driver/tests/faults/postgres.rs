@@ -1,10 +1,13 @@
 //! PostgreSQL.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
 use base::{Class, Clock, Endpoint, Secret, Target};
 use driver::{Connection, Driver, Postgres};
 use testbed::{Kind, Options, Server, shared};
-use wire_postgres::TransactionStatus;
 use wire_postgres::backend;
+use wire_postgres::{BackendKey, TransactionStatus};
 
 use crate::impostor::{Act, Impostor};
 use crate::{changed, check, in_real_time, refused, text, with_option};
@@ -201,6 +204,47 @@ fn what_was_given_up_is_cancelled_on_the_server() {
         found.expect("a number").ends_with("0\n")
     });
     assert!(gone, "the server still works on it");
+}
+
+/// A server that is asked to stop before it has read what it is to stop does nothing, and would
+/// then work on what nobody waits for.
+#[test]
+fn a_cancellation_that_comes_too_early_is_repeated() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let server = std::thread::spawn(move || {
+        let (mut session, _) = listener.accept().expect("a session");
+        let mut heard = [0; 1_000];
+        let _ = session.read(&mut heard).expect("a startup");
+        let mut welcome = Vec::new();
+        backend::authentication_ok(&mut welcome);
+        backend::backend_key_data(&mut welcome, BackendKey { process: 1, secret: 2 });
+        backend::ready_for_query(&mut welcome, TransactionStatus::Idle);
+        session.write_all(&welcome).expect("a client");
+        let _ = session.read(&mut heard).expect("a query");
+        let mut cancels = 0;
+        while cancels < 2 {
+            let (mut caller, _) = listener.accept().expect("a connection");
+            if caller.read_exact(&mut heard[..16]).is_err() {
+                break;
+            }
+            cancels += 1;
+        }
+        cancels
+    });
+    let driver = at(port, "");
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let mut work = text("select pg_sleep(4711)");
+        let run = connection.run(&mut work);
+        let given_up = rt::within(&rt, base::Nanos::from_millis(100), run).await;
+        assert!(given_up.is_none(), "{given_up:?}");
+        connection.abandon();
+    });
+    drop(driver);
+    // If the server still waits to be asked, it is asked by somebody who has nothing to say.
+    drop(TcpStream::connect(("127.0.0.1", port)));
+    assert_eq!(server.join().expect("no panic"), 2);
 }
 
 #[test]
