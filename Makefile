@@ -33,7 +33,7 @@ lint:
 # written into the tree. One part alone: `target/release/compare rounds --only postgres,16,64`.
 bench:
 	@scripts/setup bench
-	cargo build --release --locked -p cli -p limit -p bench
+	cargo build --release --locked -p cli -p limit -p bench -p testbed
 	target/release/bench
 	target/release/values
 	for measure in rounds syscalls instructions open memory load; do \

@@ -239,8 +239,8 @@ fn assay(
     Ok((ran, summary))
 }
 
-/// Send lag, processor time and the highest rate of open loops. The server should answer at once:
-/// name one, as `--postgres` or `--mariadb`.
+/// Send lag, processor time and the highest rate of open loops, against a server that answers at
+/// once.
 pub(crate) fn open(options: &Options, servers: &Servers) -> Result<(), Failure> {
     let publication = Publication::begin(options)?;
     let mut raws = Vec::new();
@@ -337,11 +337,16 @@ struct Memory {
     peak_rss_bytes: u64,
 }
 
-/// How many connections, and whether with TLS.
+/// How many connections, and whether with TLS. More than a thousand are not for a real server with
+/// a process or a thread for each: they go to a simulated one.
 const CROWDS: [(u32, bool); 3] = [(1_000, false), (1_000, true), (10_000, false)];
+
+/// The largest crowd of a real server.
+const LARGEST_REAL: u32 = 1_000;
 
 /// Peak memory of Assay with many connections.
 pub(crate) fn memory(options: &Options, servers: &Servers) -> Result<(), Failure> {
+    let simulated = Servers::simulated(options)?;
     let publication = Publication::begin(options)?;
     let mut raws = Vec::new();
     let mut text = String::from(
@@ -350,6 +355,7 @@ pub(crate) fn memory(options: &Options, servers: &Servers) -> Result<(), Failure
     for database in wanted(options) {
         for (connections, tls) in CROWDS {
             let cell = cell(database, connections, tls);
+            let servers = if connections > LARGEST_REAL { &simulated } else { servers };
             let measured = match assay(&cell, servers, &runners::job(&cell, ""), options.seconds) {
                 Ok((ran, _)) => {
                     raws.push(Memory {

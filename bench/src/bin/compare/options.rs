@@ -39,11 +39,11 @@ impl Measure {
         }
     }
 
-    /// Whether it selects from the table of all load generators. A simulated server has none.
+    /// Whether it selects from the table of all load generators.
     pub(crate) fn needs_table(self) -> bool {
         match self {
-            Measure::Rounds | Measure::Syscalls | Measure::Instructions => true,
-            Measure::Open | Measure::Memory | Measure::Load => false,
+            Measure::Rounds | Measure::Syscalls | Measure::Instructions | Measure::Memory => true,
+            Measure::Open | Measure::Load => false,
         }
     }
 }

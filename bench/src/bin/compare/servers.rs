@@ -1,15 +1,15 @@
 //! Who is asked? Each database with the one table that all load generators select from.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::Failure;
 use crate::cells::Database;
 use crate::child;
-use crate::options::Options;
+use crate::options::{Measure, Options};
 
 /// The account, and the database with the table. It has no password, so that none stands in the
 /// list of processes for those load generators that take theirs on the command line.
@@ -24,6 +24,9 @@ const ARGUMENTS: u32 = 3_000_000;
 /// How many statements `mariadb-slap` takes in turn.
 const STATEMENTS: u32 = 1_000;
 
+/// The names by which `sysbench` asks for certificates: the authority's, the client's, its key.
+const CERTIFICATES: [&str; 3] = ["cacert.pem", "client-cert.pem", "client-key.pem"];
+
 /// How long a table may take to be filled.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -35,8 +38,34 @@ const MOST_CONNECTIONS: u32 = 1_100;
 pub(crate) struct Server {
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Ends with this, if it was started here.
-    _private: Option<testbed::Server>,
+    source: Source,
+}
+
+/// Where a server comes from.
+enum Source {
+    /// It was there already.
+    Given,
+    /// It ends with this.
+    Private(Box<testbed::Server>),
+    /// It answers at once, in a process of its own that ends with this.
+    Simulated { _host: Host },
+}
+
+/// A process that serves a simulation for as long as its input is open.
+struct Host(Child);
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        // It ends by itself.
+        let _ = self.0.wait();
+    }
+}
+
+/// The processor that a simulated server is bound to: the last one, so that it does not take the
+/// load generator's from under it.
+fn last_processor() -> Result<usize, Failure> {
+    Ok(rt::processors()?.last().copied().unwrap_or(0))
 }
 
 /// The servers, and a folder for what load generators read and write.
@@ -47,16 +76,31 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    /// Fills the table of each database that is wanted.
+    /// The servers of the databases that are wanted, with a table to select from if that is needed.
     pub(crate) fn begin(options: &Options) -> Result<Servers, Failure> {
-        let mut servers = Servers { postgres: None, mariadb: None, scratch: tempfile::tempdir()? };
-        if let Some(folder) = &options.certificates {
-            for name in ["cacert.pem", "client-cert.pem", "client-key.pem"] {
-                fs::copy(folder.join(name), servers.folder().join(name))
-                    .map_err(|error| format!("{}: {error}", folder.join(name).display()))?;
-            }
+        match options.measure {
+            Measure::Open => Servers::simulated(options),
+            Measure::Rounds
+            | Measure::Syscalls
+            | Measure::Instructions
+            | Measure::Memory
+            | Measure::Load => Servers::of_kind(options, Server::start),
         }
-        servers.write_inputs()?;
+    }
+
+    /// Servers that answer at once, whatever they are asked.
+    pub(crate) fn simulated(options: &Options) -> Result<Servers, Failure> {
+        Servers::of_kind(options, Server::simulate)
+    }
+
+    fn of_kind(
+        options: &Options,
+        start: impl Fn(Database) -> Result<Server, Failure>,
+    ) -> Result<Servers, Failure> {
+        let mut servers = Servers { postgres: None, mariadb: None, scratch: tempfile::tempdir()? };
+        if options.measure.needs_table() {
+            servers.write_inputs()?;
+        }
         for database in Database::ALL.into_iter().filter(|one| options.wants_database(*one)) {
             let (given, option) = match database {
                 Database::Postgres => (&options.postgres, "--postgres"),
@@ -64,17 +108,40 @@ impl Servers {
             };
             let server = match given {
                 Some(given) => Server::parse(given, option)?,
-                None => Server::start(database)?,
+                None => start(database)?,
             };
-            if options.measure.needs_table() {
+            if options.measure.needs_table() && !matches!(server.source, Source::Simulated { .. }) {
                 server.fill(database)?;
+            }
+            if let (Database::Mariadb, Source::Private(private)) = (database, &server.source) {
+                servers.take_certificates(private)?;
             }
             match database {
                 Database::Postgres => servers.postgres = Some(server),
                 Database::Mariadb => servers.mariadb = Some(server),
             }
         }
+        if let Some(folder) = &options.certificates {
+            for name in CERTIFICATES {
+                servers.take_certificate(&folder.join(name), name)?;
+            }
+        }
         Ok(servers)
+    }
+
+    /// `sysbench` asks for a client's certificate by fixed names, whether the server wants one or
+    /// not.
+    fn take_certificates(&self, server: &testbed::Server) -> Result<(), Failure> {
+        let Some(files) = server.certificates() else { return Ok(()) };
+        let paths = [&files.authority, &files.client, &files.client_key];
+        let named = paths.into_iter().zip(CERTIFICATES);
+        named.into_iter().try_for_each(|(path, name)| self.take_certificate(path, name))
+    }
+
+    fn take_certificate(&self, path: &Path, name: &str) -> Result<(), Failure> {
+        fs::copy(path, self.folder().join(name))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(())
     }
 
     /// The server of a database that is wanted.
@@ -144,17 +211,37 @@ impl Server {
                 ],
             ),
         };
-        let server = testbed::Server::start(&options.max_connections(MOST_CONNECTIONS))?;
+        let server = testbed::Server::start(
+            &options.max_connections(MOST_CONNECTIONS).tls(testbed::Tls::Server),
+        )?;
         for statement in &statements {
             server.sql(statement)?;
         }
         let (host, port) = ("127.0.0.1".to_owned(), server.port());
-        Ok(Server { host, port, _private: Some(server) })
+        Ok(Server { host, port, source: Source::Private(Box::new(server)) })
+    }
+
+    /// Starts a server of the testbed that speaks the protocol and answers at once.
+    fn simulate(database: Database) -> Result<Server, Failure> {
+        let program = std::env::current_exe()?.with_file_name("testbed-host");
+        let mut command = Command::new(&program);
+        command.args(["sim:null", database.word(), &last_processor()?.to_string()]);
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let child = child.map_err(|error| {
+            format!("{}: {error}: cargo build --release -p testbed", program.display())
+        })?;
+        let mut host = Host(child);
+        let mut line = String::new();
+        let out = host.0.stdout.as_mut().ok_or("its output is a pipe")?;
+        BufReader::new(out).read_line(&mut line)?;
+        let (at, port) = line.trim().rsplit_once(':').ok_or("the simulated server says nothing")?;
+        let (port, source) = (port.parse()?, Source::Simulated { _host: host });
+        Ok(Server { host: at.to_owned(), port, source })
     }
 
     fn parse(given: &str, option: &str) -> Result<Server, Failure> {
         let parsed = given.rsplit_once(':').and_then(|(host, port)| {
-            Some(Server { host: host.to_owned(), port: port.parse().ok()?, _private: None })
+            Some(Server { host: host.to_owned(), port: port.parse().ok()?, source: Source::Given })
         });
         Ok(parsed.ok_or_else(|| format!("{option} {given}: give HOST:PORT"))?)
     }
