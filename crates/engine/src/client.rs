@@ -4,6 +4,7 @@
 //! and its seat at the gate; what it shares with others of its lane it touches between awaits.
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::rc::Rc;
 
 use base::{Class, Clock, Code, Nanos, Rows, Stamp};
@@ -452,7 +453,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
             return true;
         }
         let until = self.lane.rt.now() + think;
-        unless_fired(self.lane.rt.sleep_until(until), &self.seat.expiry).await.is_some()
+        unless_fired(pin!(self.lane.rt.sleep_until(until)), &self.seat.expiry).await.is_some()
     }
 
     /// The part of the job that the present request is.
@@ -465,7 +466,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let Some(connection) = &mut self.connection else {
             return Attempt::Answered(Err(Error::disconnect("there is no connection")));
         };
-        let answer = unless_fired(connection.run(&mut self.work), &self.seat.expiry).await;
+        let answer = unless_fired(pin!(connection.run(&mut self.work)), &self.seat.expiry).await;
         match answer {
             Some(result) => {
                 if result.as_ref().is_err_and(|error| error.class().ends_connection()) {
@@ -607,7 +608,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 return false;
             }
             self.seat.expire_at(self.lane.give_up_at.get());
-            let attempt = self.lane.connect(&self.crew);
+            // In a box: it is large, and a client carries requests most of the time.
+            let attempt = Box::pin(self.lane.connect(&self.crew));
             match unless_fired(attempt, &self.seat.expiry).await {
                 None => return false,
                 Some((Ok(connection), change)) => {

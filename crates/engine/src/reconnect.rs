@@ -8,6 +8,8 @@
 //!
 //! This is the one place of the measured path that allocates: a session cannot be had without.
 
+use std::pin::pin;
+
 use base::{Class, Clock, Nanos, Stamp};
 use driver::{Connection, Driver, Error};
 use rt::unless_fired;
@@ -87,14 +89,14 @@ impl<D: Driver, R: Rules> Client<D, R> {
     async fn outlast_pause(&self) -> bool {
         self.seat.expire_at(self.lane.give_up_at.get());
         let pause = self.lane.link(&self.crew).pause(&self.lane.rt);
-        unless_fired(pause, &self.seat.expiry).await.is_some()
+        unless_fired(pin!(pause), &self.seat.expiry).await.is_some()
     }
 
     /// Connects for a request that began at `sent`; `None` if its time is over first.
     async fn connect_until_expiry(&mut self, sent: Stamp) -> Option<Result<D::Connection, Error>> {
         self.make_ready(sent);
         let texts = &self.crew.texts[self.present().texts.clone()];
-        let connecting = self.lane.connect_at_once(&self.crew, texts);
+        let connecting = Box::pin(self.lane.connect_at_once(&self.crew, texts));
         unless_fired(connecting, &self.seat.expiry).await
     }
 
@@ -104,7 +106,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         let Some(connection) = self.connection.take() else { return done };
         self.seat.expire_at(self.lane.give_up_at.get());
         // A connection that is not closed when the run is over is dropped.
-        let _is_closed = unless_fired(connection.close(), &self.seat.expiry).await;
+        let _is_closed = unless_fired(pin!(connection.close()), &self.seat.expiry).await;
         self.crew.connected.set(self.crew.connected.get() - 1);
         self.lane.rt.now()
     }

@@ -4,9 +4,9 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use crate::tasks::Tasks;
 
@@ -27,28 +27,29 @@ pub(crate) fn spawn<T: 'static>(
 ) -> Task<T> {
     let outcome = Rc::new(RefCell::new(Outcome { result: None, waker: None }));
     let shared = Rc::clone(&outcome);
-    tasks.spawn(async move {
-        let result = caught(future).await;
+    // In a box of its own: what is moved into an async block lies in it twice.
+    let mut future = Box::pin(future);
+    tasks.spawn(poll_fn(move |context| {
+        let result = ready!(poll_caught(future.as_mut(), context));
         let mut outcome = shared.borrow_mut();
         outcome.result = Some(result);
         if let Some(waker) = outcome.waker.take() {
             waker.wake();
         }
-    });
+        Poll::Ready(())
+    }));
     Task(outcome)
 }
 
-/// Waits for a future or its panic.
-async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Panic> {
-    let mut future = pin!(future);
-    poll_fn(|context| {
-        // A future that has panicked is not polled again.
-        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
-            Ok(poll) => poll.map(Ok),
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
-    })
-    .await
+/// The end of a future, or its panic. One that has panicked is not polled again.
+fn poll_caught<F: Future>(
+    future: Pin<&mut F>,
+    context: &mut Context<'_>,
+) -> Poll<Result<F::Output, Panic>> {
+    match catch_unwind(AssertUnwindSafe(|| future.poll(context))) {
+        Ok(poll) => poll.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    }
 }
 
 impl<T> Task<T> {

@@ -103,7 +103,8 @@ impl Service {
                 self.addresses.all()[place]
             )))
         };
-        within(rt, limit, session).await.unwrap_or_else(too_late)
+        // In a box: a login is large, and each future around it would have room for it.
+        within(rt, limit, Box::pin(session)).await.unwrap_or_else(too_late)
     }
 
     /// Puts what the server said into a sentence: whose refusal it is, and what may help.
