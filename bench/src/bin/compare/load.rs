@@ -29,15 +29,21 @@ const PATIENCE: Duration = Duration::from_secs(1_800);
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Filler {
     Own,
+    /// As it comes: it commits every thousand rows.
     Assay,
+    /// Each writer commits once, as the databases' own clients do.
+    AssayAtOnce,
 }
 
 impl Filler {
+    const ALL: [Filler; 3] = [Filler::Own, Filler::Assay, Filler::AssayAtOnce];
+
     fn word(self, database: Database) -> &'static str {
         match (self, database) {
             (Filler::Own, Database::Postgres) => "psql \\copy",
             (Filler::Own, Database::Mariadb) => "LOAD DATA LOCAL",
             (Filler::Assay, _) => "assay load",
+            (Filler::AssayAtOnce, _) => "assay load, one commit per writer",
         }
     }
 }
@@ -87,10 +93,12 @@ impl Task<'_> {
         let first = raws.len();
         for round in 1..=self.options.rounds {
             raws.push(self.fill(Filler::Own, &files, round)?);
-            if gap.is_none() {
-                match self.fill(Filler::Assay, &files, round) {
-                    Ok(filled) => raws.push(filled),
-                    Err(failure) => gap = Some(failure.to_string()),
+            for filler in [Filler::Assay, Filler::AssayAtOnce] {
+                if gap.is_none() {
+                    match self.fill(filler, &files, round) {
+                        Ok(filled) => raws.push(filled),
+                        Err(failure) => gap = Some(failure.to_string()),
+                    }
                 }
             }
             complain(format!("{}: round {round}", self.database.word()));
@@ -101,7 +109,7 @@ impl Task<'_> {
         let runs = &raws[first..];
         let own = self.rate(Filler::Own, runs).map_or(0.0, |rate| rate.median);
         let mut text = String::new();
-        for filler in [Filler::Own, Filler::Assay] {
+        for filler in Filler::ALL {
             let (name, word) = (self.database.name(), filler.word(self.database));
             text.push_str(&format!("| {name} | {} | {word} ", self.writers));
             text.push_str(&match self.rate(filler, runs) {
@@ -156,7 +164,10 @@ impl Task<'_> {
         server.execute(self.database, table)?;
         let command = match filler {
             Filler::Own => self.own(server, files),
-            Filler::Assay => self.assay(server)?,
+            Filler::Assay => self.assay(server, None)?,
+            Filler::AssayAtOnce => {
+                self.assay(server, Some(self.options.rows.div_ceil(self.writers)))?
+            }
         };
         let ran = child::run(command, PATIENCE)?;
         if !ran.status.success() {
@@ -198,9 +209,10 @@ impl Task<'_> {
         shell
     }
 
-    fn assay(&self, server: &Server) -> Result<Command, Failure> {
+    fn assay(&self, server: &Server, batch: Option<u32>) -> Result<Command, Failure> {
+        let batch = batch.map_or(String::new(), |rows| format!("batch = {rows}\n"));
         let file = format!(
-            "[load filled]\nrows = {}\nwriters = {}\n\
+            "[load filled]\nrows = {}\nwriters = {}\n{batch}\
              columns = id: row(), k: uniform(0, 999), c: text(120), pad: text(60)\n",
             self.options.rows, self.writers
         );
