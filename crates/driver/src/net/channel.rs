@@ -187,6 +187,9 @@ impl Channel {
 
     #[cold]
     fn lost(&self, error: &io::Error) -> Error {
+        if self.tls.as_ref().is_some_and(|session| session.may_be_refused()) {
+            return super::tls::handshake_failed(&self.address, error);
+        }
         Error::disconnect(format!("the connection to {} was lost: {error}", self.address))
     }
 }

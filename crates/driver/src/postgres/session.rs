@@ -13,7 +13,8 @@ use wire_postgres::{
 
 use super::answer::{Answer, Ended, Outcome, Whole};
 use super::login::Cancel;
-use super::{Postgres, faults, settings};
+use super::settings::{self, Known};
+use super::{Postgres, faults};
 use crate::net::{Channel, refusal};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
@@ -418,8 +419,14 @@ impl Connection for PostgresConnection {
 
     async fn settings(&mut self) -> Vec<(String, String)> {
         let found = self.query_text(&settings::query()).await.ok();
+        let tls_status = self.query_text(settings::tls_query()).await.ok();
         let tls = self.driver.service.options.tls_to(self.channel.address());
-        settings::list(&self.version, tls.word(), found.as_ref())
+        settings::list(&Known {
+            version: &self.version,
+            tls: tls.word(),
+            settings: found.as_ref(),
+            tls_status: tls_status.as_ref(),
+        })
     }
 
     async fn close(mut self) {

@@ -5,6 +5,7 @@
 mod impostor;
 mod mariadb;
 mod postgres;
+mod tls;
 
 use base::{Class, Endpoint, Target};
 use driver::{Connection, Driver, Error, Step, Table, Work};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base::{Class, Endpoint, Nanos, Secret, Target};
 use driver::{Connection, Driver, Mysql, Step, Work};
-use testbed::{Auth, Kind, Options, Server, shared};
+use testbed::{Kind, Options, Server, shared};
 use wire_mysql::{Capabilities, Handshake, Negotiated, OkKind, OkPacket, Status, WANTED, packet};
 
 use crate::impostor::{Act, Impostor};
@@ -111,11 +111,20 @@ const OFFERED: Capabilities =
     Capabilities(WANTED.0 | Capabilities::CONNECT_WITH_DB.0 | Capabilities::LOCAL_FILES.0);
 
 fn greeting(method: &'static str) -> Vec<u8> {
+    greeting_with(method, OFFERED)
+}
+
+/// What a server says that offers TLS.
+pub(crate) fn greeting_with_tls() -> Vec<u8> {
+    greeting_with("mysql_native_password", OFFERED | Capabilities::SSL)
+}
+
+fn greeting_with(method: &'static str, offered: Capabilities) -> Vec<u8> {
     let handshake = Handshake {
         server_version: b"5.5.5-10.11.0-MariaDB",
         thread_id: 7,
         nonce: [7; 20],
-        offered: OFFERED,
+        offered,
         collation: 45,
         status: Status::AUTOCOMMIT,
         method: method.as_bytes(),
@@ -359,15 +368,6 @@ fn a_lock_that_is_not_given_in_time_is_a_conflict() {
         let error = two.run(&mut lock).await.expect_err("the lock is another's");
         check(&error, Class::Conflict, "1205", &["Lock wait timeout"]);
         one.query_text("rollback").await.expect("an end");
-    });
-}
-
-#[test]
-fn a_user_of_ed25519_is_let_in() {
-    let server = Server::start(&Options::mariadb().auth(Auth::Ed25519)).expect("a server");
-    in_real_time(async |rt| {
-        let mut connection = open(&server.url()).connect(&rt).await.expect("a connection");
-        connection.run(&mut text("select 1")).await.expect("an answer");
     });
 }
 
