@@ -5,6 +5,7 @@
 mod impostor;
 mod mariadb;
 mod postgres;
+mod sha2;
 mod tls;
 
 use base::{Class, Endpoint, Target};

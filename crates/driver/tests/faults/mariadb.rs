@@ -15,7 +15,7 @@ fn open(target: &Target) -> Mysql {
 }
 
 /// The driver for a port of this machine.
-fn at(port: u16, options: &str) -> Mysql {
+pub(crate) fn at(port: u16, options: &str) -> Mysql {
     let url = format!("mysql://ann:hunter2@127.0.0.1:{port}/shop?{options}");
     open(&Target::parse(&url).expect("a URL"))
 }
@@ -106,24 +106,22 @@ fn junk_is_no_protocol() {
     }
 }
 
+/// What the impostors' logins are mixed with.
+pub(crate) const NONCE: [u8; 20] = *b"01234567890123456789";
+
 /// What the impostors offer.
-const OFFERED: Capabilities =
+pub(crate) const OFFERED: Capabilities =
     Capabilities(WANTED.0 | Capabilities::CONNECT_WITH_DB.0 | Capabilities::LOCAL_FILES.0);
 
 fn greeting(method: &'static str) -> Vec<u8> {
     greeting_with(method, OFFERED)
 }
 
-/// What a server says that offers TLS.
-pub(crate) fn greeting_with_tls() -> Vec<u8> {
-    greeting_with("mysql_native_password", OFFERED | Capabilities::SSL)
-}
-
-fn greeting_with(method: &'static str, offered: Capabilities) -> Vec<u8> {
+pub(crate) fn greeting_with(method: &'static str, offered: Capabilities) -> Vec<u8> {
     let handshake = Handshake {
         server_version: b"5.5.5-10.11.0-MariaDB",
         thread_id: 7,
-        nonce: [7; 20],
+        nonce: NONCE,
         offered,
         collation: 45,
         status: Status::AUTOCOMMIT,
@@ -134,7 +132,8 @@ fn greeting_with(method: &'static str, offered: Capabilities) -> Vec<u8> {
     out
 }
 
-fn ok(sequence: u8) -> Vec<u8> {
+/// Says that all is well.
+pub(crate) fn ok(sequence: u8) -> Vec<u8> {
     let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
     let mut out = Vec::new();
     packet(&mut out, sequence, |out| {

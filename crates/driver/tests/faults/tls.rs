@@ -12,9 +12,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, StreamOwned};
 use testbed::{Auth, Kind, Options, Server, Tls, shared_with_tls};
+use wire_mysql::Capabilities;
 
 use crate::impostor::{Impostor, Scene};
-use crate::mariadb::greeting_with_tls;
+use crate::mariadb::{OFFERED, greeting_with};
 use crate::{check, in_real_time, refused, text};
 
 const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
@@ -109,15 +110,15 @@ fn a_certificate_that_nobody_trusted_has_signed_is_refused() {
 }
 
 /// An authority of our own, and what it has signed.
-struct Forged {
+pub(crate) struct Forged {
     /// The file of its certificate.
-    authority: PathBuf,
-    config: Arc<ServerConfig>,
+    pub(crate) authority: PathBuf,
+    pub(crate) config: Arc<ServerConfig>,
 }
 
 impl Forged {
     /// A certificate for a server of this name, which is valid until then.
-    fn new(name: &str, last_year: i32) -> Forged {
+    pub(crate) fn new(name: &str, last_year: i32) -> Forged {
         let mut authority = CertificateParams::default();
         authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("a key");
@@ -148,7 +149,7 @@ fn offer_tls(kind: Kind, scene: &mut Scene, config: &Arc<ServerConfig>) {
             scene.say(b"S");
         }
         Kind::Mariadb => {
-            scene.say(&greeting_with_tls());
+            scene.say(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
             // The head of a packet, and what a client asks for before it says who it is.
             scene.hear_exactly(4 + 32);
         }
@@ -199,7 +200,7 @@ fn what_is_no_tls_is_told() {
             match kind {
                 Kind::Postgres => scene.hear_exactly(8),
                 Kind::Mariadb => {
-                    scene.say(&greeting_with_tls());
+                    scene.say(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
                     scene.hear_exactly(4 + 32)
                 }
             };
