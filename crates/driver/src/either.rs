@@ -41,6 +41,13 @@ impl<A: Driver, B: Driver> Driver for Either<A, B> {
         }
     }
 
+    fn files(&self) -> u32 {
+        match self {
+            Either::Left(driver) => driver.files(),
+            Either::Right(driver) => driver.files(),
+        }
+    }
+
     fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {
         match self {
             Either::Left(driver) => driver.check_load(into, method),

@@ -56,6 +56,11 @@ pub trait Driver: Clone + Send + 'static {
         1
     }
 
+    /// How many files of the operating system a connection has open at most.
+    fn files(&self) -> u32 {
+        1
+    }
+
     /// Makes sure that rows can be loaded in this way.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ use record::{
 };
 use workload::{JobTarget, Placeholders, Plan};
 
+use crate::open_files::{TooManyFiles, make_room};
 use crate::target::{TargetProblem, WithDrivers, with_drivers};
 
 /// What is to be run, against what, and where the record goes.
@@ -124,6 +125,8 @@ pub enum Error {
     Record(RecordError),
     /// No op-log can be made.
     OpLog(OpLogError),
+    /// It needs more connections than there may be open files.
+    Files(TooManyFiles),
     /// The run could not be made.
     Failed(Failed),
 }
@@ -134,6 +137,7 @@ impl fmt::Display for Error {
             Error::Target(problem) => problem.fmt(f),
             Error::Record(error) => error.fmt(f),
             Error::OpLog(error) => error.fmt(f),
+            Error::Files(error) => error.fmt(f),
             Error::Failed(failed) => failed.fmt(f),
         }
     }
@@ -145,6 +149,7 @@ impl std::error::Error for Error {
             Error::Target(problem) => problem.source(),
             Error::Record(error) => error.source(),
             Error::OpLog(error) => error.source(),
+            Error::Files(error) => error.source(),
             Error::Failed(failed) => failed.source(),
         }
     }
@@ -194,6 +199,8 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
 
     fn call<D: Driver>(self, drivers: Drivers<D>) -> Result<Done, Error> {
         let Recording { order, listener, watch } = self;
+        let lanes = order.options.threads.max(1);
+        make_room(&order.plan, &drivers, lanes).map_err(Error::Files)?;
         let header = header(&order);
         let recorder = order.record.create(&header).map_err(Error::Record)?;
         let op_log = match op_log(&order, header.pace) {

@@ -189,6 +189,11 @@ impl Driver for Sqlite {
         true
     }
 
+    /// The database, its journal or log, and the log's index.
+    fn files(&self) -> u32 {
+        3
+    }
+
     async fn connect(&self, rt: &Rt) -> Result<SqliteConnection, Error> {
         if rt.is_virtual() {
             return Err(Error::new(

@@ -357,7 +357,7 @@ fn files_that_are_not_what_they_should_be_are_named() {
         for scheme in ["postgres", "mysql"] {
             let url = format!("{scheme}://ann:hunter2@127.0.0.1/shop");
             let target = with(&Target::parse(&url).expect("a URL"), &options);
-            let error = open(&target).err().expect("a complaint");
+            let error = open(&target).expect_err("a complaint");
             check(&error, Class::Statement, "url", &[&complaint.replace("FILE", &last)]);
             assert!(!error.to_string().contains("hunter2"), "{error}");
         }
