@@ -34,7 +34,7 @@ impl<A: Driver, B: Driver> Driver for Either<A, B> {
         }
     }
 
-    fn nodes(&self) -> usize {
+    fn nodes(&self) -> Vec<String> {
         match self {
             Either::Left(driver) => driver.nodes(),
             Either::Right(driver) => driver.nodes(),

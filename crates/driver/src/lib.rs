@@ -51,9 +51,10 @@ pub trait Driver: Clone + Send + 'static {
     /// Whether what is written can be read again: false for servers that only simulate time.
     fn keeps_data(&self) -> bool;
 
-    /// How many servers it is, whose connections take turns.
-    fn nodes(&self) -> usize {
-        1
+    /// The addresses of its servers, in the order of their numbers, if they are several whose
+    /// connections take turns; else none.
+    fn nodes(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// How many files of the operating system a connection has open at most.

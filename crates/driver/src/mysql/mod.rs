@@ -134,8 +134,8 @@ impl Driver for Mysql {
         true
     }
 
-    fn nodes(&self) -> usize {
-        self.site.service.addresses.all().len()
+    fn nodes(&self) -> Vec<String> {
+        self.site.service.addresses.several()
     }
 
     fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {

@@ -74,8 +74,8 @@ impl Driver for Postgres {
         true
     }
 
-    fn nodes(&self) -> usize {
-        self.service.addresses.all().len()
+    fn nodes(&self) -> Vec<String> {
+        self.service.addresses.several()
     }
 
     fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {
