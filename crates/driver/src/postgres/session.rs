@@ -304,8 +304,8 @@ impl PostgresConnection {
                 reply.done = done;
                 error
             }
-            (Err(second), _) => not_rolled_back(&error, second.message()),
-            (Ok(_), Some(second)) => not_rolled_back(&error, &second.message),
+            (Err(second), _) => error.without_rollback(second.message()),
+            (Ok(_), Some(second)) => error.without_rollback(&second.message),
         }
     }
 
@@ -337,12 +337,6 @@ impl PostgresConnection {
 #[inline]
 fn range(first: u32, count: u32) -> Range<usize> {
     first as usize..(first + count) as usize
-}
-
-/// Nothing good can come of a session that cannot leave its transaction.
-fn not_rolled_back(error: &Error, why: &str) -> Error {
-    let first = error.message();
-    Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
 }
 
 /// A server that ends a session says why before it hangs up.
