@@ -12,6 +12,7 @@
 pub mod conformance;
 mod either;
 mod error;
+mod given;
 mod load;
 mod mailbox;
 mod mysql;

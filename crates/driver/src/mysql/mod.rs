@@ -24,7 +24,8 @@ use std::sync::Arc;
 use base::{Dialect, Target};
 use rt::Rt;
 
-use crate::net::{Farewells, Given, Kind, PasswordFile, Service, refusal};
+use crate::given::{Given, refusal};
+use crate::net::{Farewells, Kind, PasswordFile, Service};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Kill;

@@ -18,10 +18,10 @@ use rustls::{
 };
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use super::options::refusal;
 use super::stream::Stream;
 use super::{Address, Options, TlsMode, end_point};
 use crate::Error;
+use crate::given::refusal;
 
 /// How much of what the socket has is taken at once: a record of the largest size.
 const SEALED: usize = 16 << 10;

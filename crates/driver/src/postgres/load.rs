@@ -6,8 +6,8 @@ use wire_postgres::{CopyText, frontend};
 use super::answer::Whole;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
+use crate::given::refusal;
 use crate::load::{insert_rows, no_method};
-use crate::net::refusal;
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply};
 
 /// How many bytes of COPY's data are sent at once.

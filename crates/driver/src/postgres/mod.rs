@@ -17,7 +17,8 @@ use base::{Dialect, Target};
 use rt::Rt;
 use wire_postgres::Format;
 
-use crate::net::{Farewells, Given, Kind, PasswordFile, Service};
+use crate::given::Given;
+use crate::net::{Farewells, Kind, PasswordFile, Service};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Cancel;

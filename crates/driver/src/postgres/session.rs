@@ -15,7 +15,8 @@ use super::answer::{Answer, Ended, Outcome, Whole};
 use super::login::Cancel;
 use super::settings::{self, Known};
 use super::{Postgres, faults};
-use crate::net::{Channel, refusal};
+use crate::given::refusal;
+use crate::net::Channel;
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a PostgreSQL server.
