@@ -132,7 +132,7 @@ pub trait Connection: Sized + 'static {
             self,
             into.columns.len(),
             1,
-            |rows| into.text("insert", rows, ""),
+            |rows| into.text(load::InsertWords::PLAIN, rows),
             batches,
         )
     }

@@ -59,7 +59,7 @@ use rusqlite::InterruptHandle;
 use self::options::Options;
 use self::place::Place;
 use self::thread::{Answer, Creation, Mail, Order};
-use crate::load::insert_rows;
+use crate::load::{InsertWords, insert_rows};
 use crate::processors::Processors;
 use crate::{
     Batches, Connection, Driver, Duplicates, Error, Insert, Method, StatementId, Table, Work,
@@ -264,7 +264,7 @@ impl Connection for SqliteConnection {
             Duplicates::Ignore => "insert or ignore",
             Duplicates::Replace => "insert or replace",
         };
-        let text = |rows| into.text(verb, rows, "");
+        let text = |rows| into.text(InsertWords { verb, ..InsertWords::PLAIN }, rows);
         insert_rows(self, into.columns.len(), 1, text, batches).await
     }
 
