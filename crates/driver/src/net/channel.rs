@@ -96,10 +96,10 @@ impl Channel {
         if self.out.is_empty() {
             return Poll::Ready(());
         }
-        let mut written = match self.written {
-            Some(written) => written,
-            None => self.seal(),
-        };
+        if self.written.is_none() {
+            self.seal();
+        }
+        let mut written = self.written.unwrap_or(0);
         while written < self.out.len() && self.broken.is_none() {
             match self.stream.poll_write(context, &self.out[written..]) {
                 Poll::Ready(Ok(count)) => written += count,
@@ -122,13 +122,12 @@ impl Channel {
         Poll::Ready(())
     }
 
-    /// Brings what is to be sent into the form in which it travels. Nothing of that is sent yet.
+    /// Brings what is to be sent into the form in which it travels.
     #[inline]
-    fn seal(&mut self) -> usize {
+    fn seal(&mut self) {
         if let Some(session) = &mut self.tls {
             session.seal(&mut self.out);
         }
-        0
     }
 
     /// Whether nothing can be sent any more.
