@@ -1,4 +1,4 @@
 //! `cargo +nightly fuzz run postgres_values --features libfuzzer`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::postgres_values(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::postgres::values(data));

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run workload --features libfuzzer crates/workload/corpus`
+//! `cargo +nightly fuzz run records --features libfuzzer`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::records(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::files::records(data));

@@ -12,7 +12,7 @@ use wire_postgres::{
 ///
 /// # Panics
 /// If what was read is not written again as it was, or more than the bytes was used.
-pub fn postgres_backend(data: &[u8]) {
+pub fn backend(data: &[u8]) {
     let _ = ssl_answer(data);
     let mut rest = data;
     while let Ok(Some((message, used))) = Reply::decode(rest) {
@@ -42,8 +42,8 @@ fn explain(message: &Reply<'_>) {
 /// What a client sends: a startup packet or none, then messages, each encoded again.
 ///
 /// # Panics
-/// As [`postgres_backend`].
-pub fn postgres_frontend(data: &[u8]) {
+/// As [`backend`].
+pub fn frontend(data: &[u8]) {
     let packet = StartupPacket::decode(data).ok().flatten();
     if let Some((packet, used)) = packet {
         assert!(used <= data.len());
@@ -71,7 +71,7 @@ fn messages(mut rest: &[u8]) {
 ///
 /// # Panics
 /// If it is not.
-pub fn postgres_replies(data: &[u8]) {
+pub fn replies(data: &[u8]) {
     for wants_data in [false, true] {
         let whole = read(data, data.len().max(1), wants_data);
         for piece in [1, 1 + usize::from(data.first().copied().unwrap_or(6))] {
@@ -131,7 +131,7 @@ impl Sink for Events {
 ///
 /// # Panics
 /// If more than the bytes was used.
-pub fn postgres_startup(data: &[u8]) {
+pub fn startup(data: &[u8]) {
     let login = Login {
         user: "user",
         database: None,
@@ -161,7 +161,7 @@ pub fn postgres_startup(data: &[u8]) {
 ///
 /// # Panics
 /// If it is not, or does not.
-pub fn postgres_values(data: &[u8]) {
+pub fn values(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let types = [
         Oid::BOOL,

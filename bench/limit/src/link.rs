@@ -13,8 +13,8 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme, StreamOwned};
 
-use crate::Failure;
 use crate::options::Options;
+use limit::arguments::Failure;
 
 /// How long a login may wait for the server.
 const PATIENCE: Duration = Duration::from_secs(30);

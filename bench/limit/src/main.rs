@@ -23,13 +23,12 @@ mod rounds;
 use std::fmt;
 use std::process::ExitCode;
 
+use limit::arguments::Failure;
+
 use crate::link::{Link, Way};
 use crate::options::{Database, Options};
 use crate::request::Request;
 use crate::rounds::Lane;
-
-/// Why there is no result, for people.
-type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

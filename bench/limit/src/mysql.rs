@@ -7,10 +7,10 @@ use wire_mysql::{
     Password, Prepared, Replies, ReplyKind, ResultEnd, ServerKey, Sink, WANTED,
 };
 
-use crate::Failure;
 use crate::link::Link;
 use crate::options::{Options, Statement};
 use crate::request::{Id, MARK, Request};
+use limit::arguments::Failure;
 
 /// How often a request is tried: the first execution carries the types of its values, and its reply
 /// the definitions that later ones leave out.

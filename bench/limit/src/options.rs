@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Failure;
+use limit::arguments::{Failure, Given, Known};
 
 /// Which protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,28 +42,21 @@ const USAGE: &str = "usage: limit postgres|mysql [--host 127.0.0.1] [--port N] [
     [--database NAME] [--connections N] [--seconds N] [--statement prepared|text] [--tls] \
     [--query 'select c from sbtest1 where id = '] [--rows 100000]";
 
+const KNOWN: Known<'_> = Known { flags: &["--tls"], usage: USAGE };
+
 /// The most rows whose ids have six digits.
 const MOST_ROWS: u32 = 999_999;
 
 impl Options {
     /// Reads the command line and the password's variable.
     pub(crate) fn parse(arguments: &[String]) -> Result<Options, Failure> {
-        let (kind, mut rest) = arguments.split_first().ok_or(USAGE)?;
+        let (kind, rest) = arguments.split_first().ok_or(USAGE)?;
         let mut options = match kind.as_str() {
             "postgres" => Options::of(Database::Postgres, 5432, "PGPASSWORD"),
             "mysql" => Options::of(Database::Mysql, 3306, "MYSQL_PWD"),
             _ => return Err(USAGE.into()),
         };
-        while let [name, behind @ ..] = rest {
-            if name == "--tls" {
-                options.tls = true;
-                rest = behind;
-                continue;
-            }
-            let [value, behind @ ..] = behind else { return Err(USAGE.into()) };
-            options.set(name, value)?;
-            rest = behind;
-        }
+        KNOWN.read(rest, |given| options.set(given))?;
         Ok(options)
     }
 
@@ -84,25 +77,26 @@ impl Options {
         }
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<(), Failure> {
-        let number = || value.parse::<u32>().map_err(|_| format!("{name} {value}: not a number"));
-        match name {
+    fn set(&mut self, given: Given<'_>) -> Result<(), Failure> {
+        let value = given.value;
+        match given.name {
+            "--tls" => self.tls = true,
             "--host" => value.clone_into(&mut self.host),
-            "--port" => self.port = u16::try_from(number()?)?,
+            "--port" => self.port = u16::try_from(given.number()?)?,
             "--user" => value.clone_into(&mut self.user),
             "--database" => value.clone_into(&mut self.database),
-            "--connections" => self.connections = number()? as usize,
-            "--seconds" => self.length = Duration::from_secs(number()?.into()),
+            "--connections" => self.connections = given.positive()? as usize,
+            "--seconds" => self.length = Duration::from_secs(given.number()?.into()),
             "--query" => value.clone_into(&mut self.query),
-            "--rows" => self.rows = number()?,
+            "--rows" => self.rows = given.number()?,
             "--statement" => {
                 self.statement = match value {
                     "prepared" => Statement::Prepared,
                     "text" => Statement::Text,
-                    _ => return Err(format!("{name} {value}: give prepared or text").into()),
+                    _ => return Err(given.is_wrong("give prepared or text")),
                 }
             }
-            _ => return Err(format!("unknown option {name}\n{USAGE}").into()),
+            _ => return Err(KNOWN.unknown(given)),
         }
         match self.rows {
             1..=MOST_ROWS => Ok(()),
@@ -123,11 +117,11 @@ mod tests {
     #[test]
     fn options_are_read() {
         let options =
-            parse("mysql --tls --connections 64 --statement text --seconds 2").expect("options");
+            parse("mysql --tls --connections 64 --statement text --seconds 0").expect("options");
         assert_eq!(options.database_kind, Database::Mysql);
         assert_eq!((options.connections, options.port, options.tls), (64, 3306, true));
         assert_eq!(options.statement, Statement::Text);
-        assert_eq!(options.length, Duration::from_secs(2));
+        assert_eq!(options.length, Duration::ZERO);
     }
 
     #[test]
@@ -138,7 +132,7 @@ mod tests {
         };
         check("oracle", "usage");
         check("mysql --port", "usage");
-        check("mysql --port x", "--port x: not a number");
+        check("mysql --port x", "--port x: give a whole number");
         check("mysql --speed 3", "unknown option --speed");
         check("postgres --statement both", "prepared or text");
         check("postgres --rows 1000000", "from 1 to 999999");

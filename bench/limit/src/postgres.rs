@@ -7,10 +7,10 @@ use wire_postgres::{
     TransactionStatus, Value, frontend, ssl_answer,
 };
 
-use crate::Failure;
 use crate::link::Link;
 use crate::options::{Options, Statement};
 use crate::request::{Id, MARK, Request};
+use limit::arguments::Failure;
 
 /// Logs in, prepares and tries the request once.
 pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {

@@ -1,7 +1,7 @@
 //! What is sent, and how is its reply known? Both are learned once, from an exchange that the
 //! protocol's own crate has read to its end.
 
-use crate::Failure;
+use limit::arguments::Failure;
 
 /// How an id stands in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use nix::time::{ClockId, clock_gettime};
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 
-use crate::Failure;
 use crate::link::Way;
 use crate::options::Options;
 use crate::request::{Look, Request};
+use limit::arguments::Failure;
 
 /// The most replies that one wait tells of.
 const EVENTS: usize = 256;

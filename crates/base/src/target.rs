@@ -214,18 +214,6 @@ impl Target {
         }
     }
 
-    /// The servers that it names, if there are several: connections take turns.
-    pub fn nodes(&self) -> Vec<String> {
-        let addresses = match &self.endpoint {
-            Endpoint::Network { addresses, .. } if self.option("socket").is_none() => addresses,
-            _ => return Vec::new(),
-        };
-        match addresses.as_slice() {
-            [] | [_] => Vec::new(),
-            several => several.iter().map(Address::to_string).collect(),
-        }
-    }
-
     /// The value of an option, if it was given.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())

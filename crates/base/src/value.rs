@@ -1,5 +1,6 @@
 //! The parameters of statements: values, and the buffer they are made in.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 /// A parameter of a statement. Texts live in the [`Values`] that holds the value.
@@ -36,6 +37,17 @@ pub enum Placeholders {
     Question,
     /// `$1`, `$2`, …: PostgreSQL.
     Dollar,
+}
+
+impl Placeholders {
+    /// Appends the mark of the value with this number, counted from 1.
+    pub fn write(self, number: usize, out: &mut String) {
+        // Writing into a String cannot fail.
+        let _ = match self {
+            Placeholders::Question => out.write_char('?'),
+            Placeholders::Dollar => write!(out, "${number}"),
+        };
+    }
 }
 
 /// A reusable buffer of values. After the first requests have grown it to its size, filling it

@@ -34,10 +34,17 @@ impl<A: Driver, B: Driver> Driver for Either<A, B> {
         }
     }
 
-    fn nodes(&self) -> usize {
+    fn nodes(&self) -> Vec<String> {
         match self {
             Either::Left(driver) => driver.nodes(),
             Either::Right(driver) => driver.nodes(),
+        }
+    }
+
+    fn files(&self) -> u32 {
+        match self {
+            Either::Left(driver) => driver.files(),
+            Either::Right(driver) => driver.files(),
         }
     }
 

@@ -30,6 +30,13 @@ impl Error {
         Error::new(Class::Disconnect, Code::DISCONNECT, message)
     }
 
+    /// What becomes of an error after which the transaction cannot be rolled back, and why it
+    /// cannot: nothing good can come of a session that is in the midst of one.
+    pub(crate) fn without_rollback(&self, why: &str) -> Error {
+        let first = self.message();
+        Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
+    }
+
     /// What kind of failure it is.
     pub fn class(&self) -> Class {
         self.0.class

@@ -12,6 +12,7 @@
 pub mod conformance;
 mod either;
 mod error;
+mod given;
 mod load;
 mod mailbox;
 mod mysql;
@@ -51,8 +52,14 @@ pub trait Driver: Clone + Send + 'static {
     /// Whether what is written can be read again: false for servers that only simulate time.
     fn keeps_data(&self) -> bool;
 
-    /// How many servers it is, whose connections take turns.
-    fn nodes(&self) -> usize {
+    /// The addresses of its servers, in the order of their numbers, if they are several whose
+    /// connections take turns; else none.
+    fn nodes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How many files of the operating system a connection has open at most.
+    fn files(&self) -> u32 {
         1
     }
 
@@ -125,7 +132,7 @@ pub trait Connection: Sized + 'static {
             self,
             into.columns.len(),
             1,
-            |rows| into.text("insert", rows, ""),
+            |rows| into.text(load::InsertWords::PLAIN, rows),
             batches,
         )
     }

@@ -3,7 +3,7 @@
 //! A writer of a load takes [batches](Batches) of rows until there are none, and writes each in a
 //! transaction of its own. Values are made while they are sent: nothing is kept but one batch.
 
-use base::{Class, Code, Values};
+use base::{Class, Code, Placeholders, Values};
 
 use crate::{Connection, Error, StatementId, Step, Work};
 
@@ -42,6 +42,21 @@ pub enum Method {
     LoadData,
 }
 
+/// The words of an insert that are a database's own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InsertWords<'a> {
+    pub(crate) verb: &'a str,
+    /// Behind the values.
+    pub(crate) behind: &'a str,
+    pub(crate) placeholders: Placeholders,
+}
+
+impl InsertWords<'_> {
+    /// Those that databases share which write `?`.
+    pub(crate) const PLAIN: InsertWords<'static> =
+        InsertWords { verb: "insert", behind: "", placeholders: Placeholders::Question };
+}
+
 impl Method {
     /// The word for it in a workload file.
     pub fn word(self) -> &'static str {
@@ -67,12 +82,21 @@ pub trait Batches {
 }
 
 impl Insert<'_> {
-    /// A text that inserts so many rows, with `?` for each value: `verb` and the words behind the
-    /// values are the database's own.
-    pub(crate) fn text(&self, verb: &str, rows: usize, behind: &str) -> String {
-        let row = format!("({})", vec!["?"; self.columns.len()].join(", "));
-        let rows = vec![row; rows].join(", ");
-        format!("{verb} into {} ({}) values {rows}{behind}", self.table, self.columns.join(", "))
+    /// A text that inserts so many rows, with a placeholder for each value: `verb` and the words
+    /// behind the values are the database's own.
+    pub(crate) fn text(&self, words: InsertWords<'_>, rows: usize) -> String {
+        let InsertWords { verb, behind, placeholders } = words;
+        let columns = self.columns.len();
+        let mut text = format!("{verb} into {} ({}) values ", self.table, self.columns.join(", "));
+        for place in 0..rows * columns {
+            text.push_str(match (place, place % columns) {
+                (0, _) => "(",
+                (_, 0) => "), (",
+                _ => ", ",
+            });
+            placeholders.write(place + 1, &mut text);
+        }
+        text + ")" + behind
     }
 }
 
@@ -128,9 +152,17 @@ mod tests {
     #[test]
     fn a_text_has_a_place_for_each_value_of_each_row() {
         let into = Insert { table: "t", columns: &["a", "b"], duplicates: Duplicates::Fail };
+        assert_eq!(into.text(InsertWords::PLAIN, 1), "insert into t (a, b) values (?, ?)");
+        let numbered = InsertWords {
+            behind: " on conflict do nothing",
+            placeholders: Placeholders::Dollar,
+            ..InsertWords::PLAIN
+        };
         assert_eq!(
-            into.text("insert", 2, " on conflict do nothing"),
-            "insert into t (a, b) values (?, ?), (?, ?) on conflict do nothing"
+            into.text(numbered, 2),
+            "insert into t (a, b) values ($1, $2), ($3, $4) on conflict do nothing"
         );
+        let odd = Insert { columns: &["\"a?b\""], ..into };
+        assert_eq!(odd.text(numbered, 1).matches('$').count(), 1);
     }
 }

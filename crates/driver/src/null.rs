@@ -26,6 +26,11 @@ impl Driver for Null {
         false
     }
 
+    /// Nothing of it is the operating system's.
+    fn files(&self) -> u32 {
+        0
+    }
+
     async fn connect(&self, rt: &Rt) -> Result<NullConnection, Error> {
         Ok(NullConnection { rt: rt.clone(), prepared: 0 })
     }

@@ -46,6 +46,11 @@ impl Driver for Simulated {
         false
     }
 
+    /// Nothing of it is the operating system's.
+    fn files(&self) -> u32 {
+        0
+    }
+
     async fn connect(&self, rt: &Rt) -> Result<SimulatedConnection, Error> {
         let connect_time = self.server().connect_time();
         if connect_time > base::Nanos::ZERO {

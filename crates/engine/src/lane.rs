@@ -152,7 +152,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         let grid = Grid::new(plan.warmup, plan.duration);
         let statements: Vec<u16> =
             plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
-        let accounts = node_accounts(&plan, |target| common.drivers.of(target).nodes());
+        let accounts = node_accounts(&plan, &common.drivers);
         let statements = [statements, vec![0; accounts.len()]].concat();
         let mut files = common.feeds.take(share.lane);
         let mut hands = outlets.results;

@@ -39,7 +39,7 @@ pub use feed::FileRemark;
 pub use lane::LaneOutlet;
 pub use news::{Listener, News, Silence};
 pub use nodes::{NodeAccount, node_accounts};
-pub use opening::connections_asked;
+pub use opening::{connections_asked, connections_at_most, connections_at_start};
 pub use pacer::{Arrival, Pacer, Share};
 pub use results::FileFault;
 pub use rt::processors;

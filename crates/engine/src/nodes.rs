@@ -4,28 +4,28 @@
 //! beside its own account in the record, one at each server: a request that was sent counts in
 //! both.
 
+use driver::Driver;
 use record::JobIndex;
-use workload::{JobTarget, Plan};
+use workload::Plan;
+
+use crate::targets::Drivers;
 
 /// A job at one of several servers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeAccount {
     /// The job's place in the plan.
     pub job: usize,
-    /// The server's place in the target.
-    pub node: usize,
+    /// The server's address.
+    pub address: String,
 }
 
 /// The accounts of a plan's jobs at single servers, in the order in which they follow those of the
-/// jobs; `nodes` says how many servers a target has.
-pub fn node_accounts(plan: &Plan, nodes: impl Fn(JobTarget) -> usize) -> Vec<NodeAccount> {
+/// jobs: for each job that has some, in the order of the servers' numbers.
+pub fn node_accounts<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeAccount> {
     plan.leaders()
         .flat_map(|job| {
-            let nodes = match nodes(plan.jobs[job].target) {
-                0 | 1 => 0,
-                nodes => nodes,
-            };
-            (0..nodes).map(move |node| NodeAccount { job, node })
+            let nodes = drivers.of(plan.jobs[job].target).nodes();
+            nodes.into_iter().map(move |address| NodeAccount { job, address })
         })
         .collect()
 }

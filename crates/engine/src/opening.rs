@@ -67,15 +67,28 @@ pub fn connections_asked(plan: &Plan, job: &Job) -> u32 {
     }
 }
 
+/// How many connections a job has when it begins, on so many lanes.
+pub fn connections_at_start(plan: &Plan, place: usize, lanes: u16) -> u32 {
+    let on = |lane| clients(plan, place, Share { lane, lanes }).len() as u32;
+    (0..lanes).map(on).sum()
+}
+
+/// How many connections a job may grow to.
+pub fn connections_at_most(plan: &Plan, job: &Job) -> u32 {
+    match job.pacing {
+        Pacing::Closed { .. } | Pacing::Queue { .. } | Pacing::Part { .. } => {
+            connections_asked(plan, job)
+        }
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => plan.max_connections,
+    }
+}
+
 /// How many clients of a job may live on a lane.
 pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
+    let all = connections_at_most(plan, job);
     match job.pacing {
-        Pacing::Closed { clients, .. } => clients,
-        Pacing::Queue { workers, .. } => workers,
-        Pacing::Part { .. } => 0,
-        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
-            part(plan.max_connections, share)
-        }
+        Pacing::Closed { .. } | Pacing::Queue { .. } | Pacing::Part { .. } => all,
+        Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => part(all, share),
     }
 }
 

@@ -10,6 +10,7 @@ use base::{Nanos, Stamp, Target, WallTime};
 use driver::Driver;
 use engine::{
     Drivers, Failed, Finished, LaneOutlet, Listener, News, NodeAccount, Options, Reason, Stop,
+    node_accounts,
 };
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
@@ -17,6 +18,7 @@ use record::{
 };
 use workload::{JobTarget, Placeholders, Plan};
 
+use crate::open_files::{TooManyFiles, make_room};
 use crate::target::{TargetProblem, WithDrivers, with_drivers};
 
 /// What is to be run, against what, and where the record goes.
@@ -124,6 +126,8 @@ pub enum Error {
     Record(RecordError),
     /// No op-log can be made.
     OpLog(OpLogError),
+    /// It needs more connections than there may be open files.
+    Files(TooManyFiles),
     /// The run could not be made.
     Failed(Failed),
 }
@@ -134,6 +138,7 @@ impl fmt::Display for Error {
             Error::Target(problem) => problem.fmt(f),
             Error::Record(error) => error.fmt(f),
             Error::OpLog(error) => error.fmt(f),
+            Error::Files(error) => error.fmt(f),
             Error::Failed(failed) => failed.fmt(f),
         }
     }
@@ -145,6 +150,7 @@ impl std::error::Error for Error {
             Error::Target(problem) => problem.source(),
             Error::Record(error) => error.source(),
             Error::OpLog(error) => error.source(),
+            Error::Files(error) => error.source(),
             Error::Failed(failed) => failed.source(),
         }
     }
@@ -194,7 +200,9 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
 
     fn call<D: Driver>(self, drivers: Drivers<D>) -> Result<Done, Error> {
         let Recording { order, listener, watch } = self;
-        let header = header(&order);
+        let lanes = order.options.threads.max(1);
+        make_room(&order.plan, &drivers, lanes).map_err(Error::Files)?;
+        let header = header(&order, node_accounts(&order.plan, &drivers));
         let recorder = order.record.create(&header).map_err(Error::Record)?;
         let op_log = match op_log(&order, header.pace) {
             Ok(op_log) => op_log,
@@ -230,7 +238,8 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
 
     fn unreachable(self, error: driver::Error) -> Result<Done, Error> {
         let Recording { order, watch, .. } = self;
-        let recorder = order.record.create(&header(&order)).map_err(Error::Record)?;
+        // Nobody knows the servers that were not reached, and nothing was sent to any.
+        let recorder = order.record.create(&header(&order, Vec::new())).map_err(Error::Record)?;
         watch(recorder.live());
         conclude(&order.plan, recorder, Err(Failed::Unreachable(error)), false)
     }
@@ -344,7 +353,8 @@ fn refusals(plan: &Plan, lost: &[JobTarget]) -> String {
     }
 }
 
-fn header(order: &Order) -> Header {
+/// What the record begins with; `nodes` are the accounts at single servers.
+fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
     let Order { plan, options, .. } = order;
     let job = |(place, job): (usize, &workload::Job)| JobHeader {
         name: job.name.clone(),
@@ -354,14 +364,8 @@ fn header(order: &Order) -> Header {
         connections_asked: Some(engine::connections_asked(plan, job)),
         statements: job.statements.iter().map(|s| s.text(Placeholders::Question)).collect(),
     };
-    let nodes = |asked| match asked {
-        JobTarget::Main => order.target.nodes(),
-        JobTarget::Named(place) => plan.targets[place].target.nodes(),
-        JobTarget::Programs => Vec::new(),
-    };
-    let accounts = engine::node_accounts(plan, |asked| nodes(asked).len());
-    let account = |NodeAccount { job, node }: NodeAccount| JobHeader {
-        name: format!("{}@{}", plan.jobs[job].name, nodes(plan.jobs[job].target)[node]),
+    let account = |NodeAccount { job, address }: NodeAccount| JobHeader {
+        name: format!("{}@{address}", plan.jobs[job].name),
         model: "node".to_owned(),
         arrival: None,
         offered_per_s: None,
@@ -383,13 +387,7 @@ fn header(order: &Order) -> Header {
         plan: plan.to_text(),
         warmup: plan.warmup,
         duration: plan.duration,
-        jobs: plan
-            .jobs
-            .iter()
-            .enumerate()
-            .map(job)
-            .chain(accounts.into_iter().map(account))
-            .collect(),
+        jobs: plan.jobs.iter().enumerate().map(job).chain(nodes.into_iter().map(account)).collect(),
     }
 }
 

@@ -6,8 +6,10 @@
 
 mod evidence;
 mod experiment;
+mod open_files;
 mod target;
 
 pub use evidence::{evidence, evidence_of_run};
 pub use experiment::{Done, Error, Order, RecordPlace, load, run};
+pub use open_files::TooManyFiles;
 pub use target::{TargetProblem, admit, admit_all};

@@ -28,5 +28,5 @@ pub use certificates::Certificates;
 pub use options::{Auth, Cache, Kind, Options, Tls, Via};
 pub use problem::Problem;
 pub use relay::{Direction, Relay};
-pub use server::{Server, shared};
+pub use server::{Server, shared, shared_with_tls};
 pub use url::{check, start};

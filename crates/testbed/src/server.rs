@@ -323,7 +323,25 @@ pub fn shared(kind: Kind) -> &'static Server {
         Kind::Postgres => &POSTGRES,
         Kind::Mariadb => &MARIADB,
     };
-    place.get_or_init(|| match Server::start(&Options::new(kind)) {
+    shared_in(place, &Options::new(kind))
+}
+
+/// The same with TLS for who asks for it.
+///
+/// # Panics
+/// The server cannot be started.
+pub fn shared_with_tls(kind: Kind) -> &'static Server {
+    static POSTGRES: OnceLock<Server> = OnceLock::new();
+    static MARIADB: OnceLock<Server> = OnceLock::new();
+    let place = match kind {
+        Kind::Postgres => &POSTGRES,
+        Kind::Mariadb => &MARIADB,
+    };
+    shared_in(place, &Options::new(kind).tls(Tls::Server))
+}
+
+fn shared_in(place: &'static OnceLock<Server>, options: &Options) -> &'static Server {
+    place.get_or_init(|| match Server::start(options) {
         Ok(server) => server,
         Err(problem) => panic!("{problem}"),
     })

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use limit::arguments::{Given, Known};
+
 use crate::Failure;
 use crate::cells::{CONNECTIONS, Cell, Database, Statement};
 use crate::runners::Runner;
@@ -72,6 +74,8 @@ const USAGE: &str = "usage: compare [rounds|syscalls|instructions|open|memory|lo
     words: postgres mariadb, prepared text, plain tls, 1 16 64 256, limit assay pgbench sysbench \
     mariadb-slap dbbench; words of one kind add up, kinds narrow each other down";
 
+const KNOWN: Known<'_> = Known { flags: &["--write"], usage: USAGE };
+
 impl Options {
     /// Reads the command line.
     pub(crate) fn parse(arguments: &[String]) -> Result<Options, Failure> {
@@ -93,28 +97,17 @@ impl Options {
             options.measure = measure;
             rest = behind;
         }
-        while let [name, behind @ ..] = rest {
-            if name == "--write" {
-                options.write = true;
-                rest = behind;
-                continue;
-            }
-            let [value, behind @ ..] = behind else { return Err(USAGE.into()) };
-            options.set(name, value)?;
-            rest = behind;
-        }
+        KNOWN.read(rest, |given| options.set(given))?;
         Ok(options)
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<(), Failure> {
-        let number = || match value.parse::<u32>() {
-            Ok(number) if number > 0 => Ok(number),
-            _ => Err(format!("{name} {value}: give a whole number from 1 on")),
-        };
-        match name {
-            "--rounds" => self.rounds = number()? as usize,
-            "--seconds" => self.seconds = number()?,
-            "--rows" => self.rows = number()?,
+    fn set(&mut self, given: Given<'_>) -> Result<(), Failure> {
+        let value = given.value;
+        match given.name {
+            "--write" => self.write = true,
+            "--rounds" => self.rounds = given.positive()? as usize,
+            "--seconds" => self.seconds = given.positive()?,
+            "--rows" => self.rows = given.positive()?,
             "--postgres" => self.postgres = Some(value.to_owned()),
             "--mariadb" => self.mariadb = Some(value.to_owned()),
             "--certificates" => self.certificates = Some(PathBuf::from(value).canonicalize()?),
@@ -125,7 +118,7 @@ impl Options {
                 }
                 self.only.extend(words);
             }
-            _ => return Err(format!("unknown option {name}\n{USAGE}").into()),
+            _ => return Err(KNOWN.unknown(given)),
         }
         Ok(())
     }

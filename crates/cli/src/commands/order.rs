@@ -154,6 +154,7 @@ pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLo
             let help = "name a file that can be opened, in a folder that exists";
             file.complain(at(place).label(cause.to_string()).help(help))
         }
+        Error::Files(files) => Complaint::of(error).help(files.remedy()),
         _ => Complaint::of(error),
     }
 }

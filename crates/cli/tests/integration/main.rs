@@ -13,6 +13,7 @@ mod files;
 mod foreign;
 mod inputs;
 mod killed;
+mod many;
 mod mixed;
 mod options;
 mod outage;

@@ -2,7 +2,7 @@
 
 use base::Target;
 use serde_json::Value;
-use testbed::{Kind, Options, Server};
+use testbed::{Kind, Options, Server, Tls};
 
 use crate::example::{assert_keeps_to, assert_valid};
 use crate::support::{Place, Ran, Running, assert_balanced, check, job, shown};
@@ -254,6 +254,51 @@ fn a_refused_login_ends_with_the_reason_and_the_remedy() {
         }
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("hunter2"), "{}", ran.stderr);
         assert!(Target::parse(&target.to_string()).is_ok());
+    }
+}
+
+/// As a user writes it: nothing is known of the server but what the testbed says.
+#[test]
+fn a_private_server_is_asked_over_tls() {
+    for (kind, mode) in [("postgres", "verify"), ("mariadb", "require")] {
+        let place = Place::with(READ);
+        let url = format!("testbed:{kind}?tls={mode}");
+        let run = ["run", "w.ini", "--duration", "2s", "--url", &url, "--out", "r.assay", "--json"];
+        let summary = place.assay(&run).json();
+        assert_balanced(&summary);
+        let read = job(&summary, "read");
+        assert_eq!(read["completed"], read["scheduled"], "{kind}: {read}");
+        let settings = &summary["run"]["settings"];
+        assert_eq!((&settings["tls"], &settings["ssl_version"]), (&mode.into(), &"TLSv1.3".into()));
+        let text = place.assay(&["report", "r.assay"]).stdout;
+        assert!(text.contains(&format!("target    {url}, tls {mode}\n")), "{text}");
+    }
+}
+
+/// Where a URL names no authority, those of the system are trusted, and nobody else.
+#[test]
+fn a_server_is_verified_by_the_authorities_of_the_system() {
+    for kind in KINDS {
+        let server = Server::start(&Options::new(kind).tls(Tls::Server)).unwrap();
+        let files = server.certificates().unwrap();
+        let mut target = server.url();
+        target.options = vec![("tls".to_owned(), "verify".to_owned())];
+        let with = |system: &std::path::Path| {
+            let place = Place::with(READ);
+            let url = target.to_string();
+            let run = ["run", "w.ini", "--duration", "1s", "--url", &url, "--quiet"];
+            let mut command = place.command(&run);
+            // The names by which programs of Unix are told of other files than the system's.
+            command.env("SSL_CERT_FILE", system).env_remove("SSL_CERT_DIR");
+            Ran::of(command.env("ASSAY_PASSWORD", server.password().expose()))
+        };
+        let trusted = with(&files.authority);
+        assert!([0, 3].contains(&trusted.code), "{kind:?}: {}", trusted.stderr);
+        assert!(trusted.stdout.contains("tls verify"), "{kind:?}: {}", trusted.stdout);
+        let refused = with(&files.stranger).expect(4);
+        for words in ["127.0.0.1", "is not trusted", "tls-ca=FILE"] {
+            assert!(refused.stderr.contains(words), "{kind:?}: {}", refused.stderr);
+        }
     }
 }
 

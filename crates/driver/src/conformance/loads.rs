@@ -1,6 +1,6 @@
 //! How rows get into a table, in every way that a database has.
 
-use base::{Value, Values};
+use base::{Dialect, Value, Values};
 
 use super::bench::{COLUMNS, TABLE, ensure, number};
 use super::{Bench, Finding, Keeper, Verdict};
@@ -96,6 +96,41 @@ pub async fn every_way_of_loading_writes_every_row<F: Keeper>(bench: Bench<'_, F
             bytes.len() == 4 && bytes[1] > bytes[3] && bytes[3] > bytes[0],
             "loading by `{word}` 1, 2,500, 0 and 107 rows sends {bytes:?} bytes"
         );
+    }
+    Ok(())
+}
+
+/// A name may hold what stands for a value in a statement.
+pub async fn a_load_fills_columns_of_any_name<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let driver = bench.fixture.driver();
+    let mut connection = bench.connect().await?;
+    let names = ["a?b", "?", "$1", "words"].map(|name| match driver.dialect() {
+        Dialect::Mysql => format!("`{name}`"),
+        Dialect::Postgres | Dialect::Sqlite => format!("\"{name}\""),
+    });
+    let columns = names.each_ref().map(String::as_str);
+    let kinds = {
+        let Bench { fixture, .. } = &bench;
+        [fixture.integer(), fixture.integer(), fixture.real(), fixture.text()]
+    };
+    let described: Vec<String> =
+        names.iter().zip(kinds).map(|(name, kind)| format!("{name} {kind}")).collect();
+    connection.query_text(&format!("create table odd_names ({})", described.join(", "))).await?;
+    let into = Insert { table: "odd_names", columns: &columns, duplicates: Duplicates::Fail };
+    let sums = format!("select count(*), sum({}), sum({}) from odd_names", names[0], names[1]);
+    for method in METHODS {
+        if driver.check_load(&into, method).is_err() {
+            continue;
+        }
+        // More than an insert of many rows holds, and a rest.
+        connection.load(&into, method, &mut Rows::new(&[213, 37], 1, 5)).await?;
+        let table = connection.query_text(&sums).await?;
+        let found: Vec<f64> =
+            table.rows.concat().into_iter().flatten().flat_map(|v| v.parse()).collect();
+        let expected = [250.0, 31_375.0, 1_250.0];
+        let word = method.word();
+        ensure!(found == expected, "loading by `{word}` gives {found:?} instead of {expected:?}");
+        connection.query_text("delete from odd_names").await?;
     }
     Ok(())
 }

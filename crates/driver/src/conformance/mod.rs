@@ -120,6 +120,7 @@ macro_rules! conformance_keeper_cases {
             a_query_as_text_returns_names_and_values
             a_duplicate_key_is_a_violated_constraint
             every_way_of_loading_writes_every_row
+            a_load_fills_columns_of_any_name
             a_load_treats_duplicates_as_it_was_asked
             a_load_that_is_refused_hurts_nobody
             an_error_rolls_the_whole_transaction_back

@@ -189,7 +189,7 @@ impl MysqlConnection {
         }
         match self.release(reply).await {
             Ok(()) => error,
-            Err(second) => super::session::not_rolled_back(&error, &second),
+            Err(second) => error.without_rollback(second.message()),
         }
     }
 }

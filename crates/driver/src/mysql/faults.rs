@@ -103,7 +103,8 @@ pub(super) fn remedy(code: u16) -> &'static str {
     match code {
         1045 | 1698 => {
             "the password is that of the URL, of ASSAY_PASSWORD, or of ~/.my.cnf, in this order; \
-             a user who must use TLS needs `tls=require` or `tls=verify`"
+             a user who must use TLS needs `tls=require` or `tls=verify`, and who must show a \
+             certificate `tls-cert=FILE&tls-key=FILE`"
         }
         1044 => "grant the user the database, or name another one in the URL",
         1049 => "make the database, or name another one in the URL",

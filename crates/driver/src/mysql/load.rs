@@ -8,7 +8,7 @@ use wire_mysql::{Refusal, file_data};
 use super::answer::Whole;
 use super::faults;
 use super::session::{MysqlConnection, error_of};
-use crate::load::{insert_rows, no_method};
+use crate::load::{InsertWords, insert_rows, no_method};
 use crate::{Batches, Duplicates, Error, Insert, Method, Reply};
 
 /// How many bytes of a stream are made and sent at once.
@@ -49,7 +49,7 @@ impl MysqlConnection {
             Duplicates::Ignore => "insert ignore",
             Duplicates::Replace => "replace",
         };
-        let text = |rows| into.text(verb, rows, "");
+        let text = |rows| into.text(InsertWords { verb, ..InsertWords::PLAIN }, rows);
         insert_rows(self, into.columns.len(), at_once, text, batches).await
     }
 

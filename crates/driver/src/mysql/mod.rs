@@ -24,7 +24,8 @@ use std::sync::Arc;
 use base::{Dialect, Target};
 use rt::Rt;
 
-use crate::net::{Farewells, Given, Kind, PasswordFile, Service, refusal};
+use crate::given::{Given, refusal};
+use crate::net::{Farewells, Kind, PasswordFile, Service};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Kill;
@@ -134,8 +135,8 @@ impl Driver for Mysql {
         true
     }
 
-    fn nodes(&self) -> usize {
-        self.site.service.addresses.all().len()
+    fn nodes(&self) -> Vec<String> {
+        self.site.service.addresses.several()
     }
 
     fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {

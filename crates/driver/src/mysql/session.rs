@@ -325,7 +325,7 @@ impl MysqlConnection {
                 reply.done = done;
                 error
             }
-            Err(second) => not_rolled_back(&error, &second),
+            Err(second) => error.without_rollback(second.message()),
         }
     }
 
@@ -351,12 +351,6 @@ impl MysqlConnection {
             Some(error) => Err(error),
         }
     }
-}
-
-/// Nothing good can come of a session that cannot leave its transaction.
-pub(super) fn not_rolled_back(error: &Error, why: &Error) -> Error {
-    let (first, why) = (error.message(), why.message());
-    Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
 }
 
 /// Why a statement failed. What the server says of a file that it did not get is not the reason.

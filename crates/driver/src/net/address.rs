@@ -137,6 +137,14 @@ impl Addresses {
         &self.all
     }
 
+    /// All of them as texts, unless there is only one.
+    pub(crate) fn several(&self) -> Vec<String> {
+        match &*self.all {
+            [] | [_] => Vec::new(),
+            several => several.iter().map(Address::to_string).collect(),
+        }
+    }
+
     /// The place of the one whose turn it is.
     pub(crate) fn take_turn(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed) % self.all.len().max(1)
@@ -161,6 +169,17 @@ mod tests {
         );
         assert_eq!(addresses("postgres:///d", None)[0], "localhost:5432");
         assert_eq!(addresses("postgres://a,b/d", Some("/s"))[1], "the socket `/s`");
+    }
+
+    #[test]
+    fn servers_are_told_apart_where_there_are_several() {
+        let several = |url: &str, socket: Option<&str>| {
+            let target = Target::parse(url).expect("a URL");
+            Addresses::of(&target, 5432, socket.map(PathBuf::from)).several()
+        };
+        assert_eq!(several("postgres://a,b:6000/d", None), ["a:5432", "b:6000"]);
+        assert_eq!(several("postgres://a/d", None), [""; 0]);
+        assert_eq!(several("postgres://a,b/d", Some("/s")), [""; 0]);
     }
 
     #[test]

@@ -97,13 +97,10 @@ impl Channel {
         if self.out.is_empty() {
             return Poll::Ready(());
         }
-        let mut written = match self.written {
-            Some(written) => written,
-            None => {
-                self.seal();
-                0
-            }
-        };
+        if self.written.is_none() {
+            self.seal();
+        }
+        let mut written = self.written.unwrap_or(0);
         while written < self.out.len() && self.broken.is_none() {
             match self.socket.poll_write(context, &self.out[written..]) {
                 Poll::Ready(Ok(count)) => written += count,
@@ -126,7 +123,7 @@ impl Channel {
         Poll::Ready(())
     }
 
-    /// Brings what is to be sent into the form in which it travels. Nothing of that is sent yet.
+    /// Brings what is to be sent into the form in which it travels.
     #[inline]
     fn seal(&mut self) {
         if let Some(session) = &mut self.tls {
@@ -195,6 +192,9 @@ impl Channel {
 
     #[cold]
     fn lost(&self, error: &io::Error) -> Error {
+        if self.tls.as_ref().is_some_and(|session| session.may_be_refused()) {
+            return super::tls::handshake_failed(&self.address, error);
+        }
         Error::disconnect(format!("the connection to {} was lost: {error}", self.address))
     }
 }

@@ -25,7 +25,7 @@ mod tls;
 pub(crate) use address::{Address, Addresses};
 pub(crate) use channel::Channel;
 pub(crate) use farewell::{Farewell, Farewells, hung_up};
-pub(crate) use options::{Given, Options, TlsMode, refusal};
+pub(crate) use options::{Options, TlsMode};
 pub(crate) use password::{Owner, PasswordFile, find_password};
 pub(crate) use service::{Kind, Service};
 pub(crate) use tls::Tls;

@@ -1,13 +1,12 @@
 //! The options that the URLs of all servers on a network share.
 
-use std::fmt;
 use std::path::PathBuf;
 
-use base::units::parse_duration;
-use base::{Class, Code, Nanos, closest};
+use base::Nanos;
 
 use super::Address;
 use crate::Error;
+use crate::given::{Given, refusal, unknown};
 
 /// Whether a connection is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,10 +82,10 @@ impl Options {
                 "tls-cert" => certificate = Some(given.path()?),
                 "tls-key" => key = Some(given.path()?),
                 "socket" => parsed.socket = Some(given.path()?),
-                "connect-timeout" => parsed.connect_timeout = given.span()?,
+                "connect-timeout" => parsed.connect_timeout = limit(given)?,
                 "application-name" => parsed.application_name = given.value.to_owned(),
                 name if own.contains(&name) => take(given)?,
-                name => return Err(unknown(kind, name, own)),
+                name => return Err(unknown(kind, name, &[&NAMES, own].concat())),
             }
         }
         parsed.tls_identity = match (certificate, key) {
@@ -129,71 +128,19 @@ impl Options {
     }
 }
 
+fn limit(given: Given<'_>) -> Result<Nanos, Error> {
+    match given.span()? {
+        Nanos::ZERO => Err(given.is("is no time at all")),
+        span => Ok(span),
+    }
+}
+
 fn tls(given: Given<'_>) -> Result<TlsMode, Error> {
     Ok(match given.word(&TlsMode::WORDS)? {
         "off" => TlsMode::Off,
         "require" => TlsMode::Require,
         _ => TlsMode::Verify,
     })
-}
-
-/// An option as it stands in a URL.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Given<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) value: &'a str,
-}
-
-impl Given<'_> {
-    /// Complains: `why` is the second half of a sentence that begins with the value.
-    pub(crate) fn is(&self, why: impl fmt::Display) -> Error {
-        let Given { name, value } = self;
-        refusal(format!("`{value}` of the option `{name}` {why}"))
-    }
-
-    /// One of these words.
-    pub(crate) fn word(&self, words: &[&'static str]) -> Result<&'static str, Error> {
-        let known = words.iter().find(|word| **word == self.value);
-        known.copied().ok_or_else(|| {
-            let list = words.join(", ");
-            match closest(self.value, words.iter().copied()) {
-                Some(near) => self.is(format!("is none of {list}; did you mean `{near}`?")),
-                None => self.is(format!("is none of {list}")),
-            }
-        })
-    }
-
-    fn span(&self) -> Result<Nanos, Error> {
-        match parse_duration(self.value) {
-            Ok(Nanos(0)) => Err(self.is("is no time at all")),
-            Ok(span) => Ok(span),
-            Err(why) => Err(self.is(why)),
-        }
-    }
-
-    /// The path of a file.
-    pub(crate) fn path(&self) -> Result<PathBuf, Error> {
-        match self.value {
-            "" => Err(self.is("names no file")),
-            path => Ok(PathBuf::from(path)),
-        }
-    }
-}
-
-fn unknown(kind: &str, name: &str, own: &[&'static str]) -> Error {
-    let names = || NAMES.into_iter().chain(own.iter().copied());
-    refusal(match closest(name, names()) {
-        Some(near) => format!("{kind} has no option `{name}`; did you mean `{near}`?"),
-        None => {
-            let list: Vec<&str> = names().collect();
-            format!("{kind} has no option `{name}`; the options are {}", list.join(", "))
-        }
-    })
-}
-
-/// The error of a URL that cannot be used as it is written.
-pub(crate) fn refusal(message: impl Into<Box<str>>) -> Error {
-    Error::new(Class::Statement, Code::new("url"), message)
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use base::{Endpoint, Secret, Target};
 use rt::{Rt, within};
 
-use super::{Address, Addresses, Channel, Given, Options, Owner, PasswordFile, Tls, find_password};
+use super::{Address, Addresses, Channel, Options, Owner, PasswordFile, Tls, find_password};
 use crate::Error;
+use crate::given::Given;
 
 /// What differs from one kind of database to the other.
 pub(crate) struct Kind {

@@ -13,14 +13,15 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore,
+    SignatureScheme,
 };
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::address::Socket;
-use super::options::refusal;
 use super::{Address, Options, TlsMode, end_point};
 use crate::Error;
+use crate::given::refusal;
 
 /// How much of what the socket has is taken at once: a record of the largest size.
 const SEALED: usize = 16 << 10;
@@ -58,7 +59,14 @@ impl Tls {
             .map_err(|error| refusal(format!("TLS cannot begin: {error}")))?;
         // Requests of any size are sealed whole.
         connection.set_buffer_limit(None);
-        Ok(Session { connection, sealed: vec![0; SEALED], opened: 0, end: 0, out: Vec::new() })
+        Ok(Session {
+            connection,
+            sealed: vec![0; SEALED],
+            opened: 0,
+            end: 0,
+            out: Vec::new(),
+            was_heard: false,
+        })
     }
 }
 
@@ -80,7 +88,12 @@ fn config(options: &Options, trust: Trust) -> Result<Arc<ClientConfig>, Error> {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAnybody(provider)))
         }
         Trust::Roots(roots) => builder.with_root_certificates(roots),
-        Trust::System => builder.with_platform_verifier().map_err(impossible)?,
+        Trust::System => builder.with_platform_verifier().map_err(|error| {
+            refusal(format!(
+                "the system's certificates of those who are trusted cannot be read: {error}; name \
+                 an authority with `tls-ca=FILE`"
+            ))
+        })?,
     };
     let config = match &options.tls_identity {
         None => builder.with_no_client_auth(),
@@ -141,12 +154,13 @@ pub(super) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
     let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let message = match cause {
         Some(rustls::Error::InvalidCertificate(why)) => format!(
-            "the certificate of {address} is not trusted: {why}; name its authority with \
-             `tls-ca=FILE`, or write `tls=require` to encrypt without knowing who answers"
+            "the certificate of {address} is not trusted: {why}; {}, or write `tls=require` to \
+             encrypt without knowing who answers",
+            remedy(why)
         ),
         Some(rustls::Error::AlertReceived(alert)) => format!(
             "{address} refused TLS with the alert {alert:?}; it may want a certificate of this \
-             client: `tls-cert=FILE&tls-key=FILE`"
+             client, or another one: `tls-cert=FILE&tls-key=FILE`"
         ),
         Some(error) => format!("TLS with {address} failed: {error}"),
         None => format!("TLS with {address} failed: {error}"),
@@ -154,6 +168,22 @@ pub(super) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
     match cause {
         Some(_) => Error::new(base::Class::Statement, base::Code::new("tls"), message),
         None => Error::disconnect(message),
+    }
+}
+
+/// What to do about a certificate that is not trusted, beside giving up to trust any.
+fn remedy(why: &CertificateError) -> &'static str {
+    match why {
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "name the host in the URL as its certificate does"
+        }
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => {
+            "give the server a new one, or set the clock of this machine right"
+        }
+        _ => "name its authority with `tls-ca=FILE`",
     }
 }
 
@@ -207,6 +237,8 @@ pub(super) struct Session {
     end: usize,
     /// What goes to the socket next.
     out: Vec<u8>,
+    /// Whether anything has come but what TLS says itself.
+    was_heard: bool,
 }
 
 impl Session {
@@ -239,6 +271,12 @@ impl Session {
         }
     }
 
+    /// Whether the server may still refuse TLS: it looks at this client's certificate when TLS has
+    /// begun for us (RFC 8446, section 4.4.2.4), and lets nothing follow then.
+    pub(super) fn may_be_refused(&self) -> bool {
+        !self.was_heard
+    }
+
     /// The hash of the server's certificate (RFC 5929, `tls-server-end-point`).
     pub(super) fn end_point(&self) -> Vec<u8> {
         let certificate = self.connection.peer_certificates().and_then(<[_]>::first);
@@ -268,7 +306,10 @@ impl Session {
         loop {
             match self.connection.reader().read(room) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                other => return Poll::Ready(other),
+                other => {
+                    self.was_heard = true;
+                    return Poll::Ready(other);
+                }
             }
             if self.opened == self.end && ready!(self.poll_sealed(socket, context))? == 0 {
                 return Poll::Ready(Ok(0));

@@ -49,15 +49,33 @@ pub(super) fn meaning(state: Option<SqlState>) -> (Class, Code) {
     (class, Code::new(state))
 }
 
-/// What to do about a login that is refused with this code.
-pub(super) fn remedy(code: &str) -> &'static str {
+/// What to do about a login that is refused with this code and these words.
+pub(super) fn remedy(code: &str, words: &str) -> &'static str {
     match code {
-        "28P01" | "28000" => {
+        "28P01" => {
             "the password is that of the URL, of ASSAY_PASSWORD, or of ~/.pgpass, in this order"
         }
+        "28000" => remedy_of_rules(words),
         "3D000" => "make the database, or name another one in the URL",
         "53300" => "raise the server's max_connections, or ask for fewer connections",
         _ => "",
+    }
+}
+
+/// What to do where not the password is wrong: all of this has one code. A server that speaks
+/// another language than English gets the last answer.
+fn remedy_of_rules(words: &str) -> &'static str {
+    let says = |part: &str| words.contains(part);
+    // Servers before version 14 say "SSL off".
+    if says("no encryption") || says("SSL off") {
+        "write `tls=require` or `tls=verify`, or let the user in without in the server's \
+         pg_hba.conf"
+    } else if says("client certificate") {
+        "give one with `tls-cert=FILE&tls-key=FILE`"
+    } else if says("channel binding") {
+        "whoever has answered is not that server but stands between"
+    } else {
+        "name another user in the URL, or let this one in in the server's pg_hba.conf"
     }
 }
 

@@ -1,13 +1,13 @@
 //! Rows into a table: by COPY, or by inserts of many rows.
 
-use base::Values;
+use base::{Placeholders, Values};
 use wire_postgres::{CopyText, frontend};
 
 use super::answer::Whole;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
-use crate::load::{insert_rows, no_method};
-use crate::net::refusal;
+use crate::given::refusal;
+use crate::load::{InsertWords, insert_rows, no_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply};
 
 /// How many bytes of COPY's data are sent at once.
@@ -53,7 +53,9 @@ impl PostgresConnection {
             // One statement must not replace a row twice.
             Duplicates::Replace => (self.replacement(into).await?, 1),
         };
-        let text = |rows| numbered(&into.text("insert", rows, &behind));
+        let words =
+            InsertWords { verb: "insert", behind: &behind, placeholders: Placeholders::Dollar };
+        let text = |rows| into.text(words, rows);
         insert_rows(self, into.columns.len(), at_once, text, batches).await
     }
 
@@ -147,25 +149,5 @@ impl PostgresConnection {
         });
         appended.map_err(|error| faults::unsendable(&error))?;
         Ok(has_rows)
-    }
-}
-
-/// A text with PostgreSQL's placeholders in place of question marks.
-fn numbered(text: &str) -> String {
-    let mut parts = text.split('?');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for (place, part) in parts.enumerate() {
-        out.push_str(&format!("${}{part}", place + 1));
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn placeholders_are_numbered() {
-        assert_eq!(numbered("values (?, ?), (?, ?) x"), "values ($1, $2), ($3, $4) x");
     }
 }

@@ -13,7 +13,7 @@ use wire_postgres::{
 
 use super::faults;
 use crate::Error;
-use crate::net::{Channel, Farewell, Service, TlsMode, hung_up};
+use crate::net::{Address, Channel, Farewell, Service, TlsMode, hung_up};
 
 /// Connects to the address at this place and begins a session.
 pub(super) async fn log_in(
@@ -78,15 +78,24 @@ async fn open(rt: &Rt, service: &Service, place: usize) -> Result<(Channel, Vec<
             let end_point = channel.start_tls(&service.tls, mode).await?;
             Ok((channel, end_point))
         }
-        SslAnswer::Refused => {
-            let (address, mode) = (channel.address(), mode.word());
-            let message = format!(
-                "{address} has no TLS, and `tls={mode}` asks for it: switch it on there \
-                 (`ssl = on`), or write `tls=off`"
-            );
-            Err(Error::new(Class::Statement, Code::new("tls"), message))
-        }
+        SslAnswer::Refused => Err(without_tls(channel.address(), mode)),
     }
+}
+
+/// The server goes on only in the clear.
+fn without_tls(address: &Address, mode: TlsMode) -> Error {
+    let mode = mode.word();
+    let message = match address {
+        Address::Tcp(..) => format!(
+            "{address} has no TLS, and `tls={mode}` asks for it: switch it on there (`ssl = on`), \
+             or write `tls=off`"
+        ),
+        Address::Unix(_) => format!(
+            "PostgreSQL encrypts nothing over a socket, and `tls={mode}` asks for it at {address}: \
+             write `tls=off`, or name a host"
+        ),
+    };
+    Error::new(Class::Statement, Code::new("tls"), message)
 }
 
 fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
@@ -97,11 +106,12 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
             let (class, code) = faults::meaning(report.sqlstate);
             // Whoever is refused before a session began has lost nothing, and may try again.
             let class = if class == Class::Server { Class::Disconnect } else { class };
-            (class, code, faults::words(report), faults::remedy(code.as_str()))
+            (class, code, faults::words(report), faults::remedy(code.as_str(), &report.message))
         }
         StartupError::PasswordMissing => {
-            let code = Code::new("28P01");
-            (Class::Statement, code, error.to_string(), faults::remedy(code.as_str()))
+            let (code, words) = (Code::new("28P01"), error.to_string());
+            let remedy = faults::remedy(code.as_str(), &words);
+            (Class::Statement, code, words, remedy)
         }
         StartupError::Method(_) | StartupError::Scram(_) | StartupError::Version(_) => {
             (Class::Statement, Code::new("login"), error.to_string(), "")

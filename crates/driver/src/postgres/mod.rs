@@ -17,7 +17,8 @@ use base::{Dialect, Target};
 use rt::Rt;
 use wire_postgres::Format;
 
-use crate::net::{Farewells, Given, Kind, PasswordFile, Service};
+use crate::given::Given;
+use crate::net::{Farewells, Kind, PasswordFile, Service};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Cancel;
@@ -74,8 +75,8 @@ impl Driver for Postgres {
         true
     }
 
-    fn nodes(&self) -> usize {
-        self.service.addresses.all().len()
+    fn nodes(&self) -> Vec<String> {
+        self.service.addresses.several()
     }
 
     fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {

@@ -13,8 +13,10 @@ use wire_postgres::{
 
 use super::answer::{Answer, Ended, Outcome, Whole};
 use super::login::Cancel;
-use super::{Postgres, faults, settings};
-use crate::net::{Channel, refusal};
+use super::settings::{self, Known};
+use super::{Postgres, faults};
+use crate::given::refusal;
+use crate::net::Channel;
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a PostgreSQL server.
@@ -303,8 +305,8 @@ impl PostgresConnection {
                 reply.done = done;
                 error
             }
-            (Err(second), _) => not_rolled_back(&error, second.message()),
-            (Ok(_), Some(second)) => not_rolled_back(&error, &second.message),
+            (Err(second), _) => error.without_rollback(second.message()),
+            (Ok(_), Some(second)) => error.without_rollback(&second.message),
         }
     }
 
@@ -336,12 +338,6 @@ impl PostgresConnection {
 #[inline]
 fn range(first: u32, count: u32) -> Range<usize> {
     first as usize..(first + count) as usize
-}
-
-/// Nothing good can come of a session that cannot leave its transaction.
-fn not_rolled_back(error: &Error, why: &str) -> Error {
-    let first = error.message();
-    Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
 }
 
 /// A server that ends a session says why before it hangs up.
@@ -418,8 +414,14 @@ impl Connection for PostgresConnection {
 
     async fn settings(&mut self) -> Vec<(String, String)> {
         let found = self.query_text(&settings::query()).await.ok();
+        let tls_status = self.query_text(settings::tls_query()).await.ok();
         let tls = self.driver.service.options.tls_to(self.channel.address());
-        settings::list(&self.version, tls.word(), found.as_ref())
+        settings::list(&Known {
+            version: &self.version,
+            tls: tls.word(),
+            settings: found.as_ref(),
+            tls_status: tls_status.as_ref(),
+        })
     }
 
     async fn close(mut self) {

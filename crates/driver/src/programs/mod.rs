@@ -132,6 +132,11 @@ impl Driver for Programs {
         false
     }
 
+    /// The ends of the line to its worker, the program's handle, and what becomes its streams.
+    fn files(&self) -> u32 {
+        6
+    }
+
     async fn connect(&self, rt: &Rt) -> Result<ProgramConnection, Error> {
         if rt.is_virtual() {
             return Err(Error::new(

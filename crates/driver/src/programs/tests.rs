@@ -117,8 +117,9 @@ fn a_child_in_the_background_is_not_waited_for_and_left_alone() {
 #[test]
 fn a_program_that_is_given_up_may_end_in_order() {
     let (_database, folder) = scratch();
-    let orderly = "(trap 'echo > done; exit' TERM; while :; do sleep 0.01; done) & \
-                   trap '' TERM; (trap - TERM; echo $$ > group; while :; do sleep 1; done)";
+    let orderly = "(trap 'echo > done; exit' TERM; echo > ready; while :; do sleep 0.01; done) & \
+                   trap '' TERM; (trap - TERM; until [ -e ready ]; do sleep 0.01; done; \
+                   echo $$ > group; while :; do sleep 1; done)";
     let group = given_up(&folder, orderly);
     assert!(folder.join("done").exists(), "it got no SIGTERM or no time");
     assert!(!has_members(group));

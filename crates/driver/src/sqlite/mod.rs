@@ -59,7 +59,7 @@ use rusqlite::InterruptHandle;
 use self::options::Options;
 use self::place::Place;
 use self::thread::{Answer, Creation, Mail, Order};
-use crate::load::insert_rows;
+use crate::load::{InsertWords, insert_rows};
 use crate::processors::Processors;
 use crate::{
     Batches, Connection, Driver, Duplicates, Error, Insert, Method, StatementId, Table, Work,
@@ -189,6 +189,11 @@ impl Driver for Sqlite {
         true
     }
 
+    /// The database, its journal or log, and the log's index.
+    fn files(&self) -> u32 {
+        3
+    }
+
     async fn connect(&self, rt: &Rt) -> Result<SqliteConnection, Error> {
         if rt.is_virtual() {
             return Err(Error::new(
@@ -259,7 +264,7 @@ impl Connection for SqliteConnection {
             Duplicates::Ignore => "insert or ignore",
             Duplicates::Replace => "insert or replace",
         };
-        let text = |rows| into.text(verb, rows, "");
+        let text = |rows| into.text(InsertWords { verb, ..InsertWords::PLAIN }, rows);
         insert_rows(self, into.columns.len(), 1, text, batches).await
     }
 

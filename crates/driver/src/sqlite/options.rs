@@ -1,9 +1,10 @@
 //! The options of a `sqlite:` URL.
 
-use base::units::{UnitError, parse_count, parse_duration};
-use base::{Class, Code, Nanos, closest};
+use base::Nanos;
+use base::units::{UnitError, parse_count};
 
 use crate::Error;
+use crate::given::{Given, unknown};
 
 /// What is asked of each connection. `None` leaves SQLite's default, or what the file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,14 +41,12 @@ impl Options {
         for (name, value) in options {
             let given = Given { name, value };
             match name.as_str() {
-                "busy-timeout" => {
-                    parsed.busy_timeout = parse_duration(value).map_err(|why| given.is(why))?;
-                }
+                "busy-timeout" => parsed.busy_timeout = given.span()?,
                 "journal" => parsed.journal = Some(given.word(&JOURNALS)?),
                 "synchronous" => parsed.synchronous = Some(given.word(&SYNCHRONOUS)?),
-                "cache-size" => parsed.cache_size = Some(given.signed()?),
-                "mmap-size" => parsed.mmap_size = Some(given.bytes()?),
-                _ => return Err(unknown(name)),
+                "cache-size" => parsed.cache_size = Some(signed(given)?),
+                "mmap-size" => parsed.mmap_size = Some(bytes(given)?),
+                name => return Err(unknown("SQLite", name, &NAMES)),
             }
         }
         Ok(parsed)
@@ -76,58 +75,21 @@ pub(super) struct Setting {
     pub(super) value: String,
 }
 
-/// An option as it stands in the URL.
-struct Given<'a> {
-    name: &'a str,
-    value: &'a str,
-}
-
-impl Given<'_> {
-    /// Complains: `why` is the second half of a sentence that begins with the value.
-    fn is(&self, why: impl std::fmt::Display) -> Error {
-        let Given { name, value } = self;
-        refusal(format!("`{value}` of SQLite's option `{name}` {why}"))
-    }
-
-    fn word(&self, words: &[&'static str]) -> Result<&'static str, Error> {
-        let known = words.iter().find(|word| **word == self.value);
-        known.copied().ok_or_else(|| {
-            let list = words.join(", ");
-            match closest(self.value, words.iter().copied()) {
-                Some(near) => self.is(format!("is none of {list}; did you mean `{near}`?")),
-                None => self.is(format!("is none of {list}")),
-            }
-        })
-    }
-
-    fn signed(&self) -> Result<i32, Error> {
-        let (sign, digits) = match self.value.strip_prefix('-') {
-            Some(digits) => (-1, digits),
-            None => (1, self.value),
-        };
-        let number = parse_count(digits).map_err(|why| self.is(why))?;
-        match i32::try_from(number) {
-            Ok(number) => Ok(sign * number),
-            Err(_) => Err(self.is(UnitError::TooLarge)),
-        }
-    }
-
-    fn bytes(&self) -> Result<i64, Error> {
-        let number = parse_count(self.value).map_err(|why| self.is(why))?;
-        i64::try_from(number).map_err(|_| self.is(UnitError::TooLarge))
+fn signed(given: Given<'_>) -> Result<i32, Error> {
+    let (sign, digits) = match given.value.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, given.value),
+    };
+    let number = parse_count(digits).map_err(|why| given.is(why))?;
+    match i32::try_from(number) {
+        Ok(number) => Ok(sign * number),
+        Err(_) => Err(given.is(UnitError::TooLarge)),
     }
 }
 
-fn unknown(name: &str) -> Error {
-    refusal(match closest(name, NAMES) {
-        Some(near) => format!("SQLite has no option `{name}`; did you mean `{near}`?"),
-        None => format!("SQLite has no option `{name}`; the options are {}", NAMES.join(", ")),
-    })
-}
-
-/// The error of a URL that cannot be used as it is written.
-pub(super) fn refusal(message: String) -> Error {
-    Error::new(Class::Statement, Code::new("url"), message)
+fn bytes(given: Given<'_>) -> Result<i64, Error> {
+    let number = parse_count(given.value).map_err(|why| given.is(why))?;
+    i64::try_from(number).map_err(|_| given.is(UnitError::TooLarge))
 }
 
 #[cfg(test)]
@@ -173,21 +135,21 @@ mod tests {
             ),
             (
                 "journal=wall",
-                "`wall` of SQLite's option `journal` is none of wal, delete, truncate, persist, \
+                "`wall` of the option `journal` is none of wal, delete, truncate, persist, \
                  memory, off; did you mean `wal`?",
             ),
             (
                 "synchronous=2",
-                "`2` of SQLite's option `synchronous` is none of off, normal, full, extra",
+                "`2` of the option `synchronous` is none of off, normal, full, extra",
             ),
             (
                 "busy-timeout=5",
-                "`5` of SQLite's option `busy-timeout` has no unit: write `10s`, `250ms`, `1m30s` \
+                "`5` of the option `busy-timeout` has no unit: write `10s`, `250ms`, `1m30s` \
                  or `1h`",
             ),
-            ("cache-size=many", "`many` of SQLite's option `cache-size` is not a number"),
-            ("cache-size=3000M", "`3000M` of SQLite's option `cache-size` is too large"),
-            ("mmap-size=-1", "`-1` of SQLite's option `mmap-size` is negative"),
+            ("cache-size=many", "`many` of the option `cache-size` is not a number"),
+            ("cache-size=3000M", "`3000M` of the option `cache-size` is too large"),
+            ("mmap-size=-1", "`-1` of the option `mmap-size` is negative"),
         ] {
             assert_eq!(options(text).unwrap_err(), message);
         }

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Code, Endpoint};
 
-use super::options::refusal;
 use crate::Error;
+use crate::given::refusal;
 
 /// A database file that exists or can be made, by its absolute path: a relative one would change
 /// its meaning with the working directory, and SQLite reads `file:…` and `:memory:` in its own way.

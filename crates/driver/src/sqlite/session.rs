@@ -173,12 +173,7 @@ impl<'c> Session<'c> {
         }
         match complete(&mut self.brackets.rollback) {
             Ok(()) => error,
-            // Nothing good can come of a connection that cannot leave its transaction.
-            Err(second) => Error::disconnect(format!(
-                "{}, and the transaction cannot be rolled back: {}",
-                error.message(),
-                second.message()
-            )),
+            Err(second) => error.without_rollback(second.message()),
         }
     }
 

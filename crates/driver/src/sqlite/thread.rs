@@ -7,9 +7,10 @@ use std::sync::Arc;
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
 use super::faults::fault_at_connect;
-use super::options::{Options, Setting, refusal};
+use super::options::{Options, Setting};
 use super::patience;
 use super::session::{Session, pragma};
+use crate::given::refusal;
 use crate::mailbox::Mailbox;
 use crate::{Error, Table, Work};
 
@@ -110,7 +111,7 @@ fn configure(connection: &Connection, path: &Path, options: &Options) -> Result<
         let granted = pragma(connection, name).map_err(failed)?;
         if granted != value {
             return Err(refusal(format!(
-                "`{value}` of SQLite's option `{option}` is not granted for `{}`, where SQLite \
+                "`{value}` of the option `{option}` is not granted for `{}`, where SQLite \
                  keeps `{granted}`; write that or leave the option out",
                 path.display()
             )));

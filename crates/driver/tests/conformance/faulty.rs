@@ -80,6 +80,7 @@ pub(crate) fn planted_for(case: &str) -> Planted {
         "a_query_as_text_returns_names_and_values" => (ForgetsNames, "are called []"),
         "a_duplicate_key_is_a_violated_constraint" => (BlamesTheServer, "class server"),
         "every_way_of_loading_writes_every_row" => (LosesRows, "by `auto` gives [2605.0"),
+        "a_load_fills_columns_of_any_name" => (LosesRows, "gives [248.0"),
         "a_load_treats_duplicates_as_it_was_asked" => (IgnoresDuplicates, "of a duplicate"),
         "a_load_that_is_refused_hurts_nobody" => (SwallowsErrors, "ends as Ok(())"),
         "an_error_rolls_the_whole_transaction_back" => (IgnoresTransactions, "3 rows are left"),

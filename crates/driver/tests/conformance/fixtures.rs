@@ -4,12 +4,52 @@ mod mariadb;
 mod postgres;
 
 pub(crate) use mariadb::Maria;
-pub(crate) use postgres::{Pg, Way};
+pub(crate) use postgres::Pg;
 
 use base::{Class, Endpoint, Nanos, Seed, Target};
 use driver::conformance::{Fixture, Keeper, Refused};
 use driver::{Either, Simulated, Sqlite};
 use sim::Config;
+use testbed::{Kind, Server, shared, shared_with_tls};
+
+/// How a connection gets to a server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way {
+    Tcp,
+    Socket,
+    Tls,
+}
+
+impl Way {
+    /// The server to which it leads.
+    fn server(self, kind: Kind) -> &'static Server {
+        match self {
+            Way::Tcp | Way::Socket => shared(kind),
+            Way::Tls => shared_with_tls(kind),
+        }
+    }
+
+    /// The URL of a database there.
+    fn to(self, server: &Server, database: &str) -> Target {
+        let mut target = match self {
+            Way::Tcp | Way::Tls => server.url(),
+            Way::Socket => server.url_over_socket(),
+        };
+        if let Endpoint::Network { database: place, .. } = &mut target.endpoint {
+            *place = Some(database.to_owned());
+        }
+        target
+    }
+}
+
+/// The same URL for another user, who has the same password.
+fn as_user(target: &Target, name: &str) -> Target {
+    let mut target = target.clone();
+    if let Endpoint::Network { user, .. } = &mut target.endpoint {
+        *user = Some(name.to_owned());
+    }
+    target
+}
 
 /// A simulated server of which nobody has to wait for anybody.
 pub(crate) struct Sim(Simulated);

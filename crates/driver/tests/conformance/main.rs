@@ -78,6 +78,13 @@ mod postgres_over_a_socket {
     conformance_keeper_cases!(passes in_real_time Pg::new(Way::Socket));
 }
 
+mod postgres_over_tls {
+    use super::*;
+    use crate::fixtures::{Pg, Way};
+    conformance_cases!(passes in_real_time Pg::new(Way::Tls));
+    conformance_keeper_cases!(passes in_real_time Pg::new(Way::Tls));
+}
+
 mod mariadb_over_tcp {
     use super::*;
     use crate::fixtures::{Maria, Way};
@@ -90,6 +97,13 @@ mod mariadb_over_a_socket {
     use crate::fixtures::{Maria, Way};
     conformance_cases!(passes in_real_time Maria::new(Way::Socket));
     conformance_keeper_cases!(passes in_real_time Maria::new(Way::Socket));
+}
+
+mod mariadb_over_tls {
+    use super::*;
+    use crate::fixtures::{Maria, Way};
+    conformance_cases!(passes in_real_time Maria::new(Way::Tls));
+    conformance_keeper_cases!(passes in_real_time Maria::new(Way::Tls));
 }
 
 mod either_kind_simulated {

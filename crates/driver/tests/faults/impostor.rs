@@ -2,7 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::thread::JoinHandle;
+
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// Answers one connection, then ends.
 pub(crate) struct Impostor {
@@ -23,11 +26,24 @@ pub(crate) enum Act {
 impl Impostor {
     /// Plays the acts in order and hangs up behind them.
     pub(crate) fn new(acts: Vec<Act>) -> Impostor {
+        Impostor::playing(|scene| {
+            for act in acts {
+                match act {
+                    Act::Hear => drop(scene.hear()),
+                    Act::Say(bytes) => scene.say(&bytes),
+                    Act::Wait => scene.wait(),
+                }
+            }
+        })
+    }
+
+    /// Answers as `play` does, and hangs up behind it.
+    pub(crate) fn playing(play: impl FnOnce(&mut Scene) + Send + 'static) -> Impostor {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let thread = std::thread::spawn(move || {
             if let Ok((stream, _)) = listener.accept() {
-                play(stream, acts);
+                play(&mut Scene { line: Some(Line::Plain(stream)) });
             }
         });
         Impostor { port, thread: Some(thread) }
@@ -43,20 +59,71 @@ impl Drop for Impostor {
     fn drop(&mut self) {
         // Whoever was never asked is asked now.
         drop(TcpStream::connect(("127.0.0.1", self.port)));
-        if let Some(thread) = self.thread.take() {
-            thread.join().expect("no panic");
+        let Some(thread) = self.thread.take() else { return };
+        let played = thread.join();
+        // One panic is told, a second one would hide the first.
+        if !std::thread::panicking() {
+            played.expect("no panic");
         }
     }
 }
 
-fn play(mut stream: TcpStream, acts: Vec<Act>) {
-    let mut heard = [0; 64 << 10];
-    for act in acts {
-        match act {
-            Act::Hear => drop(stream.read(&mut heard)),
-            // The other side may hang up at any time.
-            Act::Say(bytes) => drop(stream.write_all(&bytes)),
-            Act::Wait => while stream.read(&mut heard).is_ok_and(|count| count > 0) {},
+/// The impostor's end of a connection. The other side may hang up at any time.
+pub(crate) struct Scene {
+    /// `None` only while TLS begins.
+    line: Option<Line>,
+}
+
+enum Line {
+    Plain(TcpStream),
+    Tls(Box<StreamOwned<ServerConnection, TcpStream>>),
+}
+
+impl Scene {
+    /// What is said next; empty if nothing is.
+    pub(crate) fn hear(&mut self) -> Vec<u8> {
+        let mut heard = vec![0; 64 << 10];
+        let count = self.line().read(&mut heard).unwrap_or(0);
+        heard.truncate(count);
+        heard
+    }
+
+    /// The next so many bytes and no more; fewer if the other side hangs up.
+    pub(crate) fn hear_exactly(&mut self, count: usize) -> Vec<u8> {
+        let mut heard = Vec::new();
+        // What came before it hung up is heard.
+        let _ = self.line().take(count as u64).read_to_end(&mut heard);
+        heard
+    }
+
+    pub(crate) fn say(&mut self, bytes: &[u8]) {
+        let line = self.line();
+        let _ = line.write_all(bytes).and_then(|()| line.flush());
+    }
+
+    pub(crate) fn wait(&mut self) {
+        while !self.hear().is_empty() {}
+    }
+
+    /// Goes on with TLS. Its first words are exchanged with the next that are said or heard.
+    pub(crate) fn start_tls(&mut self, config: &Arc<ServerConfig>) {
+        self.line = match self.line.take() {
+            Some(Line::Plain(stream)) => {
+                let session = ServerConnection::new(Arc::clone(config)).expect("a configuration");
+                Some(Line::Tls(Box::new(StreamOwned::new(session, stream))))
+            }
+            line => line,
+        };
+    }
+
+    fn line(&mut self) -> &mut dyn ReadWrite {
+        match self.line.as_mut().expect("it is there but while TLS begins") {
+            Line::Plain(stream) => stream,
+            Line::Tls(stream) => &mut **stream,
         }
     }
 }
+
+trait ReadWrite: Read + Write {}
+
+impl<T: Read + Write> ReadWrite for T {}

@@ -5,6 +5,8 @@
 mod impostor;
 mod mariadb;
 mod postgres;
+mod sha2;
+mod tls;
 
 use base::{Class, Endpoint, Target};
 use driver::{Connection, Driver, Error, Step, Table, Work};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use base::{Class, Endpoint, Nanos, Secret, Target};
 use driver::{Connection, Driver, Mysql, Step, Work};
-use testbed::{Auth, Kind, Options, Server, shared};
+use testbed::{Kind, Options, Server, shared};
 use wire_mysql::{Capabilities, Handshake, Negotiated, OkKind, OkPacket, Status, WANTED, packet};
 
 use crate::impostor::{Act, Impostor};
@@ -15,7 +15,7 @@ fn open(target: &Target) -> Mysql {
 }
 
 /// The driver for a port of this machine.
-fn at(port: u16, options: &str) -> Mysql {
+pub(crate) fn at(port: u16, options: &str) -> Mysql {
     let url = format!("mysql://ann:hunter2@127.0.0.1:{port}/shop?{options}");
     open(&Target::parse(&url).expect("a URL"))
 }
@@ -106,16 +106,23 @@ fn junk_is_no_protocol() {
     }
 }
 
+/// What the impostors' logins are mixed with.
+pub(crate) const NONCE: [u8; 20] = *b"01234567890123456789";
+
 /// What the impostors offer.
-const OFFERED: Capabilities =
+pub(crate) const OFFERED: Capabilities =
     Capabilities(WANTED.0 | Capabilities::CONNECT_WITH_DB.0 | Capabilities::LOCAL_FILES.0);
 
 fn greeting(method: &'static str) -> Vec<u8> {
+    greeting_with(method, OFFERED)
+}
+
+pub(crate) fn greeting_with(method: &'static str, offered: Capabilities) -> Vec<u8> {
     let handshake = Handshake {
         server_version: b"5.5.5-10.11.0-MariaDB",
         thread_id: 7,
-        nonce: [7; 20],
-        offered: OFFERED,
+        nonce: NONCE,
+        offered,
         collation: 45,
         status: Status::AUTOCOMMIT,
         method: method.as_bytes(),
@@ -125,7 +132,8 @@ fn greeting(method: &'static str) -> Vec<u8> {
     out
 }
 
-fn ok(sequence: u8) -> Vec<u8> {
+/// Says that all is well.
+pub(crate) fn ok(sequence: u8) -> Vec<u8> {
     let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
     let mut out = Vec::new();
     packet(&mut out, sequence, |out| {
@@ -359,15 +367,6 @@ fn a_lock_that_is_not_given_in_time_is_a_conflict() {
         let error = two.run(&mut lock).await.expect_err("the lock is another's");
         check(&error, Class::Conflict, "1205", &["Lock wait timeout"]);
         one.query_text("rollback").await.expect("an end");
-    });
-}
-
-#[test]
-fn a_user_of_ed25519_is_let_in() {
-    let server = Server::start(&Options::mariadb().auth(Auth::Ed25519)).expect("a server");
-    in_real_time(async |rt| {
-        let mut connection = open(&server.url()).connect(&rt).await.expect("a connection");
-        connection.run(&mut text("select 1")).await.expect("an answer");
     });
 }
 

@@ -22,13 +22,21 @@ pub(super) fn write_what_was_run(page: &mut Page, view: &View) {
     let workload = format!("{}, seed {}", about.workload, about.seed.0);
     let mut lines = vec![Line::new("workload", workload)];
     if !about.target.is_empty() {
-        lines.push(Line::new("target", about.target_in_words()));
+        lines.push(Line::new("target", about.target_in_words() + &encryption(view, "tls")));
     }
     for named in view.evidence.plan.named_targets() {
-        lines.push(Line::new(format!("target {}", named.name), named.target.in_words()));
+        let words = named.target.in_words() + &encryption(view, &format!("{}.tls", named.name));
+        lines.push(Line::new(format!("target {}", named.name), words));
     }
     lines.push(Line::new("measured", measured(view)));
     page.lines(0, &lines);
+}
+
+/// Whether the traffic with a target was encrypted, which its URL does not always say. Nothing
+/// where there is no network between.
+fn encryption(view: &View, setting: &str) -> String {
+    let found = view.about.settings.iter().find(|(name, _)| name == setting);
+    found.map_or(String::new(), |(_, mode)| format!(", tls {mode}"))
 }
 
 fn measured(view: &View) -> String {

@@ -117,6 +117,31 @@ fn a_job_that_was_there_for_a_part_of_the_window_says_so() {
     assert!(!whole.contains("over the whole window"), "{whole}");
 }
 
+/// It decides what a request costs, and is not always in the URL.
+#[test]
+fn the_target_says_whether_it_was_encrypted() {
+    let mut case = Case::new(
+        "[target far]\nurl = postgres://db2/shop\n[few]\nquery = select 1\nrate = 10\n\
+         [many]\ntarget = far\nquery = select 1\nrate = 10\n",
+    );
+    for place in 0..2 {
+        case = case.serving(place, Traffic::of(10));
+    }
+    let mut view = case.view();
+    view.about.target = "mysql://db1/shop".to_owned();
+    let bare = text(&view, &Style::PLAIN);
+    assert!(!bare.contains("tls"), "{bare}");
+    for (name, value) in [("tls", "off"), ("far.tls", "verify")] {
+        view.about.settings.push((name.to_owned(), value.to_owned()));
+    }
+    let said = text(&view, &Style::PLAIN);
+    for line in
+        ["target      mysql://db1/shop, tls off", "target far  postgres://db2/shop, tls verify"]
+    {
+        assert!(said.contains(line), "{said}");
+    }
+}
+
 #[test]
 fn one_error_is_not_several() {
     let mut view = cases::open().view();

@@ -88,22 +88,11 @@ impl Statement {
                 Piece::Text(piece) => text.push_str(piece),
                 Piece::Value(_) => {
                     bound += 1;
-                    write_placeholder(placeholders, bound, &mut text);
+                    placeholders.write(bound, &mut text);
                 }
                 Piece::Splice(_) | Piece::Quoted(_) => text.push('…'),
             }
         }
         text
-    }
-}
-
-/// Appends the mark of the value with this number, counted from 1, without allocating.
-pub(crate) fn write_placeholder(style: Placeholders, number: i64, out: &mut String) {
-    match style {
-        Placeholders::Question => out.push('?'),
-        Placeholders::Dollar => {
-            out.push('$');
-            crate::generate::write_int(number, out);
-        }
     }
 }

@@ -1,50 +1,18 @@
-//! A bounded, deterministic run of the targets for MySQL: exchanges with real servers, and
-//! mutations of them.
+//! MySQL's protocol: exchanges with real servers.
 
-use std::path::Path;
+use fuzz::{mysql, run};
+
+use crate::support;
 
 /// What one side said in the exchanges whose names begin so.
 fn said(side: char, prefix: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lib/wire-mysql/tests/fixtures");
-    let mut paths: Vec<_> = std::fs::read_dir(&folder)
-        .expect("the folder of fixtures")
-        .map(|entry| entry.expect("a file").path())
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(prefix)
-        })
-        .collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "no fixture begins with {prefix}");
-    let texts = paths.iter().map(|path| std::fs::read_to_string(path).expect("a fixture"));
-    texts
-        .map(|text| {
-            text.lines().filter_map(|line| line.strip_prefix(side)).flat_map(unhex).collect()
-        })
-        .collect()
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let pair = |pair: &[u8]| {
-        let pair = std::str::from_utf8(pair).expect("hex is ASCII");
-        u8::from_str_radix(pair, 16).expect("hex")
-    };
-    text.trim().as_bytes().chunks(2).map(pair).collect()
+    support::said("lib/wire-mysql/tests/fixtures", side, prefix)
 }
 
 /// A packet that is shorter than 64 KiB.
 fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
     let [low, high, ..] = payload.len().to_le_bytes();
     [&[low, high, 0, sequence], payload].concat()
-}
-
-/// Runs a target over some bytes and mutations of them.
-fn run(corpus: &[Vec<u8>], target: fn(&[u8]), mutations: u64) {
-    corpus.iter().for_each(|data| target(data));
-    for number in 0..mutations {
-        let original = &corpus[number as usize % corpus.len()];
-        target(&fuzz::mutate(original, corpus, number));
-    }
 }
 
 /// Each of some bytes behind each of some heads.
@@ -69,7 +37,7 @@ fn replies_of_any_bytes_tell_the_same_in_any_pieces() {
     corpus.extend(behind(&heads, &said('<', "execute")));
     corpus.extend(behind(&[&[3, 5, 3, 2, 1, 0]], &said('<', "bulk")));
     corpus.extend(behind(&[&[7, 5, 1, 0, 0, 0]], &said('<', "file")));
-    run(&corpus, fuzz::mysql::replies, 20_000);
+    run(&corpus, mysql::replies, 20_000);
 }
 
 #[test]
@@ -78,19 +46,19 @@ fn logins_of_any_bytes_are_done_or_refused() {
     bytes.extend(said('>', "login"));
     // The messages alone, without their heads.
     bytes.extend(bytes.clone().iter().map(|bytes| bytes[4..].to_vec()));
-    bytes.push(include_bytes!("../../lib/wire-mysql/tests/keys/public.pem").to_vec());
+    bytes.push(include_bytes!("../../../lib/wire-mysql/tests/keys/public.pem").to_vec());
     // What else may come behind a handshake.
     let handshake = said('<', "login-native")[0].clone();
     let greeting = &handshake[..4 + usize::from(handshake[0])];
     let sha2 =
         [packet(2, b"\xFEcaching_sha2_password\0abcdefghijklmnopqrst\0"), packet(4, b"\x01\x04")];
-    let key = include_bytes!("../../lib/wire-mysql/tests/keys/public.pem");
+    let key = include_bytes!("../../../lib/wire-mysql/tests/keys/public.pem");
     let key = packet(6, &[b"\x01", &key[..]].concat());
     bytes.push([greeting, &sha2.concat(), &key].concat());
     bytes.push([greeting, &packet(2, b"\xFEmysql_clear_password\0")].concat());
     let heads: Vec<[u8; 1]> = (0..9).map(|setting| [setting]).collect();
     let heads: Vec<&[u8]> = heads.iter().map(<[u8; 1]>::as_slice).collect();
-    run(&behind(&heads, &bytes), fuzz::mysql::startup, 20_000);
+    run(&behind(&heads, &bytes), mysql::startup, 20_000);
 }
 
 #[test]
@@ -98,5 +66,5 @@ fn commands_of_any_bytes_are_read_or_refused() {
     let mut bytes = said('>', "execute");
     bytes.extend(said('>', "bulk"));
     bytes.extend(said('>', "session"));
-    run(&behind(&[&[0], &[2], &[3]], &bytes), fuzz::mysql::commands, 20_000);
+    run(&behind(&[&[0], &[2], &[3]], &bytes), mysql::commands, 20_000);
 }

@@ -1,0 +1,91 @@
+//! More connections than this process may open files.
+
+use std::process::Command;
+
+use testbed::Kind;
+use testbed::wire_server::{Simulation, WireServer};
+
+use crate::support::{Place, Ran, assert_balanced, job};
+
+/// A workload of so many clients.
+fn clients(count: u32) -> String {
+    format!("duration = 3s\n[read]\nquery = select 1\nconcurrency = {count}\nthink = 200ms\n")
+}
+
+/// The program, which may open as many files as the words for `ulimit` say, on a server that
+/// answers at once.
+fn run(place: &Place, ulimit: &str, kind: Kind, more: &[&str]) -> Ran {
+    let server = WireServer::start(Simulation::at_once(kind)).unwrap();
+    let scheme = match kind {
+        Kind::Postgres => "postgres",
+        Kind::Mariadb => "mysql",
+    };
+    let url = format!("{scheme}://ann:hunter2@{}/shop", server.address());
+    let args = ["run", "w.ini", "--url", &url, "--json", "--quiet", "--out", "r.assay"];
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit {ulimit} && exec \"$0\" \"$@\"")]);
+    command.arg(env!("CARGO_BIN_EXE_assay")).args(args).args(more).current_dir(place.path());
+    Ran::of(&mut command)
+}
+
+/// Makes sure that all clients got a connection.
+#[track_caller]
+fn has_all(ran: &Ran, place: &Place, connections: u32) {
+    let summary = ran.json();
+    assert_balanced(&summary);
+    let read = job(&summary, "read");
+    assert_eq!((&read["connections"], &read["errors"]), (&connections.into(), &0.into()));
+    let events = place.exported("r.assay")["events"].to_string();
+    assert!(!events.contains("files"), "{events}");
+}
+
+#[test]
+fn a_low_limit_of_open_files_is_raised_as_far_as_it_may_be() {
+    for kind in [Kind::Postgres, Kind::Mariadb] {
+        let place = Place::with(&clients(150));
+        has_all(&run(&place, "-Sn 64", kind, &[]), &place, 150);
+    }
+}
+
+/// Nobody is asked before that, and no record is left.
+#[test]
+fn more_connections_than_there_may_be_files_are_refused_with_the_limit_to_write() {
+    let place = Place::with(&clients(150));
+    let ran = run(&place, "-n 64", Kind::Postgres, &["--threads", "2"]);
+    let ran = ran.refuses(&["150 connections", "this process may open 64", "`ulimit -n "]);
+    assert_eq!(place.names(), ["w.ini"]);
+    assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
+    // What it asks for is enough, and not much more than is needed.
+    let (_, needed) = ran.stderr.split_once("`ulimit -n ").unwrap();
+    let needed: u32 = needed.split('`').next().unwrap().parse().unwrap();
+    assert!((151..300).contains(&needed), "{}", ran.stderr);
+    let ran = run(&place, &format!("-n {needed}"), Kind::Postgres, &["--threads", "2"]);
+    has_all(&ran, &place, 150);
+    let less = run(&place, &format!("-n {}", needed - 1), Kind::Postgres, &["--threads", "2"]);
+    less.expect(2);
+}
+
+/// An open job has what it begins with. What it grows to is the limit's affair.
+#[test]
+fn an_open_job_is_refused_for_what_it_begins_with_alone() {
+    let open = "duration = 3s\n[read]\nquery = select 1\nrate = 50\n";
+    let place = Place::with(&format!("connections = 8\nmax-connections = 9\n{open}"));
+    let summary = run(&place, "-n 64", Kind::Postgres, &[]).json();
+    assert_balanced(&summary);
+    assert!(job(&summary, "read")["connections"].as_u64() >= Some(8), "{summary}");
+    let place = Place::with(&format!("connections = 8\n{open}"));
+    run(&place, "-n 64", Kind::Postgres, &[]).json();
+    let place = Place::with(&format!("connections = 100\n{open}"));
+    run(&place, "-n 64", Kind::Postgres, &[]).refuses(&["100 connections", "`ulimit -n "]);
+}
+
+/// Simulated servers need no files, however many there are.
+#[test]
+fn what_opens_no_files_needs_no_limit() {
+    let place = Place::with(&clients(1_000));
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_assay")]);
+    command.args(["run", "w.ini", "--url", "sim:mmc?service=1ms&servers=unlimited", "--json"]);
+    let ran = Ran::of(command.args(["--quiet", "--out", "r.assay"]).current_dir(place.path()));
+    has_all(&ran, &place, 1_000);
+}

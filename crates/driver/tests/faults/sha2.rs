@@ -1,0 +1,264 @@
+//! `caching_sha2_password`, MySQL's own way to log in, which no server of the distribution's
+//! packages has. The server's side is played with the server role of the protocol's crate.
+
+use std::path::{Path, PathBuf};
+
+use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
+use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
+use base::Class;
+use driver::{Connection, Driver, Error};
+use wire_mysql::{
+    AuthMoreData, AuthSwitchRequest, Capabilities, ClientHello, ErrPacket, Password, packet,
+    sha2_answer,
+};
+
+use crate::impostor::{Impostor, Scene};
+use crate::mariadb::{NONCE, OFFERED, at, greeting_with, ok};
+use crate::tls::Forged;
+use crate::{check, in_real_time, text};
+
+/// That of [`at`].
+const PASSWORD: &[u8] = b"hunter2";
+
+/// The method's name.
+const METHOD: &str = "caching_sha2_password";
+
+/// "fast_auth_success": the server knows the user.
+const KNOWN: &[u8] = &[3];
+
+/// "perform_full_authentication": it must be given the password.
+const FULL: &[u8] = &[4];
+
+/// "request_public_key": the client asks for the server's key.
+const ASK_KEY: &[u8] = &[2];
+
+/// The server's side of a login.
+struct Login<'s> {
+    scene: &'s mut Scene,
+    /// The number of the next packet.
+    sequence: u8,
+}
+
+impl<'s> Login<'s> {
+    /// Greets, and hears who comes and how he proves it.
+    fn greet(scene: &'s mut Scene, method: &'static str) -> Login<'s> {
+        scene.say(&greeting_with(method, OFFERED));
+        let mut login = Login { scene, sequence: 0 };
+        login.hear_proof();
+        login
+    }
+
+    /// The same over TLS.
+    fn greet_over_tls(scene: &'s mut Scene, forged: &Forged) -> Login<'s> {
+        scene.say(&greeting_with(METHOD, OFFERED | Capabilities::SSL));
+        let request = scene.hear_exactly(4 + 32);
+        assert!(matches!(ClientHello::decode(&request[4..]), Ok(ClientHello::Ssl(_))));
+        scene.start_tls(&forged.config);
+        let mut login = Login { scene, sequence: 0 };
+        login.hear_proof();
+        login
+    }
+
+    /// Makes sure that the proof is that of the password.
+    fn hear_proof(&mut self) {
+        let payload = self.hear();
+        let Ok(ClientHello::Response(response)) = ClientHello::decode(&payload) else {
+            panic!("no login: {payload:?}")
+        };
+        assert_eq!(response.user, b"ann");
+        assert_eq!(response.method, Some(METHOD.as_bytes()));
+        assert_eq!(response.answer, sha2_answer(Password(PASSWORD), &NONCE));
+    }
+
+    /// The payload of the next packet.
+    fn hear(&mut self) -> Vec<u8> {
+        let mut heard = self.scene.hear();
+        self.sequence = heard.get(3).map_or(0, |sequence| sequence + 1);
+        heard.drain(..heard.len().min(4));
+        heard
+    }
+
+    fn say(&mut self, payload: impl Fn(&mut Vec<u8>)) {
+        let mut out = Vec::new();
+        self.sequence = packet(&mut out, self.sequence, payload);
+        self.scene.say(&out);
+    }
+
+    fn say_more(&mut self, data: &[u8]) {
+        self.say(|out| AuthMoreData(data).encode(out));
+    }
+
+    /// Lets the client in, and answers its first statement.
+    fn finish(self) {
+        self.scene.say(&ok(self.sequence));
+        self.scene.hear();
+        self.scene.say(&ok(1));
+        self.scene.wait();
+    }
+
+    /// Hears a password under this key, and makes sure that it is the right one.
+    fn hear_encrypted(&mut self, key: &OaepPrivateDecryptingKey) {
+        let secret = self.hear();
+        let mut room = vec![0; key.min_output_size()];
+        let opened = key.decrypt(&OAEP_SHA1_MGF1SHA1, &secret, &mut room, None).expect("ours");
+        let plain = opened.iter().zip(NONCE.iter().cycle()).map(|(byte, mask)| byte ^ mask);
+        assert_eq!(plain.collect::<Vec<u8>>(), [PASSWORD, b"\0"].concat());
+    }
+}
+
+/// Logs in with these options and runs a statement.
+fn log_in(options: &str, play: impl FnOnce(&mut Scene) + Send + 'static) -> Result<(), Error> {
+    let server = Impostor::playing(play);
+    let driver = at(server.port(), options);
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await?;
+        let ran = connection.run(&mut text("do 1")).await;
+        connection.close().await;
+        ran
+    })
+}
+
+/// A key of the server's, and the text with which it shows it.
+fn key_pair() -> (OaepPrivateDecryptingKey, String) {
+    let key = PrivateDecryptingKey::generate(KeySize::Rsa2048).expect("a key");
+    let der: PublicKeyX509Der<'_> = key.public_key().as_der().expect("a key");
+    let pem = pem(der.as_ref());
+    (OaepPrivateDecryptingKey::new(key).expect("a key"), pem)
+}
+
+/// RFC 7468.
+fn pem(der: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut body = String::new();
+    for three in der.chunks(3) {
+        let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte));
+        let bits = bits << (8 * (3 - three.len()));
+        for place in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
+            body.push(if place <= three.len() { char::from(digit) } else { '=' });
+        }
+    }
+    format!("-----BEGIN PUBLIC KEY-----\n{body}\n-----END PUBLIC KEY-----\n")
+}
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).expect("a file");
+    path
+}
+
+#[test]
+fn a_user_whom_the_server_knows_takes_the_short_way() {
+    let ran = log_in("", |scene| {
+        let mut login = Login::greet(scene, METHOD);
+        login.say_more(KNOWN);
+        login.finish();
+    });
+    assert_eq!(ran, Ok(()));
+}
+
+#[test]
+fn the_password_is_told_over_tls() {
+    for name in ["require", "verify"] {
+        let forged = Forged::new("127.0.0.1", 2998);
+        let ca = match name {
+            "verify" => format!("&tls-ca={}", forged.authority.display()),
+            _ => String::new(),
+        };
+        let ran = log_in(&format!("tls={name}{ca}"), move |scene| {
+            let mut login = Login::greet_over_tls(scene, &forged);
+            login.say_more(FULL);
+            assert_eq!(login.hear(), [PASSWORD, b"\0"].concat());
+            login.finish();
+        });
+        assert_eq!(ran, Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn the_password_goes_under_the_key_of_a_server_on_this_machine() {
+    let (key, pem) = key_pair();
+    let ran = log_in("", move |scene| {
+        let mut login = Login::greet(scene, METHOD);
+        login.say_more(FULL);
+        assert_eq!(login.hear(), ASK_KEY);
+        login.say_more(pem.as_bytes());
+        login.hear_encrypted(&key);
+        login.finish();
+    });
+    assert_eq!(ran, Ok(()));
+}
+
+#[test]
+fn a_key_that_is_given_is_not_asked_for() {
+    let (key, pem) = key_pair();
+    let path = file("server-key.pem", &pem);
+    let ran = log_in(&format!("server-public-key={}", path.display()), move |scene| {
+        let mut login = Login::greet(scene, METHOD);
+        login.say_more(FULL);
+        login.hear_encrypted(&key);
+        login.finish();
+    });
+    assert_eq!(ran, Ok(()));
+}
+
+#[test]
+fn a_server_may_ask_for_the_method_later() {
+    let ran = log_in("", |scene| {
+        scene.say(&greeting_with("mysql_native_password", OFFERED));
+        let mut login = Login { scene, sequence: 0 };
+        login.hear();
+        login.say(|out| AuthSwitchRequest { method: METHOD.as_bytes(), data: &NONCE }.encode(out));
+        assert_eq!(login.hear(), sha2_answer(Password(PASSWORD), &NONCE));
+        login.say_more(KNOWN);
+        login.finish();
+    });
+    assert_eq!(ran, Ok(()));
+}
+
+#[test]
+fn a_password_that_is_wrong_is_said_behind_each_way() {
+    let refuse = |login: &mut Login<'_>| {
+        let message = b"Access denied for user 'ann'@'127.0.0.1' (using password: YES)";
+        let refusal = ErrPacket { code: 1045, sqlstate: Some(*b"28000"), message };
+        login.say(|out| refusal.encode(out));
+        login.scene.wait();
+    };
+    let forged = Forged::new("127.0.0.1", 2997);
+    let short = log_in("", move |scene| refuse(&mut Login::greet(scene, METHOD)));
+    let long = log_in("tls=require", move |scene| {
+        let mut login = Login::greet_over_tls(scene, &forged);
+        login.say_more(FULL);
+        login.hear();
+        refuse(&mut login);
+    });
+    for ran in [short, long] {
+        let error = ran.expect_err("a refusal");
+        let words = ["127.0.0.1", "`ann`", "Access denied", "ASSAY_PASSWORD"];
+        check(&error, Class::Statement, "1045", &words);
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
+fn a_key_that_is_none_is_not_used() {
+    let ran = log_in("", |scene| {
+        let mut login = Login::greet(scene, METHOD);
+        login.say_more(FULL);
+        assert_eq!(login.hear(), ASK_KEY);
+        login.say_more(b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n");
+        assert!(login.hear().is_empty(), "a password was sent under no key");
+    });
+    let error = ran.expect_err("no key");
+    check(&error, Class::Statement, "login", &["127.0.0.1", "`ann`", "server's public key"]);
+}
+
+#[test]
+fn a_file_that_holds_no_key_is_named() {
+    let path = file("no-key.pem", "no key");
+    let url = format!("mysql://ann:hunter2@127.0.0.1/?server-public-key={}", path.display());
+    let error = driver::Mysql::open(&base::Target::parse(&url).expect("a URL"), ".").err();
+    let file = path.display().to_string();
+    let words = [&*file, "server-public-key", "holds no public key in PEM"];
+    check(&error.expect("a complaint"), Class::Statement, "url", &words);
+}

@@ -1,0 +1,392 @@
+//! TLS: whom we trust, who lets us in, and what a user is told otherwise.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::{Class, Endpoint, Target, TargetKind};
+use driver::{Connection, Driver, Either, Error, Mysql, Postgres};
+use rcgen::{CertificateParams, Issuer, KeyPair, date_time_ymd};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, StreamOwned};
+use testbed::{Auth, Kind, Options, Server, Tls, shared_with_tls};
+use wire_mysql::Capabilities;
+
+use crate::impostor::{Impostor, Scene};
+use crate::mariadb::{OFFERED, greeting_with};
+use crate::{check, in_real_time, refused, text};
+
+const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
+
+fn open(target: &Target) -> Result<Either<Postgres, Mysql>, Error> {
+    match target.kind {
+        TargetKind::Mysql => Mysql::open(target, ".").map(Either::Right),
+        _ => Postgres::open(target).map(Either::Left),
+    }
+}
+
+/// Why nobody is let in, which names the server and not the password.
+#[track_caller]
+fn refusal(target: &Target) -> Error {
+    let error = refused(&open(target).expect("a URL"));
+    assert!(error.message().contains("127.0.0.1") || is_socket(target), "{error}");
+    if let Endpoint::Network { password: Some(password), .. } = &target.endpoint {
+        assert!(!error.to_string().contains(password.expose()), "{error}");
+    }
+    error
+}
+
+fn is_socket(target: &Target) -> bool {
+    target.option("socket").is_some()
+}
+
+/// A URL with these options and no others.
+fn with(target: &Target, options: &[(&str, &Path)]) -> Target {
+    let option = |(name, value): &(&str, &Path)| {
+        ((*name).to_owned(), value.to_str().expect("a text").to_owned())
+    };
+    Target { options: options.iter().map(option).collect(), ..target.clone() }
+}
+
+fn start(options: &Options) -> Server {
+    Server::start(options).expect("a server")
+}
+
+/// What the server says of one connection.
+fn setting_of(target: &Target, name: &str) -> String {
+    let driver = open(target).expect("a URL");
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.unwrap_or_else(|error| panic!("{error}"));
+        let settings = connection.settings().await;
+        connection.close().await;
+        let found = settings.into_iter().find(|(found, _)| found == name);
+        found.expect("a setting").1
+    })
+}
+
+/// How a setting shows that has no value.
+fn unencrypted(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Postgres => "empty",
+        Kind::Mariadb => "''",
+    }
+}
+
+#[test]
+fn the_settings_say_how_traffic_is_encrypted() {
+    for (kind, setting) in
+        [(Kind::Postgres, "ssl_max_protocol_version"), (Kind::Mariadb, "tls_version")]
+    {
+        let older = start(&Options::new(kind).tls(Tls::Server).set(setting, "TLSv1.2"));
+        let newer = shared_with_tls(kind);
+        for (server, version) in [(&older, "TLSv1.2"), (newer, "TLSv1.3")] {
+            let url = server.url();
+            assert_eq!(setting_of(&url, "tls"), "verify");
+            assert_eq!(setting_of(&url, "ssl_version"), version);
+            let cipher = setting_of(&url, "ssl_cipher");
+            assert!(cipher.contains("AES") || cipher.contains("CHACHA"), "{cipher}");
+            let require = with(&url, &[("tls", "require".as_ref())]);
+            assert_eq!(setting_of(&require, "tls"), "require");
+            assert_eq!(setting_of(&require, "ssl_version"), version);
+            let plain = with(&url, &[("tls", "off".as_ref())]);
+            assert_eq!(setting_of(&plain, "tls"), "off");
+            assert_eq!(setting_of(&plain, "ssl_version"), unencrypted(kind));
+        }
+    }
+}
+
+#[test]
+fn a_certificate_that_nobody_trusted_has_signed_is_refused() {
+    for kind in KINDS {
+        let server = shared_with_tls(kind);
+        let stranger = &server.certificates().expect("certificates").stranger;
+        let error = refusal(&with(&server.url(), &[("tls-ca", stranger)]));
+        let address = format!("127.0.0.1:{}", server.port());
+        let words = [&address, "is not trusted", "UnknownIssuer", "`tls-ca=FILE`", "`tls=require`"];
+        check(&error, Class::Statement, "tls", &words);
+    }
+}
+
+/// An authority of our own, and what it has signed.
+pub(crate) struct Forged {
+    /// The file of its certificate.
+    pub(crate) authority: PathBuf,
+    pub(crate) config: Arc<ServerConfig>,
+}
+
+impl Forged {
+    /// A certificate for a server of this name, which is valid until then.
+    pub(crate) fn new(name: &str, last_year: i32) -> Forged {
+        let mut authority = CertificateParams::default();
+        authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("a key");
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{last_year}.pem"));
+        std::fs::write(&file, authority.self_signed(&key).expect("a certificate").pem())
+            .expect("a file");
+        let issuer = Issuer::new(authority, key);
+        let mut server = CertificateParams::new([name.to_owned()]).expect("a name");
+        server.not_before = date_time_ymd(2000, 1, 1);
+        server.not_after = date_time_ymd(last_year, 1, 1);
+        let key = KeyPair::generate().expect("a key");
+        let certificate = server.signed_by(&key, &issuer).expect("a certificate");
+        let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
+        Forged { authority: file, config: config(vec![certificate.der().clone()], key) }
+    }
+}
+
+fn config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Arc<ServerConfig> {
+    let builder = ServerConfig::builder().with_no_client_auth();
+    Arc::new(builder.with_single_cert(chain, key).expect("a certificate"))
+}
+
+/// Says what a server of this kind says before TLS begins.
+fn offer_tls(kind: Kind, scene: &mut Scene, config: &Arc<ServerConfig>) {
+    match kind {
+        Kind::Postgres => {
+            scene.hear_exactly(8);
+            scene.say(b"S");
+        }
+        Kind::Mariadb => {
+            scene.say(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
+            // The head of a packet, and what a client asks for before it says who it is.
+            scene.hear_exactly(4 + 32);
+        }
+    }
+    scene.start_tls(config);
+}
+
+/// The error of trusting the forger's authority, and talking to a server with his certificate.
+fn error_with(kind: Kind, forged: Forged) -> Error {
+    let Forged { authority, config } = forged;
+    let impostor = Impostor::playing(move |scene| {
+        offer_tls(kind, scene, &config);
+        assert!(scene.hear().is_empty(), "a login was sent to whom nobody trusts");
+    });
+    let scheme = match kind {
+        Kind::Postgres => "postgres",
+        Kind::Mariadb => "mysql",
+    };
+    let url = format!("{scheme}://ann:hunter2@127.0.0.1:{}/shop", impostor.port());
+    refusal(&with(&Target::parse(&url).expect("a URL"), &[("tls-ca", &authority)]))
+}
+
+#[test]
+fn a_certificate_for_another_name_is_refused() {
+    for kind in KINDS {
+        let error = error_with(kind, Forged::new("db1.example", 2999));
+        let words = ["is not trusted", "not valid for name \"127.0.0.1\"", "db1.example"];
+        check(&error, Class::Statement, "tls", &words);
+        check(&error, Class::Statement, "tls", &["in the URL", "`tls=require`"]);
+        assert!(!error.message().contains("tls-ca"), "it does not help: {error}");
+    }
+}
+
+#[test]
+fn a_certificate_that_has_expired_is_refused() {
+    for kind in KINDS {
+        let error = error_with(kind, Forged::new("127.0.0.1", 2001));
+        let words = ["is not trusted", "expired", "clock", "`tls=require`"];
+        check(&error, Class::Statement, "tls", &words);
+        assert!(!error.message().contains("tls-ca"), "it does not help: {error}");
+    }
+}
+
+#[test]
+fn what_is_no_tls_is_told() {
+    for kind in KINDS {
+        let impostor = Impostor::playing(move |scene| {
+            match kind {
+                Kind::Postgres => scene.hear_exactly(8),
+                Kind::Mariadb => {
+                    scene.say(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
+                    scene.hear_exactly(4 + 32)
+                }
+            };
+            if kind == Kind::Postgres {
+                scene.say(b"S");
+            }
+            scene.hear();
+            scene.say(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+            scene.wait();
+        });
+        let scheme = if kind == Kind::Postgres { "postgres" } else { "mysql" };
+        let url = format!("{scheme}://ann:hunter2@127.0.0.1:{}/?tls=require", impostor.port());
+        let error = refusal(&Target::parse(&url).expect("a URL"));
+        check(&error, Class::Statement, "tls", &["TLS with 127.0.0.1:", "failed"]);
+    }
+}
+
+/// PostgreSQL's SCRAM-SHA-256-PLUS: who stands between has another certificate than the server, and
+/// what the client proves is of no use to him.
+#[test]
+fn a_login_is_bound_to_the_certificate_that_was_shown() {
+    let server = shared_with_tls(Kind::Postgres);
+    let real = server.certificates().expect("certificates").authority.clone();
+    let port = server.port();
+    let files = start(&Options::mariadb().tls(Tls::Server));
+    let files = files.certificates().expect("certificates");
+    let chain = CertificateDer::pem_file_iter(&files.server).expect("a file");
+    let chain = chain.collect::<Result<_, _>>().expect("certificates");
+    let key = PrivateKeyDer::from_pem_file(&files.server_key).expect("a key");
+    let config = config(chain, key);
+    let between = Impostor::playing(move |scene| {
+        offer_tls(Kind::Postgres, scene, &config);
+        let mut server = encrypted(port, &real);
+        let mut answer = vec![0; 64 << 10];
+        // Startup, choice of SCRAM-SHA-256-PLUS, proof.
+        for _ in 0..3 {
+            server.write_all(&scene.hear()).expect("a server");
+            let count = server.read(&mut answer).expect("an answer");
+            scene.say(&answer[..count]);
+        }
+        scene.wait();
+    });
+    let mut target = with(&server.url(), &[("tls", "require".as_ref())]);
+    if let Endpoint::Network { addresses, .. } = &mut target.endpoint {
+        addresses[0].port = Some(between.port());
+    }
+    let error = refusal(&target);
+    check(&error, Class::Statement, "28000", &["channel binding check failed", "stands between"]);
+}
+
+/// A connection to a PostgreSQL server, behind the first words of TLS.
+fn encrypted(port: u16, authority: &Path) -> StreamOwned<ClientConnection, TcpStream> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a server");
+    let mut request = Vec::new();
+    wire_postgres::frontend::ssl_request(&mut request);
+    stream.write_all(&request).expect("a server");
+    let mut answer = [0];
+    stream.read_exact(&mut answer).expect("an answer");
+    assert_eq!(answer, *b"S");
+    let mut roots = RootCertStore::empty();
+    let authority = CertificateDer::from_pem_file(authority).expect("a certificate");
+    roots.add(authority).expect("an authority");
+    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    let name = ServerName::try_from("127.0.0.1").expect("a name");
+    let session = ClientConnection::new(Arc::new(config), name).expect("a configuration");
+    StreamOwned::new(session, stream)
+}
+
+#[test]
+fn a_server_that_wants_a_certificate_is_shown_one() {
+    for (kind, code, words) in [
+        (Kind::Postgres, "28000", "requires a valid client certificate"),
+        (Kind::Mariadb, "1045", "Access denied"),
+    ] {
+        let server = start(&Options::new(kind).tls(Tls::Mutual));
+        let url = server.url();
+        assert_eq!(setting_of(&url, "tls"), "verify");
+        let files = server.certificates().expect("certificates");
+        let ca = ("tls-ca", &*files.authority);
+        let error = refusal(&with(&url, &[ca]));
+        check(&error, Class::Statement, code, &[words, "`tls-cert=FILE&tls-key=FILE`"]);
+        // Signed by an authority that this server does not know.
+        let other = shared_with_tls(kind).certificates().expect("certificates");
+        let (cert, key) = (("tls-cert", &*other.client), ("tls-key", &*other.client_key));
+        let error = refusal(&with(&url, &[ca, cert, key]));
+        let words = ["refused TLS", "`tls-cert=FILE&tls-key=FILE`"];
+        check(&error, Class::Statement, "tls", &words);
+        // Over TLS or not at all.
+        let error = refusal(&with(&url, &[("tls", "off".as_ref())]));
+        check(&error, Class::Statement, code, &["`tls=require`", "`tls=verify`"]);
+    }
+}
+
+#[test]
+fn a_server_that_demands_tls_says_so() {
+    let options = Options::mariadb().tls(Tls::Server).set("require_secure_transport", "ON");
+    let server = start(&options);
+    let error = refusal(&with(&server.url(), &[("tls", "off".as_ref())]));
+    check(&error, Class::Statement, "1045", &["Access denied", "`tls=require` or `tls=verify`"]);
+}
+
+#[test]
+fn postgres_encrypts_nothing_over_a_socket() {
+    let server = shared_with_tls(Kind::Postgres);
+    let mut target = server.url_over_socket();
+    target.options.push(("tls".to_owned(), "require".to_owned()));
+    let error = refusal(&target);
+    check(&error, Class::Statement, "tls", &["encrypts nothing over a socket", "`tls=off`"]);
+    let server = shared_with_tls(Kind::Mariadb);
+    let mut target = server.url_over_socket();
+    target.options.push(("tls".to_owned(), "require".to_owned()));
+    assert_eq!(setting_of(&target, "ssl_version"), "TLSv1.3");
+}
+
+/// Nobody is asked before the files are read.
+#[test]
+fn files_that_are_not_what_they_should_be_are_named() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path
+    };
+    let pem = |label: &str, body: &str| {
+        format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
+    };
+    let files = shared_with_tls(Kind::Postgres).certificates().expect("certificates");
+    let other = shared_with_tls(Kind::Mariadb).certificates().expect("certificates");
+    let missing = folder.join("no-such-file.pem");
+    let empty = file("empty.pem", "");
+    let words = file("words.pem", "not PEM at all\n");
+    let broken = file("broken.pem", &pem("CERTIFICATE", "%%%"));
+    let junk = file("junk.pem", &pem("CERTIFICATE", "AAAA"));
+    let locked = file("locked.pem", &pem("ENCRYPTED PRIVATE KEY", "AAAA"));
+    let (cert, key) = (("tls-cert", &*files.client), ("tls-key", &*files.client_key));
+    for (options, complaint) in [
+        (vec![("tls-ca", &*missing)], "cannot read `FILE` of the option `tls-ca`: No such file"),
+        (vec![("tls-ca", folder)], "cannot read `FILE` of the option `tls-ca`: Is a directory"),
+        (vec![("tls-ca", &empty)], "`FILE` of the option `tls-ca` holds no certificate in PEM"),
+        (vec![("tls-ca", &words)], "`FILE` of the option `tls-ca` holds no certificate in PEM"),
+        (vec![("tls-ca", key.1)], "`FILE` of the option `tls-ca` holds no certificate in PEM"),
+        (vec![("tls-ca", &broken)], "`FILE` of the option `tls-ca` does not hold a certificate"),
+        (vec![("tls-ca", &junk)], "`FILE` of the option `tls-ca` holds no authority"),
+        (vec![key, ("tls-cert", &missing)], "cannot read `FILE` of the option `tls-cert`"),
+        (vec![cert, ("tls-key", &missing)], "cannot read `FILE` of the option `tls-key`"),
+        (
+            vec![cert, ("tls-key", &locked)],
+            "`FILE` of the option `tls-key` does not hold a private",
+        ),
+        (vec![cert, ("tls-key", cert.1)], "`FILE` of the option `tls-key` does not hold a private"),
+        (vec![cert, ("tls-key", &other.client_key)], "do not belong together"),
+    ] {
+        let last = options.last().expect("an option").1.display().to_string();
+        for scheme in ["postgres", "mysql"] {
+            let url = format!("{scheme}://ann:hunter2@127.0.0.1/shop");
+            let target = with(&Target::parse(&url).expect("a URL"), &options);
+            let error = open(&target).expect_err("a complaint");
+            check(&error, Class::Statement, "url", &[&complaint.replace("FILE", &last)]);
+            assert!(!error.to_string().contains("hunter2"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn mariadbs_logins_are_let_in_over_tls_and_without() {
+    for auth in [Auth::Ed25519, Auth::Native] {
+        let server = start(&Options::mariadb().auth(auth).tls(Tls::Server));
+        let plain = with(&server.url(), &[("tls", "off".as_ref())]);
+        let unencrypted = unencrypted(Kind::Mariadb);
+        for (target, version) in [(server.url(), "TLSv1.3"), (plain, unencrypted)] {
+            assert_eq!(setting_of(&target, "ssl_version"), version, "{auth:?}");
+        }
+    }
+}
+
+/// A server that is killed while it is talked to over TLS.
+#[test]
+fn an_encrypted_connection_that_is_cut_is_lost() {
+    for kind in KINDS {
+        let mut server = start(&Options::new(kind).tls(Tls::Server));
+        let driver = open(&server.url()).expect("a URL");
+        in_real_time(async |rt| {
+            let mut connection = driver.connect(&rt).await.expect("a connection");
+            server.kill();
+            let error = connection.run(&mut text("select 1")).await.expect_err("nobody is there");
+            check(&error, Class::Disconnect, "disconnect", &["127.0.0.1"]);
+        });
+    }
+}

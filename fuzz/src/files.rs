@@ -1,0 +1,141 @@
+//! Files: workloads and what stands in them, what requests are made of, and records.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use base::{Dialect, Source, Target};
+use record::Archive;
+use report::{About, Style, View};
+use workload::Overrides;
+use workload::feed::{self, Format};
+
+/// A workload file: read, checked, and if it is accepted printed and read again.
+///
+/// # Panics
+/// If a plan that was printed is not the same plan when it is read again.
+pub fn workload(data: &[u8]) {
+    let Ok(text) = workload::decode(data) else { return };
+    let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
+    let source = Source { name: "fuzz.ini".to_owned(), text };
+    for diagnostic in &diagnostics {
+        let _ = diagnostic.render(&source, false);
+    }
+    if let Some(plan) = plan {
+        let (again, _) = workload::plan(&plan.to_text(), &Overrides::default());
+        let again = again.map(|again| again.as_printed());
+        assert_eq!(again, Some(plan.as_printed()), "a printed plan is the same plan");
+    }
+}
+
+/// A script of statements, in every dialect: taken apart, and if it is accepted printed and read
+/// again.
+///
+/// # Panics
+/// If the statements that were printed are not the same when they are read again.
+pub fn script(data: &[u8]) {
+    for url in ["sqlite:x.db", "mysql://h/d", "postgres://h/d"] {
+        let overrides = Overrides { target: Target::parse(url).ok(), ..Overrides::default() };
+        let files = BTreeMap::from([("s.sql".to_owned(), data.to_vec())]);
+        for job in ["", "query-args-file = a.csv\n", "prepare = no\n"] {
+            let text = format!("[a]\nquery-file = s.sql\n{job}");
+            let (plan, _) = workload::plan_in(&text, &overrides, &files);
+            let Some(plan) = plan else { continue };
+            let printed = plan.to_text();
+            let (again, found) = workload::plan(&printed, &Overrides::default());
+            let again = again.map(|again| again.as_printed());
+            let same = again == Some(plan.as_printed());
+            assert!(same, "not the same statements on {url}:\n{printed}\n{found:?}");
+        }
+    }
+}
+
+/// An expression, wherever one can stand.
+///
+/// # Panics
+/// As [`workload()`].
+pub fn expression(data: &[u8]) {
+    let text = String::from_utf8_lossy(data).replace(['\n', '\r'], " ");
+    for file in [
+        format!("[a]\nquery = select ${{{text}}}, ${{raw({text})}}\n"),
+        format!("[a]\nlet = v: {text}\nquery = select ${{v}}\nthink = {text}\n"),
+        format!("[params]\np = {text}\n[load t]\nrows = ${{{text}}}\ncolumn = c: {text}\n"),
+        format!("[a]\nquery = x\nrate = {text}\nmix = {text}\nslo = {text}\n"),
+    ] {
+        workload(file.as_bytes());
+    }
+}
+
+/// A file of records: read whole and byte by byte, which gives the same.
+///
+/// # Panics
+/// If it does not.
+pub fn records(data: &[u8]) {
+    for format in [Format::Csv { delimiter: b',' }, Format::Csv { delimiter: b'\t' }, Format::Log] {
+        for per_group in [1, 3] {
+            let whole = feed::examine(data, format, per_group, Dialect::Sqlite)
+                .map_err(|fault| fault.to_string());
+            let bytewise = feed::examine(Bytewise(data), format, per_group, Dialect::Sqlite);
+            assert_eq!(bytewise.map_err(|fault| fault.to_string()), whole);
+        }
+    }
+}
+
+/// Gives one byte at a time.
+struct Bytewise<'d>(&'d [u8]);
+
+impl Read for Bytewise<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let (Some((first, rest)), false) = (self.0.split_first(), into.is_empty()) else {
+            return Ok(0);
+        };
+        into[0] = *first;
+        self.0 = rest;
+        Ok(1)
+    }
+}
+
+/// A record: opened, summed up, reported and exported.
+///
+/// # Panics
+/// If the bytes cannot be put into a temporary file.
+pub fn record(data: &[u8]) {
+    let path = scratch();
+    std::fs::write(&path, data).expect("a scratch file");
+    let _ = answer(&path);
+    // A reader may have found a journal or made one.
+    let _ = std::fs::remove_file(path.with_extension("assay-journal"));
+    std::fs::remove_file(&path).expect("the scratch file is ours");
+}
+
+/// Everything that can be said of a record.
+fn answer(path: &std::path::Path) -> Result<(), record::RecordError> {
+    let archive = Archive::open(path)?;
+    let evidence = lab::evidence(&archive)?;
+    let view =
+        View { about: About::of(&archive)?, summary: analyze::summarize(&evidence), evidence };
+    let _ = report::text(&view, &Style { color: false, width: 100 });
+    let _ = report::json(&view).to_string();
+    record::write_hlog(&archive, &mut Nowhere)?;
+    report::export::csv(&archive, &mut Nowhere)?;
+    report::export::json(&archive, &mut Nowhere)
+}
+
+/// Takes everything and keeps nothing.
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn scratch() -> PathBuf {
+    let thread = format!("{:?}", std::thread::current().id());
+    let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
+    std::env::temp_dir().join(format!("assay-fuzz-{}-{thread}.assay", std::process::id()))
+}

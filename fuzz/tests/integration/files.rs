@@ -1,0 +1,103 @@
+//! Files of any bytes.
+
+use std::sync::Arc;
+
+use base::{Target, WallTime};
+use engine::{Options, Silence, Stop};
+use fuzz::{files, run};
+use lab::{Order, RecordPlace};
+use workload::Overrides;
+
+use crate::support::{bytes_of, files_in};
+
+#[test]
+fn workload_files_of_any_bytes_are_accepted_or_rejected() {
+    let corpus: Vec<Vec<u8>> =
+        files_in("crates/workload/corpus").into_iter().map(|(_, bytes)| bytes).collect();
+    run(&corpus, files::workload, 4_000);
+}
+
+#[test]
+fn scripts_of_any_bytes_are_taken_apart_in_every_dialect() {
+    let texts = [
+        "select 1; -- it's ; ?\nselect '?', \"$1\", `;` from t where a = ? and b = $2;",
+        "# ; '\nselect 'it\\'s; ?' /* /* ; */ ${uniform(1, 9)} */;\r\nselect $tag$ ; ? $tag$, $1;",
+        "insert into t values (E'\\';', '$${x}', ${raw('a')}, ?2, ${field(1)});;\n/* ; */",
+        "select a--1, b -- ${1}\n, $$ ; $$ # $$\n;select '${raw(\"\\n\")}' ;",
+    ];
+    run(&bytes_of(&texts), files::script, 3_000);
+}
+
+#[test]
+fn expressions_of_any_bytes_are_understood_or_refused() {
+    let texts = [
+        "uniform(1, 2 + 3 * -4) % pick(5, 7)",
+        "zipf(1, 1M, s=0.99) + sequence(start=-2) / 1k",
+        "weighted('a':3, 'b':1)",
+        "json(a: 1, b: text(3, 9), c: null(0.5, uuid()))",
+        "exp(20ms) * 2 - uniform(1s, 1m30s)",
+        "polygon(hits=80, points=1000)",
+        "timestamp(-uniform(0s, 1h))",
+        "digits('###-##') ; \"\\u{1F600}\\n\"",
+        "ramp(1, 100, 60s)",
+        "steps(1..128 x2, 10s)",
+        "p99 < 30ms, service.p50(a) < 1s",
+        "hotspot(1, 100, hot=0.2, share=0.8)",
+        "csv('a.csv', 'b')",
+        "trace(rates 0 1, 2 3)",
+    ];
+    run(&bytes_of(&texts), files::expression, 6_000);
+}
+
+#[test]
+fn records_of_any_bytes_are_the_same_however_they_come() {
+    let texts = [
+        "a,b\n1,\"x\"\"y,\n\"\r\n\n3,4",
+        "1000,select 1\n2000,select 2, 3\n\n500,x\n",
+        "\u{feff}a\tb\r\n\"\",\n",
+        "\"open\n",
+    ];
+    run(&bytes_of(&texts), files::records, 6_000);
+}
+
+#[test]
+fn records_of_any_bytes_are_read_or_refused() {
+    let whole = a_record();
+    let others = [&b"SQLite format 3\0"[..], b"not a record", b""].map(<[u8]>::to_vec);
+    // Most of the mutations are of the record.
+    let corpus: Vec<Vec<u8>> = std::iter::repeat_n(whole, 12).chain(others).collect();
+    run(&corpus, files::record, 500);
+}
+
+/// The bytes of a small record of a virtual run.
+fn a_record() -> Vec<u8> {
+    let text = "duration = 3s\nwarmup = 1s\n[a]\nquery = select ${uniform(1, 9)}\nrate = 50\n\
+                slo = p99 < 1ms\n[b]\nquery = select 1\nquery = select 2\nconcurrency = 2\n\
+                think = exp(50ms)\n";
+    let (plan, _) = workload::plan(text, &Overrides::default());
+    let path = std::env::temp_dir().join(format!("assay-corpus-{}.assay", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let order = Order {
+        plan: plan.expect("the test's own workload"),
+        target: Target::parse("sim:mm1?errors=0.1").expect("a target"),
+        options: Options {
+            threads: 1,
+            cpus: Vec::new(),
+            spin: false,
+            is_virtual: true,
+            loaded: false,
+            folder: std::path::PathBuf::new(),
+            started: WallTime::EPOCH,
+        },
+        record: RecordPlace::Exactly(path.clone()),
+        op_log: None,
+        workload: "corpus.ini".to_owned(),
+        command: "test".to_owned(),
+        version: "0".to_owned(),
+        stop: Stop::default(),
+    };
+    lab::run(order, Arc::new(Silence), |_| {}).expect("a virtual run is made");
+    let bytes = std::fs::read(&path).expect("the record");
+    std::fs::remove_file(&path).expect("the record is ours");
+    bytes
+}

@@ -1,0 +1,39 @@
+//! PostgreSQL's protocol: exchanges with real servers, and values of any text.
+
+use fuzz::{postgres, run};
+
+use crate::support::{bytes_of, said};
+
+const FIXTURES: &str = "lib/wire-postgres/tests/fixtures";
+
+#[test]
+fn postgres_servers_of_any_bytes_are_read_or_refused() {
+    let corpus = said(FIXTURES, '<', "");
+    run(&corpus, postgres::backend, 6_000);
+    run(&corpus, postgres::replies, 3_000);
+    run(&corpus, postgres::startup, 3_000);
+}
+
+#[test]
+fn postgres_clients_of_any_bytes_are_read_or_refused() {
+    let corpus = said(FIXTURES, '>', "");
+    run(&corpus, postgres::frontend, 6_000);
+    run(&corpus, postgres::startup, 3_000);
+}
+
+#[test]
+fn postgres_values_of_any_text_fit_or_are_refused() {
+    let texts = [
+        "-42",
+        "1e-300",
+        "Infinity",
+        "yes",
+        "2024-02-29 13:45:00.25+02:30",
+        "13:45",
+        "a\t\\\n",
+        "{00112233-4455-6677-8899-aabbccddeeff}",
+        "0001-01-01",
+        "9223372036854775808",
+    ];
+    run(&bytes_of(&texts), postgres::values, 6_000);
+}

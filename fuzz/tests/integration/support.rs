@@ -1,0 +1,47 @@
+//! What the targets begin with.
+
+use std::path::Path;
+
+/// The files of a folder of this repository with their names, in order.
+pub(crate) fn files_in(folder: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
+    let entries = std::fs::read_dir(&folder);
+    let entries = entries.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<(String, Vec<u8>)> = entries
+        .map(|entry| {
+            let path = entry.expect("a readable folder").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (name, std::fs::read(path).expect("a readable file"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// What one side said in the exchanges with real servers whose names begin so: a client (`>`) or a
+/// server (`<`).
+pub(crate) fn said(folder: &str, side: char, prefix: &str) -> Vec<Vec<u8>> {
+    let files = files_in(folder).into_iter().filter(|(name, _)| name.starts_with(prefix));
+    let said: Vec<Vec<u8>> = files
+        .map(|(_, file)| {
+            let text = String::from_utf8(file).expect("hex is ASCII");
+            text.lines().filter_map(|line| line.strip_prefix(side)).flat_map(unhex).collect()
+        })
+        .filter(|bytes: &Vec<u8>| !bytes.is_empty())
+        .collect();
+    assert!(!said.is_empty(), "nobody says anything in {folder}/{prefix}…");
+    said
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let pair = |pair: &[u8]| {
+        let pair = std::str::from_utf8(pair).expect("hex is ASCII");
+        u8::from_str_radix(pair, 16).expect("hex")
+    };
+    text.trim().as_bytes().chunks(2).map(pair).collect()
+}
+
+/// Texts as bytes.
+pub(crate) fn bytes_of(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
