@@ -452,11 +452,14 @@ impl<'f> Checker<'f> {
         for variable in &job.lets {
             lets.push(variable.value.0.longest(&lets));
         }
-        let pieces = job.statements.iter().flat_map(|statement| &statement.pieces);
+        let pieces = job.statements.iter().flat_map(|statement| {
+            let binds = job.prepare && !statement.is_dynamic();
+            statement.pieces.iter().map(move |piece| (piece, binds))
+        });
         let lengths: Vec<u64> = pieces
-            .map(|piece| match piece {
+            .map(|(piece, binds)| match piece {
                 Piece::Text(text) => text.len() as u64,
-                Piece::Value(expr) if job.prepare => expr.0.longest(&lets),
+                Piece::Value(expr) if binds => expr.0.longest(&lets),
                 // A literal is made from the text, and may need an escape for each byte.
                 Piece::Value(expr) => {
                     let longest = expr.0.longest(&lets);

@@ -38,9 +38,23 @@ impl Statement {
         self.pieces.iter().filter(is_value).count()
     }
 
-    /// Whether the text differs from request to request.
+    /// Whether the text differs from request to request: something is spliced into it, or it names
+    /// by a value the file that it loads.
     pub fn is_dynamic(&self) -> bool {
-        self.spliced().next().is_some()
+        self.spliced().next().is_some() || self.names_its_file_by_a_value()
+    }
+
+    /// Whether a value stands where MySQL's `LOAD DATA` and `LOAD XML` have the name of a file,
+    /// which is a part of their syntax that no server binds (MySQL manual, "LOAD DATA Statement").
+    fn names_its_file_by_a_value(&self) -> bool {
+        self.pieces.windows(2).any(|pair| match pair {
+            [Piece::Text(before), Piece::Value(_)] => {
+                let is_sign = |c: char| !c.is_alphanumeric() && c != '_' && c != '$';
+                let word = before.trim_end().rsplit(is_sign).next();
+                word.is_some_and(|word| word.eq_ignore_ascii_case("infile"))
+            }
+            _ => false,
+        })
     }
 
     /// The expressions whose values are bound, in order.
@@ -77,9 +91,9 @@ impl Statement {
         text.split_whitespace().next().filter(|_| ends)
     }
 
-    /// The text to prepare, with placeholders for the values. What is spliced into a dynamic
-    /// statement differs from request to request and is shown as `…`; its whole text is among the
-    /// values that [`Generator::fill`](crate::Generator::fill) makes.
+    /// The text to prepare, with placeholders for the values. Of a dynamic statement this is what
+    /// it is called, with `…` for what is spliced in; its whole text is among the values that
+    /// [`Generator::fill`](crate::Generator::fill) makes.
     pub fn text(&self, placeholders: Placeholders) -> String {
         let mut text = String::new();
         let mut bound = 0;

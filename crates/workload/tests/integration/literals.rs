@@ -118,6 +118,15 @@ fn each_statement_is_one_text_and_shares_the_variables() {
 }
 
 #[test]
+fn the_name_of_a_file_is_written_into_its_statement() {
+    let keys = "query = load data local infile ${'it''s.tsv'} into table t set a = ${1}";
+    let values = values(&job(keys), Dialect::Mysql);
+    assert_eq!(values.items().len(), 1);
+    let expected = "load data local infile  'it''s.tsv'  into table t set a =  1 ";
+    assert_eq!(text(&values), expected);
+}
+
+#[test]
 fn backslashes_are_doubled_where_they_escape() {
     let keys = "query = select ${\"a\\\\'\"}\nprepare = no";
     let sent = |dialect| text(&values(&job(keys), dialect));

@@ -180,6 +180,20 @@ fn statements_are_pieces_of_text_and_values() {
 }
 
 #[test]
+fn a_statement_that_names_its_file_by_a_value_is_a_text() {
+    for (query, expected) in [
+        ("load data local infile ${'a.csv'} into table t", true),
+        ("LOAD XML LOCAL\\\n INFILE${'a.xml'} INTO TABLE t", true),
+        ("load data local infile 'a.csv' into table t set a = ${1}", false),
+        ("select ${1} from infile where infile = ${1}", false),
+        ("select no_infile ${1}", false),
+    ] {
+        let plan = plan(&format!("[job]\nquery = {query}\n"));
+        assert_eq!(plan.jobs[0].statements[0].is_dynamic(), expected, "{query}");
+    }
+}
+
+#[test]
 fn the_examples_in_the_table_of_keys_are_accepted() {
     for key in keys::ALL {
         let companion = match key.name {
