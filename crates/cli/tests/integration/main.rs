@@ -5,6 +5,7 @@
 mod commands;
 mod complaints;
 mod dbbench;
+mod dbbench_beside;
 mod dbbench_files;
 mod disk;
 mod example;
