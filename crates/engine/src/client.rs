@@ -613,11 +613,11 @@ impl<D: Driver, R: Rules> Client<D, R> {
             match unless_fired(attempt, &self.seat.expiry).await {
                 None => return false,
                 Some((Ok(connection), change)) => {
-                    self.lane.note_change(change, &self.crew);
+                    self.lane.note_change(change, None, &self.crew);
                     self.found_connection(connection);
                 }
                 Some((Err(error), change)) => {
-                    self.lane.note_change(change, &self.crew);
+                    self.lane.note_change(change, Some(&error), &self.crew);
                     // What is lost may come back: others have its place, perhaps for a while.
                     let is_full = error.class() == Class::TooManyConnections;
                     if is_full && self.crew.lost.get() == 0 {

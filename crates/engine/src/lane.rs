@@ -329,7 +329,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         let driver = self.common.drivers.of(crew.job.target);
         let (connection, change) = self.link(crew).attempt_at_once(driver, &self.rt).await;
         // Whoever waits may give up before the statements are prepared.
-        self.note_change(change, crew);
+        self.note_change(change, connection.as_ref().err(), crew);
         prepared(connection, texts).await
     }
 
@@ -376,14 +376,21 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    pub(crate) fn note_change(&self, change: Change, crew: &Crew) {
+    /// Notes what an attempt to connect has changed; `why` is what it failed with, if it did.
+    pub(crate) fn note_change(&self, change: Change, why: Option<&Error>, crew: &Crew) {
         let (kind, text) = match change {
             Change::None => return,
             Change::OutageBegan => (EventKind::OutageBegan, "refuses connections"),
             Change::OutageEnded => (EventKind::OutageEnded, "accepts connections again"),
         };
         let target = in_words(&self.common.plan, crew.job.target);
-        self.ledger.borrow_mut().event(self.rt.now(), None, kind, format!("{target} {text}"));
+        let text = match (change, why) {
+            (Change::OutageBegan, Some(why)) => format!("{target} {text}: {}", why.message()),
+            (Change::None | Change::OutageBegan | Change::OutageEnded, _) => {
+                format!("{target} {text}")
+            }
+        };
+        self.ledger.borrow_mut().event(self.rt.now(), None, kind, text);
     }
 
     /// The server takes no more connections: what there is becomes the limit.

@@ -154,6 +154,22 @@ fn a_server_that_is_killed_and_comes_back_costs_errors_and_not_the_run() {
             "{read}"
         );
         assert!(read["completed"].as_u64().unwrap() > 0, "{kind:?}: {read}");
+        // What happened, to whom, and where.
+        let export = place.exported("r.assay");
+        let said = |kind: &str| {
+            let events = export["events"].as_array().unwrap();
+            let event = events.iter().find(|event| event["kind"] == kind).unwrap();
+            (event["job"].clone(), event["text"].as_str().unwrap().to_owned())
+        };
+        let address = format!("127.0.0.1:{}", server.port());
+        let (job, first) = said("first-error");
+        assert!(job == "read" && first.contains(&address), "{kind:?}: {job}: {first}");
+        let (_, began) = said("outage-began");
+        let words = began.contains("the target refuses connections: ") && began.contains(&address);
+        assert!(words, "{kind:?}: {began}");
+        assert!(!export.to_string().contains(server.password().expose()), "{kind:?}");
+        let open = export["intervals"].as_array().unwrap().iter().map(|row| &row["open"]);
+        assert!(open.into_iter().all(|open| *open == 0), "{kind:?}: {export}");
     }
 }
 

@@ -5,7 +5,10 @@ use std::path::Path;
 use base::{Class, Endpoint, Nanos, Secret, Target};
 use driver::{Connection, Driver, Mysql, Step, Work};
 use testbed::{Kind, Options, Server, shared};
-use wire_mysql::{Capabilities, Handshake, Negotiated, OkKind, OkPacket, Status, WANTED, packet};
+use wire_mysql::{
+    Answers, Capabilities, ColumnDefinition, ColumnType, Handshake, Negotiated, OkKind, OkPacket,
+    Status, WANTED, packet,
+};
 
 use crate::impostor::{Act, Impostor};
 use crate::{changed, check, in_real_time, refused, text, with_option};
@@ -170,6 +173,43 @@ fn half_of_the_longest_packet_reserves_nothing_and_is_lost() {
     let half = [&b"\xff\xff\xff\x01"[..], &vec![b'x'; 8 << 20]].concat();
     let error = after_welcome(vec![Act::Say(half)]);
     assert_eq!(error.class(), Class::Disconnect, "{error}");
+}
+
+/// A length that MySQL writes with eight bytes, of which nothing comes.
+const FOUR_GB: [u8; 9] = [0xfe, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+
+#[test]
+fn a_length_of_four_gigabytes_reserves_nothing_and_is_junk() {
+    let columns = {
+        let mut out = Vec::new();
+        packet(&mut out, 1, |out| out.extend(FOUR_GB));
+        out
+    };
+    let field = {
+        let mut out = Vec::new();
+        let column = ColumnDefinition {
+            schema: b"",
+            table: b"",
+            original_table: b"",
+            name: b"a",
+            original_name: b"",
+            collation: 45,
+            display_width: 20,
+            column_type: ColumnType::VAR_STRING,
+            flags: 0,
+            decimals: 0,
+        };
+        Answers::new(&mut out, Negotiated::of(OFFERED, WANTED), 1).columns(&[column], false);
+        packet(&mut out, 3, |out| {
+            out.extend(FOUR_GB);
+            out.push(b'x');
+        });
+        out
+    };
+    for said in [columns, field] {
+        let error = after_welcome(vec![Act::Say(said), Act::Wait]);
+        check(&error, Class::Disconnect, "disconnect", &["does not speak MySQL's protocol"]);
+    }
 }
 
 #[test]

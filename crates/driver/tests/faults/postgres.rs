@@ -132,12 +132,29 @@ fn a_connection_that_is_cut_inside_a_message_is_lost() {
 
 #[test]
 fn a_length_that_cannot_be_is_junk_and_reserves_nothing() {
-    for length in [u32::MAX, 0x7fff_ffff, 3] {
-        let mut message = vec![b'E'];
+    let message = |tag: u8, length: u32| {
+        let mut message = vec![tag];
         message.extend(length.to_be_bytes());
         message.extend([0; 32]);
+        message
+    };
+    for length in [u32::MAX, 0x7fff_ffff, 3] {
+        let message = message(b'E', length);
         assert_eq!(after_welcome(vec![Act::Say(message), Act::Wait]), Class::Disconnect);
     }
+    for length in [u32::MAX, 3] {
+        let message = message(b'D', length);
+        assert_eq!(after_welcome(vec![Act::Say(message), Act::Wait]), Class::Disconnect);
+    }
+}
+
+/// A row may be as long as that, so its rest is waited for.
+#[test]
+fn half_of_the_longest_row_reserves_nothing_and_is_lost() {
+    // One column of 2 GB - 17.
+    let head = b"D\x7f\xff\xff\xff\0\x01\x7f\xff\xff\xf0";
+    let half = [&head[..], &vec![b'x'; 8 << 20]].concat();
+    assert_eq!(after_welcome(vec![Act::Say(half)]), Class::Disconnect);
 }
 
 #[test]

@@ -1,0 +1,285 @@
+//! Servers and networks that do not behave, and what a user is told of them.
+//!
+//! [`servers`](crate::servers) has those that are killed, stand still, or are full.
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use testbed::{Direction, Kind, Options, Relay, Server, Tls, shared, shared_with_tls};
+
+use crate::liar::{Liar, Lie};
+use crate::support::{Place, Ran, Running, assert_balanced, job, shown};
+
+const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
+
+fn scheme(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Postgres => "postgres",
+        Kind::Mariadb => "mysql",
+    }
+}
+
+/// The one that no message shows.
+const PASSWORD: &str = "hunter2";
+
+/// `assay run` of `w.ini`, with a password that a server knows or not.
+fn command(place: &Place, url: &str, password: &str, more: &[&str]) -> Command {
+    let args = [&["run", "w.ini", "--json", "--out", "r.assay", "--url", url][..], more].concat();
+    let mut command = place.command(&args);
+    command.env("ASSAY_PASSWORD", password);
+    command
+}
+
+const READ: &str = "duration = 60s\n[read]\nquery = select 1\nrate = 200\narrival = uniform\n";
+
+/// A run that is refused before it begins.
+struct Refused {
+    kind: Kind,
+    url: String,
+    /// The server, as the message calls it.
+    address: String,
+    /// What it says and what it advises.
+    words: Vec<&'static str>,
+}
+
+impl Refused {
+    #[track_caller]
+    fn check(self) {
+        let place = Place::with(READ);
+        let password = match self.words[0] {
+            "password" => PASSWORD,
+            _ => shared(self.kind).password().expose(),
+        };
+        let mut command = command(&place, &self.url, password, &["--quiet"]);
+        let ran = Ran::of(&mut command).expect(4);
+        for word in self.words.iter().copied().chain([self.address.as_str()]) {
+            assert!(ran.stderr.contains(word), "{}: `{word}`: {}", self.url, ran.stderr);
+        }
+        assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(password), "{}", ran.stderr);
+    }
+}
+
+/// Nobody listens there when this returns.
+fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// Exit code 4, the server, and what may help.
+#[test]
+fn a_run_that_is_not_let_in_says_by_whom_and_what_helps() {
+    for kind in KINDS {
+        let server = shared(kind);
+        let (scheme, at) = (scheme(kind), format!("127.0.0.1:{}", server.port()));
+        let check = |url: String, address: &str, words: &[&'static str]| {
+            let (address, words) = (address.to_owned(), words.to_vec());
+            Refused { kind, url, address, words }.check();
+        };
+        let url = |rest: &str| format!("{scheme}://assay@{at}/{rest}");
+        check(url("assay"), &at, &["password", "ASSAY_PASSWORD", "`assay`"]);
+        check(url("no_such_shop"), &at, &["no_such_shop", "name another"]);
+        check(url("assay?tls=require"), &at, &["has no TLS", "`tls=off`"]);
+        let nobody = format!("127.0.0.1:{}", free_port());
+        check(format!("{scheme}://{nobody}/d"), &nobody, &["no server listens there"]);
+        let web = Liar::babbling(b"HTTP/1.1 400 Bad Request\r\n\r\n").address();
+        check(format!("{scheme}://{web}/d"), &web, &["does not speak"]);
+        let silent = Liar::babbling(b"").address();
+        let url = format!("{scheme}://{silent}/d?connect-timeout=300ms");
+        check(url, &silent, &["within 300ms", "`connect-timeout="]);
+    }
+}
+
+/// Waits until requests are answered.
+fn is_running(run: &mut Running) {
+    run.says_what("some are answered", |line| shown(line, "achieved/s").is_some_and(|n| n > 0.0));
+}
+
+/// What the record says of the first error of a job with this class, and that nothing else went
+/// wrong.
+#[track_caller]
+fn only_lost(place: &Place, summary: &Value, words: &[&str]) {
+    assert_balanced(summary);
+    let read = job(summary, "read");
+    assert!(read["completed"].as_u64().unwrap() > 0, "{read}");
+    for error in read["errors_by_code"].as_array().unwrap() {
+        assert_eq!(error["class"], "disconnect", "{read}");
+    }
+    assert!(read["errors"].as_u64().unwrap() > 0, "{read}");
+    assert_eq!((&read["rejected"], &read["unsent"]), (&0.into(), &0.into()));
+    let export = place.exported("r.assay");
+    let events = export["events"].as_array().unwrap();
+    let first = events.iter().find(|event| event["kind"] == "first-error").unwrap();
+    assert_eq!(first["job"], "read", "{first}");
+    for word in words {
+        assert!(first["text"].as_str().unwrap().contains(word), "`{word}`: {first}");
+    }
+    let open = export["intervals"].as_array().unwrap().iter().map(|row| &row["open"]);
+    assert!(open.into_iter().all(|open| *open == 0), "{export}");
+}
+
+/// The connection is gone behind any byte, of a packet or of a record of TLS.
+#[test]
+fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() {
+    for (kind, tls) in KINDS.into_iter().flat_map(|kind| [(kind, Tls::Off), (kind, Tls::Server)]) {
+        let server = if tls == Tls::Off { shared(kind) } else { shared_with_tls(kind) };
+        let relay = Relay::start(SocketAddr::from(([127, 0, 0, 1], server.port()))).unwrap();
+        let mode = if tls == Tls::Off { "off" } else { "require" };
+        let at = relay.address();
+        let url = format!("{}://assay@{at}/assay?tls={mode}", scheme(kind));
+        let place = Place::with(READ);
+        let mut run = Running::of(&mut command(&place, &url, server.password().expose(), &[]));
+        is_running(&mut run);
+        // Answers are shorter than that, so that each of these ends within another one.
+        for (direction, bytes) in [
+            (Direction::ToClient, 1_001),
+            (Direction::ToClient, 1_007),
+            (Direction::ToServer, 1_003),
+            (Direction::ToServer, 1_009),
+        ] {
+            let before = relay.passed(direction);
+            relay.cut_after(direction, bytes);
+            run.says_what("bytes pass", |_| relay.passed(direction) >= before + bytes);
+        }
+        is_running(&mut run);
+        run.signal(Signal::SIGINT);
+        let summary = run.ends().expect(130).json();
+        only_lost(&place, &summary, &[&at.to_string()]);
+        let errors = job(&summary, "read")["errors"].as_u64().unwrap();
+        assert!(errors <= 4, "{kind:?} {mode}: {errors} requests for 4 connections");
+    }
+}
+
+/// Answers that are none, in the midst of a run.
+#[test]
+fn a_server_that_says_what_cannot_be_costs_the_requests_that_it_says_it_to() {
+    let endless_row = [&b"D\xff\xff\xff\xff\0\x01"[..], &[b'x'; 512]].concat();
+    let longest_row = [&b"D\x7f\xff\xff\xff\0\x01\x7f\xff\xff\xf0"[..], &[b'x'; 512]].concat();
+    let longest_packet = [&b"\xff\xff\xff\x01\x01"[..], &[b'x'; 512]].concat();
+    let babbles = "does not speak";
+    let ends = "closed the connection";
+    for (kind, bytes, hangs_up, words) in [
+        (Kind::Postgres, b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), false, babbles),
+        (Kind::Postgres, endless_row, false, babbles),
+        (Kind::Postgres, longest_row, true, ends),
+        (Kind::Postgres, b"C\0\0\0\x0dSEL".to_vec(), true, ends),
+        (Kind::Mariadb, b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), false, babbles),
+        (Kind::Mariadb, vec![0xff; 512], false, babbles),
+        (Kind::Mariadb, longest_packet, true, ends),
+        (Kind::Mariadb, b"\x07\0\0\x01\0\0".to_vec(), true, ends),
+    ] {
+        let said = String::from_utf8_lossy(&bytes[..8.min(bytes.len())]).into_owned();
+        let liar = Liar::start(kind, Lie { bytes, hangs_up });
+        let place = Place::with(&format!("{READ}prepare = no\n"));
+        let url = format!("{}://ann@{}/shop", scheme(kind), liar.address());
+        let more = ["--duration", "2s", "--quiet"];
+        let ran = Ran::of(&mut command(&place, &url, PASSWORD, &more));
+        assert!([0, 3].contains(&ran.code), "{said:?}: {} {}", ran.code, ran.stderr);
+        only_lost(&place, &ran.json(), &[&liar.address(), words]);
+        assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(PASSWORD), "{}", ran.stderr);
+    }
+}
+
+/// Half an answer and then nothing: the request has its timeout, and its session is replaced.
+#[test]
+fn half_an_answer_is_waited_for_no_longer_than_the_timeout() {
+    for (kind, bytes) in
+        [(Kind::Postgres, &b"C\0\0\0\x0dSEL"[..]), (Kind::Mariadb, b"\x07\0\0\x01\0\0")]
+    {
+        let liar = Liar::start(kind, Lie { bytes: bytes.to_vec(), hangs_up: false });
+        let place = Place::with(&format!("{READ}prepare = no\ntimeout = 100ms\n"));
+        let url = format!("{}://ann@{}/shop", scheme(kind), liar.address());
+        let ran = Ran::of(&mut command(&place, &url, PASSWORD, &["--duration", "2s", "--quiet"]));
+        let summary = ran.json();
+        assert_balanced(&summary);
+        let read = job(&summary, "read");
+        let (errors, timeouts) = (&read["errors"], &read["timeouts"]);
+        assert!(errors == timeouts && timeouts.as_u64() > Some(0), "{kind:?}: {read}");
+        // They have their latency.
+        assert!(read["service_ms"]["max"].as_f64() >= Some(100.0), "{kind:?}: {read}");
+    }
+}
+
+const LOCKS: &str = "\
+duration = 3s
+[setup]
+query = create table locks (id int primary key, n int)
+query = insert into locks values (1, 0), (2, 0)
+[again]
+transaction = yes
+query = update locks set n = n + 1 where id = 1
+query = update locks set n = n + 1 where id = 2
+concurrency = 3
+retry = 20 on 40P01, 1213
+[never]
+transaction = yes
+query = update locks set n = n + 1 where id = 2
+query = update locks set n = n + 1 where id = 1
+concurrency = 3
+";
+
+/// Whoever loses a deadlock tries again or is counted, and what was counted as done was done once.
+#[test]
+fn a_deadlock_is_tried_again_or_counted_and_nothing_is_done_twice() {
+    for (kind, code, setting) in [
+        (Kind::Postgres, "40P01", ("deadlock_timeout", "10ms")),
+        (Kind::Mariadb, "1213", ("innodb_deadlock_detect", "ON")),
+    ] {
+        let server = Server::start(&Options::new(kind).set(setting.0, setting.1)).unwrap();
+        let place = Place::with(LOCKS);
+        let url = server.url().to_string();
+        let ran = Ran::of(&mut command(&place, &url, server.password().expose(), &["--quiet"]));
+        assert!([0, 3].contains(&ran.code), "{kind:?}: {} {}", ran.code, ran.stderr);
+        let summary = ran.json();
+        assert_balanced(&summary);
+        let [again, never] = ["again", "never"].map(|name| job(&summary, name));
+        assert!(again["retries"].as_u64().unwrap() > 0, "{kind:?}: {again}");
+        assert_eq!(again["errors"], 0, "{kind:?}: {again}");
+        let errors = &never["errors_by_code"];
+        assert_eq!((&errors[0]["class"], &errors[0]["code"]), (&"conflict".into(), &code.into()));
+        assert_eq!(errors[0]["count"], never["errors"], "{kind:?}: {never}");
+        let done = [again, never].map(|job| job["completed"].as_i64().unwrap()).iter().sum::<i64>();
+        let found = server.sql("select n from locks order by id").unwrap();
+        assert_eq!(found, format!("{done}\n{done}\n"), "{kind:?}: {summary}");
+        let events = place.exported("r.assay")["events"].to_string();
+        assert!(events.to_lowercase().contains("deadlock"), "{kind:?}: {events}");
+    }
+}
+
+const SLOW: &str = "\
+duration = 2s
+[slow]
+query.postgres = select pg_sleep(60)
+query.mysql = select sleep(60)
+concurrency = 2
+[fast]
+query = select 1
+rate = 50
+";
+
+/// What takes the server too long is its error, at once, and the session goes on.
+#[test]
+fn a_statement_timeout_of_the_server_is_counted_and_replaces_nothing() {
+    for (kind, limit, code) in [
+        (Kind::Postgres, "alter role assay set statement_timeout = '50ms'", "57014"),
+        (Kind::Mariadb, "set global max_statement_time = 0.05", "1969"),
+    ] {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        // For every session from now on.
+        server.sql(limit).unwrap();
+        let place = Place::with(SLOW);
+        let url = server.url().to_string();
+        let ran = Ran::of(&mut command(&place, &url, server.password().expose(), &["--quiet"]));
+        assert!([0, 3].contains(&ran.code), "{kind:?}: {} {}", ran.code, ran.stderr);
+        let summary = ran.json();
+        assert_balanced(&summary);
+        let (slow, fast) = (job(&summary, "slow"), job(&summary, "fast"));
+        assert!(slow["errors"].as_u64().unwrap() > 0, "{kind:?}: {slow}");
+        assert_eq!((&slow["completed"], &slow["errors"]), (&0.into(), &slow["scheduled"]));
+        let errors = &slow["errors_by_code"];
+        assert_eq!((&errors[0]["class"], &errors[0]["code"]), (&"server".into(), &code.into()));
+        assert_eq!(errors[0]["count"], slow["errors"], "{kind:?}: {slow}");
+        assert!(slow["error_ms"]["p50"].as_f64() >= Some(40.0), "{kind:?}: {slow}");
+        assert_eq!((&fast["errors"], &fast["unsent"]), (&0.into(), &0.into()), "{kind:?}: {fast}");
+    }
+}
