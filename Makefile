@@ -3,6 +3,11 @@
 # Where rustup puts cargo, for a shell that was started before it was there.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
+# What is built once keeps nothing for the next time.
+ifdef CI
+export CARGO_INCREMENTAL := 0
+endif
+
 ASSAY := target/release/assay
 
 .PHONY: demo build test lint bench clean
