@@ -14,9 +14,8 @@ use wire_mysql::{
 use super::answer::{Answer, Columns, Ended, Outcome, Whole};
 use super::file::Grant;
 use super::login::Kill;
-use super::settings::Known;
 use super::{Mysql, faults, script, settings};
-use crate::net::Channel;
+use crate::net::{Channel, Known};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a server of MySQL or MariaDB.
@@ -427,13 +426,13 @@ impl Connection for MysqlConnection {
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
-        let variables = self.query_text(&settings::query()).await.ok();
+        let found = self.query_text(&settings::query()).await.ok();
         let tls_status = self.query_text(&settings::tls_query()).await.ok();
         let tls = self.driver.site.service.options.tls_to(self.line.channel.address());
         settings::list(&Known {
             version: &self.version,
             tls: tls.word(),
-            variables: variables.as_ref(),
+            settings: found.as_ref(),
             tls_status: tls_status.as_ref(),
         })
     }

@@ -1,6 +1,6 @@
 //! The settings that decide what numbers mean.
 
-use crate::Table;
+use crate::net::{Known, UNKNOWN, told, value};
 
 /// Durability, memory, background work, cache and language, in the order in which they are told.
 /// Not every server has all of them.
@@ -68,51 +68,26 @@ pub(super) fn tls_query() -> String {
     format!("show session status where variable_name in ({names})")
 }
 
-/// What is known about a server.
-pub(super) struct Known<'a> {
-    /// The version as it came.
-    pub(super) version: &'a str,
-    /// The word for the kind of encryption.
-    pub(super) tls: &'a str,
-    /// What the server returned, if it has returned something.
-    pub(super) variables: Option<&'a Table>,
-    /// The same of [`tls_query`].
-    pub(super) tls_status: Option<&'a Table>,
-}
-
 /// The settings by name, with the server's version first.
 pub(super) fn list(known: &Known<'_>) -> Vec<(String, String)> {
-    let value = |name: &str| value(known.variables, name);
-    let isolation = ISOLATION.into_iter().find_map(value);
-    let told = |name: &str| value(name).unwrap_or_else(|| UNKNOWN.to_owned());
-    let durability = DURABILITY.map(|name| format!("{name}={}", told(name))).join(" ");
+    let isolation = ISOLATION.into_iter().find_map(|name| value(known.settings, name, EMPTY));
+    let setting = |name: &str| told(known.settings, name, EMPTY);
+    let durability = DURABILITY.map(|name| format!("{name}={}", setting(name))).join(" ");
     let mut settings = vec![
         ("server".to_owned(), server(known.version)),
         ("tls".to_owned(), known.tls.to_owned()),
         ("isolation".to_owned(), isolation.unwrap_or_else(|| UNKNOWN.to_owned())),
         ("durability".to_owned(), durability),
     ];
-    settings.extend(NAMES.map(|name| (name.to_owned(), told(name))));
-    settings.extend(TLS_STATUS.map(|name| {
-        let value = self::value(known.tls_status, name).unwrap_or_else(|| UNKNOWN.to_owned());
-        (name.to_ascii_lowercase(), value)
-    }));
+    settings.extend(NAMES.map(|name| (name.to_owned(), setting(name))));
+    settings.extend(
+        TLS_STATUS.map(|name| (name.to_ascii_lowercase(), told(known.tls_status, name, EMPTY))),
+    );
     settings
 }
 
-/// For what cannot be read.
-const UNKNOWN: &str = "unknown";
-
-/// The value of a setting; an empty one shows as two quotes.
-fn value(found: Option<&Table>, wanted: &str) -> Option<String> {
-    found?.rows.iter().find_map(|row| match row.as_slice() {
-        [Some(name), Some(value)] if name.eq_ignore_ascii_case(wanted) => Some(match &**value {
-            "" => "''".to_owned(),
-            value => value.to_owned(),
-        }),
-        _ => None,
-    })
-}
+/// How an empty value shows.
+const EMPTY: &str = "''";
 
 /// Who made the server, and its version: MariaDB puts `5.5.5-` in front of its own for clients
 /// that know no number above.
@@ -142,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_unknown() {
-        let known = Known { version: "8.0.36", tls: "off", variables: None, tls_status: None };
+        let known = Known { version: "8.0.36", tls: "off", settings: None, tls_status: None };
         let settings = list(&known);
         assert_eq!(settings[2], ("isolation".to_owned(), "unknown".to_owned()));
         assert!(settings.contains(&("sql_mode".to_owned(), "unknown".to_owned())));

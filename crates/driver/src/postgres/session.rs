@@ -13,10 +13,9 @@ use wire_postgres::{
 
 use super::answer::{Answer, Ended, Outcome, Whole};
 use super::login::Cancel;
-use super::settings::{self, Known};
-use super::{Postgres, faults};
+use super::{Postgres, faults, settings};
 use crate::given::refusal;
-use crate::net::Channel;
+use crate::net::{Channel, Known};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a PostgreSQL server.

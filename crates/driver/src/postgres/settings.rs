@@ -1,6 +1,6 @@
 //! The settings that decide what numbers mean.
 
-use crate::Table;
+use crate::net::{Known, told};
 
 /// Isolation, durability, memory, background work, in the order in which they are told.
 const NAMES: [&str; 24] = [
@@ -46,22 +46,10 @@ pub(super) fn tls_query() -> &'static str {
      where pid = pg_backend_pid()"
 }
 
-/// What is known about a server.
-pub(super) struct Known<'a> {
-    /// Its version.
-    pub(super) version: &'a str,
-    /// The word for the kind of encryption.
-    pub(super) tls: &'a str,
-    /// What the server returned, if it has returned something.
-    pub(super) settings: Option<&'a Table>,
-    /// The same of [`tls_query`].
-    pub(super) tls_status: Option<&'a Table>,
-}
-
 /// The settings by name, with the server's version first.
 pub(super) fn list(known: &Known<'_>) -> Vec<(String, String)> {
     let Known { version, tls, settings, tls_status } = known;
-    let value = |name: &str| value(*settings, name);
+    let value = |name: &str| told(*settings, name, EMPTY);
     let durability = ["fsync", "synchronous_commit", "full_page_writes"]
         .map(|name| format!("{name}={}", value(name)))
         .join(" ");
@@ -72,19 +60,9 @@ pub(super) fn list(known: &Known<'_>) -> Vec<(String, String)> {
         ("durability".to_owned(), durability),
     ];
     settings.extend(NAMES.map(|name| (name.to_owned(), value(name))));
-    settings.extend(TLS_STATUS.map(|name| (name.to_owned(), self::value(*tls_status, name))));
+    settings.extend(TLS_STATUS.map(|name| (name.to_owned(), told(*tls_status, name, EMPTY))));
     settings
 }
 
-/// The value of a setting.
-fn value(found: Option<&Table>, wanted: &str) -> String {
-    let rows = found.into_iter().flat_map(|table| &table.rows);
-    let value = rows.into_iter().find_map(|row| match row.as_slice() {
-        [Some(name), Some(value)] if name == wanted => Some(match value.as_str() {
-            "" => "empty".to_owned(),
-            value => value.to_owned(),
-        }),
-        _ => None,
-    });
-    value.unwrap_or_else(|| "unknown".to_owned())
-}
+/// How an empty value shows.
+const EMPTY: &str = "empty";
