@@ -110,15 +110,13 @@ fn op_log(path: &Path) -> OpLogPlan {
     OpLogPlan { path: path.to_owned(), format: OpFormat::Csv }
 }
 
+/// The reason has its own remedy, which only the driver knows.
 fn unreachable(reason: &str) -> Complaint {
     if reason.starts_with("[target ") {
         let sentence = format!("a target could not be reached: {reason}");
         return Complaint::new(sentence).help("correct the `url` of that section of the file");
     }
-    Complaint::new(format!("the target could not be reached: {reason}")).help(
-        "name one that is there: `--url postgres://HOST/DATABASE`, `--url mysql://HOST/DATABASE`, \
-         or `--url sqlite:FILE` with a file that you may write to, in a folder that exists",
-    )
+    Complaint::new(format!("the target could not be reached: {reason}"))
 }
 
 /// The command line as the record shows it. The places of the record and of an op-log say nothing

@@ -58,6 +58,8 @@ impl Refused {
             assert!(ran.stderr.contains(word), "{}: `{word}`: {}", self.url, ran.stderr);
         }
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(password), "{}", ran.stderr);
+        // What helps against one refusal is no help against another.
+        assert_eq!(ran.stderr.matches("help: ").count(), 0, "{}", ran.stderr);
     }
 }
 
@@ -81,7 +83,7 @@ fn a_run_that_is_not_let_in_says_by_whom_and_what_helps() {
         check(url("no_such_shop"), &at, &["no_such_shop", "name another"]);
         check(url("assay?tls=require"), &at, &["has no TLS", "`tls=off`"]);
         let nobody = format!("127.0.0.1:{}", free_port());
-        check(format!("{scheme}://{nobody}/d"), &nobody, &["no server listens there"]);
+        check(format!("{scheme}://{nobody}/d"), &nobody, &["no server listens there; start it"]);
         let web = Liar::babbling(b"HTTP/1.1 400 Bad Request\r\n\r\n").address();
         check(format!("{scheme}://{web}/d"), &web, &["does not speak"]);
         let silent = Liar::babbling(b"").address();

@@ -103,8 +103,12 @@ fn unreachable(address: &Address, error: &io::Error) -> Error {
         return Error::new(Class::TooManyConnections, Code::new("too-many-files"), message);
     }
     let remedy = match (error.kind(), address) {
-        (io::ErrorKind::ConnectionRefused, _) => ": no server listens there",
-        (io::ErrorKind::NotFound, Address::Unix(_)) => ": no server has made it",
+        (io::ErrorKind::ConnectionRefused, _) => {
+            ": no server listens there; start it, or name another"
+        }
+        (io::ErrorKind::NotFound, Address::Unix(_)) => {
+            ": no server has made it; start it, or name another"
+        }
         (io::ErrorKind::PermissionDenied, Address::Unix(_)) => ": this user may not use it",
         _ => "",
     };

@@ -55,8 +55,9 @@ impl Kind {
         take: impl FnMut(Given<'t>) -> Result<(), Error>,
     ) -> Result<Service, Error> {
         let options = self.check(target, take)?;
-        let tls = Tls::new(&options)?;
         let addresses = Addresses::of(target, self.port, options.socket.clone());
+        let modes = addresses.all().iter().map(|address| options.tls_to(address));
+        let tls = Tls::new(&options, &modes.collect::<Vec<_>>())?;
         let (user, password, database) = match &target.endpoint {
             Endpoint::Network { user, password, database, .. } => (user, password, database),
             Endpoint::Temporary | Endpoint::File(_) | Endpoint::Named(_) => (&None, &None, &None),

@@ -26,33 +26,34 @@ use crate::given::refusal;
 /// How much of what the socket has is taken at once: a record of the largest size.
 const SEALED: usize = 16 << 10;
 
-/// What is needed to begin TLS, for every mode that the options can ask for. Made once per driver.
+/// What is needed to begin TLS, in the modes that somebody is spoken to in. Made once per driver.
 #[derive(Clone, Debug)]
 pub(crate) struct Tls {
-    require: Arc<ClientConfig>,
-    /// `None` if the system's certificates are to be trusted and cannot be read.
-    verify: Result<Arc<ClientConfig>, Error>,
+    require: Option<Arc<ClientConfig>>,
+    verify: Option<Arc<ClientConfig>>,
 }
 
 impl Tls {
-    /// Reads the certificates and keys that a URL names.
+    /// Reads the certificates and keys that these modes need.
     ///
     /// # Errors
-    /// A file cannot be read or does not hold what it should.
-    pub(crate) fn new(options: &Options) -> Result<Tls, Error> {
-        let verify = match &options.tls_ca {
-            Some(path) => Ok(config(options, Trust::Roots(roots(path)?))?),
-            None => config(options, Trust::System),
+    /// One of them cannot be read or is not what it should be.
+    pub(crate) fn new(options: &Options, modes: &[TlsMode]) -> Result<Tls, Error> {
+        let made = |mode| match modes.contains(&mode) {
+            true => config(options, Trust::of(mode, options)?).map(Some),
+            false => Ok(None),
         };
-        Ok(Tls { require: config(options, Trust::Anybody)?, verify })
+        Ok(Tls { require: made(TlsMode::Require)?, verify: made(TlsMode::Verify)? })
     }
 
     /// The client's side of a connection that begins.
     pub(super) fn session(&self, address: &Address, mode: TlsMode) -> Result<Session, Error> {
         let config = match mode {
-            TlsMode::Off | TlsMode::Require => Arc::clone(&self.require),
-            TlsMode::Verify => self.verify.clone()?,
+            TlsMode::Off => None,
+            TlsMode::Require => self.require.clone(),
+            TlsMode::Verify => self.verify.clone(),
         };
+        let config = config.ok_or_else(|| refusal("TLS was not prepared in this mode"))?;
         let name = ServerName::try_from(address.host().to_owned())
             .map_err(|_| refusal(format!("`{}` is no name for TLS", address.host())))?;
         let mut connection = ClientConnection::new(config, name)
@@ -75,6 +76,16 @@ enum Trust {
     Anybody,
     System,
     Roots(RootCertStore),
+}
+
+impl Trust {
+    fn of(mode: TlsMode, options: &Options) -> Result<Trust, Error> {
+        Ok(match (mode, &options.tls_ca) {
+            (TlsMode::Off | TlsMode::Require, _) => Trust::Anybody,
+            (TlsMode::Verify, Some(path)) => Trust::Roots(roots(path)?),
+            (TlsMode::Verify, None) => Trust::System,
+        })
+    }
 }
 
 fn config(options: &Options, trust: Trust) -> Result<Arc<ClientConfig>, Error> {
@@ -336,5 +347,24 @@ impl Session {
         self.opened = self.end - rest.len();
         self.connection.process_new_packets().map_err(io::Error::other)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_that_was_not_prepared_begins_nothing_and_reads_nothing() {
+        let mut options = Options::parse("any", &[], &[], |_| Ok(())).unwrap();
+        options.tls_ca = Some("no/such/authority.pem".into());
+        let far = Address::Tcp("db.example".to_owned(), 5432);
+        let tls = Tls::new(&options, &[TlsMode::Off, TlsMode::Require]).unwrap();
+        assert!(tls.session(&far, TlsMode::Require).is_ok());
+        for mode in [TlsMode::Off, TlsMode::Verify] {
+            assert!(tls.session(&far, mode).is_err(), "{mode:?}");
+        }
+        let unread = Tls::new(&options, &[TlsMode::Verify]).unwrap_err();
+        assert!(unread.message().contains("no/such/authority.pem"), "{unread}");
     }
 }

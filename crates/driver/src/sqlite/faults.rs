@@ -36,7 +36,14 @@ pub(super) fn fault_at_connect(path: &Path, error: rusqlite::Error) -> Error {
         Some(cause) => {
             (Class::Disconnect, format!("cannot open the database file `{file}`: {cause}"))
         }
-        None => (Class::Disconnect, format!("cannot use the database file `{file}`: {words}")),
+        None => {
+            let remedy = match code & PRIMARY {
+                ffi::SQLITE_NOTADB => "; name another file",
+                _ => "",
+            };
+            let message = format!("cannot use the database file `{file}`: {words}{remedy}");
+            (Class::Disconnect, message)
+        }
     };
     Error::new(class, Code::new(name(code)), message)
 }

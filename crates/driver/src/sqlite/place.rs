@@ -81,7 +81,9 @@ impl Place {
                 return Err(unusable(format!("`{shown}` is a directory; name a file in it")));
             }
             Ok(found) if !found.is_file() => {
-                return Err(unusable(format!("`{shown}` is not a regular file")));
+                return Err(unusable(format!(
+                    "`{shown}` is not a regular file; name another file"
+                )));
             }
             Ok(_) => {
                 File::open(&absolute).map_err(|cause| unreadable(path, &cause))?;
@@ -217,7 +219,10 @@ mod tests {
                 parent.display()
             )
         );
-        assert_eq!(refused(Path::new("/dev/null")), "`PATH` is not a regular file");
+        assert_eq!(
+            refused(Path::new("/dev/null")),
+            "`PATH` is not a regular file; name another file"
+        );
         let file = folder.0.join("file");
         fs::write(&file, "").unwrap();
         assert_eq!(

@@ -153,7 +153,7 @@ fn what_is_no_database_is_refused_by_name() {
     let path = path.display();
     assert_eq!(
         error.message(),
-        format!("cannot use the database file `{path}`: file is not a database")
+        format!("cannot use the database file `{path}`: file is not a database; name another file")
     );
 }
 
