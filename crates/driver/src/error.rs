@@ -30,6 +30,16 @@ impl Error {
         Error::new(Class::Disconnect, Code::DISCONNECT, message)
     }
 
+    /// The same with the place that it came from, unless it is named already.
+    #[cold]
+    pub(crate) fn told_by(self, place: &impl fmt::Display) -> Error {
+        let place = place.to_string();
+        match self.message().contains(&place) {
+            true => self,
+            false => Error::new(self.class(), self.code(), format!("{place}: {}", self.message())),
+        }
+    }
+
     /// What becomes of an error after which the transaction cannot be rolled back, and why it
     /// cannot: nothing good can come of a session that is in the midst of one.
     pub(crate) fn without_rollback(&self, why: &str) -> Error {

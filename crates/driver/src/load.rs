@@ -7,6 +7,15 @@ use base::{Class, Code, Placeholders, Values};
 
 use crate::{Connection, Error, StatementId, Step, Work};
 
+/// How many bytes of a stream of rows are made and sent at once.
+pub(crate) const PIECE: usize = 64 << 10;
+
+/// How many values an insert of many rows may take; protocols count them with 16 bits.
+const MOST_VALUES: usize = 4_000;
+
+/// How many rows an insert has at most: more of them gain nothing.
+const MOST_ROWS: usize = 100;
+
 /// Where rows go.
 #[derive(Clone, Copy, Debug)]
 pub struct Insert<'a> {
@@ -82,6 +91,11 @@ pub trait Batches {
 }
 
 impl Insert<'_> {
+    /// How many rows an insert of many has.
+    pub(crate) fn rows_at_once(&self) -> usize {
+        (MOST_VALUES / self.columns.len().max(1)).clamp(1, MOST_ROWS)
+    }
+
     /// A text that inserts so many rows, with a placeholder for each value: `verb` and the words
     /// behind the values are the database's own.
     pub(crate) fn text(&self, words: InsertWords<'_>, rows: usize) -> String {

@@ -561,10 +561,15 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     fn timed_out(&self, at: Stamp) -> Outcome {
-        let error = match self.lane.rt.now() >= self.lane.give_up_at.get() {
-            true => Error::new(Class::Timeout, Code::DRAIN, "no answer until the run had drained"),
-            false => Error::new(Class::Timeout, Code::TIMEOUT, "no answer in time"),
+        let (code, text) = match self.lane.rt.now() >= self.lane.give_up_at.get() {
+            true => (Code::DRAIN, "no answer until the run had drained".to_owned()),
+            false => {
+                let limit = self.present().job.timeout.unwrap_or_default();
+                let words = "the target is slow, stands still or is out of reach";
+                (Code::TIMEOUT, format!("no answer within `timeout = {limit}`: {words}"))
+            }
         };
+        let error = Error::new(Class::Timeout, code, text);
         let outcome = self.failed(&error, at);
         match outcome {
             Outcome::Failed(failure) if !R::TIMEOUTS_HAVE_LATENCIES => {

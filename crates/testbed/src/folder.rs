@@ -2,7 +2,7 @@
 
 use std::fs::{DirBuilder, File};
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, chown, fchown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
@@ -131,9 +131,13 @@ pub(crate) fn write_private(path: &Path, text: &str, account: &Account) -> Resul
     let _ = std::fs::remove_file(path);
     let mut options = File::options();
     let file = options.write(true).create_new(true).mode(0o600).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(Problem::of(format!("write {}", path.display())))?;
-    give_to(path, account)
+    // By its descriptor: another file may have its name by now.
+    let give = |file: &File| match account.change {
+        Some((user, group)) => fchown(file, Some(user), Some(group)),
+        None => Ok(()),
+    };
+    file.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| give(&file)))
+        .map_err(Problem::of(format!("write {}", path.display())))
 }
 
 /// The folder for temporary files; `/tmp` if its path is too long for a socket, or if the account

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,7 +12,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 
 use base::{Clock, Monotonic, Nanos};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, OFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::Problem;
@@ -281,10 +282,12 @@ fn parent_in(stat: &str) -> Option<i32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// A log to which a process writes, made anew or gone on with.
+/// A log to which a process writes, made anew or gone on with. The folder is the account's: a link
+/// that it has put there is not followed, as we may be root.
 pub(crate) fn log_to(command: &mut Command, path: &PathBuf) -> Result<(), Problem> {
     let failed = || format!("write {}", path.display());
-    let open = File::options().create(true).append(true).open(path);
+    let no_link = OFlags::NOFOLLOW.bits() as i32;
+    let open = File::options().create(true).append(true).custom_flags(no_link).open(path);
     let file = open.map_err(Problem::of(failed()))?;
     let second = file.try_clone().map_err(Problem::of(failed()))?;
     command.stdin(Stdio::null()).stdout(file).stderr(second);
@@ -294,6 +297,19 @@ pub(crate) fn log_to(command: &mut Command, path: &PathBuf) -> Result<(), Proble
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_is_not_written_through_a_link() {
+        let folder = std::env::temp_dir().join(format!("assay-log-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a folder");
+        let (target, link) = (folder.join("target"), folder.join("link"));
+        std::os::unix::fs::symlink(&target, &link).expect("a link");
+        let refused = log_to(&mut Command::new("true"), &link);
+        let was_made = target.exists();
+        log_to(&mut Command::new("true"), &folder.join("log")).expect("a log");
+        std::fs::remove_dir_all(&folder).expect("it was ours");
+        assert!(refused.is_err() && !was_made);
+    }
 
     #[test]
     fn a_parent_and_a_state_are_found_behind_any_name() {

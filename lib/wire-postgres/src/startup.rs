@@ -45,7 +45,9 @@ pub struct Login<'l> {
 /// What carries a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Channel<'l> {
-    /// A connection without TLS, or one whose certificate is not known.
+    /// A connection that others can read: the password itself is not sent there.
+    Open,
+    /// One that they cannot, without TLS or with a certificate that binds nothing.
     Plain,
     /// A connection with TLS.
     Tls {
@@ -91,6 +93,8 @@ pub enum StartupError {
     Server(Box<OwnedReport>),
     /// The server asks for a password, and there is none.
     PasswordMissing,
+    /// The server asks for the password itself where others can read it.
+    Insecure,
     /// The server asks for an authentication that this crate does not know, such as GSSAPI.
     Method(String),
     /// The server could not prove that it knows the password, or said what SCRAM does not allow.
@@ -105,6 +109,9 @@ impl fmt::Display for StartupError {
             StartupError::Wire(_) => f.write_str("the server's answer is not the protocol"),
             StartupError::Server(_) => f.write_str("the server refuses the session"),
             StartupError::PasswordMissing => f.write_str("the server asks for a password"),
+            StartupError::Insecure => {
+                f.write_str("the server asks for the password itself where others could read it")
+            }
             StartupError::Method(method) => {
                 write!(f, "the server asks for authentication by {method}, which is not supported")
             }
@@ -122,6 +129,7 @@ impl std::error::Error for StartupError {
             StartupError::Wire(error) => Some(error),
             StartupError::Server(report) => Some(report),
             StartupError::PasswordMissing
+            | StartupError::Insecure
             | StartupError::Method(_)
             | StartupError::Scram(_)
             | StartupError::Version(_) => None,
@@ -269,6 +277,9 @@ impl<'l> Startup<'l> {
         out: &mut Vec<u8>,
     ) -> Result<State, StartupError> {
         match question {
+            Authentication::CleartextPassword if self.login.channel == Channel::Open => {
+                Err(StartupError::Insecure)
+            }
             Authentication::CleartextPassword => {
                 frontend::password(out, self.password()?)?;
                 Ok(State::Verdict)
@@ -303,7 +314,7 @@ impl<'l> Startup<'l> {
             // Says that we could bind: a server that could as well notices that its offer was
             // taken out on the way.
             Channel::Tls { .. } => (SCRAM_SHA_256, ChannelBinding::unrequested()),
-            Channel::Plain => (SCRAM_SHA_256, ChannelBinding::unsupported()),
+            Channel::Open | Channel::Plain => (SCRAM_SHA_256, ChannelBinding::unsupported()),
         };
         if !offers(mechanism) {
             let names: Vec<_> =

@@ -244,7 +244,10 @@ fn a_deadlock_is_tried_again_or_counted_and_nothing_is_done_twice() {
         let found = server.sql("select n from locks order by id").unwrap();
         assert_eq!(found, format!("{done}\n{done}\n"), "{kind:?}: {summary}");
         let events = place.exported("r.assay")["events"].to_string();
-        assert!(events.to_lowercase().contains("deadlock"), "{kind:?}: {events}");
+        let address = format!("127.0.0.1:{}", server.port());
+        for word in ["deadlock", &address, "`retry = 3 on"] {
+            assert!(events.to_lowercase().contains(word), "{kind:?}: `{word}`: {events}");
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Outcome {
 impl Outcome {
     #[inline]
     pub(super) fn add(&mut self, result: &ResultEnd) {
-        self.rows += result.rows + result.affected_rows;
+        self.rows = self.rows.saturating_add(result.rows).saturating_add(result.affected_rows);
         self.status = Some(result.status);
         self.warnings = result.warnings;
     }

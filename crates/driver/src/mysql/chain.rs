@@ -7,8 +7,8 @@
 
 use std::slice::Iter;
 
-use base::Clock;
-use wire_mysql::{ColumnDefinition, ErrPacket, ResultEnd, Sink, WireError};
+use base::{Class, Clock};
+use wire_mysql::{ColumnDefinition, ErrPacket, Refusal, ResultEnd, Sink, WireError};
 
 use super::answer::{Columns, Ended, Outcome};
 use super::session::{MysqlConnection, Statement, error_of};
@@ -159,7 +159,8 @@ impl MysqlConnection {
             outcome: Outcome::default(),
         };
         while !self.line.replies.is_idle() {
-            reply.done = self.line.turn(&mut links, reply).await?;
+            let read = self.line.turn(&mut links, reply).await;
+            reply.done = read.map_err(|lost| last_words(links.outcome.error.take(), lost))?;
             if self.line.replies.file_is_wanted().is_some() {
                 return Err(faults::babble(self.line.channel.address(), "it wants a file"));
             }
@@ -187,9 +188,20 @@ impl MysqlConnection {
         if error.class().ends_connection() {
             return error;
         }
-        match self.release(reply).await {
+        let released = self.release(reply).await;
+        reply.done = self.line.rt.now();
+        match released {
             Ok(()) => error,
             Err(second) => error.without_rollback(second.message()),
         }
+    }
+}
+
+/// A server that ends a session says why before it hangs up.
+#[cold]
+fn last_words(said: Option<Box<Refusal>>, lost: Error) -> Error {
+    match said.map(|refusal| faults::fault(&refusal)) {
+        Some(error) => Error::new(Class::Disconnect, error.code(), error.message()),
+        None => lost,
     }
 }

@@ -11,14 +11,15 @@ use crate::net::Address;
 #[cold]
 pub(super) fn fault(refusal: &Refusal) -> Error {
     let (class, code) = meaning(refusal);
-    let mut words = words(refusal);
-    if refusal.code == TOO_MANY_STATEMENTS {
-        words.push_str(": raise the server's max_prepared_stmt_count");
-    }
-    Error::new(class, code, words)
+    let remedy = match refusal.code {
+        1205 | 1213 => "; `retry = 3 on 1205, 1213` tries it again",
+        1461 => "; raise the server's max_prepared_stmt_count",
+        1969 => "; a larger max_statement_time of the server allows more",
+        3024 => "; a larger max_execution_time of the server allows more",
+        _ => "",
+    };
+    Error::new(class, code, words(refusal) + remedy)
 }
-
-const TOO_MANY_STATEMENTS: u16 = 1461;
 
 /// Whether an error says that the statement cannot be prepared: it may be sent as text.
 pub(super) fn may_be_text(error: &Error) -> bool {

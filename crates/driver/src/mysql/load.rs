@@ -8,17 +8,8 @@ use wire_mysql::{Refusal, file_data};
 use super::answer::Whole;
 use super::faults;
 use super::session::{MysqlConnection, error_of};
-use crate::load::{InsertWords, insert_rows, no_method};
+use crate::load::{InsertWords, PIECE, insert_rows, no_method};
 use crate::{Batches, Duplicates, Error, Insert, Method, Reply};
-
-/// How many bytes of a stream are made and sent at once.
-const PIECE: usize = 64 << 10;
-
-/// How many values an insert of many rows may take; the protocol counts them with 16 bits.
-const MOST_VALUES: usize = 4_000;
-
-/// How many rows an insert has at most: more of them gain nothing.
-const MOST_ROWS: usize = 100;
 
 pub(super) fn check(method: Method) -> Result<(), Error> {
     match method {
@@ -43,14 +34,13 @@ impl MysqlConnection {
     }
 
     async fn insert(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
-        let at_once = (MOST_VALUES / into.columns.len().max(1)).clamp(1, MOST_ROWS);
         let verb = match into.duplicates {
             Duplicates::Fail => "insert",
             Duplicates::Ignore => "insert ignore",
             Duplicates::Replace => "replace",
         };
         let text = |rows| into.text(InsertWords { verb, ..InsertWords::PLAIN }, rows);
-        insert_rows(self, into.columns.len(), at_once, text, batches).await
+        insert_rows(self, into.columns.len(), into.rows_at_once(), text, batches).await
     }
 
     /// One LOAD DATA for each batch, in a transaction: only behind it is known whether all of its

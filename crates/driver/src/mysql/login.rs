@@ -11,7 +11,7 @@ use wire_mysql::{
 
 use super::{Site, TrustedKey, faults};
 use crate::Error;
-use crate::net::{Address, Channel, Farewell, Service, TlsMode};
+use crate::net::{Address, Channel, Farewell, LOGIN, Service, TlsMode};
 
 /// The longest unfinished packet of a login. The longest that servers send is a key of some
 /// kilobytes.
@@ -179,7 +179,7 @@ impl Farewell for Kill {
             channel.flush().await;
             Ok(())
         };
-        let _ = site.service.in_time(rt, place, say).await;
+        let _ = site.service.in_time(rt, place, LOGIN, say).await;
     }
 }
 

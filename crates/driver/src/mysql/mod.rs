@@ -25,7 +25,7 @@ use base::{Dialect, Target};
 use rt::Rt;
 
 use crate::given::{Given, refusal};
-use crate::net::{Farewells, Kind, PasswordFile, Service};
+use crate::net::{Farewells, Kind, LOGIN, PasswordFile, Service};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Kill;
@@ -150,6 +150,6 @@ impl Driver for Mysql {
             let (channel, session) = login::log_in(rt, &self.site, place).await?;
             MysqlConnection::begin(self.clone(), rt.clone(), place, (channel, session)).await
         };
-        service.in_time(rt, place, session).await
+        service.in_time(rt, place, LOGIN, session).await
     }
 }

@@ -15,7 +15,7 @@ use super::answer::{Answer, Columns, Ended, Outcome, Whole};
 use super::file::Grant;
 use super::login::Kill;
 use super::{Mysql, faults, script, settings};
-use crate::net::{Channel, Known};
+use crate::net::{Channel, Known, PREPARING, TELLING};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a server of MySQL or MariaDB.
@@ -202,7 +202,7 @@ impl MysqlConnection {
         place: usize,
         (channel, session): (Channel, Session),
     ) -> Result<MysqlConnection, Error> {
-        let Session { agreed, thread_id, server_version, status } = session;
+        let Session { agreed, thread_id, server_version, status, collation } = session;
         let mut connection = MysqlConnection {
             driver,
             line: Line { rt, channel, replies: Replies::new(agreed) },
@@ -222,6 +222,10 @@ impl MysqlConnection {
             // Texts are written with their backslashes doubled.
             let mode = "replace(@@session.sql_mode, 'NO_BACKSLASH_ESCAPES', '')";
             connection.query_text(&format!("set session sql_mode = {mode}")).await?;
+        }
+        if !is_utf8mb4(collation) {
+            // The server may have been told to ignore which characters its clients send.
+            connection.query_text("set names utf8mb4").await?;
         }
         Ok(connection)
     }
@@ -312,18 +316,15 @@ impl MysqlConnection {
     /// Ends the transaction that an error has left open, if it has left one.
     #[cold]
     pub(super) async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
-        if error.class().ends_connection() {
-            return error;
-        }
-        if !self.is_in_transaction {
+        if error.class().ends_connection() || !self.is_in_transaction {
+            // It may have been in a later step than the last that was answered.
             reply.done = reply.done.max(self.line.rt.now());
             return error;
         }
-        match self.ask_text("rollback", reply).await {
-            Ok((done, _)) => {
-                reply.done = done;
-                error
-            }
+        let ended = self.ask_text("rollback", reply).await;
+        reply.done = self.line.rt.now();
+        match ended {
+            Ok(_) => error,
             Err(second) => error.without_rollback(second.message()),
         }
     }
@@ -352,6 +353,11 @@ impl MysqlConnection {
     }
 }
 
+/// Whether a collation is one of all characters, as far as the first packet has room for its number.
+fn is_utf8mb4(collation: u8) -> bool {
+    matches!(collation, 45 | 46 | 224..=247 | 255)
+}
+
 /// Why a statement failed. What the server says of a file that it did not get is not the reason.
 pub(super) fn error_of(outcome: Outcome) -> Option<Error> {
     outcome.file_error.or_else(|| outcome.error.map(|refusal| faults::fault(&refusal)))
@@ -372,7 +378,10 @@ impl Connection for MysqlConnection {
         let id = StatementId::nth(self.statements.len())?;
         let sequence = Command::Prepare(text.as_bytes()).append(self.line.channel.out());
         self.line.expect(ReplyKind::Prepared, sequence)?;
-        let statement = match self.ask("", &mut Reply::default()).await {
+        let (site, rt, place) = (Arc::clone(&self.driver.site), self.line.rt.clone(), self.place);
+        let mut reply = Reply::default();
+        let prepared = self.ask("", &mut reply);
+        let statement = match site.service.in_time(&rt, place, PREPARING, prepared).await {
             Ok((_, Whole { prepared: Some(prepared), columns, .. })) => Statement::Prepared {
                 execute: Execute::new(prepared.id, prepared.parameters),
                 columns,
@@ -399,16 +408,17 @@ impl Connection for MysqlConnection {
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
-        if self.is_chain(work) {
-            return match self.take_chain(work).await {
-                Ok(()) => Ok(()),
-                Err(error) => Err(self.roll_chain_back(error, &mut work.reply).await),
-            };
-        }
-        match self.take_steps(work).await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.roll_back(error, &mut work.reply).await),
-        }
+        let ended = match self.is_chain(work) {
+            false => match self.take_steps(work).await {
+                Ok(()) => return Ok(()),
+                Err(error) => self.roll_back(error, &mut work.reply).await,
+            },
+            true => match self.take_chain(work).await {
+                Ok(()) => return Ok(()),
+                Err(error) => self.roll_chain_back(error, &mut work.reply).await,
+            },
+        };
+        Err(ended.told_by(self.line.channel.address()))
     }
 
     async fn load(
@@ -426,8 +436,13 @@ impl Connection for MysqlConnection {
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
-        let found = self.query_text(&settings::query()).await.ok();
-        let tls_status = self.query_text(&settings::tls_query()).await.ok();
+        let (site, rt, place) = (Arc::clone(&self.driver.site), self.line.rt.clone(), self.place);
+        let asked = async {
+            let found = self.query_text(&settings::query()).await.ok();
+            Ok((found, self.query_text(&settings::tls_query()).await.ok()))
+        };
+        let told = site.service.in_time(&rt, place, TELLING, asked).await;
+        let (found, tls_status) = told.unwrap_or_default();
         let tls = self.driver.site.service.options.tls_to(self.line.channel.address());
         settings::list(&Known {
             version: &self.version,

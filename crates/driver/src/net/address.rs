@@ -5,11 +5,12 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::{Class, Code, Endpoint, Target};
-use rt::{Rt, Source, connect, connect_unix};
+use base::{Class, Code, Endpoint, Nanos, Target};
+use rt::{Rt, Source, connect, connect_unix, within};
 use tokio::sync::oneshot;
 
 use crate::Error;
@@ -56,25 +57,32 @@ impl Address {
         }
     }
 
-    /// Connects a socket.
+    /// Connects a socket. Where a name stands for several hosts, each of them has its part of the
+    /// time: one that does not answer must not keep the others from being asked.
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
-    pub(super) async fn connect(&self, rt: &Rt) -> Result<Socket, Error> {
+    pub(super) async fn connect(&self, rt: &Rt, limit: Nanos) -> Result<Socket, Error> {
         let connected = match self {
             Address::Unix(path) => connect_unix(rt, path).await,
-            Address::Tcp(host, port) => connect_tcp(rt, host, *port).await,
+            Address::Tcp(host, port) => connect_tcp(rt, (host, *port), limit).await,
         };
         connected.map_err(|error| unreachable(self, &error))
     }
 }
 
-async fn connect_tcp(rt: &Rt, host: &str, port: u16) -> io::Result<Socket> {
+async fn connect_tcp(rt: &Rt, (host, port): (&str, u16), limit: Nanos) -> io::Result<Socket> {
+    connect_first(rt, &resolve(host, port).await?, limit).await
+}
+
+async fn connect_first(rt: &Rt, all: &[SocketAddr], limit: Nanos) -> io::Result<Socket> {
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-    for address in resolve(host, port).await? {
-        match connect(rt, address).await {
-            Ok(socket) => return Ok(socket),
-            Err(error) => failed = error,
+    let share = Nanos(limit.0 / all.len().max(1) as u64);
+    for address in all {
+        match within(rt, share, pin!(connect(rt, *address))).await {
+            Some(Ok(socket)) => return Ok(socket),
+            Some(Err(error)) => failed = error,
+            None => failed = io::ErrorKind::TimedOut.into(),
         }
     }
     Err(failed)
@@ -106,6 +114,7 @@ fn unreachable(address: &Address, error: &io::Error) -> Error {
         (io::ErrorKind::ConnectionRefused, _) => {
             ": no server listens there; start it, or name another"
         }
+        (io::ErrorKind::TimedOut, _) => "; `connect-timeout=` allows more",
         (io::ErrorKind::NotFound, Address::Unix(_)) => {
             ": no server has made it; start it, or name another"
         }
@@ -157,6 +166,10 @@ impl Addresses {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use rt::{Options, run_real};
+
     use super::*;
 
     fn addresses(url: &str, socket: Option<&str>) -> Vec<String> {
@@ -194,5 +207,20 @@ mod tests {
             assert_eq!(Address::Tcp(host.to_owned(), 1).is_local(), is_local, "{host}");
         }
         assert!(Address::Unix(PathBuf::from("/s")).is_local());
+    }
+
+    /// Of the hosts of a name, one that takes nobody must not keep the others from being asked.
+    #[test]
+    fn a_host_that_does_not_answer_has_only_its_part_of_the_time() {
+        let listeners = [(); 2].map(|()| TcpListener::bind(("127.0.0.1", 0)).expect("a port"));
+        let all = listeners.each_ref().map(|one| one.local_addr().expect("an address"));
+        // A queue with room for one, and one in it.
+        rustix::net::listen(&listeners[0], 0).expect("a shorter queue");
+        let _first = TcpStream::connect(all[0]).expect("room for one");
+        let connected = run_real(&Options::default(), async |rt| {
+            let limit = Nanos::from_millis(400);
+            connect_first(&rt, &all, limit).await.map(drop)
+        });
+        connected.expect("a runtime").expect("the second host answers");
     }
 }

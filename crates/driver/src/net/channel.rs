@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll, ready};
 
+use base::Nanos;
 use rt::Rt;
 
 use super::address::Socket;
@@ -37,13 +38,17 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Connects to a server, without TLS.
+    /// Connects to a server, without TLS, and takes about so long for it at most.
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
-    pub(crate) async fn connect(rt: &Rt, address: &Address) -> Result<Channel, Error> {
+    pub(crate) async fn connect(
+        rt: &Rt,
+        address: &Address,
+        limit: Nanos,
+    ) -> Result<Channel, Error> {
         Ok(Channel {
-            socket: address.connect(rt).await?,
+            socket: address.connect(rt, limit).await?,
             tls: None,
             address: address.clone(),
             out: Vec::new(),

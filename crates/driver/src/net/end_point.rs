@@ -1,27 +1,30 @@
 //! The hash of a certificate that an authentication can be bound to.
 //!
 //! RFC 5929, section 4.1: the certificate is hashed with the hash function of its signature; where
-//! that is MD5, SHA-1, or none, with SHA-256.
+//! that is MD5 or SHA-1, with SHA-256. A signature without a hash function of its own (Ed25519) or
+//! with one that stands elsewhere (RSASSA-PSS) binds nothing: servers do not agree about those.
 
 use aws_lc_rs::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 
-/// The hash of a certificate in DER; empty if its signature's algorithm cannot be found.
+/// The hash of a certificate in DER; empty if its signature has none that is known.
 pub(super) fn hash(certificate: &[u8]) -> Vec<u8> {
-    match signature_algorithm(certificate) {
-        Some(oid) => digest(hash_of(oid), certificate).as_ref().to_vec(),
+    match signature_algorithm(certificate).and_then(hash_of) {
+        Some(algorithm) => digest(algorithm, certificate).as_ref().to_vec(),
         None => Vec::new(),
     }
 }
 
 /// The hash function that goes with an object identifier: those of RSA (RFC 8017, appendix C) and
 /// of ECDSA (RFC 5758, section 3.2).
-fn hash_of(oid: &[u8]) -> &'static Algorithm {
+fn hash_of(oid: &[u8]) -> Option<&'static Algorithm> {
     const RSA: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
     const ECDSA: [u8; 7] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03];
     match (oid.strip_prefix(&RSA), oid.strip_prefix(&ECDSA)) {
-        (Some([12]), _) | (_, Some([3])) => &SHA384,
-        (Some([13]), _) | (_, Some([4])) => &SHA512,
-        _ => &SHA256,
+        // MD5, SHA-1 and SHA-256 with RSA, and SHA-256 with ECDSA.
+        (Some([4 | 5 | 11]), _) | (_, Some([2])) => Some(&SHA256),
+        (Some([12]), _) | (_, Some([3])) => Some(&SHA384),
+        (Some([13]), _) | (_, Some([4])) => Some(&SHA512),
+        _ => None,
     }
 }
 
@@ -78,9 +81,9 @@ mod tests {
             (rsa(11), &SHA256),
             (rsa(12), &SHA384),
             (rsa(13), &SHA512),
-            // SHA-1 is no longer trusted, and Ed25519 has no hash function of its own.
+            // SHA-1 and MD5 are no longer trusted.
             (rsa(5), &SHA256),
-            (vec![0x2b, 0x65, 0x70], &SHA256),
+            (rsa(4), &SHA256),
             (ecdsa(2), &SHA256),
             (ecdsa(3), &SHA384),
             (ecdsa(4), &SHA512),
@@ -91,8 +94,16 @@ mod tests {
     }
 
     #[test]
+    fn a_signature_whose_hash_function_is_not_known_binds_nothing() {
+        let (ed25519, pss) = ([0x2b, 0x65, 0x70], [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 10]);
+        for oid in [&ed25519[..], &pss] {
+            assert!(hash(&certificate(300, oid)).is_empty(), "{oid:?}");
+        }
+    }
+
+    #[test]
     fn what_is_no_certificate_has_no_hash() {
-        let whole = certificate(3, &[0x2b, 0x65, 0x70]);
+        let whole = certificate(3, &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 11]);
         for length in 0..whole.len() {
             assert!(hash(&whole[..length]).is_empty(), "{length} bytes");
         }

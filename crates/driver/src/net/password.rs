@@ -1,7 +1,7 @@
 //! Where a password comes from that the URL does not carry.
 //!
 //! In this order: the URL, the environment's `ASSAY_PASSWORD`, and the file in which the database's
-//! own clients look. None of them shows in a list of processes.
+//! own clients look. The last two show in no list of processes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -57,8 +57,13 @@ impl PasswordFile {
 fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<Secret> {
     let (host, port) = match owner.address {
         Address::Tcp(host, port) => (host.as_str(), port.to_string()),
-        // PostgreSQL's own clients call its default socket so, wherever it is.
-        Address::Unix(_) => ("localhost", "5432".to_owned()),
+        // PostgreSQL's own clients call its default socket so, wherever it is; its name ends with
+        // the port.
+        Address::Unix(path) => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let port = name.strip_prefix(".s.PGSQL.").unwrap_or("5432");
+            ("localhost", port.to_owned())
+        }
     };
     let wanted = [host, &port, owner.database, owner.user];
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -127,6 +132,10 @@ mod tests {
         assert_eq!(find("db1", 5433, "ann").as_deref(), Some("se:c\\ret:x"));
         assert_eq!(find("db1", 5432, "ann").as_deref(), Some("any"));
         assert_eq!(find("db1", 5433, "bob"), None);
+        let address = Address::Unix("/tmp/.s.PGSQL.6432".into());
+        let owner = Owner { address: &address, database: "shop", user: "ann" };
+        let pooler = in_pgpass("localhost:5432:*:ann:server\nlocalhost:6432:*:ann:pooler", owner);
+        assert_eq!(pooler.map(|secret| secret.expose().to_owned()).as_deref(), Some("pooler"));
     }
 
     #[test]

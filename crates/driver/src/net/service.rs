@@ -5,7 +5,16 @@ use rt::{Rt, within};
 
 use super::{Address, Addresses, Channel, Options, Owner, PasswordFile, Tls, find_password};
 use crate::Error;
-use crate::given::Given;
+use crate::given::{Given, refusal};
+
+/// What a server does with whoever connects.
+pub(crate) const LOGIN: &str = "let anybody in";
+
+/// What it does with a statement that is to be run often.
+pub(crate) const PREPARING: &str = "prepare a statement";
+
+/// What it does when it is asked for its settings.
+pub(crate) const TELLING: &str = "tell its settings";
 
 /// What differs from one kind of database to the other.
 pub(crate) struct Kind {
@@ -42,6 +51,9 @@ impl Kind {
         target: &'t Target,
         take: impl FnMut(Given<'t>) -> Result<(), Error>,
     ) -> Result<Options, Error> {
+        if let Some(name) = with_a_zero_byte(target) {
+            return Err(refusal(format!("the {name} in the URL has a zero byte (`%00`)")));
+        }
         Options::parse(self.name, &target.options, self.options, take)
     }
 
@@ -80,7 +92,7 @@ impl Service {
     /// # Errors
     /// As [`Channel::connect`].
     pub(crate) async fn connect(&self, rt: &Rt, place: usize) -> Result<Channel, Error> {
-        Channel::connect(rt, &self.addresses.all()[place]).await
+        Channel::connect(rt, &self.addresses.all()[place], self.options.connect_timeout).await
     }
 
     /// The password for the address at this place.
@@ -88,7 +100,8 @@ impl Service {
         self.passwords[place].as_ref()
     }
 
-    /// Waits for a session that begins, but not longer than a connection may take.
+    /// Waits for a part of a session's beginning, but not longer than a connection may take; `doing`
+    /// is what the server is waited for to do.
     ///
     /// # Errors
     /// Class `Disconnect` when the time is over.
@@ -96,12 +109,13 @@ impl Service {
         &self,
         rt: &Rt,
         place: usize,
+        doing: &str,
         session: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let limit = self.options.connect_timeout;
         let too_late = || {
             Err(Error::disconnect(format!(
-                "{} did not let anybody in within {limit}; `connect-timeout=` allows more",
+                "{} did not {doing} within {limit}; `connect-timeout=` allows more",
                 self.addresses.all()[place]
             )))
         };
@@ -120,6 +134,17 @@ impl Service {
         let remedy = if remedy.is_empty() { String::new() } else { format!("; {remedy}") };
         format!("{kind} at {address} refuses user `{user}`{database}: {words}{remedy}")
     }
+}
+
+/// What in a URL no protocol can carry.
+fn with_a_zero_byte(target: &Target) -> Option<&str> {
+    let own = match &target.endpoint {
+        Endpoint::Network { user, database, .. } => [("user", user), ("database", database)],
+        Endpoint::Temporary | Endpoint::File(_) | Endpoint::Named(_) => return None,
+    };
+    let own = own.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+    let options = target.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    own.chain(options).find_map(|(name, value)| value.contains('\0').then_some(name))
 }
 
 /// The name under which databases' own clients log in when nobody gives one.

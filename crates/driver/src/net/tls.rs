@@ -270,7 +270,8 @@ impl Session {
             if !self.connection.is_handshaking() {
                 return Poll::Ready(Ok(()));
             }
-            if ready!(self.poll_sealed(socket, context))? == 0 {
+            // TLS takes only a part of a long flight at once.
+            if self.opened == self.end && ready!(self.poll_sealed(socket, context))? == 0 {
                 return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
             }
             if let Err(error) = self.open() {

@@ -33,7 +33,7 @@ pub(super) struct Outcome {
 impl Outcome {
     #[inline]
     fn complete(&mut self, completion: &Completion<'_>) {
-        self.rows += completion.rows();
+        self.rows = self.rows.saturating_add(completion.rows());
         self.completed += 1;
     }
 

@@ -10,8 +10,17 @@ use crate::net::Address;
 pub(super) fn fault(report: &OwnedReport) -> Error {
     let (class, code) = meaning(report.sqlstate);
     let ends = report.severity.is_some_and(|severity| severity.ends_session());
-    let class = if ends { Class::Disconnect } else { class };
-    Error::new(class, code, words(report))
+    let (class, remedy) = match code.as_str() {
+        _ if ends => (Class::Disconnect, ""),
+        // A COPY from stdin that has found the next statement in the place of its data.
+        "08P01" => (Class::Statement, ": a job has no data to copy: use a [load] section"),
+        "40001" | "40P01" => (class, "; `retry = 3 on 40001, 40P01` tries it again"),
+        "57014" if report.message.contains("statement timeout") => {
+            (class, "; a larger statement_timeout of the server allows more")
+        }
+        _ => (class, ""),
+    };
+    Error::new(class, code, words(report) + remedy)
 }
 
 /// The server's words: the message, and behind it what else it said.

@@ -7,17 +7,8 @@ use super::answer::Whole;
 use super::faults;
 use super::session::{PostgresConnection, parameter};
 use crate::given::refusal;
-use crate::load::{InsertWords, insert_rows, no_method};
+use crate::load::{InsertWords, PIECE, insert_rows, no_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply};
-
-/// How many bytes of COPY's data are sent at once.
-const PIECE: usize = 64 << 10;
-
-/// How many values an insert of many rows may take; the protocol counts them with 16 bits.
-const MOST_VALUES: usize = 4_000;
-
-/// How many rows an insert has at most: more of them gain nothing.
-const MOST_ROWS: usize = 100;
 
 pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
     match (method, into.duplicates) {
@@ -46,10 +37,9 @@ impl PostgresConnection {
     }
 
     async fn insert(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
-        let at_once = (MOST_VALUES / into.columns.len().max(1)).clamp(1, MOST_ROWS);
         let (behind, at_once) = match into.duplicates {
-            Duplicates::Fail => (String::new(), at_once),
-            Duplicates::Ignore => (" on conflict do nothing".to_owned(), at_once),
+            Duplicates::Fail => (String::new(), into.rows_at_once()),
+            Duplicates::Ignore => (" on conflict do nothing".to_owned(), into.rows_at_once()),
             // One statement must not replace a row twice.
             Duplicates::Replace => (self.replacement(into).await?, 1),
         };
@@ -93,11 +83,14 @@ impl PostgresConnection {
         while batches.next_batch() {
             let mut reply = Reply::default();
             self.begin_copy(&text, &mut reply).await?;
-            while self.append_rows(batches, &mut values)? {
-                self.send(&mut reply).await;
-            }
-            frontend::copy_done(self.channel.out());
             let mut whole = Whole::default();
+            while whole.outcome.error.is_none() && self.append_rows(batches, &mut values)? {
+                self.send(&mut reply).await;
+                // What the server says meanwhile would otherwise gather.
+                self.read(&mut whole, &mut reply)?;
+            }
+            // After an error the server passes over it.
+            frontend::copy_done(self.channel.out());
             self.exchange(&mut whole, &mut reply).await?;
             if let Some(report) = whole.outcome.error {
                 return Err(faults::fault(&report));

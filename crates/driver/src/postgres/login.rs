@@ -13,7 +13,7 @@ use wire_postgres::{
 
 use super::faults;
 use crate::Error;
-use crate::net::{Address, Channel, Farewell, Service, TlsMode, hung_up};
+use crate::net::{Address, Channel, Farewell, LOGIN, Service, TlsMode, hung_up};
 
 /// Connects to the address at this place and begins a session.
 pub(super) async fn log_in(
@@ -22,8 +22,10 @@ pub(super) async fn log_in(
     place: usize,
 ) -> Result<(Channel, Session), Error> {
     let (mut channel, end_point) = open(rt, service, place).await?;
+    let is_tls = service.options.tls_to(channel.address()) != TlsMode::Off;
     let binding = match end_point.as_slice() {
-        [] => Binding::Plain,
+        [] if is_tls || channel.address().is_local() => Binding::Plain,
+        [] => Binding::Open,
         hash => Binding::Tls { server_end_point: hash },
     };
     let login = Login {
@@ -113,6 +115,10 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
             let remedy = faults::remedy(code.as_str(), &words);
             (Class::Statement, code, words, remedy)
         }
+        StartupError::Insecure => {
+            let remedy = "write `tls=verify` or `tls=require`, or let the server ask for SCRAM";
+            (Class::Statement, Code::new("login"), error.to_string(), remedy)
+        }
         StartupError::Method(_) | StartupError::Scram(_) | StartupError::Version(_) => {
             (Class::Statement, Code::new("login"), error.to_string(), "")
         }
@@ -157,7 +163,7 @@ impl Farewell for Cancel {
             }
             Ok(())
         };
-        let _ = service.in_time(rt, place, say).await;
+        let _ = service.in_time(rt, place, LOGIN, say).await;
     }
 }
 

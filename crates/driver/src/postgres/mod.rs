@@ -18,7 +18,7 @@ use rt::Rt;
 use wire_postgres::Format;
 
 use crate::given::Given;
-use crate::net::{Farewells, Kind, PasswordFile, Service};
+use crate::net::{Farewells, Kind, LOGIN, PasswordFile, Service};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Cancel;
@@ -85,8 +85,10 @@ impl Driver for Postgres {
 
     async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {
         let place = self.service.addresses.take_turn();
-        let session = login::log_in(rt, &self.service, place);
-        let session = self.service.in_time(rt, place, session).await?;
-        Ok(PostgresConnection::new(self.clone(), rt.clone(), place, session))
+        let session = async {
+            let session = login::log_in(rt, &self.service, place).await?;
+            PostgresConnection::begin(self.clone(), rt.clone(), place, session).await
+        };
+        self.service.in_time(rt, place, LOGIN, session).await
     }
 }

@@ -15,7 +15,7 @@ use super::answer::{Answer, Ended, Outcome, Whole};
 use super::login::Cancel;
 use super::{Postgres, faults, settings};
 use crate::given::refusal;
-use crate::net::{Channel, Known};
+use crate::net::{Channel, Known, PREPARING, TELLING};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a PostgreSQL server.
@@ -29,20 +29,26 @@ pub struct PostgresConnection {
     statements: Vec<Template>,
     /// Whether a transaction is open.
     status: TransactionStatus,
+    /// Whether what was sent last is an execution and its Sync, which a server that waits for data
+    /// of a COPY passes over.
+    is_execution: bool,
     /// What a request to cancel must name; some poolers give none.
     key: Option<BackendKey>,
     version: String,
 }
 
 impl PostgresConnection {
-    pub(super) fn new(
+    /// Takes over a session that has just begun, and makes sure that texts mean there what they are
+    /// meant to.
+    pub(super) async fn begin(
         driver: Postgres,
         rt: Rt,
         place: usize,
         (channel, session): (Channel, Session),
-    ) -> PostgresConnection {
+    ) -> Result<PostgresConnection, Error> {
+        let escapes = session.setting("standard_conforming_strings") == Some("off");
         let version = session.setting("server_version").unwrap_or("unknown").to_owned();
-        PostgresConnection {
+        let mut connection = PostgresConnection {
             driver,
             rt,
             channel,
@@ -50,9 +56,15 @@ impl PostgresConnection {
             replies: Replies::new(),
             statements: Vec::new(),
             status: TransactionStatus::Idle,
+            is_execution: false,
             key: session.key,
             version,
+        };
+        if escapes {
+            // Texts are written with their backslashes as they are.
+            connection.query_text("set standard_conforming_strings = on").await?;
         }
+        Ok(connection)
     }
 
     /// Appends a step that is answered by itself to what is sent next.
@@ -62,6 +74,7 @@ impl PostgresConnection {
             Step::Execute { statement, first, count } => {
                 self.append_execution(statement, &values.items()[range(first, count)], values)?;
                 self.append_sync();
+                self.is_execution = true;
                 Ok(())
             }
             Step::ExecuteText { text } => self.append_query(values.text_at(text)),
@@ -114,6 +127,7 @@ impl PostgresConnection {
     pub(super) fn append_query(&mut self, text: &str) -> Result<(), Error> {
         frontend::query(self.channel.out(), text).map_err(|error| faults::unsendable(&error))?;
         self.replies.await_ready(1);
+        self.is_execution = false;
         Ok(())
     }
 
@@ -213,13 +227,16 @@ impl PostgresConnection {
         }
     }
 
-    /// A statement asks for data of a COPY, which a job does not have.
+    /// A statement asks for data of a COPY, which a job does not have. Chapter "COPY Operations".
     #[cold]
     fn refuse_data(&mut self, outcome: &mut Outcome) {
         outcome.wants_data = false;
         let reason = "a job has no data to copy: use a [load] section";
         // The reason holds no zero byte.
         let _ = frontend::copy_fail(self.channel.out(), reason);
+        if self.is_execution {
+            frontend::sync(self.channel.out());
+        }
     }
 
     /// Takes the steps one after the other; each is sent when the one before is answered.
@@ -256,6 +273,8 @@ impl PostgresConnection {
             self.append_link(step, values)?;
         }
         self.append_sync();
+        // A COPY in it ends with the message behind it, if only that of the commit.
+        self.is_execution = false;
         reply.sent.get_or_insert(sent);
         let before = capture.mark();
         let mut answer = Answer { capture, outcome: Outcome::default() };
@@ -287,10 +306,8 @@ impl PostgresConnection {
     async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
         // What was appended before a value that does not fit.
         self.channel.out().clear();
-        if error.class().ends_connection() {
-            return error;
-        }
-        if self.status == TransactionStatus::Idle {
+        if error.class().ends_connection() || self.status == TransactionStatus::Idle {
+            // It may have been in a later step than the last that was answered.
             reply.done = reply.done.max(self.rt.now());
             return error;
         }
@@ -299,11 +316,9 @@ impl PostgresConnection {
             Ok(()) => self.exchange(&mut whole, reply).await,
             Err(second) => Err(second),
         };
+        reply.done = self.rt.now();
         match (ended, whole.outcome.error) {
-            (Ok(done), None) => {
-                reply.done = done;
-                error
-            }
+            (Ok(_), None) => error,
             (Err(second), _) => error.without_rollback(second.message()),
             (Ok(_), Some(second)) => error.without_rollback(&second.message),
         }
@@ -345,8 +360,8 @@ fn last_words(outcome: &mut Outcome, lost: Error) -> Error {
     match outcome.error.take() {
         None => lost,
         Some(report) => {
-            let (_, code) = faults::meaning(report.sqlstate);
-            Error::new(Class::Disconnect, code, faults::words(&report))
+            let error = faults::fault(&report);
+            Error::new(Class::Disconnect, error.code(), error.message())
         }
     }
 }
@@ -366,7 +381,8 @@ impl Connection for PostgresConnection {
         let id = StatementId::nth(self.statements.len())?;
         let name = format!("assay{}", id.0);
         self.append_preparation(&name, text)?;
-        let described = self.ask().await?;
+        let (driver, rt, place) = (self.driver.clone(), self.rt.clone(), self.place);
+        let described = driver.service.in_time(&rt, place, PREPARING, self.ask()).await?;
         let mut template = Template::new(self.driver.results);
         template
             .statement(&name, &described.parameters)
@@ -393,7 +409,10 @@ impl Connection for PostgresConnection {
         };
         match taken {
             Ok(()) => Ok(()),
-            Err(error) => Err(self.roll_back(error, &mut work.reply).await),
+            Err(error) => {
+                let error = self.roll_back(error, &mut work.reply).await;
+                Err(error.told_by(self.channel.address()))
+            }
         }
     }
 
@@ -412,8 +431,13 @@ impl Connection for PostgresConnection {
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
-        let found = self.query_text(&settings::query()).await.ok();
-        let tls_status = self.query_text(settings::tls_query()).await.ok();
+        let (driver, rt, place) = (self.driver.clone(), self.rt.clone(), self.place);
+        let asked = async {
+            let found = self.query_text(&settings::query()).await.ok();
+            Ok((found, self.query_text(settings::tls_query()).await.ok()))
+        };
+        let told = driver.service.in_time(&rt, place, TELLING, asked).await;
+        let (found, tls_status) = told.unwrap_or_default();
         let tls = self.driver.service.options.tls_to(self.channel.address());
         settings::list(&Known {
             version: &self.version,

@@ -5,6 +5,7 @@
 mod impostor;
 mod mariadb;
 mod postgres;
+mod sessions;
 mod sha2;
 mod tls;
 

@@ -195,7 +195,12 @@ fn a_statement_timeout_leaves_the_session_as_it_was() {
         let mut connection = driver.connect(&rt).await.expect("a connection");
         connection.query_text("set statement_timeout = '20ms'").await.expect("a setting");
         let error = connection.run(&mut text("select pg_sleep(60)")).await.expect_err("too slow");
-        check(&error, Class::Server, "57014", &["statement timeout"]);
+        check(
+            &error,
+            Class::Server,
+            "57014",
+            &["127.0.0.1:", "statement timeout", "statement_timeout"],
+        );
         connection.run(&mut text("select 1")).await.expect("an answer");
     });
 }
@@ -289,7 +294,12 @@ fn a_deadlock_is_a_conflict_for_one_of_two() {
         let (mut one, theirs) = other.await;
         let errors: Vec<_> = [mine, theirs].into_iter().filter_map(Result::err).collect();
         assert_eq!(errors.len(), 1, "{errors:?}");
-        check(&errors[0], Class::Conflict, "40P01", &["deadlock detected"]);
+        check(
+            &errors[0],
+            Class::Conflict,
+            "40P01",
+            &["127.0.0.1:", "deadlock detected", "`retry = 3 on"],
+        );
         // Whoever has lost is out of its transaction.
         one.run(&mut text("select 1")).await.expect("an answer");
         two.run(&mut text("select 1")).await.expect("an answer");

@@ -119,12 +119,17 @@ pub(crate) struct Forged {
 impl Forged {
     /// A certificate for a server of this name, which is valid until then.
     pub(crate) fn new(name: &str, last_year: i32) -> Forged {
+        Forged::with_others(name, last_year, 0)
+    }
+
+    /// The same, shown with so many others that have nothing to do with it.
+    fn with_others(name: &str, last_year: i32, others: usize) -> Forged {
         let mut authority = CertificateParams::default();
         authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("a key");
         let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{last_year}.pem"));
-        std::fs::write(&file, authority.self_signed(&key).expect("a certificate").pem())
-            .expect("a file");
+        let signed = authority.self_signed(&key).expect("a certificate");
+        std::fs::write(&file, signed.pem()).expect("a file");
         let issuer = Issuer::new(authority, key);
         let mut server = CertificateParams::new([name.to_owned()]).expect("a name");
         server.not_before = date_time_ymd(2000, 1, 1);
@@ -132,7 +137,9 @@ impl Forged {
         let key = KeyPair::generate().expect("a key");
         let certificate = server.signed_by(&key, &issuer).expect("a certificate");
         let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
-        Forged { authority: file, config: config(vec![certificate.der().clone()], key) }
+        let others = std::iter::repeat_n(signed.der().clone(), others);
+        let chain = std::iter::once(certificate.der().clone()).chain(others).collect();
+        Forged { authority: file, config: config(chain, key) }
     }
 }
 
@@ -180,6 +187,24 @@ fn a_certificate_for_another_name_is_refused() {
         check(&error, Class::Statement, "tls", &words);
         check(&error, Class::Statement, "tls", &["in the URL", "`tls=require`"]);
         assert!(!error.message().contains("tls-ca"), "it does not help: {error}");
+    }
+}
+
+/// What a server says first can be longer than TLS takes at once: long chains, or the names of all
+/// authorities that a system knows. What is left must not be forgotten.
+#[test]
+fn a_long_first_flight_is_taken_whole() {
+    for kind in KINDS {
+        // As much as one reading of the socket takes.
+        let Forged { authority, config } = Forged::with_others("127.0.0.1", 2998, 30);
+        let impostor = Impostor::playing(move |scene| {
+            offer_tls(kind, scene, &config);
+            assert!(!scene.hear().is_empty(), "no login was sent");
+        });
+        let scheme = if kind == Kind::Postgres { "postgres" } else { "mysql" };
+        let url = format!("{scheme}://ann:hunter2@127.0.0.1:{}/shop", impostor.port());
+        let error = refusal(&with(&Target::parse(&url).expect("a URL"), &[("tls-ca", &authority)]));
+        check(&error, Class::Disconnect, "disconnect", &["closed the connection"]);
     }
 }
 

@@ -285,6 +285,16 @@ const PLAIN: &str = "SCRAM-SHA-256";
 const PLUS: &str = "SCRAM-SHA-256-PLUS";
 
 #[test]
+fn the_password_itself_is_not_sent_where_others_can_read_it() {
+    let policy = Policy::Cleartext { password: b"s3cret" };
+    let open = Login { channel: Channel::Open, ..login(Some("s3cret")) };
+    let refused = talk(open, policy, 100).expect_err("it would be read");
+    assert!(matches!(refused, StartupError::Insecure), "{refused}");
+    let policy = Policy::Cleartext { password: b"s3cret" };
+    assert!(talk(login(Some("s3cret")), policy, 100).expect("a login").is_some());
+}
+
+#[test]
 fn scram_proves_both_sides_and_binds_to_the_channel() {
     let tls = Channel::Tls { server_end_point: &END_POINT };
     let server = |mechanism, header, end_point| Server {
@@ -297,6 +307,7 @@ fn scram_proves_both_sides_and_binds_to_the_channel() {
     let none: &[u8] = &[];
     for (channel, mechanisms, server) in [
         (Channel::Plain, &[PLAIN][..], server(PLAIN, "n,,", none)),
+        (Channel::Open, &[PLAIN], server(PLAIN, "n,,", none)),
         (Channel::Plain, &[PLUS, PLAIN], server(PLAIN, "n,,", none)),
         (tls, &[PLAIN], server(PLAIN, "y,,", none)),
         (tls, &[PLUS, PLAIN], server(PLUS, "p=tls-server-end-point,,", &END_POINT)),

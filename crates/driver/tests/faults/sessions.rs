@@ -1,0 +1,207 @@
+//! Sessions that are lost, left waiting, or that begin with other settings than ours: the same for
+//! both protocols.
+
+use std::net::SocketAddr;
+
+use base::{Class, Clock, Endpoint, Nanos, Target};
+use driver::{Connection, Driver, Mysql, Postgres, Step, Work};
+use testbed::{Kind, Relay, Server, shared};
+
+use crate::impostor::{Act, Impostor};
+use crate::{changed, check, in_real_time, mariadb, text, with_option};
+
+fn postgres(target: &Target) -> Postgres {
+    Postgres::open(target).expect("a URL")
+}
+
+fn mysql(target: &Target) -> Mysql {
+    Mysql::open(target, ".").expect("a URL")
+}
+
+/// A relay before a server, and the URL of the server by way of it.
+fn relayed(server: &Server) -> (Relay, Target) {
+    let relay = Relay::start(SocketAddr::from(([127, 0, 0, 1], server.port()))).expect("a relay");
+    let target = changed(&server.url(), |endpoint| {
+        if let Endpoint::Network { addresses, .. } = endpoint {
+            addresses[0].port = Some(relay.address().port());
+        }
+    });
+    (relay, target)
+}
+
+/// A transaction of these texts.
+fn transaction(texts: &[&str], is_pipelined: bool) -> Work {
+    let mut work = Work { is_pipelined, ..Work::default() };
+    work.steps.push(Step::Begin);
+    for (place, text) in texts.iter().enumerate() {
+        work.values.push_text(|buffer| buffer.push_str(text));
+        work.steps.push(Step::ExecuteText { text: place as u32 });
+    }
+    work.steps.push(Step::Commit);
+    work
+}
+
+fn loses_a_later_step<D: Driver>(driver: &D, relay: &Relay, sleep: &str) {
+    for is_pipelined in [false, true] {
+        in_real_time(async |rt| {
+            let mut connection = driver.connect(&rt).await.expect("a connection");
+            let mut work = transaction(&["select 1", sleep], is_pipelined);
+            let (cut, error) = {
+                let mut run = std::pin::pin!(connection.run(&mut work));
+                let early = rt::within(&rt, Nanos::from_millis(200), run.as_mut()).await;
+                assert!(early.is_none(), "{early:?}");
+                let cut = rt.now();
+                relay.cut();
+                (cut, run.await.expect_err("nobody is there"))
+            };
+            assert_eq!(error.class(), Class::Disconnect, "{error}");
+            let done = work.reply.done;
+            assert!(done >= cut, "over at {done:?}, and lost at {cut:?}; {is_pipelined}");
+        });
+    }
+}
+
+/// A request whose connection is lost in a later step has not ended when the first was answered:
+/// the time between would be nobody's.
+#[test]
+fn a_request_ends_when_its_connection_is_lost() {
+    let (relay, target) = relayed(shared(Kind::Postgres));
+    loses_a_later_step(&postgres(&target), &relay, "select pg_sleep(60)");
+    let (relay, target) = relayed(shared(Kind::Mariadb));
+    loses_a_later_step(&mysql(&target), &relay, "select sleep(60)");
+}
+
+async fn prepares_nothing<D: Driver>(driver: &D, rt: &rt::Rt, relay: &Relay, address: &str) {
+    let mut connection = driver.connect(rt).await.expect("a connection");
+    relay.stall(Nanos::from_secs(60));
+    let error = connection.prepare("select 1").await.expect_err("no answer");
+    check(&error, Class::Disconnect, "disconnect", &[address, "within 300ms", "connect-timeout"]);
+    // Nor are settings waited for, and none is made up.
+    let settings = connection.settings().await;
+    let isolation = settings.iter().find(|(name, _)| name == "isolation");
+    assert_eq!(isolation.map(|(_, value)| value.as_str()), Some("unknown"));
+}
+
+/// A pooler lets a client in at once, and makes it wait for a server with its first statement.
+#[test]
+fn statements_are_prepared_in_time_or_not_at_all() {
+    for kind in [Kind::Postgres, Kind::Mariadb] {
+        let (relay, target) = relayed(shared(kind));
+        let target = with_option(&target, "connect-timeout", "300ms");
+        let address = relay.address().to_string();
+        in_real_time(async |rt| match kind {
+            Kind::Postgres => prepares_nothing(&postgres(&target), &rt, &relay, &address).await,
+            Kind::Mariadb => prepares_nothing(&mysql(&target), &rt, &relay, &address).await,
+        });
+    }
+}
+
+/// The statements of a transaction are sent at once, and the server ends the session at the first.
+#[test]
+fn the_last_words_of_a_server_are_heard_in_a_chain() {
+    let mut said = Vec::new();
+    wire_mysql::packet(&mut said, 1, |out| {
+        out.push(0xff);
+        out.extend_from_slice(&1927_u16.to_le_bytes());
+        out.extend_from_slice(b"#70100Connection was killed");
+    });
+    let acts = mariadb::welcome().into_iter().chain([Act::Say(said)]);
+    let server = Impostor::new(acts.collect());
+    let driver = mariadb::at(server.port(), "");
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let mut work = transaction(&["select 1", "select 2"], true);
+        let error = connection.run(&mut work).await.expect_err("it has ended");
+        check(&error, Class::Disconnect, "1927", &["Connection was killed"]);
+    });
+}
+
+/// A job has no data for a COPY. The server hears so, and the session goes on.
+#[test]
+fn a_copy_in_a_job_is_refused_and_not_waited_for() {
+    let server = shared(Kind::Postgres);
+    server.sql("create table nothing_to_copy (a int)").expect("a table");
+    let driver = postgres(&server.url());
+    let copy = "copy nothing_to_copy from stdin";
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let statement = connection.prepare(copy).await.expect("a statement");
+        let mut prepared = Work::default();
+        prepared.steps.push(Step::Execute { statement, first: 0, count: 0 });
+        for mut work in [prepared, text(copy), transaction(&[copy], false)] {
+            let run = connection.run(&mut work);
+            let answer = rt::within(&rt, Nanos::from_secs(10), run).await.expect("an answer");
+            let error = answer.expect_err("no data");
+            check(&error, Class::Server, "57014", &["use a [load] section"]);
+            let found = connection.query_text("select 4711").await.expect("a session");
+            assert_eq!(found.single(), Some("4711"), "{:?}", work.steps);
+        }
+        // The server finds the next statement in the place of the data, and gives up.
+        for texts in [&[copy][..], &["select 1", copy, "select 2"]] {
+            let mut connection = driver.connect(&rt).await.expect("a connection");
+            let mut work = transaction(texts, true);
+            let run = connection.run(&mut work);
+            let answer = rt::within(&rt, Nanos::from_secs(10), run).await.expect("an answer");
+            let error = answer.expect_err("no data");
+            check(&error, Class::Disconnect, "08P01", &["use a [load] section"]);
+        }
+    });
+}
+
+/// Where backslashes are escapes, a text of ours could leave its quotes.
+#[test]
+fn backslashes_are_letters_whatever_the_server_is_set_to() {
+    let server = shared(Kind::Postgres);
+    server
+        .sql(
+            "create role old_escapes login superuser password 'old'; \
+             alter role old_escapes set standard_conforming_strings = off",
+        )
+        .expect("a role");
+    let target = changed(&server.url(), |endpoint| {
+        if let Endpoint::Network { user, password, .. } = endpoint {
+            *user = Some("old_escapes".to_owned());
+            *password = Some(base::Secret::new("old"));
+        }
+    });
+    let driver = postgres(&target);
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let found = connection.query_text(r"select 'a\n\'").await.expect("a text");
+        assert_eq!(found.single(), Some(r"a\n\"));
+    });
+}
+
+/// A server can be told to ignore which characters its clients send.
+#[test]
+fn texts_are_utf_8_whatever_the_server_is_set_to() {
+    let options = testbed::Options::new(Kind::Mariadb)
+        .set("character-set-server", "latin1")
+        .set("skip-character-set-client-handshake", "ON");
+    let server = Server::start(&options).expect("a server");
+    let driver = mysql(&server.url());
+    in_real_time(async |rt| {
+        for _ in 0..2 {
+            let mut connection = driver.connect(&rt).await.expect("a connection");
+            let found =
+                connection.query_text("select char_length('€'), '€'").await.expect("a text");
+            let row = [Some("1".to_owned()), Some("€".to_owned())];
+            assert_eq!(found.rows, [row]);
+        }
+    });
+}
+
+/// No protocol carries a zero byte within a name; that is not the server's fault.
+#[test]
+fn a_zero_byte_in_a_url_is_an_error_of_the_url() {
+    for rest in ["ann%00@h/d", "h/d%00", "h/d?application-name=%00"] {
+        for (scheme, check) in [
+            ("postgres", Postgres::check as fn(&Target) -> Result<(), driver::Error>),
+            ("mysql", Mysql::check),
+        ] {
+            let target = Target::parse(&format!("{scheme}://{rest}")).expect("a URL");
+            let error = check(&target).expect_err("a zero byte");
+            crate::check(&error, Class::Statement, "url", &["zero byte"]);
+        }
+    }
+}
