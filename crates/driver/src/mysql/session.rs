@@ -353,7 +353,8 @@ impl MysqlConnection {
     }
 }
 
-/// Whether a collation is one of all characters, as far as the first packet has room for its number.
+/// Whether a collation is one of all characters.
+/// Its number is that of the first packet, which has room for small ones only.
 fn is_utf8mb4(collation: u8) -> bool {
     matches!(collation, 45 | 46 | 224..=247 | 255)
 }

@@ -100,7 +100,7 @@ impl Service {
         self.passwords[place].as_ref()
     }
 
-    /// Waits for a part of a session's beginning, but not longer than a connection may take; `doing`
+    /// Waits for a part of a session, but not longer than a connection may take; `doing`
     /// is what the server is waited for to do.
     ///
     /// # Errors
