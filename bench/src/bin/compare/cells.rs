@@ -60,7 +60,15 @@ pub(crate) struct Cell {
 /// How many connections the cells have.
 pub(crate) const CONNECTIONS: [u32; 4] = [1, 16, 64, 256];
 
+/// How many connections there are where it is not the connections that differ.
+pub(crate) const USUAL_CONNECTIONS: u32 = 64;
+
 impl Cell {
+    /// One with a prepared statement.
+    pub(crate) fn prepared(database: Database, connections: u32, tls: bool) -> Cell {
+        Cell { database, statement: Statement::Prepared, tls, connections }
+    }
+
     /// All cells in the order of the tables.
     pub(crate) fn all() -> Vec<Cell> {
         let mut cells = Vec::new();

@@ -9,15 +9,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::Failure;
 use crate::cells::Database;
 use crate::child;
 use crate::figures::Spread;
 use crate::options::Options;
-use crate::publish::Publication;
+use crate::publish::{Extent, Publication};
 use crate::runners::Runner;
 use crate::servers::{Server, Servers};
-use crate::{complain, say};
+use crate::{Failure, complain};
 
 /// How many connections fill a table at the same time.
 const WRITERS: [u32; 2] = [1, 4];
@@ -64,14 +63,14 @@ struct Filled {
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
     let publication = Publication::begin(options)?;
     let (mut raws, mut text) = (Vec::new(), String::from(HEAD));
-    for database in Database::ALL.into_iter().filter(|one| options.wants_database(*one)) {
+    for database in options.databases() {
         for writers in WRITERS {
             let task = Task { database, writers, options, servers };
             text.push_str(&task.rows(&mut raws)?);
         }
     }
-    say(&text);
-    publication.publish(text.trim_end(), &raws)
+    let extent = Extent::Fillings { rounds: options.rounds, rows: options.rows };
+    publication.publish(&extent, text.trim_end(), &raws)
 }
 
 const HEAD: &str = "| database | writers | filled by | rows/s | lowest | highest | CPU µs/row | x \

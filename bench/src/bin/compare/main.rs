@@ -13,10 +13,12 @@
 
 mod cells;
 mod child;
-mod extras;
+mod counts;
 mod figures;
 mod load;
 mod machine;
+mod memory;
+mod open;
 mod options;
 mod parse;
 mod publish;
@@ -49,10 +51,10 @@ fn measure(options: &Options) -> Result<(), Failure> {
     let servers = Servers::begin(options)?;
     match options.measure {
         Measure::Rounds => rounds::measure(options, &servers),
-        Measure::Syscalls => extras::syscalls(options, &servers),
-        Measure::Instructions => extras::instructions(options, &servers),
-        Measure::Open => extras::open(options, &servers),
-        Measure::Memory => extras::memory(options, &servers),
+        Measure::Syscalls => counts::syscalls(options, &servers),
+        Measure::Instructions => counts::instructions(options, &servers),
+        Measure::Open => open::measure(options, &servers),
+        Measure::Memory => memory::measure(options, &servers),
         Measure::Load => load::measure(options, &servers),
     }
 }

@@ -71,6 +71,8 @@ pub(crate) struct Options {
 const USAGE: &str = "usage: compare [rounds|syscalls|instructions|open|memory|load] \
     [--rounds N] [--seconds N] [--only WORD,WORD]... [--rows N] [--write] \
     [--postgres HOST:PORT] [--mariadb HOST:PORT] [--certificates FOLDER]\n\
+    syscalls and instructions count once for a fixed time, memory runs once, load takes --rows in \
+    place of --seconds\n\
     words: postgres mariadb, prepared text, plain tls, 1 16 64 256, limit assay pgbench sysbench \
     mariadb-slap dbbench; words of one kind add up, kinds narrow each other down";
 
@@ -135,8 +137,13 @@ impl Options {
         cells
     }
 
+    /// The databases that are wanted.
+    pub(crate) fn databases(&self) -> impl Iterator<Item = Database> {
+        Database::ALL.into_iter().filter(|database| self.wants_database(*database))
+    }
+
     /// Whether a database is wanted.
-    pub(crate) fn wants_database(&self, database: Database) -> bool {
+    fn wants_database(&self, database: Database) -> bool {
         self.wants(&DATABASES, database.word())
     }
 

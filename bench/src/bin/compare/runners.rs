@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::Failure;
 use crate::cells::{Cell, Database, Statement};
 use crate::child::{self, Ran};
@@ -261,7 +263,7 @@ fn assay(
 }
 
 /// Tells Assay to run a file, for so long or until its jobs have ended.
-pub(crate) fn run_of_assay(
+fn run_of_assay(
     command: &mut Command,
     cell: &Cell,
     servers: &Servers,
@@ -279,6 +281,25 @@ pub(crate) fn run_of_assay(
         command.args(["--duration", &format!("{seconds}s")]);
     }
     Ok(())
+}
+
+/// How long Assay may take in all where the whole machine may be busy with it.
+const SUMMARY_PATIENCE: Duration = Duration::from_secs(300);
+
+/// Runs Assay on a file for so long. Returns its summary too.
+pub(crate) fn summary_of_assay(
+    cell: &Cell,
+    servers: &Servers,
+    file: &str,
+    seconds: u32,
+) -> Result<(Ran, Value), Failure> {
+    let mut command = Command::new(Runner::Assay.program()?);
+    command.current_dir(servers.folder());
+    run_of_assay(&mut command, cell, servers, file, Some(seconds))?;
+    let ran = child::run(command, SUMMARY_PATIENCE)?;
+    Runner::Assay.queries(&ran, cell, Length::Start)?;
+    let summary = serde_json::from_str(&ran.stdout)?;
+    Ok((ran, summary))
 }
 
 fn pgbench(

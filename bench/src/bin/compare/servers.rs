@@ -101,7 +101,7 @@ impl Servers {
         if options.measure.needs_table() {
             servers.write_inputs()?;
         }
-        for database in Database::ALL.into_iter().filter(|one| options.wants_database(*one)) {
+        for database in options.databases() {
             let (given, option) = match database {
                 Database::Postgres => (&options.postgres, "--postgres"),
                 Database::Mariadb => (&options.mariadb, "--mariadb"),

@@ -1,0 +1,147 @@
+//! What does a request take of the kernel and of the processor? Counted by other programs.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::cells::{Cell, USUAL_CONNECTIONS};
+use crate::child::{self, Ran};
+use crate::options::Options;
+use crate::publish::{Extent, Publication};
+use crate::runners::{Length, Runner};
+use crate::servers::Servers;
+use crate::{Failure, parse};
+
+/// The two that are counted.
+const RUNNERS: [Runner; 2] = [Runner::Limit, Runner::Assay];
+
+/// How long a program is counted, in seconds of its own clock. A count does not scatter as a time
+/// does, and the tools slow a program down: once is enough, and short.
+const COUNTED_S: u32 = 5;
+
+/// How long a program may take under a tool that slows it down.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A count per request of one program.
+#[derive(Serialize)]
+struct Count {
+    database: &'static str,
+    runner: &'static str,
+    /// What counted.
+    tool: &'static str,
+    requests: u64,
+    events: u64,
+    per_request: f64,
+}
+
+/// A program that counts what another one does.
+#[derive(Clone, Copy)]
+enum Tool {
+    Strace,
+    Perf,
+    Callgrind,
+}
+
+impl Tool {
+    fn word(self) -> &'static str {
+        match self {
+            Tool::Strace => "strace -c",
+            Tool::Perf => "perf stat",
+            Tool::Callgrind => "callgrind",
+        }
+    }
+
+    /// Puts itself in front of a command.
+    fn around(self, command: &Command) -> Command {
+        let words: &[&str] = match self {
+            Tool::Strace => &["strace", "-c", "-f", "-o", "calls.txt"],
+            Tool::Perf => &["perf", "stat", "-x,", "-e", "instructions:u"],
+            Tool::Callgrind => &["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"],
+        };
+        let mut around = Command::new(words[0]);
+        around.args(&words[1..]).arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => around.env(name, value),
+                None => around.env_remove(name),
+            };
+        }
+        if let Some(folder) = command.get_current_dir() {
+            around.current_dir(folder);
+        }
+        around
+    }
+
+    /// What it counted.
+    fn events(self, ran: &Ran, servers: &Servers) -> Result<u64, Failure> {
+        match self {
+            Tool::Strace => {
+                parse::strace(&std::fs::read_to_string(servers.folder().join("calls.txt"))?)
+            }
+            Tool::Perf => parse::perf(&ran.stderr).ok_or_else(|| "not permitted here".into()),
+            Tool::Callgrind => parse::callgrind(&ran.stderr),
+        }
+    }
+
+    /// Counts a run and one that only begins and ends; what connecting takes is in both.
+    fn count(self, runner: Runner, cell: &Cell, servers: &Servers) -> Result<Count, Failure> {
+        let run = |length: Length| -> Result<(u64, u64), Failure> {
+            let command = self.around(&runner.command(cell, servers, length)?);
+            let ran = child::run(command, PATIENCE)?;
+            Ok((runner.queries(&ran, cell, length)?, self.events(&ran, servers)?))
+        };
+        let (few, before) = run(Length::Start)?;
+        let (many, after) = run(Length::Long { seconds: COUNTED_S, queries_per_s: 0.0 })?;
+        let (requests, events) = (many.saturating_sub(few).max(1), after.saturating_sub(before));
+        Ok(Count {
+            database: cell.database.word(),
+            runner: runner.word(),
+            tool: self.word(),
+            requests,
+            events,
+            per_request: events as f64 / requests as f64,
+        })
+    }
+}
+
+/// System calls per request.
+pub(crate) fn syscalls(options: &Options, servers: &Servers) -> Result<(), Failure> {
+    counts(options, servers, &[Tool::Strace], "system calls")
+}
+
+/// Instructions per request in user mode. Where the processor does not count, callgrind does.
+pub(crate) fn instructions(options: &Options, servers: &Servers) -> Result<(), Failure> {
+    counts(options, servers, &[Tool::Perf, Tool::Callgrind], "instructions in user mode")
+}
+
+fn counts(options: &Options, servers: &Servers, tools: &[Tool], what: &str) -> Result<(), Failure> {
+    let publication = Publication::begin(options)?;
+    let mut raws = Vec::new();
+    let mut text = format!(
+        "| database | client | {what} per request | counted by |\n| --- | --- | --: | --- |\n"
+    );
+    for database in options.databases() {
+        let cell = Cell::prepared(database, USUAL_CONNECTIONS, false);
+        for runner in RUNNERS.into_iter().filter(|runner| options.wants_runner(*runner)) {
+            let mut counted = Err("no tool".into());
+            for tool in tools {
+                counted = tool.count(runner, &cell, servers);
+                if counted.is_ok() {
+                    break;
+                }
+            }
+            let (name, word) = (database.name(), runner.word());
+            let row = match counted {
+                Ok(count) => {
+                    let row = format!("| {:.2} | {} |", count.per_request, count.tool);
+                    raws.push(count);
+                    row
+                }
+                Err(failure) => format!("| not measured: {failure} | |"),
+            };
+            text.push_str(&format!("| {name} | {word} {row}\n"));
+        }
+    }
+    publication.publish(&Extent::Once { seconds: COUNTED_S }, text.trim_end(), &raws)
+}
