@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::cells::Cell;
+use crate::child::Ran;
 use crate::runners::Runner;
 
 /// One run of one load generator.
@@ -15,6 +16,21 @@ pub(crate) struct Sample {
     pub(crate) peak_rss: u64,
     pub(crate) steal: f64,
     pub(crate) load: f64,
+}
+
+impl Sample {
+    /// What a program took for so many queries, begun under a load.
+    pub(crate) fn new(queries: u64, ran: &Ran, load: f64) -> Sample {
+        Sample {
+            queries,
+            elapsed_s: ran.elapsed.as_secs_f64(),
+            user_s: ran.user.as_secs_f64(),
+            system_s: ran.system.as_secs_f64(),
+            peak_rss: ran.peak_rss,
+            steal: ran.steal,
+            load,
+        }
+    }
 }
 
 /// One round of one load generator in one cell, as it is kept beside the tables.
@@ -82,6 +98,12 @@ impl Raw {
         (per_query(self.user_s, self.start_user_s), per_query(self.system_s, self.start_system_s))
     }
 
+    /// Processor time per query in microseconds, in all.
+    pub(crate) fn total_us(&self) -> f64 {
+        let (user, system) = self.processor_us();
+        user + system
+    }
+
     /// Queries per second.
     pub(crate) fn queries_per_s(&self) -> f64 {
         self.queries() / (self.elapsed_s - self.start_elapsed_s).max(1e-3)
@@ -146,6 +168,7 @@ mod tests {
         let raw = Raw::new(&cell, Runner::Limit, 1, &long, &start);
         let (user, system) = raw.processor_us();
         assert!((user - 1.0).abs() < 1e-9 && (system - 5.0).abs() < 1e-9, "{user} {system}");
+        assert!((raw.total_us() - 6.0).abs() < 1e-9);
         assert!((raw.queries_per_s() - 100_000.0).abs() < 1e-6);
     }
 }

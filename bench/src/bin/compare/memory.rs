@@ -37,8 +37,7 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
         for (connections, tls) in CROWDS {
             let cell = Cell::prepared(database, connections, tls);
             let servers = if connections > LARGEST_REAL { &simulated } else { servers };
-            let file = runners::job(&cell, "");
-            let ran = runners::summary_of_assay(&cell, servers, &file, options.seconds);
+            let ran = runners::sample_of_assay(&cell, servers, "", Some(options.seconds));
             let measured = match ran {
                 Ok((ran, _)) => {
                     raws.push(Memory {

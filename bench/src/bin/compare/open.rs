@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
-use crate::figures::Spread;
+use crate::figures::{Raw, Spread};
 use crate::options::Options;
 use crate::publish::{Extent, Publication};
 use crate::runners::{self, Length, Runner};
@@ -24,45 +24,44 @@ const KEPT: f64 = 0.99;
 const PUNCTUAL_MS: f64 = 10.0;
 
 /// A run of an open loop.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct OpenRun {
-    database: &'static str,
-    round: usize,
     rate_per_s: u32,
     answered_per_s: f64,
     lag_p50_us: f64,
     lag_p99_us: f64,
     lag_p99_9_us: f64,
-    /// Of the whole run, connecting included.
-    processor_us: f64,
-    /// The part of the machine's time that was stolen.
-    steal: f64,
+    #[serde(flatten)]
+    raw: Raw,
+}
+
+/// What is kept beside the tables.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum OpenRaw {
+    Run(OpenRun),
+    /// The bare loop, closed.
+    Limit(Raw),
 }
 
 impl OpenRun {
-    fn take(
-        database: Database,
-        round: usize,
-        rate: u32,
-        options: &Options,
-        servers: &Servers,
-    ) -> Result<OpenRun, Failure> {
-        let cell = Cell::prepared(database, USUAL_CONNECTIONS, false);
-        let file = runners::job(&cell, &format!("rate = {rate}\n"));
-        let (ran, summary) = runners::summary_of_assay(&cell, servers, &file, options.seconds)?;
+    /// A run, and one that only begins and ends, right before it.
+    fn take(task: &Task<'_>, round: usize, rate: u32) -> Result<OpenRun, Failure> {
+        let Task { cell, options, servers } = *task;
+        let pace = format!("rate = {rate}\n");
+        let first = format!("{pace}count = {}\n", cell.connections);
+        let (start, _) = runners::sample_of_assay(&cell, servers, &first, None)?;
+        let (long, summary) =
+            runners::sample_of_assay(&cell, servers, &pace, Some(options.seconds))?;
         let job = &summary["jobs"][0];
         let lag = |name: &str| job["send_lag_ms"][name].as_f64().unwrap_or(f64::NAN) * 1e3;
-        let completed = job["completed"].as_u64().unwrap_or(0).max(1);
         Ok(OpenRun {
-            database: database.word(),
-            round,
             rate_per_s: rate,
             answered_per_s: job["throughput_per_s"].as_f64().unwrap_or(0.0),
             lag_p50_us: lag("p50"),
             lag_p99_us: lag("p99"),
             lag_p99_9_us: lag("p99_9"),
-            processor_us: (ran.user + ran.system).as_secs_f64() * 1e6 / completed as f64,
-            steal: ran.steal,
+            raw: Raw::new(&cell, Runner::Assay, round, &long, &start),
         })
     }
 
@@ -72,18 +71,23 @@ impl OpenRun {
     }
 }
 
+/// One database, asked by so many connections.
+#[derive(Clone, Copy)]
+struct Task<'t> {
+    cell: Cell,
+    options: &'t Options,
+    servers: &'t Servers,
+}
+
 /// Send lag, processor time and the highest rate of open loops, against a server that answers at
 /// once.
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
     let publication = Publication::begin(options)?;
     let mut raws = Vec::new();
-    let mut text = String::from(
-        "| database | rate /s | send lag p50 µs | p99 | p99 lowest | p99 highest | p99.9 | CPU \
-         µs/request | limit, closed |\n\
-         | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n",
-    );
+    let mut text = String::from(HEAD);
     for database in options.databases() {
-        match open_of(database, options, servers, &mut raws) {
+        let cell = Cell::prepared(database, USUAL_CONNECTIONS, false);
+        match (Task { cell, options, servers }).rows(&mut raws) {
             Ok(rows) => text.push_str(&rows),
             Err(failure) => {
                 let name = database.name();
@@ -95,69 +99,161 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
     publication.publish(&Extent::Rounds { rounds, seconds }, text.trim_end(), &raws)
 }
 
-fn open_of(
-    database: Database,
-    options: &Options,
-    servers: &Servers,
-    raws: &mut Vec<OpenRun>,
-) -> Result<String, Failure> {
-    let cell = Cell::prepared(database, USUAL_CONNECTIONS, false);
-    let length = Length::Long { seconds: options.seconds, queries_per_s: 0.0 };
-    let (mut costs, mut closed) = (Vec::new(), Vec::new());
-    let first = raws.len();
-    for round in 1..=options.rounds {
-        let limit = Runner::Limit.run(&cell, servers, length)?;
-        costs.push((limit.user_s + limit.system_s) * 1e6 / limit.queries.max(1) as f64);
-        closed.push(limit.queries as f64 / f64::from(options.seconds));
-        for rate in RATES {
-            raws.push(OpenRun::take(database, round, rate, options, servers)?);
+const HEAD: &str = "| database | rate /s | send lag p50 µs | p99 | p99 lowest | p99 highest | \
+                    p99.9 | CPU µs/request | above limit |\n\
+                    | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n";
+
+impl Task<'_> {
+    /// Measures all rounds; the rows of the table.
+    fn rows(&self, raws: &mut Vec<OpenRaw>) -> Result<String, Failure> {
+        let first = raws.len();
+        for round in 1..=self.options.rounds {
+            raws.push(OpenRaw::Limit(self.limit(round)?));
+            for rate in RATES {
+                raws.push(OpenRaw::Run(OpenRun::take(self, round, rate)?));
+            }
+            let word = self.cell.database.word();
+            complain(format!("{word}: round {round} of {}", self.options.rounds));
         }
-        complain(format!("{}: round {round} of {}", database.word(), options.rounds));
-    }
-    let runs = &raws[first..];
-    let limit = Spread::of(costs).map_or(0.0, |cost| cost.median);
-    let mut text = String::new();
-    for rate in RATES {
-        let of = |figure: fn(&OpenRun) -> f64| {
-            let runs = runs.iter().filter(|run| run.rate_per_s == rate);
-            Spread::of(runs.map(figure)).ok_or("no round was measured")
-        };
-        let p99 = of(|run| run.lag_p99_us)?;
+        let limit = Limit::of(&raws[first..]).ok_or("no round was measured")?;
+        let mut text = limit_row(self.cell.database, limit);
+        for rate in RATES {
+            text.push_str(&row(self.cell.database, rate, limit, &raws[first..])?);
+        }
+        let highest = self.highest_rate(limit.per_s)?;
         text.push_str(&format!(
-            "| {} | {rate} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.2} | {limit:.2} |\n",
-            database.name(),
-            of(|run| run.lag_p50_us)?.median,
-            p99.median,
-            p99.lowest,
-            p99.highest,
-            of(|run| run.lag_p99_9_us)?.median,
-            of(|run| run.processor_us)?.median,
+            "| {} | highest: {highest:.0}, {:.2} of the {:.0} that limit makes | | | | | | | |\n",
+            self.cell.database.name(),
+            highest / limit.per_s.max(1.0),
+            limit.per_s,
         ));
+        Ok(text)
     }
-    let closed = Spread::of(closed).map_or(0.0, |closed| closed.median);
-    let highest = highest_rate(database, closed, options, servers)?;
-    text.push_str(&format!(
-        "| {} | highest: {highest:.0}, {:.2} of the {closed:.0} that limit makes | | | | | | | |\n",
-        database.name(),
-        highest / closed.max(1.0)
-    ));
-    Ok(text)
+
+    /// The bare loop, closed.
+    fn limit(&self, round: usize) -> Result<Raw, Failure> {
+        let long = Length::Long { seconds: self.options.seconds, queries_per_s: 0.0 };
+        let start = Runner::Limit.run(&self.cell, self.servers, Length::Start)?;
+        let long = Runner::Limit.run(&self.cell, self.servers, long)?;
+        Ok(Raw::new(&self.cell, Runner::Limit, round, &long, &start))
+    }
+
+    /// The highest rate that is kept on one thread.
+    fn highest_rate(&self, closed_per_s: f64) -> Result<f64, Failure> {
+        let (mut kept, mut missed) = (0.1 * closed_per_s, 1.5 * closed_per_s);
+        for _ in 0..HALVINGS {
+            let rate = (kept + missed) / 2.0;
+            match OpenRun::take(self, 0, rate as u32)?.is_kept() {
+                true => kept = rate,
+                false => missed = rate,
+            }
+        }
+        Ok(kept)
+    }
 }
 
-/// The highest rate that is kept on one thread.
-fn highest_rate(
-    database: Database,
-    closed_per_s: f64,
-    options: &Options,
-    servers: &Servers,
-) -> Result<f64, Failure> {
-    let (mut kept, mut missed) = (0.1 * closed_per_s, 1.5 * closed_per_s);
-    for _ in 0..HALVINGS {
-        let rate = (kept + missed) / 2.0;
-        match OpenRun::take(database, 0, rate as u32, options, servers)?.is_kept() {
-            true => kept = rate,
-            false => missed = rate,
-        }
+/// What the bare loop makes closed: medians.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Limit {
+    per_s: f64,
+    processor_us: f64,
+}
+
+impl Limit {
+    fn of(raws: &[OpenRaw]) -> Option<Limit> {
+        let limits = || {
+            raws.iter().filter_map(|raw| match raw {
+                OpenRaw::Limit(raw) => Some(raw),
+                OpenRaw::Run(_) => None,
+            })
+        };
+        Some(Limit {
+            per_s: Spread::of(limits().map(Raw::queries_per_s))?.median,
+            processor_us: Spread::of(limits().map(Raw::total_us))?.median,
+        })
     }
-    Ok(kept)
+}
+
+fn limit_row(database: Database, Limit { per_s, processor_us }: Limit) -> String {
+    let name = database.name();
+    format!("| {name} | limit, closed: {per_s:.0} | | | | | | {processor_us:.2} | |\n")
+}
+
+/// The row of one rate.
+fn row(database: Database, rate: u32, limit: Limit, raws: &[OpenRaw]) -> Result<String, Failure> {
+    let runs = || {
+        raws.iter().filter_map(|raw| match raw {
+            OpenRaw::Run(run) => Some(run).filter(|run| run.rate_per_s == rate),
+            OpenRaw::Limit(_) => None,
+        })
+    };
+    let of =
+        |figure: fn(&OpenRun) -> f64| Spread::of(runs().map(figure)).ok_or("no round was measured");
+    let p99 = of(|run| run.lag_p99_us)?;
+    let cost = of(|run| run.raw.total_us())?.median;
+    Ok(format!(
+        "| {} | {rate} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {cost:.2} | {:+.2} |\n",
+        database.name(),
+        of(|run| run.lag_p50_us)?.median,
+        p99.median,
+        p99.lowest,
+        p99.highest,
+        of(|run| run.lag_p99_9_us)?.median,
+        cost - limit.processor_us,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::Sample;
+
+    /// Half a second of connecting with 0.2 s of processor time, then so much per request.
+    fn raw(cell: &Cell, runner: Runner, processor_us: f64) -> Raw {
+        let start = Sample {
+            queries: 64,
+            elapsed_s: 0.5,
+            user_s: 0.1,
+            system_s: 0.1,
+            peak_rss: 0,
+            steal: 0.0,
+            load: 0.0,
+        };
+        let long = Sample {
+            queries: 100_064,
+            elapsed_s: 2.5,
+            user_s: 0.1 + processor_us / 10.0,
+            ..start.clone()
+        };
+        Raw::new(cell, runner, 1, &long, &start)
+    }
+
+    fn run(rate_per_s: u32, lag_p99_us: f64, processor_us: f64) -> OpenRaw {
+        let cell = Cell::prepared(Database::Postgres, USUAL_CONNECTIONS, false);
+        OpenRaw::Run(OpenRun {
+            rate_per_s,
+            answered_per_s: f64::from(rate_per_s),
+            lag_p50_us: 10.0,
+            lag_p99_us,
+            lag_p99_9_us: 400.0,
+            raw: raw(&cell, Runner::Assay, processor_us),
+        })
+    }
+
+    fn limit(processor_us: f64) -> OpenRaw {
+        let cell = Cell::prepared(Database::Postgres, USUAL_CONNECTIONS, false);
+        OpenRaw::Limit(raw(&cell, Runner::Limit, processor_us))
+    }
+
+    #[test]
+    fn what_a_request_takes_is_set_beside_the_bare_loop_without_connecting() {
+        let raws = [limit(5.0), limit(7.0), limit(6.0), run(1_000, 99.0, 80.0)];
+        let raws: Vec<OpenRaw> = raws.into_iter().chain([run(50_000, 90.0, 8.5)]).collect();
+        let limit = Limit::of(&raws).expect("three rounds");
+        assert!((limit.per_s - 50_000.0).abs() < 1e-6, "{limit:?}");
+        assert!((limit.processor_us - 6.0).abs() < 1e-9, "{limit:?}");
+        let row = row(Database::Postgres, 50_000, limit, &raws).expect("one round");
+        assert_eq!(row, "| PostgreSQL | 50000 | 10 | 90 | 90 | 90 | 400 | 8.50 | +2.50 |\n");
+        assert_eq!(Limit::of(&raws[3..]), None);
+    }
 }

@@ -137,15 +137,7 @@ impl Runner {
         let load = machine::load();
         let command = self.command(cell, servers, length)?;
         let ran = child::run(command, Duration::from_secs((length.seconds() + PATIENCE_S).into()))?;
-        Ok(Sample {
-            queries: self.queries(&ran, cell, length)?,
-            elapsed_s: ran.elapsed.as_secs_f64(),
-            user_s: ran.user.as_secs_f64(),
-            system_s: ran.system.as_secs_f64(),
-            peak_rss: ran.peak_rss,
-            steal: ran.steal,
-            load,
-        })
+        Ok(Sample::new(self.queries(&ran, cell, length)?, &ran, load))
     }
 
     /// How many queries it made.
@@ -233,7 +225,7 @@ fn limit(command: &mut Command, cell: &Cell, server: &Server, length: Length) {
 }
 
 /// A job of Assay that selects as all others do.
-pub(crate) fn job(cell: &Cell, pace: &str) -> String {
+fn job(cell: &Cell, pace: &str) -> String {
     let prepare = match cell.statement {
         Statement::Prepared => "yes",
         Statement::Text => "no",
@@ -283,24 +275,24 @@ fn run_of_assay(
     Ok(())
 }
 
-/// How long Assay may take in all where the whole machine may be busy with it.
-const SUMMARY_PATIENCE: Duration = Duration::from_secs(300);
-
-/// Runs Assay on a file for so long. Returns its summary too.
-pub(crate) fn summary_of_assay(
+/// Runs Assay on its job at a pace, for so long or until that has ended. Returns its summary too.
+pub(crate) fn sample_of_assay(
     cell: &Cell,
     servers: &Servers,
-    file: &str,
-    seconds: u32,
-) -> Result<(Ran, Value), Failure> {
+    pace: &str,
+    seconds: Option<u32>,
+) -> Result<(Sample, Value), Failure> {
+    let load = machine::load();
     let mut command = Command::new(Runner::Assay.program()?);
     command.current_dir(servers.folder());
-    run_of_assay(&mut command, cell, servers, file, Some(seconds))?;
-    let ran = child::run(command, SUMMARY_PATIENCE)?;
-    Runner::Assay.queries(&ran, cell, Length::Start)?;
-    let summary = serde_json::from_str(&ran.stdout)?;
-    Ok((ran, summary))
+    run_of_assay(&mut command, cell, servers, &job(cell, pace), seconds)?;
+    let ran = child::run(command, ASSAY_PATIENCE)?;
+    let queries = Runner::Assay.queries(&ran, cell, Length::Start)?;
+    Ok((Sample::new(queries, &ran, load), serde_json::from_str(&ran.stdout)?))
 }
+
+/// How long Assay may take, with ten thousand connections too.
+const ASSAY_PATIENCE: Duration = Duration::from_secs(300);
 
 fn pgbench(
     command: &mut Command,

@@ -68,7 +68,7 @@ fn of<'r>(cell: &Cell, runner: Runner, raws: &'r [Raw]) -> impl Iterator<Item = 
 
 /// The processor time per query.
 fn total(cell: &Cell, runner: Runner, raws: &[Raw]) -> Option<Spread> {
-    Spread::of(of(cell, runner, raws).map(|raw| raw.processor_us()).map(|(user, sys)| user + sys))
+    Spread::of(of(cell, runner, raws).map(Raw::total_us))
 }
 
 fn row(
