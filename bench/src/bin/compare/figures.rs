@@ -15,6 +15,7 @@ pub(crate) struct Sample {
     pub(crate) system_s: f64,
     pub(crate) peak_rss: u64,
     pub(crate) steal: f64,
+    pub(crate) stolen_ticks: u64,
     pub(crate) load: f64,
 }
 
@@ -28,6 +29,7 @@ impl Sample {
             system_s: ran.system.as_secs_f64(),
             peak_rss: ran.peak_rss,
             steal: ran.steal,
+            stolen_ticks: ran.stolen_ticks,
             load,
         }
     }
@@ -161,6 +163,7 @@ mod tests {
             system_s,
             peak_rss: 0,
             steal: 0.0,
+            stolen_ticks: 0,
             load: 0.0,
         };
         // Half a second of connecting with 0.4 s of processor time; 1 µs and 5 µs per query.

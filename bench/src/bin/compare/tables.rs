@@ -142,6 +142,7 @@ mod tests {
             system_s: 4.0,
             peak_rss: 3_000_000,
             steal: 0.0,
+            stolen_ticks: 0,
             load: 1.0,
         }
     }
