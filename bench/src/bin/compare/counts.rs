@@ -11,13 +11,10 @@ use crate::options::Options;
 use crate::publish::{Extent, Publication};
 use crate::runners::{Length, Runner};
 use crate::servers::Servers;
-use crate::{Failure, parse};
+use crate::{Failure, complain, parse};
 
-/// The two that are counted.
-const RUNNERS: [Runner; 2] = [Runner::Limit, Runner::Assay];
-
-/// How long a program is counted, in seconds of its own clock. A count does not scatter as a time
-/// does, and the tools slow a program down: once is enough, and short.
+/// How long a program is counted, in seconds of its own clock. A count scatters less than a
+/// time, and the tools slow a program down: once, and short.
 const COUNTED_S: u32 = 5;
 
 /// How long a program may take under a tool that slows it down.
@@ -52,12 +49,30 @@ impl Tool {
         }
     }
 
+    /// Why it cannot count a load generator.
+    fn refuses(self, runner: Runner) -> Option<&'static str> {
+        match (self, runner) {
+            (Tool::Callgrind, Runner::Dbbench) => Some("valgrind does not run programs of Go"),
+            (
+                Tool::Callgrind,
+                Runner::Limit | Runner::Assay | Runner::Pgbench | Runner::Sysbench | Runner::Slap,
+            )
+            | (Tool::Strace | Tool::Perf, _) => None,
+        }
+    }
+
     /// Puts itself in front of a command.
     fn around(self, command: &Command) -> Command {
         let words: &[&str] = match self {
             Tool::Strace => &["strace", "-c", "-f", "-o", "calls.txt"],
             Tool::Perf => &["perf", "stat", "-x,", "-e", "instructions:u"],
-            Tool::Callgrind => &["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"],
+            // Debian's pgbench is a script that becomes the program.
+            Tool::Callgrind => &[
+                "valgrind",
+                "--tool=callgrind",
+                "--callgrind-out-file=/dev/null",
+                "--trace-children=yes",
+            ],
         };
         let mut around = Command::new(words[0]);
         around.args(&words[1..]).arg(command.get_program()).args(command.get_args());
@@ -86,6 +101,9 @@ impl Tool {
 
     /// Counts a run and one that only begins and ends; what connecting takes is in both.
     fn count(self, runner: Runner, cell: &Cell, servers: &Servers) -> Result<Count, Failure> {
+        if let Some(reason) = self.refuses(runner) {
+            return Err(reason.into());
+        }
         let run = |length: Length| -> Result<(u64, u64), Failure> {
             let command = self.around(&runner.command(cell, servers, length)?);
             let ran = child::run(command, PATIENCE)?;
@@ -123,25 +141,72 @@ fn counts(options: &Options, servers: &Servers, tools: &[Tool], what: &str) -> R
     );
     for database in options.databases() {
         let cell = Cell::prepared(database, USUAL_CONNECTIONS, false);
-        for runner in RUNNERS.into_iter().filter(|runner| options.wants_runner(*runner)) {
-            let mut counted = Err("no tool".into());
-            for tool in tools {
-                counted = tool.count(runner, &cell, servers);
-                if counted.is_ok() {
-                    break;
-                }
-            }
-            let (name, word) = (database.name(), runner.word());
-            let row = match counted {
-                Ok(count) => {
-                    let row = format!("| {:.2} | {} |", count.per_request, count.tool);
-                    raws.push(count);
-                    row
-                }
-                Err(failure) => format!("| not measured: {failure} | |"),
+        for runner in Runner::ALL.into_iter().filter(|runner| options.wants_runner(*runner)) {
+            let counted = match runner.lacks(&cell) {
+                None => first_count(tools, runner, &cell, servers),
+                Some(reason) => Err(reason.into()),
             };
-            text.push_str(&format!("| {name} | {word} {row}\n"));
+            text.push_str(&row(&cell, runner, &counted));
+            raws.extend(counted);
+        }
+        complain(format!("{}: counted", database.word()));
+    }
+    let extent = Extent::Once { seconds: COUNTED_S };
+    publication.publish(&extent, text.trim_end(), &raws)
+}
+
+/// The count of the first tool that can, or why the last one cannot.
+fn first_count(
+    tools: &[Tool],
+    runner: Runner,
+    cell: &Cell,
+    servers: &Servers,
+) -> Result<Count, Failure> {
+    let mut counted = Err("no tool".into());
+    for tool in tools {
+        counted = tool.count(runner, cell, servers);
+        if counted.is_ok() {
+            break;
         }
     }
-    publication.publish(&Extent::Once { seconds: COUNTED_S }, text.trim_end(), &raws)
+    counted
+}
+
+fn row(cell: &Cell, runner: Runner, counted: &Result<Count, Failure>) -> String {
+    let (name, word) = (cell.database.name(), runner.word());
+    match counted {
+        Ok(count) => format!("| {name} | {word} | {:.2} | {} |\n", count.per_request, count.tool),
+        Err(failure) => format!("| {name} | {word} | not measured: {failure} | |\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cells::Database;
+
+    #[test]
+    fn what_cannot_be_counted_has_a_row_that_says_why() {
+        let cell = Cell::prepared(Database::Mariadb, USUAL_CONNECTIONS, false);
+        let check = |runner: Runner, counted, expected: &str| {
+            assert_eq!(row(&cell, runner, &counted), expected);
+        };
+        let reason = Tool::Callgrind.refuses(Runner::Dbbench).expect("a reason");
+        check(
+            Runner::Dbbench,
+            Err(reason.into()),
+            "| MariaDB | dbbench | not measured: valgrind does not run programs of Go | |\n",
+        );
+        let count = Count {
+            database: cell.database.word(),
+            runner: Runner::Sysbench.word(),
+            tool: Tool::Strace.word(),
+            requests: 100,
+            events: 425,
+            per_request: 4.25,
+        };
+        check(Runner::Sysbench, Ok(count), "| MariaDB | sysbench | 4.25 | strace -c |\n");
+        assert_eq!(Tool::Strace.refuses(Runner::Dbbench), None);
+        assert_eq!(Tool::Callgrind.refuses(Runner::Sysbench), None);
+    }
 }

@@ -50,9 +50,14 @@ pub(crate) fn perf(stderr: &str) -> Option<u64> {
     line.split(',').next()?.parse().ok()
 }
 
-/// What callgrind counted: "==1== Collected : 123".
+/// What callgrind counted in all processes: "==1== Collected : 123".
 pub(crate) fn callgrind(stderr: &str) -> Result<u64, Failure> {
-    number_behind(stderr, "Collected :")
+    let words = "Collected :";
+    let lines: Vec<&str> = stderr.lines().filter(|line| line.contains(words)).collect();
+    match lines.is_empty() {
+        true => number_behind(stderr, words),
+        false => lines.into_iter().map(|line| number_behind(line, words)).sum(),
+    }
 }
 
 /// The number behind the first place of some words.
@@ -85,6 +90,9 @@ mod tests {
         assert_eq!(perf("1234,,instructions:u,10,100.00,,\n"), Some(1_234));
         assert_eq!(perf("<not supported>,,instructions:u,0,100.00,,\n"), None);
         assert_eq!(callgrind("==7== Events    : Ir\n==7== Collected : 55\n").ok(), Some(55));
+        let text = "==7== Collected : 55\nsaid between\n==8== Collected : 45\n";
+        assert_eq!(callgrind(text).ok(), Some(100));
+        assert!(callgrind("==7== Collected : no\n").is_err() && callgrind("").is_err());
     }
 
     #[test]

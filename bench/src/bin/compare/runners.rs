@@ -65,13 +65,21 @@ impl Runner {
         }
     }
 
+    /// Why it cannot do what a cell asks for.
+    pub(crate) fn lacks(self, cell: &Cell) -> Option<&'static str> {
+        match (self, cell.database, cell.statement) {
+            (Runner::Limit | Runner::Assay | Runner::Sysbench | Runner::Dbbench, ..)
+            | (Runner::Pgbench, Database::Postgres, _)
+            | (Runner::Slap, Database::Mariadb, Statement::Text) => None,
+            (Runner::Pgbench, Database::Mariadb, _) => Some("it asks PostgreSQL only"),
+            (Runner::Slap, Database::Postgres, _) => Some("it asks MariaDB only"),
+            (Runner::Slap, Database::Mariadb, Statement::Prepared) => Some("it prepares nothing"),
+        }
+    }
+
     /// Whether it can do what a cell asks for.
     pub(crate) fn can(self, cell: &Cell) -> bool {
-        match self {
-            Runner::Limit | Runner::Assay | Runner::Sysbench | Runner::Dbbench => true,
-            Runner::Pgbench => cell.database == Database::Postgres,
-            Runner::Slap => cell.database == Database::Mariadb && cell.statement == Statement::Text,
-        }
+        self.lacks(cell).is_none()
     }
 
     /// Whether it is told how many queries to make, and not for how long.
