@@ -13,9 +13,16 @@ use crate::{Failure, complain};
 /// The rates at which the send lag is looked at, per second.
 const RATES: [u32; 4] = [1_000, 10_000, 50_000, 100_000];
 
-/// The highest rate is looked for in this many halvings, between a tenth and one and a half of
-/// what the bare loop makes.
+/// The highest rate is looked for in this many halvings below [`CEILING`], so to 2.3 % of what the
+/// bare loop makes.
 const HALVINGS: usize = 6;
+
+/// Up to which multiple of what the bare loop makes closed the highest rate is looked for.
+const CEILING: f64 = 1.5;
+
+/// The highest rate is looked for once in each round, in so many rounds at most. A single run that
+/// something else delays can halve what a search finds.
+const MOST_SEARCHES: usize = 3;
 
 /// What part of a rate must be answered for it to count as kept.
 const KEPT: f64 = 0.99;
@@ -49,6 +56,51 @@ enum OpenRaw {
     Run(OpenRun),
     /// The bare loop, closed.
     Limit(Raw),
+    /// A run while the highest rate was looked for.
+    Probe(OpenRun),
+    Search(Search),
+}
+
+/// What one search for the highest rate on one thread found.
+#[derive(Debug, Serialize)]
+struct Search {
+    database: &'static str,
+    /// The highest rate that was kept, and the lowest beyond it that was not.
+    kept_per_s: f64,
+    missed_per_s: f64,
+    /// What the bare loop made closed in the same round.
+    limit_per_s: f64,
+}
+
+impl Search {
+    fn of_limit(&self) -> f64 {
+        self.kept_per_s / self.limit_per_s.max(1.0)
+    }
+}
+
+/// Rates between which the highest one that is kept lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Between {
+    kept: f64,
+    missed: f64,
+}
+
+impl Between {
+    /// Halves the distance so many times.
+    fn halved(
+        mut self,
+        times: usize,
+        mut is_kept: impl FnMut(f64) -> Result<bool, Failure>,
+    ) -> Result<Between, Failure> {
+        for _ in 0..times {
+            let rate = f64::midpoint(self.kept, self.missed);
+            match is_kept(rate)? {
+                true => self.kept = rate,
+                false => self.missed = rate,
+            }
+        }
+        Ok(self)
+    }
 }
 
 impl OpenRun {
@@ -109,7 +161,9 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
         }
     }
     let Options { rounds, seconds, .. } = *options;
-    publication.publish(&Extent::Rounds { rounds, seconds }, text.trim_end(), &raws)
+    let (searches, runs) = (rounds.min(MOST_SEARCHES), HALVINGS);
+    let extent = Extent::Open { rounds, seconds, searches, runs };
+    publication.publish(&extent, text.trim_end(), &raws)
 }
 
 const HEAD: &str = "| database | rate /s | send lag p50 µs | p99 | p99 lowest | p99 highest | \
@@ -121,9 +175,14 @@ impl Task<'_> {
     fn rows(&self, raws: &mut Vec<OpenRaw>) -> Result<String, Failure> {
         let first = raws.len();
         for round in 1..=self.options.rounds {
-            raws.push(OpenRaw::Limit(self.limit(round)?));
+            let limit = self.limit(round)?;
+            let limit_per_s = limit.queries_per_s();
+            raws.push(OpenRaw::Limit(limit));
             for rate in RATES {
                 raws.push(OpenRaw::Run(OpenRun::take(self, round, rate)?));
+            }
+            if round <= MOST_SEARCHES {
+                self.search(round, limit_per_s, raws)?;
             }
             let word = self.cell.database.word();
             complain(format!("{word}: round {round} of {}", self.options.rounds));
@@ -133,13 +192,7 @@ impl Task<'_> {
         for rate in RATES {
             text.push_str(&row(self.cell.database, rate, limit, &raws[first..])?);
         }
-        let highest = self.highest_rate(limit.per_s)?;
-        text.push_str(&format!(
-            "| {} | highest: {highest:.0}, {:.2} of the {:.0} that limit makes | | | | | | | | |\n",
-            self.cell.database.name(),
-            highest / limit.per_s.max(1.0),
-            limit.per_s,
-        ));
+        text.push_str(&highest_row(self.cell.database, &raws[first..])?);
         Ok(text)
     }
 
@@ -151,17 +204,23 @@ impl Task<'_> {
         Ok(Raw::new(&self.cell, Runner::Limit, round, &long, &start))
     }
 
-    /// The highest rate that is kept on one thread.
-    fn highest_rate(&self, closed_per_s: f64) -> Result<f64, Failure> {
-        let (mut kept, mut missed) = (0.1 * closed_per_s, 1.5 * closed_per_s);
-        for _ in 0..HALVINGS {
-            let rate = (kept + missed) / 2.0;
-            match OpenRun::take(self, 0, rate as u32)?.is_kept() {
-                true => kept = rate,
-                false => missed = rate,
-            }
-        }
-        Ok(kept)
+    /// Looks for the highest rate that is kept on one thread.
+    fn search(
+        &self,
+        round: usize,
+        limit_per_s: f64,
+        raws: &mut Vec<OpenRaw>,
+    ) -> Result<(), Failure> {
+        let between = Between { kept: 0.0, missed: CEILING * limit_per_s };
+        let Between { kept, missed } = between.halved(HALVINGS, |rate| {
+            let run = OpenRun::take(self, round, (rate as u32).max(1))?;
+            let is_kept = run.is_kept();
+            raws.push(OpenRaw::Probe(run));
+            Ok(is_kept)
+        })?;
+        let (database, kept_per_s, missed_per_s) = (self.cell.database.word(), kept, missed);
+        raws.push(OpenRaw::Search(Search { database, kept_per_s, missed_per_s, limit_per_s }));
+        Ok(())
     }
 }
 
@@ -177,7 +236,7 @@ impl Limit {
         let limits = || {
             raws.iter().filter_map(|raw| match raw {
                 OpenRaw::Limit(raw) => Some(raw),
-                OpenRaw::Run(_) => None,
+                OpenRaw::Run(_) | OpenRaw::Probe(_) | OpenRaw::Search(_) => None,
             })
         };
         Some(Limit {
@@ -192,13 +251,38 @@ fn limit_row(database: Database, Limit { per_s, processor_us }: Limit) -> String
     format!("| {name} | limit, closed: {per_s:.0} | | | | | | | {processor_us:.2} | |\n")
 }
 
+/// The row of the highest rate: the median of the searches and their extremes.
+fn highest_row(database: Database, raws: &[OpenRaw]) -> Result<String, Failure> {
+    let searches = || {
+        raws.iter().filter_map(|raw| match raw {
+            OpenRaw::Search(search) => Some(search),
+            OpenRaw::Run(_) | OpenRaw::Limit(_) | OpenRaw::Probe(_) => None,
+        })
+    };
+    let missing = "the highest rate was not looked for";
+    let kept = Spread::of(searches().map(|search| search.kept_per_s)).ok_or(missing)?;
+    let part = Spread::of(searches().map(Search::of_limit)).ok_or(missing)?;
+    Ok(format!(
+        "| {} | highest: {:.0} ({:.0} to {:.0} in {} searches), {:.2} ({:.2} to {:.2}) of what \
+         limit makes | | | | | | | | |\n",
+        database.name(),
+        kept.median,
+        kept.lowest,
+        kept.highest,
+        searches().count(),
+        part.median,
+        part.lowest,
+        part.highest,
+    ))
+}
+
 /// The row of one rate.
 fn row(database: Database, rate: u32, limit: Limit, raws: &[OpenRaw]) -> Result<String, Failure> {
     let runs: Vec<&OpenRun> = raws
         .iter()
         .filter_map(|raw| match raw {
             OpenRaw::Run(run) => Some(run).filter(|run| run.rate_per_s == rate),
-            OpenRaw::Limit(_) => None,
+            OpenRaw::Limit(_) | OpenRaw::Probe(_) | OpenRaw::Search(_) => None,
         })
         .collect();
     let cost = Spread::of(runs.iter().map(|run| run.raw.total_us()));
@@ -313,5 +397,32 @@ mod tests {
         };
         check(50_000, "10 | 100 | 90 | 110 | 400 | 2 of 3");
         check(1_000, "time was stolen from every round | | | | | 0 of 2");
+    }
+
+    #[test]
+    fn halving_ends_beside_the_highest_rate_that_is_kept() {
+        let mut tried = Vec::new();
+        let between = Between { kept: 0.0, missed: 64.0 }.halved(6, |rate| {
+            tried.push(rate);
+            Ok(rate <= 41.5)
+        });
+        assert_eq!(between.ok(), Some(Between { kept: 41.0, missed: 42.0 }));
+        assert_eq!(tried, [32.0, 48.0, 40.0, 44.0, 42.0, 41.0]);
+        let failed = Between { kept: 0.0, missed: 1.0 }.halved(6, |_| Err("no server".into()));
+        assert!(failed.is_err());
+    }
+
+    #[test]
+    fn the_highest_rate_has_the_spread_of_its_searches() {
+        let search = |kept_per_s, limit_per_s| {
+            let (database, missed_per_s) = (Database::Postgres.word(), kept_per_s + 1.0);
+            OpenRaw::Search(Search { database, kept_per_s, missed_per_s, limit_per_s })
+        };
+        let raws = [search(90.0, 100.0), search(40.0, 80.0), limit(5.0), search(80.0, 100.0)];
+        let row = highest_row(Database::Postgres, &raws).expect("three searches");
+        let expected =
+            "| PostgreSQL | highest: 80 (40 to 90 in 3 searches), 0.80 (0.50 to 0.90) of";
+        assert!(row.starts_with(expected), "{row}");
+        assert!(highest_row(Database::Postgres, &raws[2..3]).is_err());
     }
 }

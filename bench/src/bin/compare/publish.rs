@@ -22,6 +22,8 @@ const DRAFTS: &str = "target/compare";
 pub(crate) enum Extent {
     /// Everyone in turn, round by round, for so long.
     Rounds { rounds: usize, seconds: u32 },
+    /// The same of open loops, and searches for the highest rate of so many runs each.
+    Open { rounds: usize, seconds: u32, searches: usize, runs: usize },
     /// Everyone once, for so long.
     Once { seconds: u32 },
     /// Everyone in turn, round by round, with so many rows.
@@ -32,6 +34,9 @@ impl fmt::Display for Extent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Extent::Rounds { rounds, seconds } => write!(f, "{rounds} rounds of {seconds} s"),
+            Extent::Open { rounds, seconds, searches, runs } => {
+                write!(f, "{rounds} rounds of {seconds} s, {searches} searches of {runs} such runs")
+            }
             Extent::Once { seconds } => write!(f, "each once, for {seconds} s"),
             Extent::Fillings { rounds, rows } => write!(f, "{rounds} rounds of {rows} rows"),
         }
@@ -137,6 +142,8 @@ mod tests {
     fn an_extent_is_what_was_done_and_not_what_was_asked_for() {
         let check = |extent: Extent, expected: &str| assert_eq!(extent.to_string(), expected);
         check(Extent::Rounds { rounds: 5, seconds: 15 }, "5 rounds of 15 s");
+        let open = Extent::Open { rounds: 5, seconds: 15, searches: 3, runs: 6 };
+        check(open, "5 rounds of 15 s, 3 searches of 6 such runs");
         check(Extent::Once { seconds: 3 }, "each once, for 3 s");
         check(Extent::Fillings { rounds: 2, rows: 1_000 }, "2 rounds of 1000 rows");
     }
