@@ -3,9 +3,9 @@
 use std::process::Command;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::cells::{Cell, USUAL_CONNECTIONS};
+use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
 use crate::child::{self, Ran};
 use crate::options::Options;
 use crate::publish::{Extent, Publication};
@@ -21,22 +21,25 @@ const COUNTED_S: u32 = 5;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A count per request of one program.
-#[derive(Serialize)]
-struct Count {
-    database: &'static str,
-    runner: &'static str,
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Count {
+    pub(crate) database: Database,
+    pub(crate) runner: Runner,
     /// What counted.
-    tool: &'static str,
+    tool: Tool,
     requests: u64,
     events: u64,
-    per_request: f64,
+    pub(crate) per_request: f64,
 }
 
 /// A program that counts what another one does.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Tool {
+    #[serde(rename = "strace -c")]
     Strace,
+    #[serde(rename = "perf stat")]
     Perf,
+    #[serde(rename = "callgrind")]
     Callgrind,
 }
 
@@ -113,9 +116,9 @@ impl Tool {
         let (many, after) = run(Length::Long { seconds: COUNTED_S, queries_per_s: 0.0 })?;
         let (requests, events) = (many.saturating_sub(few).max(1), after.saturating_sub(before));
         Ok(Count {
-            database: cell.database.word(),
-            runner: runner.word(),
-            tool: self.word(),
+            database: cell.database,
+            runner,
+            tool: self,
             requests,
             events,
             per_request: events as f64 / requests as f64,
@@ -175,7 +178,9 @@ fn first_count(
 fn row(cell: &Cell, runner: Runner, counted: &Result<Count, Failure>) -> String {
     let (name, word) = (cell.database.name(), runner.word());
     match counted {
-        Ok(count) => format!("| {name} | {word} | {:.2} | {} |\n", count.per_request, count.tool),
+        Ok(count) => {
+            format!("| {name} | {word} | {:.2} | {} |\n", count.per_request, count.tool.word())
+        }
         Err(failure) => format!("| {name} | {word} | not measured: {failure} | |\n"),
     }
 }
@@ -183,7 +188,6 @@ fn row(cell: &Cell, runner: Runner, counted: &Result<Count, Failure>) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::Database;
 
     #[test]
     fn what_cannot_be_counted_has_a_row_that_says_why() {
@@ -198,9 +202,9 @@ mod tests {
             "| MariaDB | dbbench | not measured: valgrind does not run programs of Go | |\n",
         );
         let count = Count {
-            database: cell.database.word(),
-            runner: Runner::Sysbench.word(),
-            tool: Tool::Strace.word(),
+            database: cell.database,
+            runner: Runner::Sysbench,
+            tool: Tool::Strace,
             requests: 100,
             events: 425,
             per_request: 4.25,

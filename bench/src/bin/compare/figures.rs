@@ -1,8 +1,8 @@
 //! What is measured, and what is made of it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::cells::Cell;
+use crate::cells::{Cell, Database, Statement};
 use crate::child::Ran;
 use crate::runners::Runner;
 
@@ -36,11 +36,11 @@ impl Sample {
 }
 
 /// One round of one load generator in one cell, as it is kept beside the tables.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Raw {
-    pub(crate) runner: &'static str,
-    pub(crate) database: &'static str,
-    pub(crate) statement: &'static str,
+    pub(crate) runner: Runner,
+    pub(crate) database: Database,
+    pub(crate) statement: Statement,
     pub(crate) tls: bool,
     pub(crate) connections: u32,
     /// From 1.
@@ -70,9 +70,9 @@ impl Raw {
         start: &Sample,
     ) -> Raw {
         Raw {
-            runner: runner.word(),
-            database: cell.database.word(),
-            statement: cell.statement.word(),
+            runner,
+            database: cell.database,
+            statement: cell.statement,
             tls: cell.tls,
             connections: cell.connections,
             round,
@@ -138,7 +138,6 @@ impl Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::{Database, Statement};
 
     #[test]
     fn a_median_lies_in_the_middle() {

@@ -4,7 +4,7 @@
 //! round by round, so that a machine whose speed drifts drifts for all of them alike.
 //! `syscalls`, `instructions`, `open`, `memory` and `load` are further measures. Each prints its
 //! table; `--write` also puts it into `docs/performance.md` and the raw numbers into
-//! `bench/results/`.
+//! `bench/results/`. `goals` measures nothing: it says which goals the results that are kept meet.
 //!
 //! One program runs at a time. Its processor time is what the kernel counts for children that have
 //! ended, all threads together; its memory is the peak that `/proc` tells while it runs. Connecting
@@ -15,6 +15,7 @@ mod cells;
 mod child;
 mod counts;
 mod figures;
+mod goals;
 mod load;
 mod machine;
 mod memory;
@@ -48,14 +49,14 @@ fn main() -> ExitCode {
 }
 
 fn measure(options: &Options) -> Result<(), Failure> {
-    let servers = Servers::begin(options)?;
     match options.measure {
-        Measure::Rounds => rounds::measure(options, &servers),
-        Measure::Syscalls => counts::syscalls(options, &servers),
-        Measure::Instructions => counts::instructions(options, &servers),
-        Measure::Open => open::measure(options, &servers),
-        Measure::Memory => memory::measure(options, &servers),
-        Measure::Load => load::measure(options, &servers),
+        Measure::Rounds => rounds::measure(options, &Servers::real(options)?),
+        Measure::Syscalls => counts::syscalls(options, &Servers::real(options)?),
+        Measure::Instructions => counts::instructions(options, &Servers::real(options)?),
+        Measure::Open => open::measure(options, &Servers::simulated(options)?),
+        Measure::Memory => memory::measure(options, &Servers::real(options)?),
+        Measure::Load => load::measure(options, &Servers::real(options)?),
+        Measure::Goals => goals::measure(options),
     }
 }
 

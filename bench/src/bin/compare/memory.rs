@@ -1,21 +1,21 @@
 //! How much memory do many connections take?
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Failure;
-use crate::cells::Cell;
+use crate::cells::{Cell, Database};
 use crate::options::Options;
 use crate::publish::{Extent, Publication};
 use crate::runners;
 use crate::servers::Servers;
 
 /// Peak memory with many connections.
-#[derive(Serialize)]
-struct Memory {
-    database: &'static str,
-    connections: u32,
-    tls: bool,
-    peak_rss_bytes: u64,
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Memory {
+    pub(crate) database: Database,
+    pub(crate) connections: u32,
+    pub(crate) tls: bool,
+    pub(crate) peak_rss_bytes: u64,
 }
 
 /// How many connections, and whether with TLS. More than a thousand are not for a real server with
@@ -40,12 +40,7 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
             let ran = runners::sample_of_assay(&cell, servers, "", Some(options.seconds));
             let measured = match ran {
                 Ok((ran, _)) => {
-                    raws.push(Memory {
-                        database: database.word(),
-                        connections,
-                        tls,
-                        peak_rss_bytes: ran.peak_rss,
-                    });
+                    raws.push(Memory { database, connections, tls, peak_rss_bytes: ran.peak_rss });
                     format!("{:.1}", ran.peak_rss as f64 / 1e6)
                 }
                 Err(failure) => format!("not measured: {failure}"),

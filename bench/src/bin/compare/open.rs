@@ -1,6 +1,6 @@
 //! How punctual are open loops, what do they cost, and how far do they go?
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
 use crate::figures::{Raw, Spread};
@@ -36,8 +36,8 @@ const PUNCTUAL_MS: f64 = 10.0;
 const TOLERATED_TICKS: u64 = 1;
 
 /// A run of an open loop.
-#[derive(Debug, Serialize)]
-struct OpenRun {
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct OpenRun {
     rate_per_s: u32,
     answered_per_s: f64,
     lag_p50_us: f64,
@@ -50,9 +50,9 @@ struct OpenRun {
 }
 
 /// What is kept beside the tables.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-enum OpenRaw {
+pub(crate) enum OpenRaw {
     Run(OpenRun),
     /// The bare loop, closed.
     Limit(Raw),
@@ -62,9 +62,9 @@ enum OpenRaw {
 }
 
 /// What one search for the highest rate on one thread found.
-#[derive(Debug, Serialize)]
-struct Search {
-    database: &'static str,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Search {
+    database: Database,
     /// The highest rate that was kept, and the lowest beyond it that was not.
     kept_per_s: f64,
     missed_per_s: f64,
@@ -173,7 +173,6 @@ const HEAD: &str = "| database | rate /s | send lag p50 µs | p99 | p99 lowest |
 impl Task<'_> {
     /// Measures all rounds; the rows of the table.
     fn rows(&self, raws: &mut Vec<OpenRaw>) -> Result<String, Failure> {
-        let first = raws.len();
         for round in 1..=self.options.rounds {
             let limit = self.limit(round)?;
             let limit_per_s = limit.queries_per_s();
@@ -187,12 +186,13 @@ impl Task<'_> {
             let word = self.cell.database.word();
             complain(format!("{word}: round {round} of {}", self.options.rounds));
         }
-        let limit = Limit::of(&raws[first..]).ok_or("no round was measured")?;
-        let mut text = limit_row(self.cell.database, limit);
+        let database = self.cell.database;
+        let limit = Limit::of(database, raws).ok_or("no round was measured")?;
+        let mut text = limit_row(database, limit);
         for rate in RATES {
-            text.push_str(&row(self.cell.database, rate, limit, &raws[first..])?);
+            text.push_str(&row(Rated { database, rate }, limit, raws)?);
         }
-        text.push_str(&highest_row(self.cell.database, &raws[first..])?);
+        text.push_str(&highest_row(database, raws)?);
         Ok(text)
     }
 
@@ -218,7 +218,7 @@ impl Task<'_> {
             raws.push(OpenRaw::Probe(run));
             Ok(is_kept)
         })?;
-        let (database, kept_per_s, missed_per_s) = (self.cell.database.word(), kept, missed);
+        let (database, kept_per_s, missed_per_s) = (self.cell.database, kept, missed);
         raws.push(OpenRaw::Search(Search { database, kept_per_s, missed_per_s, limit_per_s }));
         Ok(())
     }
@@ -232,10 +232,10 @@ struct Limit {
 }
 
 impl Limit {
-    fn of(raws: &[OpenRaw]) -> Option<Limit> {
+    fn of(database: Database, raws: &[OpenRaw]) -> Option<Limit> {
         let limits = || {
             raws.iter().filter_map(|raw| match raw {
-                OpenRaw::Limit(raw) => Some(raw),
+                OpenRaw::Limit(raw) => Some(raw).filter(|raw| raw.database == database),
                 OpenRaw::Run(_) | OpenRaw::Probe(_) | OpenRaw::Search(_) => None,
             })
         };
@@ -246,6 +246,57 @@ impl Limit {
     }
 }
 
+/// The searches of a database.
+fn searches(database: Database, raws: &[OpenRaw]) -> impl Iterator<Item = &Search> + Clone {
+    raws.iter().filter_map(move |raw| match raw {
+        OpenRaw::Search(search) => Some(search).filter(|search| search.database == database),
+        OpenRaw::Run(_) | OpenRaw::Limit(_) | OpenRaw::Probe(_) => None,
+    })
+}
+
+/// The highest rate as a part of what the bare loop makes closed: the spread of the searches.
+pub(crate) fn highest_of_limit(database: Database, raws: &[OpenRaw]) -> Option<Spread> {
+    Spread::of(searches(database, raws).map(Search::of_limit))
+}
+
+/// One rate against one database.
+#[derive(Clone, Copy)]
+pub(crate) struct Rated {
+    pub(crate) database: Database,
+    /// Per second.
+    pub(crate) rate: u32,
+}
+
+impl Rated {
+    /// Its rounds.
+    fn runs(self, raws: &[OpenRaw]) -> Vec<&OpenRun> {
+        let fits =
+            |run: &&OpenRun| run.rate_per_s == self.rate && run.raw.database == self.database;
+        raws.iter()
+            .filter_map(|raw| match raw {
+                OpenRaw::Run(run) => Some(run).filter(fits),
+                OpenRaw::Limit(_) | OpenRaw::Probe(_) | OpenRaw::Search(_) => None,
+            })
+            .collect()
+    }
+
+    /// The processor time per request in microseconds: the median of all rounds.
+    fn processor_us(self, raws: &[OpenRaw]) -> Option<f64> {
+        Some(Spread::of(self.runs(raws).iter().map(|run| run.raw.total_us()))?.median)
+    }
+
+    /// What a request takes beyond one of the bare loop, in microseconds.
+    pub(crate) fn above_limit_us(self, raws: &[OpenRaw]) -> Option<f64> {
+        Some(self.processor_us(raws)? - Limit::of(self.database, raws)?.processor_us)
+    }
+
+    /// The send lag of the rounds without stolen time, and how many rounds there are in all.
+    pub(crate) fn lag(self, raws: &[OpenRaw]) -> (Option<Lag>, usize) {
+        let runs = self.runs(raws);
+        (Lag::of(&runs), runs.len())
+    }
+}
+
 fn limit_row(database: Database, Limit { per_s, processor_us }: Limit) -> String {
     let name = database.name();
     format!("| {name} | limit, closed: {per_s:.0} | | | | | | | {processor_us:.2} | |\n")
@@ -253,23 +304,18 @@ fn limit_row(database: Database, Limit { per_s, processor_us }: Limit) -> String
 
 /// The row of the highest rate: the median of the searches and their extremes.
 fn highest_row(database: Database, raws: &[OpenRaw]) -> Result<String, Failure> {
-    let searches = || {
-        raws.iter().filter_map(|raw| match raw {
-            OpenRaw::Search(search) => Some(search),
-            OpenRaw::Run(_) | OpenRaw::Limit(_) | OpenRaw::Probe(_) => None,
-        })
-    };
     let missing = "the highest rate was not looked for";
-    let kept = Spread::of(searches().map(|search| search.kept_per_s)).ok_or(missing)?;
-    let part = Spread::of(searches().map(Search::of_limit)).ok_or(missing)?;
+    let searches = searches(database, raws);
+    let count = searches.clone().count();
+    let kept = Spread::of(searches.map(|search| search.kept_per_s)).ok_or(missing)?;
+    let part = highest_of_limit(database, raws).ok_or(missing)?;
     Ok(format!(
-        "| {} | highest: {:.0} ({:.0} to {:.0} in {} searches), {:.2} ({:.2} to {:.2}) of what \
-         limit makes | | | | | | | | |\n",
+        "| {} | highest: {:.0} ({:.0} to {:.0} in {count} searches), {:.2} ({:.2} to {:.2}) of \
+         what limit makes | | | | | | | | |\n",
         database.name(),
         kept.median,
         kept.lowest,
         kept.highest,
-        searches().count(),
         part.median,
         part.lowest,
         part.highest,
@@ -277,30 +323,25 @@ fn highest_row(database: Database, raws: &[OpenRaw]) -> Result<String, Failure> 
 }
 
 /// The row of one rate.
-fn row(database: Database, rate: u32, limit: Limit, raws: &[OpenRaw]) -> Result<String, Failure> {
-    let runs: Vec<&OpenRun> = raws
-        .iter()
-        .filter_map(|raw| match raw {
-            OpenRaw::Run(run) => Some(run).filter(|run| run.rate_per_s == rate),
-            OpenRaw::Limit(_) | OpenRaw::Probe(_) | OpenRaw::Search(_) => None,
-        })
-        .collect();
-    let cost = Spread::of(runs.iter().map(|run| run.raw.total_us()));
-    let cost = cost.ok_or("no round was measured")?.median;
+fn row(rated: Rated, limit: Limit, raws: &[OpenRaw]) -> Result<String, Failure> {
+    let (lag, rounds) = rated.lag(raws);
+    let cost = rated.processor_us(raws).ok_or("no round was measured")?;
     Ok(format!(
-        "| {} | {rate} | {} | {cost:.2} | {:+.2} |\n",
-        database.name(),
-        lag_cells(&Lag::of(&runs), runs.len()),
+        "| {} | {} | {} | {cost:.2} | {:+.2} |\n",
+        rated.database.name(),
+        rated.rate,
+        lag_cells(&lag, rounds),
         cost - limit.processor_us,
     ))
 }
 
 /// The send lag of the rounds without stolen time, in microseconds.
-struct Lag {
+pub(crate) struct Lag {
     p50: Spread,
-    p99: Spread,
+    pub(crate) p99: Spread,
     p99_9: Spread,
-    rounds: usize,
+    /// How many those are.
+    pub(crate) rounds: usize,
 }
 
 impl Lag {
@@ -328,7 +369,7 @@ fn lag_cells(lag: &Option<Lag>, rounds: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::figures::Sample;
 
@@ -371,32 +412,49 @@ mod tests {
         OpenRaw::Limit(raw(&cell, Runner::Limit, processor_us))
     }
 
-    fn rounds() -> Vec<OpenRaw> {
-        let limits = [limit(5.0), limit(7.0), limit(6.0)].into_iter();
+    fn search(kept_per_s: f64, limit_per_s: f64) -> OpenRaw {
+        let (database, missed_per_s) = (Database::Postgres, kept_per_s + 1.0);
+        OpenRaw::Search(Search { database, kept_per_s, missed_per_s, limit_per_s })
+    }
+
+    /// Three rounds with PostgreSQL, with stolen time here and there.
+    pub(crate) fn rounds() -> Vec<OpenRaw> {
+        let limits = [limit(5.0), limit(7.0), limit(6.0)];
+        let searches = [search(90.0, 100.0), search(40.0, 80.0), search(80.0, 100.0)];
         let stolen = [run(1_000, 90.0, 2), run(1_000, 80.0, 40)];
-        let rounds = [run(50_000, 90.0, 0), run(50_000, 9_000.0, 2), run(50_000, 110.0, 1)];
-        limits.chain(stolen).chain(rounds).collect()
+        let runs = [run(50_000, 90.0, 0), run(50_000, 9_000.0, 2), run(50_000, 110.0, 1)];
+        limits.into_iter().chain(searches).chain(stolen).chain(runs).collect()
     }
 
     #[test]
     fn what_a_request_takes_is_set_beside_the_bare_loop_without_connecting() {
-        let limit = Limit::of(&rounds()).expect("three rounds");
+        let limit = Limit::of(Database::Postgres, &rounds()).expect("three rounds");
         assert!((limit.per_s - 50_000.0).abs() < 1e-6, "{limit:?}");
         assert!((limit.processor_us - 6.0).abs() < 1e-9, "{limit:?}");
-        let row = row(Database::Postgres, 50_000, limit, &rounds()).expect("three rounds");
+        let rated = Rated { database: Database::Postgres, rate: 50_000 };
+        let row = row(rated, limit, &rounds()).expect("three rounds");
         assert!(row.ends_with(" | 8.50 | +2.50 |\n"), "{row}");
-        assert_eq!(Limit::of(&rounds()[3..]), None);
+        assert_eq!(Limit::of(Database::Postgres, &rounds()[3..]), None);
+        assert_eq!(Limit::of(Database::Mariadb, &rounds()), None);
     }
 
     #[test]
     fn the_send_lag_is_that_of_rounds_without_stolen_time() {
-        let limit = Limit::of(&rounds()).expect("three rounds");
+        let limit = Limit::of(Database::Postgres, &rounds()).expect("three rounds");
         let check = |rate: u32, expected: &str| {
-            let row = row(Database::Postgres, rate, limit, &rounds()).expect("rounds");
+            let rated = Rated { database: Database::Postgres, rate };
+            let row = row(rated, limit, &rounds()).expect("rounds");
             assert!(row.starts_with(&format!("| PostgreSQL | {rate} | {expected} |")), "{row}");
         };
         check(50_000, "10 | 100 | 90 | 110 | 400 | 2 of 3");
         check(1_000, "time was stolen from every round | | | | | 0 of 2");
+    }
+
+    #[test]
+    fn what_is_kept_is_read_again() {
+        let written = serde_json::to_string(&rounds()).expect("raw numbers");
+        let read: Vec<OpenRaw> = serde_json::from_str(&written).expect("the same");
+        assert_eq!(serde_json::to_string(&read).expect("raw numbers"), written);
     }
 
     #[test]
@@ -414,15 +472,10 @@ mod tests {
 
     #[test]
     fn the_highest_rate_has_the_spread_of_its_searches() {
-        let search = |kept_per_s, limit_per_s| {
-            let (database, missed_per_s) = (Database::Postgres.word(), kept_per_s + 1.0);
-            OpenRaw::Search(Search { database, kept_per_s, missed_per_s, limit_per_s })
-        };
-        let raws = [search(90.0, 100.0), search(40.0, 80.0), limit(5.0), search(80.0, 100.0)];
-        let row = highest_row(Database::Postgres, &raws).expect("three searches");
+        let row = highest_row(Database::Postgres, &rounds()).expect("three searches");
         let expected =
             "| PostgreSQL | highest: 80 (40 to 90 in 3 searches), 0.80 (0.50 to 0.90) of";
         assert!(row.starts_with(expected), "{row}");
-        assert!(highest_row(Database::Postgres, &raws[2..3]).is_err());
+        assert!(highest_row(Database::Mariadb, &rounds()).is_err());
     }
 }

@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::goals;
 use crate::machine::{self, Processors};
 use crate::options::{Measure, Options};
 use crate::{Failure, say};
 
-const DOCUMENT: &str = "docs/performance.md";
-const RESULTS: &str = "bench/results";
+/// The document with the tables, in the project's folder.
+pub(crate) const DOCUMENT: &str = "docs/performance.md";
+/// The folder of the raw numbers, in the project's folder.
+pub(crate) const RESULTS: &str = "bench/results";
 
 /// What is kept while it is measured, if nothing is to be written.
 const DRAFTS: &str = "target/compare";
@@ -96,8 +99,8 @@ impl Publication {
         );
         let body =
             format!("{conditions}\n{tables}\n\nRaw numbers: [`{0}`](../{0}).", path.display());
-        let document = fs::read_to_string(DOCUMENT)?;
-        Ok(fs::write(DOCUMENT, between_marks(&document, self.measure.word(), &body)?)?)
+        replace(self.measure, &body)?;
+        goals::refresh()
     }
 
     fn put<R: Serialize>(
@@ -125,8 +128,14 @@ impl Publication {
     }
 }
 
+/// Writes another body between the marks of a measure in the document.
+pub(crate) fn replace(measure: Measure, body: &str) -> Result<(), Failure> {
+    let document = fs::read_to_string(DOCUMENT)?;
+    Ok(fs::write(DOCUMENT, between_marks(&document, measure.word(), body)?)?)
+}
+
 /// The document with another body between the marks of a measure.
-fn between_marks(document: &str, word: &str, body: &str) -> Result<String, Failure> {
+pub(crate) fn between_marks(document: &str, word: &str, body: &str) -> Result<String, Failure> {
     let (begin, end) = (format!("<!-- {word}: begin -->"), format!("<!-- {word}: end -->"));
     let missing = || format!("{DOCUMENT}: the marks `{begin}` and `{end}` are not there");
     let (before, rest) = document.split_once(&begin).ok_or_else(missing)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Failure;
@@ -16,12 +17,14 @@ use crate::parse;
 use crate::servers::{ACCOUNT, ROWS, Server, Servers};
 
 /// A load generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Runner {
     Limit,
     Assay,
     Pgbench,
     Sysbench,
+    #[serde(rename = "mariadb-slap")]
     Slap,
     Dbbench,
 }
@@ -425,6 +428,14 @@ mod tests {
         assert_eq!(Length::Trial.queries(&cell(256)), 79 * 256);
         let long = Length::Long { seconds: 10, queries_per_s: 30_000.0 };
         assert_eq!(long.queries(&cell(16)), 300_000);
+    }
+
+    #[test]
+    fn a_word_is_the_same_in_options_and_results() {
+        for runner in Runner::ALL {
+            let written = serde_json::to_string(&runner).expect("a word");
+            assert_eq!(written, format!("\"{}\"", runner.word()));
+        }
     }
 
     #[test]
