@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Which database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Database {
     Postgres,
     Mariadb,
@@ -30,7 +33,8 @@ impl Database {
 }
 
 /// How the statement travels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Statement {
     Prepared,
     Text,
@@ -60,7 +64,15 @@ pub(crate) struct Cell {
 /// How many connections the cells have.
 pub(crate) const CONNECTIONS: [u32; 4] = [1, 16, 64, 256];
 
+/// How many connections there are where it is not the connections that differ.
+pub(crate) const USUAL_CONNECTIONS: u32 = 64;
+
 impl Cell {
+    /// One with a prepared statement.
+    pub(crate) fn prepared(database: Database, connections: u32, tls: bool) -> Cell {
+        Cell { database, statement: Statement::Prepared, tls, connections }
+    }
+
     /// All cells in the order of the tables.
     pub(crate) fn all() -> Vec<Cell> {
         let mut cells = Vec::new();

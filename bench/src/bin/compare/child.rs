@@ -29,6 +29,8 @@ pub(crate) struct Ran {
     pub(crate) peak_rss: u64,
     /// The part of the machine's time that another one took meanwhile.
     pub(crate) steal: f64,
+    /// The same in ticks of all processors.
+    pub(crate) stolen_ticks: u64,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
@@ -72,6 +74,7 @@ pub(crate) fn run(mut command: Command, patience: Duration) -> Result<Ran, Failu
         let program = command.get_program().to_string_lossy().into_owned();
         return Err(format!("{program} did not end within {patience:?}").into());
     }
+    let processors_after = Processors::now()?;
     let after = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let micros = |time: nix::sys::time::TimeVal| {
         Duration::from_micros(time.num_microseconds().unsigned_abs())
@@ -82,7 +85,8 @@ pub(crate) fn run(mut command: Command, patience: Duration) -> Result<Ran, Failu
         user: micros(after.user_time() - before.user_time()),
         system: micros(after.system_time() - before.system_time()),
         peak_rss,
-        steal: Processors::now()?.stolen_since(&processors),
+        steal: processors_after.stolen_since(&processors),
+        stolen_ticks: processors_after.stolen_ticks_since(&processors),
         stdout: text(&mut stdout)?,
         stderr: text(&mut stderr)?,
     })

@@ -1,8 +1,9 @@
 //! What is measured, and what is made of it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::cells::Cell;
+use crate::cells::{Cell, Database, Statement};
+use crate::child::Ran;
 use crate::runners::Runner;
 
 /// One run of one load generator.
@@ -14,15 +15,32 @@ pub(crate) struct Sample {
     pub(crate) system_s: f64,
     pub(crate) peak_rss: u64,
     pub(crate) steal: f64,
+    pub(crate) stolen_ticks: u64,
     pub(crate) load: f64,
 }
 
+impl Sample {
+    /// What a program took for so many queries, begun under a load.
+    pub(crate) fn new(queries: u64, ran: &Ran, load: f64) -> Sample {
+        Sample {
+            queries,
+            elapsed_s: ran.elapsed.as_secs_f64(),
+            user_s: ran.user.as_secs_f64(),
+            system_s: ran.system.as_secs_f64(),
+            peak_rss: ran.peak_rss,
+            steal: ran.steal,
+            stolen_ticks: ran.stolen_ticks,
+            load,
+        }
+    }
+}
+
 /// One round of one load generator in one cell, as it is kept beside the tables.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Raw {
-    pub(crate) runner: &'static str,
-    pub(crate) database: &'static str,
-    pub(crate) statement: &'static str,
+    pub(crate) runner: Runner,
+    pub(crate) database: Database,
+    pub(crate) statement: Statement,
     pub(crate) tls: bool,
     pub(crate) connections: u32,
     /// From 1.
@@ -52,9 +70,9 @@ impl Raw {
         start: &Sample,
     ) -> Raw {
         Raw {
-            runner: runner.word(),
-            database: cell.database.word(),
-            statement: cell.statement.word(),
+            runner,
+            database: cell.database,
+            statement: cell.statement,
             tls: cell.tls,
             connections: cell.connections,
             round,
@@ -80,6 +98,12 @@ impl Raw {
     pub(crate) fn processor_us(&self) -> (f64, f64) {
         let per_query = |long: f64, start: f64| (long - start).max(0.0) * 1e6 / self.queries();
         (per_query(self.user_s, self.start_user_s), per_query(self.system_s, self.start_system_s))
+    }
+
+    /// Processor time per query in microseconds, in all.
+    pub(crate) fn total_us(&self) -> f64 {
+        let (user, system) = self.processor_us();
+        user + system
     }
 
     /// Queries per second.
@@ -114,7 +138,6 @@ impl Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::{Database, Statement};
 
     #[test]
     fn a_median_lies_in_the_middle() {
@@ -139,6 +162,7 @@ mod tests {
             system_s,
             peak_rss: 0,
             steal: 0.0,
+            stolen_ticks: 0,
             load: 0.0,
         };
         // Half a second of connecting with 0.4 s of processor time; 1 µs and 5 µs per query.
@@ -146,6 +170,7 @@ mod tests {
         let raw = Raw::new(&cell, Runner::Limit, 1, &long, &start);
         let (user, system) = raw.processor_us();
         assert!((user - 1.0).abs() < 1e-9 && (system - 5.0).abs() < 1e-9, "{user} {system}");
+        assert!((raw.total_us() - 6.0).abs() < 1e-9);
         assert!((raw.queries_per_s() - 100_000.0).abs() < 1e-6);
     }
 }

@@ -7,27 +7,28 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::Failure;
 use crate::cells::Database;
 use crate::child;
 use crate::figures::Spread;
 use crate::options::Options;
-use crate::publish::Publication;
+use crate::publish::{Extent, Publication};
 use crate::runners::Runner;
 use crate::servers::{Server, Servers};
-use crate::{complain, say};
+use crate::{Failure, complain};
 
 /// How many connections fill a table at the same time.
-const WRITERS: [u32; 2] = [1, 4];
+pub(crate) const WRITERS: [u32; 2] = [1, 4];
 
 /// How long filling may take.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
 /// Who fills.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Filler {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Filler {
+    /// The database's own client.
     Own,
     /// As it comes: it commits every thousand rows.
     Assay,
@@ -49,10 +50,10 @@ impl Filler {
 }
 
 /// One filling of the table.
-#[derive(Serialize)]
-struct Filled {
-    database: &'static str,
-    filler: &'static str,
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Filled {
+    database: Database,
+    filler: Filler,
     writers: u32,
     round: usize,
     rows: u32,
@@ -60,18 +61,51 @@ struct Filled {
     processor_s: f64,
 }
 
+/// Which fillings are compared with each other.
+#[derive(Clone, Copy)]
+pub(crate) struct Filling {
+    pub(crate) database: Database,
+    pub(crate) writers: u32,
+    pub(crate) filler: Filler,
+}
+
+impl Filling {
+    fn of(self, runs: &[Filled]) -> impl Iterator<Item = &Filled> {
+        let Filling { database, writers, filler } = self;
+        runs.iter().filter(move |run| {
+            run.database == database && run.writers == writers && run.filler == filler
+        })
+    }
+
+    /// Rows per second.
+    fn rate(self, runs: &[Filled]) -> Option<Spread> {
+        Spread::of(self.of(runs).map(|run| f64::from(run.rows) / run.elapsed_s))
+    }
+
+    /// Processor time per row in microseconds.
+    fn cost(self, runs: &[Filled]) -> Option<Spread> {
+        Spread::of(self.of(runs).map(|run| run.processor_s * 1e6 / f64::from(run.rows)))
+    }
+
+    /// Its rate as a part of that of the database's own client.
+    pub(crate) fn of_own(self, runs: &[Filled]) -> Option<f64> {
+        let own = Filling { filler: Filler::Own, ..self }.rate(runs)?;
+        Some(self.rate(runs)?.median / own.median)
+    }
+}
+
 /// Fills the table in turns.
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
     let publication = Publication::begin(options)?;
     let (mut raws, mut text) = (Vec::new(), String::from(HEAD));
-    for database in Database::ALL.into_iter().filter(|one| options.wants_database(*one)) {
+    for database in options.databases() {
         for writers in WRITERS {
             let task = Task { database, writers, options, servers };
             text.push_str(&task.rows(&mut raws)?);
         }
     }
-    say(&text);
-    publication.publish(text.trim_end(), &raws)
+    let extent = Extent::Fillings { rounds: options.rounds, rows: options.rows };
+    publication.publish(&extent, text.trim_end(), &raws)
 }
 
 const HEAD: &str = "| database | writers | filled by | rows/s | lowest | highest | CPU µs/row | x \
@@ -107,17 +141,17 @@ impl Task<'_> {
             fs::remove_file(file)?;
         }
         let runs = &raws[first..];
-        let own = self.rate(Filler::Own, runs).map_or(0.0, |rate| rate.median);
         let mut text = String::new();
         for filler in Filler::ALL {
             let (name, word) = (self.database.name(), filler.word(self.database));
             text.push_str(&format!("| {name} | {} | {word} ", self.writers));
-            text.push_str(&match self.rate(filler, runs) {
+            let filling = Filling { database: self.database, writers: self.writers, filler };
+            text.push_str(&match filling.rate(runs) {
                 Some(Spread { median, lowest, highest }) => {
-                    let cost = self.cost(filler, runs).map_or(0.0, |cost| cost.median);
+                    let cost = filling.cost(runs).map_or(0.0, |cost| cost.median);
+                    let of_own = filling.of_own(runs).unwrap_or(0.0);
                     format!(
-                        "| {median:.0} | {lowest:.0} | {highest:.0} | {cost:.2} | {:.2} |\n",
-                        median / own.max(1.0)
+                        "| {median:.0} | {lowest:.0} | {highest:.0} | {cost:.2} | {of_own:.2} |\n"
                     )
                 }
                 None => {
@@ -127,18 +161,6 @@ impl Task<'_> {
             });
         }
         Ok(text)
-    }
-
-    fn rate(&self, filler: Filler, runs: &[Filled]) -> Option<Spread> {
-        let word = filler.word(self.database);
-        let runs = runs.iter().filter(|run| run.filler == word);
-        Spread::of(runs.map(|run| f64::from(run.rows) / run.elapsed_s))
-    }
-
-    fn cost(&self, filler: Filler, runs: &[Filled]) -> Option<Spread> {
-        let word = filler.word(self.database);
-        let runs = runs.iter().filter(|run| run.filler == word);
-        Spread::of(runs.map(|run| run.processor_s * 1e6 / f64::from(run.rows)))
     }
 
     /// One ready file for each writer: the rows that Assay makes, in text of tabs and lines.
@@ -175,8 +197,8 @@ impl Task<'_> {
             return Err(line.unwrap_or("no message").trim().to_owned().into());
         }
         Ok(Filled {
-            database: self.database.word(),
-            filler: filler.word(self.database),
+            database: self.database,
+            filler,
             writers: self.writers,
             round,
             rows: self.options.rows,
@@ -226,5 +248,28 @@ impl Task<'_> {
         command.arg("load").arg(path).arg("--out").arg(record).arg("--quiet");
         command.args(["--url", &server.url(self.database, false)]);
         Ok(command)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A filling of a thousand rows.
+    pub(crate) fn filled(filling: Filling, round: usize, elapsed_s: f64) -> Filled {
+        let Filling { database, writers, filler } = filling;
+        Filled { database, filler, writers, round, rows: 1_000, elapsed_s, processor_s: 0.01 }
+    }
+
+    #[test]
+    fn a_filling_is_compared_with_the_own_client_of_as_many_writers() {
+        let filling = |writers, filler| Filling { database: Database::Postgres, writers, filler };
+        let (assay, own) = (filling(4, Filler::Assay), filling(4, Filler::Own));
+        let mut runs = vec![filled(own, 1, 2.0), filled(filling(1, Filler::Own), 1, 9.0)];
+        assert_eq!(assay.of_own(&runs), None);
+        runs.extend([filled(assay, 1, 4.0), filled(assay, 2, 2.5), filled(assay, 3, 1.0)]);
+        assert!((assay.of_own(&runs).expect("both") - 0.8).abs() < 1e-9);
+        assert!((assay.cost(&runs).expect("rounds").median - 10.0).abs() < 1e-9);
+        assert_eq!(filling(1, Filler::Assay).of_own(&runs), None);
     }
 }

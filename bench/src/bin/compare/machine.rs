@@ -26,10 +26,15 @@ impl Processors {
         Some(Processors { all: ticks.iter().take(8).sum(), stolen })
     }
 
+    /// The ticks since then that another machine on the same hardware took, of all processors.
+    pub(crate) fn stolen_ticks_since(&self, earlier: &Processors) -> u64 {
+        self.stolen.saturating_sub(earlier.stolen)
+    }
+
     /// The part of the time since then that another machine on the same hardware took.
     pub(crate) fn stolen_since(&self, earlier: &Processors) -> f64 {
         let all = self.all.saturating_sub(earlier.all).max(1);
-        self.stolen.saturating_sub(earlier.stolen) as f64 / all as f64
+        self.stolen_ticks_since(earlier) as f64 / all as f64
     }
 }
 
@@ -49,6 +54,7 @@ mod tests {
         let before = parse("cpu  10 0 10 60 0 0 0 20 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
         let after = parse("cpu  20 0 20 110 0 0 0 50 7 0\n");
         assert!((after.stolen_since(&before) - 0.3).abs() < 1e-9);
+        assert_eq!(after.stolen_ticks_since(&before), 30);
         assert!(Processors::parse("intr 0\n").is_none());
     }
 }

@@ -4,7 +4,7 @@
 //! round by round, so that a machine whose speed drifts drifts for all of them alike.
 //! `syscalls`, `instructions`, `open`, `memory` and `load` are further measures. Each prints its
 //! table; `--write` also puts it into `docs/performance.md` and the raw numbers into
-//! `bench/results/`.
+//! `bench/results/`. `goals` measures nothing: it says which goals the results that are kept meet.
 //!
 //! One program runs at a time. Its processor time is what the kernel counts for children that have
 //! ended, all threads together; its memory is the peak that `/proc` tells while it runs. Connecting
@@ -13,10 +13,13 @@
 
 mod cells;
 mod child;
-mod extras;
+mod counts;
 mod figures;
+mod goals;
 mod load;
 mod machine;
+mod memory;
+mod open;
 mod options;
 mod parse;
 mod publish;
@@ -46,14 +49,14 @@ fn main() -> ExitCode {
 }
 
 fn measure(options: &Options) -> Result<(), Failure> {
-    let servers = Servers::begin(options)?;
     match options.measure {
-        Measure::Rounds => rounds::measure(options, &servers),
-        Measure::Syscalls => extras::syscalls(options, &servers),
-        Measure::Instructions => extras::instructions(options, &servers),
-        Measure::Open => extras::open(options, &servers),
-        Measure::Memory => extras::memory(options, &servers),
-        Measure::Load => load::measure(options, &servers),
+        Measure::Rounds => rounds::measure(options, &Servers::real(options)?),
+        Measure::Syscalls => counts::syscalls(options, &Servers::real(options)?),
+        Measure::Instructions => counts::instructions(options, &Servers::real(options)?),
+        Measure::Open => open::measure(options, &Servers::simulated(options)?),
+        Measure::Memory => memory::measure(options, &Servers::real(options)?),
+        Measure::Load => load::measure(options, &Servers::real(options)?),
+        Measure::Goals => goals::measure(options),
     }
 }
 

@@ -17,16 +17,19 @@ pub(crate) enum Measure {
     Open,
     Memory,
     Load,
+    /// What was reached by the results that are kept; measures nothing.
+    Goals,
 }
 
 impl Measure {
-    const ALL: [Measure; 6] = [
+    const ALL: [Measure; 7] = [
         Measure::Rounds,
         Measure::Syscalls,
         Measure::Instructions,
         Measure::Open,
         Measure::Memory,
         Measure::Load,
+        Measure::Goals,
     ];
 
     /// Its word on the command line, in the names of results and in the marks of the document.
@@ -38,6 +41,7 @@ impl Measure {
             Measure::Open => "open",
             Measure::Memory => "memory",
             Measure::Load => "load",
+            Measure::Goals => "goals",
         }
     }
 
@@ -45,7 +49,7 @@ impl Measure {
     pub(crate) fn needs_table(self) -> bool {
         match self {
             Measure::Rounds | Measure::Syscalls | Measure::Instructions | Measure::Memory => true,
-            Measure::Open | Measure::Load => false,
+            Measure::Open | Measure::Load | Measure::Goals => false,
         }
     }
 }
@@ -68,9 +72,11 @@ pub(crate) struct Options {
     pub(crate) write: bool,
 }
 
-const USAGE: &str = "usage: compare [rounds|syscalls|instructions|open|memory|load] \
+const USAGE: &str = "usage: compare [rounds|syscalls|instructions|open|memory|load|goals] \
     [--rounds N] [--seconds N] [--only WORD,WORD]... [--rows N] [--write] \
     [--postgres HOST:PORT] [--mariadb HOST:PORT] [--certificates FOLDER]\n\
+    syscalls and instructions count once for a fixed time, memory runs once, load takes --rows in \
+    place of --seconds, goals measures nothing\n\
     words: postgres mariadb, prepared text, plain tls, 1 16 64 256, limit assay pgbench sysbench \
     mariadb-slap dbbench; words of one kind add up, kinds narrow each other down";
 
@@ -135,8 +141,13 @@ impl Options {
         cells
     }
 
+    /// The databases that are wanted.
+    pub(crate) fn databases(&self) -> impl Iterator<Item = Database> {
+        Database::ALL.into_iter().filter(|database| self.wants_database(*database))
+    }
+
     /// Whether a database is wanted.
-    pub(crate) fn wants_database(&self, database: Database) -> bool {
+    fn wants_database(&self, database: Database) -> bool {
         self.wants(&DATABASES, database.word())
     }
 

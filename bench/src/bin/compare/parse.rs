@@ -45,14 +45,19 @@ pub(crate) fn strace(summary: &str) -> Result<u64, Failure> {
 }
 
 /// The count in a line of `perf stat -x,`; `None` where it is not allowed or not possible.
-pub(crate) fn perf(stderr: &str) -> Option<u64> {
-    let line = stderr.lines().find(|line| line.contains("instructions"))?;
+pub(crate) fn perf(stderr: &str, event: &str) -> Option<u64> {
+    let line = stderr.lines().find(|line| line.split(',').any(|field| field == event))?;
     line.split(',').next()?.parse().ok()
 }
 
-/// What callgrind counted: "==1== Collected : 123".
+/// What callgrind counted in all processes: "==1== Collected : 123".
 pub(crate) fn callgrind(stderr: &str) -> Result<u64, Failure> {
-    number_behind(stderr, "Collected :")
+    let words = "Collected :";
+    let lines: Vec<&str> = stderr.lines().filter(|line| line.contains(words)).collect();
+    match lines.is_empty() {
+        true => number_behind(stderr, words),
+        false => lines.into_iter().map(|line| number_behind(line, words)).sum(),
+    }
 }
 
 /// The number behind the first place of some words.
@@ -82,9 +87,14 @@ mod tests {
         let text = "% time     seconds  usecs/call     calls    errors syscall\n\
                     100.00    0.631   8     76084        17 total\n";
         assert_eq!(strace(text).ok(), Some(76_084));
-        assert_eq!(perf("1234,,instructions:u,10,100.00,,\n"), Some(1_234));
-        assert_eq!(perf("<not supported>,,instructions:u,0,100.00,,\n"), None);
+        let text = "said before\n29,,raw_syscalls:sys_enter,8,100.00,,\n";
+        assert_eq!(perf(text, "raw_syscalls:sys_enter"), Some(29));
+        assert_eq!(perf(text, "instructions:u"), None);
+        assert_eq!(perf("<not supported>,,instructions:u,0,100.00,,\n", "instructions:u"), None);
         assert_eq!(callgrind("==7== Events    : Ir\n==7== Collected : 55\n").ok(), Some(55));
+        let text = "==7== Collected : 55\nsaid between\n==8== Collected : 45\n";
+        assert_eq!(callgrind(text).ok(), Some(100));
+        assert!(callgrind("==7== Collected : no\n").is_err() && callgrind("").is_err());
     }
 
     #[test]

@@ -1,28 +1,56 @@
 //! Where do the numbers go? The tables between marks of `docs/performance.md`, the raw numbers
 //! beside it.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::json;
 
-use crate::Failure;
+use crate::goals;
 use crate::machine::{self, Processors};
 use crate::options::{Measure, Options};
+use crate::{Failure, say};
 
-const DOCUMENT: &str = "docs/performance.md";
-const RESULTS: &str = "bench/results";
+/// The document with the tables, in the project's folder.
+pub(crate) const DOCUMENT: &str = "docs/performance.md";
+/// The folder of the raw numbers, in the project's folder.
+pub(crate) const RESULTS: &str = "bench/results";
 
 /// What is kept while it is measured, if nothing is to be written.
 const DRAFTS: &str = "target/compare";
+
+/// How much was measured, as it is said beside the numbers.
+pub(crate) enum Extent {
+    /// Everyone in turn, round by round, for so long.
+    Rounds { rounds: usize, seconds: u32 },
+    /// The same of open loops, and searches for the highest rate of so many runs each.
+    Open { rounds: usize, seconds: u32, searches: usize, runs: usize },
+    /// Everyone once, for so long.
+    Once { seconds: u32 },
+    /// Everyone in turn, round by round, with so many rows.
+    Fillings { rounds: usize, rows: u32 },
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Rounds { rounds, seconds } => write!(f, "{rounds} rounds of {seconds} s"),
+            Extent::Open { rounds, seconds, searches, runs } => {
+                write!(f, "{rounds} rounds of {seconds} s, {searches} searches of {runs} such runs")
+            }
+            Extent::Once { seconds } => write!(f, "each once, for {seconds} s"),
+            Extent::Fillings { rounds, rows } => write!(f, "{rounds} rounds of {rows} rows"),
+        }
+    }
+}
 
 /// A measure that will be published.
 pub(crate) struct Publication {
     measure: Measure,
     writes: bool,
     machine: String,
-    settings: String,
     processors: Processors,
     load: f64,
 }
@@ -40,43 +68,53 @@ impl Publication {
             measure: options.measure,
             writes: options.write,
             machine: bench::describe(),
-            settings: format!("{} rounds of {} s", options.rounds, options.seconds),
             processors: Processors::now()?,
             load: machine::load(),
         })
     }
 
     /// Keeps what is measured so far, for a run that is interrupted.
-    pub(crate) fn keep<R: Serialize>(&self, raws: &[R]) -> Result<(), Failure> {
-        self.put(Path::new(DRAFTS), raws).map(|_| ())
+    pub(crate) fn keep<R: Serialize>(&self, extent: &Extent, raws: &[R]) -> Result<(), Failure> {
+        self.put(Path::new(DRAFTS), extent, raws).map(|_| ())
     }
 
-    /// Writes the raw numbers, and the tables into the document if that is asked for.
-    pub(crate) fn publish<R: Serialize>(&self, tables: &str, raws: &[R]) -> Result<(), Failure> {
+    /// Prints the tables and keeps the raw numbers; both are written into the tree if that is asked
+    /// for.
+    pub(crate) fn publish<R: Serialize>(
+        &self,
+        extent: &Extent,
+        tables: &str,
+        raws: &[R],
+    ) -> Result<(), Failure> {
+        say(format!("{tables}\n\n{extent}"));
         if !self.writes {
-            return self.keep(raws);
+            return self.keep(extent, raws);
         }
-        let path = self.put(Path::new(RESULTS), raws)?;
+        let path = self.put(Path::new(RESULTS), extent, raws)?;
         let stolen = Processors::now()?.stolen_since(&self.processors) * 100.0;
         let conditions = format!(
-            "    {}\n    {}; stolen time {stolen:.1} %, load {:.1} before\n",
+            "    {}\n    {extent}; stolen time {stolen:.1} %, load {:.1} before\n",
             self.machine.replace('\n', "\n    "),
-            self.settings,
             self.load
         );
         let body =
             format!("{conditions}\n{tables}\n\nRaw numbers: [`{0}`](../{0}).", path.display());
-        let document = fs::read_to_string(DOCUMENT)?;
-        Ok(fs::write(DOCUMENT, between_marks(&document, self.measure.word(), &body)?)?)
+        replace(self.measure, &body)?;
+        goals::refresh()
     }
 
-    fn put<R: Serialize>(&self, folder: &Path, raws: &[R]) -> Result<PathBuf, Failure> {
+    fn put<R: Serialize>(
+        &self,
+        folder: &Path,
+        extent: &Extent,
+        raws: &[R],
+    ) -> Result<PathBuf, Failure> {
         fs::create_dir_all(folder)?;
         let path = folder.join(format!("{}.json", self.measure.word()));
         let mut text = String::from("{\n");
         for (name, value) in [
             ("machine", json!(self.machine)),
-            ("settings", json!(self.settings)),
+            ("settings", json!(extent.to_string())),
             ("load_average_before", json!(self.load)),
             ("stolen", json!(Processors::now()?.stolen_since(&self.processors))),
         ] {
@@ -90,8 +128,14 @@ impl Publication {
     }
 }
 
+/// Writes another body between the marks of a measure in the document.
+pub(crate) fn replace(measure: Measure, body: &str) -> Result<(), Failure> {
+    let document = fs::read_to_string(DOCUMENT)?;
+    Ok(fs::write(DOCUMENT, between_marks(&document, measure.word(), body)?)?)
+}
+
 /// The document with another body between the marks of a measure.
-fn between_marks(document: &str, word: &str, body: &str) -> Result<String, Failure> {
+pub(crate) fn between_marks(document: &str, word: &str, body: &str) -> Result<String, Failure> {
     let (begin, end) = (format!("<!-- {word}: begin -->"), format!("<!-- {word}: end -->"));
     let missing = || format!("{DOCUMENT}: the marks `{begin}` and `{end}` are not there");
     let (before, rest) = document.split_once(&begin).ok_or_else(missing)?;
@@ -102,6 +146,16 @@ fn between_marks(document: &str, word: &str, body: &str) -> Result<String, Failu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_extent_is_what_was_done_and_not_what_was_asked_for() {
+        let check = |extent: Extent, expected: &str| assert_eq!(extent.to_string(), expected);
+        check(Extent::Rounds { rounds: 5, seconds: 15 }, "5 rounds of 15 s");
+        let open = Extent::Open { rounds: 5, seconds: 15, searches: 3, runs: 6 };
+        check(open, "5 rounds of 15 s, 3 searches of 6 such runs");
+        check(Extent::Once { seconds: 3 }, "each once, for 3 s");
+        check(Extent::Fillings { rounds: 2, rows: 1_000 }, "2 rounds of 1000 rows");
+    }
 
     #[test]
     fn only_what_is_between_the_marks_changes() {

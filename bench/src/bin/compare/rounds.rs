@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::Failure;
 use crate::cells::Cell;
 use crate::figures::{Raw, Sample};
 use crate::options::Options;
-use crate::publish::Publication;
+use crate::publish::{Extent, Publication};
 use crate::runners::{Length, Runner};
 use crate::servers::Servers;
 use crate::tables::{self, Gap};
-use crate::{complain, say};
+use crate::{Failure, complain};
 
 /// What has been measured so far.
 #[derive(Default)]
@@ -24,7 +23,7 @@ struct Progress {
 /// Runs all rounds and publishes the tables.
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
     let publication = Publication::begin(options)?;
-    let cells = options.cells();
+    let (cells, seconds) = (options.cells(), options.seconds);
     let mut progress = Progress::default();
     for round in 1..=options.rounds {
         for cell in &cells {
@@ -39,11 +38,10 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
             }
         }
         complain(format!("round {round} of {}", options.rounds));
-        publication.keep(&progress.raws)?;
+        publication.keep(&Extent::Rounds { rounds: round, seconds }, &progress.raws)?;
     }
     let text = tables::rounds(&cells, &progress.raws, &progress.gaps);
-    say(&text);
-    publication.publish(&text, &progress.raws)
+    publication.publish(&Extent::Rounds { rounds: options.rounds, seconds }, &text, &progress.raws)
 }
 
 impl Progress {

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use crate::Failure;
 use crate::cells::{Cell, Database, Statement};
 use crate::child::{self, Ran};
@@ -14,12 +17,14 @@ use crate::parse;
 use crate::servers::{ACCOUNT, ROWS, Server, Servers};
 
 /// A load generator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Runner {
     Limit,
     Assay,
     Pgbench,
     Sysbench,
+    #[serde(rename = "mariadb-slap")]
     Slap,
     Dbbench,
 }
@@ -63,13 +68,21 @@ impl Runner {
         }
     }
 
+    /// Why it cannot do what a cell asks for.
+    pub(crate) fn lacks(self, cell: &Cell) -> Option<&'static str> {
+        match (self, cell.database, cell.statement) {
+            (Runner::Limit | Runner::Assay | Runner::Sysbench | Runner::Dbbench, ..)
+            | (Runner::Pgbench, Database::Postgres, _)
+            | (Runner::Slap, Database::Mariadb, Statement::Text) => None,
+            (Runner::Pgbench, Database::Mariadb, _) => Some("it asks PostgreSQL only"),
+            (Runner::Slap, Database::Postgres, _) => Some("it asks MariaDB only"),
+            (Runner::Slap, Database::Mariadb, Statement::Prepared) => Some("it prepares nothing"),
+        }
+    }
+
     /// Whether it can do what a cell asks for.
     pub(crate) fn can(self, cell: &Cell) -> bool {
-        match self {
-            Runner::Limit | Runner::Assay | Runner::Sysbench | Runner::Dbbench => true,
-            Runner::Pgbench => cell.database == Database::Postgres,
-            Runner::Slap => cell.database == Database::Mariadb && cell.statement == Statement::Text,
-        }
+        self.lacks(cell).is_none()
     }
 
     /// Whether it is told how many queries to make, and not for how long.
@@ -135,15 +148,7 @@ impl Runner {
         let load = machine::load();
         let command = self.command(cell, servers, length)?;
         let ran = child::run(command, Duration::from_secs((length.seconds() + PATIENCE_S).into()))?;
-        Ok(Sample {
-            queries: self.queries(&ran, cell, length)?,
-            elapsed_s: ran.elapsed.as_secs_f64(),
-            user_s: ran.user.as_secs_f64(),
-            system_s: ran.system.as_secs_f64(),
-            peak_rss: ran.peak_rss,
-            steal: ran.steal,
-            load,
-        })
+        Ok(Sample::new(self.queries(&ran, cell, length)?, &ran, load))
     }
 
     /// How many queries it made.
@@ -231,7 +236,7 @@ fn limit(command: &mut Command, cell: &Cell, server: &Server, length: Length) {
 }
 
 /// A job of Assay that selects as all others do.
-pub(crate) fn job(cell: &Cell, pace: &str) -> String {
+fn job(cell: &Cell, pace: &str) -> String {
     let prepare = match cell.statement {
         Statement::Prepared => "yes",
         Statement::Text => "no",
@@ -261,7 +266,7 @@ fn assay(
 }
 
 /// Tells Assay to run a file, for so long or until its jobs have ended.
-pub(crate) fn run_of_assay(
+fn run_of_assay(
     command: &mut Command,
     cell: &Cell,
     servers: &Servers,
@@ -280,6 +285,25 @@ pub(crate) fn run_of_assay(
     }
     Ok(())
 }
+
+/// Runs Assay on its job at a pace, for so long or until that has ended. Returns its summary too.
+pub(crate) fn sample_of_assay(
+    cell: &Cell,
+    servers: &Servers,
+    pace: &str,
+    seconds: Option<u32>,
+) -> Result<(Sample, Value), Failure> {
+    let load = machine::load();
+    let mut command = Command::new(Runner::Assay.program()?);
+    command.current_dir(servers.folder());
+    run_of_assay(&mut command, cell, servers, &job(cell, pace), seconds)?;
+    let ran = child::run(command, ASSAY_PATIENCE)?;
+    let queries = Runner::Assay.queries(&ran, cell, Length::Start)?;
+    Ok((Sample::new(queries, &ran, load), serde_json::from_str(&ran.stdout)?))
+}
+
+/// How long Assay may take, with ten thousand connections too.
+const ASSAY_PATIENCE: Duration = Duration::from_secs(300);
 
 fn pgbench(
     command: &mut Command,
@@ -404,6 +428,14 @@ mod tests {
         assert_eq!(Length::Trial.queries(&cell(256)), 79 * 256);
         let long = Length::Long { seconds: 10, queries_per_s: 30_000.0 };
         assert_eq!(long.queries(&cell(16)), 300_000);
+    }
+
+    #[test]
+    fn a_word_is_the_same_in_options_and_results() {
+        for runner in Runner::ALL {
+            let written = serde_json::to_string(&runner).expect("a word");
+            assert_eq!(written, format!("\"{}\"", runner.word()));
+        }
     }
 
     #[test]

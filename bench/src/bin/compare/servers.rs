@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::Failure;
 use crate::cells::Database;
 use crate::child;
-use crate::options::{Measure, Options};
+use crate::options::Options;
 
 /// The account, and the database with the table. It has no password, so that none stands in the
 /// list of processes for those load generators that take theirs on the command line.
@@ -77,15 +77,8 @@ pub(crate) struct Servers {
 
 impl Servers {
     /// The servers of the databases that are wanted, with a table to select from if that is needed.
-    pub(crate) fn begin(options: &Options) -> Result<Servers, Failure> {
-        match options.measure {
-            Measure::Open => Servers::simulated(options),
-            Measure::Rounds
-            | Measure::Syscalls
-            | Measure::Instructions
-            | Measure::Memory
-            | Measure::Load => Servers::of_kind(options, Server::start),
-        }
+    pub(crate) fn real(options: &Options) -> Result<Servers, Failure> {
+        Servers::of_kind(options, Server::start)
     }
 
     /// Servers that answer at once, whatever they are asked.
@@ -101,7 +94,7 @@ impl Servers {
         if options.measure.needs_table() {
             servers.write_inputs()?;
         }
-        for database in Database::ALL.into_iter().filter(|one| options.wants_database(*one)) {
+        for database in options.databases() {
             let (given, option) = match database {
                 Database::Postgres => (&options.postgres, "--postgres"),
                 Database::Mariadb => (&options.mariadb, "--mariadb"),

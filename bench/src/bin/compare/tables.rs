@@ -55,20 +55,24 @@ fn one(cells: &[Cell], raws: &[Raw]) -> String {
 }
 
 /// All rounds of one load generator in one cell.
-fn of<'r>(cell: &Cell, runner: Runner, raws: &'r [Raw]) -> impl Iterator<Item = &'r Raw> + Clone {
-    let (cell, word) = (*cell, runner.word());
+pub(crate) fn of<'r>(
+    cell: &Cell,
+    runner: Runner,
+    raws: &'r [Raw],
+) -> impl Iterator<Item = &'r Raw> + Clone {
+    let cell = *cell;
     raws.iter().filter(move |raw| {
-        raw.runner == word
-            && raw.database == cell.database.word()
-            && raw.statement == cell.statement.word()
+        raw.runner == runner
+            && raw.database == cell.database
+            && raw.statement == cell.statement
             && raw.tls == cell.tls
             && raw.connections == cell.connections
     })
 }
 
-/// The processor time per query.
-fn total(cell: &Cell, runner: Runner, raws: &[Raw]) -> Option<Spread> {
-    Spread::of(of(cell, runner, raws).map(|raw| raw.processor_us()).map(|(user, sys)| user + sys))
+/// The processor time per query, in microseconds.
+pub(crate) fn total(cell: &Cell, runner: Runner, raws: &[Raw]) -> Option<Spread> {
+    Spread::of(of(cell, runner, raws).map(Raw::total_us))
 }
 
 fn row(
@@ -142,6 +146,7 @@ mod tests {
             system_s: 4.0,
             peak_rss: 3_000_000,
             steal: 0.0,
+            stolen_ticks: 0,
             load: 1.0,
         }
     }

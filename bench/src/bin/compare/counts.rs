@@ -1,0 +1,234 @@
+//! What does a request take of the kernel and of the processor? Counted by other programs.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
+use crate::child::{self, Ran};
+use crate::options::Options;
+use crate::publish::{Extent, Publication};
+use crate::runners::{Length, Runner};
+use crate::servers::Servers;
+use crate::{Failure, complain, parse};
+
+/// How long a program is counted, in seconds of its own clock. A count scatters less than a
+/// time, and the tools slow a program down: once, and short.
+const COUNTED_S: u32 = 5;
+
+/// How long a program may take under a tool that slows it down.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A count per request of one program.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Count {
+    pub(crate) database: Database,
+    pub(crate) runner: Runner,
+    /// What counted.
+    tool: Tool,
+    requests: u64,
+    events: u64,
+    pub(crate) per_request: f64,
+}
+
+/// A program that counts what another one does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Tool {
+    /// The kernel's tracepoint slows nobody down.
+    #[serde(rename = "perf stat of calls")]
+    PerfCalls,
+    #[serde(rename = "strace -c")]
+    Strace,
+    #[serde(rename = "perf stat")]
+    Perf,
+    #[serde(rename = "callgrind")]
+    Callgrind,
+}
+
+/// What perf calls a system call and an instruction in user mode.
+const CALLS: &str = "raw_syscalls:sys_enter";
+const INSTRUCTIONS: &str = "instructions:u";
+
+fn perf(ran: &Ran, event: &str) -> Result<u64, Failure> {
+    parse::perf(&ran.stderr, event).ok_or_else(|| "not permitted here".into())
+}
+
+impl Tool {
+    fn word(self) -> &'static str {
+        match self {
+            Tool::PerfCalls => "perf stat of calls",
+            Tool::Strace => "strace -c",
+            Tool::Perf => "perf stat",
+            Tool::Callgrind => "callgrind",
+        }
+    }
+
+    /// Why it cannot count a load generator.
+    fn refuses(self, runner: Runner) -> Option<&'static str> {
+        match (self, runner) {
+            (Tool::Callgrind, Runner::Dbbench) => Some("valgrind does not run programs of Go"),
+            (
+                Tool::Callgrind,
+                Runner::Limit | Runner::Assay | Runner::Pgbench | Runner::Sysbench | Runner::Slap,
+            )
+            | (Tool::PerfCalls | Tool::Strace | Tool::Perf, _) => None,
+        }
+    }
+
+    /// Puts itself in front of a command.
+    fn around(self, command: &Command) -> Command {
+        let words: &[&str] = match self {
+            Tool::Strace => &["strace", "-c", "-f", "-o", "calls.txt"],
+            Tool::PerfCalls => &["perf", "stat", "-x,", "-e", CALLS],
+            Tool::Perf => &["perf", "stat", "-x,", "-e", INSTRUCTIONS],
+            // Debian's pgbench is a script that becomes the program.
+            Tool::Callgrind => &[
+                "valgrind",
+                "--tool=callgrind",
+                "--callgrind-out-file=/dev/null",
+                "--trace-children=yes",
+            ],
+        };
+        let mut around = Command::new(words[0]);
+        around.args(&words[1..]).arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => around.env(name, value),
+                None => around.env_remove(name),
+            };
+        }
+        if let Some(folder) = command.get_current_dir() {
+            around.current_dir(folder);
+        }
+        around
+    }
+
+    /// What it counted.
+    fn events(self, ran: &Ran, servers: &Servers) -> Result<u64, Failure> {
+        match self {
+            Tool::Strace => {
+                parse::strace(&std::fs::read_to_string(servers.folder().join("calls.txt"))?)
+            }
+            Tool::PerfCalls => perf(ran, CALLS),
+            Tool::Perf => perf(ran, INSTRUCTIONS),
+            Tool::Callgrind => parse::callgrind(&ran.stderr),
+        }
+    }
+
+    /// Counts a run and one that only begins and ends; what connecting takes is in both.
+    fn count(self, runner: Runner, cell: &Cell, servers: &Servers) -> Result<Count, Failure> {
+        if let Some(reason) = self.refuses(runner) {
+            return Err(reason.into());
+        }
+        let run = |length: Length| -> Result<(u64, u64), Failure> {
+            let command = self.around(&runner.command(cell, servers, length)?);
+            let ran = child::run(command, PATIENCE)?;
+            Ok((runner.queries(&ran, cell, length)?, self.events(&ran, servers)?))
+        };
+        let (few, before) = run(Length::Start)?;
+        let (many, after) = run(Length::Long { seconds: COUNTED_S, queries_per_s: 0.0 })?;
+        let (requests, events) = (many.saturating_sub(few).max(1), after.saturating_sub(before));
+        Ok(Count {
+            database: cell.database,
+            runner,
+            tool: self,
+            requests,
+            events,
+            per_request: events as f64 / requests as f64,
+        })
+    }
+}
+
+/// System calls per request. Where the kernel does not let perf count, strace does.
+pub(crate) fn syscalls(options: &Options, servers: &Servers) -> Result<(), Failure> {
+    counts(options, servers, &[Tool::PerfCalls, Tool::Strace], "system calls")
+}
+
+/// Instructions per request in user mode. Where the processor does not count, callgrind does.
+pub(crate) fn instructions(options: &Options, servers: &Servers) -> Result<(), Failure> {
+    counts(options, servers, &[Tool::Perf, Tool::Callgrind], "instructions in user mode")
+}
+
+fn counts(options: &Options, servers: &Servers, tools: &[Tool], what: &str) -> Result<(), Failure> {
+    let publication = Publication::begin(options)?;
+    let mut raws = Vec::new();
+    let mut text = format!(
+        "| database | client | {what} per request | counted by |\n| --- | --- | --: | --- |\n"
+    );
+    for database in options.databases() {
+        let cell = Cell::prepared(database, USUAL_CONNECTIONS, false);
+        for runner in Runner::ALL.into_iter().filter(|runner| options.wants_runner(*runner)) {
+            let counted = match runner.lacks(&cell) {
+                None => first_count(tools, runner, &cell, servers),
+                Some(reason) => Err(reason.into()),
+            };
+            text.push_str(&row(&cell, runner, &counted));
+            raws.extend(counted);
+        }
+        complain(format!("{}: counted", database.word()));
+    }
+    let extent = Extent::Once { seconds: COUNTED_S };
+    publication.publish(&extent, text.trim_end(), &raws)
+}
+
+/// The count of the first tool that can, or why the last one cannot.
+fn first_count(
+    tools: &[Tool],
+    runner: Runner,
+    cell: &Cell,
+    servers: &Servers,
+) -> Result<Count, Failure> {
+    let mut counted = Err("no tool".into());
+    for tool in tools {
+        counted = tool.count(runner, cell, servers);
+        if counted.is_ok() {
+            break;
+        }
+    }
+    counted
+}
+
+fn row(cell: &Cell, runner: Runner, counted: &Result<Count, Failure>) -> String {
+    let (name, word) = (cell.database.name(), runner.word());
+    match counted {
+        Ok(count) => {
+            format!("| {name} | {word} | {:.2} | {} |\n", count.per_request, count.tool.word())
+        }
+        Err(failure) => format!("| {name} | {word} | not measured: {failure} | |\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_counted_has_a_row_that_says_why() {
+        let cell = Cell::prepared(Database::Mariadb, USUAL_CONNECTIONS, false);
+        let check = |runner: Runner, counted, expected: &str| {
+            assert_eq!(row(&cell, runner, &counted), expected);
+        };
+        let reason = Tool::Callgrind.refuses(Runner::Dbbench).expect("a reason");
+        check(
+            Runner::Dbbench,
+            Err(reason.into()),
+            "| MariaDB | dbbench | not measured: valgrind does not run programs of Go | |\n",
+        );
+        let count = Count {
+            database: cell.database,
+            runner: Runner::Sysbench,
+            tool: Tool::Strace,
+            requests: 100,
+            events: 425,
+            per_request: 4.25,
+        };
+        check(Runner::Sysbench, Ok(count), "| MariaDB | sysbench | 4.25 | strace -c |\n");
+        for tool in [Tool::PerfCalls, Tool::Strace, Tool::Perf, Tool::Callgrind] {
+            let written = serde_json::to_string(&tool).expect("a word");
+            assert_eq!(written, format!("\"{}\"", tool.word()));
+        }
+        assert_eq!(Tool::Strace.refuses(Runner::Dbbench), None);
+        assert_eq!(Tool::Callgrind.refuses(Runner::Sysbench), None);
+    }
+}

@@ -1,0 +1,53 @@
+//! How much memory do many connections take?
+
+use serde::{Deserialize, Serialize};
+
+use crate::Failure;
+use crate::cells::{Cell, Database};
+use crate::options::Options;
+use crate::publish::{Extent, Publication};
+use crate::runners;
+use crate::servers::Servers;
+
+/// Peak memory with many connections.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Memory {
+    pub(crate) database: Database,
+    pub(crate) connections: u32,
+    pub(crate) tls: bool,
+    pub(crate) peak_rss_bytes: u64,
+}
+
+/// How many connections, and whether with TLS. More than a thousand are not for a real server with
+/// a process or a thread for each: they go to a simulated one.
+const CROWDS: [(u32, bool); 3] = [(1_000, false), (1_000, true), (10_000, false)];
+
+/// The largest crowd of a real server.
+const LARGEST_REAL: u32 = 1_000;
+
+/// Peak memory of Assay with many connections.
+pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
+    let simulated = Servers::simulated(options)?;
+    let publication = Publication::begin(options)?;
+    let mut raws = Vec::new();
+    let mut text = String::from(
+        "| database | connections | TLS | peak memory MB |\n| --- | --: | --- | --: |\n",
+    );
+    for database in options.databases() {
+        for (connections, tls) in CROWDS {
+            let cell = Cell::prepared(database, connections, tls);
+            let servers = if connections > LARGEST_REAL { &simulated } else { servers };
+            let ran = runners::sample_of_assay(&cell, servers, "", Some(options.seconds));
+            let measured = match ran {
+                Ok((ran, _)) => {
+                    raws.push(Memory { database, connections, tls, peak_rss_bytes: ran.peak_rss });
+                    format!("{:.1}", ran.peak_rss as f64 / 1e6)
+                }
+                Err(failure) => format!("not measured: {failure}"),
+            };
+            let (name, tls) = (database.name(), if tls { "on" } else { "off" });
+            text.push_str(&format!("| {name} | {connections} | {tls} | {measured} |\n"));
+        }
+    }
+    publication.publish(&Extent::Once { seconds: options.seconds }, text.trim_end(), &raws)
+}

@@ -1,0 +1,481 @@
+//! How punctual are open loops, what do they cost, and how far do they go?
+
+use serde::{Deserialize, Serialize};
+
+use crate::cells::{Cell, Database, USUAL_CONNECTIONS};
+use crate::figures::{Raw, Spread};
+use crate::options::Options;
+use crate::publish::{Extent, Publication};
+use crate::runners::{self, Length, Runner};
+use crate::servers::Servers;
+use crate::{Failure, complain};
+
+/// The rates at which the send lag is looked at, per second.
+const RATES: [u32; 4] = [1_000, 10_000, 50_000, 100_000];
+
+/// The highest rate is looked for in this many halvings below [`CEILING`], so to 2.3 % of what the
+/// bare loop makes.
+const HALVINGS: usize = 6;
+
+/// Up to which multiple of what the bare loop makes closed the highest rate is looked for.
+const CEILING: f64 = 1.5;
+
+/// The highest rate is looked for once in each round, in so many rounds at most. A single run that
+/// something else delays can halve what a search finds.
+const MOST_SEARCHES: usize = 3;
+
+/// What part of a rate must be answered for it to count as kept.
+const KEPT: f64 = 0.99;
+
+/// The send lag at the 99th percentile up to which a rate counts as kept, in milliseconds.
+const PUNCTUAL_MS: f64 = 10.0;
+
+/// How many ticks of the machine may be stolen from a run that counts as without stolen time. The
+/// kernel tells whole ticks, mostly of 10 ms, and the first may have been stolen almost entirely
+/// before the run.
+const TOLERATED_TICKS: u64 = 1;
+
+/// A run of an open loop.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct OpenRun {
+    rate_per_s: u32,
+    answered_per_s: f64,
+    lag_p50_us: f64,
+    lag_p99_us: f64,
+    lag_p99_9_us: f64,
+    /// What was stolen of the machine's time, in ticks of all processors.
+    stolen_ticks: u64,
+    #[serde(flatten)]
+    raw: Raw,
+}
+
+/// What is kept beside the tables.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(crate) enum OpenRaw {
+    Run(OpenRun),
+    /// The bare loop, closed.
+    Limit(Raw),
+    /// A run while the highest rate was looked for.
+    Probe(OpenRun),
+    Search(Search),
+}
+
+/// What one search for the highest rate on one thread found.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Search {
+    database: Database,
+    /// The highest rate that was kept, and the lowest beyond it that was not.
+    kept_per_s: f64,
+    missed_per_s: f64,
+    /// What the bare loop made closed in the same round.
+    limit_per_s: f64,
+}
+
+impl Search {
+    fn of_limit(&self) -> f64 {
+        self.kept_per_s / self.limit_per_s.max(1.0)
+    }
+}
+
+/// Rates between which the highest one that is kept lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Between {
+    kept: f64,
+    missed: f64,
+}
+
+impl Between {
+    /// Halves the distance so many times.
+    fn halved(
+        mut self,
+        times: usize,
+        mut is_kept: impl FnMut(f64) -> Result<bool, Failure>,
+    ) -> Result<Between, Failure> {
+        for _ in 0..times {
+            let rate = f64::midpoint(self.kept, self.missed);
+            match is_kept(rate)? {
+                true => self.kept = rate,
+                false => self.missed = rate,
+            }
+        }
+        Ok(self)
+    }
+}
+
+impl OpenRun {
+    /// A run, and one that only begins and ends, right before it.
+    fn take(task: &Task<'_>, round: usize, rate: u32) -> Result<OpenRun, Failure> {
+        let Task { cell, options, servers } = *task;
+        let pace = format!("rate = {rate}\n");
+        let first = format!("{pace}count = {}\n", cell.connections);
+        let (start, _) = runners::sample_of_assay(&cell, servers, &first, None)?;
+        let (long, summary) =
+            runners::sample_of_assay(&cell, servers, &pace, Some(options.seconds))?;
+        let job = &summary["jobs"][0];
+        let lag = |name: &str| job["send_lag_ms"][name].as_f64().unwrap_or(f64::NAN) * 1e3;
+        Ok(OpenRun {
+            rate_per_s: rate,
+            answered_per_s: job["throughput_per_s"].as_f64().unwrap_or(0.0),
+            lag_p50_us: lag("p50"),
+            lag_p99_us: lag("p99"),
+            lag_p99_9_us: lag("p99_9"),
+            stolen_ticks: long.stolen_ticks,
+            raw: Raw::new(&cell, Runner::Assay, round, &long, &start),
+        })
+    }
+
+    /// Whether its send lag is its own, and not that of a processor that was elsewhere.
+    fn is_undisturbed(&self) -> bool {
+        self.stolen_ticks <= TOLERATED_TICKS
+    }
+
+    fn is_kept(&self) -> bool {
+        let part = self.answered_per_s / f64::from(self.rate_per_s);
+        part >= KEPT && self.lag_p99_us <= PUNCTUAL_MS * 1e3
+    }
+}
+
+/// One database, asked by so many connections.
+#[derive(Clone, Copy)]
+struct Task<'t> {
+    cell: Cell,
+    options: &'t Options,
+    servers: &'t Servers,
+}
+
+/// Send lag, processor time and the highest rate of open loops, against a server that answers at
+/// once.
+pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
+    let publication = Publication::begin(options)?;
+    let mut raws = Vec::new();
+    let mut text = String::from(HEAD);
+    for database in options.databases() {
+        let cell = Cell::prepared(database, USUAL_CONNECTIONS, false);
+        match (Task { cell, options, servers }).rows(&mut raws) {
+            Ok(rows) => text.push_str(&rows),
+            Err(failure) => {
+                let name = database.name();
+                text.push_str(&format!("| {name} | not measured: {failure} | | | | | | | | |\n"));
+            }
+        }
+    }
+    let Options { rounds, seconds, .. } = *options;
+    let (searches, runs) = (rounds.min(MOST_SEARCHES), HALVINGS);
+    let extent = Extent::Open { rounds, seconds, searches, runs };
+    publication.publish(&extent, text.trim_end(), &raws)
+}
+
+const HEAD: &str = "| database | rate /s | send lag p50 µs | p99 | p99 lowest | p99 highest | \
+                    p99.9 | lag of rounds | CPU µs/request | above limit |\n\
+                    | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n";
+
+impl Task<'_> {
+    /// Measures all rounds; the rows of the table.
+    fn rows(&self, raws: &mut Vec<OpenRaw>) -> Result<String, Failure> {
+        for round in 1..=self.options.rounds {
+            let limit = self.limit(round)?;
+            let limit_per_s = limit.queries_per_s();
+            raws.push(OpenRaw::Limit(limit));
+            for rate in RATES {
+                raws.push(OpenRaw::Run(OpenRun::take(self, round, rate)?));
+            }
+            if round <= MOST_SEARCHES {
+                self.search(round, limit_per_s, raws)?;
+            }
+            let word = self.cell.database.word();
+            complain(format!("{word}: round {round} of {}", self.options.rounds));
+        }
+        let database = self.cell.database;
+        let limit = Limit::of(database, raws).ok_or("no round was measured")?;
+        let mut text = limit_row(database, limit);
+        for rate in RATES {
+            text.push_str(&row(Rated { database, rate }, limit, raws)?);
+        }
+        text.push_str(&highest_row(database, raws)?);
+        Ok(text)
+    }
+
+    /// The bare loop, closed.
+    fn limit(&self, round: usize) -> Result<Raw, Failure> {
+        let long = Length::Long { seconds: self.options.seconds, queries_per_s: 0.0 };
+        let start = Runner::Limit.run(&self.cell, self.servers, Length::Start)?;
+        let long = Runner::Limit.run(&self.cell, self.servers, long)?;
+        Ok(Raw::new(&self.cell, Runner::Limit, round, &long, &start))
+    }
+
+    /// Looks for the highest rate that is kept on one thread.
+    fn search(
+        &self,
+        round: usize,
+        limit_per_s: f64,
+        raws: &mut Vec<OpenRaw>,
+    ) -> Result<(), Failure> {
+        let between = Between { kept: 0.0, missed: CEILING * limit_per_s };
+        let Between { kept, missed } = between.halved(HALVINGS, |rate| {
+            let run = OpenRun::take(self, round, (rate as u32).max(1))?;
+            let is_kept = run.is_kept();
+            raws.push(OpenRaw::Probe(run));
+            Ok(is_kept)
+        })?;
+        let (database, kept_per_s, missed_per_s) = (self.cell.database, kept, missed);
+        raws.push(OpenRaw::Search(Search { database, kept_per_s, missed_per_s, limit_per_s }));
+        Ok(())
+    }
+}
+
+/// What the bare loop makes closed: medians.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Limit {
+    per_s: f64,
+    processor_us: f64,
+}
+
+impl Limit {
+    fn of(database: Database, raws: &[OpenRaw]) -> Option<Limit> {
+        let limits = || {
+            raws.iter().filter_map(|raw| match raw {
+                OpenRaw::Limit(raw) => Some(raw).filter(|raw| raw.database == database),
+                OpenRaw::Run(_) | OpenRaw::Probe(_) | OpenRaw::Search(_) => None,
+            })
+        };
+        Some(Limit {
+            per_s: Spread::of(limits().map(Raw::queries_per_s))?.median,
+            processor_us: Spread::of(limits().map(Raw::total_us))?.median,
+        })
+    }
+}
+
+/// The searches of a database.
+fn searches(database: Database, raws: &[OpenRaw]) -> impl Iterator<Item = &Search> + Clone {
+    raws.iter().filter_map(move |raw| match raw {
+        OpenRaw::Search(search) => Some(search).filter(|search| search.database == database),
+        OpenRaw::Run(_) | OpenRaw::Limit(_) | OpenRaw::Probe(_) => None,
+    })
+}
+
+/// The highest rate as a part of what the bare loop makes closed: the spread of the searches.
+pub(crate) fn highest_of_limit(database: Database, raws: &[OpenRaw]) -> Option<Spread> {
+    Spread::of(searches(database, raws).map(Search::of_limit))
+}
+
+/// One rate against one database.
+#[derive(Clone, Copy)]
+pub(crate) struct Rated {
+    pub(crate) database: Database,
+    /// Per second.
+    pub(crate) rate: u32,
+}
+
+impl Rated {
+    /// Its rounds.
+    fn runs(self, raws: &[OpenRaw]) -> Vec<&OpenRun> {
+        let fits =
+            |run: &&OpenRun| run.rate_per_s == self.rate && run.raw.database == self.database;
+        raws.iter()
+            .filter_map(|raw| match raw {
+                OpenRaw::Run(run) => Some(run).filter(fits),
+                OpenRaw::Limit(_) | OpenRaw::Probe(_) | OpenRaw::Search(_) => None,
+            })
+            .collect()
+    }
+
+    /// The processor time per request in microseconds: the median of all rounds.
+    fn processor_us(self, raws: &[OpenRaw]) -> Option<f64> {
+        Some(Spread::of(self.runs(raws).iter().map(|run| run.raw.total_us()))?.median)
+    }
+
+    /// What a request takes beyond one of the bare loop, in microseconds.
+    pub(crate) fn above_limit_us(self, raws: &[OpenRaw]) -> Option<f64> {
+        Some(self.processor_us(raws)? - Limit::of(self.database, raws)?.processor_us)
+    }
+
+    /// The send lag of the rounds without stolen time, and how many rounds there are in all.
+    pub(crate) fn lag(self, raws: &[OpenRaw]) -> (Option<Lag>, usize) {
+        let runs = self.runs(raws);
+        (Lag::of(&runs), runs.len())
+    }
+}
+
+fn limit_row(database: Database, Limit { per_s, processor_us }: Limit) -> String {
+    let name = database.name();
+    format!("| {name} | limit, closed: {per_s:.0} | | | | | | | {processor_us:.2} | |\n")
+}
+
+/// The row of the highest rate: the median of the searches and their extremes.
+fn highest_row(database: Database, raws: &[OpenRaw]) -> Result<String, Failure> {
+    let missing = "the highest rate was not looked for";
+    let searches = searches(database, raws);
+    let count = searches.clone().count();
+    let kept = Spread::of(searches.map(|search| search.kept_per_s)).ok_or(missing)?;
+    let part = highest_of_limit(database, raws).ok_or(missing)?;
+    Ok(format!(
+        "| {} | highest: {:.0} ({:.0} to {:.0} in {count} searches), {:.2} ({:.2} to {:.2}) of \
+         what limit makes | | | | | | | | |\n",
+        database.name(),
+        kept.median,
+        kept.lowest,
+        kept.highest,
+        part.median,
+        part.lowest,
+        part.highest,
+    ))
+}
+
+/// The row of one rate.
+fn row(rated: Rated, limit: Limit, raws: &[OpenRaw]) -> Result<String, Failure> {
+    let (lag, rounds) = rated.lag(raws);
+    let cost = rated.processor_us(raws).ok_or("no round was measured")?;
+    Ok(format!(
+        "| {} | {} | {} | {cost:.2} | {:+.2} |\n",
+        rated.database.name(),
+        rated.rate,
+        lag_cells(&lag, rounds),
+        cost - limit.processor_us,
+    ))
+}
+
+/// The send lag of the rounds without stolen time, in microseconds.
+pub(crate) struct Lag {
+    p50: Spread,
+    pub(crate) p99: Spread,
+    p99_9: Spread,
+    /// How many those are.
+    pub(crate) rounds: usize,
+}
+
+impl Lag {
+    /// `None` if time was stolen from every round.
+    fn of(runs: &[&OpenRun]) -> Option<Lag> {
+        let undisturbed = || runs.iter().filter(|run| run.is_undisturbed());
+        Some(Lag {
+            p50: Spread::of(undisturbed().map(|run| run.lag_p50_us))?,
+            p99: Spread::of(undisturbed().map(|run| run.lag_p99_us))?,
+            p99_9: Spread::of(undisturbed().map(|run| run.lag_p99_9_us))?,
+            rounds: undisturbed().count(),
+        })
+    }
+}
+
+/// The five cells of the send lag, of so many rounds in all.
+fn lag_cells(lag: &Option<Lag>, rounds: usize) -> String {
+    match lag {
+        Some(Lag { p50, p99, p99_9, rounds: counted }) => format!(
+            "{:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {counted} of {rounds}",
+            p50.median, p99.median, p99.lowest, p99.highest, p99_9.median,
+        ),
+        None => format!("time was stolen from every round | | | | | 0 of {rounds}"),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::figures::Sample;
+
+    /// Half a second of connecting with 0.2 s of processor time, then so much per request.
+    fn raw(cell: &Cell, runner: Runner, processor_us: f64) -> Raw {
+        let start = Sample {
+            queries: 64,
+            elapsed_s: 0.5,
+            user_s: 0.1,
+            system_s: 0.1,
+            peak_rss: 0,
+            steal: 0.0,
+            stolen_ticks: 0,
+            load: 0.0,
+        };
+        let long = Sample {
+            queries: 100_064,
+            elapsed_s: 2.5,
+            user_s: 0.1 + processor_us / 10.0,
+            ..start.clone()
+        };
+        Raw::new(cell, runner, 1, &long, &start)
+    }
+
+    fn run(rate_per_s: u32, lag_p99_us: f64, stolen_ticks: u64) -> OpenRaw {
+        let cell = Cell::prepared(Database::Postgres, USUAL_CONNECTIONS, false);
+        OpenRaw::Run(OpenRun {
+            rate_per_s,
+            answered_per_s: f64::from(rate_per_s),
+            lag_p50_us: 10.0,
+            lag_p99_us,
+            lag_p99_9_us: 400.0,
+            stolen_ticks,
+            raw: raw(&cell, Runner::Assay, 8.5),
+        })
+    }
+
+    fn limit(processor_us: f64) -> OpenRaw {
+        let cell = Cell::prepared(Database::Postgres, USUAL_CONNECTIONS, false);
+        OpenRaw::Limit(raw(&cell, Runner::Limit, processor_us))
+    }
+
+    fn search(kept_per_s: f64, limit_per_s: f64) -> OpenRaw {
+        let (database, missed_per_s) = (Database::Postgres, kept_per_s + 1.0);
+        OpenRaw::Search(Search { database, kept_per_s, missed_per_s, limit_per_s })
+    }
+
+    /// Three rounds with PostgreSQL, with stolen time here and there.
+    pub(crate) fn rounds() -> Vec<OpenRaw> {
+        let limits = [limit(5.0), limit(7.0), limit(6.0)];
+        let searches = [search(90.0, 100.0), search(40.0, 80.0), search(80.0, 100.0)];
+        let stolen = [run(1_000, 90.0, 2), run(1_000, 80.0, 40)];
+        let runs = [run(50_000, 90.0, 0), run(50_000, 9_000.0, 2), run(50_000, 110.0, 1)];
+        limits.into_iter().chain(searches).chain(stolen).chain(runs).collect()
+    }
+
+    #[test]
+    fn what_a_request_takes_is_set_beside_the_bare_loop_without_connecting() {
+        let limit = Limit::of(Database::Postgres, &rounds()).expect("three rounds");
+        assert!((limit.per_s - 50_000.0).abs() < 1e-6, "{limit:?}");
+        assert!((limit.processor_us - 6.0).abs() < 1e-9, "{limit:?}");
+        let rated = Rated { database: Database::Postgres, rate: 50_000 };
+        let row = row(rated, limit, &rounds()).expect("three rounds");
+        assert!(row.ends_with(" | 8.50 | +2.50 |\n"), "{row}");
+        assert_eq!(Limit::of(Database::Postgres, &rounds()[3..]), None);
+        assert_eq!(Limit::of(Database::Mariadb, &rounds()), None);
+    }
+
+    #[test]
+    fn the_send_lag_is_that_of_rounds_without_stolen_time() {
+        let limit = Limit::of(Database::Postgres, &rounds()).expect("three rounds");
+        let check = |rate: u32, expected: &str| {
+            let rated = Rated { database: Database::Postgres, rate };
+            let row = row(rated, limit, &rounds()).expect("rounds");
+            assert!(row.starts_with(&format!("| PostgreSQL | {rate} | {expected} |")), "{row}");
+        };
+        check(50_000, "10 | 100 | 90 | 110 | 400 | 2 of 3");
+        check(1_000, "time was stolen from every round | | | | | 0 of 2");
+    }
+
+    #[test]
+    fn what_is_kept_is_read_again() {
+        let written = serde_json::to_string(&rounds()).expect("raw numbers");
+        let read: Vec<OpenRaw> = serde_json::from_str(&written).expect("the same");
+        assert_eq!(serde_json::to_string(&read).expect("raw numbers"), written);
+    }
+
+    #[test]
+    fn halving_ends_beside_the_highest_rate_that_is_kept() {
+        let mut tried = Vec::new();
+        let between = Between { kept: 0.0, missed: 64.0 }.halved(6, |rate| {
+            tried.push(rate);
+            Ok(rate <= 41.5)
+        });
+        assert_eq!(between.ok(), Some(Between { kept: 41.0, missed: 42.0 }));
+        assert_eq!(tried, [32.0, 48.0, 40.0, 44.0, 42.0, 41.0]);
+        let failed = Between { kept: 0.0, missed: 1.0 }.halved(6, |_| Err("no server".into()));
+        assert!(failed.is_err());
+    }
+
+    #[test]
+    fn the_highest_rate_has_the_spread_of_its_searches() {
+        let row = highest_row(Database::Postgres, &rounds()).expect("three searches");
+        let expected =
+            "| PostgreSQL | highest: 80 (40 to 90 in 3 searches), 0.80 (0.50 to 0.90) of";
+        assert!(row.starts_with(expected), "{row}");
+        assert!(highest_row(Database::Mariadb, &rounds()).is_err());
+    }
+}
