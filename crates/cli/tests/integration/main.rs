@@ -21,6 +21,7 @@ mod mixed;
 mod options;
 mod outage;
 mod output;
+mod pipelines;
 mod plans;
 mod reconnect;
 mod repeatable;
