@@ -23,6 +23,7 @@ mod outage;
 mod output;
 mod pipelines;
 mod plans;
+mod poolers;
 mod reconnect;
 mod repeatable;
 mod secrets;
