@@ -9,8 +9,8 @@ use wire_mysql::{
 
 /// Replies: read whole and in pieces, which tells the same.
 ///
-/// The first byte chooses what was agreed on, the second the size of the pieces; the next four are
-/// the commands that are to be answered.
+/// The first byte chooses what was agreed on, and how many packets a file has that the server asks
+/// for; the second the size of the pieces; the next four are the commands that are to be answered.
 ///
 /// # Panics
 /// If it does not.
@@ -48,23 +48,32 @@ fn told(
 ) -> (Vec<String>, usize, Option<(wire_mysql::ErrorKind, &'static str)>) {
     let all = [ReplyKind::Simple, ReplyKind::Text, ReplyKind::Binary, ReplyKind::Prepared];
     let mut replies = Replies::new(agreed(bits));
-    for kind in kinds {
-        replies.expect(all[usize::from(kind) % all.len()], 1).expect("few commands");
+    // One number more than there are kinds is no command: a file is wanted for the last one alone.
+    for kind in kinds.iter().filter_map(|kind| all.get(usize::from(*kind) % (all.len() + 1))) {
+        replies.expect(*kind, 1).expect("few commands");
     }
     let mut log = Log { wants_rows, ..Log::default() };
     let mut used = 0;
     for piece in bytes.chunks(size) {
-        match replies.read(piece, &mut log) {
-            Ok(of_piece) => {
-                used += of_piece;
-                if of_piece < piece.len() {
-                    break;
+        let mut rest = piece;
+        loop {
+            match replies.read(rest, &mut log) {
+                Ok(of_rest) => {
+                    used += of_rest;
+                    rest = &rest[of_rest..];
+                }
+                Err(error) => {
+                    assert!(error.offset <= rest.len(), "a place within the bytes: {error:?}");
+                    return (log.lines, 0, Some((error.kind, error.context)));
                 }
             }
-            Err(error) => {
-                assert!(error.offset <= piece.len(), "a place within the bytes: {error:?}");
-                return (log.lines, 0, Some((error.kind, error.context)));
-            }
+            let Some(sequence) = replies.file_is_wanted() else { break };
+            // The packets of the file, and the empty one that ends it.
+            let answer = sequence.wrapping_add(bits >> 5).wrapping_add(1);
+            replies.file_was_sent(answer).expect("it is wanted");
+        }
+        if !rest.is_empty() {
+            break;
         }
     }
     (log.lines, used, None)
@@ -262,6 +271,25 @@ pub fn commands(data: &[u8]) {
             | Command::Close(_)
             | Command::Reset(_)
             | Command::ResetConnection => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else nothing behind the request for a file would ever be read.
+    #[test]
+    fn a_file_is_sent_and_what_answers_it_is_read() {
+        let request = b"\x06\0\0\x01\xfba.csv";
+        let ok = b"\x07\0\0\x04\0\x02\0\x02\0\0\0";
+        let bytes = [&request[..], ok].concat();
+        for size in [1, 7, bytes.len()] {
+            // Files are agreed on, and have one packet. One text is to be answered.
+            let (lines, used, error) = told(0x27, [1, 4, 4, 4], &bytes, size, false);
+            assert_eq!((used, error), (bytes.len(), None));
+            assert_eq!(lines.last().map(String::as_str), Some("end"), "{lines:?}");
         }
     }
 }

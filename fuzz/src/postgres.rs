@@ -144,7 +144,12 @@ pub fn startup(data: &[u8]) {
     if let Ok(used) = client.read(data, &mut out) {
         assert!(used <= data.len());
     }
-    for policy in [Policy::Trust, Policy::Md5 { password: b"password", salt: [0; 4] }] {
+    for policy in [
+        Policy::Trust,
+        // What the client of `startup-cleartext.hex` says, so that somebody is let in.
+        Policy::Cleartext { password: b"hMR0FIJKYLI" },
+        Policy::Md5 { password: b"password", salt: [0; 4] },
+    ] {
         let (mut server, mut rest) = (Reception::new(policy), data);
         while let Ok((used, visit)) = server.read(rest, &mut out) {
             assert!(used <= rest.len());

@@ -128,6 +128,10 @@ impl Front<'_> {
 
     /// pgpool's settings (pgpool.conf of pgpool-II 4.3). One server, which is never given up: it
     /// may be killed and come back.
+    ///
+    /// It is the primary of a replication without replicas, of which nobody has to be asked. In the
+    /// mode `raw` pgpool begins a transaction of its own when a statement that writes is prepared,
+    /// and rolls all of it back at the end of the session.
     fn pgpool(&self, port: u16) -> Result<Command, Problem> {
         let program = PGPOOL.find()?;
         let own = self.folder();
@@ -136,7 +140,8 @@ impl Front<'_> {
         let rules = self.write("pool_hba.conf", rules)?;
         let control = self.write("pcp.conf", "")?;
         let mut settings = vec![
-            ("backend_clustering_mode", "raw".to_owned()),
+            ("backend_clustering_mode", "streaming_replication".to_owned()),
+            ("sr_check_period", "0".to_owned()),
             ("listen_addresses", "127.0.0.1".to_owned()),
             ("port", port.to_string()),
             ("socket_dir", own.display().to_string()),
@@ -144,7 +149,7 @@ impl Front<'_> {
             ("pcp_socket_dir", own.display().to_string()),
             ("backend_hostname0", self.site.path.display().to_string()),
             ("backend_port0", self.site.port.to_string()),
-            ("backend_flag0", "DISALLOW_TO_FAILOVER".to_owned()),
+            ("backend_flag0", "ALWAYS_PRIMARY|DISALLOW_TO_FAILOVER".to_owned()),
             ("enable_pool_hba", "on".to_owned()),
             ("pool_passwd", users.display().to_string()),
             ("pid_file_name", own.join("pgpool.pid").display().to_string()),

@@ -366,6 +366,55 @@ fn every_method_of_loading_writes_the_same_rows() {
     }
 }
 
+/// Texts that would be something else if they were not quoted as each server wants it.
+const ODD: [&str; 16] = [
+    "it's 'quoted', \"quoted\" and `quoted`",
+    "'",
+    "''; drop table odd; --",
+    "\\",
+    "\\'",
+    "ends with \\",
+    "\\n, \\0, \\%, \\x41, \\\\",
+    "two\nlines\rand\ta tab",
+    "-- no comment",
+    "# no comment /* nor this",
+    "one; two; three",
+    "? ?? $1 $$ $a$ %s :name @name ${x}",
+    "\u{1}\u{7}\u{8}\u{b}\u{c}\u{1a}\u{1b}\u{1f}\u{7f}",
+    "naïve Grüße, 東京, 🚀, a\u{301}",
+    "  ",
+    "",
+];
+
+/// What is written into a statement is what would be bound.
+#[test]
+fn odd_texts_reach_the_servers_as_they_are_bound_and_as_literals() {
+    let record = |(id, text): (usize, &&str)| format!("{id},\"{}\"\n", text.replace('"', "\"\""));
+    let file: String = ODD.iter().enumerate().map(record).collect();
+    let bytes = |text: &&str| text.bytes().map(|byte| format!("{byte:02X}")).collect::<String>();
+    let expected: String = ODD.iter().map(|text| format!("<{}>\n", bytes(text))).collect();
+    for (kind, words, shown) in [
+        (Kind::Postgres, "text", "upper(encode(convert_to(words, 'utf8'), 'hex'))"),
+        (Kind::Mariadb, "text character set utf8mb4", "hex(words)"),
+    ] {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        for (table, key) in [("bound", ""), ("literal", "prepare = no\n")] {
+            let place = Place::with(&format!(
+                "[setup]\nquery = create table {table} (id int primary key, words {words})\n\
+                 [write]\nquery-args-file = odd.csv\nconcurrency = 1\n{key}\
+                 query = insert into {table} values (${{field(1)}}, ${{field(2)}})\n",
+            ));
+            place.write("odd.csv", &file);
+            let summary = run(&place, &server, &[]).json();
+            assert_balanced(&summary);
+            let write = job(&summary, "write");
+            assert_eq!((&write["completed"], &write["errors"]), (&16.into(), &0.into()), "{write}");
+            let rows = format!("select concat('<', {shown}, '>') from {table} order by id");
+            assert_eq!(server.sql(&rows).unwrap(), expected, "{kind:?}: {table}");
+        }
+    }
+}
+
 const MIXED: &str = include_str!("../../../../workloads/mixed.ini");
 const MARIADB: &str = include_str!("../../../../workloads/mixed-mariadb.ini");
 

@@ -111,6 +111,7 @@ macro_rules! conformance_keeper_cases {
         $then! {
             [$($arguments)*]
             values_come_back_as_they_went
+            literals_come_back_as_they_went
             bytes_are_counted
             returned_rows_are_captured_when_they_are_wanted
             affected_rows_are_counted

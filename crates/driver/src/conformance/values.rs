@@ -1,10 +1,10 @@
 //! What goes into a database, and what comes out of it.
 
-use base::{Class, Field, RowPart, Rows, Value};
+use base::{Class, Dialect, Field, RowPart, Rows, Value};
 
 use super::bench::{COLUMNS, TABLE, count, ensure, execute_with, ran, work};
 use super::{Bench, Finding, Keeper, Verdict};
-use crate::{Connection, Work};
+use crate::{Connection, Driver, Step, Work};
 
 /// A value that is sent, and what may come back as text.
 enum Sent<'a> {
@@ -93,6 +93,70 @@ pub async fn values_come_back_as_they_went<F: Keeper>(bench: Bench<'_, F>) -> Ve
             value.shown()
         );
     }
+    Ok(())
+}
+
+/// A text that stands in a statement between quotes means itself, whatever is in it: sessions keep
+/// to the rules by which requests are written where nothing is prepared.
+pub async fn literals_come_back_as_they_went<F: Keeper>(bench: Bench<'_, F>) -> Verdict {
+    let ascii: String = (1..128).map(char::from).collect();
+    let sent = [
+        "it's 'quoted', \"quoted\" and `quoted`",
+        "'",
+        "''",
+        "\\",
+        "\\'",
+        "ends with \\",
+        "\\n, \\0, \\%, \\x41, \\\\",
+        "two\nlines\r\nand\ta tab",
+        "-- no comment",
+        "# no comment",
+        "/* no comment",
+        "one; two; '; three",
+        "? ?? $1 $$ $a$ %s :name @name ${x}",
+        &ascii,
+        "naïve Grüße, 東京, 🚀, a\u{301}, \u{feff}",
+        "  ",
+        "",
+    ];
+    let dialect = bench.fixture.driver().dialect();
+    let mut connection = bench.with_table().await?;
+    for (text, is_pipelined) in sent.iter().flat_map(|text| [(text, false), (text, true)]) {
+        let literal = between_quotes(text, dialect);
+        let update = format!("update {TABLE} set words = {literal} where id = 1");
+        let mut work = Work { is_pipelined, ..Work::default() };
+        work.values.push_text(|buffer| buffer.push_str(&update));
+        work.steps.push(Step::ExecuteText { text: 0 });
+        if is_pipelined {
+            work.steps.insert(0, Step::Begin);
+            work.steps.push(Step::Commit);
+        }
+        connection.run(&mut work).await?;
+        let query = format!("select words, {literal} from {TABLE} where id = 1");
+        let table = connection.query_text(&query).await?;
+        let expected = vec![Some((*text).to_owned()); 2];
+        ensure!(
+            table.rows == [expected],
+            "{text:?} comes back from its literal as {:?}",
+            table.rows
+        );
+        clear(&mut connection).await?;
+    }
+    Ok(())
+}
+
+/// A text as a literal.
+fn between_quotes(text: &str, dialect: Dialect) -> String {
+    let text = text.replace('\'', "''");
+    match dialect {
+        Dialect::Mysql => format!("'{}'", text.replace('\\', "\\\\")),
+        Dialect::Postgres | Dialect::Sqlite => format!("'{text}'"),
+    }
+}
+
+/// Takes the text out of the row, so that none is found that was there before.
+async fn clear(connection: &mut impl Connection) -> Verdict {
+    connection.query_text(&format!("update {TABLE} set words = null where id = 1")).await?;
     Ok(())
 }
 

@@ -71,6 +71,7 @@ pub(crate) fn planted_for(case: &str) -> Planted {
         "a_lost_connection_says_so" => (BlamesTheServer, "is an error of class server"),
         "an_abandoned_request_hurts_nobody" => (KeepsAbandonedConnections, "no more connections"),
         "values_come_back_as_they_went" => (SavesEmptyTextAsNull, "\"\" does not come back"),
+        "literals_come_back_as_they_went" => (IgnoresTexts, "comes back from its literal as"),
         "bytes_are_counted" => (ForgetsBytes, "0 bytes are counted"),
         "returned_rows_are_captured_when_they_are_wanted" => (CapturesNothing, "and [] captured"),
         "affected_rows_are_counted" => (ForgetsRows, "changes 3 rows and 0 are counted"),

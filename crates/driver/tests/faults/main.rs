@@ -3,6 +3,7 @@
 //! Each message names the server and what can be done, and never the password.
 
 mod impostor;
+mod large;
 mod mariadb;
 mod postgres;
 mod sessions;

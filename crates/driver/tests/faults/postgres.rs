@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use base::{Class, Clock, Endpoint, Secret, Target};
-use driver::{Connection, Driver, Postgres};
+use driver::{Connection, Driver, Postgres, Step, Work};
 use testbed::{Kind, Options, Server, shared};
 use wire_postgres::backend;
 use wire_postgres::{BackendKey, TransactionStatus};
@@ -328,4 +328,35 @@ fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
             assert_eq!(work.reply.statements.len(), 1);
         });
     }
+}
+
+/// Lines of a COPY are no rows of a result, but the server says how many it has sent.
+#[test]
+fn what_is_copied_to_the_client_is_counted_and_the_session_goes_on() {
+    let driver = open(&shared(Kind::Postgres).url());
+    let copy = "copy (select repeat('x', 99) from generate_series(1, 10000)) to stdout";
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let statement = connection.prepare(copy).await.expect("a statement");
+        let mut prepared = Work::default();
+        prepared.steps.push(Step::Execute { statement, first: 0, count: 0 });
+        let mut works = vec![text(copy), prepared];
+        // And between the brackets of a transaction.
+        for work in works.clone() {
+            let steps = vec![Step::Begin, work.steps[0], Step::Commit];
+            works.push(Work { steps: steps.clone(), ..work.clone() });
+            works.push(Work { steps, is_pipelined: true, ..work });
+        }
+        for mut work in works {
+            connection.run(&mut work).await.expect("an answer");
+            let case = (&work.steps, work.is_pipelined);
+            assert_eq!((work.reply.rows, work.reply.statements.len()), (10_000, 1), "{case:?}");
+            // Each line ends with a line feed and is a message with a head of five bytes.
+            let lines = 10_000 * (100 + 5);
+            let received = lines..lines + 200;
+            assert!(received.contains(&work.reply.bytes_received), "{case:?}: {:?}", work.reply);
+            let one = connection.query_text("select 1").await.expect("an answer");
+            assert_eq!(one.single(), Some("1"), "{case:?}");
+        }
+    });
 }

@@ -1,0 +1,141 @@
+//! Runs that reach PostgreSQL through a pooler: what the guide says of them holds.
+
+use testbed::{Options, Server, Via};
+
+use crate::support::{Place, Ran, assert_balanced, job};
+
+const PGPOOL: Via = Via::Pgpool { cache: None };
+
+fn run(place: &Place, server: &Server) -> Ran {
+    let url = server.url().to_string();
+    let args = ["run", "w.ini", "--json", "--out", "r.assay", "--quiet", "--url", &url];
+    Ran::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
+}
+
+const COUNTER: &str = "\
+duration = 2s
+[setup]
+query = create table counter (id int primary key, n bigint)
+query = create table seen (session int)
+[load counter]
+rows = 100
+columns = id: row(), n: 0
+";
+
+/// A statement alone, a transaction that is sent at once, and one whose statement the server ends.
+/// What this one sets holds for itself alone, whoever gets the session next.
+const WAYS: &str = "\
+[single]
+query = update counter set n = n + 1 where id = ${uniform(1, 100)}
+concurrency = 2
+[pipelined]
+transaction = yes
+pipeline = yes
+query = update counter set n = n + 1 where id = ${uniform(1, 100)}
+query = insert into seen values (pg_backend_pid())
+concurrency = 2
+[ended]
+transaction = yes
+query = set local statement_timeout = '50ms'
+query = select pg_sleep(60)
+concurrency = 2
+";
+
+/// The same with other names, where nothing is prepared.
+fn unprepared() -> String {
+    WAYS.replace("[", "[unprepared-").replace("concurrency", "prepare = no\nconcurrency")
+}
+
+/// Runs a file and makes sure that each job was answered as it should be, and that what counts as
+/// done was done. Returns through how many sessions of the server.
+#[track_caller]
+fn sessions_of(server: &Server, file: &str) -> u64 {
+    let place = Place::with(file);
+    let ran = run(&place, server);
+    assert!([0, 3].contains(&ran.code), "{} {}", ran.code, ran.stderr);
+    let summary = ran.json();
+    assert_balanced(&summary);
+    let mut done = 0;
+    for job in summary["jobs"].as_array().unwrap() {
+        let (scheduled, completed) = (&job["scheduled"], job["completed"].as_u64().unwrap());
+        assert!(scheduled.as_u64() > Some(0), "{job}");
+        if job["name"].as_str().unwrap().ends_with("ended") {
+            assert_eq!((completed, &job["errors"]), (0, scheduled), "{job}");
+            let error = &job["errors_by_code"][0];
+            let said = (&error["class"], &error["code"], &error["count"]);
+            assert_eq!(said, (&"server".into(), &"57014".into(), scheduled), "{job}");
+        } else {
+            assert_eq!(completed, *scheduled, "{job}: {}", server.pooler_log());
+            done += completed;
+        }
+    }
+    assert_eq!(server.sql("select sum(n) from counter").unwrap(), format!("{done}\n"));
+    let sessions = server.sql("select count(distinct session) from seen").unwrap();
+    sessions.trim().parse().unwrap()
+}
+
+#[test]
+fn a_pooler_that_gives_each_client_a_session_needs_nothing() {
+    for via in [Via::Pgbouncer, PGPOOL] {
+        let server = Server::start(&Options::postgres().via(via)).unwrap();
+        let file = [COUNTER, WAYS, &unprepared()].concat();
+        // The clients of two jobs say by which session they came.
+        assert_eq!(sessions_of(&server, &file), 4, "{via:?}");
+    }
+}
+
+/// Six clients share two sessions, each of which is another's with the next transaction.
+#[test]
+fn a_pooler_that_lends_a_session_for_a_transaction_needs_statements_that_are_not_prepared() {
+    let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "transaction");
+    let server = Server::start(&options.set_via("default_pool_size", "2")).unwrap();
+    assert!(sessions_of(&server, &[COUNTER, &unprepared()].concat()) <= 2);
+}
+
+/// As a user writes it.
+#[test]
+fn a_private_server_is_asked_through_a_pooler() {
+    for (url, key) in [
+        ("testbed:postgres?via=pgbouncer", ""),
+        ("testbed:postgres?via=pgbouncer&via.pool_mode=transaction", "prepare = no\n"),
+        ("testbed:postgres?via=pgpool", ""),
+    ] {
+        let read = "duration = 2s\n[read]\nquery = select 1\nrate = 100\n";
+        let place = Place::with(&format!("{read}{key}"));
+        let run = ["run", "w.ini", "--url", url, "--out", "r.assay", "--json"];
+        let summary = place.assay(&run).json();
+        assert_balanced(&summary);
+        let read = job(&summary, "read");
+        assert!(read["completed"].as_u64() > Some(0), "{url}: {read}");
+        assert_eq!(read["completed"], read["scheduled"], "{url}: {read}");
+        assert_eq!(read["rows"], read["completed"], "{url}: {read}");
+        let text = place.assay(&["report", "r.assay"]).stdout;
+        assert!(text.contains(&format!("target    {url}, tls off\n")), "{text}");
+    }
+}
+
+/// The key of a session goes through the pooler, and so does the wish to cancel its statement.
+#[test]
+fn what_is_given_up_is_cancelled_behind_pgpool() {
+    const SLOW: &str = "\
+duration = 1s
+[slow]
+query = select pg_sleep(4711)
+rate = 2
+arrival = uniform
+timeout = 200ms
+";
+    let sleeping = "select count(*) from pg_stat_activity where query like '%(4711)%' \
+                    and state = 'active' and pid <> pg_backend_pid()";
+    let server = Server::start(&Options::postgres().via(PGPOOL)).unwrap();
+    let place = Place::with(SLOW);
+    let summary = run(&place, &server).json();
+    assert_balanced(&summary);
+    let slow = job(&summary, "slow");
+    assert_eq!((&slow["scheduled"], &slow["timeouts"]), (&1.into(), &1.into()), "{slow}");
+    let gone = (0..100).any(|_| {
+        let found = server.sql(&format!("select pg_sleep(0.05); {sleeping}"));
+        found.unwrap().ends_with("\n0\n")
+    });
+    assert!(gone, "the server still works on it: {}", server.pooler_log());
+}

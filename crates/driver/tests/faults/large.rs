@@ -1,0 +1,113 @@
+//! Values that are longer than a packet of MySQL can be, and than any buffer was at first.
+
+use base::{Field, RowPart, Rows, Target};
+use driver::{Connection, Driver, Mysql, Postgres, Step, Work};
+use testbed::{Kind, Options, Server, shared};
+
+use crate::{in_real_time, text};
+
+/// How long they are.
+const LONG: usize = 20 << 20;
+
+/// A text in which no two places look the same, so that none can take another's.
+fn long() -> String {
+    let mut text: String = (0..LONG / 8).map(|place| format!("{place:07}ß")).collect();
+    text.truncate(LONG - 1);
+    text.push('.');
+    text
+}
+
+/// The one value that was captured.
+fn value(rows: &Rows) -> &[u8] {
+    let parts: Vec<RowPart<'_>> = rows.parts().collect();
+    match parts[..] {
+        [RowPart::Field(Field::Bytes(bytes)), RowPart::End] => bytes,
+        _ => panic!("{} parts", parts.len()),
+    }
+}
+
+/// What one step sends, or brings.
+async fn run(connection: &mut impl Connection, mut work: Work) -> Work {
+    work.reply.reset();
+    connection.run(&mut work).await.expect("an answer");
+    work
+}
+
+/// Writes a long text, bound and as a literal, and reads each in both forms of a row, and once
+/// without looking at it.
+fn check<D: Driver>(driver: &D, [kind, mark]: [&str; 2]) {
+    let long = long();
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let create = format!("create table long_texts (id int primary key, words {kind})");
+        connection.query_text(&create).await.expect("a table");
+        let insert = format!("insert into long_texts values (1, {mark})");
+        let statement = connection.prepare(&insert).await.expect("a statement");
+        let mut bound = Work::default();
+        bound.values.push_text(|buffer| buffer.push_str(&long));
+        bound.steps.push(Step::Execute { statement, first: 0, count: 1 });
+        let literal = text(&format!("insert into long_texts values (2, '{long}')"));
+        for work in [bound, literal] {
+            let reply = run(&mut connection, work).await.reply;
+            assert_eq!(reply.rows, 1);
+            assert!((LONG..LONG + 1_000).contains(&(reply.bytes_sent as usize)), "{reply:?}");
+        }
+        for id in [1, 2] {
+            let query = format!("select words from long_texts where id = {id}");
+            let statement = connection.prepare(&query).await.expect("a statement");
+            let mut prepared = Work::default();
+            prepared.steps.push(Step::Execute { statement, first: 0, count: 0 });
+            for mut work in [prepared, text(&query)] {
+                let reply = run(&mut connection, work.clone()).await.reply;
+                assert_eq!(reply.rows, 1, "of a row that is passed over");
+                let received = reply.bytes_received as usize;
+                assert!((LONG..LONG + 1_000).contains(&received), "{reply:?}");
+                work.capture = Rows::wanted();
+                let work = run(&mut connection, work).await;
+                // A message with 20 MB in it would help nobody.
+                let found = value(&work.capture);
+                assert_eq!(found.len(), LONG);
+                assert!(found == long.as_bytes(), "{id}: another text comes back");
+            }
+        }
+        connection.close().await;
+    });
+}
+
+fn open(target: &Target) -> Mysql {
+    Mysql::open(target, ".").expect("a URL")
+}
+
+#[test]
+fn a_text_of_20_mb_comes_back_from_mariadb_as_it_went() {
+    let options = Options::mariadb().set("max_allowed_packet", "64M");
+    let server = Server::start(&options).expect("a server");
+    check(&open(&server.url()), ["longtext character set utf8mb4", "?"]);
+}
+
+#[test]
+fn a_text_of_20_mb_comes_back_from_postgresql_as_it_went() {
+    let driver = Postgres::open(&shared(Kind::Postgres).url()).expect("a URL");
+    check(&driver, ["text", "$1"]);
+}
+
+/// Whether more follows is said by the length of a packet alone: behind one that is full there is
+/// another, if need be an empty one.
+#[test]
+fn a_statement_that_fills_its_packet_is_read_to_its_end_and_no_further() {
+    const FULL: usize = wire_mysql::MAX_PAYLOAD;
+    let options = Options::mariadb().set("max_allowed_packet", "64M");
+    let server = Server::start(&options).expect("a server");
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        // One byte is the command's.
+        for length in [FULL - 2, FULL - 1, FULL, 2 * FULL - 1] {
+            let (head, tail) = ("select length('", "')");
+            let inner = length - head.len() - tail.len();
+            let query = format!("{head}{}{tail}", "x".repeat(inner));
+            let table = connection.query_text(&query).await.expect("a length");
+            assert_eq!(table.single(), Some(inner.to_string().as_str()));
+        }
+    });
+}
