@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use base::Nanos;
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, sockopt,
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, sockopt,
 };
 
 use crate::{Direction, Rt, Source};
@@ -114,15 +114,17 @@ impl<T: AsFd> Source<T> {
         self.poll_io(Direction::Write, context, send)
     }
 
-    /// Gives the socket up to another thread, which may wait there for its end. Nothing more is
-    /// written to it, and the other side learns that.
+    /// Gives the socket up to another thread.
     ///
     /// # Errors
-    /// The connection is lost, or this process may open no further file.
-    pub fn into_half_closed(self) -> io::Result<OwnedFd> {
-        let socket = self.get().as_fd().try_clone_to_owned()?;
-        rustix::net::shutdown(&socket, Shutdown::Write)?;
-        Ok(socket)
+    /// This process may open no further file.
+    pub fn give_up(self) -> io::Result<OwnedFd> {
+        self.get().as_fd().try_clone_to_owned()
+    }
+
+    /// Who is at the other end; `None` if that is not on a network, or nobody.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        rustix::net::getpeername(self.get()).ok()??.try_into().ok()
     }
 }
 

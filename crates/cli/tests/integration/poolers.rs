@@ -116,26 +116,44 @@ fn a_private_server_is_asked_through_a_pooler() {
 
 /// The key of a session goes through the pooler, and so does the wish to cancel its statement.
 #[test]
-fn what_is_given_up_is_cancelled_behind_pgpool() {
+fn what_is_given_up_is_cancelled_behind_a_pooler() {
     const SLOW: &str = "\
 duration = 1s
 [slow]
 query = select pg_sleep(4711)
-rate = 2
+rate = 8
 arrival = uniform
 timeout = 200ms
 ";
     let sleeping = "select count(*) from pg_stat_activity where query like '%(4711)%' \
                     and state = 'active' and pid <> pg_backend_pid()";
-    let server = Server::start(&Options::postgres().via(PGPOOL)).unwrap();
-    let place = Place::with(SLOW);
-    let summary = run(&place, &server).json();
+    for via in [Via::Pgbouncer, PGPOOL] {
+        let server = Server::start(&Options::postgres().via(via)).unwrap();
+        let place = Place::with(SLOW);
+        let summary = run(&place, &server).json();
+        assert_balanced(&summary);
+        let slow = job(&summary, "slow");
+        assert_eq!(slow["timeouts"], slow["scheduled"], "{slow}");
+        let gone = (0..100).any(|_| {
+            let found = server.sql(&format!("select pg_sleep(0.05); {sleeping}"));
+            found.unwrap().ends_with("\n0\n")
+        });
+        assert!(gone, "the server still works on it: {}", server.pooler_log());
+    }
+}
+
+/// A pooler that is full limits the job, as a server does that is.
+#[test]
+fn a_pooler_that_is_full_limits_the_job() {
+    let options = Options::postgres().via(Via::Pgbouncer).set_via("max_client_conn", "3");
+    let server = Server::start(&options).unwrap();
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nconcurrency = 6\n");
+    let ran = run(&place, &server);
+    assert!([0, 3].contains(&ran.code), "{} {}", ran.code, ran.stderr);
+    let summary = ran.json();
     assert_balanced(&summary);
-    let slow = job(&summary, "slow");
-    assert_eq!((&slow["scheduled"], &slow["timeouts"]), (&1.into(), &1.into()), "{slow}");
-    let gone = (0..100).any(|_| {
-        let found = server.sql(&format!("select pg_sleep(0.05); {sleeping}"));
-        found.unwrap().ends_with("\n0\n")
-    });
-    assert!(gone, "the server still works on it: {}", server.pooler_log());
+    let read = job(&summary, "read");
+    assert!(read["completed"].as_u64() > Some(0), "{read}");
+    let events = place.exported("r.assay")["events"].to_string();
+    assert!(events.contains("max_client_conn, or ask for fewer connections"), "{events}");
 }

@@ -1,5 +1,6 @@
 //! The way into a session, and the message that ends one.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use base::{Class, Code};
@@ -25,14 +26,15 @@ const UTF8MB4: u8 = 45;
 const CAPABILITIES: Capabilities =
     Capabilities(WANTED.without(Capabilities::MULTI_STATEMENTS).0 | Capabilities::LOCAL_FILES.0);
 
-/// Connects to the address at this place and begins a session.
+/// Connects to the address at this place, to the peer if there is one, and begins a session.
 pub(super) async fn log_in(
     rt: &Rt,
     site: &Site,
     place: usize,
+    peer: Option<SocketAddr>,
 ) -> Result<(Channel, Session), Error> {
     let service = &site.service;
-    let mut channel = service.connect(rt, place).await?;
+    let mut channel = service.connect(rt, place, peer).await?;
     let address = channel.address().clone();
     let mode = service.options.tls_to(&address);
     let application = service.options.application_name.as_bytes();
@@ -164,14 +166,16 @@ fn impossible(service: &Service, address: &Address, mode: TlsMode, error: &WireE
 pub(super) struct Kill {
     pub(super) site: Arc<Site>,
     pub(super) place: usize,
+    /// The host that the session is with; `None` if it is this machine's.
+    pub(super) peer: Option<SocketAddr>,
     pub(super) thread_id: u32,
 }
 
 impl Farewell for Kill {
     async fn say(self, rt: &Rt) {
-        let Kill { site, place, thread_id } = self;
+        let Kill { site, place, peer, thread_id } = self;
         let say = async {
-            let (mut channel, _) = log_in(rt, &site, place).await?;
+            let (mut channel, _) = log_in(rt, &site, place, peer).await?;
             Command::Query(format!("kill {thread_id}").as_bytes()).append(channel.out());
             channel.flush().await;
             channel.receive().await?;

@@ -147,7 +147,7 @@ impl Driver for Mysql {
         let service = &self.site.service;
         let place = service.addresses.take_turn();
         let session = async {
-            let (channel, session) = login::log_in(rt, &self.site, place).await?;
+            let (channel, session) = login::log_in(rt, &self.site, place, None).await?;
             MysqlConnection::begin(self.clone(), rt.clone(), place, (channel, session)).await
         };
         service.in_time(rt, place, LOGIN, session).await

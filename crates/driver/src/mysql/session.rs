@@ -462,7 +462,8 @@ impl Connection for MysqlConnection {
         if !self.line.replies.is_idle() {
             let (site, place, thread_id) =
                 (Arc::clone(&self.driver.site), self.place, self.thread_id);
-            self.driver.farewells.say(Kill { site, place, thread_id });
+            let peer = self.line.channel.peer();
+            self.driver.farewells.say(Kill { site, place, peer, thread_id });
         }
     }
 }

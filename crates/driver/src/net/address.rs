@@ -37,6 +37,16 @@ impl fmt::Display for Address {
     }
 }
 
+/// Which of the hosts that a name may stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Host {
+    /// The first that answers. Each has its part of this time: one that does not answer must not
+    /// keep the others from being asked.
+    Any { within: Nanos },
+    /// This one, which somebody has a session with.
+    This(SocketAddr),
+}
+
 impl Address {
     /// Whether no network lies between.
     pub(crate) fn is_local(&self) -> bool {
@@ -57,15 +67,17 @@ impl Address {
         }
     }
 
-    /// Connects a socket. Where a name stands for several hosts, each of them has its part of the
-    /// time: one that does not answer must not keep the others from being asked.
+    /// Connects a socket.
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
-    pub(super) async fn connect(&self, rt: &Rt, limit: Nanos) -> Result<Socket, Error> {
-        let connected = match self {
-            Address::Unix(path) => connect_unix(rt, path).await,
-            Address::Tcp(host, port) => connect_tcp(rt, (host, *port), limit).await,
+    pub(super) async fn connect(&self, rt: &Rt, host: Host) -> Result<Socket, Error> {
+        let connected = match (self, host) {
+            (Address::Unix(path), _) => connect_unix(rt, path).await,
+            (Address::Tcp(..), Host::This(peer)) => connect(rt, peer).await,
+            (Address::Tcp(name, port), Host::Any { within }) => {
+                connect_tcp(rt, (name, *port), within).await
+            }
         };
         connected.map_err(|error| unreachable(self, &error))
     }
@@ -207,6 +219,20 @@ mod tests {
             assert_eq!(Address::Tcp(host.to_owned(), 1).is_local(), is_local, "{host}");
         }
         assert!(Address::Unix(PathBuf::from("/s")).is_local());
+    }
+
+    /// A name may lead to another host each time, and what is said of a session there would be said
+    /// of a stranger's.
+    #[test]
+    fn whoever_has_a_session_is_found_without_the_name() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let peer = listener.local_addr().expect("an address");
+        let elsewhere = Address::Tcp("no.such.host.invalid".to_owned(), 1);
+        let socket = run_real(&Options::default(), async |rt| {
+            let socket = elsewhere.connect(&rt, Host::This(peer)).await;
+            socket.map(|socket| socket.peer())
+        });
+        assert_eq!(socket.expect("a runtime"), Ok(Some(peer)));
     }
 
     /// Of the hosts of a name, one that takes nobody must not keep the others from being asked.

@@ -2,15 +2,15 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll, ready};
 
-use base::Nanos;
 use rt::Rt;
 
 use super::address::Socket;
 use super::tls::{Session, Tls};
-use super::{Address, TlsMode};
+use super::{Address, Host, TlsMode};
 use crate::Error;
 
 /// How many bytes the buffer of a new connection has room for.
@@ -38,17 +38,13 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Connects to a server, without TLS, and takes about so long for it at most.
+    /// Connects to a server, without TLS.
     ///
     /// # Errors
     /// Class `Disconnect`; `TooManyConnections` if this process may not open more files.
-    pub(crate) async fn connect(
-        rt: &Rt,
-        address: &Address,
-        limit: Nanos,
-    ) -> Result<Channel, Error> {
+    pub(crate) async fn connect(rt: &Rt, address: &Address, host: Host) -> Result<Channel, Error> {
         Ok(Channel {
-            socket: address.connect(rt, limit).await?,
+            socket: address.connect(rt, host).await?,
             tls: None,
             address: address.clone(),
             out: Vec::new(),
@@ -168,9 +164,16 @@ impl Channel {
         })
     }
 
-    /// The socket, of which only the end is still to be seen; `None` if it is lost.
-    pub(crate) fn into_half_closed(self) -> Option<OwnedFd> {
-        self.socket.into_half_closed().ok()
+    /// The host itself, which a name may have led to by chance; `None` on a socket of this machine,
+    /// and if the connection is lost.
+    #[cold]
+    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        self.socket.peer()
+    }
+
+    /// The socket, for whoever waits for its end; `None` if there is no file left for it.
+    pub(crate) fn give_up(self) -> Option<OwnedFd> {
+        self.socket.give_up().ok()
     }
 
     /// What has come and is not consumed.

@@ -23,7 +23,7 @@ mod password;
 mod service;
 mod tls;
 
-pub(crate) use address::{Address, Addresses};
+pub(crate) use address::{Address, Addresses, Host};
 pub(crate) use channel::Channel;
 pub(crate) use farewell::{Farewell, Farewells, hung_up};
 pub(crate) use known::{Known, UNKNOWN, told, value};

@@ -1,9 +1,11 @@
 //! What a URL says about a database on a network, read once.
 
+use std::net::SocketAddr;
+
 use base::{Endpoint, Secret, Target};
 use rt::{Rt, within};
 
-use super::{Address, Addresses, Channel, Options, Owner, PasswordFile, Tls, find_password};
+use super::{Address, Addresses, Channel, Host, Options, Owner, PasswordFile, Tls, find_password};
 use crate::Error;
 use crate::given::{Given, refusal};
 
@@ -87,12 +89,19 @@ impl Kind {
 }
 
 impl Service {
-    /// A channel without TLS to the address whose turn it is, and the place of that.
+    /// A channel without TLS to the address at this place: to the peer if there is one.
     ///
     /// # Errors
     /// As [`Channel::connect`].
-    pub(crate) async fn connect(&self, rt: &Rt, place: usize) -> Result<Channel, Error> {
-        Channel::connect(rt, &self.addresses.all()[place], self.options.connect_timeout).await
+    pub(crate) async fn connect(
+        &self,
+        rt: &Rt,
+        place: usize,
+        peer: Option<SocketAddr>,
+    ) -> Result<Channel, Error> {
+        let any = Host::Any { within: self.options.connect_timeout };
+        let host = peer.map_or(any, Host::This);
+        Channel::connect(rt, &self.addresses.all()[place], host).await
     }
 
     /// The password for the address at this place.

@@ -58,6 +58,11 @@ pub(super) fn meaning(state: Option<SqlState>) -> (Class, Code) {
     (class, Code::new(state))
 }
 
+/// Whether pgbouncer has as many clients as it may: it has the same code for all that it refuses.
+pub(super) fn is_full_pooler(report: &OwnedReport) -> bool {
+    report.message.contains("max_client_conn")
+}
+
 /// What to do about a login that is refused with this code and these words.
 pub(super) fn remedy(code: &str, words: &str) -> &'static str {
     match code {
@@ -66,6 +71,9 @@ pub(super) fn remedy(code: &str, words: &str) -> &'static str {
         }
         "28000" => remedy_of_rules(words),
         "3D000" => "make the database, or name another one in the URL",
+        "08P01" if words.contains("max_client_conn") => {
+            "raise the pooler's max_client_conn, or ask for fewer connections"
+        }
         "53300" => "raise the server's max_connections, or ask for fewer connections",
         _ => "",
     }

@@ -1,11 +1,13 @@
 //! The way into a session, and the message that ends what one is doing.
 
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::sync::Arc;
 
 use base::{Class, Code, Nanos};
 use rt::{Rt, within};
+use rustix::net::Shutdown;
 use wire_postgres::{
     BackendKey, Channel as Binding, Login, Session, SslAnswer, Startup, StartupError, frontend,
     ssl_answer,
@@ -21,7 +23,7 @@ pub(super) async fn log_in(
     service: &Service,
     place: usize,
 ) -> Result<(Channel, Session), Error> {
-    let (mut channel, end_point) = open(rt, service, place).await?;
+    let (mut channel, end_point) = open(rt, service, place, None).await?;
     let is_tls = service.options.tls_to(channel.address()) != TlsMode::Off;
     let binding = match end_point.as_slice() {
         [] if is_tls || channel.address().is_local() => Binding::Plain,
@@ -59,8 +61,13 @@ pub(super) async fn log_in(
 
 /// Connects, and begins TLS if it is wanted. Returns the hash of the server's certificate as well,
 /// which is empty without TLS.
-async fn open(rt: &Rt, service: &Service, place: usize) -> Result<(Channel, Vec<u8>), Error> {
-    let mut channel = service.connect(rt, place).await?;
+async fn open(
+    rt: &Rt,
+    service: &Service,
+    place: usize,
+    peer: Option<SocketAddr>,
+) -> Result<(Channel, Vec<u8>), Error> {
+    let mut channel = service.connect(rt, place, peer).await?;
     let mode = service.options.tls_to(channel.address());
     if mode == TlsMode::Off {
         return Ok((channel, Vec::new()));
@@ -105,7 +112,10 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
     let (class, code, words, remedy) = match &error {
         StartupError::Wire(error) => return faults::junk(address, error),
         StartupError::Server(report) => {
-            let (class, code) = faults::meaning(report.sqlstate);
+            let (class, code) = match faults::is_full_pooler(report) {
+                false => faults::meaning(report.sqlstate),
+                true => (Class::TooManyConnections, Code::new("08P01")),
+            };
             // Whoever is refused before a session began has lost nothing, and may try again.
             let class = if class == Class::Server { Class::Disconnect } else { class };
             (class, code, faults::words(report), faults::remedy(code.as_str(), &report.message))
@@ -130,6 +140,9 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
 /// first time, and twice as long each time.
 const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
 
+/// For how long a server may read what it is told, before the session that it is about is closed.
+const READING: Nanos = Nanos::from_millis(100);
+
 /// How often a server is told. Together this is a second.
 const TIMES: u32 = 7;
 
@@ -138,28 +151,31 @@ const TIMES: u32 = 7;
 ///
 /// A server that has not begun to work on it does nothing then, and works on it all the same. So it
 /// is told until the session has ended, as it does when it has nothing to do: its socket is closed
-/// on our side.
+/// on our side. Not before it was told once: a pooler forgets whose client has hung up.
 #[derive(Debug)]
 pub(super) struct Cancel {
     pub(super) service: Arc<Service>,
     pub(super) place: usize,
+    /// The host that the session is with; `None` if it is this machine's.
+    pub(super) peer: Option<SocketAddr>,
     pub(super) key: BackendKey,
-    /// The session's socket; `None` if it is lost.
+    /// The session's socket; `None` if there is no file left for it.
     pub(super) session: Option<OwnedFd>,
 }
 
 impl Farewell for Cancel {
     async fn say(self, rt: &Rt) {
-        let Cancel { service, place, key, session } = self;
+        let Cancel { service, place, peer, key, session } = self;
         let say = async {
+            send_cancel(rt, &service, (place, peer), key).await?;
             let mut end = pin!(end_of(rt, session));
             let mut pause = FIRST_PAUSE;
-            for _ in 0..TIMES {
-                send_cancel(rt, &service, place, key).await?;
+            for _ in 1..TIMES {
                 if within(rt, pause, end.as_mut()).await.is_some() {
                     break;
                 }
                 pause = pause * 2;
+                send_cancel(rt, &service, (place, peer), key).await?;
             }
             Ok(())
         };
@@ -169,6 +185,8 @@ impl Farewell for Cancel {
 
 async fn end_of(rt: &Rt, session: Option<OwnedFd>) {
     if let Some(session) = session {
+        // One that is lost has no other side that could be told.
+        let _ = rustix::net::shutdown(&session, Shutdown::Write);
         hung_up(rt, session).await;
     }
 }
@@ -176,13 +194,13 @@ async fn end_of(rt: &Rt, session: Option<OwnedFd>) {
 async fn send_cancel(
     rt: &Rt,
     service: &Service,
-    place: usize,
+    (place, peer): (usize, Option<SocketAddr>),
     key: BackendKey,
 ) -> Result<(), Error> {
-    let (mut channel, _) = open(rt, service, place).await?;
+    let (mut channel, _) = open(rt, service, place, peer).await?;
     frontend::cancel_request(channel.out(), key);
     channel.flush().await;
-    // The server hangs up when it has read the request.
-    let _ = channel.receive().await;
+    // The server hangs up when it has read the request; pgpool a second later, and others wait.
+    let _ = within(rt, READING, pin!(channel.receive())).await;
     Ok(())
 }

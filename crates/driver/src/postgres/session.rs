@@ -455,8 +455,8 @@ impl Connection for PostgresConnection {
     fn abandon(self) {
         if let (false, Some(key)) = (self.replies.is_idle(), self.key) {
             let (service, place) = (Arc::clone(&self.driver.service), self.place);
-            let session = self.channel.into_half_closed();
-            self.driver.farewells.say(Cancel { service, place, key, session });
+            let (peer, session) = (self.channel.peer(), self.channel.give_up());
+            self.driver.farewells.say(Cancel { service, place, peer, key, session });
         }
     }
 }
