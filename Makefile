@@ -23,7 +23,7 @@ build:
 # depends on that.
 test: lint
 	cargo test --workspace --locked
-	cargo build --release --locked -p cli -p bench
+	cargo build --release --locked -p cli -p bench -p testbed
 	cargo run --locked -q -p xtask -- gate
 	scripts/demo $(ASSAY) || case $$? in 1 | 3) ;; *) exit 1 ;; esac
 

@@ -5,9 +5,9 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use base::{Nanos, Rate, Seed, WallTime};
-use bench::peak_rss;
-use driver::{Driver, Null, Simulated};
+use base::{Nanos, Rate, Seed, Target, WallTime};
+use bench::{SimulatedServer, peak_rss};
+use driver::{Driver, Mysql, Null, Postgres, Simulated};
 use engine::{Drivers, LaneOutlet, Options, Silence, Stop};
 use record::{
     Archive, End, EndKind, Grid, Header, JobHeader, JobIndex, Logged, MemoryOutlet, OpFormat,
@@ -30,14 +30,20 @@ pub(crate) enum Case {
     QueueNull,
     /// M/M/1 in virtual time.
     VirtualMm1,
+    /// 16 closed clients against a server that speaks PostgreSQL's protocol and answers at once.
+    ClosedPostgres,
+    /// The same with MySQL's.
+    ClosedMysql,
 }
 
 /// The cases whose instructions are counted.
-pub(crate) const GATES: [(&str, Case); 4] = [
+pub(crate) const GATES: [(&str, Case); 6] = [
     ("closed-null", Case::ClosedNull),
     ("open-null", Case::OpenNull),
     ("queue-null", Case::QueueNull),
     ("virtual-mm1", Case::VirtualMm1),
+    ("closed-postgres", Case::ClosedPostgres),
+    ("closed-mysql", Case::ClosedMysql),
 ];
 
 /// What a case measured.
@@ -59,16 +65,31 @@ const VIRTUAL_PER_S: u64 = 700;
 impl Case {
     /// Runs the case in memory.
     pub(crate) fn run(self, requests: u64) -> Outcome {
+        self.measure(requests, InMemory)
+    }
+
+    fn measure<M: Measure>(self, requests: u64, how: M) -> M::Result {
         let plan = self.plan(requests);
         match self {
-            Case::ClosedNull | Case::OpenNull | Case::QueueNull => in_memory(&plan, Null, false),
-            Case::VirtualMm1 => in_memory(&plan, mm1(plan.seed), true),
+            Case::ClosedNull | Case::OpenNull | Case::QueueNull => how.measure(&plan, Null, false),
+            Case::VirtualMm1 => how.measure(&plan, mm1(plan.seed), true),
+            Case::ClosedPostgres => {
+                let (_server, target) = simulated("postgres", "postgres");
+                let driver = Postgres::open(&target).expect("a URL");
+                how.measure(&plan, driver, false)
+            }
+            Case::ClosedMysql => {
+                let (_server, target) = simulated("mariadb", "mysql");
+                let driver = Mysql::open(&target, ".").expect("a URL");
+                how.measure(&plan, driver, false)
+            }
         }
     }
 
     fn plan(self, requests: u64) -> Plan {
         let pacing = match self {
             Case::ClosedNull => Pacing::Closed { clients: 1, think: None },
+            Case::ClosedPostgres | Case::ClosedMysql => Pacing::Closed { clients: 16, think: None },
             Case::OpenNull => open(OVERDUE_PER_S),
             Case::QueueNull => queue(OVERDUE_PER_S),
             Case::VirtualMm1 => open(VIRTUAL_PER_S),
@@ -102,6 +123,13 @@ fn plan(pacing: Pacing, requests: u64) -> Plan {
     plan
 }
 
+/// A server of this kind that answers at once, and its URL with this scheme.
+fn simulated(kind: &str, scheme: &str) -> (SimulatedServer, Target) {
+    let server = SimulatedServer::start(kind).expect("a simulated server");
+    let url = format!("{scheme}://bench@{}:{}/bench", server.host, server.port);
+    (server, Target::parse(&url).expect("a URL"))
+}
+
 /// A server with one exponential millisecond of service.
 fn mm1(seed: Seed) -> Simulated {
     let service = Service::Exponential(Nanos::from_millis(1));
@@ -120,8 +148,22 @@ fn options(is_virtual: bool) -> Options {
     }
 }
 
-fn in_memory<D: Driver>(plan: &Plan, driver: D, is_virtual: bool) -> Outcome {
-    with_op_log(plan, driver, is_virtual, None)
+/// What becomes of what is measured.
+trait Measure {
+    type Result;
+
+    fn measure<D: Driver>(self, plan: &Plan, driver: D, is_virtual: bool) -> Self::Result;
+}
+
+/// It is counted.
+struct InMemory;
+
+impl Measure for InMemory {
+    type Result = Outcome;
+
+    fn measure<D: Driver>(self, plan: &Plan, driver: D, is_virtual: bool) -> Outcome {
+        with_op_log(plan, driver, is_virtual, None)
+    }
 }
 
 /// The closed case with an op-log. Returns what was recorded, and the op-log, which may have rows
@@ -166,15 +208,22 @@ fn with_op_log<D: Driver>(
 
 /// Arrivals at a rate against the driver that answers at once, in real time.
 pub(crate) fn paced(per_s: u64, requests: u64) -> Outcome {
-    in_memory(&plan(open(per_s), requests), Null, false)
+    InMemory.measure(&plan(open(per_s), requests), Null, false)
 }
 
 /// Runs a case with a record, as users do. Returns the number of requests.
 pub(crate) fn recorded(case: Case, requests: u64) -> u64 {
-    let plan = case.plan(requests);
-    match case {
-        Case::VirtualMm1 => recorded_of(&plan, true, mm1(plan.seed)),
-        Case::ClosedNull | Case::OpenNull | Case::QueueNull => recorded_of(&plan, false, Null),
+    case.measure(requests, Recorded)
+}
+
+/// It is written down, as users have it, and read.
+struct Recorded;
+
+impl Measure for Recorded {
+    type Result = u64;
+
+    fn measure<D: Driver>(self, plan: &Plan, driver: D, is_virtual: bool) -> u64 {
+        recorded_of(plan, is_virtual, driver)
     }
 }
 

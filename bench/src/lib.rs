@@ -1,7 +1,11 @@
 //! What do all benchmarks share? The machine and the commit that a result belongs to.
 
+mod simulated;
+
 use std::fs;
 use std::process::Command;
+
+pub use simulated::SimulatedServer;
 
 /// One line about the machine and one about the commit.
 pub fn describe() -> String {

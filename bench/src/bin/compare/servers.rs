@@ -1,10 +1,12 @@
 //! Who is asked? Each database with the one table that all load generators select from.
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
+
+use bench::SimulatedServer;
 
 use crate::Failure;
 use crate::cells::Database;
@@ -48,24 +50,7 @@ enum Source {
     /// It ends with this.
     Private(Box<testbed::Server>),
     /// It answers at once, in a process of its own that ends with this.
-    Simulated { _host: Host },
-}
-
-/// A process that serves a simulation for as long as its input is open.
-struct Host(Child);
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        // It ends by itself.
-        let _ = self.0.wait();
-    }
-}
-
-/// The processor that a simulated server is bound to: the last one, so that it does not take the
-/// load generator's from under it.
-fn last_processor() -> Result<usize, Failure> {
-    Ok(rt::processors()?.last().copied().unwrap_or(0))
+    Simulated { _server: SimulatedServer },
 }
 
 /// The servers, and a folder for what load generators read and write.
@@ -216,20 +201,9 @@ impl Server {
 
     /// Starts a server of the testbed that speaks the protocol and answers at once.
     fn simulate(database: Database) -> Result<Server, Failure> {
-        let program = std::env::current_exe()?.with_file_name("testbed-host");
-        let mut command = Command::new(&program);
-        command.args(["sim:null", database.word(), &last_processor()?.to_string()]);
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let child = child.map_err(|error| {
-            format!("{}: {error}: cargo build --release -p testbed", program.display())
-        })?;
-        let mut host = Host(child);
-        let mut line = String::new();
-        let out = host.0.stdout.as_mut().ok_or("its output is a pipe")?;
-        BufReader::new(out).read_line(&mut line)?;
-        let (at, port) = line.trim().rsplit_once(':').ok_or("the simulated server says nothing")?;
-        let (port, source) = (port.parse()?, Source::Simulated { _host: host });
-        Ok(Server { host: at.to_owned(), port, source })
+        let server = SimulatedServer::start(database.word())?;
+        let (host, port) = (server.host.clone(), server.port);
+        Ok(Server { host, port, source: Source::Simulated { _server: server } })
     }
 
     fn parse(given: &str, option: &str) -> Result<Server, Failure> {

@@ -1,0 +1,58 @@
+//! A server of the testbed that speaks a database's protocol and answers at once, in a process of
+//! its own: what it costs is not counted among a client's instructions or time.
+
+use std::io::{self, BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A process that serves a simulation for as long as its input is open.
+#[derive(Debug)]
+pub struct SimulatedServer {
+    child: Child,
+    /// The host that it listens at.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl SimulatedServer {
+    /// Starts a server of the `postgres` or the `mariadb` kind on the last processor.
+    ///
+    /// # Errors
+    /// The program is not built, or does not say where it listens.
+    pub fn start(kind: &str) -> io::Result<SimulatedServer> {
+        let program = std::env::current_exe()?.with_file_name("testbed-host");
+        let mut command = Command::new(&program);
+        command.args(["sim:null", kind, &last_processor()?.to_string()]);
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let child = child.map_err(|error| {
+            let program = program.display();
+            io::Error::other(format!("{program}: {error}: cargo build --release -p testbed"))
+        })?;
+        let mut server = SimulatedServer { child, host: String::new(), port: 0 };
+        let mut line = String::new();
+        if let Some(out) = &mut server.child.stdout {
+            BufReader::new(out).read_line(&mut line)?;
+        }
+        let place = line
+            .trim()
+            .rsplit_once(':')
+            .and_then(|(host, port)| Some((host.to_owned(), port.parse().ok()?)));
+        let silent = || io::Error::other("the simulated server does not say where it listens");
+        (server.host, server.port) = place.ok_or_else(silent)?;
+        Ok(server)
+    }
+}
+
+/// The processor that the server is bound to: the last one, so that it does not take the client's
+/// from under it.
+fn last_processor() -> io::Result<usize> {
+    Ok(rt::processors()?.last().copied().unwrap_or(0))
+}
+
+impl Drop for SimulatedServer {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        // It ends by itself.
+        let _ = self.child.wait();
+    }
+}
