@@ -102,12 +102,16 @@ enum Bound {
     AtLeast(f64),
 }
 
+/// Numbers that differ by less are the same: a search by halves ends on its goal to the last bit,
+/// which depends on who has read the file.
+const SAME: f64 = 1e-9;
+
 impl Bound {
     fn is_met(self, value: f64) -> bool {
         match self {
-            Bound::AtMost(most) => value <= most,
-            Bound::Below(limit) => value < limit,
-            Bound::AtLeast(least) => value >= least,
+            Bound::AtMost(most) => value <= most * (1.0 + SAME),
+            Bound::Below(limit) => value < limit * (1.0 - SAME),
+            Bound::AtLeast(least) => value >= least * (1.0 - SAME),
         }
     }
 }
@@ -522,6 +526,17 @@ mod tests {
         let stolen = Rated { database: Database::Postgres, rate: 1_000 };
         assert_eq!(lag_figure(stolen, &results.open).label, "0 of 2 rounds");
         assert_eq!(lag_figure(stolen, &[]).label, "");
+    }
+
+    #[test]
+    fn the_last_bit_decides_nothing() {
+        let above = f64::from_bits(0.75_f64.to_bits() + 1);
+        let below = f64::from_bits(0.75_f64.to_bits() - 1);
+        for value in [below, 0.75, above] {
+            assert!(Bound::AtLeast(0.75).is_met(value) && Bound::AtMost(0.75).is_met(value));
+            assert!(!Bound::Below(0.75).is_met(value));
+        }
+        assert!(!Bound::AtLeast(0.75).is_met(0.749) && !Bound::AtMost(0.75).is_met(0.751));
     }
 
     #[test]
