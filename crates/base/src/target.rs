@@ -146,6 +146,9 @@ impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TargetError::Scheme { found } => {
+                if found == "mariadb" {
+                    return f.write_str("MariaDB's scheme is that of MySQL: write `mysql:`");
+                }
                 let schemes = TargetKind::SCHEMES.map(|(scheme, _)| scheme);
                 match (found.is_empty(), closest(found, schemes)) {
                     (true, _) => f.write_str("the URL has no scheme, such as `sqlite:`")?,
@@ -468,6 +471,7 @@ mod tests {
     #[test]
     fn broken_urls_say_what_is_wrong_without_repeating_a_password() {
         for (url, message) in [
+            ("mariadb://h/d", "MariaDB's scheme is that of MySQL: write `mysql:`"),
             ("sqlit:x", "unknown scheme `sqlit:`; did you mean `sqlite:`?"),
             (
                 "oracle:x",

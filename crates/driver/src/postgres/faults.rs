@@ -15,6 +15,7 @@ pub(super) fn fault(report: &OwnedReport) -> Error {
         // A COPY from stdin that has found the next statement in the place of its data.
         "08P01" => (Class::Statement, ": a job has no data to copy: use a [load] section"),
         "40001" | "40P01" => (class, "; `retry = 3 on 40001, 40P01` tries it again"),
+        "42P05" | "26000" => (class, "; behind a pooler that lends sessions write `prepare = no`"),
         "57014" if report.message.contains("statement timeout") => {
             (class, "; a larger statement_timeout of the server allows more")
         }

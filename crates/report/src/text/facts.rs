@@ -5,8 +5,7 @@ use record::{Event, EventKind};
 
 use crate::number::{bytes, count, percent, time};
 use crate::text::answer::seconds;
-use crate::text::page::{Line, Page};
-use crate::text::table::{Align, Table};
+use crate::text::page::{Line, Page, columns};
 use crate::view::View;
 
 /// How many events are listed; the record has them all.
@@ -67,14 +66,16 @@ pub(super) fn write_events(page: &mut Page, view: &View) {
     }
     page.gap();
     page.heading("Events");
-    let words = ["event", "job", "text"].map(|title| (title, Align::Left));
-    let mut table = Table::new([("at", Align::Right)].into_iter().chain(words));
-    for event in events.iter().take(EVENTS) {
-        let at = seconds(event.at.as_secs_f64());
-        let job = job_of(view, event);
-        table.row([at, name_of(view, event), job.to_owned(), event.text.clone()]);
-    }
-    page.table(&table);
+    let shown = || events.iter().take(EVENTS);
+    let times: Vec<String> = shown().map(|event| seconds(event.at.as_secs_f64())).collect();
+    let widest = times.iter().map(|at| columns(at)).max().unwrap_or(0);
+    // Whole: what may help stands at the end of a text.
+    let line = |(event, at): (&Event, &String)| {
+        let job = job_of(view, event).map(|job| format!("[{job}] ")).unwrap_or_default();
+        let text = format!("{job}{}: {}", name_of(view, event), event.text);
+        Line::new(" ".repeat(widest - columns(at)) + at, text)
+    };
+    page.lines(2, &shown().zip(&times).map(line).collect::<Vec<_>>());
     if let more @ 1.. = events.len().saturating_sub(EVENTS) {
         let more = count(more as u64, "more event");
         page.note(&format!("and {more} in the record, table `event`"));
@@ -90,9 +91,9 @@ fn name_of(view: &View, event: &Event) -> String {
     }
 }
 
-fn job_of<'a>(view: &'a View, event: &Event) -> &'a str {
-    let job = event.job.and_then(|job| view.summary.jobs.get(usize::from(job.0)));
-    job.map_or("all", |job| job.name.as_str())
+fn job_of<'a>(view: &'a View, event: &Event) -> Option<&'a str> {
+    let job = view.summary.jobs.get(usize::from(event.job?.0))?;
+    Some(job.name.as_str())
 }
 
 /// Writes what the generator needed, the settings of the server, and where the record is.
