@@ -61,9 +61,6 @@ pub struct Session {
     pub server_version: Vec<u8>,
     /// The status that it begins with.
     pub status: Status,
-    /// The server's own collation, which is that of the session if the server was told to ignore
-    /// what its clients want.
-    pub collation: u8,
 }
 
 /// Why the server does not want this client.
@@ -129,7 +126,6 @@ impl<'a> Login<'a> {
                 thread_id: 0,
                 server_version: Vec::new(),
                 status: Status::default(),
-                collation: 0,
             },
             hello: Hello { nonce: [0; 20], method: Method::Native },
             talk: Talk::Over,
@@ -221,7 +217,6 @@ impl<'a> Login<'a> {
             thread_id: handshake.thread_id,
             server_version: handshake.server_version.to_vec(),
             status: handshake.status,
-            collation: handshake.collation,
         };
         let method = Method::of_name(handshake.method).filter(|method| self.can_begin(*method));
         // A server that prefers what this client cannot begin with asks for another method.

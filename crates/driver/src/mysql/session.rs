@@ -202,7 +202,7 @@ impl MysqlConnection {
         place: usize,
         (channel, session): (Channel, Session),
     ) -> Result<MysqlConnection, Error> {
-        let Session { agreed, thread_id, server_version, status, collation } = session;
+        let Session { agreed, thread_id, server_version, status } = session;
         let mut connection = MysqlConnection {
             driver,
             line: Line { rt, channel, replies: Replies::new(agreed) },
@@ -222,10 +222,6 @@ impl MysqlConnection {
             // Texts are written with their backslashes doubled.
             let mode = "replace(@@session.sql_mode, 'NO_BACKSLASH_ESCAPES', '')";
             connection.query_text(&format!("set session sql_mode = {mode}")).await?;
-        }
-        if !is_utf8mb4(collation) {
-            // The server may have been told to ignore which characters its clients send.
-            connection.query_text("set names utf8mb4").await?;
         }
         Ok(connection)
     }
@@ -351,12 +347,6 @@ impl MysqlConnection {
             Some(error) => Err(error),
         }
     }
-}
-
-/// Whether a collation is one of all characters.
-/// Its number is that of the first packet, which has room for small ones only.
-fn is_utf8mb4(collation: u8) -> bool {
-    matches!(collation, 45 | 46 | 224..=247 | 255)
 }
 
 /// Why a statement failed. What the server says of a file that it did not get is not the reason.

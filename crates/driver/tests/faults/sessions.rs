@@ -172,25 +172,6 @@ fn backslashes_are_letters_whatever_the_server_is_set_to() {
     });
 }
 
-/// A server can be told to ignore which characters its clients send.
-#[test]
-fn texts_are_utf_8_whatever_the_server_is_set_to() {
-    let options = testbed::Options::new(Kind::Mariadb)
-        .set("character-set-server", "latin1")
-        .set("skip-character-set-client-handshake", "ON");
-    let server = Server::start(&options).expect("a server");
-    let driver = mysql(&server.url());
-    in_real_time(async |rt| {
-        for _ in 0..2 {
-            let mut connection = driver.connect(&rt).await.expect("a connection");
-            let found =
-                connection.query_text("select char_length('€'), '€'").await.expect("a text");
-            let row = [Some("1".to_owned()), Some("€".to_owned())];
-            assert_eq!(found.rows, [row]);
-        }
-    });
-}
-
 /// No protocol carries a zero byte within a name; that is not the server's fault.
 #[test]
 fn a_zero_byte_in_a_url_is_an_error_of_the_url() {
