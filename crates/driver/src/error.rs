@@ -30,6 +30,11 @@ impl Error {
         Error::new(Class::Disconnect, Code::DISCONNECT, message)
     }
 
+    /// The same, said by a server that has hung up then.
+    pub(crate) fn as_last_words(&self) -> Error {
+        Error::new(Class::Disconnect, self.code(), self.message())
+    }
+
     /// The same with the place that it came from, unless it is named already.
     #[cold]
     pub(crate) fn told_by(self, place: &impl fmt::Display) -> Error {

@@ -86,8 +86,13 @@ pub trait Batches {
     /// Appends the values of the batch's next row; false if it has no further one.
     fn next_row(&mut self, values: &mut Values) -> bool;
 
-    /// The batch is committed, for which so many bytes were sent.
-    fn committed(&mut self, bytes: u64);
+    /// A batch of so many rows is committed, for which so many bytes were sent.
+    ///
+    /// The next may have begun before.
+    fn committed(&mut self, rows: u64, bytes: u64);
+
+    /// Whether all texts are of ASCII only: their bytes are then the same in most character sets.
+    fn is_ascii(&self) -> bool;
 }
 
 impl Insert<'_> {
@@ -154,7 +159,7 @@ pub(crate) async fn insert_rows<C: Connection>(
         work.steps.extend((whole * at_once..rows).map(|row| execute(one, row, 1)));
         work.steps.push(Step::Commit);
         connection.run(&mut work).await?;
-        batches.committed(work.reply.bytes_sent);
+        batches.committed(rows as u64, work.reply.bytes_sent);
     }
     Ok(())
 }

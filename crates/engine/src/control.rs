@@ -417,7 +417,7 @@ impl Filling {
     ) -> Result<(), Error> {
         let rows = RowGenerator::new(&self.load, started);
         let columns = column_names(&self.load);
-        let mut writer = Writer { filling: self, rt, stop, rows, batch: 0..0, size: 0 };
+        let mut writer = Writer { filling: self, rt, stop, rows, batch: 0..0 };
         connection.load(&into(&self.load, &columns), method(&self.load), &mut writer).await
     }
 }
@@ -430,8 +430,6 @@ struct Writer<'a> {
     rows: RowGenerator,
     /// The numbers of the present batch's rows that are still to be made.
     batch: Range<u64>,
-    /// How many rows the present batch has.
-    size: u64,
 }
 
 impl Batches for Writer<'_> {
@@ -441,9 +439,9 @@ impl Batches for Writer<'_> {
         if first >= load.rows || self.stop.is_asked() || failed.borrow().is_some() {
             return false;
         }
-        self.size = u64::from(load.batch).min(load.rows - first);
-        next_row.set(first + self.size);
-        self.batch = first..first + self.size;
+        let after = load.rows.min(first + u64::from(load.batch));
+        next_row.set(after);
+        self.batch = first..after;
         true
     }
 
@@ -453,11 +451,15 @@ impl Batches for Writer<'_> {
         true
     }
 
-    fn committed(&mut self, bytes: u64) {
+    fn committed(&mut self, rows: u64, bytes: u64) {
         let Filling { last_commit, committed, bytes: sent, .. } = self.filling;
         last_commit.set(self.rt.now());
-        committed.set(committed.get() + self.size);
+        committed.set(committed.get() + rows);
         sent.set(sent.get() + bytes);
+    }
+
+    fn is_ascii(&self) -> bool {
+        self.rows.is_ascii()
     }
 }
 

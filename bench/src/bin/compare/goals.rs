@@ -387,19 +387,24 @@ fn crowds(memory: &[Memory]) -> [Goal; 2] {
     ]
 }
 
-fn fillings(load: &[Filled]) -> [Goal; 2] {
-    let of = |text, filler| {
+fn fillings(load: &[Filled]) -> [Goal; 3] {
+    let of = |text, filler, other| {
         Goal::of(text, Bound::AtLeast(0.95), |database| {
             let figure = |writers| Figure {
                 label: if writers == 1 { "1 writer".into() } else { format!("{writers} writers") },
-                value: Filling { database, writers, filler }.of_own(load),
+                value: Filling { database, writers, filler }.to(other, load),
             };
             Vec::from(load::WRITERS.map(figure))
         })
     };
     [
-        of("rows/s loaded, Assay to `\\copy` and `LOAD DATA`", Filler::Assay),
-        of("the same with one commit per writer, as those do", Filler::AssayAtOnce),
+        of(
+            "rows/s loaded to `\\copy` and `LOAD DATA`, both with one commit per writer",
+            Filler::AssayAtOnce,
+            Filler::Own,
+        ),
+        of("the same, both with one per 1,000 rows", Filler::Assay, Filler::OwnInBatches),
+        of("the same, Assay with one per 1,000 rows, those with one", Filler::Assay, Filler::Own),
     ]
 }
 
@@ -502,7 +507,7 @@ mod tests {
             memory: vec![crowd(false, 64_000_001), crowd(true, 50_000_000)],
             load: vec![
                 load::tests::filled(filling(Filler::Own), 1, 1.0),
-                load::tests::filled(filling(Filler::Assay), 1, 2.0),
+                load::tests::filled(filling(Filler::AssayAtOnce), 1, 2.0),
             ],
             ..Results::default()
         };
@@ -510,7 +515,7 @@ mod tests {
         assert!(row.ends_with("| not measured | **64.0** | missed, 1 of 1 |\n"), "{row}");
         let row = said(&results, "memory of 1,000 connections with TLS, MB");
         assert!(row.ends_with("| not measured | 50.0 | met where measured |\n"), "{row}");
-        let row = said(&results, "rows/s loaded, Assay to `\\copy` and `LOAD DATA`");
+        let row = said(&results, "rows/s loaded to `\\copy` and `LOAD DATA`, both");
         assert!(row.contains("| 1 writer: not measured, 4 writers: **0.50** |"), "{row}");
     }
 

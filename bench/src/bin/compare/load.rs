@@ -3,7 +3,8 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
-use std::path::PathBuf;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -24,27 +25,43 @@ pub(crate) const WRITERS: [u32; 2] = [1, 4];
 /// How long filling may take.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
+/// How many rows Assay commits together unless it is told otherwise.
+const BATCH: u32 = 1_000;
+
 /// Who fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Filler {
-    /// The database's own client.
+    /// The database's own client: a file, and so a commit, for each writer.
     Own,
+    /// The same with a file for every thousand rows.
+    OwnInBatches,
     /// As it comes: it commits every thousand rows.
     Assay,
-    /// Each writer commits once, as the databases' own clients do.
+    /// Each writer commits once.
     AssayAtOnce,
 }
 
 impl Filler {
-    const ALL: [Filler; 3] = [Filler::Own, Filler::Assay, Filler::AssayAtOnce];
+    const ALL: [Filler; 4] =
+        [Filler::Own, Filler::AssayAtOnce, Filler::OwnInBatches, Filler::Assay];
 
     fn word(self, database: Database) -> &'static str {
         match (self, database) {
             (Filler::Own, Database::Postgres) => "psql \\copy",
             (Filler::Own, Database::Mariadb) => "LOAD DATA LOCAL",
+            (Filler::OwnInBatches, Database::Postgres) => "psql \\copy, 1,000 rows at a time",
+            (Filler::OwnInBatches, Database::Mariadb) => "LOAD DATA LOCAL, 1,000 rows at a time",
             (Filler::Assay, _) => "assay load",
             (Filler::AssayAtOnce, _) => "assay load, one commit per writer",
+        }
+    }
+
+    /// The databases' own client that commits as often.
+    pub(crate) fn rival(self) -> Filler {
+        match self {
+            Filler::Own | Filler::AssayAtOnce => Filler::Own,
+            Filler::OwnInBatches | Filler::Assay => Filler::OwnInBatches,
         }
     }
 }
@@ -87,10 +104,10 @@ impl Filling {
         Spread::of(self.of(runs).map(|run| run.processor_s * 1e6 / f64::from(run.rows)))
     }
 
-    /// Its rate as a part of that of the database's own client.
-    pub(crate) fn of_own(self, runs: &[Filled]) -> Option<f64> {
-        let own = Filling { filler: Filler::Own, ..self }.rate(runs)?;
-        Some(self.rate(runs)?.median / own.median)
+    /// Its rate as a part of that of another one with as many writers.
+    pub(crate) fn to(self, other: Filler, runs: &[Filled]) -> Option<f64> {
+        let other = Filling { filler: other, ..self }.rate(runs)?;
+        Some(self.rate(runs)?.median / other.median)
     }
 }
 
@@ -109,7 +126,23 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
 }
 
 const HEAD: &str = "| database | writers | filled by | rows/s | lowest | highest | CPU µs/row | x \
-                    own client |\n| --- | --: | --- | --: | --: | --: | --: | --: |\n";
+                    own client | x own client that commits as often |\n\
+                    | --- | --: | --- | --: | --: | --: | --: | --: | --: |\n";
+
+/// What the databases' own clients read.
+struct Files {
+    /// The rows of each writer.
+    whole: Vec<PathBuf>,
+    /// For each writer a script that loads its rows, a batch at a time.
+    in_batches: Vec<PathBuf>,
+}
+
+/// The ids of so many rows, in pieces of at most that size.
+fn pieces(rows: u32, size: u32) -> impl Iterator<Item = Range<u32>> {
+    (1..=rows)
+        .step_by(size as usize)
+        .map(move |first| first..first.saturating_add(size).min(rows.saturating_add(1)))
+}
 
 /// One database and one number of writers.
 struct Task<'t> {
@@ -122,70 +155,89 @@ struct Task<'t> {
 impl Task<'_> {
     /// The rows of the table.
     fn rows(&self, raws: &mut Vec<Filled>) -> Result<String, Failure> {
-        let files = self.files()?;
-        let mut gap = None;
+        let folder = tempfile::tempdir_in(self.servers.folder())?;
+        let files = self.files(folder.path())?;
         let first = raws.len();
         for round in 1..=self.options.rounds {
-            raws.push(self.fill(Filler::Own, &files, round)?);
-            for filler in [Filler::Assay, Filler::AssayAtOnce] {
-                if gap.is_none() {
-                    match self.fill(filler, &files, round) {
-                        Ok(filled) => raws.push(filled),
-                        Err(failure) => gap = Some(failure.to_string()),
-                    }
-                }
+            for filler in Filler::ALL {
+                raws.push(self.fill(filler, &files, round)?);
             }
             complain(format!("{}: round {round}", self.database.word()));
         }
-        for file in files {
-            fs::remove_file(file)?;
-        }
-        let runs = &raws[first..];
+        let (name, writers, runs) = (self.database.name(), self.writers, &raws[first..]);
         let mut text = String::new();
         for filler in Filler::ALL {
-            let (name, word) = (self.database.name(), filler.word(self.database));
-            text.push_str(&format!("| {name} | {} | {word} ", self.writers));
-            let filling = Filling { database: self.database, writers: self.writers, filler };
-            text.push_str(&match filling.rate(runs) {
-                Some(Spread { median, lowest, highest }) => {
-                    let cost = filling.cost(runs).map_or(0.0, |cost| cost.median);
-                    let of_own = filling.of_own(runs).unwrap_or(0.0);
-                    format!(
-                        "| {median:.0} | {lowest:.0} | {highest:.0} | {cost:.2} | {of_own:.2} |\n"
-                    )
-                }
-                None => {
-                    let reason = gap.as_deref().unwrap_or("no round");
-                    format!("| not measured: {reason} | | | | |\n")
-                }
-            });
+            let filling = Filling { database: self.database, writers, filler };
+            let Some(Spread { median, lowest, highest }) = filling.rate(runs) else { continue };
+            let cost = filling.cost(runs).map_or(0.0, |cost| cost.median);
+            let [own, rival] = [Filler::Own, filler.rival()]
+                .map(|other| filling.to(other, runs).unwrap_or(f64::NAN));
+            text.push_str(&format!(
+                "| {name} | {writers} | {} | {median:.0} | {lowest:.0} | {highest:.0} | {cost:.2} \
+                 | {own:.2} | {rival:.2} |\n",
+                filler.word(self.database)
+            ));
         }
         Ok(text)
     }
 
-    /// One ready file for each writer: the rows that Assay makes, in text of tabs and lines.
-    fn files(&self) -> Result<Vec<PathBuf>, Failure> {
+    /// The rows that Assay makes, in text of tabs and lines, ready for each writer.
+    fn files(&self, folder: &Path) -> Result<Files, Failure> {
         let (rows, writers) = (self.options.rows, self.writers);
-        let file = |writer: u32| -> Result<PathBuf, Failure> {
-            let path = self.servers.folder().join(format!("rows-{writer}.txt"));
+        let write = |name: String, ids: Range<u32>| -> Result<PathBuf, Failure> {
+            let path = folder.join(name);
             let mut file = BufWriter::new(File::create(&path)?);
-            for id in (1..=rows).filter(|id| id % writers == writer) {
+            for id in ids {
                 // 120 and 60 letters, as Assay's `text(120)` and `text(60)`.
                 writeln!(file, "{id}\t{}\t{:0>120}\t{:0>60}", id % 1_000, id, id)?;
             }
             file.flush()?;
             Ok(path)
         };
-        (0..writers).map(file).collect()
+        let mut files = Files { whole: Vec::new(), in_batches: Vec::new() };
+        for (number, ids) in pieces(rows, rows.div_ceil(writers)).enumerate() {
+            files.whole.push(write(format!("rows-{number}.txt"), ids)?);
+        }
+        let mut scripts = vec![String::new(); writers as usize];
+        for (number, ids) in pieces(rows, BATCH).enumerate() {
+            let path = write(format!("batch-{number}.txt"), ids)?;
+            // In turns, as Assay's writers take theirs.
+            let script = &mut scripts[number % writers as usize];
+            script.push_str(&self.statement(&path));
+            script.push('\n');
+        }
+        for (number, script) in scripts.iter().enumerate() {
+            let path = folder.join(format!("script-{number}.sql"));
+            fs::write(&path, script)?;
+            files.in_batches.push(path);
+        }
+        Ok(files)
     }
 
-    fn fill(&self, filler: Filler, files: &[PathBuf], round: usize) -> Result<Filled, Failure> {
+    /// What the database's own client is told to load a file.
+    fn statement(&self, path: &Path) -> String {
+        let path = path.display();
+        match self.database {
+            Database::Postgres => format!("\\copy filled from {path}"),
+            Database::Mariadb => format!("load data local infile \"{path}\" into table filled;"),
+        }
+    }
+
+    fn fill(&self, filler: Filler, files: &Files, round: usize) -> Result<Filled, Failure> {
         let server = self.servers.of(self.database)?;
         let table = "drop table if exists filled; create table filled (id int primary key, k int \
                      not null, c char(120) not null, pad char(60) not null)";
         server.execute(self.database, table)?;
         let command = match filler {
-            Filler::Own => self.own(server, files),
+            Filler::Own => self.own(server, files.whole.iter().map(|path| self.statement(path))),
+            Filler::OwnInBatches => {
+                let word = match self.database {
+                    Database::Postgres => "\\i",
+                    Database::Mariadb => "source",
+                };
+                let scripts = files.in_batches.iter();
+                self.own(server, scripts.map(|path| format!("{word} {}", path.display())))
+            }
             Filler::Assay => self.assay(server, None)?,
             Filler::AssayAtOnce => {
                 self.assay(server, Some(self.options.rows.div_ceil(self.writers)))?
@@ -207,8 +259,8 @@ impl Task<'_> {
         })
     }
 
-    /// The database's own client, once for each file, all at the same time below one shell.
-    fn own(&self, server: &Server, files: &[PathBuf]) -> Command {
+    /// The database's own client, once for each command, all at the same time below one shell.
+    fn own(&self, server: &Server, orders: impl Iterator<Item = String>) -> Command {
         let mut shell = Command::new("sh");
         // Each client has as many words as the first argument says; the shell waits for all.
         let script = "n=$1; shift; pids=; while [ $# -gt 0 ]; do line=; i=0; \
@@ -216,13 +268,8 @@ impl Task<'_> {
                       eval \"$line\" & pids=\"$pids $!\"; done; \
                       for pid in $pids; do wait $pid || exit 1; done";
         shell.args(["-c", script, "sh"]);
-        for (number, file) in files.iter().enumerate() {
-            let path = file.display();
-            let sql = match self.database {
-                Database::Postgres => format!("\\copy filled from {path}"),
-                Database::Mariadb => format!("load data local infile \"{path}\" into table filled"),
-            };
-            let client = server.client(self.database, &sql);
+        for (number, order) in orders.enumerate() {
+            let client = server.client(self.database, &order);
             if number == 0 {
                 shell.arg((client.get_args().count() + 1).to_string());
             }
@@ -262,14 +309,24 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_filling_is_compared_with_the_own_client_of_as_many_writers() {
+    fn a_filling_is_compared_with_another_of_as_many_writers() {
         let filling = |writers, filler| Filling { database: Database::Postgres, writers, filler };
         let (assay, own) = (filling(4, Filler::Assay), filling(4, Filler::Own));
         let mut runs = vec![filled(own, 1, 2.0), filled(filling(1, Filler::Own), 1, 9.0)];
-        assert_eq!(assay.of_own(&runs), None);
+        assert_eq!(assay.to(Filler::Own, &runs), None);
         runs.extend([filled(assay, 1, 4.0), filled(assay, 2, 2.5), filled(assay, 3, 1.0)]);
-        assert!((assay.of_own(&runs).expect("both") - 0.8).abs() < 1e-9);
+        assert!((assay.to(Filler::Own, &runs).expect("both") - 0.8).abs() < 1e-9);
         assert!((assay.cost(&runs).expect("rounds").median - 10.0).abs() < 1e-9);
-        assert_eq!(filling(1, Filler::Assay).of_own(&runs), None);
+        assert_eq!(assay.to(Filler::OwnInBatches, &runs), None);
+        assert_eq!(filling(1, Filler::Assay).to(Filler::Own, &runs), None);
+    }
+
+    #[test]
+    fn every_id_is_in_one_piece() {
+        for (rows, size) in [(10, 3), (9, 3), (1, 5), (4_000, 1_000)] {
+            let ids: Vec<u32> = pieces(rows, size).flatten().collect();
+            assert_eq!(ids, (1..=rows).collect::<Vec<u32>>());
+            assert!(pieces(rows, size).all(|piece| piece.len() <= size as usize));
+        }
     }
 }

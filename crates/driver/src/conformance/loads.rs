@@ -1,6 +1,6 @@
 //! How rows get into a table, in every way that a database has.
 
-use base::{Dialect, Value, Values};
+use base::{Class, Dialect, Value, Values};
 
 use super::bench::{COLUMNS, TABLE, ensure, number};
 use super::{Bench, Finding, Keeper, Verdict};
@@ -17,8 +17,8 @@ struct Rows {
     /// How many rows the present batch still has.
     left: u64,
     number: i64,
-    /// For each committed batch, how many bytes were sent.
-    committed: Vec<u64>,
+    /// For each committed batch, how many rows it had and how many bytes were sent.
+    committed: Vec<(u64, u64)>,
 }
 
 impl Rows {
@@ -51,8 +51,12 @@ impl Batches for Rows {
         true
     }
 
-    fn committed(&mut self, bytes: u64) {
-        self.committed.push(bytes);
+    fn committed(&mut self, rows: u64, bytes: u64) {
+        self.committed.push((rows, bytes));
+    }
+
+    fn is_ascii(&self) -> bool {
+        ODD.is_ascii()
     }
 }
 
@@ -91,9 +95,10 @@ pub async fn every_way_of_loading_writes_every_row<F: Keeper>(bench: Bench<'_, F
             "loading by `{word}` turns {ODD:?} into {:?}",
             words.rows
         );
-        let bytes = &rows.committed;
+        let (counts, bytes): (Vec<u64>, Vec<u64>) = rows.committed.into_iter().unzip();
+        ensure!(counts == [1, 2_500, 0, 107], "loading by `{word}` commits {counts:?} rows");
         ensure!(
-            bytes.len() == 4 && bytes[1] > bytes[3] && bytes[3] > bytes[0],
+            bytes[1] > bytes[3] && bytes[3] > bytes[0],
             "loading by `{word}` 1, 2,500, 0 and 107 rows sends {bytes:?} bytes"
         );
     }
@@ -186,6 +191,45 @@ pub async fn a_load_that_is_refused_hurts_nobody<F: Keeper>(bench: Bench<'_, F>)
         );
         let number = number(&mut connection, 1).await?;
         ensure!(number.as_deref() == Some("0"), "after it a query returns {number:?}");
+    }
+    Ok(())
+}
+
+/// Of three batches the second fails: the first is there and was told, of the others nothing is
+/// left, and the connection lives on.
+pub async fn a_load_keeps_the_batches_before_one_that_fails<F: Keeper>(
+    bench: Bench<'_, F>,
+) -> Verdict {
+    let driver = bench.fixture.driver();
+    let mut connection = bench.with_table().await?;
+    let into = into(Duplicates::Fail);
+    for method in METHODS {
+        if driver.check_load(&into, method).is_err() {
+            continue;
+        }
+        let word = method.word();
+        connection.query_text(&format!("delete from {TABLE} where id >= 10")).await?;
+        // The second batch begins with 1,010; its rows are more than are sent at once.
+        let taken = format!("insert into {TABLE} (id, number) values (3009, 7)");
+        connection.query_text(&taken).await?;
+        let mut rows = Rows::new(&[1_000, 2_000, 5], 10, 9);
+        let outcome = connection.load(&into, method, &mut rows).await;
+        ensure!(
+            outcome.as_ref().is_err_and(|error| error.class() == Class::Constraint),
+            "loading by `{word}` what is there ends as {outcome:?}"
+        );
+        let told: Vec<u64> = rows.committed.iter().map(|(rows, _)| *rows).collect();
+        ensure!(
+            told == [1_000],
+            "the batches by `{word}` before one that fails are told as {told:?}"
+        );
+        let query = format!("select count(*), max(id) from {TABLE} where id >= 10 and number = 9");
+        let table = connection.query_text(&query).await?;
+        let found: Vec<Option<String>> = table.rows.concat();
+        ensure!(
+            found == [Some("1000".to_owned()), Some("1009".to_owned())],
+            "of the batches by `{word}` before and behind one that fails {found:?} are left"
+        );
     }
     Ok(())
 }

@@ -124,6 +124,7 @@ macro_rules! conformance_keeper_cases {
             a_load_fills_columns_of_any_name
             a_load_treats_duplicates_as_it_was_asked
             a_load_that_is_refused_hurts_nobody
+            a_load_keeps_the_batches_before_one_that_fails
             an_error_rolls_the_whole_transaction_back
             a_transaction_sent_at_once_is_one_transaction
             a_transaction_is_seen_when_it_is_committed

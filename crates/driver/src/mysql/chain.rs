@@ -7,7 +7,7 @@
 
 use std::slice::Iter;
 
-use base::{Class, Clock};
+use base::Clock;
 use wire_mysql::{ColumnDefinition, ErrPacket, Refusal, ResultEnd, Sink, WireError};
 
 use super::answer::{Columns, Ended, Outcome};
@@ -200,8 +200,5 @@ impl MysqlConnection {
 /// A server that ends a session says why before it hangs up.
 #[cold]
 fn last_words(said: Option<Box<Refusal>>, lost: Error) -> Error {
-    match said.map(|refusal| faults::fault(&refusal)) {
-        Some(error) => Error::new(Class::Disconnect, error.code(), error.message()),
-        None => lost,
-    }
+    said.map_or(lost, |refusal| faults::fault(&refusal).as_last_words())
 }

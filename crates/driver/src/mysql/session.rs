@@ -336,7 +336,11 @@ impl MysqlConnection {
     }
 
     /// Sends what was appended, and returns all that comes back.
-    async fn ask(&mut self, text: &str, reply: &mut Reply) -> Result<(Stamp, Whole), Error> {
+    pub(super) async fn ask(
+        &mut self,
+        text: &str,
+        reply: &mut Reply,
+    ) -> Result<(Stamp, Whole), Error> {
         let site = Arc::clone(&self.driver.site);
         let grant = Grant { statement: text, folder: &site.folder };
         let mut whole = Whole::default();

@@ -10,16 +10,17 @@ use crate::net::Address;
 pub(super) fn fault(report: &OwnedReport) -> Error {
     let (class, code) = meaning(report.sqlstate);
     let ends = report.severity.is_some_and(|severity| severity.ends_session());
-    let (class, remedy) = match code.as_str() {
-        _ if ends => (Class::Disconnect, ""),
-        // A COPY from stdin that has found the next statement in the place of its data.
-        "08P01" => (Class::Statement, ": a job has no data to copy: use a [load] section"),
-        "40001" | "40P01" => (class, "; `retry = 3 on 40001, 40P01` tries it again"),
-        "42P05" | "26000" => (class, "; behind a pooler that lends sessions write `prepare = no`"),
-        "57014" if report.message.contains("statement timeout") => {
-            (class, "; a larger statement_timeout of the server allows more")
+    let class = if ends { Class::Disconnect } else { class };
+    let says = |part: &str| report.message.contains(part);
+    let remedy = match code.as_str() {
+        // It has found the next statement of a chain in the place of its data.
+        "08P01" if says("COPY from stdin") => "; a job has no data to copy: use a [load] section",
+        "40001" | "40P01" => "; `retry = 3 on 40001, 40P01` tries it again",
+        "42P05" | "26000" => "; behind a pooler that lends sessions write `prepare = no`",
+        "57014" if says("statement timeout") => {
+            "; a larger statement_timeout of the server allows more"
         }
-        _ => (class, ""),
+        _ => "",
     };
     Error::new(class, code, words(report) + remedy)
 }
@@ -118,6 +119,27 @@ pub(super) fn unsendable(error: &WireError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_remedy_is_for_what_was_said_and_not_for_its_code() {
+        let said = |code: &str, message: &str| {
+            fault(&OwnedReport {
+                severity: None,
+                sqlstate: SqlState::parse(code.as_bytes()),
+                message: message.to_owned(),
+                detail: None,
+                hint: None,
+                position: None,
+            })
+        };
+        let pooler = said("08P01", "server login has been failing");
+        assert_eq!(pooler, Error::new(Class::Disconnect, Code::new("08P01"), pooler.message()));
+        assert_eq!(pooler.message(), "server login has been failing");
+        let copy = said("08P01", "unexpected message type 0x50 during COPY from stdin");
+        assert!(copy.message().ends_with("use a [load] section"), "{copy}");
+        let user = said("57014", "canceling statement due to user request");
+        assert_eq!(user.message(), "canceling statement due to user request");
+    }
 
     #[test]
     fn codes_have_the_class_of_their_meaning() {

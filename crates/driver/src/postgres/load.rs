@@ -21,6 +21,21 @@ pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
     }
 }
 
+/// Rows that were sent together.
+struct Batch {
+    rows: u64,
+    bytes: u64,
+}
+
+/// Passes it on if the server has completed the batch.
+fn tell_committed(told: &mut Whole, batch: &mut Option<Batch>, batches: &mut impl Batches) {
+    if std::mem::take(&mut told.outcome.completed) > 0
+        && let Some(Batch { rows, bytes }) = batch.take()
+    {
+        batches.committed(rows, bytes);
+    }
+}
+
 impl PostgresConnection {
     pub(super) async fn load_rows(
         &mut self,
@@ -76,63 +91,82 @@ impl PostgresConnection {
         })
     }
 
-    /// One COPY for each batch. Chapter "COPY Operations".
+    /// One COPY for each batch. The next is asked for together with the end of the one before, and
+    /// its first rows are made while that is committed. Chapter "COPY Operations".
     async fn copy(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         let text = format!("copy {} ({}) from stdin", into.table, into.columns.join(", "));
         let mut values = Values::new();
+        let mut told = Whole::default();
+        let mut before = None;
         while batches.next_batch() {
-            let mut reply = Reply::default();
-            self.begin_copy(&text, &mut reply).await?;
-            let mut whole = Whole::default();
-            while whole.outcome.error.is_none() && self.append_rows(batches, &mut values)? {
-                self.send(&mut reply).await;
+            let ending = self.channel.out().len();
+            self.append_query(&text)?;
+            let mut batch = Batch { rows: 0, bytes: (self.channel.out().len() - ending) as u64 };
+            self.channel.flush().await;
+            let mut rows = self.append_rows(batches, &mut values)?;
+            self.wait_for_copy(&mut told).await?;
+            tell_committed(&mut told, &mut before, batches);
+            if told.outcome.error.is_some() {
+                return Err(self.give_up_copy(told).await);
+            }
+            while rows > 0 {
+                batch.rows += rows;
+                batch.bytes += self.channel.out().len() as u64;
+                self.channel.flush().await;
                 // What the server says meanwhile would otherwise gather.
-                self.read(&mut whole, &mut reply)?;
+                self.read_what_came(&mut told).await?;
+                if told.outcome.error.is_some() {
+                    return Err(self.give_up_copy(told).await);
+                }
+                rows = self.append_rows(batches, &mut values)?;
             }
-            // After an error the server passes over it.
             frontend::copy_done(self.channel.out());
-            self.exchange(&mut whole, &mut reply).await?;
-            if let Some(report) = whole.outcome.error {
-                return Err(faults::fault(&report));
-            }
-            batches.committed(reply.bytes_sent);
+            batch.bytes += self.channel.out().len() as u64;
+            before = Some(batch);
         }
+        self.exchange(&mut told, &mut Reply::default()).await?;
+        tell_committed(&mut told, &mut before, batches);
+        told.outcome.error.map_or(Ok(()), |report| Err(faults::fault(&report)))
+    }
+
+    /// Reads until the server wants the data of a COPY, or an error.
+    async fn wait_for_copy(&mut self, told: &mut Whole) -> Result<(), Error> {
+        while !told.outcome.wants_data && told.outcome.error.is_none() {
+            self.receive(told).await?;
+            self.read(told, &mut Reply::default())?;
+        }
+        told.outcome.wants_data = false;
         Ok(())
     }
 
-    /// Sends a COPY and waits until the server wants its data.
-    async fn begin_copy(&mut self, text: &str, reply: &mut Reply) -> Result<(), Error> {
-        self.append_query(text)?;
-        self.send(reply).await;
-        let mut whole = Whole::default();
-        loop {
-            self.read(&mut whole, reply)?;
-            if whole.outcome.wants_data {
-                return Ok(());
-            }
-            if let Some(report) = whole.outcome.error.take() {
-                // What follows says only that the session goes on.
-                self.exchange(&mut whole, reply).await?;
-                return Err(faults::fault(&report));
-            }
-            self.receive(&mut whole).await?;
+    /// Ends what was asked for behind an error, with rows that nobody has sent.
+    #[cold]
+    async fn give_up_copy(&mut self, mut told: Whole) -> Error {
+        self.channel.out().clear();
+        // The reason holds no zero byte. A server that waits for no data passes over it.
+        let _ = frontend::copy_fail(self.channel.out(), "the load has failed");
+        let ended = self.exchange(&mut told, &mut Reply::default()).await;
+        match (told.outcome.error, ended) {
+            (Some(report), _) => faults::fault(&report),
+            (None, Err(error)) => error,
+            (None, Ok(_)) => Error::disconnect("a load has failed without words"),
         }
     }
 
-    /// Appends rows until there is enough to be sent at once, or no further one.
+    /// Appends rows until there is enough to be sent at once, or no further one. Returns how many.
     fn append_rows(
         &mut self,
         batches: &mut impl Batches,
         values: &mut Values,
-    ) -> Result<bool, Error> {
-        let mut has_rows = false;
+    ) -> Result<u64, Error> {
+        let mut rows = 0;
         let appended = frontend::copy_data(self.channel.out(), |out| {
             while out.len() < PIECE {
                 values.clear();
                 if !batches.next_row(values) {
                     break;
                 }
-                has_rows = true;
+                rows += 1;
                 let mut row = CopyText::new(out);
                 for value in values.items() {
                     row.field(parameter(*value, values));
@@ -141,6 +175,6 @@ impl PostgresConnection {
             }
         });
         appended.map_err(|error| faults::unsendable(&error))?;
-        Ok(has_rows)
+        Ok(rows)
     }
 }

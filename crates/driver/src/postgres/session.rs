@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use base::{Class, Clock, Stamp, Value, Values};
+use base::{Clock, Stamp, Value, Values};
 use rt::Rt;
 use wire_postgres::{
     BackendKey, Object, Replies, Session, Template, TransactionStatus, Value as Parameter, frontend,
@@ -190,13 +190,6 @@ impl PostgresConnection {
         }
     }
 
-    /// Sends what was appended.
-    #[inline]
-    pub(super) async fn send(&mut self, reply: &mut Reply) {
-        reply.bytes_sent += self.channel.out().len() as u64;
-        self.channel.flush().await;
-    }
-
     /// Reads what has come.
     ///
     /// # Errors
@@ -213,6 +206,20 @@ impl PostgresConnection {
             self.status = status;
         }
         Ok(())
+    }
+
+    /// Reads what has come, without waiting for any of it.
+    ///
+    /// # Errors
+    /// There will be no more.
+    pub(super) async fn read_what_came(&mut self, sink: &mut impl Ended) -> Result<(), Error> {
+        let came = poll_fn(|context| match self.channel.poll_receive(context) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(())),
+        });
+        let lost = came.await.err();
+        self.read(sink, &mut Reply::default())?;
+        lost.map_or(Ok(()), |error| Err(last_words(sink.outcome(), error)))
     }
 
     /// Waits for more.
@@ -359,10 +366,7 @@ fn range(first: u32, count: u32) -> Range<usize> {
 fn last_words(outcome: &mut Outcome, lost: Error) -> Error {
     match outcome.error.take() {
         None => lost,
-        Some(report) => {
-            let error = faults::fault(&report);
-            Error::new(Class::Disconnect, error.code(), error.message())
-        }
+        Some(report) => faults::fault(&report).as_last_words(),
     }
 }
 

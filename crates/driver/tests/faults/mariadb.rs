@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use base::{Class, Endpoint, Nanos, Secret, Target};
-use driver::{Connection, Driver, Mysql, Step, Work};
+use base::{Class, Endpoint, Nanos, Secret, Target, Values};
+use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method, Mysql, Step, Work};
 use testbed::{Kind, Options, Server, shared};
 use wire_mysql::{
     Answers, Capabilities, ColumnDefinition, ColumnType, Handshake, Negotiated, OkKind, OkPacket,
@@ -477,4 +477,86 @@ fn the_folder_of_the_workload_is_where_files_are_loaded_from() {
         check(&error, Class::Statement, "file", &["no.tsv", "cannot be read"]);
         connection.run(&mut text("select 1")).await.expect("an answer");
     });
+}
+
+/// Two rows of one text.
+struct Texts {
+    text: &'static str,
+    left: u32,
+}
+
+impl Batches for Texts {
+    fn next_batch(&mut self) -> bool {
+        self.left > 0
+    }
+
+    fn next_row(&mut self, values: &mut Values) -> bool {
+        let has_row = self.left > 0;
+        if has_row {
+            self.left -= 1;
+            values.push_text(|buffer| buffer.push_str(self.text));
+        }
+        has_row
+    }
+
+    fn committed(&mut self, _rows: u64, _bytes: u64) {}
+
+    fn is_ascii(&self) -> bool {
+        self.text.is_ascii()
+    }
+}
+
+/// What arrives in a column of this kind.
+fn loaded(kind: &str, text: &'static str) -> Result<Option<String>, Error> {
+    let driver = open(&shared(Kind::Mariadb).url());
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await?;
+        connection.query_text(&format!("create temporary table t (words {kind})")).await?;
+        let into = Insert { table: "t", columns: &["words"], duplicates: Duplicates::Fail };
+        connection.load(&into, Method::LoadData, &mut Texts { text, left: 2 }).await?;
+        let found = connection.query_text("select distinct words from t").await?;
+        connection.close().await;
+        Ok(found.single().map(str::to_owned))
+    })
+}
+
+#[test]
+fn a_loaded_text_arrives_whole_in_every_character_set() {
+    for kind in ["char(8)", "text", "blob", "enum('a', 'words')", "json"] {
+        let text = if kind == "json" { "\"words\"" } else { "words" };
+        for charset in ["latin1", "utf8mb3", "utf8mb4", "ascii", "ucs2", "utf16", "utf32"] {
+            let column = match kind {
+                "blob" | "json" => kind.to_owned(),
+                _ => format!("{kind} character set {charset}"),
+            };
+            let found = loaded(&column, text);
+            assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(text)), "{column}");
+        }
+    }
+    // As many characters as fit, of more bytes.
+    for (charset, text) in [
+        ("latin1", "éßüöäâê"),
+        ("utf8mb3", "東京東京東京京"),
+        ("utf8mb4", "東京🦀🦀🦀🦀🦀"),
+        ("utf16", "é🦀東京ßß"),
+    ] {
+        let column = format!("char(7) character set {charset}");
+        let found = loaded(&column, text);
+        assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(text)), "{column}");
+    }
+}
+
+#[test]
+fn a_loaded_text_that_does_not_fit_is_refused() {
+    for (column, text, code) in [
+        ("char(8) character set latin1", "東京", "1366"),
+        ("char(8) character set utf8mb3", "🦀", "1366"),
+        ("char(4) character set utf8mb4", "words", "1265"),
+        ("char(1) character set utf8mb4", "東京", "1265"),
+        ("char(4) character set latin1", "words", "1265"),
+        ("enum('a') character set latin1", "words", "1265"),
+    ] {
+        let error = loaded(column, text).expect_err(column);
+        assert_eq!(error.code().as_str(), code, "{column}: {error}");
+    }
 }

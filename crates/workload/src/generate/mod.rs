@@ -277,6 +277,36 @@ impl Family {
         }
     }
 
+    /// Whether what it adds to its arguments is of ASCII, whatever is drawn.
+    pub(crate) fn adds_only_ascii(&self) -> bool {
+        match self {
+            Family::Digits(pattern) => pattern.is_ascii(),
+            Family::Json(json) => json.members().all(|member| member.name.is_ascii()),
+            Family::Csv(_) | Family::Field(_) => false,
+            Family::Uniform(_)
+            | Family::Zipf(_)
+            | Family::Pareto(_)
+            | Family::Hotspot(_)
+            | Family::Latest(_)
+            | Family::Nurand(_)
+            | Family::Client(_)
+            | Family::Exponential(_)
+            | Family::Normal(..)
+            | Family::Row
+            | Family::Sequence(_)
+            | Family::Permute(_)
+            | Family::Text(..)
+            | Family::Hex(_)
+            | Family::Uuid
+            | Family::Pick(_)
+            | Family::Weighted(_)
+            | Family::Point
+            | Family::Polygon(_)
+            | Family::Null(_)
+            | Family::Timestamp(_) => true,
+        }
+    }
+
     /// The row of the table that it belongs to.
     pub(crate) fn spec(&self) -> &'static Spec {
         match self {

@@ -211,6 +211,11 @@ impl RowGenerator {
         }
     }
 
+    /// Whether all its texts are of ASCII only, as far as can be known before they are made.
+    pub fn is_ascii(&self) -> bool {
+        self.columns.iter().all(Node::is_ascii)
+    }
+
     /// Appends the values of the row with this number, counted from 0, in the columns' order.
     pub fn fill(&mut self, row: u64, values: &mut Values) {
         for column in self.columns.iter() {
@@ -233,6 +238,22 @@ impl Node {
         };
         self.children(&mut |child| most = most.max(child.most_fields()));
         most
+    }
+
+    /// Whether its value is no text, or surely one of ASCII.
+    fn is_ascii(&self) -> bool {
+        let mut is_ascii = match self {
+            Node::Text(text) => text.is_ascii(),
+            Node::Variable(_) => false,
+            Node::Generate(generate) => generate.family.adds_only_ascii(),
+            Node::Int(_)
+            | Node::Real(_)
+            | Node::Duration(_)
+            | Node::Negate(_)
+            | Node::Combine(_) => true,
+        };
+        self.children(&mut |child| is_ascii = is_ascii && child.is_ascii());
+        is_ascii
     }
 
     /// Whether it uses a variable of `let`.

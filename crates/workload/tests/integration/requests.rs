@@ -106,6 +106,23 @@ fn adding_a_job_a_column_or_a_variable_leaves_other_values_alone() {
 }
 
 #[test]
+fn it_is_known_whether_rows_are_of_ascii() {
+    for (column, is_ascii) in [
+        ("text(60)", true),
+        ("pick('a', 'b')", true),
+        ("pick('a', 'é')", false),
+        ("null(0.5, 'é')", false),
+        ("digits('##-é')", false),
+        ("json(a: 1, b: text(5))", true),
+        ("json(a: 1, b: 'é')", false),
+    ] {
+        let plan = plan(&format!("[load t]\nrows = 5\ncolumns = a: row(), b: {column}\n"));
+        let rows = RowGenerator::new(&plan.loads[0], WallTime::EPOCH);
+        assert_eq!(rows.is_ascii(), is_ascii, "{column}");
+    }
+}
+
+#[test]
 fn a_pause_is_drawn_for_each_request() {
     let think = |keys: &str, number| {
         let keys = format!("query = select 1\nthink = {keys}");

@@ -86,6 +86,11 @@ fn rows(load: &workload::Load) -> (Vec<Value>, usize) {
     for number in [0, 1, 1_000_003] {
         generator.fill(number, &mut values);
     }
+    let mut texts = values.items().iter().filter_map(|value| match value {
+        Value::Text(text) => Some(values.resolve(*text)),
+        Value::Null | Value::Int(_) | Value::Real(_) => None,
+    });
+    assert!(!generator.is_ascii() || texts.all(str::is_ascii), "{load:?}");
     (values.items().to_vec(), values.text_bytes())
 }
 
