@@ -1,0 +1,1 @@
+//! The surroundings of a run: what they are, and whether two runs had the same.
