@@ -10,7 +10,7 @@ endif
 
 ASSAY := target/release/assay
 
-.PHONY: demo build test lint bench clean
+.PHONY: demo build test lint bench selftest-full clean
 
 demo: build
 	@scripts/demo $(ASSAY)
@@ -46,6 +46,12 @@ bench:
 	for measure in rounds syscalls instructions open memory load; do \
 		target/release/compare $$measure --write || exit 1; \
 	done
+
+# Minutes: false alarms of the checks, in a thousand valid runs.
+selftest-full:
+	@scripts/setup build
+	cargo build --release --locked -p bench
+	target/release/alarms
 
 clean:
 	cargo clean

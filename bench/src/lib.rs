@@ -1,5 +1,6 @@
 //! What do all benchmarks share? The machine and the commit that a result belongs to.
 
+pub mod alarms;
 mod simulated;
 
 use std::fs;

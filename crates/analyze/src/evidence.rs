@@ -20,6 +20,8 @@ pub struct Evidence {
     pub is_virtual: bool,
     /// How many lanes the measured phase had.
     pub threads: u16,
+    /// Whether their threads spin instead of sleeping.
+    pub spins: bool,
     /// The steps that it is divided into, up to its end.
     pub steps: Steps,
     /// How the run ended; `None` if it was killed.
@@ -36,6 +38,8 @@ pub struct Evidence {
     pub client: Vec<ClientSample>,
     /// The tables that were filled.
     pub loads: Vec<LoadEvidence>,
+    /// What was watched beside the requests; nothing in virtual time.
+    pub observed: Vec<Observed>,
 }
 
 /// How a run ended.
@@ -113,6 +117,38 @@ pub struct ClientSample {
     pub peak_rss_bytes: u64,
 }
 
+/// Something that was watched beside the requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// What it is a part of: `host`, `generator`, a thread.
+    pub component: String,
+    /// Its name there.
+    pub metric: String,
+    /// When it was read, since time zero, in order, and what it was.
+    pub points: Vec<(Nanos, f64)>,
+}
+
+impl Observed {
+    /// By how much it grew in the window, which need not end with a point: from the last that is
+    /// not after its begin to the first that is not before its end. `None` if there are not two.
+    pub fn growth(&self, window: &Range<Nanos>) -> Option<Growth> {
+        let before = self.points.iter().rev().find(|(at, _)| *at <= window.start);
+        let first = before.or(self.points.first())?;
+        let last = self.points.iter().find(|(at, _)| *at >= window.end).or(self.points.last())?;
+        let span = last.0.saturating_sub(first.0);
+        (span > Nanos::ZERO).then(|| Growth { by: last.1 - first.1, span })
+    }
+}
+
+/// By how much something grew.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    /// By so much.
+    pub by: f64,
+    /// In so long.
+    pub span: Nanos,
+}
+
 /// A table that was filled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadEvidence {
@@ -143,6 +179,16 @@ impl Evidence {
     /// When the schedule ended, since time zero; of a killed run, when its record ends.
     pub fn end(&self) -> Nanos {
         self.steps.end()
+    }
+
+    /// What was watched of a component, if it was.
+    pub fn observed(&self, component: &str, metric: &str) -> Option<&Observed> {
+        self.observed.iter().find(|o| o.component == component && o.metric == metric)
+    }
+
+    /// From the end of the warm-up to the end of the schedule.
+    pub fn window(&self) -> Range<Nanos> {
+        self.steps.warmup()..self.end()
     }
 
     /// How long the window is.

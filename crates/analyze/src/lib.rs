@@ -23,8 +23,8 @@ pub use check::{Check, Status, Verdict};
 pub use confidence::{Bounds, Estimate, FEWEST_BATCHES};
 pub use distribution::{Distribution, Quantile};
 pub use evidence::{
-    ClientSample, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence, ROWS,
-    Step,
+    ClientSample, Evidence, Growth, HowEnded, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence,
+    Observed, ROWS, Step,
 };
 pub use job::{JobSummary, NodeSummary, Probe, StatementSummary};
 pub use limiter::{Component, Limiter};

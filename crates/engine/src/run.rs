@@ -252,10 +252,16 @@ fn on_threads<D: Driver, R: Rules>(
         let threads: Vec<_> = shares(outlets)
             .map(|(share, outlets)| {
                 let (common, meeting) = (common.clone(), Arc::clone(&meeting));
-                scope.spawn(move || on_thread::<D, R>(common, options, share, outlets, meeting))
+                let theirs = Arc::clone(&meeting);
+                let name = format!("lane-{}", share.lane);
+                let run = move || on_thread::<D, R>(common, options, share, outlets, meeting);
+                let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
+                // The others would wait for it.
+                thread.map_err(|error| theirs.give_up(Some(Failed::System(error))))
             })
             .collect();
-        threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+        let threads = threads.into_iter().flatten();
+        threads.map(std::thread::ScopedJoinHandle::join).collect()
     });
     conclude(ended, &meeting, &common.stop)
 }

@@ -4,19 +4,23 @@ use std::ops::Range;
 
 use analyze::{
     ClientSample, Distribution, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint,
-    NodeEvidence, ROWS, Step, StepOfJob, Steps,
+    NodeEvidence, Observed, ROWS, Step, StepOfJob, Steps,
 };
 use base::Nanos;
 use hdrhistogram::Histogram;
 use record::{
     Archive, Balance, Counts, EndKind, HIGHEST, Interval, IntervalCounts, JobIndex, Kind, Pace,
-    RecordError,
+    RecordError, Series, SeriesReadings,
 };
 use workload::{Overrides, Plan, Unread};
 
 /// The most intervals that may follow each other without a row: those of a day. Every interval that
 /// the run lived through has one, unless the generator itself stood still.
 const GAP: Interval = 86_400;
+
+/// The setting that says that the threads spin instead of sleeping, and its value.
+pub(crate) const SPIN: &str = "generator.spin";
+pub(crate) const YES: &str = "yes";
 
 /// Reads a record.
 ///
@@ -44,6 +48,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
     let mut evidence = Evidence {
         is_virtual: header.pace == Pace::Virtual,
         threads: header.lanes,
+        spins: archive.settings()?.iter().any(|(name, value)| name == SPIN && value == YES),
         steps: Steps::new(archive.grid(), end, plan.probe),
         ended: archive.end().map(|end| end.kind).or(known).map(how),
         jobs: Vec::new(),
@@ -52,6 +57,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         events: archive.events()?,
         client: client(archive)?,
         loads: loads(archive)?,
+        observed: observed(archive)?,
         plan,
     };
     let mut responses = Vec::new();
@@ -263,6 +269,14 @@ fn client(archive: &Archive) -> Result<Vec<ClientSample>, RecordError> {
         peak_rss_bytes: reading.sample.peak_rss_bytes.unwrap_or(0),
     });
     Ok(samples.collect())
+}
+
+fn observed(archive: &Archive) -> Result<Vec<Observed>, RecordError> {
+    let observed = archive.series()?.into_iter().map(|SeriesReadings { series, points }| {
+        let Series { component, metric, unit: _ } = series;
+        Observed { component, metric, points }
+    });
+    Ok(observed.collect())
 }
 
 fn loads(archive: &Archive) -> Result<Vec<LoadEvidence>, RecordError> {

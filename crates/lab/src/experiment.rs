@@ -12,12 +12,14 @@ use engine::{
     Drivers, Failed, Finished, LaneOutlet, Listener, News, NodeAccount, Options, Reason, Stop,
     node_accounts,
 };
+use observe::Watch;
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
     OpLogError, OpLogPlan, Pace, RecordError, RecordErrorKind, Recorder, TargetText,
 };
 use workload::{JobTarget, Placeholders, Plan};
 
+use crate::evidence::{SPIN, YES};
 use crate::open_files::{TooManyFiles, make_room};
 use crate::target::{TargetProblem, WithDrivers, with_drivers};
 
@@ -217,6 +219,8 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
             next: listener,
             started: order.options.started,
             is_virtual: order.options.is_virtual,
+            measures: !order.plan.jobs.is_empty(),
+            watch: Mutex::new(None),
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
         });
@@ -226,9 +230,13 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
                 None => Box::new(recorder.outlet()),
             }
         };
+        if order.options.spin {
+            scribe.notes.setting(SPIN, YES);
+        }
         let listener = Arc::clone(&scribe) as Arc<dyn Listener>;
         let finished =
             engine::run(&order.plan, drivers, &order.options, outlet, &order.stop, listener);
+        scribe.end_watch();
         let op_log_loss =
             op_log.and_then(|op_log| close(op_log, &finished, &scribe.notes, &order.stop));
         let done =
@@ -397,12 +405,33 @@ struct Scribe {
     next: Arc<dyn Listener>,
     started: WallTime,
     is_virtual: bool,
+    /// Whether there is a job that is measured.
+    measures: bool,
+    /// Who looks on from time zero to the end.
+    watch: Mutex<Option<Watch>>,
     zero: Mutex<Option<Stamp>>,
     /// Whether the target has ever answered.
     was_reached: AtomicBool,
 }
 
 impl Scribe {
+    /// From time zero on somebody looks on, unless time is simulated. A run that nobody looks at is
+    /// no worse: the checks say what they could not see.
+    fn begin_watch(&self, zero: Stamp) {
+        if self.is_virtual || !self.measures {
+            return;
+        }
+        let notes = self.notes.clone();
+        let watch = Watch::begin(zero, move |at, readings| notes.readings(at, readings)).ok();
+        *self.watch.lock().expect("nothing panics here") = watch;
+    }
+
+    fn end_watch(&self) {
+        if let Some(watch) = self.watch.lock().expect("nothing panics here").take() {
+            watch.end();
+        }
+    }
+
     /// Calendar time, which in virtual time stands still at the epoch.
     fn now(&self) -> WallTime {
         if self.is_virtual { self.started } else { WallTime::now() }
@@ -432,6 +461,7 @@ impl Listener for Scribe {
             News::TimeZero { zero, ahead } => {
                 *self.zero.lock().expect("nothing panics here") = Some(*zero);
                 self.notes.time_zero(self.now().after(*ahead));
+                self.begin_watch(*zero);
             }
             News::Setup { .. }
             | News::Counting { .. }

@@ -1,6 +1,16 @@
 //! What were all the components doing, and in which surroundings?
 //!
+//! [`Watch`] is a thread of its own that looks beside a run: once a second it takes a sample of
+//! each source, and every millisecond it sees whether the process stood still. One file per source,
+//! which names what it reads; what cannot be read is left out, and whoever judges says so.
+//!
 //! [`environment`] reads once what a run takes place in: the facts without which its numbers mean
-//! little. One file per source; what cannot be read is said to be unknown and never left out.
+//! little.
 
 pub mod environment;
+mod host;
+mod pace;
+mod threads;
+mod watch;
+
+pub use watch::Watch;

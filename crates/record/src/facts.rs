@@ -191,6 +191,34 @@ pub struct ClientSample {
     pub threads: Option<u64>,
 }
 
+/// Something that is watched beside the requests.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Series {
+    /// What it is a part of: `host`, `generator`, a thread.
+    pub component: String,
+    /// Its name there.
+    pub metric: String,
+    /// The unit of its values: `s`, `MHz`.
+    pub unit: String,
+}
+
+/// What was read of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// Of which.
+    pub series: Series,
+    /// What it was.
+    pub value: f64,
+}
+
+impl Reading {
+    /// What was read of a component's metric.
+    pub fn of(component: &str, metric: &str, unit: &str, value: f64) -> Reading {
+        let [component, metric, unit] = [component, metric, unit].map(str::to_owned);
+        Reading { series: Series { component, metric, unit }, value }
+    }
+}
+
 /// How far a table has been filled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {

@@ -30,13 +30,15 @@ mod totals;
 
 pub use archive::{
     Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
-    RecordError, RecordErrorKind,
+    RecordError, RecordErrorKind, SeriesReadings,
 };
 pub use balance::{Balance, Counts, Ends, Failure, Outcome};
 pub use delivery::{
     Cell, Delivery, Event, EventKind, Gauge, JobIndex, Late, LateBatch, Outlet, Returned,
 };
-pub use facts::{ClientSample, End, EndKind, Header, JobHeader, Load, Pace, TargetText};
+pub use facts::{
+    ClientSample, End, EndKind, Header, JobHeader, Load, Pace, Reading, Series, TargetText,
+};
 pub use grid::{Grid, Interval};
 pub use histogram::{HIGHEST, Histograms, Kind};
 pub use hlog::{hlog_tag, write_hlog};

@@ -33,7 +33,7 @@ use base::Diagnostic;
 
 pub use base::Placeholders;
 pub use check::{MOST_CONNECTIONS, Overrides, Rates, check};
-pub use expr::Expr;
+pub use expr::{Expr, Pause};
 pub use folder::{Folder, Unread};
 pub use generate::{Generator, RowGenerator};
 pub use plan::{

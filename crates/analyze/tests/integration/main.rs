@@ -8,4 +8,6 @@ mod numbers;
 mod overload;
 mod side_effects;
 mod slos;
+mod steady_state;
 mod support;
+mod watched;

@@ -122,13 +122,14 @@ fn a_closed_job_has_no_backlog() {
     let mut evidence = steady(MIXED);
     answer_only(&mut evidence, 1, 0, 100);
     only("backlog", Status::Pass, &evidence);
-    let closed = steady("duration = 60s\n[write]\nquery = select 1\nconcurrency = 4\n");
+    let closed = "duration = 60s\n[write]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
+    let closed = steady(closed);
     only("backlog", Status::NotPossible, &closed);
 }
 
 #[test]
 fn the_overloaded_job_is_named_and_the_others_keep_their_times() {
-    let two = format!("{OPEN}[other]\nquery = select 1\nrate = 1000\n");
+    let two = format!("{OPEN}[other]\nquery = select 1\nrate = 1000\narrival = uniform\n");
     let mut evidence = steady(&two);
     answer_only(&mut evidence, 1, 0, 500);
     let check = only("backlog", Status::Suspect, &evidence);
@@ -141,7 +142,8 @@ fn the_overloaded_job_is_named_and_the_others_keep_their_times() {
 #[test]
 fn five_seconds_are_enough_for_a_plain_overload_and_four_for_none() {
     let short = |seconds: u64| {
-        let file = format!("duration = {seconds}s\n[read]\nquery = select 1\nrate = 1000\n");
+        let job = "[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
+        let file = format!("duration = {seconds}s\n{job}");
         let mut evidence = steady(&file);
         answer_only(&mut evidence, 0, 0, PER_S / 2);
         evidence
@@ -155,7 +157,8 @@ fn five_seconds_are_enough_for_a_plain_overload_and_four_for_none() {
 #[test]
 fn requests_that_were_never_sent_show_an_overload_of_any_length() {
     let left = |seconds: u64, unsent: u64| {
-        let file = format!("duration = {seconds}s\n[read]\nquery = select 1\nrate = 1000\n");
+        let job = "[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
+        let file = format!("duration = {seconds}s\n{job}");
         let mut evidence = steady(&file);
         turn_bad(&mut evidence, 0, seconds as usize - 1, [0, 0, unsent]);
         evidence

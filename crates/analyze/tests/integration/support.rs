@@ -2,7 +2,8 @@
 //! plant one fault in it.
 
 use analyze::{
-    Check, ClientSample, Evidence, HowEnded, JobEvidence, Status, Step, Steps, Summary, summarize,
+    Check, ClientSample, Distribution, Evidence, HowEnded, JobEvidence, Observed, Status, Step,
+    Steps, Summary, summarize,
 };
 use base::Nanos;
 use record::{Balance, Counts, Ends, Event, EventKind, Grid, JobIndex, Kind};
@@ -10,11 +11,12 @@ use workload::Overrides;
 
 /// An open job that is asked 1,000 times a second for a minute, of which 50 s are measured.
 pub(crate) const OPEN: &str =
-    "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\n";
+    "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\narrival = uniform\n";
 
-/// A closed job beside the open one.
+/// A closed job beside the open one. Its four clients pause for 2.4 ms after each answer.
 pub(crate) const MIXED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = \
-                                1000\n[write]\nquery = select 2\nconcurrency = 4\n";
+                                1000\narrival = uniform\n[write]\nquery = select 2\nconcurrency \
+                                = 4\nthink = 2400us\n";
 
 /// Requests that come due in each second, and are answered in it, of each job of [`steady`].
 pub(crate) const PER_S: u64 = 1_000;
@@ -49,6 +51,7 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
     let mut evidence = Evidence {
         is_virtual: false,
         threads: 2,
+        spins: false,
         steps: Steps::new(Grid::new(plan.warmup, plan.duration), end, plan.probe),
         ended: Some(HowEnded::Completed),
         jobs: plan.jobs.iter().map(|job| idle_job(job.statements.len())).collect(),
@@ -57,10 +60,61 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
         events: Vec::new(),
         client: Vec::new(),
         loads: Vec::new(),
+        observed: Vec::new(),
         plan,
     };
-    evidence.client = (0..=seconds(&evidence)).map(|second| used(second, 40)).collect();
+    let seconds = seconds(&evidence);
+    evidence.client = (0..=seconds).map(|second| used(second, 40)).collect();
+    evidence.observed = idle(seconds);
     evidence
+}
+
+/// What was watched in so many seconds of a machine with two processors that is nearly idle: two
+/// threads that use 4 % of one and hardly ever wait.
+fn idle(seconds: u64) -> Vec<Observed> {
+    let rates = [
+        ("lane-0", "ran", 0.04),
+        ("lane-0", "waited", 0.001),
+        ("lane-1", "ran", 0.03),
+        ("lane-1", "waited", 0.002),
+        ("host", "processors", 2.0),
+        ("host", "stolen", 0.002),
+    ];
+    let grown = |(component, metric, per_s): (&str, &str, f64)| Observed {
+        component: component.to_owned(),
+        metric: metric.to_owned(),
+        points: (0..=seconds).map(|s| (Nanos::from_secs(s), 7.0 + per_s * s as f64)).collect(),
+    };
+    rates.into_iter().map(grown).collect()
+}
+
+/// Lets something grow by so much per second instead.
+pub(crate) fn grow(evidence: &mut Evidence, component: &str, metric: &str, per_s: f64) {
+    let mut observed = evidence.observed.iter_mut();
+    let found = observed.find(|o| o.component == component && o.metric == metric).unwrap();
+    found.points.iter_mut().for_each(|(at, value)| *value = per_s * at.as_secs_f64());
+}
+
+/// Lets the process stand still: from when, and for how long, in seconds.
+pub(crate) fn stand_still(evidence: &mut Evidence, stalls: &[(f64, f64)]) {
+    let at = |s: f64| Nanos((s * 1e9) as u64);
+    evidence.observed.push(Observed {
+        component: "generator".to_owned(),
+        metric: "stall".to_owned(),
+        points: stalls.iter().map(|(begin, length)| (at(*begin), *length)).collect(),
+    });
+}
+
+/// Gives the window of a job twenty parts with these medians in milliseconds.
+pub(crate) fn set_medians(evidence: &mut Evidence, place: usize, ms: impl Fn(usize) -> f64) {
+    let window = evidence.steps.window();
+    let bound = |part: usize| window.start + part * window.len() / 20;
+    let part = |part: usize| {
+        let mut times = Kind::Response.histogram();
+        times.record_n((ms(part) * 1e6) as u64, 1_000).unwrap();
+        (bound(part)..bound(part + 1), Distribution::of(&times))
+    };
+    evidence.jobs[place].course = (0..20).map(part).collect();
 }
 
 /// Lets a run end then.
@@ -144,12 +198,21 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
 }
 
 /// The names of the checks in their order.
-pub(crate) const CHECKS: [&str; 10] = [
+pub(crate) const CHECKS: [&str; 19] = [
     "complete",
     "window",
     "balance",
+    "rate",
+    "arrivals",
     "send-lag",
+    "stall",
+    "processor-wait",
+    "generator-cpu",
+    "stolen-time",
     "backlog",
+    "drift",
+    "step",
+    "little",
     "errors",
     "outage",
     "connections",
@@ -157,15 +220,17 @@ pub(crate) const CHECKS: [&str; 10] = [
     "files",
 ];
 
-/// Asserts that a check finds this in the evidence, and that every other check passes.
+/// Asserts that a check finds this in the evidence, and that no other check objects.
 #[track_caller]
 pub(crate) fn only(name: &str, status: Status, evidence: &Evidence) -> Check {
     let Summary { verdict, .. } = summarize(evidence);
     let names: Vec<&str> = verdict.checks.iter().map(|check| check.name).collect();
     assert_eq!(names, CHECKS);
     for check in &verdict.checks {
-        let expected = if check.name == name { status } else { Status::Pass };
-        assert_eq!(check.status, expected, "{check:?}");
+        match check.name == name {
+            true => assert_eq!(check.status, status, "{check:?}"),
+            false => assert!(check.status <= Status::Pass, "{check:?}"),
+        }
         assert!(check.value.is_none_or(f64::is_finite), "{check:?}");
     }
     verdict.checks.into_iter().find(|check| check.name == name).unwrap()

@@ -34,4 +34,5 @@ mod statements;
 mod support;
 mod targets;
 mod terminal;
+mod watched;
 mod workloads;

@@ -17,6 +17,7 @@ mod writer;
 pub use error::{RecordError, RecordErrorKind};
 pub use reader::{
     Archive, ClientReading, FailureCount, HistogramSlice, IntervalCounts, LoadPoint, LoadReport,
+    SeriesReadings,
 };
 
 pub(crate) use error::Trouble;

@@ -13,7 +13,7 @@ use super::open::{Opened, PrivateCopy, open};
 use super::v1;
 use crate::balance::{Counts, Ends};
 use crate::delivery::{Event, Gauge, JobIndex};
-use crate::facts::{ClientSample, End, Header, Load};
+use crate::facts::{ClientSample, End, Header, Load, Series};
 use crate::grid::{Grid, Interval};
 use crate::histogram::Kind;
 use crate::spool::OpLogTold;
@@ -76,6 +76,15 @@ pub struct ClientReading {
     pub at: Nanos,
     /// What.
     pub sample: ClientSample,
+}
+
+/// A series with what was read of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesReadings {
+    /// Which.
+    pub series: Series,
+    /// When, after time zero, and what it was.
+    pub points: Vec<(Nanos, f64)>,
 }
 
 /// A table that was filled.
@@ -244,6 +253,26 @@ impl Archive {
             let (at, sample) = v1::Client::read(row)?;
             Ok(ClientReading { at, sample })
         })
+    }
+
+    /// What was watched beside the requests, sorted by component and metric; nothing in virtual
+    /// time.
+    ///
+    /// # Errors
+    /// As [`Archive::intervals`].
+    pub fn series(&self) -> Result<Vec<SeriesReadings>, RecordError> {
+        if v1::is_missing(&self.connection, "series")
+            .map_err(|trouble| trouble.while_reading(&self.path, "table `series`"))?
+        {
+            return Ok(Vec::new());
+        }
+        let series = self.rows("series", v1::SeriesRow::SELECT, [], v1::SeriesRow::read)?;
+        let readings = |(place, series): (i64, Series)| {
+            let select = v1::SampleRow::SELECT;
+            let points = self.rows("sample", select, [place], v1::SampleRow::read)?;
+            Ok(SeriesReadings { series, points })
+        };
+        series.into_iter().map(readings).collect()
     }
 
     /// Names and values of settings, sorted by name.

@@ -12,7 +12,7 @@ use super::error::{RecordError, RecordErrorKind, Trouble, cannot_create};
 use super::{APPLICATION, v1};
 use crate::balance::{Counts, Ends};
 use crate::delivery::{Event, Gauge, JobIndex};
-use crate::facts::{ClientSample, End, Header, Load};
+use crate::facts::{ClientSample, End, Header, Load, Reading, Series};
 use crate::grid::{Grid, Interval};
 use crate::histogram::{Histograms, Kind};
 use crate::spool::OpLogTold;
@@ -37,6 +37,8 @@ pub(crate) struct Writer {
     grid: Grid,
     connection: Connection,
     encoder: Encoder,
+    /// Those that have a row, by their numbers.
+    series: Vec<Series>,
 }
 
 impl Writer {
@@ -59,7 +61,7 @@ impl Writer {
             let _ = fs::remove_file(&path);
         }
         let encoder = Encoder::default();
-        Ok(Writer { grid: header.grid(), connection: begun?, encoder, path })
+        Ok(Writer { grid: header.grid(), connection: begun?, encoder, series: Vec::new(), path })
     }
 
     /// The file.
@@ -165,6 +167,21 @@ impl Writer {
     /// Adds a sample of the client.
     pub(crate) fn add_client(&mut self, at: Nanos, sample: &ClientSample) -> Result<(), Trouble> {
         v1::Client::write(self.begin()?, at, sample)
+    }
+
+    /// Adds what was read at an instant.
+    pub(crate) fn add_readings(&mut self, at: Nanos, readings: &[Reading]) -> Result<(), Trouble> {
+        self.begin()?;
+        for Reading { series, value } in readings {
+            let known = self.series.iter().position(|known| known == series);
+            let place = known.unwrap_or(self.series.len()) as i64;
+            if known.is_none() {
+                v1::SeriesRow::write(&self.connection, place, series)?;
+                self.series.push(series.clone());
+            }
+            v1::SampleRow::write(&self.connection, place, at, *value)?;
+        }
+        Ok(())
     }
 
     /// Notes a setting; a later value replaces an earlier one.

@@ -233,6 +233,7 @@ impl Keeper {
             Note::Setting(name, value) => writer.set_setting(&name, &value),
             Note::Load(load) => writer.set_load(&load, sample.as_ref()),
             Note::Event(event) => self.add_event(event),
+            Note::Readings(at, readings) => writer.add_readings(at, &readings),
             Note::OpLog(told) => writer.set_op_log(&told),
         }
     }

@@ -23,14 +23,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use base::WallTime;
+use base::{Nanos, WallTime};
 
 pub use live::{Live, LiveJob, LiveView};
 pub use outlet::RecorderOutlet;
 
 use crate::archive::{RecordError, RecordErrorKind, Writer};
 use crate::delivery::Event;
-use crate::facts::{End, Header, Load, Pace};
+use crate::facts::{End, Header, Load, Pace, Reading};
 use crate::spool::OpLogTold;
 use keeper::Keeper;
 use outlet::{Health, Lane, Message, Note, Room};
@@ -169,6 +169,11 @@ impl Notes {
     /// Something that happened to the run, and became known beside its lanes.
     pub fn event(&self, event: Event) {
         self.note(Note::Event(event));
+    }
+
+    /// What was read at an instant after time zero of things that are watched beside the requests.
+    pub fn readings(&self, at: Nanos, readings: Vec<Reading>) {
+        self.note(Note::Readings(at, readings));
     }
 
     /// What came of the op-log.

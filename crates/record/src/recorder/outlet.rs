@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-use base::WallTime;
+use base::{Nanos, WallTime};
 
 use crate::delivery::{Delivery, Event, Outlet, Returned};
-use crate::facts::{End, Load, Pace};
+use crate::facts::{End, Load, Pace, Reading};
 use crate::spool::OpLogTold;
 
 /// How many deliveries a lane keeps while the recorder is busy: those of a minute, or of a few
@@ -68,6 +68,7 @@ pub(super) enum Note {
     Setting(String, String),
     Load(Load),
     Event(Event),
+    Readings(Nanos, Vec<Reading>),
     OpLog(OpLogTold),
 }
 

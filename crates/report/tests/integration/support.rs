@@ -58,6 +58,7 @@ impl Case {
         let evidence = Evidence {
             is_virtual: false,
             threads: 1,
+            spins: false,
             steps: steps(&plan, end),
             ended: Some(HowEnded::Completed),
             jobs,
@@ -66,6 +67,7 @@ impl Case {
             events: Vec::new(),
             client: Vec::new(),
             loads: Vec::new(),
+            observed: Vec::new(),
             plan,
         };
         let times = vec![Vec::new(); evidence.jobs.len()];

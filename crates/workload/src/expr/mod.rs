@@ -36,6 +36,29 @@ impl Expr {
         let family = Family::Exponential(mean);
         Expr(Node::Generate(Box::new(Generate { stream, family })))
     }
+
+    /// How long a pause is and how much that varies, where both are known without drawing one: a
+    /// constant one, or an exponential one of a constant mean.
+    pub fn known_pause(&self) -> Option<Pause> {
+        let span = |node: &Node| {
+            let Node::Duration(nanos) = node else { return None };
+            u64::try_from(*nanos).ok().map(Nanos)
+        };
+        let Node::Generate(generate) = &self.0 else {
+            return span(&self.0).map(|mean| Pause { mean, deviation: Nanos::ZERO });
+        };
+        let Family::Exponential(mean) = &generate.family else { return None };
+        span(mean).map(|mean| Pause { mean, deviation: mean })
+    }
+}
+
+/// The distribution of a pause, as far as it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// Its mean.
+    pub mean: Nanos,
+    /// Its standard deviation.
+    pub deviation: Nanos,
 }
 
 /// The tree of an expression.

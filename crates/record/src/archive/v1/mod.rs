@@ -9,12 +9,17 @@ mod content;
 mod rows;
 mod seal;
 
+use rusqlite::Connection;
+
+use crate::archive::error::Trouble;
+
 pub(crate) use content::{
     read_end, read_events_dropped, read_header, read_op_log, write_end, write_events_dropped,
     write_header, write_op_log, write_time_zero,
 };
 pub(crate) use rows::{
-    Client, Event, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow, Setting,
+    Client, Event, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow, SampleRow,
+    SeriesRow, Setting,
 };
 pub(crate) use seal::{check_seal, sums, sums_on_disk, write_seal};
 
@@ -23,6 +28,18 @@ pub(crate) const VERSION: i64 = 1;
 
 /// The tables and views. SQLite keeps the text of each statement as it is written here.
 pub(crate) const SCHEMA: &str = include_str!("schema.sql");
+
+/// Tables that the first records did not have.
+pub(crate) const LATER: [&str; 2] = ["series", "sample"];
+
+/// Whether a record is of before there was this table.
+pub(crate) fn is_missing(in_it: &Connection, table: &str) -> Result<bool, Trouble> {
+    if !LATER.contains(&table) {
+        return Ok(false);
+    }
+    let mut select = in_it.prepare_cached("select 1 from sqlite_schema where name = ?1")?;
+    Ok(!select.exists([table])?)
+}
 
 /// The statements of [`SCHEMA`] with the names of what they create.
 pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str)> {

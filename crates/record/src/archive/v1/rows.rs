@@ -7,7 +7,7 @@ use crate::archive::encoding::{Encoder, Held};
 use crate::archive::error::Trouble;
 use crate::balance::{Balance, Counts, Ends};
 use crate::delivery::{self, EventKind, Gauge, JobIndex};
-use crate::facts::{ClientSample, Load};
+use crate::facts::{ClientSample, Load, Series};
 use crate::grid::{Grid, Interval};
 use crate::histogram::Kind;
 use crate::times::Times;
@@ -256,6 +256,54 @@ impl Event {
             .ok_or_else(|| Trouble::content(format!("there is no kind of event `{kind}`")))?;
         let job = row.get::<_, Option<u16>>(1)?.map(JobIndex);
         Ok(delivery::Event { at: nanos(row, 0)?, job, kind, text: text(row, 3)?.to_owned() })
+    }
+}
+
+/// A row of `series`.
+pub(crate) struct SeriesRow;
+
+impl SeriesRow {
+    pub(crate) const SELECT: &str =
+        "select series, component, metric, unit from series order by component, metric";
+
+    pub(crate) fn write(to: &Connection, place: i64, series: &Series) -> Result<(), Trouble> {
+        let Series { component, metric, unit } = series;
+        to.prepare_cached("insert into series values (?, ?, ?, ?)")?
+            .execute(params![place, component, metric, unit])?;
+        Ok(())
+    }
+
+    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, Series), Trouble> {
+        let text = |column| text(row, column).map(str::to_owned);
+        let series = Series { component: text(1)?, metric: text(2)?, unit: text(3)? };
+        Ok((row.get(0)?, series))
+    }
+}
+
+/// A row of `sample`.
+pub(crate) struct SampleRow;
+
+impl SampleRow {
+    pub(crate) const SELECT: &str =
+        "select at_s, value from sample where series = ?1 order by at_s";
+
+    pub(crate) fn write(
+        to: &Connection,
+        series: i64,
+        at: Nanos,
+        value: f64,
+    ) -> Result<(), Trouble> {
+        // Of two at one instant the later is as good.
+        to.prepare_cached("insert or replace into sample values (?, ?, ?)")?.execute(params![
+            series,
+            seconds(at),
+            value
+        ])?;
+        Ok(())
+    }
+
+    pub(crate) fn read(row: &Row<'_>) -> Result<(Nanos, f64), Trouble> {
+        Ok((nanos(row, 0)?, row.get(1)?))
     }
 }
 

@@ -95,6 +95,22 @@ CREATE TABLE client (
     threads integer
 );
 
+CREATE TABLE series (
+    -- What was watched beside the requests. Records of before there were such have no table.
+    series integer primary key not null,
+    component text not null,            -- host, generator, lane-0, …
+    metric text not null,
+    unit text not null
+);
+
+CREATE TABLE sample (
+    -- What it was. Processor times grow from the start of a thread or of the host.
+    series integer not null,
+    at_s real not null,                 -- after time zero
+    value real not null,
+    primary key (series, at_s)
+) without rowid;
+
 CREATE TABLE setting (
     -- Settings of the server and facts about the surroundings.
     name text primary key not null,

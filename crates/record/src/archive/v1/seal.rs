@@ -9,8 +9,18 @@ use crate::archive::error::Trouble;
 use crate::balance::{Counts, Ends};
 
 /// The tables whose rows are counted.
-const COUNTED: [&str; 8] =
-    ["meta", "job", "statement", "event", "client", "setting", "load", "load_progress"];
+const COUNTED: [&str; 10] = [
+    "meta",
+    "job",
+    "statement",
+    "event",
+    "client",
+    "series",
+    "sample",
+    "setting",
+    "load",
+    "load_progress",
+];
 
 /// The tables whose rows are counted job by job.
 const COUNTED_BY_JOB: [&str; 3] = ["interval", "histogram", "failure"];
@@ -91,6 +101,9 @@ fn count_rows(of: &Connection) -> Result<Totals, Trouble> {
     let by_job = COUNTED_BY_JOB.map(|table| (table, "job", " group by job"));
     let mut totals = Totals::new();
     for (table, job, group) in all.into_iter().chain(by_job) {
+        if super::is_missing(of, table)? {
+            continue;
+        }
         let mut count = of.prepare(&format!("select {job}, count(*) from {table}{group}"))?;
         let mut rows = count.query([])?;
         while let Some(row) = rows.next()? {

@@ -1,5 +1,10 @@
 //! The checks that every run goes through. Each is a function of the evidence alone.
 
+mod generator;
+mod little;
+mod offered;
+mod steady;
+
 use std::ops::Range;
 
 use base::units::grouped;
@@ -220,8 +225,17 @@ impl<'a> Findings<'a> {
             self.complete(),
             of_requests(self.window()),
             of_requests(self.balance()),
+            of_requests(self.rate()),
+            of_requests(self.arrivals()),
             of_requests(self.send_lag()),
+            of_requests(self.stall()),
+            of_requests(self.processor_wait()),
+            of_requests(self.generator_cpu()),
+            of_requests(self.stolen_time()),
             of_requests(self.backlog_check()),
+            of_requests(self.drift()),
+            of_requests(self.step()),
+            of_requests(self.little()),
             of_requests(self.errors()),
             of_requests(self.outage()),
             of_requests(self.connections()),

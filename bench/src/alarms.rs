@@ -1,0 +1,170 @@
+//! How often does a check object to a run in which nothing is wrong?
+//!
+//! Valid runs of many shapes, in virtual time: simulated servers that do what textbooks say, and
+//! schedules that are kept to the nanosecond. Whatever a check says of them is a false alarm. The
+//! runs have seeds, so the same ones are judged wherever and whenever this is asked.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::Arc;
+
+use analyze::{Status, summarize};
+use base::{Seed, Target, WallTime};
+use engine::{Options, Silence, Stop};
+use lab::{Order, RecordPlace, evidence};
+use record::Archive;
+use workload::{Overrides, Plan};
+
+/// A kind of run.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Its name.
+    pub name: &'static str,
+    url: &'static str,
+    /// The jobs of its workload.
+    jobs: &'static str,
+}
+
+/// What is valid: queues at every utilisation that lasts, closed loops, rates that vary, jobs that
+/// come and go, few requests and many.
+pub const SHAPES: [Shape; 14] = [
+    open("M/M/1, utilisation 0.3", "rate = 300"),
+    open("M/M/1, utilisation 0.5", "rate = 500"),
+    open("M/M/1, utilisation 0.7", "rate = 700"),
+    open("M/M/1, utilisation 0.8", "rate = 800"),
+    open("D/M/1, utilisation 0.8", "rate = 800\narrival = uniform"),
+    open("M/M/1, few requests", "rate = 20"),
+    open("M/M/1 by a queue of one worker", "rate = 600\nconcurrency = 1"),
+    open("bursts of 5", "rate = 120\nbatch-size = 5"),
+    open("a ramp", "rate = ramp(100, 700, 60s)"),
+    open("a sine", "rate = sine(400, 300, 20s)"),
+    Shape {
+        name: "M/M/4, two jobs",
+        url: "sim:mmc?service=4ms&servers=4",
+        jobs: "[a]\nquery = select 1\nrate = 300\n[b]\nquery = select 2\nrate = 350\n",
+    },
+    Shape {
+        name: "closed, with pauses",
+        url: "sim:mm1?service=1ms",
+        jobs: "[read]\nquery = select 1\nconcurrency = 32\nthink = exp(40ms)\n",
+    },
+    Shape {
+        name: "closed, without pauses",
+        url: "sim:mmc?service=4ms&servers=4",
+        jobs: "[read]\nquery = select 1\nconcurrency = 8\n",
+    },
+    Shape {
+        name: "a timetable beside an open job",
+        url: "sim:mm1?service=1ms",
+        jobs: "[read]\nquery = select 1\nrate = 400\n[clean]\nquery = select 2\nevery = 7s\n",
+    },
+];
+
+/// An open job at a server of exponential service of 1 ms.
+const fn open(name: &'static str, rate: &'static str) -> Shape {
+    Shape { name, url: "sim:mm1?service=1ms", jobs: rate }
+}
+
+impl Shape {
+    /// A minute of it after ten seconds of warm-up.
+    fn workload(&self) -> String {
+        let head = "duration = 70s\nwarmup = 10s\n";
+        match self.jobs.starts_with('[') {
+            true => format!("{head}{}", self.jobs),
+            false => format!("{head}[read]\nquery = select 1\n{}\n", self.jobs),
+        }
+    }
+}
+
+/// What was found in some runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alarms {
+    /// How many runs there were.
+    pub runs: u64,
+    /// How many were found SUSPECT or INVALID.
+    pub flagged: u64,
+    /// How often each check objected; those that never did are there as well.
+    pub by_check: BTreeMap<String, u64>,
+    /// The shape and seed of each objection, with its words.
+    pub objections: Vec<String>,
+}
+
+/// Makes so many runs of every shape and judges them.
+///
+/// # Errors
+/// A run could not be made, or its record not be read: none of that should happen.
+pub fn alarms(runs_of_each: u64) -> Result<Alarms, Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let mut alarms = Alarms::default();
+    for shape in SHAPES {
+        for seed in 1..=runs_of_each {
+            let place = folder.path().join("run.assay");
+            let done = lab::run(order(&shape, seed, &place)?, Arc::new(Silence), |_| {})?;
+            let archive = Archive::open(&done.record)?;
+            alarms.judge(&format!("{}, seed {seed}", shape.name), &archive)?;
+            drop(archive);
+            std::fs::remove_file(&place)?;
+        }
+    }
+    Ok(alarms)
+}
+
+impl Alarms {
+    fn judge(&mut self, name: &str, archive: &Archive) -> Result<(), Box<dyn Error>> {
+        let verdict = summarize(&evidence(archive)?).verdict;
+        self.runs += 1;
+        let is_objection = |status| matches!(status, Status::Suspect | Status::Invalid);
+        self.flagged += u64::from(is_objection(verdict.status()));
+        for check in verdict.checks {
+            let count = self.by_check.entry(check.name.to_owned()).or_default();
+            if is_objection(check.status) {
+                *count += 1;
+                self.objections.push(format!("{name}: {}: {}", check.name, check.explain));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn order(shape: &Shape, seed: u64, place: &std::path::Path) -> Result<Order, Box<dyn Error>> {
+    let mut plan = plan(&shape.workload())?;
+    plan.seed = Seed(seed);
+    Ok(Order {
+        target: Target::parse(shape.url)?,
+        options: Options {
+            threads: 1,
+            cpus: Vec::new(),
+            spin: false,
+            is_virtual: true,
+            loaded: false,
+            folder: ".".into(),
+            started: WallTime::EPOCH,
+        },
+        record: RecordPlace::Exactly(place.to_owned()),
+        op_log: None,
+        workload: shape.name.to_owned(),
+        command: "alarms".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        stop: Stop::default(),
+        plan,
+    })
+}
+
+fn plan(workload: &str) -> Result<Plan, Box<dyn Error>> {
+    let (plan, diagnostics) = workload::plan(workload, &Overrides::default());
+    plan.ok_or_else(|| format!("{diagnostics:?}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By design each check objects to at most one valid run in five hundred.
+    #[test]
+    fn valid_runs_are_seldom_objected_to() {
+        let Alarms { runs, flagged, by_check, objections } = alarms(3).expect("runs");
+        assert_eq!(runs, 3 * SHAPES.len() as u64);
+        assert!(flagged <= 1, "{objections:?}");
+        assert!(by_check.len() >= 19, "{by_check:?}");
+    }
+}

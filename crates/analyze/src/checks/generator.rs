@@ -1,0 +1,161 @@
+//! Was the load generator kept from its work?
+//!
+//! Its requests cannot tell: late answers look the same whoever was late. So somebody looks on who
+//! asks nobody, and what was seen is judged here.
+
+use base::Nanos;
+
+use super::Findings;
+use crate::check::{Check, Status};
+use crate::evidence::{Growth, Observed};
+
+/// The longest time in which the process may stand still. A scheduler's turn on a busy machine is a
+/// few milliseconds; what is longer shows in the quantiles of a run of usual length.
+const STALL_ALLOWED: Nanos = Nanos::from_millis(40);
+
+/// The part of the window that one stall may take before nothing of the result can be believed.
+const STALL_HOPELESS: f64 = 0.05;
+
+/// The part of the window that a thread which makes requests may wait for a processor.
+const WAIT_ALLOWED: f64 = 0.05;
+
+/// The part of a processor that such a thread may use while requests come by a schedule: beyond
+/// that it has no time left for those that come close together.
+const BUSY_ALLOWED: f64 = 0.8;
+
+/// The part of the processors' time that may be stolen.
+const STOLEN_ALLOWED: f64 = 0.01;
+
+/// How the threads are called that make requests.
+const LANES: &str = "lane-";
+
+impl Findings<'_> {
+    /// Why what is watched beside the requests is not known; `None` if it is.
+    fn why_not_watched(&self) -> Option<&'static str> {
+        match (self.evidence.is_virtual, self.evidence.observed.is_empty()) {
+            (true, _) => Some("time was simulated"),
+            (false, true) => Some("the record says nothing of what went on beside the requests"),
+            (false, false) => None,
+        }
+    }
+
+    /// Did the process stand still?
+    pub(super) fn stall(&self) -> Check {
+        if let Some(why) = self.why_not_watched() {
+            return Check::not_possible("stall", why);
+        }
+        let window = self.evidence.window();
+        let stalls = self.evidence.observed("generator", "stall");
+        let stalls = stalls.map_or(&[][..], |stalls| &stalls.points);
+        let lasts = |at: Nanos, length_s: f64| at + Nanos((length_s.max(0.0) * 1e9) as u64);
+        let within: Vec<(Nanos, f64)> = stalls
+            .iter()
+            .copied()
+            .filter(|(at, length)| *at < window.end && lasts(*at, *length) > window.start)
+            .collect();
+        let longest = within.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+        let (at, length_s) = longest.unwrap_or((Nanos::ZERO, 0.0));
+        let allowed = STALL_ALLOWED.as_secs_f64();
+        let check = Check::new("stall", "ms", length_s * 1e3, allowed * 1e3);
+        if length_s <= allowed {
+            return check.found(Status::Pass, "the load generator never stood still for long");
+        }
+        let more = match within.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {more} more times for less"),
+        };
+        let sentence = format!(
+            "the load generator or its machine, and not the database, stood still for {:.0} ms, \
+             {:.1} s after time zero{more}",
+            length_s * 1e3,
+            at.as_secs_f64()
+        );
+        let window_s = self.evidence.window_length().as_secs_f64();
+        let is_hopeless = length_s > window_s * STALL_HOPELESS;
+        check.found(if is_hopeless { Status::Invalid } else { Status::Suspect }, sentence)
+    }
+
+    /// Did threads that make requests wait for a processor?
+    pub(super) fn processor_wait(&self) -> Check {
+        let Some((thread, share)) = self.largest_share("waited") else {
+            return Check::not_possible("processor-wait", self.why_no_threads());
+        };
+        let check = Check::new("processor-wait", "%", share * 100.0, WAIT_ALLOWED * 100.0);
+        let sentence = format!(
+            "thread {thread} could have run and waited for a processor for {:.1} % of the window",
+            share * 100.0
+        );
+        match share <= WAIT_ALLOWED {
+            true => check.found(Status::Pass, sentence),
+            false => check.found(
+                Status::Suspect,
+                format!("{sentence}: the database or something else had it instead"),
+            ),
+        }
+    }
+
+    /// Had the threads that make requests time to spare?
+    pub(super) fn generator_cpu(&self) -> Check {
+        if self.evidence.spins {
+            let why = "with --spin a thread is busy whether it works or waits";
+            return Check::not_possible("generator-cpu", why);
+        }
+        let Some((thread, share)) = self.largest_share("ran") else {
+            return Check::not_possible("generator-cpu", self.why_no_threads());
+        };
+        let check = Check::new("generator-cpu", "%", share * 100.0, BUSY_ALLOWED * 100.0);
+        let sentence = format!("thread {thread} used {:.0} % of a processor", share * 100.0);
+        let has_schedule = self.places().any(|place| self.has_schedule(place));
+        match (share <= BUSY_ALLOWED, has_schedule) {
+            (true, _) => check.found(Status::Pass, sentence),
+            (false, true) => check.found(
+                Status::Suspect,
+                format!("{sentence}: the load generator may be what was measured"),
+            ),
+            (false, false) => check.found(
+                Status::Pass,
+                format!("{sentence}, which limits a closed job and does not falsify its times"),
+            ),
+        }
+    }
+
+    /// Did the hypervisor give our processors to somebody else?
+    pub(super) fn stolen_time(&self) -> Check {
+        let growth = |metric| self.growth_of(self.evidence.observed("host", metric)?);
+        let stolen = growth("stolen").zip(growth("processors"));
+        let Some((stolen, all)) = stolen.filter(|(_, all)| all.by > 0.0) else {
+            let why = self.why_not_watched().unwrap_or("/proc/stat could not be read");
+            return Check::not_possible("stolen-time", why);
+        };
+        let share = stolen.by / all.by;
+        let check = Check::new("stolen-time", "%", share * 100.0, STOLEN_ALLOWED * 100.0);
+        let sentence = format!("{:.2} % of the processors' time was stolen", share * 100.0);
+        match share <= STOLEN_ALLOWED {
+            true => check.found(Status::Pass, sentence),
+            false => check
+                .found(Status::Suspect, format!("{sentence} by other machines of the same host")),
+        }
+    }
+
+    fn growth_of(&self, observed: &Observed) -> Option<Growth> {
+        observed.growth(&self.evidence.window())
+    }
+
+    /// The thread that makes requests of which a time in seconds grew fastest, and by which part of
+    /// the time that passed.
+    fn largest_share(&self, metric: &str) -> Option<(&str, f64)> {
+        let lanes =
+            self.evidence.observed.iter().filter(|observed| {
+                observed.component.starts_with(LANES) && observed.metric == metric
+            });
+        let shares = lanes.filter_map(|observed| {
+            let Growth { by, span } = self.growth_of(observed)?;
+            Some((observed.component.as_str(), by / span.as_secs_f64()))
+        });
+        shares.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    fn why_no_threads(&self) -> &'static str {
+        self.why_not_watched().unwrap_or("/proc/self/task/*/schedstat could not be read")
+    }
+}

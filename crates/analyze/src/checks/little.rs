@@ -1,0 +1,105 @@
+//! Little's law: so many clients as are busy on average finish so many requests per second, each of
+//! which keeps one busy for so long: N = X (R + Z) (Little, Operations Research 9, 1961).
+//!
+//! In a closed job N is known. If the law does not hold, requests or their times are missing.
+
+use base::Nanos;
+use record::{EventKind, Kind};
+use workload::{Pacing, Reconnect};
+
+use super::Findings;
+use crate::check::{Check, Status};
+
+/// The part of the clients that may be missing.
+const ALLOWED: f64 = 0.01;
+
+/// The standard normal quantile that is exceeded on either side twice in a thousand times.
+const QUANTILE: f64 = 3.09;
+
+/// What a closed job's clients did in the window.
+struct Busy<'a> {
+    name: &'a str,
+    /// The clients that there are.
+    clients: f64,
+    /// The clients that were busy or pausing on average.
+    found: f64,
+    /// By how much both may differ, in clients.
+    allowed: f64,
+}
+
+impl<'a> Findings<'a> {
+    /// Do the times of closed jobs add up to the time of their clients?
+    pub(super) fn little(&self) -> Check {
+        let jobs = self.places().filter_map(|place| self.busy(place));
+        let Some(Busy { name, clients, found, allowed }) = jobs.max_by(|a, b| {
+            let excess = |busy: &Busy<'_>| (busy.found - busy.clients).abs() / busy.allowed;
+            excess(a).total_cmp(&excess(b))
+        }) else {
+            let why =
+                "no closed job has clients that do nothing but ask, and pause for a known time";
+            return Check::not_possible("little", why);
+        };
+        let percent = |clients_of_them: f64| clients_of_them / clients * 100.0;
+        let difference = found - clients;
+        let check = Check::new("little", "%", percent(difference), percent(allowed));
+        let sentence = format!(
+            "by their times and numbers, the requests of [{name}] kept {found:.2} of {clients} \
+             clients busy"
+        );
+        let status = if difference.abs() <= allowed { Status::Pass } else { Status::Suspect };
+        check.found(status, sentence)
+    }
+
+    fn busy(&self, place: usize) -> Option<Busy<'a>> {
+        let job = &self.evidence.plan.jobs[place];
+        let Pacing::Closed { clients, think } = &job.pacing else { return None };
+        // Clients that wait for a connection do not ask, and pauses of others are not known.
+        let is_limited = self.evidence.events.iter().any(|event| match event.kind {
+            EventKind::ConnectionLimit
+            | EventKind::OutageBegan
+            | EventKind::FileFailed
+            | EventKind::FileExhausted
+            | EventKind::StoppedByError
+            | EventKind::Interrupted => true,
+            EventKind::OutageEnded
+            | EventKind::QueueFull
+            | EventKind::FirstError
+            | EventKind::RecorderFailed
+            | EventKind::FileCutOff
+            | EventKind::OpLogIncomplete => false,
+        });
+        let asks_always = job.count.is_none()
+            && job.feed.is_none()
+            && job.reconnect == Reconnect::No
+            && self.counts[place].balance.errors() == 0
+            && self.counts[place].balance.unsent() == 0;
+        if is_limited || !asks_always {
+            return None;
+        }
+        let pause = match think {
+            None => Some((Nanos::ZERO, Nanos::ZERO)),
+            Some(think) => think.known_pause().map(|pause| (pause.mean, pause.deviation)),
+        };
+        let (pause_s, deviation_s) =
+            pause.map(|(mean, deviation)| (mean.as_secs_f64(), deviation.as_secs_f64()))?;
+        let from = self.evidence.steps.warmup().max(job.start);
+        let until = job.stop.map_or(self.evidence.end(), |stop| stop.min(self.evidence.end()));
+        let length_s = until.saturating_sub(from).as_secs_f64();
+        let response = self.evidence.jobs[place].histogram(Kind::Response)?;
+        if length_s <= 0.0 || response.is_empty() {
+            return None;
+        }
+        let (requests, response_s) = (response.len() as f64, response.mean() / 1e9);
+        let clients = f64::from(*clients);
+        let cycle_s = response_s + pause_s;
+        // At either edge of the window a client is somewhere in a cycle.
+        let edges = clients * cycle_s.max(response.value_at_quantile(0.99) as f64 / 1e9) / length_s;
+        let chance = QUANTILE * deviation_s * requests.sqrt() / length_s;
+        Some(Busy {
+            name: &job.name,
+            clients,
+            found: requests * cycle_s / length_s,
+            allowed: ALLOWED * clients + edges + chance,
+        })
+    }
+}

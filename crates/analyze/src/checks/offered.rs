@@ -1,0 +1,254 @@
+//! Did as much arrive as was asked for, and as evenly?
+//!
+//! Both are judged by what chance does to a Poisson process *and* by a size that matters: with many
+//! requests chance alone would find trivial differences, with few it would find large ones.
+
+use base::Nanos;
+use workload::{Arrival, Schedule};
+
+use super::Findings;
+use crate::backlog::Arrivals;
+use crate::check::{Check, Status};
+
+/// Differences of the rate that are below these parts of it do not matter, or not much.
+const RATE_SUSPECT: f64 = 0.01;
+const RATE_INVALID: f64 = 0.05;
+
+/// The square of the standard normal quantile that is exceeded on either side twice in a thousand
+/// times, 3.09; of the largest of n it grows by about 2 ln n.
+const SQUARED_QUANTILE: f64 = 9.55;
+
+/// The fewest seconds whose counts are compared with each other.
+const FEWEST_SECONDS: usize = 10;
+
+/// The fewest arrivals per second of which the counts are nearly normal.
+const FEWEST_PER_STEP: f64 = 5.0;
+
+/// Dispersion indices between these do not matter.
+const DISPERSION: [f64; 2] = [0.8, 1.25];
+
+/// By how much the arrivals of a job differ from what its schedule says.
+struct Difference<'a> {
+    name: &'a str,
+    /// As a part of the expected number.
+    by: f64,
+    /// What chance and a schedule's edges may do, as such a part.
+    chance: f64,
+}
+
+impl Difference<'_> {
+    fn allowed(&self) -> f64 {
+        self.chance.max(RATE_SUSPECT)
+    }
+}
+
+/// A standard normal number that the largest of so many exceeds twice in a thousand times, on
+/// either side.
+fn quantile_of_largest(of: usize) -> f64 {
+    (SQUARED_QUANTILE + 2.0 * (of.max(1) as f64).ln()).sqrt()
+}
+
+impl<'a> Findings<'a> {
+    /// Did as many requests come due as the schedules say?
+    pub(super) fn rate(&self) -> Check {
+        let jobs = self.places().count();
+        let differences = self.places().filter_map(|place| self.difference(place, jobs));
+        let Some(worst) = differences
+            .max_by(|a, b| (a.by.abs() / a.allowed()).total_cmp(&(b.by.abs() / b.allowed())))
+        else {
+            let why = "no job has a schedule that says how many requests are due";
+            return Check::not_possible("rate", why);
+        };
+        let percent = worst.by * 100.0;
+        let check = Check::new("rate", "%", percent, worst.allowed() * 100.0);
+        let sentence = format!(
+            "the requests of [{}] that came due differ by {percent:+.2} % from its schedule",
+            worst.name
+        );
+        let status = match worst.by.abs() {
+            by if by <= worst.allowed() => Status::Pass,
+            by if by <= RATE_INVALID.max(worst.chance) => Status::Suspect,
+            _ => Status::Invalid,
+        };
+        check.found(status, sentence)
+    }
+
+    fn difference(&self, place: usize, jobs: usize) -> Option<Difference<'a>> {
+        let job = &self.evidence.plan.jobs[place];
+        // These end with their requests, and not with the window.
+        if job.count.is_some() || job.feed.is_some() {
+            return None;
+        }
+        let (schedule, batch) = job.arrivals()?;
+        if matches!(schedule, Schedule::Recorded(_)) {
+            return None;
+        }
+        let window_s = self.evidence.window_length().as_secs_f64();
+        let expected = self.offered_per_s(place)? * window_s;
+        if expected <= 0.0 {
+            return None;
+        }
+        let arrivals = self.counts[place].arrivals as f64;
+        let burst = f64::from(Arrivals::of(job, 0).burst);
+        let chance = match is_random(schedule) {
+            true => quantile_of_largest(jobs) * (expected * burst).sqrt(),
+            false => 0.0,
+        };
+        // An arrival at either edge belongs to the window or does not.
+        let edges = 2.0 * f64::from(batch);
+        let (by, chance) = ((arrivals - expected) / expected, (chance + edges) / expected);
+        Some(Difference { name: &job.name, by, chance })
+    }
+
+    /// Did requests of a Poisson process arrive as irregularly as those of one, and no more so?
+    pub(super) fn arrivals(&self) -> Check {
+        let places: Vec<usize> = self.places().filter(|place| self.is_steady(*place)).collect();
+        let jobs = places.len();
+        let indices = places.iter().filter_map(|place| {
+            let name = self.evidence.plan.jobs[*place].name.as_str();
+            self.dispersion(*place).map(|found| (name, found))
+        });
+        let Some((name, Dispersion { index, z })) =
+            indices.max_by(|a, b| a.1.z.abs().total_cmp(&b.1.z.abs()))
+        else {
+            let why = format!(
+                "no job has Poisson arrivals at one rate, {FEWEST_PER_STEP} per second or more, \
+                 for {FEWEST_SECONDS} s"
+            );
+            return Check::not_possible("arrivals", why);
+        };
+        let limit = quantile_of_largest(jobs);
+        let check = Check::new("arrivals", "standard deviations", z, limit);
+        let sentence = format!(
+            "the numbers of requests of [{name}] that came due in each second vary {index:.2} \
+             times as much as those of a Poisson process"
+        );
+        let [low, high] = DISPERSION;
+        let is_odd = z.abs() > limit && !(low..=high).contains(&index);
+        check.found(if is_odd { Status::Suspect } else { Status::Pass }, sentence)
+    }
+
+    /// Whether requests of a job arrive at random at one rate through the whole window.
+    fn is_steady(&self, place: usize) -> bool {
+        let job = &self.evidence.plan.jobs[place];
+        let stays = job.start <= self.evidence.steps.warmup()
+            && job.stop.is_none_or(|stop| stop >= self.evidence.end())
+            && job.count.is_none()
+            && job.feed.is_none();
+        stays && matches!(job.arrivals(), Some((Schedule::Poisson(_), _)))
+    }
+
+    fn dispersion(&self, place: usize) -> Option<Dispersion> {
+        let steps = &self.evidence.steps;
+        let window = steps.window();
+        let burst = f64::from(Arrivals::of(&self.evidence.plan.jobs[place], 0).burst);
+        let counts: Vec<f64> = self.evidence.jobs[place]
+            .range(window.clone())
+            .map(|step| step.counts.arrivals as f64 / burst)
+            .collect();
+        let lengths: Vec<Nanos> =
+            window.map(|step| steps.start(step + 1).saturating_sub(steps.start(step))).collect();
+        Dispersion::of(&counts, &lengths)
+    }
+}
+
+/// Whether chance decides when requests come.
+fn is_random(schedule: &Schedule) -> bool {
+    match schedule {
+        Schedule::Poisson(_) | Schedule::Varying { arrival: Arrival::Poisson, .. } => true,
+        Schedule::Uniform(_)
+        | Schedule::Every(_)
+        | Schedule::Recorded(_)
+        | Schedule::Varying { arrival: Arrival::Uniform, .. } => false,
+    }
+}
+
+/// How irregular counts are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Dispersion {
+    /// Their variance by their mean: 1 for a Poisson process.
+    index: f64,
+    /// The same as a standard normal number.
+    z: f64,
+}
+
+impl Dispersion {
+    /// The index of dispersion of counts in steps (Cox and Lewis, The Statistical Analysis of
+    /// Series of Events, section 6.3). Times its degrees of freedom it has the distribution of χ²,
+    /// of which the cube root is nearly normal (Wilson and Hilferty). A last step that is shorter is
+    /// left out.
+    fn of(counts: &[f64], lengths: &[Nanos]) -> Option<Dispersion> {
+        let usual = *lengths.first()?;
+        let whole = lengths.iter().take_while(|length| **length == usual).count();
+        let counts = &counts[..whole.min(counts.len())];
+        if counts.len() < FEWEST_SECONDS {
+            return None;
+        }
+        let n = counts.len() as f64;
+        let mean = counts.iter().sum::<f64>() / n;
+        if mean < FEWEST_PER_STEP {
+            return None;
+        }
+        let squares: f64 = counts.iter().map(|count| (count - mean).powi(2)).sum();
+        let freedom = n - 1.0;
+        let index = squares / mean / freedom;
+        let spread = 2.0 / (9.0 * freedom);
+        Some(Dispersion { index, z: (index.cbrt() - (1.0 - spread)) / spread.sqrt() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{Seed, Stream};
+
+    use super::*;
+
+    /// Counts of a Poisson process of this rate in so many seconds.
+    fn counts(run: u64, seconds: usize, rate: f64) -> Vec<f64> {
+        let mut draw = Stream::new(Seed(1), "test", "arrivals").draw(run);
+        let mut counts = vec![0.0; seconds];
+        let mut t = draw.exponential() / rate;
+        while t < seconds as f64 {
+            counts[t as usize] += 1.0;
+            t += draw.exponential() / rate;
+        }
+        counts
+    }
+
+    fn dispersion(counts: &[f64]) -> Option<Dispersion> {
+        Dispersion::of(counts, &vec![Nanos::from_secs(1); counts.len()])
+    }
+
+    #[test]
+    fn a_poisson_process_is_seldom_found_odd() {
+        for (seconds, rate) in [(10, 9.0), (30, 20.0), (60, 200.0)] {
+            let odd = (0..2_000)
+                .filter(|run| {
+                    let found = dispersion(&counts(*run, seconds, rate)).expect("enough");
+                    found.z.abs() > quantile_of_largest(1)
+                })
+                .count();
+            assert!(odd <= 14, "{odd} of 2,000 of {seconds} s at {rate} per second");
+        }
+    }
+
+    #[test]
+    fn bursts_and_even_arrivals_are_found() {
+        let bursts: Vec<f64> = counts(7, 60, 50.0).iter().map(|count| 4.0 * count).collect();
+        assert!(dispersion(&bursts).expect("enough").z > 10.0);
+        assert!(dispersion(&[100.0; 60]).expect("enough").z < -10.0);
+    }
+
+    #[test]
+    fn too_little_says_nothing() {
+        assert_eq!(dispersion(&[100.0; 9]), None);
+        assert_eq!(dispersion(&[4.9; 60]), None);
+        assert_eq!(dispersion(&[]), None);
+    }
+
+    #[test]
+    fn of_more_numbers_a_larger_one_is_chance() {
+        assert!((quantile_of_largest(1) - 3.09).abs() < 0.01);
+        assert!(quantile_of_largest(16) > quantile_of_largest(2));
+    }
+}

@@ -1,0 +1,229 @@
+//! Was the system in a steady state?
+//!
+//! Quantiles of a window in which the response time drifts, or changes from one second to the next,
+//! describe neither what was before nor what came after. Both are judged by the medians of
+//! consecutive parts of the window: by chance, and by a size that matters.
+
+use std::ops::Range;
+
+use workload::{Job, Pacing};
+
+use super::Findings;
+use crate::backlog::trend;
+use crate::check::{Check, Status};
+use crate::distribution::Distribution;
+
+/// A change over the window by less than this part does not matter.
+const DRIFT_MATTERS: f64 = 0.05;
+
+/// A step by less than this part does not matter.
+const STEP_MATTERS: f64 = 0.03;
+
+/// The fewest parts of a window in which a change can be told from chance.
+const FEWEST_PARTS: usize = 10;
+
+/// The fewest parts on either side of a step.
+const BESIDE: usize = 3;
+
+/// The fewest requests of a part that has a median.
+const FEWEST_REQUESTS: u64 = 30;
+
+/// The largest t over all places of a step that independent normal numbers exceed twice in a
+/// thousand times, for 10 to 20 parts; found by drawing 60,000 times.
+const SIGNIFICANT: [f64; 11] = [5.95, 5.62, 5.48, 5.28, 5.18, 5.03, 4.95, 4.87, 4.78, 4.74, 4.67];
+
+/// A change of the response time.
+struct Change<'a> {
+    name: &'a str,
+    /// As a part of what it was.
+    by: f64,
+    is_chance: bool,
+    /// When it came, in seconds since time zero; `None` if little by little.
+    at_s: Option<f64>,
+}
+
+impl<'a> Findings<'a> {
+    /// Did response times become longer or shorter all the time?
+    pub(super) fn drift(&self) -> Check {
+        self.change("drift", DRIFT_MATTERS, |place, medians, _| {
+            let name = self.evidence.plan.jobs[place].name.as_str();
+            let trend = trend(medians)?;
+            let mean = medians.iter().sum::<f64>() / medians.len() as f64;
+            let by = trend.growth / mean;
+            Some(Change { name, by, is_chance: trend.t.abs() <= trend.limit, at_s: None })
+        })
+    }
+
+    /// Did response times change from one moment to the next?
+    pub(super) fn step(&self) -> Check {
+        self.change("step", STEP_MATTERS, |place, medians, parts| {
+            let name = self.evidence.plan.jobs[place].name.as_str();
+            let Step { place, by, t } = largest_step(medians)?;
+            let at_s = self.evidence.steps.start(parts[place].0.start).as_secs_f64();
+            let is_chance = t.abs() <= significant(medians.len());
+            Some(Change { name, by, is_chance, at_s: Some(at_s) })
+        })
+    }
+
+    fn change(
+        &self,
+        name: &'static str,
+        matters: f64,
+        find: impl Fn(usize, &[f64], &[(Range<usize>, Distribution)]) -> Option<Change<'a>>,
+    ) -> Check {
+        if let Some(why) = self.why_not_steady() {
+            return Check::not_possible(name, why);
+        }
+        let changes =
+            self.places().filter(|place| !self.is_overloaded(*place)).filter_map(|place| {
+                let parts = &self.evidence.jobs[place].course;
+                find(place, &medians(parts)?, parts)
+            });
+        let key = |change: &Change<'_>| (!change.is_chance, change.by.abs());
+        let Some(Change { name: job, by, is_chance, at_s }) = changes.max_by(|a, b| {
+            let (a, b) = (key(a), key(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        }) else {
+            let why = format!(
+                "no job that keeps up has {FEWEST_REQUESTS} requests in each of {FEWEST_PARTS} \
+                 parts of the window"
+            );
+            return Check::not_possible(name, why);
+        };
+        let check = Check::new(name, "%", by * 100.0, matters * 100.0);
+        let percent = by * 100.0;
+        if is_chance || by.abs() <= matters {
+            return check.found(Status::Pass, "the median response time stayed what it was");
+        }
+        let sentence = match at_s {
+            None => format!(
+                "the median response time of [{job}] changed by {percent:+.1} % from the begin of \
+                 the window to its end"
+            ),
+            Some(at_s) => format!(
+                "the median response time of [{job}] changed by {percent:+.1} %, {at_s:.0} s after \
+                 time zero"
+            ),
+        };
+        check.found(Status::Suspect, sentence)
+    }
+
+    /// Why times may well change by intent; `None` if they may not.
+    fn why_not_steady(&self) -> Option<&'static str> {
+        let jobs = &self.evidence.plan.jobs;
+        if jobs.iter().any(|job| self.comes_and_goes(job)) {
+            return Some("jobs come and go");
+        }
+        let varies = |job: &Job| job.arrivals().is_some_and(|(schedule, _)| schedule.varies());
+        jobs.iter().any(varies).then_some("the rate varies by intent")
+    }
+
+    fn comes_and_goes(&self, job: &Job) -> bool {
+        let is_rare = matches!(job.pacing, Pacing::Timetable { .. });
+        let lasts = job.start <= self.evidence.steps.warmup()
+            && job.stop.is_none_or(|stop| stop >= self.evidence.end())
+            && job.count.is_none();
+        is_rare || !lasts
+    }
+}
+
+/// The medians of the parts of a window; `None` if there are too few, or too few requests in one.
+fn medians(parts: &[(Range<usize>, Distribution)]) -> Option<Vec<f64>> {
+    if parts.len() < FEWEST_PARTS {
+        return None;
+    }
+    let median = |(_, response): &(Range<usize>, Distribution)| {
+        let median = response.quantile_ns("p50").filter(|_| response.count >= FEWEST_REQUESTS)?;
+        Some(median as f64)
+    };
+    parts.iter().map(median).collect()
+}
+
+/// A change between two parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    /// The first part behind it.
+    place: usize,
+    /// As a part of the mean before it.
+    by: f64,
+    /// In its own standard errors.
+    t: f64,
+}
+
+/// Where the means before and behind differ most, by Student's t.
+fn largest_step(parts: &[f64]) -> Option<Step> {
+    let places = BESIDE..(parts.len() + 1).saturating_sub(BESIDE);
+    places.map(|place| step_at(parts, place)).max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
+}
+
+fn step_at(parts: &[f64], place: usize) -> Step {
+    let (before, behind) = parts.split_at(place);
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let squares = |part: &[f64]| {
+        let mean = mean(part);
+        part.iter().map(|x| (x - mean).powi(2)).sum::<f64>()
+    };
+    let difference = mean(behind) - mean(before);
+    let freedom = parts.len() as f64 - 2.0;
+    let variance = (squares(before) + squares(behind)) / freedom;
+    let error = (variance * (1.0 / before.len() as f64 + 1.0 / behind.len() as f64)).sqrt();
+    let t = match difference {
+        0.0 => 0.0,
+        // A step without any scatter is not chance; a number that can be written down says so.
+        difference => (difference / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
+    };
+    Step { place, by: difference / mean(before).max(f64::MIN_POSITIVE), t }
+}
+
+/// The t of a perfect step.
+const PERFECT: f64 = 1e6;
+
+/// What chance seldom exceeds with so many parts.
+fn significant(parts: usize) -> f64 {
+    SIGNIFICANT[parts.clamp(FEWEST_PARTS, FEWEST_PARTS + SIGNIFICANT.len() - 1) - FEWEST_PARTS]
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{Seed, Stream};
+
+    use super::*;
+
+    /// So many independent numbers around 1 with this deviation; nearly normal.
+    fn scatter(run: u64, parts: usize, deviation: f64) -> Vec<f64> {
+        let mut draw = Stream::new(Seed(1), "test", "scatter").draw(run);
+        let mut normal = || {
+            let (radius, turn) = ((2.0 * draw.exponential()).sqrt(), draw.exponential());
+            // The fraction of an exponential of a large mean is nearly even.
+            radius * ((turn * 1e4).fract() * std::f64::consts::TAU).cos()
+        };
+        (0..parts).map(|_| 1.0 + deviation * normal()).collect()
+    }
+
+    #[test]
+    fn a_steady_state_is_seldom_found_to_change() {
+        for parts in [10, 15, 20] {
+            let found = (0..5_000)
+                .filter(|run| {
+                    let step = largest_step(&scatter(*run, parts, 0.1)).expect("enough");
+                    step.t.abs() > significant(parts)
+                })
+                .count();
+            assert!((1..=25).contains(&found), "{found} of 5,000 with {parts} parts");
+        }
+    }
+
+    #[test]
+    fn a_step_is_found_where_it_is() {
+        for at in [3, 10, 17] {
+            let mut parts = scatter(5, 20, 0.005);
+            parts[at..].iter_mut().for_each(|part| *part *= 1.05);
+            let step = largest_step(&parts).expect("enough");
+            assert!(step.t > significant(20) && (step.by - 0.05).abs() < 0.01, "{step:?}");
+            assert_eq!(step.place, at);
+        }
+        let perfect: Vec<f64> = (0..20).map(|part| if part < 8 { 1.0 } else { 2.0 }).collect();
+        assert_eq!(largest_step(&perfect), Some(Step { place: 8, by: 1.0, t: PERFECT }));
+        assert_eq!(largest_step(&[1.0; 20]).map(|step| step.t), Some(0.0));
+    }
+}

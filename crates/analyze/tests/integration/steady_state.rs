@@ -1,0 +1,151 @@
+//! As much as was asked for, as evenly, at all times: runs with one planted fault.
+
+use analyze::{Evidence, Status};
+use record::{EventKind, Kind};
+
+use crate::support::{
+    MIXED, OPEN, PER_S, answered, check, event, only, set_medians, set_times, steady, turn_bad,
+};
+
+/// The same job with arrivals at random.
+const POISSON: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\n";
+
+/// A run in whose seconds so many requests came due, in turn.
+fn counted(workload: &str, counts: &[u64]) -> Evidence {
+    let mut evidence = steady(workload);
+    for (step, count) in evidence.jobs[0].steps.iter_mut().zip(counts.iter().cycle()) {
+        *step = answered(*count);
+    }
+    evidence
+}
+
+#[test]
+fn fewer_or_more_requests_than_the_schedule_says_are_noticed() {
+    for (per_s, status) in [
+        (1_000, Status::Pass),
+        (991, Status::Pass),
+        (989, Status::Suspect),
+        (980, Status::Suspect),
+        (1_011, Status::Suspect),
+        (949, Status::Invalid),
+        (1_051, Status::Invalid),
+    ] {
+        let found = only("rate", status, &counted(OPEN, &[per_s]));
+        assert_eq!(found.limit, Some(1.0));
+    }
+    // 50,000 requests of a Poisson process differ by 1.4 % only twice in a thousand runs.
+    let of_poisson = |per_s| check("rate", &counted(POISSON, &[per_s])).status;
+    assert_eq!(of_poisson(987), Status::Pass);
+    assert_eq!(of_poisson(985), Status::Suspect);
+    let found = check("rate", &counted(OPEN, &[980]));
+    let words = "the requests of [read] that came due differ by -2.00 % from its schedule";
+    assert_eq!(found.explain, words);
+}
+
+#[test]
+fn a_job_that_ends_with_its_requests_has_no_rate_to_keep() {
+    let count = format!("{OPEN}count = 20000\n");
+    assert_eq!(check("rate", &counted(&count, &[400])).status, Status::NotPossible);
+    let closed = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\n";
+    assert_eq!(check("rate", &steady(closed)).status, Status::NotPossible);
+}
+
+#[test]
+fn arrivals_that_are_too_even_or_come_in_bursts_are_noticed() {
+    for (counts, status) in [
+        (&[1_032, 968][..], Status::Pass),
+        (&[1_000], Status::Suspect),
+        (&[1_060, 940], Status::Suspect),
+        (&[1_020, 980], Status::Suspect),
+    ] {
+        only("arrivals", status, &counted(POISSON, counts));
+    }
+    let even = check("arrivals", &counted(OPEN, &[1_000]));
+    assert_eq!(even.status, Status::NotPossible, "{even:?}");
+}
+
+#[test]
+fn a_drift_and_a_step_are_told_from_scatter() {
+    let scatter = |part: usize| 1.0 + 0.002 * ((part * 7) % 5) as f64;
+    let mut found = Vec::new();
+    for (name, change) in [
+        ("none", Box::new(|_: usize| 1.0) as Box<dyn Fn(usize) -> f64>),
+        ("drift of 10 %", Box::new(|part| 1.0 + 0.1 * part as f64 / 19.0)),
+        ("drift of 3 %", Box::new(|part| 1.0 + 0.03 * part as f64 / 19.0)),
+        ("step of 5 %", Box::new(|part| if part < 12 { 1.0 } else { 1.05 })),
+        ("step of 2 %", Box::new(|part| if part < 12 { 1.0 } else { 1.02 })),
+    ] {
+        let mut evidence = steady(OPEN);
+        set_medians(&mut evidence, 0, |part| scatter(part) * change(part));
+        let [drift, step] = ["drift", "step"].map(|check_name| check(check_name, &evidence));
+        found.push((name, drift.status, step.status));
+        if name == "step of 5 %" {
+            assert!(step.explain.contains("[read] changed by +"), "{step:?}");
+            assert!(step.explain.ends_with("%, 40 s after time zero"), "{step:?}");
+        }
+    }
+    use Status::{Pass, Suspect};
+    assert_eq!(
+        found,
+        [
+            ("none", Pass, Pass),
+            ("drift of 10 %", Suspect, Suspect),
+            ("drift of 3 %", Pass, Pass),
+            ("step of 5 %", Suspect, Suspect),
+            ("step of 2 %", Pass, Pass),
+        ]
+    );
+}
+
+#[test]
+fn where_times_may_change_by_intent_nobody_looks_for_it() {
+    for (more, why) in [
+        ("[clean]\nquery = delete from t\nevery = 7s\n", "jobs come and go"),
+        ("[late]\nquery = select 2\nrate = 5\nstart = 30s\n", "jobs come and go"),
+        ("[wave]\nquery = select 2\nrate = sine(10, 5, 10s)\n", "the rate varies by intent"),
+    ] {
+        let mut evidence = steady(&format!("{OPEN}{more}"));
+        set_medians(&mut evidence, 0, |part| if part < 10 { 1.0 } else { 2.0 });
+        for name in ["drift", "step"] {
+            let found = check(name, &evidence);
+            assert_eq!((found.status, &*found.explain), (Status::NotPossible, why));
+        }
+    }
+    let mut few = steady(OPEN);
+    set_medians(&mut few, 0, |_| 1.0);
+    few.jobs[0].course.truncate(9);
+    assert_eq!(check("step", &few).status, Status::NotPossible);
+}
+
+#[test]
+fn times_that_do_not_add_up_to_the_clients_are_noticed() {
+    // Four clients with cycles of 4 ms make 1,000 requests per second.
+    for (per_s, status) in [
+        (1_000, Status::Pass),
+        (991, Status::Pass),
+        (980, Status::Suspect),
+        (1_020, Status::Suspect),
+    ] {
+        let mut evidence = steady(MIXED);
+        set_times(&mut evidence, 1, Kind::Response, 1.6, 50 * per_s);
+        only("little", status, &evidence);
+    }
+    let mut limited = steady(MIXED);
+    limited.events.push(event(20_000, Some(1), EventKind::OutageBegan, "gone"));
+    assert_eq!(check("little", &limited).status, Status::NotPossible);
+    let mut failing = steady(MIXED);
+    turn_bad(&mut failing, 1, 20, [PER_S / 100, 0, 0]);
+    assert_eq!(check("little", &failing).status, Status::NotPossible);
+}
+
+#[test]
+fn a_pause_that_is_drawn_is_known_by_its_mean() {
+    for (think, status) in [
+        ("exp(2400us)", Status::Pass),
+        ("exp(3ms)", Status::Suspect),
+        ("uniform(1ms, 5ms)", Status::NotPossible),
+    ] {
+        let file = MIXED.replace("2400us", think);
+        assert_eq!(check("little", &steady(&file)).status, status, "{think}");
+    }
+}

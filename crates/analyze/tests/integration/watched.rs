@@ -1,0 +1,97 @@
+//! What was watched beside the requests, with planted faults, and what the checks make of it.
+
+use analyze::Status;
+use base::Nanos;
+
+use crate::support::{OPEN, check, grow, only, stand_still, steady};
+
+/// A closed job of as many clients as its requests keep busy.
+const CLOSED: &str = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
+
+#[test]
+fn a_generator_that_stood_still_is_said_so() {
+    for (stalls, status) in [
+        (&[][..], Status::Pass),
+        (&[(20.0, 0.040)], Status::Pass),
+        (&[(20.0, 0.041)], Status::Suspect),
+        // In the warm-up, or behind the end.
+        (&[(3.0, 0.3), (60.0, 0.3)], Status::Pass),
+        // Across the end of the warm-up.
+        (&[(9.9, 0.3)], Status::Suspect),
+        (&[(20.0, 2.5)], Status::Suspect),
+        (&[(20.0, 2.6)], Status::Invalid),
+    ] {
+        let mut evidence = steady(OPEN);
+        stand_still(&mut evidence, stalls);
+        only("stall", status, &evidence);
+    }
+    let mut evidence = steady(OPEN);
+    stand_still(&mut evidence, &[(12.0, 0.012), (27.4, 0.3), (30.0, 0.02)]);
+    let found = check("stall", &evidence);
+    let words = "the load generator or its machine, and not the database, stood still for 300 ms, \
+                 27.4 s after time zero, and 2 more times for less";
+    assert_eq!((found.explain.as_str(), found.value), (words, Some(300.0)));
+}
+
+#[test]
+fn threads_that_waited_for_a_processor_are_said_so() {
+    for (share, status) in [(0.049, Status::Pass), (0.051, Status::Suspect)] {
+        let mut evidence = steady(OPEN);
+        grow(&mut evidence, "lane-1", "waited", share);
+        let found = only("processor-wait", status, &evidence);
+        assert!(found.explain.starts_with("thread lane-1 could have run"), "{found:?}");
+    }
+}
+
+#[test]
+fn a_busy_generator_matters_to_those_who_keep_a_schedule() {
+    for (workload, share, status) in
+        [(OPEN, 0.79, Status::Pass), (OPEN, 0.81, Status::Suspect), (CLOSED, 1.0, Status::Pass)]
+    {
+        let mut evidence = steady(workload);
+        grow(&mut evidence, "lane-0", "ran", share);
+        only("generator-cpu", status, &evidence);
+    }
+    let mut spinning = steady(OPEN);
+    grow(&mut spinning, "lane-0", "ran", 1.0);
+    spinning.spins = true;
+    only("generator-cpu", Status::NotPossible, &spinning);
+}
+
+#[test]
+fn stolen_time_counts_as_a_part_of_all() {
+    for (per_s, status) in [(0.0199, Status::Pass), (0.0201, Status::Suspect)] {
+        let mut evidence = steady(OPEN);
+        grow(&mut evidence, "host", "stolen", per_s);
+        only("stolen-time", status, &evidence);
+    }
+}
+
+#[test]
+fn what_nobody_has_seen_is_not_possible_and_why() {
+    let names = ["stall", "processor-wait", "generator-cpu", "stolen-time"];
+    let mut simulated = steady(OPEN);
+    simulated.is_virtual = true;
+    simulated.observed.clear();
+    let mut blind = steady(OPEN);
+    blind.observed.clear();
+    for name in names {
+        let found = check(name, &simulated);
+        assert_eq!((found.status, &*found.explain), (Status::NotPossible, "time was simulated"));
+        let found = check(name, &blind);
+        assert_eq!(found.status, Status::NotPossible, "{found:?}");
+        assert!(found.explain.contains("beside the requests"), "{found:?}");
+    }
+    // A system that tells one thing and not another.
+    let mut half = steady(OPEN);
+    half.observed.retain(|observed| observed.component == "host");
+    assert!(check("processor-wait", &half).explain.contains("schedstat"));
+    half.observed.retain(|observed| observed.metric != "stolen");
+    assert!(check("stolen-time", &half).explain.contains("/proc/stat"));
+    // One point is no span.
+    let mut short = steady(OPEN);
+    short.observed.iter_mut().for_each(|observed| observed.points.truncate(1));
+    assert_eq!(check("generator-cpu", &short).status, Status::NotPossible);
+    let at = short.observed[0].points[0].0;
+    assert_eq!(at, Nanos::ZERO);
+}

@@ -1,0 +1,78 @@
+//! A load generator that is kept from its work says so, and does not blame the database.
+
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::support::{MM1, Place, check};
+
+/// Requests for long enough that nothing of what is planted is a twentieth of it.
+const OPEN: &str = "duration = 8s\n[read]\nquery = select 1\nrate = 200\n";
+
+/// Something that keeps a processor busy until the test ends.
+struct Busy(Child);
+
+impl Busy {
+    fn on(processor: &str) -> Busy {
+        let mut command = Command::new("taskset");
+        // It ends by itself if the test is killed.
+        command.args(["-c", processor, "timeout", "60", "sh", "-c", "while :; do :; done"]);
+        Busy(command.stdout(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn is_objection(check: &Value) -> bool {
+    ["suspect", "invalid"].contains(&check["status"].as_str().unwrap())
+}
+
+#[test]
+fn a_generator_that_was_frozen_says_that_it_was_not_the_database() {
+    let place = Place::with(OPEN);
+    let mut run = place.start(&["run", "w.ini", "--url", MM1, "--json", "--out", "r.assay"]);
+    run.says("00:02 read:");
+    run.signal(Signal::SIGSTOP);
+    assert!(Command::new("sleep").arg("0.3").status().unwrap().success());
+    run.signal(Signal::SIGCONT);
+    let summary = run.ends().json();
+    assert_ne!(summary["verdict"]["status"], "VALID");
+    let stall = check(&summary, "stall");
+    assert!(is_objection(stall), "{stall}");
+    assert!(stall["value"].as_f64().unwrap() >= 280.0, "{stall}");
+    let words = stall["explain"].as_str().unwrap();
+    assert!(words.contains("the load generator or its machine, and not the database"), "{words}");
+    let again = place.assay(&["report", "r.assay"]).stdout;
+    assert!(again.contains("stood still for"), "{again}");
+}
+
+#[test]
+fn a_busy_loop_on_the_processor_of_the_generator_is_noticed() {
+    let place = Place::with(OPEN);
+    let _busy = [Busy::on("0"), Busy::on("0"), Busy::on("0")];
+    let args = ["run", "w.ini", "--url", MM1, "--json", "--out", "r.assay", "--cpus", "0"];
+    let summary = place.assay(&args).json();
+    assert_ne!(summary["verdict"]["status"], "VALID");
+    let reasons = ["send-lag", "processor-wait", "stall"].map(|name| check(&summary, name));
+    assert!(reasons.iter().any(|check| is_objection(check)), "{reasons:?}");
+    assert!(!is_objection(check(&summary, "rate")));
+}
+
+#[test]
+fn every_check_is_in_the_document_and_has_a_place_in_the_guide() {
+    let place = Place::with("duration = 3s\n[read]\nquery = select 1\nrate = 200\n");
+    let summary = place.virtually(MM1, &[]).json();
+    let guide = include_str!("../../../../docs/checks.md");
+    let checks = summary["verdict"]["checks"].as_array().unwrap();
+    assert_eq!(checks.len(), 19);
+    for check in checks {
+        let name = check["name"].as_str().unwrap();
+        assert!(guide.contains(&format!("\n### {name}\n")), "{name}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The thread that looks beside a run.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use base::{Clock, Nanos, Stamp};
+use record::Reading;
+use rt::Rt;
+
+use crate::pace::{Pace, Stall};
+use crate::{host, threads};
+
+/// How often a sample of each source is taken.
+const PERIOD: Nanos = Nanos::from_secs(1);
+
+/// Somebody who looks on while a run goes. Its 1,000 wakings a second cost about half a percent of
+/// a processor.
+pub struct Watch {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Watch {
+    /// Begins to look. `tell` is told when something was read, after `zero`, and what it was: once
+    /// a second the sources, and the length of each time in which the process stood still, when it
+    /// began.
+    ///
+    /// # Errors
+    /// The operating system grants no thread.
+    pub fn begin(
+        zero: Stamp,
+        tell: impl Fn(Nanos, Vec<Reading>) + Send + 'static,
+    ) -> io::Result<Watch> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let until = Arc::clone(&is_over);
+        let thread = std::thread::Builder::new().name("watch".to_owned()).spawn(move || {
+            let watching = rt::run_real(&rt::Options::default(), |rt| look(rt, zero, until, tell));
+            // Without a timer nothing is told, and the checks say that they have nothing to judge.
+            let _ = watching;
+        })?;
+        Ok(Watch { is_over, thread })
+    }
+
+    /// Ends it. What was read until now has been told when this returns.
+    pub fn end(self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // A panic there has been printed; the run itself is none the worse for it.
+        let _ = self.thread.join();
+    }
+}
+
+async fn look(rt: Rt, zero: Stamp, is_over: Arc<AtomicBool>, tell: impl Fn(Nanos, Vec<Reading>)) {
+    rt.sleep_until(zero).await;
+    let mut pace = Pace::new(rt.now());
+    let mut due = zero;
+    while !is_over.load(Ordering::Relaxed) {
+        if rt.now() >= due {
+            tell(rt.now().since(zero), sample());
+            pace.busy_until(rt.now());
+            due = rt.now().max(due + PERIOD);
+        }
+        rt.sleep_until(pace.next()).await;
+        if let Some(Stall { begin, length }) = pace.awake(rt.now()) {
+            let stall = Reading::of("generator", "stall", "s", length.as_secs_f64());
+            tell(begin.since(zero), vec![stall]);
+        }
+    }
+    tell(rt.now().since(zero), sample());
+}
+
+/// What all sources say.
+fn sample() -> Vec<Reading> {
+    let root = Path::new("/");
+    let mut readings = threads::readings(root);
+    readings.extend(host::readings(root));
+    readings
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use base::Monotonic;
+
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_last_sample_are_told() {
+        let (sender, receiver) = channel();
+        let watch = Watch::begin(Monotonic.now(), move |at, readings| {
+            let _ = sender.send((at, readings));
+        });
+        let watch = watch.expect("a thread");
+        let (first, _) = receiver.recv().expect("a sample");
+        watch.end();
+        let (last, readings) = receiver.iter().last().expect("another one");
+        assert!(last >= first);
+        if cfg!(target_os = "linux") {
+            let names: Vec<&str> = readings.iter().map(|r| r.series.metric.as_str()).collect();
+            assert!(names.contains(&"stolen"), "{names:?}");
+        }
+    }
+}
