@@ -515,7 +515,8 @@ mod tests {
         assert!(row.ends_with("| not measured | **64.0** | missed, 1 of 1 |\n"), "{row}");
         let row = said(&results, "memory of 1,000 connections with TLS, MB");
         assert!(row.ends_with("| not measured | 50.0 | met where measured |\n"), "{row}");
-        let row = said(&results, "rows/s loaded to `\\copy` and `LOAD DATA`, both");
+        let goal = "rows/s loaded to `\\copy` and `LOAD DATA`, both with one commit per writer";
+        let row = said(&results, goal);
         assert!(row.contains("| 1 writer: not measured, 4 writers: **0.50** |"), "{row}");
     }
 

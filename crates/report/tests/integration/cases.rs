@@ -33,6 +33,7 @@ warmup = 10s
 [read]
 query = select balance from accounts where id = ${uniform(1, 100000)}
 rate = 300
+arrival = uniform
 slo = p99 < 30ms
 ";
 
@@ -81,6 +82,7 @@ duration = 60s
 [insert]
 query = insert into t (value) values (${uniform(0, 1000)})
 rate = 100
+arrival = uniform
 slo = p99 < 5ms, failed < 0.1%
 [clean-up]
 query = delete from t where insert_date < now() - interval 1 hour
@@ -121,9 +123,11 @@ duration = 60s
 [read]
 query = select 1
 rate = 100
+arrival = uniform
 [count]
 query = select count(*) from t
 concurrency = 8
+think = 154ms
 [clean-up]
 query = delete from t where insert_date < now() - interval 1 hour
 count = 1
@@ -171,6 +175,7 @@ duration = 60s
 [arrivals]
 query = select 1
 rate = 3000
+arrival = uniform
 concurrency = 16
 queue-limit = 100000
 slo = p99 < 30ms

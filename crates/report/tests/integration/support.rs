@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-use analyze::{Distribution, Evidence, HowEnded, JobEvidence, Step, StepOfJob, Steps};
+use analyze::{Distribution, Evidence, HowEnded, JobEvidence, Observed, Step, StepOfJob, Steps};
 use base::{Nanos, Seed, Stream, WallTime};
 use hdrhistogram::Histogram;
 use record::{Balance, Counts, End, EndKind, Ends, Grid, Kind};
@@ -67,7 +67,7 @@ impl Case {
             events: Vec::new(),
             client: Vec::new(),
             loads: Vec::new(),
-            observed: Vec::new(),
+            observed: quiet(end),
             plan,
         };
         let times = vec![Vec::new(); evidence.jobs.len()];
@@ -96,6 +96,7 @@ impl Case {
         self.about.command = "assay run shop.ini --virtual".to_owned();
         self.evidence.is_virtual = true;
         self.evidence.client.clear();
+        self.evidence.observed.clear();
         self
     }
 
@@ -175,6 +176,23 @@ impl Case {
             peak_rss_bytes: 12_345_678,
         }));
     }
+}
+
+/// What is watched of a generator and a machine that have little to do.
+fn quiet(end: Nanos) -> Vec<Observed> {
+    let seconds = end.0.div_ceil(1_000_000_000);
+    let grows = [
+        ("lane-0", "ran", 0.03),
+        ("lane-0", "waited", 0.001),
+        ("host", "processors", 2.0),
+        ("host", "stolen", 0.0),
+    ];
+    let observed = grows.map(|(component, metric, per_s)| Observed {
+        component: component.to_owned(),
+        metric: metric.to_owned(),
+        points: (0..=seconds).map(|s| (Nanos::from_secs(s), per_s * s as f64)).collect(),
+    });
+    observed.into()
 }
 
 fn about(ended: End) -> About {
