@@ -29,6 +29,7 @@ Examples:
   assay run shop.ini --url sim:mm1 --virtual  an hour of load in seconds
   assay check shop.ini                        what would be run, without a database
   assay report run-20261121T201502Z.assay     the answer of a record, again
+  assay doctor postgres://db1/shop            what here would spoil a run
   assay dbbench --driver sqlite load.ini      a file of dbbench, with that program's flags
 
 Exit codes: 0 success, 1 a threshold missed, 2 an error in usage, file or statement,
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Write a record in an open format.
     Export(ExportArgs),
+    /// Say what here would spoil a run, and what mends it.
+    Doctor(DoctorArgs),
     /// Run a file of dbbench, with that program's flags.
     #[command(disable_help_flag = true)]
     Dbbench(DbbenchArgs),
@@ -177,6 +180,10 @@ pub(crate) struct ReportArgs {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    /// Print the surroundings of the run instead: the facts of machine and network, and the
+    /// settings of the servers.
+    #[arg(long, conflicts_with = "strict")]
+    pub(crate) environment: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -190,6 +197,16 @@ pub(crate) struct ExportArgs {
     /// Write to this file instead of stdout.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DoctorArgs {
+    /// The server that is to be measured; without one, only this machine is looked at.
+    #[arg(value_name = "URL", value_parser = parse_url)]
+    pub(crate) url: Option<Url>,
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The words behind `assay dbbench`: that program's grammar is not clap's.

@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod check;
 pub(crate) mod dbbench;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod load;
 pub(crate) mod order;

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Command::Load(load) => commands::load::load(&load),
         Command::Report(report) => commands::report::report(&report),
         Command::Export(export) => commands::export::export(&export),
+        Command::Doctor(doctor) => commands::doctor::doctor(&doctor),
         Command::Dbbench(dbbench) => commands::dbbench::dbbench(&dbbench),
         Command::Workloads(workloads) => commands::workloads::workloads(&workloads),
     };

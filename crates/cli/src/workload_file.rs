@@ -53,7 +53,7 @@ pub(crate) fn read(args: &FileArgs, is_virtual: bool) -> Result<WorkloadFile, Co
 }
 
 /// A password on a command line is in every list of processes, whatever becomes of the command.
-fn warn_of_password(url: Option<&Url>) {
+pub(crate) fn warn_of_password(url: Option<&Url>) {
     let has_password = url.and_then(|url| url.as_ref().ok()).is_some_and(|target| {
         matches!(&target.endpoint, Endpoint::Network { password: Some(_), .. })
     });

@@ -328,7 +328,8 @@ impl Step {
     fn depends_on_the_machine(&self) -> bool {
         let asks_for_help = self.has("--help");
         let runs_dbbench = self.has("dbbench") && !asks_for_help;
-        let measures = self.is_real_run() || self.has("load") || self.has("report") || runs_dbbench;
+        let looks = self.has("report") || self.has("doctor");
+        let measures = self.is_real_run() || self.has("load") || looks || runs_dbbench;
         measures && self.code != 2
     }
 
@@ -631,7 +632,7 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn every_command_option_and_exit_code_is_on_the_page_of_the_command_line() {
     let text = page("docs/command-line.md").text;
-    let commands = ["run", "check", "load", "report", "export", "dbbench", "workloads"];
+    let commands = ["run", "check", "load", "report", "export", "doctor", "dbbench", "workloads"];
     let all = help(&[]);
     let listed = all.lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed: Vec<&str> = listed
@@ -656,6 +657,29 @@ fn every_command_option_and_exit_code_is_on_the_page_of_the_command_line() {
     for code in codes.split(|c: char| !c.is_ascii_digit()).filter(|code| !code.is_empty()) {
         assert!(text.contains(&format!("\n| {code} |")), "exit code {code}");
     }
+}
+
+#[test]
+fn every_fact_of_a_record_and_every_check_of_the_doctor_is_explained() {
+    let text = page("docs/environment.md").text;
+    let folder = Folder::new();
+    fs::write(folder.0.join("a.ini"), "duration = 10ms\n[a]\nquery = select 1\n").expect("a file");
+    assay(&folder.0, &words(&["run", "a.ini", "--quiet", "--out", "a.assay"]));
+    let shown = assay(&folder.0, &words(&["report", "a.assay", "--environment", "--json"]));
+    let facts: serde_json::Value = serde_json::from_str(&shown.stdout).expect("a document");
+    let names = facts.as_object().expect("names").keys().map(String::as_str);
+    let facts: Vec<&str> = names.filter(|name| name.starts_with("host.")).collect();
+    assert!(facts.len() >= 35, "{facts:?}");
+    assert_eq!(undocumented(&text, facts), [""; 0]);
+    let looked = assay(&folder.0, &words(&["doctor", "--json"])).stdout;
+    let document: serde_json::Value = serde_json::from_str(&looked).expect("a document");
+    let of = |part: &str| document[part].as_array().expect("a list").clone();
+    let passed = of("passed").into_iter();
+    let others = [of("findings"), of("not_possible")].concat();
+    let others = others.into_iter().map(|other| other["check"].clone());
+    let checks: Vec<String> =
+        passed.chain(others).filter_map(|name| Some(name.as_str()?.to_owned())).collect();
+    assert_eq!(undocumented(&text, checks.iter().map(String::as_str)), [""; 0]);
 }
 
 /// The names that an error message lists behind these words.

@@ -21,7 +21,8 @@ use workload::{JobTarget, Placeholders, Plan};
 
 use crate::evidence::{SPIN, YES};
 use crate::open_files::{TooManyFiles, make_room};
-use crate::target::{TargetProblem, WithDrivers, with_drivers};
+use crate::surroundings;
+use crate::target::{Reached, TargetProblem, WithDrivers, with_drivers};
 
 /// What is to be run, against what, and where the record goes.
 pub struct Order {
@@ -200,8 +201,13 @@ struct Recording<W> {
 impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
     type Output = Result<Done, Error>;
 
-    fn call<D: Driver>(self, drivers: Drivers<D>) -> Result<Done, Error> {
+    fn call<D: Driver>(self, drivers: Drivers<D>, reached: Vec<Reached>) -> Self::Output {
         let Recording { order, listener, watch } = self;
+        // Before anything is changed, such as the limit of open files.
+        let facts = match order.options.is_virtual {
+            true => Vec::new(),
+            false => surroundings::read(order.record.path(), &reached),
+        };
         let lanes = order.options.threads.max(1);
         make_room(&order.plan, &drivers, lanes).map_err(Error::Files)?;
         let header = header(&order, node_accounts(&order.plan, &drivers));
@@ -213,6 +219,9 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
                 return Err(Error::OpLog(error));
             }
         };
+        for (name, value) in facts {
+            recorder.notes().setting(name, value);
+        }
         watch(recorder.live());
         let scribe = Arc::new(Scribe {
             notes: recorder.notes(),

@@ -2,13 +2,17 @@
 //!
 //! The lab brings plan, target and record together: [`run`] carries one plan out and leaves a
 //! record, [`load`] only fills its tables, and [`evidence()`] reads a record for the analysis.
+//! [`examine`] looks at machine and server before a run.
 //! The one `match` on the kind of target is here.
 
+mod doctor;
 mod evidence;
 mod experiment;
 mod open_files;
+mod surroundings;
 mod target;
 
+pub use doctor::{Examined, Unexamined, examine};
 pub use evidence::{evidence, evidence_of_run};
 pub use experiment::{Done, Error, Order, RecordPlace, load, run};
 pub use open_files::TooManyFiles;

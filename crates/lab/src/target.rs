@@ -102,10 +102,19 @@ pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), Tar
 pub(crate) trait WithDrivers {
     type Output;
 
-    fn call<D: Driver>(self, drivers: Drivers<D>) -> Self::Output;
+    /// `reached` are the databases behind the drivers.
+    fn call<D: Driver>(self, drivers: Drivers<D>, reached: Vec<Reached>) -> Self::Output;
 
     /// A database cannot be opened.
     fn unreachable(self, error: driver::Error) -> Self::Output;
+}
+
+/// A database for which there is a driver.
+pub(crate) struct Reached {
+    /// The target's name, if it is not the main one.
+    pub(crate) name: Option<String>,
+    /// Where the database is: of a private server the address at which it was started.
+    pub(crate) target: Target,
 }
 
 /// A driver of each kind.
@@ -134,18 +143,23 @@ pub(crate) fn with_drivers<W: WithDrivers>(
     let programs = Programs::new(options.folder.clone());
     check_commands(plan, &programs)?;
     // Private servers live as long as the work with them.
-    let mut servers = Vec::new();
-    let made = PerTarget::of_plan(plan, |asked| match asked {
-        JobTarget::Main => make(main, plan.seed, options, &mut servers),
-        JobTarget::Named(place) => {
-            let NamedTarget { name, target, .. } = &plan.targets[place];
-            let seed = seed_of(plan.seed, name);
-            make(target, seed, options, &mut servers).map_err(|error| named(error, name))
-        }
-        JobTarget::Programs => Ok(Kind::Programs(programs.clone())),
+    let (mut servers, mut reached) = (Vec::new(), Vec::new());
+    let made = PerTarget::of_plan(plan, |asked| {
+        let (name, (kind, target)) = match asked {
+            JobTarget::Main => (None, make(main, plan.seed, options, &mut servers)?),
+            JobTarget::Named(place) => {
+                let NamedTarget { name, target, .. } = &plan.targets[place];
+                let seed = seed_of(plan.seed, name);
+                let made = make(target, seed, options, &mut servers);
+                (Some(name.clone()), made.map_err(|error| named(error, name))?)
+            }
+            JobTarget::Programs => return Ok(Kind::Programs(programs.clone())),
+        };
+        reached.push(Reached { name, target });
+        Ok(kind)
     });
     match made {
-        Ok(kinds) => Ok(hand_over(plan, &kinds, work)),
+        Ok(kinds) => Ok(hand_over(plan, &kinds, reached, work)),
         Err(Unmade::Unreachable(error)) => Ok(work.unreachable(error)),
         Err(Unmade::Impossible(problem)) => Err(Error::Target(problem)),
     }
@@ -189,34 +203,35 @@ fn named(unmade: Unmade, name: &str) -> Unmade {
     }
 }
 
-/// Makes the driver of a target that was admitted. A server that is started for it is put with the
-/// others.
+/// Makes the driver of a target that was admitted, and says where it leads. A server that is
+/// started for it is put with the others.
 fn make(
     target: &Target,
     seed: Seed,
     options: &Options,
     servers: &mut Vec<testbed::Server>,
-) -> Result<Kind, Unmade> {
+) -> Result<(Kind, Target), Unmade> {
     // Whoever has loaded before means a database that is there.
     let open = if options.loaded { Sqlite::open_existing } else { Sqlite::open };
-    match target.kind {
+    let kind = match target.kind {
         TargetKind::Sim => match simulation(target).map_err(Unmade::Impossible)? {
-            None => Ok(Kind::Null(Null)),
-            Some(config) => Ok(Kind::Simulated(Simulated::new(config, seed))),
+            None => Kind::Null(Null),
+            Some(config) => Kind::Simulated(Simulated::new(config, seed)),
         },
-        TargetKind::Sqlite => open(target).map(Kind::Sqlite).map_err(unmade),
-        TargetKind::Postgres => Postgres::open(target).map(Kind::Postgres).map_err(unmade),
+        TargetKind::Sqlite => open(target).map(Kind::Sqlite).map_err(unmade)?,
+        TargetKind::Postgres => Postgres::open(target).map(Kind::Postgres).map_err(unmade)?,
         TargetKind::Mysql => {
-            Mysql::open(target, options.folder.clone()).map(Kind::Mysql).map_err(unmade)
+            Mysql::open(target, options.folder.clone()).map(Kind::Mysql).map_err(unmade)?
         }
         TargetKind::Testbed => {
             let started = testbed::start(target);
             let (server, reached) =
                 started.map_err(|problem| Unmade::Impossible(TargetProblem::Testbed(problem)))?;
             servers.push(server);
-            make(&reached, seed, options, servers)
+            return make(&reached, seed, options, servers);
         }
-    }
+    };
+    Ok((kind, target.clone()))
 }
 
 fn unmade(error: driver::Error) -> Unmade {
@@ -228,7 +243,12 @@ fn unmade(error: driver::Error) -> Unmade {
 
 /// Hands over drivers of one kind as they are, so that nothing stands between them and the engine,
 /// and those of several as drivers of any.
-fn hand_over<W: WithDrivers>(plan: &Plan, kinds: &PerTarget<Kind>, work: W) -> W::Output {
+fn hand_over<W: WithDrivers>(
+    plan: &Plan,
+    kinds: &PerTarget<Kind>,
+    reached: Vec<Reached>,
+    work: W,
+) -> W::Output {
     macro_rules! if_all_are {
         ($kind:ident) => {
             let pick = |kind: &Kind| match kind {
@@ -236,7 +256,7 @@ fn hand_over<W: WithDrivers>(plan: &Plan, kinds: &PerTarget<Kind>, work: W) -> W
                 _ => None,
             };
             if let Some(drivers) = each(plan, kinds, pick) {
-                return work.call(drivers);
+                return work.call(drivers, reached);
             }
         };
     }
@@ -247,7 +267,7 @@ fn hand_over<W: WithDrivers>(plan: &Plan, kinds: &PerTarget<Kind>, work: W) -> W
     if_all_are!(Mysql);
     if_all_are!(Programs);
     let Ok(drivers) = PerTarget::of_plan(plan, |asked| Ok::<_, Infallible>(any(kinds.of(asked))));
-    work.call(drivers)
+    work.call(drivers, reached)
 }
 
 /// What `pick` takes of each driver, if it takes all of them.

@@ -5,11 +5,13 @@
 //! which names what it reads; what cannot be read is left out, and whoever judges says so.
 //!
 //! [`environment`] reads once what a run takes place in: the facts without which its numbers mean
-//! little.
+//! little. One file per source; what cannot be read is said to be unknown and never left out.
+//! [`doctor`] judges such facts before a run, and [`processors`] reads how busy the machine is.
 
+pub mod doctor;
 pub mod environment;
-mod host;
 mod pace;
+pub mod processors;
 mod threads;
 mod watch;
 

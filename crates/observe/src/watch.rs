@@ -10,8 +10,10 @@ use base::{Clock, Nanos, Stamp};
 use record::Reading;
 use rt::Rt;
 
+use crate::environment::Root;
 use crate::pace::{Pace, Stall};
-use crate::{host, threads};
+use crate::processors::Ticks;
+use crate::threads;
 
 /// How often a sample of each source is taken.
 const PERIOD: Nanos = Nanos::from_secs(1);
@@ -73,9 +75,8 @@ async fn look(rt: Rt, zero: Stamp, is_over: Arc<AtomicBool>, tell: impl Fn(Nanos
 
 /// What all sources say.
 fn sample() -> Vec<Reading> {
-    let root = Path::new("/");
-    let mut readings = threads::readings(root);
-    readings.extend(host::readings(root));
+    let mut readings = threads::readings(Path::new("/"));
+    readings.extend(Ticks::read(&Root::system()).map(Ticks::readings).into_iter().flatten());
     readings
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use record::{Archive, EndKind, RecordError};
 use report::{About, Style, View};
+use serde_json::Value;
 
 use crate::args::AnswerArgs;
 use crate::complain::{Complaint, is_styled};
@@ -26,19 +27,37 @@ pub(crate) fn of_record(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint
     Ok(Exit::of_verdict(&view.summary, args.strict))
 }
 
+/// Prints in which surroundings a record was made. Nothing is judged.
+pub(crate) fn environment(path: &Path, json: bool) -> Result<Exit, Complaint> {
+    let about = Archive::open(path).and_then(|archive| About::of(&archive));
+    let about = about.map_err(|error| Complaint::of(&error))?;
+    match json {
+        true => print_document(&report::environment_json(&about))?,
+        false => print(&report::environment(&about, &style()))?,
+    }
+    Ok(Exit::Success)
+}
+
 fn give(path: &Path, end: Option<EndKind>, args: AnswerArgs) -> Result<View, Complaint> {
     let view = view(path, end).map_err(|error| Complaint::of(&error))?;
     if args.json {
-        let document = report::json(&view);
-        let text =
-            serde_json::to_string_pretty(&document).map_err(|error| Complaint::of(&error))?;
-        print(&format!("{text}\n"))?;
+        print_document(&report::json(&view))?;
     } else {
-        let stdout = std::io::stdout();
-        let style = Style { color: stdout.is_terminal() && is_styled(&stdout), width: WIDTH };
-        print(&report::text(&view, &style))?;
+        print(&report::text(&view, &style()))?;
     }
     Ok(view)
+}
+
+/// How an answer looks where stdout leads.
+pub(crate) fn style() -> Style {
+    let stdout = std::io::stdout();
+    Style { color: stdout.is_terminal() && is_styled(&stdout), width: WIDTH }
+}
+
+/// Writes a document to stdout.
+pub(crate) fn print_document(document: &Value) -> Result<(), Complaint> {
+    let text = serde_json::to_string_pretty(document).map_err(|error| Complaint::of(&error))?;
+    print(&format!("{text}\n"))
 }
 
 fn view(path: &Path, end: Option<EndKind>) -> Result<View, RecordError> {

@@ -1,4 +1,4 @@
-//! `assay report`: the answer of a record.
+//! `assay report`: the answer of a record, or its surroundings.
 
 use crate::args::ReportArgs;
 use crate::commands::answer;
@@ -6,5 +6,8 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Complaint> {
-    answer::of_record(&args.record, args.answer)
+    match args.environment {
+        true => answer::environment(&args.record, args.answer.json),
+        false => answer::of_record(&args.record, args.answer),
+    }
 }

@@ -8,6 +8,7 @@ mod dbbench;
 mod dbbench_beside;
 mod dbbench_files;
 mod disk;
+mod environment;
 mod example;
 mod exits;
 mod faults;

@@ -1,1 +1,218 @@
 //! The surroundings of a run: what they are, and whether two runs had the same.
+//!
+//! [`read`] gives the facts of the machine, one file here per source, and [`network::read`] those
+//! of the way to a server. A fact is a name, such as `host.cpu.governor`, and a value. The
+//! invariant: every name is always there. What cannot be read is [`UNKNOWN`], whatever the reason:
+//! no right to look, a container without the file, content that makes no sense. Reading is a
+//! function of a folder, `/` outside of tests, and of files alone: it starts nothing and waits for
+//! nothing. [`differences`] says whether two runs had the same surroundings.
+
+mod cgroup;
+mod clock;
+mod comparison;
+mod kernel;
+mod load;
+mod memory;
+pub mod network;
+mod processor;
+mod root;
+mod storage;
+mod virtualisation;
+
+use std::path::Path;
+
+pub use comparison::{Difference, Kind, RULES, Rule, are_comparable, differences};
+pub use root::Root;
+
+/// The value of what cannot be read.
+pub const UNKNOWN: &str = "unknown";
+
+/// The value of what there is not: a limit that is not set, no hypervisor.
+pub const NONE: &str = "none";
+
+/// What the names of the machine's facts begin with.
+pub const HOST: &str = "host.";
+
+/// What the names of facts about the way to a server begin with.
+pub const NETWORK: &str = "network.";
+
+/// Whether a setting of a record is a fact of the surroundings and not of a server.
+pub fn is_of_surroundings(name: &str) -> bool {
+    name.starts_with(HOST) || name.starts_with(NETWORK)
+}
+
+/// A fact under its name; `None` is not known.
+type Fact = (&'static str, Option<String>);
+
+/// The longest value in characters; what is longer is cut.
+const LONGEST_VALUE: usize = 200;
+
+/// Reads all facts of the machine. `folder` is where the record lies, an absolute path as it is
+/// seen from `root`.
+pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
+    let mut facts: Vec<Fact> = Vec::new();
+    // First, before the reading itself is work.
+    facts.extend(load::facts(root));
+    facts.extend(kernel::facts(root));
+    facts.extend(processor::facts(root));
+    facts.extend(memory::facts(root));
+    facts.extend(cgroup::facts(root));
+    facts.extend(clock::facts(root));
+    facts.extend(storage::facts(root, folder));
+    facts.extend(network::facts(root));
+    facts.extend(virtualisation::facts(root));
+    facts.into_iter().map(|(name, value)| (name.to_owned(), told(value))).collect()
+}
+
+/// The value of a fact by its name; `None` if it is unknown or missing.
+pub fn known<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    let (_, value) = facts.iter().find(|(known, _)| known == name)?;
+    (value != UNKNOWN).then_some(value.as_str())
+}
+
+/// A value as it is kept: one line without what a terminal obeys.
+fn told(value: Option<String>) -> String {
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    let line = value.map(|value| value.trim().chars().map(printable).take(LONGEST_VALUE).collect());
+    line.filter(|line: &String| !line.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    /// A folder that stands for `/`, removed with what is in it.
+    pub(super) struct Planted {
+        folder: PathBuf,
+        pub(super) root: Root,
+    }
+
+    impl Planted {
+        pub(super) fn new() -> Planted {
+            static NUMBER: AtomicU32 = AtomicU32::new(0);
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let name = format!("assay-observe-{}-{number}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            Planted { root: Root::new(&folder), folder }
+        }
+
+        /// With a file of this content.
+        pub(super) fn with(self, path: &str, content: impl AsRef<[u8]>) -> Planted {
+            let path = self.folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+            self
+        }
+    }
+
+    impl Drop for Planted {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    /// The value of one fact.
+    #[track_caller]
+    pub(super) fn value(facts: &[Fact], name: &str) -> Option<String> {
+        let fact = facts.iter().find(|(known, _)| *known == name);
+        fact.unwrap_or_else(|| panic!("there is no `{name}`")).1.clone()
+    }
+
+    /// Every file that is looked at, with this content.
+    fn flooded(content: &[u8]) -> Planted {
+        [
+            "proc/loadavg",
+            "proc/cpuinfo",
+            "proc/meminfo",
+            "proc/swaps",
+            "proc/self/cgroup",
+            "proc/self/limits",
+            "proc/self/mountinfo",
+            "proc/self/status",
+            "proc/self/timerslack_ns",
+            "proc/1/cgroup",
+            "proc/sys/kernel/osrelease",
+            "proc/sys/kernel/ostype",
+            "proc/sys/kernel/version",
+            "proc/sys/net/ipv4/ip_local_port_range",
+            "proc/sys/net/ipv4/tcp_congestion_control",
+            "etc/os-release",
+            "sys/class/dmi/id/sys_vendor",
+            "sys/class/dmi/id/product_name",
+            "sys/devices/system/clocksource/clocksource0/available_clocksource",
+            "sys/devices/system/clocksource/clocksource0/current_clocksource",
+            "sys/devices/system/cpu/cpu0/topology/core_cpus_list",
+            "sys/devices/system/cpu/cpu0/topology/physical_package_id",
+            "sys/devices/system/cpu/cpufreq/boost",
+            "sys/devices/system/cpu/cpufreq/policy0/scaling_governor",
+            "sys/devices/system/cpu/online",
+            "sys/devices/system/cpu/smt/active",
+            "sys/devices/system/node/online",
+            "sys/fs/cgroup/cgroup.controllers",
+            "sys/fs/cgroup/cpu.max",
+            "sys/fs/cgroup/memory.max",
+            "sys/kernel/mm/transparent_hugepage/enabled",
+        ]
+        .into_iter()
+        .fold(Planted::new(), |planted, path| planted.with(path, content))
+    }
+
+    #[test]
+    fn where_nothing_can_be_read_every_name_is_there_and_unknown() {
+        let facts = read(&Planted::new().root, Path::new("/home/ann"));
+        assert!(facts.len() >= 35, "{}", facts.len());
+        for (name, value) in &facts {
+            let compiled_in = name == "host.architecture";
+            assert!(value == UNKNOWN || compiled_in, "{name} = {value}");
+            assert!(is_of_surroundings(name), "{name}");
+        }
+        let mut names: Vec<&String> = facts.iter().map(|(name, _)| name).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), facts.len(), "two facts have one name");
+    }
+
+    #[test]
+    fn invariant_7_no_content_of_any_file_makes_the_reading_panic() {
+        let numbers = "18446744073709551615 18446744073709551615 99999999999999999999 -1 0\n";
+        let contents: [&[u8]; 9] = [
+            b"",
+            b"\n\n\n",
+            b"\xff\xfe\x00\x01",
+            b"a: b: c\nd\n: \n[",
+            b"[] ] [ 0-0-0,,-1,9-3",
+            b"0-4294967295,0-99999999999999999999",
+            b"max max\n1:cpu,memory:/../../..\n0::/a/b/c\n",
+            b"1 2 99999:99999 / / - - - -\n36 35 8:1 / / rw - ext4\n",
+            numbers.as_bytes(),
+        ];
+        let names = read(&Planted::new().root, Path::new("/")).len();
+        for content in contents {
+            let facts = read(&flooded(content).root, Path::new("relative/../folder"));
+            assert_eq!(facts.len(), names);
+            for (name, value) in facts {
+                assert!(!value.is_empty() && !value.contains(char::is_control), "{name}: {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_facts_of_this_machine_can_be_read() {
+        let facts = read(&Root::system(), Path::new("/"));
+        assert!(known(&facts, "host.kernel").is_some_and(|kernel| kernel.starts_with("Linux")));
+        assert_eq!(known(&facts, "host.no.such.fact"), None);
+    }
+
+    #[test]
+    fn a_value_is_one_short_line() {
+        assert_eq!(told(Some(" a\tb\u{1b}[0m \n".to_owned())), "a b [0m");
+        assert_eq!(told(Some("x".repeat(10_000))).len(), LONGEST_VALUE);
+        for nothing in [None, Some(String::new()), Some(" \n".to_owned())] {
+            assert_eq!(told(nothing), UNKNOWN);
+        }
+    }
+}

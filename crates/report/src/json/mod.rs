@@ -6,12 +6,55 @@
 
 mod v1;
 
-use serde_json::Value;
+use observe::doctor::{Diagnosis, Surroundings};
+use serde_json::{Value, json as document};
 
-use crate::view::View;
+use crate::view::{About, View};
 
 /// The document of a run, `assay.summary/1`. Its keys always come in the same order, and there is
 /// no number in it that is not finite.
 pub fn json(view: &View) -> Value {
     serde_json::to_value(v1::Document::of(view)).expect("a document has no maps but with text keys")
+}
+
+/// The settings and facts of a record: an object of texts, in the order of their names.
+pub fn environment_json(about: &About) -> Value {
+    object(&about.settings)
+}
+
+fn object(pairs: &[(String, String)]) -> Value {
+    let pairs = pairs.iter().cloned();
+    Value::Object(pairs.map(|(name, value)| (name, Value::String(value))).collect())
+}
+
+/// The document of what was found before a run, `assay.doctor/1`; `target` is what was looked at.
+pub fn diagnosis_json(
+    target: Option<&str>,
+    surroundings: &Surroundings,
+    diagnosis: &Diagnosis,
+) -> Value {
+    let findings = diagnosis.findings.iter().map(|finding| {
+        document!({
+            "check": finding.check,
+            "found": finding.found,
+            "reason": finding.reason,
+            "remedy": finding.remedy,
+        })
+    });
+    let not_possible = diagnosis.not_possible.iter();
+    let not_possible = not_possible
+        .map(|not| document!({"check": not.check, "reason": not.reason}))
+        .collect::<Vec<_>>();
+    let server = surroundings.server.as_ref();
+    let mut environment = surroundings.host.clone();
+    environment.extend(server.into_iter().flat_map(|server| server.network.clone()));
+    environment.extend(server.into_iter().flat_map(|server| server.settings.clone()));
+    document!({
+        "schema": "assay.doctor/1",
+        "target": target,
+        "findings": findings.collect::<Vec<_>>(),
+        "not_possible": not_possible,
+        "passed": diagnosis.passed,
+        "environment": object(&environment),
+    })
 }

@@ -1,6 +1,7 @@
 //! What was run, what happened on the way, and what it needed: enough to repeat it.
 
 use base::units::grouped;
+use observe::environment::is_of_surroundings;
 use record::{Event, EventKind};
 
 use crate::number::{bytes, count, percent, time};
@@ -104,8 +105,15 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
     if let Some(generator) = generator(view) {
         lines.push(Line::new("generator", generator));
     }
-    if !about.settings.is_empty() {
-        lines.push(Line::new("settings", settings(&about.settings)));
+    let (facts, servers): (Vec<_>, Vec<_>) =
+        about.settings.iter().partition(|(name, _)| is_of_surroundings(name));
+    if !servers.is_empty() {
+        lines.push(Line::new("settings", settings(&servers)));
+    }
+    if !facts.is_empty() {
+        let count = count(facts.len() as u64, "fact");
+        let text = format!("{count} of machine and network; the option --environment shows them");
+        lines.push(Line::new("surroundings", text));
     }
     if let Some(told) = &about.op_log {
         let rows = format!("{}, {} missing", count(told.rows, "request"), grouped(told.dropped));
@@ -118,10 +126,13 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
     page.lines(0, &lines);
     page.gap();
     page.whole(2, &format!("assay report {record}"));
+    if !facts.is_empty() {
+        page.whole(2, &format!("assay report {record} --environment"));
+    }
     page.whole(2, &format!("assay export {record} --format hlog"));
 }
 
-fn settings(settings: &[(String, String)]) -> String {
+fn settings(settings: &[&(String, String)]) -> String {
     let shown = settings.iter().take(SETTINGS).map(|(name, value)| format!("{name} = {value}"));
     let text = shown.collect::<Vec<_>>().join("; ");
     match settings.len().saturating_sub(SETTINGS) {

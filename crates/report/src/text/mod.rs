@@ -5,6 +5,8 @@
 //! that word comes first and alone, before any number.
 
 mod answer;
+mod doctor;
+mod environment;
 mod facts;
 mod job;
 mod load;
@@ -13,6 +15,8 @@ mod shape;
 mod side_effects;
 mod table;
 
+pub use doctor::diagnosis;
+pub use environment::environment;
 pub use page::Style;
 
 use page::Page;

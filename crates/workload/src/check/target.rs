@@ -13,9 +13,23 @@ use crate::wording::{nearest, quoted};
 /// The longest name of a target.
 const LONGEST_NAME: usize = 64;
 
+/// Names that no target may have: settings in the record are called `NAME.setting`, and these are
+/// those of the surroundings.
+const TAKEN: [&str; 2] = ["host", "network"];
+
 impl<'f> Checker<'f> {
     /// The kind of a section `[target NAME]`.
     pub(super) fn target_of(&mut self, section: &Section<'_>, name: &'f str) -> Kind<'f> {
+        if TAKEN.contains(&name) {
+            self.sink.error(|| {
+                let message = format!("a target cannot be called {}", quoted(name));
+                Diagnostic::error(section.span, message).help(
+                    "that is where the record has the facts of its surroundings: choose another \
+                     name",
+                )
+            });
+            return Kind::Silent;
+        }
         let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         if !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(in_word) {
             return Kind::Target(name);

@@ -121,6 +121,23 @@ error: `a.b` is not the name of a target
     );
     check(
         r#"
+[target host]
+url = sim:mm1
+[read]
+query = select 1
+"#,
+        r#"
+error: a target cannot be called `host`
+ --> mail.ini:1:1
+  |
+1 | [target host]
+  | ^^^^^^^^^^^^^
+  |
+  = help: that is where the record has the facts of its surroundings: choose another name
+"#,
+    );
+    check(
+        r#"
 [target a]
 url = sim:mm1
 [target  a]

@@ -1,0 +1,38 @@
+//! `assay doctor`: what here would spoil a run.
+
+use lab::Unexamined;
+
+use crate::args::DoctorArgs;
+use crate::commands::answer::{print, print_document, style};
+use crate::complain::Complaint;
+use crate::exit::Exit;
+use crate::workload_file::warn_of_password;
+
+/// Findings are no failure: whoever asked has the answer.
+pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
+    warn_of_password(args.url.as_ref());
+    let target = match &args.url {
+        None => None,
+        Some(Ok(target)) => Some(target),
+        Some(Err(error)) => return Err(Complaint::new(format!("the URL: {error}"))),
+    };
+    let examined = match lab::examine(target) {
+        Ok(examined) => examined,
+        Err(Unexamined::Error(error)) => return Err(Complaint::of(&error)),
+        Err(Unexamined::Unreachable(error)) => {
+            Complaint::new(format!("the target could not be reached: {error}")).print();
+            return Ok(Exit::Unreachable);
+        }
+    };
+    if args.json {
+        let target = target.map(ToString::to_string);
+        print_document(&report::diagnosis_json(
+            target.as_deref(),
+            &examined.surroundings,
+            &examined.diagnosis,
+        ))?;
+    } else {
+        print(&report::diagnosis(&examined.diagnosis, &style()))?;
+    }
+    Ok(Exit::Success)
+}

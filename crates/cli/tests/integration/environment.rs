@@ -1,0 +1,117 @@
+//! The surroundings of a run in its record, and what is found of them before one.
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::support::{Place, number};
+
+const QUICK: &str = "duration = 200ms\n[read]\nquery = select 1\nrate = 50\n";
+
+/// The settings of `r.assay` as a flat object.
+fn facts(place: &Place) -> serde_json::Map<String, Value> {
+    let ran = place.assay(&["report", "r.assay", "--environment", "--json"]).expect(0);
+    ran.json().as_object().unwrap().clone()
+}
+
+#[test]
+fn a_record_tells_its_surroundings_and_what_of_them_is_not_known() {
+    let place = Place::with(QUICK);
+    place.assay(&["run", "w.ini", "--out", "r.assay", "--url", "sqlite:m.db"]);
+    let record = Connection::open(place.at("r.assay")).unwrap();
+    record
+        .execute("update setting set value = 'unknown' where name = 'host.cpu.governor'", [])
+        .unwrap();
+    let facts = facts(&place);
+    assert_eq!(facts["host.cpu.governor"], "unknown");
+    assert!(facts["host.kernel"].as_str().unwrap().starts_with("Linux"), "{facts:?}");
+    assert!(facts.contains_key("journal_mode") && !facts.contains_key("network.path"));
+    assert!(facts.keys().filter(|name| name.starts_with("host.")).count() >= 35);
+    let text = place.assay(&["report", "r.assay", "--environment"]).expect(0).stdout;
+    for (name, value) in &facts {
+        let value = value.as_str().unwrap();
+        let is_it = |line: &str| line.starts_with(&format!("  {name} ")) && line.ends_with(value);
+        assert!(text.lines().any(is_it), "{name} = {value} is not in:\n{text}");
+    }
+    // The answer does not list them, and says where they are.
+    let answer = place.assay(&["report", "r.assay"]).stdout;
+    assert!(!answer.contains("host.") && answer.contains("r.assay --environment"), "{answer}");
+}
+
+#[test]
+fn in_virtual_time_nothing_of_the_machine_is_in_a_record() {
+    let place = Place::with(QUICK);
+    place.virtually("sim:mm1?service=1ms", &[]).expect(0);
+    let strangers = "select count(*) from setting where name like '%.%'";
+    assert_eq!(number(&place.at("r.assay"), strangers), 0);
+    let text = place.assay(&["report", "r.assay", "--environment"]).expect(0).stdout;
+    assert!(text.contains("in virtual time nothing of the machine"), "{text}");
+}
+
+#[test]
+fn the_way_to_each_server_is_in_the_record() {
+    let place = Place::with(&format!(
+        "{QUICK}target = copy\n[target copy]\nurl = testbed:postgres\n[write]\nquery = select 2\n\
+         count = 1\n"
+    ));
+    place.assay(&["run", "w.ini", "--out", "r.assay", "--url", "testbed:mariadb"]);
+    let facts = facts(&place);
+    for name in ["network.path", "network.copy.path"] {
+        assert_eq!(facts[name], "loopback", "{name}");
+    }
+    assert_eq!(facts["network.round_trip_us"], "none");
+    let text = place.assay(&["report", "r.assay", "--environment"]).expect(0).stdout;
+    for heading in ["Host", "Network", "Server", "Server of [target copy]"] {
+        assert!(text.lines().any(|line| line == heading), "{heading}:\n{text}");
+    }
+}
+
+/// What `assay doctor` finds, by the names of its checks.
+fn findings(url: &str) -> Vec<String> {
+    let document = Place::new().assay(&["doctor", url, "--json"]).expect(0).json();
+    assert_eq!(document["schema"], "assay.doctor/1");
+    let findings = document["findings"].as_array().unwrap();
+    findings.iter().map(|finding| finding["check"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_doctor_finds_what_is_planted_in_a_server() {
+    let wrong = "testbed:postgres?server.fsync=off&server.synchronous_commit=off";
+    let found = findings(wrong);
+    for check in ["same-processors", "fsync", "synchronous-commit"] {
+        assert!(found.iter().any(|name| name == check), "{check} is not in {found:?}");
+    }
+    let right = findings("testbed:postgres?server.shared_buffers=200MB");
+    for check in ["fsync", "synchronous-commit", "full-page-writes", "buffer-pool"] {
+        assert!(!right.iter().any(|name| name == check), "{check} is in {right:?}");
+    }
+    let maria = findings("testbed:mariadb?server.innodb_flush_log_at_trx_commit=2");
+    assert!(maria.iter().any(|name| name == "flush-log"), "{maria:?}");
+    let sqlite = findings("sqlite:?synchronous=off");
+    assert!(sqlite.iter().any(|name| name == "sqlite-synchronous"), "{sqlite:?}");
+}
+
+#[test]
+fn the_doctor_says_each_check_once() {
+    let document = Place::new().assay(&["doctor", "--json"]).expect(0).json();
+    let schema = include_str!("../../../../schemas/doctor.schema.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    let faults = jsonschema::validator_for(&schema).unwrap();
+    let faults: Vec<String> = faults.iter_errors(&document).map(|e| e.to_string()).collect();
+    assert_eq!(faults, [""; 0]);
+    let of = |part: &str| document[part].as_array().unwrap().len();
+    assert_eq!(of("findings") + of("not_possible") + of("passed"), 8, "{document}");
+    assert_eq!(document["target"], Value::Null);
+    let text = Place::new().assay(&["doctor"]).expect(0).stdout;
+    assert!(text.lines().next().unwrap().ends_with("spoil a run"), "{text}");
+}
+
+#[test]
+fn a_server_that_the_doctor_cannot_reach_is_exit_code_4_and_a_wrong_url_2() {
+    let place = Place::new();
+    let ran = place.assay(&["doctor", "postgres://127.0.0.1:1/d"]).expect(4);
+    assert!(ran.stderr.contains("the target could not be reached"), "{}", ran.stderr);
+    assert_eq!(ran.stdout, "");
+    place.assay(&["doctor", "postgre://h/d"]).refuses(&["did you mean `postgres:`?"]);
+    place.assay(&["doctor", "testbed:postgre"]).refuses(&["postgres"]);
+    assert_eq!(place.names(), [""; 0]);
+}

@@ -1,0 +1,262 @@
+//! What in these surroundings would spoil a run?
+//!
+//! [`judge`] is a function from what was read ([`Surroundings`]) to findings ([`Diagnosis`]). Each
+//! check looks at one thing and says that all is well, what is wrong with the command that mends
+//! it, or why it could not be looked at. The invariant: each check that was asked is in the
+//! diagnosis exactly once.
+
+mod host;
+mod server;
+
+use base::Nanos;
+
+use crate::environment::{Root, known, network};
+use crate::processors::Shares;
+
+/// How late short sleeps were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lateness {
+    /// How many there were.
+    pub count: usize,
+    /// What 99 of 100 did not exceed.
+    pub p99: Nanos,
+    /// The latest.
+    pub max: Nanos,
+}
+
+impl Lateness {
+    /// Sums up some sleeps; `None` if there are none.
+    pub fn of(mut late: Vec<Nanos>) -> Option<Lateness> {
+        late.sort();
+        let max = *late.last()?;
+        let rank = (late.len() * 99).div_ceil(100);
+        Some(Lateness { count: late.len(), p99: late[rank.max(1) - 1], max })
+    }
+}
+
+/// What is known before a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surroundings {
+    /// The facts of this machine.
+    pub host: Vec<(String, String)>,
+    /// What its processors did while this program did nothing.
+    pub processors: Option<Shares>,
+    /// How late short sleeps were.
+    pub timer: Option<Lateness>,
+    /// The server that is to be measured, if one was named.
+    pub server: Option<Server>,
+}
+
+/// What is known of a server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Server {
+    /// The way to it; empty if there is none.
+    pub network: Vec<(String, String)>,
+    /// Its settings.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Surroundings {
+    fn fact(&self, name: &str) -> Option<&str> {
+        known(&self.host, name)
+    }
+
+    fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
+        self.fact(name)?.parse().ok()
+    }
+}
+
+impl Server {
+    /// Whether it is known to be on this machine, or that it is not.
+    fn is_here(&self) -> Option<bool> {
+        let path = known(&self.network, network::PATH)?;
+        let is_here =
+            |name: &str| network::Path::ALL.iter().any(|p| p.name() == name && p.is_here());
+        Some(path.split(", ").any(is_here))
+    }
+}
+
+/// Something that would spoil a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The check.
+    pub check: &'static str,
+    /// What there is.
+    pub found: String,
+    /// Why that matters.
+    pub reason: String,
+    /// The command that mends it, or what to do.
+    pub remedy: String,
+}
+
+/// A check that could not be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotPossible {
+    /// The check.
+    pub check: &'static str,
+    /// Why.
+    pub reason: String,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// What would spoil a run.
+    pub findings: Vec<Finding>,
+    /// What could not be looked at.
+    pub not_possible: Vec<NotPossible>,
+    /// The checks that found nothing.
+    pub passed: Vec<&'static str>,
+}
+
+/// What a check says.
+enum Outcome {
+    Fine,
+    Found {
+        found: String,
+        reason: String,
+        remedy: String,
+    },
+    NotPossible(String),
+    /// There is nothing that the check could be about.
+    NotAsked,
+}
+
+impl Outcome {
+    fn not_possible(reason: impl Into<String>) -> Outcome {
+        Outcome::NotPossible(reason.into())
+    }
+}
+
+/// A check with its name.
+type Check<T> = (&'static str, fn(&Surroundings, &T) -> Outcome);
+
+/// Judges what is known before a run.
+pub fn judge(surroundings: &Surroundings) -> Diagnosis {
+    let mut diagnosis = Diagnosis::default();
+    for (check, look) in host::CHECKS {
+        diagnosis.add(check, look(surroundings, &()));
+    }
+    if let Some(server) = &surroundings.server {
+        for (check, look) in server::CHECKS {
+            diagnosis.add(check, look(surroundings, server));
+        }
+    }
+    diagnosis
+}
+
+impl Diagnosis {
+    fn add(&mut self, check: &'static str, outcome: Outcome) {
+        match outcome {
+            Outcome::Fine => self.passed.push(check),
+            Outcome::Found { found, reason, remedy } => {
+                self.findings.push(Finding { check, found, reason, remedy });
+            }
+            Outcome::NotPossible(reason) => self.not_possible.push(NotPossible { check, reason }),
+            Outcome::NotAsked => {}
+        }
+    }
+}
+
+/// Reads what the processors do during a wait, for [`Surroundings::processors`].
+pub fn watch(root: &Root, wait: impl FnOnce()) -> Option<Shares> {
+    let before = crate::processors::Ticks::read(root);
+    wait();
+    crate::processors::Ticks::read(root)?.since(before?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine and a server with which nothing is wrong.
+    pub(super) fn healthy() -> Surroundings {
+        let facts = |facts: &[(&str, &str)]| -> Vec<(String, String)> {
+            facts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        Surroundings {
+            host: facts(&[
+                ("host.cpu.governor", "performance"),
+                ("host.cpu.logical", "8"),
+                ("host.swap.used_bytes", "0"),
+                ("host.memory.total_bytes", "17179869184"),
+                ("host.open_files.hard", "524288"),
+                ("host.cgroup.cpu_quota", "none"),
+                ("host.clock.source", "tsc"),
+                ("host.load.1m", "0.10"),
+            ]),
+            processors: Some(Shares { busy: 0.01, stolen: 0.0 }),
+            timer: Some(Lateness {
+                count: 300,
+                p99: Nanos::from_micros(20),
+                max: Nanos::from_micros(60),
+            }),
+            server: Some(Server {
+                network: facts(&[("network.path", "remote IPv4")]),
+                settings: facts(&[
+                    ("server", "PostgreSQL 15.6"),
+                    ("fsync", "on"),
+                    ("synchronous_commit", "on"),
+                    ("full_page_writes", "on"),
+                    ("shared_buffers", "4GB"),
+                ]),
+            }),
+        }
+    }
+
+    /// With another value of a fact of the machine.
+    pub(super) fn with_host(name: &str, value: &str) -> Surroundings {
+        let mut surroundings = healthy();
+        let fact = surroundings.host.iter_mut().find(|(known, _)| known == name).unwrap();
+        value.clone_into(&mut fact.1);
+        surroundings
+    }
+
+    /// With a server that has only these settings.
+    pub(super) fn with_settings(settings: &[(&str, &str)]) -> Surroundings {
+        let mut surroundings = healthy();
+        let settings = settings.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        surroundings.server.as_mut().unwrap().settings = settings.collect();
+        surroundings
+    }
+
+    /// Makes sure that one thing is found, and returns it.
+    #[track_caller]
+    pub(super) fn only_finding(surroundings: &Surroundings, check: &str) -> Finding {
+        let diagnosis = judge(surroundings);
+        let checks: Vec<&str> = diagnosis.findings.iter().map(|finding| finding.check).collect();
+        assert_eq!(checks, [check]);
+        assert!(!diagnosis.passed.contains(&check));
+        diagnosis.findings.into_iter().next().unwrap()
+    }
+
+    /// Makes sure that a check was not possible.
+    #[track_caller]
+    pub(super) fn is_not_possible(surroundings: &Surroundings, check: &str) {
+        let diagnosis = judge(surroundings);
+        assert_eq!(diagnosis.findings, []);
+        assert!(diagnosis.not_possible.iter().any(|not| not.check == check), "{diagnosis:?}");
+    }
+
+    #[test]
+    fn nothing_is_found_where_nothing_is_wrong() {
+        let diagnosis = judge(&healthy());
+        assert_eq!((diagnosis.findings, diagnosis.not_possible), (vec![], vec![]));
+        assert_eq!(diagnosis.passed.len(), 13);
+    }
+
+    #[test]
+    fn where_nothing_is_known_nothing_is_found_or_passed() {
+        let diagnosis = judge(&Surroundings::default());
+        assert_eq!((diagnosis.findings, diagnosis.passed), (vec![], vec![]));
+        assert_eq!(diagnosis.not_possible.len(), host::CHECKS.len());
+    }
+
+    #[test]
+    fn sleeps_are_summed_up_by_rank() {
+        let late = Lateness::of((1..=200).rev().map(Nanos).collect()).unwrap();
+        assert_eq!(late, Lateness { count: 200, p99: Nanos(198), max: Nanos(200) });
+        assert_eq!(Lateness::of(vec![Nanos(7)]).unwrap().p99, Nanos(7));
+        assert_eq!(Lateness::of(Vec::new()), None);
+    }
+}

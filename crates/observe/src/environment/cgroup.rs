@@ -1,0 +1,196 @@
+//! What the control groups of this process allow it: processor time and memory.
+//!
+//! A limit may be set at any group between that of the process and the root, so the least of them
+//! counts. In a container the path in `/proc/self/cgroup` may be the host's, and its groups not to
+//! be seen: then what is left of the way up is looked at, at least the root.
+
+use super::{Fact, NONE, Root};
+
+/// Where control groups are found.
+const GROUPS: &str = "sys/fs/cgroup";
+
+/// The most groups between a process and the root.
+const DEEPEST: usize = 64;
+
+/// A memory limit of version 1 from here on is none: it writes the largest page-aligned number.
+const NO_LIMIT: u64 = 1 << 62;
+
+pub(super) fn facts(root: &Root) -> [Fact; 3] {
+    let text = root.text("proc/self/cgroup").unwrap_or_default();
+    let cpu = hierarchy(root, &text, "cpu");
+    let memory = hierarchy(root, &text, "memory");
+    [
+        ("host.cgroup.version", cpu.as_ref().map(|found| found.version.name().to_owned())),
+        ("host.cgroup.cpu_quota", cpu.and_then(|found| found.least(root, quota))),
+        ("host.cgroup.memory_limit_bytes", memory.and_then(|found| found.least(root, limit))),
+    ]
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+impl Version {
+    fn name(self) -> &'static str {
+        match self {
+            Version::One => "v1",
+            Version::Two => "v2",
+        }
+    }
+}
+
+/// The groups that bound this process for one controller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Hierarchy {
+    version: Version,
+    /// Where the controller's groups are.
+    mount: String,
+    /// That of this process, below the mount.
+    group: String,
+}
+
+/// Finds a controller: a hierarchy of version 1 that has it, else that of version 2.
+fn hierarchy(root: &Root, text: &str, controller: &str) -> Option<Hierarchy> {
+    let lines = || text.lines().filter_map(line);
+    let has_it = |(names, _): &(&str, &str)| names.split(',').any(|name| name == controller);
+    if let Some((names, group)) = lines().find(has_it) {
+        let mounts = [names, controller].map(|name| format!("{GROUPS}/{name}"));
+        let mount = mounts.into_iter().find(|mount| root.has(mount))?;
+        return Some(Hierarchy { version: Version::One, mount, group: group.to_owned() });
+    }
+    let (_, group) = lines().find(|(names, _)| names.is_empty())?;
+    let mounts = [GROUPS.to_owned(), format!("{GROUPS}/unified")];
+    let mount = mounts.into_iter().find(|at| root.has(&format!("{at}/cgroup.controllers")))?;
+    Some(Hierarchy { version: Version::Two, mount, group: group.to_owned() })
+}
+
+/// The controllers and the group of a line such as `4:cpu,cpuacct:/user.slice`.
+fn line(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.split_once(':')?;
+    rest.split_once(':')
+}
+
+impl Hierarchy {
+    /// The group of this process and those above it, up to the root.
+    fn groups(&self) -> Vec<String> {
+        let is_name = |part: &&str| !part.is_empty() && *part != "." && *part != "..";
+        let parts: Vec<&str> = self.group.split('/').filter(is_name).take(DEEPEST).collect();
+        let group = |length: usize| match length {
+            0 => self.mount.clone(),
+            _ => format!("{}/{}", self.mount, parts[..length].join("/")),
+        };
+        (0..=parts.len()).rev().map(group).collect()
+    }
+
+    /// The least of the limits that `read` finds. A group that says nothing sets none.
+    fn least<T: PartialOrd + ToString>(
+        &self,
+        root: &Root,
+        read: impl Fn(&Root, Version, &str) -> Option<T>,
+    ) -> Option<String> {
+        let found = self.groups();
+        let limits = found.iter().filter_map(|group| read(root, self.version, group));
+        let least = limits.reduce(|a, b| if b < a { b } else { a });
+        Some(least.map_or_else(|| NONE.to_owned(), |least| least.to_string()))
+    }
+}
+
+/// How many processors a group may keep busy.
+fn quota(root: &Root, version: Version, group: &str) -> Option<f64> {
+    let (quota, period) = match version {
+        Version::Two => {
+            let line = root.line(&format!("{group}/cpu.max"))?;
+            let (quota, period) = line.split_once(' ')?;
+            (quota.parse::<u64>().ok()?, period.trim().parse::<u64>().ok()?)
+        }
+        // Without a quota it is -1, which is not read as a number.
+        Version::One => (
+            root.number(&format!("{group}/cpu.cfs_quota_us"))?,
+            root.number(&format!("{group}/cpu.cfs_period_us"))?,
+        ),
+    };
+    (period > 0).then(|| quota as f64 / period as f64)
+}
+
+/// How many bytes a group may have.
+fn limit(root: &Root, version: Version, group: &str) -> Option<u64> {
+    match version {
+        Version::Two => root.number(&format!("{group}/memory.max")),
+        Version::One => {
+            let limit = root.number(&format!("{group}/memory.limit_in_bytes"))?;
+            (limit < NO_LIMIT).then_some(limit)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    fn check(planted: Planted, expected: [Option<&str>; 3]) {
+        let found = facts(&planted.root).map(|(_, value)| value);
+        assert_eq!(found, expected.map(|value| value.map(str::to_owned)));
+    }
+
+    fn version_two(group: &str) -> Planted {
+        Planted::new()
+            .with("proc/self/cgroup", format!("0::{group}\n"))
+            .with("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")
+    }
+
+    #[test]
+    fn the_least_limit_on_the_way_to_the_root_counts() {
+        let planted = version_two("/user.slice/a.scope")
+            .with("sys/fs/cgroup/user.slice/cpu.max", "150000 100000\n")
+            .with("sys/fs/cgroup/user.slice/memory.max", "max\n")
+            .with("sys/fs/cgroup/user.slice/a.scope/cpu.max", "max 100000\n")
+            .with("sys/fs/cgroup/user.slice/a.scope/memory.max", "1073741824\n");
+        check(planted, [Some("v2"), Some("1.5"), Some("1073741824")]);
+        check(version_two("/user.slice"), [Some("v2"), Some("none"), Some("none")]);
+    }
+
+    #[test]
+    fn a_path_of_the_host_does_not_hide_the_limit_of_the_container() {
+        let planted = version_two("/../../system.slice/docker-1.scope")
+            .with("sys/fs/cgroup/cpu.max", "50000 100000\n")
+            .with("sys/fs/cgroup/memory.max", "536870912\n");
+        check(planted, [Some("v2"), Some("0.5"), Some("536870912")]);
+    }
+
+    #[test]
+    fn version_one_has_a_hierarchy_per_controller() {
+        let planted = Planted::new()
+            .with("proc/self/cgroup", "4:memory:/d\n3:cpu,cpuacct:/d\n1:name=systemd:/\n0::/\n")
+            .with("sys/fs/cgroup/cpu,cpuacct/d/cpu.cfs_quota_us", "200000\n")
+            .with("sys/fs/cgroup/cpu,cpuacct/d/cpu.cfs_period_us", "100000\n")
+            .with("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+        check(planted, [Some("v1"), Some("2"), Some("none")]);
+        let unlimited = Planted::new()
+            .with("proc/self/cgroup", "3:cpu:/\n")
+            .with("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n")
+            .with("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+        check(unlimited, [Some("v1"), Some("none"), None]);
+    }
+
+    #[test]
+    fn in_a_mixed_tree_the_controllers_of_version_one_are_there() {
+        let planted = Planted::new()
+            .with("proc/self/cgroup", "3:cpu:/d\n0::/d\n")
+            .with("sys/fs/cgroup/cpu/d/cpu.cfs_quota_us", "50000\n")
+            .with("sys/fs/cgroup/cpu/d/cpu.cfs_period_us", "100000\n")
+            .with("sys/fs/cgroup/unified/cgroup.controllers", "memory\n")
+            .with("sys/fs/cgroup/unified/d/memory.max", "4096\n");
+        check(planted, [Some("v1"), Some("0.5"), Some("4096")]);
+    }
+
+    #[test]
+    fn without_the_files_nothing_is_known() {
+        check(Planted::new(), [None; 3]);
+        check(Planted::new().with("proc/self/cgroup", "0::/a\n"), [None; 3]);
+        let odd = version_two("/a").with("sys/fs/cgroup/a/cpu.max", "1 0\n");
+        check(odd, [Some("v2"), Some("none"), Some("none")]);
+    }
+}

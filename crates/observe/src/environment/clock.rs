@@ -1,0 +1,45 @@
+//! What the kernel tells the time by.
+
+use super::{Fact, Root};
+
+pub(super) fn facts(root: &Root) -> [Fact; 3] {
+    let source = |name: &str| {
+        let path = format!("sys/devices/system/clocksource/clocksource0/{name}_clocksource");
+        root.line(&path)
+    };
+    [
+        ("host.clock.source", source("current")),
+        ("host.clock.available", source("available")),
+        ("host.clock.timer_slack_ns", slack(root)),
+    ]
+}
+
+/// How much later than asked for the kernel may wake this process from most waits. Assay's own
+/// timer has none.
+fn slack(root: &Root) -> Option<String> {
+    root.number("proc/self/timerslack_ns").map(|slack| slack.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::tests::{Planted, value};
+
+    #[test]
+    fn the_source_is_told_with_those_that_there_are() {
+        let folder = "sys/devices/system/clocksource/clocksource0";
+        let planted = Planted::new()
+            .with(&format!("{folder}/current_clocksource"), "hpet\n")
+            .with(&format!("{folder}/available_clocksource"), "tsc hpet acpi_pm \n")
+            .with("proc/self/timerslack_ns", "50000\n");
+        let facts = facts(&planted.root);
+        assert_eq!(value(&facts, "host.clock.source").as_deref(), Some("hpet"));
+        assert_eq!(value(&facts, "host.clock.available").as_deref(), Some("tsc hpet acpi_pm"));
+        assert_eq!(value(&facts, "host.clock.timer_slack_ns").as_deref(), Some("50000"));
+    }
+
+    #[test]
+    fn a_slack_that_is_no_number_is_unknown() {
+        assert_eq!(slack(&Planted::new().with("proc/self/timerslack_ns", "-1\n").root), None);
+    }
+}

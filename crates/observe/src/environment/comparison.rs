@@ -1,0 +1,205 @@
+//! Did two runs have the same surroundings?
+//!
+//! A fact must be equal unless [`RULES`] says otherwise. What one run knows and the other does not
+//! is a doubt and not a difference: nobody can say that it differed. What neither knows is neither,
+//! because nothing would be comparable in a container that hides its machine.
+
+use super::{UNKNOWN, is_of_surroundings};
+
+/// How a fact of two runs is compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// The values must be equal.
+    Exact,
+    /// The numbers may differ by so much.
+    Within(f64),
+    /// The larger number may be so many times the smaller one.
+    Times(f64),
+    /// The values may differ.
+    Free,
+}
+
+/// The facts that need not be equal, each with its rule. A name that ends with a dot stands for all
+/// that begin with it.
+///
+/// * Memory in total: the kernel keeps another part of it for itself after each start. 1 %.
+/// * Available memory: what other programs left. A cache that was cold in one run and warm in the
+///   other is no part of it. Half of it may be gone before it matters.
+/// * Swap in use: pages that nobody misses stay there. 64 MiB.
+/// * Load averages: the run before raises them. The checks of a run and `assay doctor` look at the
+///   processors instead.
+/// * Round trips: a median of five varies. Twice as long.
+/// * The limit of open files that a shell happens to set, and what the process may raise it to: a
+///   run that needs more is refused, so that it is no part of a result.
+pub const RULES: [(&str, Rule); 7] = [
+    ("host.memory.total_bytes", Rule::Times(1.01)),
+    ("host.memory.available_bytes", Rule::Times(2.0)),
+    ("host.swap.used_bytes", Rule::Within(64.0 * 1_048_576.0)),
+    ("host.load.", Rule::Free),
+    ("host.open_files.", Rule::Free),
+    ("host.clock.available", Rule::Free),
+    ("network.round_trip_us", Rule::Times(2.0)),
+];
+
+impl Rule {
+    /// The rule of a fact.
+    pub fn of(name: &str) -> Rule {
+        let is_of = |(rule, _): &&(&str, Rule)| match rule.ends_with('.') {
+            true => name.starts_with(rule),
+            false => name == *rule || is_of_named_target(name, rule),
+        };
+        RULES.iter().find(is_of).map_or(Rule::Exact, |(_, rule)| *rule)
+    }
+
+    /// Whether two values count as the same.
+    fn accepts(self, a: &str, b: &str) -> bool {
+        if a == b {
+            return true;
+        }
+        let pairs = || {
+            let (a, b): (Vec<&str>, Vec<&str>) = (a.split(", ").collect(), b.split(", ").collect());
+            let same = a.len() == b.len();
+            same.then(|| a.into_iter().zip(b).map(numbers).collect::<Option<Vec<_>>>()).flatten()
+        };
+        let all = |holds: &dyn Fn(f64, f64) -> bool| {
+            pairs().is_some_and(|pairs| pairs.iter().all(|[low, high]| holds(*low, *high)))
+        };
+        match self {
+            Rule::Exact => false,
+            Rule::Free => true,
+            Rule::Within(span) => all(&|low, high| high - low <= span),
+            Rule::Times(factor) => all(&|low, high| high <= low * factor),
+        }
+    }
+}
+
+/// Whether a fact is that of a rule about the network, for a target with a name:
+/// `network.TARGET.path`.
+fn is_of_named_target(name: &str, rule: &str) -> bool {
+    let Some(("network", last)) = rule.split_once('.') else { return false };
+    name.strip_prefix("network.")
+        .and_then(|rest| rest.split_once('.'))
+        .is_some_and(|(_, found)| found == last)
+}
+
+/// Two numbers in ascending order.
+fn numbers((a, b): (&str, &str)) -> Option<[f64; 2]> {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    let (a, b) = (number(a)?, number(b)?);
+    Some([a.min(b), a.max(b)])
+}
+
+/// What is known of a fact that is not the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The values differ by more than the rule allows.
+    Differs,
+    /// Only one of the runs knows it.
+    Unknown,
+}
+
+/// A fact that is not the same in two runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The fact.
+    pub name: String,
+    /// Its value in the first run.
+    pub a: String,
+    /// Its value in the second run.
+    pub b: String,
+    /// Whether it differs, or may.
+    pub kind: Kind,
+}
+
+/// What differs between the surroundings of two runs, by name. Settings of servers among the facts
+/// are passed over. A fact that one of them has not is unknown there: an older version wrote it.
+pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
+    let mut names: Vec<&str> = a.iter().chain(b).map(|(name, _)| name.as_str()).collect();
+    names.retain(|name| is_of_surroundings(name));
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().filter_map(|name| difference(name, value(a, name), value(b, name))).collect()
+}
+
+fn value<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
+    facts.iter().find(|(known, _)| known == name).map_or(UNKNOWN, |(_, value)| value.as_str())
+}
+
+fn difference(name: &str, a: &str, b: &str) -> Option<Difference> {
+    let rule = Rule::of(name);
+    let kind = match (a == UNKNOWN, b == UNKNOWN) {
+        (true, true) => return None,
+        (false, false) if rule.accepts(a, b) => return None,
+        (true, false) | (false, true) if rule == Rule::Free => return None,
+        (false, false) => Kind::Differs,
+        (true, false) | (false, true) => Kind::Unknown,
+    };
+    Some(Difference { name: name.to_owned(), a: a.to_owned(), b: b.to_owned(), kind })
+}
+
+/// Whether two runs with these differences can be compared: nothing is known to differ.
+pub fn are_comparable(differences: &[Difference]) -> bool {
+    differences.iter().all(|difference| difference.kind != Kind::Differs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, a: &str, b: &str, expected: Option<Kind>) {
+        let facts = |value: &str| vec![(name.to_owned(), value.to_owned())];
+        for (a, b) in [(a, b), (b, a)] {
+            let found = differences(&facts(a), &facts(b));
+            let kind = found.first().map(|difference| difference.kind);
+            assert_eq!(kind, expected, "{name}: {a}, {b}");
+            assert_eq!(are_comparable(&found), expected != Some(Kind::Differs));
+        }
+    }
+
+    #[test]
+    fn what_has_no_rule_must_be_equal() {
+        check("host.kernel", "Linux 6.1", "Linux 6.1", None);
+        check("host.kernel", "Linux 6.1", "Linux 6.2", Some(Kind::Differs));
+        check("host.cpu.governor", "performance", "powersave", Some(Kind::Differs));
+        check("host.some.later.fact", "1", "1.001", Some(Kind::Differs));
+    }
+
+    #[test]
+    fn what_moves_by_itself_may_move_as_far_as_its_rule_says() {
+        check("host.memory.total_bytes", "1000000", "1009000", None);
+        check("host.memory.total_bytes", "1000000", "1020000", Some(Kind::Differs));
+        check("host.memory.available_bytes", "1000", "1999", None);
+        check("host.memory.available_bytes", "1000", "2001", Some(Kind::Differs));
+        check("host.swap.used_bytes", "0", "67108864", None);
+        check("host.swap.used_bytes", "0", "67108865", Some(Kind::Differs));
+        check("host.load.1m", "0.01", "64.00", None);
+        check("host.open_files.soft", "1024", "unlimited", None);
+        check("host.clock.available", "tsc hpet", "tsc", None);
+        check("network.round_trip_us", "100", "200", None);
+        check("network.round_trip_us", "100", "201", Some(Kind::Differs));
+        check("network.copy.round_trip_us", "100", "150", None);
+        check("network.round_trip_us", "100, 100", "150, 90", None);
+        check("network.round_trip_us", "100, 100", "150", Some(Kind::Differs));
+        check("network.round_trip_us", "none", "150", Some(Kind::Differs));
+        check("network.path", "loopback", "remote IPv4", Some(Kind::Differs));
+        check("host.memory.total_bytes", "NaN", "NaN, inf", Some(Kind::Differs));
+    }
+
+    #[test]
+    fn what_only_one_run_knows_is_a_doubt() {
+        check("host.cpu.model", UNKNOWN, "A", Some(Kind::Unknown));
+        check("host.cpu.model", UNKNOWN, UNKNOWN, None);
+        check("host.load.1m", UNKNOWN, "1.00", None);
+        let known = [("host.cpu.smt".to_owned(), "on".to_owned())];
+        let found = differences(&known, &[]);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].a.as_str(), found[0].b.as_str()), ("on", UNKNOWN));
+        assert!(are_comparable(&found));
+    }
+
+    #[test]
+    fn settings_of_servers_are_passed_over() {
+        check("shared_buffers", "128MB", "1GB", None);
+        check("copy.fsync", "on", "off", None);
+    }
+}

@@ -1,0 +1,36 @@
+//! How busy the machine has been.
+
+use super::{Fact, Root};
+
+pub(super) fn facts(root: &Root) -> [Fact; 3] {
+    let line = root.line("proc/loadavg").unwrap_or_default();
+    let mut words = line.split(' ');
+    ["host.load.1m", "host.load.5m", "host.load.15m"].map(|name| (name, average(words.next())))
+}
+
+/// How many tasks were running or about to, on average.
+fn average(word: Option<&str>) -> Option<String> {
+    let number = word?.parse::<f64>().ok()?;
+    (number.is_finite() && number >= 0.0).then(|| format!("{number:.2}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::tests::{Planted, value};
+
+    #[test]
+    fn three_averages_are_read() {
+        let facts = facts(&Planted::new().with("proc/loadavg", "9.98 15.3 0.00 4/243 7559\n").root);
+        let values = facts.map(|(_, value)| value.unwrap_or_default());
+        assert_eq!(values, ["9.98", "15.30", "0.00"]);
+    }
+
+    #[test]
+    fn what_is_no_average_is_unknown() {
+        let facts = facts(&Planted::new().with("proc/loadavg", "NaN -1.0 1.5\n").root);
+        assert_eq!(value(&facts, "host.load.1m"), None);
+        assert_eq!(value(&facts, "host.load.5m"), None);
+        assert_eq!(value(&facts, "host.load.15m").as_deref(), Some("1.50"));
+    }
+}

@@ -1,0 +1,257 @@
+//! The way to a server, and what the machine grants connections.
+//!
+//! [`read`] resolves the server's name, asks the system by which address of this machine it would
+//! be reached, and times a few connects where there is a network between. On loopback and sockets
+//! there is none, and no connect is made: the server would only wonder about it.
+
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
+use std::time::Duration;
+
+use base::{Address, Clock, Endpoint, Monotonic, Nanos, Target, TargetKind};
+
+use super::{Fact, NONE, Root, UNKNOWN};
+
+/// The name of how a server is reached.
+pub const PATH: &str = "network.path";
+
+/// The name of how long it takes to reach it and back.
+pub const ROUND_TRIP: &str = "network.round_trip_us";
+
+/// How many connects are timed; the median counts.
+const CONNECTS: usize = 5;
+
+/// How long a connect may take.
+const LONGEST_CONNECT: Duration = Duration::from_secs(1);
+
+/// How long all of them may take together.
+const LONGEST_LOOK: Nanos = Nanos::from_secs(2);
+
+/// How many servers of one target are looked at.
+const MOST_SERVERS: usize = 16;
+
+pub(super) fn facts(root: &Root) -> [Fact; 3] {
+    let sysctl = |name: &str| root.line(&format!("proc/sys/net/{name}"));
+    [
+        ("host.ports.ephemeral", sysctl("ipv4/ip_local_port_range").as_deref().and_then(ports)),
+        ("host.tcp.congestion_control", sysctl("ipv4/tcp_congestion_control")),
+        ("host.tcp.reuse_waiting_ports", sysctl("ipv4/tcp_tw_reuse")),
+    ]
+}
+
+/// The first and the last port from which connections are made.
+fn ports(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace().map(str::parse::<u16>);
+    match (words.next(), words.next(), words.next()) {
+        (Some(Ok(first)), Some(Ok(last)), None) => Some(format!("{first}-{last}")),
+        (_, _, _) => None,
+    }
+}
+
+/// Looks at the way to a target: [`PATH`] and [`ROUND_TRIP`], with a value for each of its servers
+/// in the URL's order. Nothing for a target that is not a server of its own.
+pub fn read(target: &Target) -> Vec<(String, String)> {
+    let Some(port) = usual_port(target.kind) else { return Vec::new() };
+    let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
+    let ways = match target.option("socket") {
+        Some(_) => vec![Way::SOCKET],
+        None => {
+            let begun = Monotonic.now();
+            let limited = addresses.iter().take(MOST_SERVERS);
+            limited.map(|address| way(address, port, begun + LONGEST_LOOK)).collect()
+        }
+    };
+    let list = |value: fn(&Way) -> String| ways.iter().map(value).collect::<Vec<_>>().join(", ");
+    vec![
+        (PATH.to_owned(), list(|way| way.path.name().to_owned())),
+        (ROUND_TRIP.to_owned(), list(Way::round_trip)),
+    ]
+}
+
+/// The port of a server whose URL names none.
+fn usual_port(kind: TargetKind) -> Option<u16> {
+    match kind {
+        TargetKind::Postgres => Some(5_432),
+        TargetKind::Mysql => Some(3_306),
+        TargetKind::Sqlite | TargetKind::Sim | TargetKind::Testbed => None,
+    }
+}
+
+/// What lies between this process and a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// A socket of this machine.
+    Socket,
+    /// The machine's own loopback.
+    Loopback,
+    /// Another address of this machine.
+    SameHost,
+    /// A network of version 4.
+    RemoteV4,
+    /// A network of version 6.
+    RemoteV6,
+    /// The server's name has no address.
+    Unknown,
+}
+
+impl Path {
+    /// All of them.
+    pub const ALL: [Path; 6] = [
+        Path::Socket,
+        Path::Loopback,
+        Path::SameHost,
+        Path::RemoteV4,
+        Path::RemoteV6,
+        Path::Unknown,
+    ];
+
+    /// As records have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Path::Socket => "socket",
+            Path::Loopback => "loopback",
+            Path::SameHost => "same host",
+            Path::RemoteV4 => "remote IPv4",
+            Path::RemoteV6 => "remote IPv6",
+            Path::Unknown => UNKNOWN,
+        }
+    }
+
+    /// Whether the server is on this machine.
+    pub fn is_here(self) -> bool {
+        match self {
+            Path::Socket | Path::Loopback | Path::SameHost => true,
+            Path::RemoteV4 | Path::RemoteV6 | Path::Unknown => false,
+        }
+    }
+
+    /// The path to `server` if packets to it leave from `local`.
+    fn between(local: Option<IpAddr>, server: IpAddr) -> Path {
+        let server = server.to_canonical();
+        match server {
+            _ if server.is_loopback() => Path::Loopback,
+            _ if local.map(|local| local.to_canonical()) == Some(server) => Path::SameHost,
+            IpAddr::V4(_) => Path::RemoteV4,
+            IpAddr::V6(_) => Path::RemoteV6,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Way {
+    path: Path,
+    /// The median of what connects took.
+    connect: Option<Nanos>,
+}
+
+impl Way {
+    const SOCKET: Way = Way { path: Path::Socket, connect: None };
+
+    fn round_trip(&self) -> String {
+        match (self.path, self.connect) {
+            (Path::Socket | Path::Loopback | Path::SameHost, _) => NONE.to_owned(),
+            (Path::RemoteV4 | Path::RemoteV6 | Path::Unknown, None) => UNKNOWN.to_owned(),
+            (Path::RemoteV4 | Path::RemoteV6 | Path::Unknown, Some(connect)) => {
+                (connect.0 / 1_000).to_string()
+            }
+        }
+    }
+}
+
+fn way(address: &Address, usual_port: u16, until: base::Stamp) -> Way {
+    let place = (address.host.as_str(), address.port.unwrap_or(usual_port));
+    let resolved = place.to_socket_addrs().ok().and_then(|mut found| found.next());
+    let Some(server) = resolved else { return Way { path: Path::Unknown, connect: None } };
+    let path = Path::between(local_address(server), server.ip());
+    let connect = if path.is_here() { None } else { connect_time(server, until) };
+    Way { path, connect }
+}
+
+/// The address that packets to a server would leave from. A connected datagram socket knows, and
+/// sends nothing.
+fn local_address(server: SocketAddr) -> Option<IpAddr> {
+    let any = match server {
+        SocketAddr::V4(_) => "0.0.0.0:0",
+        SocketAddr::V6(_) => "[::]:0",
+    };
+    let socket = UdpSocket::bind(any).ok()?;
+    socket.connect(server).ok()?;
+    socket.local_addr().ok().map(|address| address.ip())
+}
+
+/// The median of a few connects, which are a round trip each. `None` if one does not succeed.
+fn connect_time(server: SocketAddr, until: base::Stamp) -> Option<Nanos> {
+    let mut times = Vec::with_capacity(CONNECTS);
+    while times.len() < CONNECTS && (times.is_empty() || Monotonic.now() < until) {
+        let begun = Monotonic.now();
+        TcpStream::connect_timeout(&server, LONGEST_CONNECT).ok()?;
+        times.push(Monotonic.now().since(begun));
+    }
+    times.sort();
+    times.get(times.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    fn facts_of(url: &str) -> [String; 2] {
+        let facts = read(&Target::parse(url).unwrap());
+        let names: Vec<&str> = facts.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, [PATH, ROUND_TRIP], "{url}");
+        [facts[0].1.clone(), facts[1].1.clone()]
+    }
+
+    #[test]
+    fn a_server_of_this_machine_has_no_network_before_it() {
+        assert_eq!(facts_of("postgres://127.0.0.1:1/d"), ["loopback", "none"]);
+        assert_eq!(facts_of("mysql://[::1]:1/d"), ["loopback", "none"]);
+        assert_eq!(facts_of("mysql://db1/d?socket=/run/s"), ["socket", "none"]);
+        let both = facts_of("postgres://127.0.0.1,127.0.0.2/d");
+        assert_eq!(both, ["loopback, loopback", "none, none"]);
+    }
+
+    #[test]
+    fn what_is_no_server_has_no_way() {
+        for url in ["sqlite:a.db", "sqlite:", "sim:mm1", "testbed:postgres"] {
+            assert_eq!(read(&Target::parse(url).unwrap()), [], "{url}");
+        }
+    }
+
+    #[test]
+    fn the_path_is_where_packets_leave_and_arrive() {
+        let check = |local: Option<&str>, server: &str, expected: Path| {
+            let local = local.map(|local| local.parse().unwrap());
+            assert_eq!(Path::between(local, server.parse().unwrap()), expected, "{server}");
+        };
+        check(None, "127.8.8.8", Path::Loopback);
+        check(Some("10.0.0.1"), "::ffff:127.0.0.1", Path::Loopback);
+        check(Some("10.0.0.1"), "10.0.0.1", Path::SameHost);
+        check(Some("10.0.0.1"), "10.0.0.2", Path::RemoteV4);
+        check(None, "2001:db8::1", Path::RemoteV6);
+    }
+
+    #[test]
+    fn a_connect_is_timed_or_unknown() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = listener.local_addr().unwrap();
+        let until = Monotonic.now() + LONGEST_LOOK;
+        assert!(connect_time(server, until).is_some_and(|time| time > Nanos::ZERO));
+        drop(listener);
+        assert_eq!(connect_time(server, until), None);
+        let unknown = Way { path: Path::RemoteV6, connect: None };
+        assert_eq!(unknown.round_trip(), UNKNOWN);
+        let known = Way { path: Path::RemoteV4, connect: Some(Nanos::from_micros(250)) };
+        assert_eq!(known.round_trip(), "250");
+    }
+
+    #[test]
+    fn the_range_of_ports_is_two_numbers() {
+        assert_eq!(ports("32768\t60999").as_deref(), Some("32768-60999"));
+        for odd in ["", "1", "1 2 3", "a b", "1 65536"] {
+            assert_eq!(ports(odd), None, "{odd}");
+        }
+        let planted = Planted::new().with("proc/sys/net/ipv4/ip_local_port_range", "1024 65535\n");
+        assert_eq!(facts(&planted.root)[0].1.as_deref(), Some("1024-65535"));
+    }
+}

@@ -1,0 +1,130 @@
+//! Where the record lies: its file system and the device below.
+//!
+//! The device matters when it is also that of the database: then what the record writes is work of
+//! the disk that is measured.
+
+use std::path::{Path, PathBuf};
+
+use base::without_passwords;
+
+use super::memory::chosen;
+use super::{Fact, Root};
+
+pub(super) fn facts(root: &Root, folder: &Path) -> [Fact; 5] {
+    let text = root.text("proc/self/mountinfo").unwrap_or_default();
+    let mount = mount_of(&text, folder);
+    let of = |part: fn(&Mount) -> String| mount.as_ref().map(part);
+    let queue = |name: &str| mount.as_ref().and_then(|mount| queue(root, &mount.number, name));
+    [
+        ("host.storage.file_system", of(|mount| mount.file_system.clone())),
+        // A file system of the user's own may be mounted from an address with a password.
+        ("host.storage.device", of(|mount| without_passwords(&mount.device))),
+        ("host.storage.options", of(|mount| mount.options.clone())),
+        ("host.storage.medium", queue("rotational").as_deref().and_then(medium)),
+        ("host.storage.scheduler", queue("scheduler").as_deref().and_then(chosen)),
+    ]
+}
+
+/// A line of `/proc/self/mountinfo`, as `proc_pid_mountinfo(5)` describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Mount {
+    at: PathBuf,
+    /// The device's `major:minor`.
+    number: String,
+    options: String,
+    file_system: String,
+    device: String,
+}
+
+/// The mount that a folder lies in: the deepest one, and of several at one place the last, which
+/// covers the others.
+fn mount_of(text: &str, folder: &Path) -> Option<Mount> {
+    let holding = text.lines().filter_map(mount).filter(|mount| folder.starts_with(&mount.at));
+    holding.max_by_key(|mount| mount.at.components().count())
+}
+
+fn mount(line: &str) -> Option<Mount> {
+    let (first, second) = line.split_once(" - ")?;
+    let first: Vec<&str> = first.split(' ').collect();
+    let mut second = second.split(' ');
+    let [_, _, number, _, at, options, ..] = first.as_slice() else { return None };
+    Some(Mount {
+        at: PathBuf::from(unescaped(at)),
+        number: (*number).to_owned(),
+        options: (*options).to_owned(),
+        file_system: second.next()?.to_owned(),
+        device: unescaped(second.next()?),
+    })
+}
+
+/// Spaces and the like are three octal digits behind a backslash.
+fn unescaped(text: &str) -> String {
+    let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
+    escapes.iter().fold(text.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
+}
+
+/// What the queue of a block device says of itself. A partition has that of its disk, one folder
+/// up.
+fn queue(root: &Root, number: &str, name: &str) -> Option<String> {
+    let (major, minor) = number.split_once(':')?;
+    let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+    let folder = format!("sys/dev/block/{major}:{minor}");
+    ["queue", "../queue"].iter().find_map(|queue| root.line(&format!("{folder}/{queue}/{name}")))
+}
+
+fn medium(rotational: &str) -> Option<String> {
+    let word = match rotational {
+        "0" => "solid-state",
+        "1" => "rotating",
+        _ => return None,
+    };
+    Some(word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    const MOUNTS: &str = "\
+        22 27 0:21 / /proc rw,relatime - proc proc rw\n\
+        27 1 254:0 / / rw,noatime shared:1 master:2 - ext4 /dev/vda rw,discard\n\
+        28 27 0:44 / /home rw,relatime - tmpfs covered rw\n\
+        29 27 8:17 / /home rw,nodev - xfs /dev/sdb1 rw\n\
+        30 27 0:50 / /my\\040disk rw - fuse https://ann:secret@example.org/x rw\n";
+
+    fn check(folder: &str, expected: [Option<&str>; 5]) {
+        let planted = Planted::new()
+            .with("proc/self/mountinfo", MOUNTS)
+            .with("sys/dev/block/254:0/queue/rotational", "0\n")
+            .with("sys/dev/block/254:0/queue/scheduler", "none [mq-deadline] kyber\n")
+            .with("sys/dev/block/8:17/partition", "1\n")
+            .with("sys/dev/block/queue/rotational", "1\n");
+        let found = facts(&planted.root, Path::new(folder)).map(|(_, value)| value);
+        assert_eq!(found, expected.map(|value| value.map(str::to_owned)), "{folder}");
+    }
+
+    #[test]
+    fn the_deepest_mount_that_is_not_covered_counts() {
+        let root = [Some("ext4"), Some("/dev/vda"), Some("rw,noatime"), Some("solid-state")];
+        let [a, b, c, d] = root;
+        check("/var/tmp", [a, b, c, d, Some("mq-deadline")]);
+        check("/homes", [a, b, c, d, Some("mq-deadline")]);
+        let home = [Some("xfs"), Some("/dev/sdb1"), Some("rw,nodev"), Some("rotating"), None];
+        check("/home/ann", home);
+    }
+
+    #[test]
+    fn a_password_of_a_mount_is_not_told() {
+        let device = Some("https://ann:******@example.org/x");
+        check("/my disk/a", [Some("fuse"), device, Some("rw"), None, None]);
+    }
+
+    #[test]
+    fn a_folder_that_is_nowhere_is_unknown() {
+        check("relative", [None; 5]);
+        for line in ["", " - ", "1 2 3:4 / / rw", "1 2 3:4 / / rw - ext4", "1 - ext4 /dev/vda"] {
+            assert_eq!(mount(line), None, "{line}");
+        }
+    }
+}

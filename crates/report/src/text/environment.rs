@@ -1,0 +1,86 @@
+//! The surroundings of a run: every setting and fact of its record, by what it is about.
+
+use observe::environment::{HOST, NETWORK};
+
+use crate::text::page::{Page, Style, columns, padded};
+use crate::view::About;
+
+/// The settings and facts of a record as text: the machine first, then the network, then each
+/// server.
+pub fn environment(about: &About, style: &Style) -> String {
+    let mut page = Page::new(*style);
+    let settings = &about.settings;
+    let widest = settings.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
+    for (heading, belongs) in groups(settings) {
+        page.gap();
+        page.heading(&heading);
+        for (name, value) in settings.iter().filter(|(name, _)| group(name) == belongs) {
+            page.whole(2, &format!("{}  {value}", padded(name, widest)));
+        }
+    }
+    if !settings.iter().any(|(name, _)| name.starts_with(HOST)) {
+        page.gap();
+        page.note(match about.is_virtual {
+            true => "in virtual time nothing of the machine is in a record",
+            false => "nothing of the machine is in this record",
+        });
+    }
+    page.into_text()
+}
+
+/// What a setting is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group<'a> {
+    Host,
+    Network,
+    Server,
+    /// The server of a target with this name.
+    Target(&'a str),
+}
+
+fn group(name: &str) -> Group<'_> {
+    // No target is called as machine and network are, and no setting of a server has a dot.
+    match name.split_once('.') {
+        Some(_) if name.starts_with(HOST) => Group::Host,
+        Some(_) if name.starts_with(NETWORK) => Group::Network,
+        Some((target, _)) => Group::Target(target),
+        None => Group::Server,
+    }
+}
+
+/// The groups that have something in them, each with its heading.
+fn groups(settings: &[(String, String)]) -> Vec<(String, Group<'_>)> {
+    let mut found: Vec<Group<'_>> = settings.iter().map(|(name, _)| group(name)).collect();
+    let place = |group: &Group<'_>| match group {
+        Group::Host => 0,
+        Group::Network => 1,
+        Group::Server => 2,
+        Group::Target(_) => 3,
+    };
+    // Settings come in the order of their names, and those of one target together.
+    found.sort_by_key(place);
+    found.dedup();
+    let heading = |group: &Group<'_>| match group {
+        Group::Host => "Host".to_owned(),
+        Group::Network => "Network".to_owned(),
+        Group::Server => "Server".to_owned(),
+        Group::Target(name) => format!("Server of [target {name}]"),
+    };
+    found.into_iter().map(|group| (heading(&group), group)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_stand_below_what_they_are_about() {
+        let settings = ["copy.fsync", "fsync", "host.kernel", "log.server", "network.path"];
+        let settings = settings.map(|name| (name.to_owned(), "x".to_owned()));
+        let headings: Vec<String> = groups(&settings).into_iter().map(|(text, _)| text).collect();
+        assert_eq!(
+            headings,
+            ["Host", "Network", "Server", "Server of [target copy]", "Server of [target log]"]
+        );
+    }
+}
