@@ -11,6 +11,7 @@ mod commands;
 mod complain;
 mod display;
 mod exit;
+mod findings;
 mod go_drivers;
 mod go_flags;
 mod inputs;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Export(export) => commands::export::export(&export),
         Command::Dbbench(dbbench) => commands::dbbench::dbbench(&dbbench),
         Command::Workloads(workloads) => commands::workloads::workloads(&workloads),
+        Command::Selftest(selftest) => commands::selftest::selftest(&selftest),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -2,11 +2,13 @@
 //!
 //! The lab brings plan, target and record together: [`run`] carries one plan out and leaves a
 //! record, [`load`] only fills its tables, and [`evidence()`] reads a record for the analysis.
+//! [`selftest`] asks whether the program itself measures what is so.
 //! The one `match` on the kind of target is here.
 
 mod evidence;
 mod experiment;
 mod open_files;
+pub mod selftest;
 mod target;
 
 pub use evidence::{evidence, evidence_of_run};
