@@ -136,7 +136,7 @@ impl Observed {
         let first = before.or(self.points.first())?;
         let last = self.points.iter().find(|(at, _)| *at >= window.end).or(self.points.last())?;
         let span = last.0.saturating_sub(first.0);
-        (span > Nanos::ZERO).then(|| Growth { by: last.1 - first.1, span })
+        (span > Nanos::ZERO).then_some(Growth { by: last.1 - first.1, span })
     }
 }
 

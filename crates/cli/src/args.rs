@@ -30,6 +30,7 @@ Examples:
   assay check shop.ini                        what would be run, without a database
   assay report run-20261121T201502Z.assay     the answer of a record, again
   assay doctor postgres://db1/shop            what here would spoil a run
+  assay selftest                              does it measure what is so?
   assay dbbench --driver sqlite load.ini      a file of dbbench, with that program's flags
 
 Exit codes: 0 success, 1 a threshold missed, 2 an error in usage, file or statement,
@@ -54,6 +55,8 @@ pub(crate) enum Command {
     Dbbench(DbbenchArgs),
     /// List the workload files that come with the program, or print one.
     Workloads(WorkloadsArgs),
+    /// Measure servers whose response times are known in closed form.
+    Selftest(SelftestArgs),
 }
 
 /// What a workload file is and what is changed in it.
@@ -221,6 +224,27 @@ pub(crate) struct WorkloadsArgs {
     /// The file to print; without it, all are listed.
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
+}
+
+/// What is measured to test the program itself.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SelftestArgs {
+    /// In real time over loopback, in the protocols of PostgreSQL and MySQL, instead of in virtual
+    /// time: half a minute.
+    #[arg(long, conflicts_with_all = ["mutations", "quick"])]
+    pub(crate) real: bool,
+    /// Plant faults into the generator, each of which an oracle has to notice.
+    #[arg(long)]
+    pub(crate) mutations: bool,
+    /// Measure a tenth as long: three times the tolerance, and no p99.9.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show no progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 /// An open format.

@@ -10,4 +10,5 @@ pub(crate) mod order;
 pub(crate) mod remedy;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod selftest;
 pub(crate) mod workloads;

@@ -11,6 +11,7 @@ mod commands;
 mod complain;
 mod display;
 mod exit;
+mod findings;
 mod go_drivers;
 mod go_flags;
 mod inputs;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Doctor(doctor) => commands::doctor::doctor(&doctor),
         Command::Dbbench(dbbench) => commands::dbbench::dbbench(&dbbench),
         Command::Workloads(workloads) => commands::workloads::workloads(&workloads),
+        Command::Selftest(selftest) => commands::selftest::selftest(&selftest),
     };
     match outcome {
         Ok(exit) => exit.into(),

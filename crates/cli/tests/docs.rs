@@ -632,7 +632,8 @@ fn help(command: &[&str]) -> String {
 #[test]
 fn every_command_option_and_exit_code_is_on_the_page_of_the_command_line() {
     let text = page("docs/command-line.md").text;
-    let commands = ["run", "check", "load", "report", "export", "doctor", "dbbench", "workloads"];
+    let commands =
+        ["run", "check", "load", "report", "export", "doctor", "dbbench", "workloads", "selftest"];
     let all = help(&[]);
     let listed = all.lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed: Vec<&str> = listed

@@ -1,8 +1,8 @@
 //! The rules of honest measurement, as a type.
 //!
 //! Each item is a place where load generators are known to go wrong. The engine follows
-//! [`Honest`]; tests run the same engine under other rules to show that the oracles of queueing
-//! theory notice every one of them.
+//! [`Honest`]; the self-test runs the same engine under other rules to show that the oracles of
+//! queueing theory notice every one of them.
 
 use record::{Dispatch, Request};
 

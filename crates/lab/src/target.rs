@@ -291,7 +291,7 @@ fn any(kind: &Kind) -> Any {
 }
 
 /// The simulated server that a URL describes; `None` is the one that answers at once.
-fn simulation(target: &Target) -> Result<Option<Config>, TargetProblem> {
+pub(crate) fn simulation(target: &Target) -> Result<Option<Config>, TargetProblem> {
     let Endpoint::Named(kind) = &target.endpoint else {
         return Err(TargetProblem::Simulation(sim::ConfigError::Kind(String::new())));
     };

@@ -28,6 +28,7 @@ mod poolers;
 mod reconnect;
 mod repeatable;
 mod secrets;
+mod selftest;
 mod servers;
 mod side_effects;
 mod signals;

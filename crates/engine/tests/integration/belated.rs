@@ -8,7 +8,7 @@ use record::Kind;
 use rt::Rt;
 use workload::Pacing;
 
-use crate::support::{Estimate, JOB, constant, plan, poisson, run_on, virtually};
+use crate::support::{JOB, constant, plan, poisson, run_on, virtually};
 
 /// How much later than it happens the engine hears of the end of a request.
 const LATER: Nanos = Nanos::from_micros(800);
@@ -82,7 +82,7 @@ fn nothing_is_assigned_before_it_is_noticed() {
     let driver = Belated(Simulated::new(constant(500, None), plan.seed));
     let (totals, _) = run_on::<_, Honest>(&plan, driver, &virtually(1), &Stop::default());
     assert!(totals.job(JOB).window.counts.arrivals > 7_000);
-    let mean = |kind| Estimate::Mean.of_kind(&totals, kind);
+    let mean = |kind| totals.job(JOB).window.histograms.of(kind).mean() / 1e9;
     let parts = mean(Kind::SendLag) + mean(Kind::Wait) + mean(Kind::Service);
     let whole = mean(Kind::Response);
     assert!((parts / whole - 1.0).abs() < 0.01, "{parts} s is not {whole} s");

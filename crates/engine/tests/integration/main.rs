@@ -4,26 +4,18 @@
 //! * `belated`: answers that are heard of later than they came.
 //! * `connections`: a server that has fewer of them than a run would like.
 //! * `language`: mixes, sessions, records of files and lines of logs.
-//! * `oracles`: what queueing theory says, in virtual time, by independent replications.
 //! * `panics`: a mistake in a driver ends the run instead of hanging it.
-//! * `recursion`: how far such replications should scatter.
 //! * `reconnect`: requests that open a connection of their own.
-//! * `real`: the oracles in real time, beside their twins in virtual time.
-//! * `stall`: what coordinated omission hides: stalls, backlogs, timeouts.
 //! * `targets`: jobs that ask different servers.
-//! * `faults`: each dishonest rule turns an oracle red.
+//!
+//! Whether what is measured is so, is asked by `lab::selftest` and its tests.
 
 mod accounting;
 mod belated;
 mod connections;
-mod faults;
 mod language;
 mod nodes;
-mod oracles;
 mod panics;
-mod real;
 mod reconnect;
-mod recursion;
-mod stall;
 mod support;
 mod targets;

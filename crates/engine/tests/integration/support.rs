@@ -6,9 +6,7 @@ use std::sync::Arc;
 use base::{Nanos, Rate, Seed, Span, WallTime};
 use driver::{Driver, Simulated};
 use engine::{Drivers, Finished, Honest, LaneOutlet, Options, Rules, Silence, Stop, run_by};
-use hdrhistogram::Histogram;
-use record::{Grid, JobIndex, Kind, MemoryOutlet, Totals};
-use sim::closed_form::ClosedForm;
+use record::{Grid, JobIndex, MemoryOutlet, Totals};
 use sim::{Config, Service};
 use workload::{
     Job, JobTarget, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Schedule,
@@ -111,13 +109,8 @@ pub(crate) fn virtually(threads: u16) -> Options {
 
 /// Runs a plan against a simulated server by the honest rules and returns what was recorded.
 pub(crate) fn simulate(plan: &Plan, config: &Config) -> (Totals, Finished) {
-    simulate_by::<Honest>(plan, config)
-}
-
-/// Runs a plan against a simulated server by some rules.
-pub(crate) fn simulate_by<R: Rules>(plan: &Plan, config: &Config) -> (Totals, Finished) {
     let server = Simulated::new(config.clone(), plan.seed);
-    run_on::<_, R>(plan, server, &virtually(1), &Stop::default())
+    run_on::<_, Honest>(plan, server, &virtually(1), &Stop::default())
 }
 
 /// Runs a plan against its main target.
@@ -157,51 +150,4 @@ pub(crate) fn arrivals(totals: &Totals) -> Vec<u64> {
         arrivals.pop();
     }
     arrivals
-}
-
-/// A number that stands for the response times of a window, in seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Estimate {
-    Mean,
-    Quantile(f64),
-}
-
-impl Estimate {
-    /// The columns of every oracle.
-    pub(crate) const ALL: [Estimate; 6] = [
-        Estimate::Mean,
-        Estimate::Quantile(0.5),
-        Estimate::Quantile(0.9),
-        Estimate::Quantile(0.95),
-        Estimate::Quantile(0.99),
-        Estimate::Quantile(0.999),
-    ];
-
-    /// The exact value.
-    pub(crate) fn exactly(self, form: &impl ClosedForm) -> f64 {
-        match self {
-            Estimate::Mean => form.mean(),
-            Estimate::Quantile(q) => form.quantile(q),
-        }
-    }
-
-    /// The estimate from times in nanoseconds, in seconds.
-    pub(crate) fn of_histogram(self, histogram: &Histogram<u32>) -> f64 {
-        let nanos = match self {
-            Estimate::Mean => histogram.mean(),
-            Estimate::Quantile(q) => {
-                // The middle of the bucket, so that its width does not bias the estimate.
-                histogram.median_equivalent(histogram.value_at_quantile(q)) as f64
-            }
-        };
-        nanos / 1e9
-    }
-
-    pub(crate) fn of_kind(self, totals: &Totals, kind: Kind) -> f64 {
-        self.of_histogram(&totals.job(JOB).window.histograms.of(kind))
-    }
-
-    pub(crate) fn of(self, totals: &Totals) -> f64 {
-        self.of_kind(totals, Kind::Response)
-    }
 }

@@ -9,12 +9,12 @@
 //! forms say it exactly.
 
 use base::{Draw, Nanos, Seed, Stream};
-use sim::closed_form::MMc;
 use sim::{Config, Service};
 use workload::{Pacing, Plan, Schedule};
 
-use crate::oracles::{Measure, Replication, open, standard_deviation};
-use crate::support::{Estimate, JOB, exponential, poisson};
+use super::at_once::at_once;
+use super::course::JOB;
+use super::replication::Replication;
 
 /// How many replications tell the scatter: with a hundred, the standard deviation is known to 7 %.
 const RECURSIONS: u64 = 100;
@@ -45,9 +45,9 @@ struct System {
 
 /// Independent replications of what a plan measures of a server. `think_s` is the mean think time
 /// of the plan's closed clients.
-pub(crate) fn replicate(plan: &Plan, config: &Config, think_s: f64) -> Vec<Replication> {
+pub(super) fn replicate(plan: &Plan, config: &Config, think_s: f64) -> Vec<Replication> {
     let system = System::new(plan, config, think_s);
-    (0..RECURSIONS).map(|seed| system.replicate(Seed(seed))).collect()
+    at_once(RECURSIONS, |seed| system.replicate(Seed(seed)))
 }
 
 impl System {
@@ -114,6 +114,7 @@ impl System {
     /// Counts a request that was refused as the engine would.
     fn note_refusal(&self, replication: &mut Replication, arrival: f64) {
         if (self.warmup_s..self.length_s).contains(&arrival) {
+            replication.arrivals += 1;
             replication.scheduled += 1;
             replication.refused += 1;
         }
@@ -124,6 +125,7 @@ impl System {
         let window = self.warmup_s..self.length_s;
         let response = (end - arrival).min(self.timeout_s);
         if window.contains(&arrival) {
+            replication.arrivals += 1;
             replication.scheduled += 1;
             replication.timeouts += u64::from(end - arrival > self.timeout_s);
             replication.responses.saturating_record(Nanos::from_secs_f64(response).0);
@@ -184,42 +186,58 @@ fn served_s(service: Service, draw: &mut Draw) -> f64 {
     }
 }
 
-/// The relative standard deviation of the mean of n response times of M/M/1 at a utilisation ρ,
-/// times √n. That of the waiting times is Blomqvist's ("The covariance function of the M/G/1
-/// queuing system", 1967); a response is a wait and a service, whose covariances with all later
-/// waits add up to the derivative of the mean wait by the mean service.
-fn deviation_of_the_mean(load: f64) -> f64 {
-    let spare = 1.0 - load;
-    let waits = load * (2.0 + load * (5.0 + load * (load - 4.0))) / spare.powi(4);
-    let covariances = load * (2.0 - load) / spare.powi(2);
-    (waits + 2.0 * covariances + 1.0).sqrt() * spare
-}
+#[cfg(test)]
+mod tests {
+    use sim::closed_form::MMc;
 
-/// That of a quantile, by the inflation of its variance. The response time is exponential, so for
-/// independent ones it is √(q/(1 − q)) / −ln(1 − q).
-fn deviation_of_a_quantile(q: f64, inflation: f64) -> f64 {
-    (q / (1.0 - q) * inflation).sqrt() / -(1.0 - q).ln()
-}
+    use super::*;
+    use crate::selftest::course::{Span, plan, server};
+    use crate::selftest::finding::standard_deviation;
+    use crate::selftest::quantity::{Estimate, Quantity};
 
-#[test]
-fn the_recursion_scatters_as_theory_says_of_one_exponential_server() {
-    // The inflations of median and p99 come from long simulations, and are known to a half.
-    for (per_s, inflations) in [(700, [15.0, 46.0]), (800, [20.0, 58.0])] {
-        let exact = MMc { servers: 1, service_rate: 1_000.0, arrival_rate: per_s as f64 };
-        let plan = open(poisson(per_s))(0);
-        let replications = replicate(&plan, &exponential(1_000, Some(1)), 0.0);
-        let mean = deviation_of_the_mean(per_s as f64 / 1e3);
-        let [median, p99] = inflations;
-        for (estimate, relative, factor) in [
-            (Estimate::Mean, mean, 1.3),
-            (Estimate::Quantile(0.5), deviation_of_a_quantile(0.5, median), 1.5),
-            (Estimate::Quantile(0.99), deviation_of_a_quantile(0.99, p99), 1.5),
-        ] {
-            let requests = per_s as f64 * replications[0].window_s;
-            let expected = estimate.exactly(&exact) * relative / requests.sqrt();
-            let estimates = Measure::Response(estimate).of_each(&replications);
-            let ratio = standard_deviation(&estimates) / expected;
-            assert!((1.0 / factor..factor).contains(&ratio), "{per_s}/s, {estimate:?}: {ratio}");
+    /// The relative standard deviation of the mean of n response times of M/M/1 at a utilisation ρ,
+    /// times √n. That of the waiting times is Blomqvist's ("The covariance function of the M/G/1
+    /// queuing system", 1967); a response is a wait and a service, whose covariances with all later
+    /// waits add up to the derivative of the mean wait by the mean service.
+    fn deviation_of_the_mean(load: f64) -> f64 {
+        let spare = 1.0 - load;
+        let waits = load * (2.0 + load * (5.0 + load * (load - 4.0))) / spare.powi(4);
+        let covariances = load * (2.0 - load) / spare.powi(2);
+        (waits + 2.0 * covariances + 1.0).sqrt() * spare
+    }
+
+    /// That of a quantile, by the inflation of its variance. The response time is exponential, so
+    /// for independent ones it is √(q/(1 − q)) / −ln(1 − q).
+    fn deviation_of_a_quantile(q: f64, inflation: f64) -> f64 {
+        (q / (1.0 - q) * inflation).sqrt() / -(1.0 - q).ln()
+    }
+
+    #[test]
+    fn the_recursion_scatters_as_theory_says_of_one_exponential_server() {
+        // The inflations of median and p99 come from long simulations, and are known to a half.
+        for (per_s, inflations) in [(700, [15.0, 46.0]), (800, [20.0, 58.0])] {
+            let exact = MMc { servers: 1, service_rate: 1_000.0, arrival_rate: per_s as f64 };
+            let workload = format!("[read]\nquery = select 1\nrate = {per_s}\n");
+            let plan = plan(&workload, Span { warmup_s: 10.0, window_s: 470.0 }, 0);
+            let replications = replicate(&plan, &server("sim:mm1?service=1ms"), 0.0);
+            let mean = deviation_of_the_mean(per_s as f64 / 1e3);
+            let [median, p99] = inflations;
+            for (estimate, relative, factor) in [
+                (Estimate::Mean, mean, 1.3),
+                (Estimate::Quantile(0.5), deviation_of_a_quantile(0.5, median), 1.5),
+                (Estimate::Quantile(0.99), deviation_of_a_quantile(0.99, p99), 1.5),
+            ] {
+                let requests = per_s as f64 * replications[0].window_s;
+                let expected = estimate.exactly(&exact) * relative / requests.sqrt();
+                let quantity = Quantity::response(estimate);
+                let estimates: Vec<f64> =
+                    replications.iter().map(|run| run.estimate(quantity)).collect();
+                let ratio = standard_deviation(&estimates) / expected;
+                assert!(
+                    (1.0 / factor..factor).contains(&ratio),
+                    "{per_s}/s, {estimate:?}: {ratio}"
+                );
+            }
         }
     }
 }

@@ -1,0 +1,38 @@
+//! `assay selftest`: does the program measure what is so?
+
+use std::io::Write;
+
+use lab::selftest::{self, Depth};
+
+use crate::args::SelftestArgs;
+use crate::commands::answer::print;
+use crate::complain::Complaint;
+use crate::exit::Exit;
+use crate::findings::{Found, Tested};
+
+pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Complaint> {
+    let depth = if args.quick { Depth::Quick } else { Depth::Standard };
+    let mut tell = |name: &str| {
+        if !args.quiet {
+            // Progress that nobody sees is nobody's loss.
+            let _ = writeln!(std::io::stderr(), "{name} …");
+        }
+    };
+    let tested = if args.real {
+        let found = selftest::over_the_wire(&mut tell).map_err(|error| Complaint::of(&error))?;
+        Tested { depth: None, found: Found::Oracles(found) }
+    } else if args.mutations {
+        let found = selftest::mutations(depth, &mut tell);
+        Tested { depth: Some(depth), found: Found::Mutations(found) }
+    } else {
+        let found = selftest::oracles(depth, &mut tell);
+        Tested { depth: Some(depth), found: Found::Oracles(found) }
+    };
+    if args.json {
+        let document = serde_json::to_string_pretty(&tested.json());
+        print(&format!("{}\n", document.map_err(|error| Complaint::of(&error))?))?;
+    } else {
+        print(&tested.text())?;
+    }
+    Ok(if tested.has_passed() { Exit::Success } else { Exit::Invalid })
+}

@@ -1,0 +1,254 @@
+//! What a self-test found, as a table for people and as a document for programs.
+
+use lab::selftest::{Depth, Finding, Mutation};
+use serde_json::{Value, json};
+
+/// The name and version of the document.
+const SCHEMA: &str = "assay.selftest/1";
+
+/// A self-test that was carried out.
+pub(crate) struct Tested {
+    /// How long it measured; `None` in real time, where it is always the same.
+    pub(crate) depth: Option<Depth>,
+    pub(crate) found: Found,
+}
+
+/// What it looked for.
+pub(crate) enum Found {
+    /// Numbers that are known.
+    Oracles(Vec<Finding>),
+    /// Faults that were planted.
+    Mutations(Vec<Mutation>),
+}
+
+/// How many were good, of how many.
+struct Count {
+    passed: usize,
+    total: usize,
+}
+
+impl Tested {
+    fn count(&self) -> Count {
+        let (passed, total) = match &self.found {
+            Found::Oracles(findings) => {
+                (findings.iter().filter(|finding| finding.passed()).count(), findings.len())
+            }
+            Found::Mutations(mutations) => {
+                (mutations.iter().filter(|fault| fault.is_noticed()).count(), mutations.len())
+            }
+        };
+        Count { passed, total }
+    }
+
+    /// Whether all is as it should be. That nothing was judged is not.
+    pub(crate) fn has_passed(&self) -> bool {
+        let Count { passed, total } = self.count();
+        passed == total && total > 0
+    }
+
+    /// The table, with how many passed in the last line.
+    pub(crate) fn text(&self) -> String {
+        let Count { passed, total } = self.count();
+        match &self.found {
+            Found::Oracles(findings) => {
+                let mut rows = vec![HEAD.map(str::to_owned)];
+                rows.extend(findings.iter().map(row));
+                format!("{}\n{passed} of {total} numbers passed\n", table(&rows, &[0, 1, 7]))
+            }
+            Found::Mutations(mutations) => {
+                let mut rows = vec![["fault", "result", "noticed by"].map(str::to_owned)];
+                rows.extend(mutations.iter().map(mutation_row));
+                let table = table(&rows, &[0, 1, 2]);
+                format!("{table}\n{passed} of {total} planted faults were noticed\n")
+            }
+        }
+    }
+
+    /// The document.
+    pub(crate) fn json(&self) -> Value {
+        let Count { passed, total } = self.count();
+        let (findings, mutations): (Vec<Value>, Vec<Value>) = match &self.found {
+            Found::Oracles(findings) => (findings.iter().map(document).collect(), Vec::new()),
+            Found::Mutations(mutations) => {
+                (Vec::new(), mutations.iter().map(mutation_document).collect())
+            }
+        };
+        json!({
+            "schema": SCHEMA,
+            "virtual": self.depth.is_some(),
+            "depth": self.depth.map(Depth::name),
+            "passed": passed,
+            "total": total,
+            "findings": findings,
+            "mutations": mutations,
+        })
+    }
+}
+
+const HEAD: [&str; 8] =
+    ["oracle", "quantity", "expected", "measured", "deviation", "std. errors", "allowed", "result"];
+
+fn row(finding: &Finding) -> [String; 8] {
+    let verdict = match (finding.is_close(), finding.scatters_as_expected()) {
+        (true, true) => "PASS",
+        (false, _) => "FAIL",
+        (true, false) => "FAIL (scatter)",
+    };
+    let errors = finding.deviation_in_standard_errors();
+    [
+        finding.oracle.clone(),
+        finding.quantity.name(),
+        number(finding, finding.expected),
+        number(finding, finding.measured),
+        finding.deviation_percent().map_or_else(nothing, |percent| format!("{percent:+.2} %")),
+        errors.map_or_else(nothing, |errors| format!("{errors:+.1}")),
+        allowed(finding),
+        verdict.to_owned(),
+    ]
+}
+
+fn nothing() -> String {
+    "-".to_owned()
+}
+
+/// A value in the unit of its quantity.
+fn number(finding: &Finding, value: f64) -> String {
+    let (unit, factor) = finding.quantity.unit();
+    let value = value * factor;
+    match unit {
+        "" => format!("{value:.0}"),
+        "/s" => format!("{value:.1} {unit}"),
+        _ => format!("{value:.4} {unit}"),
+    }
+}
+
+fn allowed(finding: &Finding) -> String {
+    match finding.allowed_percent() {
+        [Some(below), Some(above)] if (below + above).abs() < 1e-9 => format!("±{above:.2} %"),
+        [Some(below), Some(above)] => format!("{below:.1} … {above:+.1} %"),
+        [Some(below), None] => format!("{below:.1} % …"),
+        [None, _] => "0".to_owned(),
+    }
+}
+
+fn mutation_row(mutation: &Mutation) -> [String; 3] {
+    let result = if mutation.is_noticed() { "NOTICED" } else { "MISSED" };
+    let found = |finding: &Finding| {
+        let [is, was] = [finding.measured, finding.expected].map(|value| number(finding, value));
+        format!("{}, {}: {is} instead of {was}", finding.oracle, finding.quantity.name())
+    };
+    let mut red = mutation.red();
+    let first = red.next().map_or_else(nothing, found);
+    let more = match red.count() {
+        0 => String::new(),
+        count => format!(" (and {count} more)"),
+    };
+    [mutation.fault.to_owned(), result.to_owned(), first + &more]
+}
+
+/// Rows in columns, with a line for each. The columns in `words` begin at the left, the others end
+/// at the right.
+fn table<const N: usize>(rows: &[[String; N]], words: &[usize]) -> String {
+    let width = |column: usize| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+            if words.contains(&column) {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
+        });
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn document(finding: &Finding) -> Value {
+    let (unit, factor) = finding.quantity.unit();
+    let [below, above] = finding.allowed_percent();
+    let scatter = finding.scatter.map(|scatter| {
+        json!({
+            "measured": scatter.measured * factor,
+            "expected": scatter.expected * factor,
+            "passed": scatter.is_as_expected(),
+        })
+    });
+    json!({
+        "oracle": finding.oracle,
+        "quantity": finding.quantity.name(),
+        "unit": unit,
+        "expected": finding.expected * factor,
+        "measured": finding.measured * factor,
+        "deviation_percent": finding.deviation_percent(),
+        "deviation_standard_errors": finding.deviation_in_standard_errors(),
+        "allowed_below_percent": below,
+        "allowed_above_percent": above,
+        "scatter": scatter,
+        "passed": finding.passed(),
+    })
+}
+
+fn mutation_document(mutation: &Mutation) -> Value {
+    json!({
+        "fault": mutation.fault,
+        "noticed": mutation.is_noticed(),
+        "noticed_by": mutation.red().map(document).collect::<Vec<_>>(),
+        "passed_without": mutation.honest.iter().all(Finding::passed),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::selftest::{Allowed, Estimate, Quantity};
+    use record::Kind;
+
+    fn finding(measured: f64) -> Finding {
+        Finding {
+            oracle: "O1 M/M/1".to_owned(),
+            quantity: Quantity::Time(Kind::Response, Estimate::Quantile(0.99)),
+            expected: 0.0153506,
+            measured,
+            allowed: Allowed { below: 0.001, above: 0.001 },
+            standard_error: Some(0.00025),
+            scatter: None,
+        }
+    }
+
+    fn tested(found: Found) -> Tested {
+        Tested { depth: Some(Depth::Quick), found }
+    }
+
+    #[test]
+    fn a_table_says_what_is_off_and_by_how_much() {
+        let tested = tested(Found::Oracles(vec![finding(0.0153), finding(0.0170)]));
+        let text = tested.text();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines[1].ends_with("15.3506 ms  15.3000 ms    -0.33 %         -0.2  ±6.51 %  PASS")
+        );
+        assert!(lines[2].ends_with("+10.74 %         +6.6  ±6.51 %  FAIL"), "{text}");
+        assert_eq!(*lines.last().unwrap(), "1 of 2 numbers passed");
+        assert!(!tested.has_passed());
+    }
+
+    #[test]
+    fn a_fault_that_nothing_notices_is_a_failure() {
+        let mutation = |faulty: Vec<Finding>| Mutation {
+            fault: "planted",
+            honest: vec![finding(0.0153)],
+            faulty,
+        };
+        let noticed = tested(Found::Mutations(vec![mutation(vec![finding(0.017)])]));
+        assert!(noticed.has_passed());
+        assert!(noticed.text().contains("response p99: 17.0000 ms instead of 15.3506 ms"));
+        let missed = tested(Found::Mutations(vec![mutation(vec![finding(0.0153)])]));
+        assert!(!missed.has_passed() && missed.text().contains("MISSED"));
+        assert!(!tested(Found::Oracles(Vec::new())).has_passed());
+    }
+}

@@ -1,0 +1,33 @@
+//! Work on all processors.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Does the work of each number below `count`, as much of it at the same time as there are
+/// processors. The results come in the order of the numbers.
+pub(super) fn at_once<T: Send>(count: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    let next = AtomicU64::new(0);
+    let take = || {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let mine = numbers.take_while(|number| *number < count);
+        mine.map(|number| (number, work(number))).collect::<Vec<_>>()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let mut done: Vec<(u64, T)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(take)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("the work ends")).collect()
+    });
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order() {
+        let squares: Vec<u64> = (0..1_000).map(|number| number * number).collect();
+        assert_eq!(at_once(1_000, |number| number * number), squares);
+    }
+}

@@ -1,0 +1,51 @@
+//! A record that one request does not reach.
+
+use engine::{Honest, LaneOutlet};
+use record::{Balance, Delivery, MemoryOutlet, Outlet, Returned};
+
+use super::course::{JOB, Span, memory, plan, server, simulate_into};
+use super::finding::{Allowed, Finding};
+use super::oracles::ONE_SERVER;
+use super::quantity::Quantity;
+
+/// Hands everything over but this many completed requests.
+struct Losing {
+    next: MemoryOutlet,
+    to_lose: u64,
+}
+
+impl Outlet for Losing {
+    fn deliver(&mut self, mut delivery: Delivery) {
+        if let Delivery::Cell(cell) = &mut delivery {
+            let counts = &mut cell.tally.counts;
+            let was = counts.balance;
+            let lost = was.completed().min(self.to_lose);
+            let completed = was.completed() - lost;
+            counts.balance = Balance::of(completed, was.errors(), was.rejected(), was.unsent());
+            self.to_lose -= lost;
+        }
+        self.next.deliver(delivery);
+    }
+
+    fn returned(&mut self) -> Option<Returned> {
+        self.next.returned()
+    }
+
+    fn is_broken(&self) -> bool {
+        self.next.is_broken()
+    }
+}
+
+/// What a minute of M/M/1 says of what came due and has no outcome, when so many requests get lost.
+pub(super) fn findings(to_lose: u64) -> Vec<Finding> {
+    let span = Span { warmup_s: 0.0, window_s: 60.0 };
+    let (plan, config) = (plan(ONE_SERVER.workload, span, 1), server(ONE_SERVER.server));
+    let memory = memory(&plan);
+    simulate_into::<Honest>(&plan, &config, || {
+        Box::new(Losing { next: memory.clone(), to_lose }) as LaneOutlet
+    });
+    let counts = memory.totals().job(JOB).window.counts;
+    let vanished = counts.arrivals.abs_diff(counts.balance.scheduled());
+    let expected = (Quantity::Unaccounted, 0.0);
+    vec![Finding::within(ONE_SERVER.name, expected, vanished as f64, Allowed::NOTHING)]
+}

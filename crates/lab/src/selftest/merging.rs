@@ -1,0 +1,106 @@
+//! How the intervals of a run become the times of its window: as histograms, or wrongly.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use base::{Nanos, Stamp};
+use engine::{Honest, LaneOutlet};
+use record::{
+    Delivery, Effort, Histograms, Interval, Kind, Life, Outcome, Outlet, Returned, Sample, Tally,
+};
+
+use super::finding::Finding;
+use super::stall::{STALL_QUANTILES, Stalled};
+
+/// A way to merge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Merging {
+    /// Histograms are added up, as the product does.
+    Histograms,
+    /// The quantiles of the intervals are averaged.
+    Averages,
+}
+
+/// What an honest run of the stall finds when its intervals are merged in some way.
+pub(super) fn findings(stall: Stalled, merging: Merging) -> Vec<Finding> {
+    let intervals = ByInterval::default();
+    stall.measure_into::<Honest>(|| Box::new(intervals.clone()) as LaneOutlet);
+    stall.judge(&intervals.window(merging))
+}
+
+/// A thousand requests whose quantiles are the averages of those of the intervals.
+fn averaged(intervals: &[&Histograms]) -> Histograms {
+    let mut window = Histograms::new(1);
+    let mut recorded = 0;
+    for q in STALL_QUANTILES.into_iter().chain([1.0]) {
+        let average = |kind| average_quantile(intervals, kind, q);
+        let sample = answered_after(average(Kind::Response), average(Kind::Service));
+        let up_to_here = (q * 1_000.0).round() as u32;
+        for _ in recorded..up_to_here {
+            window.record_request(&sample, &[]);
+        }
+        recorded = up_to_here;
+    }
+    window
+}
+
+fn average_quantile(intervals: &[&Histograms], kind: Kind, q: f64) -> Nanos {
+    let quantile = |interval: &&Histograms| interval.of(kind).value_at_quantile(q);
+    Nanos(intervals.iter().map(quantile).sum::<u64>() / intervals.len() as u64)
+}
+
+/// A request that waited for what its service does not explain.
+fn answered_after(response: Nanos, service: Nanos) -> Sample {
+    let (start, done) = (Stamp(0), Stamp(response.0));
+    let sent = Stamp(response.saturating_sub(service).0);
+    let life = Life { intended: start, noticed: start, assigned: sent, sent, done };
+    Sample { life, sent: true, outcome: Outcome::Completed, effort: Effort::default() }
+}
+
+/// Keeps the requests of each interval apart.
+#[derive(Clone, Default)]
+struct ByInterval(Arc<Mutex<BTreeMap<Interval, Tally>>>);
+
+impl ByInterval {
+    /// The whole run, its times merged in some way.
+    fn window(&self, merging: Merging) -> Tally {
+        let intervals = self.0.lock().expect("nothing panics here");
+        let mut window = Tally::new(1);
+        intervals.values().for_each(|interval| window.merge(interval));
+        match merging {
+            Merging::Histograms => {}
+            Merging::Averages => {
+                let parts: Vec<_> = intervals.values().map(|part| &part.histograms).collect();
+                window.histograms = averaged(&parts);
+            }
+        }
+        window
+    }
+}
+
+impl Outlet for ByInterval {
+    fn deliver(&mut self, delivery: Delivery) {
+        let mut intervals = self.0.lock().expect("nothing panics here");
+        let nothing = || Tally::new(1);
+        match delivery {
+            Delivery::Cell(cell) => {
+                intervals.entry(cell.interval).or_insert_with(nothing).merge(&cell.tally);
+            }
+            Delivery::Late(batch) => {
+                for late in batch.requests() {
+                    let interval = intervals.entry(late.start).or_insert_with(nothing);
+                    interval.record_start(late.sample, late.statements);
+                }
+            }
+            Delivery::Gauges { .. } | Delivery::Event(_) => {}
+        }
+    }
+
+    fn returned(&mut self) -> Option<Returned> {
+        None
+    }
+
+    fn is_broken(&self) -> bool {
+        false
+    }
+}

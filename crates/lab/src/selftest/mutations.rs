@@ -1,0 +1,156 @@
+//! Faults that are planted on purpose. An oracle that stays green whatever the generator does would
+//! prove nothing: each fault has to turn red what is green without it.
+
+use std::sync::Arc;
+
+use base::{Nanos, Rate, Seed, Stream};
+use engine::Honest;
+use workload::shape::Recorded;
+use workload::{Pacing, Plan, Schedule};
+
+use super::Depth;
+use super::finding::Finding;
+use super::losing;
+use super::merging::{self, Merging};
+use super::oracles::{CONSTANT_SERVER, FOUR_WORKERS, ONE_SERVER, TIMEOUTS};
+use super::rules::{
+    BeginningAnewBehind, ByACoarseClock, DroppingTimeouts, EmptyingTheQueue, FromTheActualSend,
+    SkippingMissedTicks,
+};
+use super::stall::{HALF_BUSY, backlog};
+
+/// A planted fault, and what was found with and without it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mutation {
+    /// The fault.
+    pub fault: &'static str,
+    /// What the oracles find without it.
+    pub honest: Vec<Finding>,
+    /// What they find with it.
+    pub faulty: Vec<Finding>,
+}
+
+impl Mutation {
+    /// Whether an oracle is green without the fault and red with it.
+    pub fn is_noticed(&self) -> bool {
+        self.honest.iter().all(Finding::passed) && self.red().next().is_some()
+    }
+
+    /// What the fault turned red.
+    pub fn red(&self) -> impl Iterator<Item = &Finding> {
+        self.faulty.iter().filter(|finding| !finding.passed())
+    }
+}
+
+/// A fault that can be planted.
+pub(super) struct Fault {
+    pub(super) name: &'static str,
+    honest: fn(Depth) -> Vec<Finding>,
+    faulty: fn(Depth) -> Vec<Finding>,
+}
+
+impl Fault {
+    /// Plants it.
+    pub(super) fn plant(&self, depth: Depth) -> Mutation {
+        let (honest, faulty) = ((self.honest)(depth), (self.faulty)(depth));
+        Mutation { fault: self.name, honest, faulty }
+    }
+}
+
+/// Milliseconds after which a generator begins its schedule anew.
+const BEHIND_MS: u64 = 15;
+
+/// All of them.
+pub(super) const FAULTS: [Fault; 10] = [
+    Fault {
+        name: "recording from the actual send",
+        honest: |_| HALF_BUSY.findings::<Honest>(),
+        faulty: |_| HALF_BUSY.findings::<FromTheActualSend>(),
+    },
+    Fault {
+        name: "skipping missed ticks",
+        honest: |_| HALF_BUSY.findings::<Honest>(),
+        faulty: |_| HALF_BUSY.findings::<SkippingMissedTicks>(),
+    },
+    Fault {
+        name: "averaging percentiles",
+        honest: |_| merging::findings(HALF_BUSY, Merging::Histograms),
+        faulty: |_| merging::findings(HALF_BUSY, Merging::Averages),
+    },
+    Fault {
+        name: "dropping timeouts",
+        honest: |depth| TIMEOUTS.findings::<Honest>(depth),
+        faulty: |depth| TIMEOUTS.findings::<DroppingTimeouts>(depth),
+    },
+    Fault {
+        name: "emptying the queue when the warm-up ends",
+        honest: |_| backlog::<Honest>(),
+        faulty: |_| backlog::<EmptyingTheQueue>(),
+    },
+    Fault {
+        name: "beginning the schedule anew when far behind",
+        honest: |depth| FOUR_WORKERS.findings::<Honest>(depth),
+        faulty: |depth| FOUR_WORKERS.findings::<BeginningAnewBehind<BEHIND_MS>>(depth),
+    },
+    Fault {
+        name: "arrivals at the ticks of a 1 ms timer",
+        honest: |depth| CONSTANT_SERVER.findings::<Honest>(depth),
+        faulty: |depth| CONSTANT_SERVER.findings_of::<Honest>(depth, at_ticks),
+    },
+    Fault {
+        name: "stamps of a 1 ms clock",
+        honest: |depth| ONE_SERVER.findings::<Honest>(depth),
+        faulty: |depth| ONE_SERVER.findings::<ByACoarseClock>(depth),
+    },
+    Fault {
+        name: "a rate 2 % too low",
+        honest: |depth| ONE_SERVER.findings::<Honest>(depth),
+        faulty: |depth| ONE_SERVER.findings_of::<Honest>(depth, slower),
+    },
+    Fault {
+        name: "one lost request",
+        honest: |_| losing::findings(0),
+        faulty: |_| losing::findings(1),
+    },
+];
+
+/// The same arrivals, each at the next tick of a timer of 1 ms.
+fn at_ticks(mut plan: Plan) -> Plan {
+    const TICK: u64 = 1_000_000;
+    let length_s = plan.duration.expect("an oracle ends").as_secs_f64();
+    let (schedule, seed) = schedule(&mut plan);
+    let per_s = schedule.highest_per_s();
+    let stream = Stream::new(seed, "ticks", "arrivals");
+    let mut at_s = 0.0;
+    let mut times = Vec::new();
+    for number in 0.. {
+        at_s += stream.draw(number).exponential() / per_s;
+        if at_s >= length_s {
+            break;
+        }
+        let at = Nanos::from_secs_f64(at_s);
+        times.push(Nanos(at.0.div_ceil(TICK) * TICK));
+    }
+    *schedule = Schedule::Recorded(Recorded(Arc::from(times)));
+    plan
+}
+
+/// The same plan with 98 % of its rate.
+fn slower(mut plan: Plan) -> Plan {
+    let (schedule, _) = schedule(&mut plan);
+    let per_s = schedule.highest_per_s() * 0.98;
+    *schedule = Schedule::Poisson(Rate::per_second(per_s.round() as u64).expect("a rate"));
+    plan
+}
+
+/// The schedule of the one open job of a plan, and the plan's seed.
+fn schedule(plan: &mut Plan) -> (&mut Schedule, Seed) {
+    match &mut plan.jobs[0].pacing {
+        Pacing::Open { schedule, .. } => (schedule, plan.seed),
+        Pacing::Queue { .. }
+        | Pacing::Closed { .. }
+        | Pacing::Timetable { .. }
+        | Pacing::Replay
+        | Pacing::Part { .. } => unreachable!("these faults are planted into open jobs"),
+    }
+}

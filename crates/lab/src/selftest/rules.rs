@@ -1,0 +1,66 @@
+//! Ways of measuring wrongly that real tools have, as [`Rules`] of the engine.
+
+use base::{Nanos, Stamp};
+use engine::Rules;
+use record::{Dispatch, Request};
+
+/// Counts from the actual send: what the server was slow for is omitted.
+pub(super) struct FromTheActualSend;
+
+impl Rules for FromTheActualSend {
+    fn recorded(request: Request, dispatch: Option<Dispatch>) -> Request {
+        match dispatch {
+            Some(dispatch) => request.as_if_meant_for(dispatch.assigned),
+            None => request,
+        }
+    }
+}
+
+/// Sends nothing for arrivals that found no free worker.
+pub(super) struct SkippingMissedTicks;
+
+impl Rules for SkippingMissedTicks {
+    const MAKES_UP_MISSED_ARRIVALS: bool = false;
+}
+
+/// Reports the fast requests.
+pub(super) struct DroppingTimeouts;
+
+impl Rules for DroppingTimeouts {
+    const TIMEOUTS_HAVE_LATENCIES: bool = false;
+}
+
+/// Begins the window with an idle server.
+pub(super) struct EmptyingTheQueue;
+
+impl Rules for EmptyingTheQueue {
+    const QUEUES_SURVIVE_THE_WARM_UP: bool = false;
+}
+
+/// A generator that is too far behind begins its schedule anew, as if the database had been asked
+/// later.
+pub(super) struct BeginningAnewBehind<const MILLIS: u64>;
+
+impl<const MILLIS: u64> Rules for BeginningAnewBehind<MILLIS> {
+    fn recorded(request: Request, dispatch: Option<Dispatch>) -> Request {
+        match dispatch {
+            Some(dispatch)
+                if dispatch.assigned.since(request.intended()) > Nanos::from_millis(MILLIS) =>
+            {
+                request.as_if_meant_for(dispatch.assigned)
+            }
+            _ => request,
+        }
+    }
+}
+
+/// A clock that ticks each millisecond tells when a request was meant to begin.
+pub(super) struct ByACoarseClock;
+
+impl Rules for ByACoarseClock {
+    fn recorded(request: Request, _dispatch: Option<Dispatch>) -> Request {
+        let tick = Nanos::from_millis(1).0;
+        let meant = Stamp(request.intended().0 / tick * tick);
+        request.as_if_meant_for(meant)
+    }
+}

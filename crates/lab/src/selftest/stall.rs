@@ -1,0 +1,125 @@
+//! What coordinated omission hides: a server that stops, and a backlog from the warm-up. Chance has
+//! no part in either.
+
+use engine::{LaneOutlet, Rules};
+use record::{Kind, Tally};
+use sim::Config;
+use sim::closed_form::{ClosedForm, Stall};
+use workload::Plan;
+
+use super::course::{JOB, Span, plan, server, simulate, simulate_into};
+use super::finding::{Allowed, Finding};
+use super::quantity::{Estimate, Quantity};
+
+/// Even arrivals for one worker: what a closed loop would see of the stall is its service time.
+const ONE_WORKER: &str =
+    "[read]\nquery = select 1\nrate = 1000\narrival = uniform\nconcurrency = 1\n";
+
+/// The quantiles of the response time that are judged.
+pub(super) const STALL_QUANTILES: [f64; 4] = [0.90, 0.95, 0.99, 0.999];
+
+/// Even arrivals of 1,000/s in 100 s, the first after one period.
+const ARRIVALS: u64 = 99_999;
+
+/// How far a service time may be off.
+const MICROSECOND_S: f64 = 1e-6;
+
+/// A server that stops for the first second of every ten.
+#[derive(Clone, Copy)]
+pub(super) struct Stalled {
+    pub(super) name: &'static str,
+    /// The constant service time.
+    pub(super) service_us: u32,
+}
+
+/// All that are judged.
+pub(super) const STALLS: [Stalled; 2] =
+    [Stalled { name: "stall, 0.1 ms", service_us: 100 }, HALF_BUSY];
+
+/// The server is busy for half of the time.
+pub(super) const HALF_BUSY: Stalled = Stalled { name: "stall, 0.5 ms", service_us: 500 };
+
+impl Stalled {
+    fn plan() -> Plan {
+        plan(ONE_WORKER, Span { warmup_s: 0.0, window_s: 100.0 }, 1)
+    }
+
+    fn config(self) -> Config {
+        let service = self.service_us;
+        let url = format!("sim:md1?service={service}us&servers=unlimited&stall=1s&stall-every=10s");
+        server(&url)
+    }
+
+    /// What a run by some rules finds.
+    pub(super) fn findings<R: Rules>(self) -> Vec<Finding> {
+        let totals = simulate::<R>(&Self::plan(), &self.config());
+        self.judge(&totals.job(JOB).window)
+    }
+
+    /// Carries an honest run out and hands its parts to an outlet of the caller's.
+    pub(super) fn measure_into<R: Rules>(self, outlet: impl Fn() -> LaneOutlet) {
+        simulate_into::<R>(&Self::plan(), &self.config(), outlet);
+    }
+
+    /// Judges both clocks at once: the response time shows the stall, and the service time what a
+    /// closed loop would have reported.
+    pub(super) fn judge(self, window: &Tally) -> Vec<Finding> {
+        let service_s = f64::from(self.service_us) / 1e6;
+        let exact = Stall { service_s, stall_s: 1.0, period_s: 10.0, arrival_rate: 1_000.0 };
+        let mut findings = Vec::new();
+        for q in STALL_QUANTILES {
+            let expected = exact.quantile(q);
+            let allowed = Allowed::around((expected * 0.01).max(0.002));
+            findings.push(self.time(window, Kind::Response, q, (expected, allowed)));
+        }
+        for q in [0.99, 0.999] {
+            let allowed = Allowed::around(MICROSECOND_S);
+            findings.push(self.time(window, Kind::Service, q, (service_s, allowed)));
+        }
+        let completed = window.counts.balance.completed() as f64;
+        let expected = (Quantity::Completed, ARRIVALS as f64);
+        findings.push(Finding::within(self.name, expected, completed, Allowed::NOTHING));
+        findings
+    }
+
+    fn time(self, window: &Tally, kind: Kind, q: f64, expected: (f64, Allowed)) -> Finding {
+        let estimate = Estimate::Quantile(q);
+        let measured = estimate.of_histogram(&window.histograms.of(kind));
+        let (exact, allowed) = expected;
+        Finding::within(self.name, (Quantity::Time(kind, estimate), exact), measured, allowed)
+    }
+}
+
+const BACKLOG_WINDOW_S: f64 = 8.0;
+
+/// A stall that ends with the warm-up: its backlog is part of what the window measures.
+struct Backlog;
+
+impl ClosedForm for Backlog {
+    /// Half the capacity is spare and a second of work waits, so response time falls in a straight
+    /// line from 1 s to nothing during the first two seconds of the window.
+    fn exceeds(&self, t: f64) -> f64 {
+        if t < 1e-3 { 1.0 } else { (2.0 / BACKLOG_WINDOW_S * (1.0 - (t - 1e-3))).max(0.0) }
+    }
+
+    fn mean(&self) -> f64 {
+        1e-3 + 1.0 / BACKLOG_WINDOW_S
+    }
+}
+
+/// What a run by some rules finds of a backlog from the warm-up.
+pub(super) fn backlog<R: Rules>() -> Vec<Finding> {
+    let workload = "[read]\nquery = select 1\nrate = 500\narrival = uniform\nconcurrency = 1\n";
+    let config = server("sim:md1?service=1ms&servers=unlimited&stall=2s&stall-every=1000s");
+    let plan = plan(workload, Span { warmup_s: 2.0, window_s: BACKLOG_WINDOW_S }, 1);
+    let totals = simulate::<R>(&plan, &config);
+    let responses = totals.job(JOB).window.histograms.of(Kind::Response);
+    let estimates = [Estimate::Mean, Estimate::Quantile(0.9), Estimate::Quantile(0.99)];
+    let judge = |estimate: Estimate| {
+        let exact = estimate.exactly(&Backlog);
+        let measured = estimate.of_histogram(&responses);
+        let allowed = Allowed::around(exact * 0.01);
+        Finding::within("backlog", (Quantity::response(estimate), exact), measured, allowed)
+    };
+    estimates.map(judge).into()
+}

@@ -1,0 +1,82 @@
+//! Each planted fault turns an oracle red. An oracle that stays green whatever the engine does
+//! would prove nothing.
+
+use record::Kind;
+
+use crate::selftest::Depth;
+use crate::selftest::mutations::{FAULTS, Mutation};
+use crate::selftest::oracles::FOUR_WORKERS;
+use crate::selftest::quantity::{Estimate, Quantity};
+use crate::selftest::rules::BeginningAnewBehind;
+
+const P99: Quantity = Quantity::Time(Kind::Response, Estimate::Quantile(0.99));
+
+/// Plants a fault, and makes sure that what should notice it does.
+#[track_caller]
+fn plant(name: &str, noticed_by: &[Quantity]) -> Mutation {
+    let fault = FAULTS.iter().find(|fault| fault.name == name).unwrap();
+    let mutation = fault.plant(Depth::Quick);
+    assert!(mutation.is_noticed(), "{mutation:#?}");
+    let red: Vec<Quantity> = mutation.red().map(|finding| finding.quantity).collect();
+    assert!(noticed_by.iter().all(|quantity| red.contains(quantity)), "{red:#?}");
+    mutation
+}
+
+#[test]
+fn recording_from_the_actual_send_is_noticed() {
+    plant("recording from the actual send", &[P99]);
+}
+
+#[test]
+fn skipping_missed_ticks_is_noticed() {
+    plant("skipping missed ticks", &[P99, Quantity::Completed]);
+}
+
+/// One run and one judgement: only the merging differs.
+#[test]
+fn averaging_percentiles_is_noticed() {
+    let mutation = plant("averaging percentiles", &[P99]);
+    // Counts are not averaged: nothing but the times is wrong.
+    assert!(mutation.red().all(|found| matches!(found.quantity, Quantity::Time(..))));
+}
+
+#[test]
+fn dropping_timeouts_is_noticed() {
+    plant("dropping timeouts", &[P99]);
+}
+
+#[test]
+fn emptying_the_queue_when_the_warm_up_ends_is_noticed() {
+    plant("emptying the queue when the warm-up ends", &[P99]);
+}
+
+#[test]
+fn beginning_the_schedule_anew_when_far_behind_is_noticed() {
+    plant("beginning the schedule anew when far behind", &[P99]);
+}
+
+/// One request in a thousand waits that long: no quantile but the rarest tells.
+#[test]
+fn forgiving_the_longest_waits_is_noticed_by_the_rarest_quantile() {
+    let findings = FOUR_WORKERS.findings::<BeginningAnewBehind<33>>(Depth::Thorough);
+    let red = findings.iter().filter(|finding| !finding.passed());
+    let red: Vec<Quantity> = red.map(|finding| finding.quantity).collect();
+    assert_eq!(red, [Quantity::response(Estimate::Quantile(0.999))], "{findings:#?}");
+}
+
+#[test]
+fn a_coarse_timer_and_a_coarse_clock_are_noticed() {
+    let median = Quantity::response(Estimate::Quantile(0.5));
+    plant("arrivals at the ticks of a 1 ms timer", &[median]);
+    plant("stamps of a 1 ms clock", &[median]);
+}
+
+#[test]
+fn a_rate_that_is_a_little_too_low_is_noticed() {
+    plant("a rate 2 % too low", &[Quantity::Arrivals]);
+}
+
+#[test]
+fn one_lost_request_is_noticed() {
+    plant("one lost request", &[Quantity::Unaccounted]);
+}

@@ -1,0 +1,200 @@
+//! The oracles in real time: the same engine on threads and with the kernel's timers, beside its
+//! twin in virtual time.
+
+use std::ops::Range;
+
+use base::{Nanos, Stamp};
+use driver::Simulated;
+use engine::{Honest, Rules};
+use record::{Dispatch, Kind, Request};
+use sim::closed_form::{ClosedForm, Stall};
+use workload::Plan;
+
+use crate::selftest::course::{Span, Time, plan, run_on, server, simulate};
+use crate::selftest::finding::Finding;
+use crate::selftest::quantity::{Estimate, Quantity};
+use crate::selftest::rules::{DroppingTimeouts, FromTheActualSend, SkippingMissedTicks};
+use crate::selftest::twins::{Pool, compare};
+
+/// How many runs, each with its own seed and server, are carried out at the same time: at a rate
+/// that leaves the machine idle, one alone would take minutes to see a thousand requests.
+const RUNS: u64 = 8;
+
+/// An experiment that is carried out in both kinds of time.
+#[derive(Clone, Copy)]
+struct Twins {
+    workload: &'static str,
+    server: &'static str,
+    span: Span,
+    /// On how many threads it runs in real time.
+    threads: u16,
+    /// The times that lateness cannot make shorter.
+    never_shorter: &'static [Kind],
+}
+
+impl Twins {
+    fn plan(&self, seed: u64) -> Plan {
+        plan(self.workload, self.span, seed)
+    }
+
+    fn virtually(&self, seeds: Range<u64>) -> Pool {
+        let config = server(self.server);
+        let run = |seed| simulate::<Honest>(&self.plan(seed), &config);
+        Pool::of(&seeds.map(run).collect::<Vec<_>>())
+    }
+
+    fn really<R: Rules>(&self, url: &str) -> Pool {
+        let config = server(url);
+        let run = |seed| {
+            let plan = self.plan(seed);
+            let driver = Simulated::new(config.clone(), plan.seed);
+            run_on::<_, R>(&plan, driver, Time::Real(self.threads)).unwrap()
+        };
+        let runs = std::thread::scope(|scope| {
+            let run = &run;
+            let runs: Vec<_> = (0..RUNS).map(|seed| scope.spawn(move || run(seed))).collect();
+            runs.into_iter().map(|run| run.join().unwrap()).collect::<Vec<_>>()
+        });
+        Pool::of(&runs)
+    }
+
+    fn compare(&self, real: &Pool, ideal: &Pool) -> Vec<Finding> {
+        compare("twins", self.never_shorter, real, ideal)
+            .into_iter()
+            .filter(|finding| !finding.passed())
+            .collect()
+    }
+
+    /// What a real run by some rules says otherwise than its twin.
+    fn differences<R: Rules>(&self) -> Vec<Finding> {
+        self.differences_against::<R>(self.server)
+    }
+
+    /// What a real run against some server says otherwise than the twin.
+    fn differences_against<R: Rules>(&self, url: &str) -> Vec<Finding> {
+        self.compare(&self.really::<R>(url), &self.virtually(0..RUNS))
+    }
+}
+
+/// Carries out several comparisons at the same time: they wait more than they work.
+fn side_by_side<const N: usize>(
+    comparisons: [&(dyn Fn() -> Vec<Finding> + Sync); N],
+) -> [Vec<Finding>; N] {
+    std::thread::scope(|scope| {
+        comparisons.map(|comparison| scope.spawn(comparison)).map(|thread| thread.join().unwrap())
+    })
+}
+
+fn is_too_short(finding: &Finding, kind: Kind) -> bool {
+    matches!(finding.quantity, Quantity::Time(of, _) if of == kind)
+        && finding.measured < finding.expected
+}
+
+fn is_too_long(finding: &Finding) -> bool {
+    matches!(finding.quantity, Quantity::Time(..)) && finding.measured > finding.expected
+}
+
+/// M/M/1: Poisson arrivals on two threads at one exponential server, 60 % busy.
+const ONE_SERVER: Twins = Twins {
+    workload: "[read]\nquery = select 1\nrate = 30\n",
+    server: "sim:mm1?service=20ms",
+    span: Span { warmup_s: 1.0, window_s: 4.0 },
+    threads: 2,
+    never_shorter: &[Kind::Response],
+};
+
+/// The same, with a timeout that nine requests in twenty reach.
+const WITH_TIMEOUTS: Twins =
+    Twins { workload: "[read]\nquery = select 1\nrate = 30\ntimeout = 40ms\n", ..ONE_SERVER };
+
+struct FromTheSecondBefore;
+
+impl Rules for FromTheSecondBefore {
+    /// A generator whose schedule runs by another clock than its answers.
+    fn recorded(request: Request, _dispatch: Option<Dispatch>) -> Request {
+        let earlier = Stamp(request.intended().0 - Nanos::from_secs(1).0);
+        request.as_if_meant_for(earlier)
+    }
+}
+
+#[test]
+fn poisson_arrivals_at_one_exponential_server_in_real_time() {
+    let [honest, too_early, patient, dropping] = side_by_side([
+        &|| ONE_SERVER.differences::<Honest>(),
+        &|| ONE_SERVER.differences::<FromTheSecondBefore>(),
+        &|| WITH_TIMEOUTS.differences::<Honest>(),
+        &|| WITH_TIMEOUTS.differences::<DroppingTimeouts>(),
+    ]);
+    assert_eq!(honest, []);
+    assert!(too_early.iter().any(is_too_long), "{too_early:#?}");
+    assert_eq!(patient, []);
+    assert!(dropping.iter().any(|found| is_too_short(found, Kind::Response)), "{dropping:#?}");
+}
+
+#[test]
+fn a_schedule_of_another_seed_is_noticed() {
+    let (these, others) = (ONE_SERVER.virtually(0..RUNS), ONE_SERVER.virtually(RUNS..2 * RUNS));
+    assert_eq!(ONE_SERVER.compare(&these, &these), []);
+    let differences = ONE_SERVER.compare(&others, &these);
+    let is_schedule = |found: &Finding| found.quantity == Quantity::OtherSeconds;
+    assert!(differences.iter().any(is_schedule), "{differences:#?}");
+}
+
+/// D/M/1 with the queue in the generator: even arrivals for one worker, 80 % busy.
+const ONE_WORKER: Twins = Twins {
+    workload: "[read]\nquery = select 1\nrate = 40\narrival = uniform\nconcurrency = 1\n",
+    server: "sim:mm1?service=20ms&servers=unlimited",
+    threads: 1,
+    never_shorter: &[Kind::Response, Kind::Service],
+    ..ONE_SERVER
+};
+
+#[test]
+fn even_arrivals_for_one_worker_in_real_time() {
+    let [honest, omitting, skipping, instant] = side_by_side([
+        &|| ONE_WORKER.differences::<Honest>(),
+        &|| ONE_WORKER.differences::<FromTheActualSend>(),
+        &|| ONE_WORKER.differences::<SkippingMissedTicks>(),
+        // A driver that does not wait for the answer.
+        &|| ONE_WORKER.differences_against::<Honest>("sim:md1?service=10us&servers=unlimited"),
+    ]);
+    assert_eq!(honest, []);
+    assert!(omitting.iter().any(|found| is_too_short(found, Kind::Response)), "{omitting:#?}");
+    let is_fate = |found: &Finding| found.quantity == Quantity::OtherFates;
+    assert!(skipping.iter().any(is_fate), "{skipping:#?}");
+    assert!(instant.iter().any(|found| is_too_short(found, Kind::Service)), "{instant:#?}");
+}
+
+/// A server that stops for the first of four seconds, under even arrivals of an open job with one
+/// connection.
+const STALL: Stall = Stall { service_s: 0.002, stall_s: 1.0, period_s: 4.0, arrival_rate: 100.0 };
+
+const STALLED: Twins = Twins {
+    workload: "connections = 1\nmax-connections = 1\n[read]\nquery = select 1\nrate = 100\n\
+               arrival = uniform\n",
+    server: "sim:md1?service=2ms&servers=unlimited&stall=1s&stall-every=1000s",
+    span: Span { warmup_s: 0.0, window_s: 4.0 },
+    threads: 1,
+    never_shorter: &[Kind::Response],
+};
+
+#[test]
+fn a_stall_shows_in_the_response_time_in_real_time() {
+    let ideal = STALLED.virtually(0..RUNS);
+    for q in [0.9, 0.95, 0.99] {
+        let (is, exact) =
+            (ideal.estimate(Kind::Response, Estimate::Quantile(q)), STALL.quantile(q));
+        // Requests instead of a fluid: less than the time from one arrival to the next.
+        assert!((is - exact).abs() < 0.010, "p{}: {is} instead of {exact}", q * 100.0);
+    }
+    let [honest, omitting] = side_by_side([&|| STALLED.differences::<Honest>(), &|| {
+        STALLED.differences::<FromTheActualSend>()
+    }]);
+    assert_eq!(honest, []);
+    for q in [0.9, 0.95, 0.99] {
+        let quantity = Quantity::response(Estimate::Quantile(q));
+        let hides =
+            |found: &Finding| found.quantity == quantity && is_too_short(found, Kind::Response);
+        assert!(omitting.iter().any(hides), "{omitting:#?}");
+    }
+}

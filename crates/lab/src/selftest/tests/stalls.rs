@@ -1,0 +1,29 @@
+//! What coordinated omission hides.
+
+use engine::Honest;
+
+use super::assert_green;
+use crate::selftest::course::{JOB, Span, plan, server, simulate};
+use crate::selftest::oracles::TIMEOUTS;
+use crate::selftest::stall::{STALLS, backlog};
+
+#[test]
+fn a_stall_shows_in_the_response_time_and_not_in_the_service_time() {
+    for stall in STALLS {
+        assert_green(&stall.findings::<Honest>());
+    }
+}
+
+#[test]
+fn a_backlog_of_the_warm_up_is_measured_in_the_window() {
+    assert_green(&backlog::<Honest>());
+}
+
+#[test]
+fn a_timeout_is_an_error_and_the_only_one() {
+    let plan = plan(TIMEOUTS.workload, Span { warmup_s: 0.0, window_s: 20.0 }, 1);
+    let totals = simulate::<Honest>(&plan, &server(TIMEOUTS.server));
+    let counts = &totals.job(JOB).window.counts;
+    assert!(counts.timeouts > 0, "{counts:?}");
+    assert_eq!(counts.timeouts, counts.balance.errors());
+}
