@@ -82,7 +82,7 @@ fn sample() -> Vec<Reading> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
 
     use base::Monotonic;
 
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_first_and_the_last_sample_are_told() {
-        let (sender, receiver) = channel();
+        let (sender, receiver) = sync_channel(1_000);
         let watch = Watch::begin(Monotonic.now(), move |at, readings| {
             let _ = sender.send((at, readings));
         });
