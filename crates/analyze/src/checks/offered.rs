@@ -175,8 +175,8 @@ struct Dispersion {
 impl Dispersion {
     /// The index of dispersion of counts in steps (Cox and Lewis, The Statistical Analysis of
     /// Series of Events, section 6.3). Times its degrees of freedom it has the distribution of χ²,
-    /// of which the cube root is nearly normal (Wilson and Hilferty). A last step that is shorter is
-    /// left out.
+    /// of which the cube root is nearly normal (Wilson and Hilferty). A last step that is
+    /// shorter is left out.
     fn of(counts: &[f64], lengths: &[Nanos]) -> Option<Dispersion> {
         let usual = *lengths.first()?;
         let whole = lengths.iter().take_while(|length| **length == usual).count();
