@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use analyze::{Evidence, Summary};
+use analyze::{Evidence, Status, Summary};
 use base::{Target, WallTime};
 use engine::{Options, Silence, Stop};
 use lab::{Order, RecordPlace, run};
@@ -45,14 +45,21 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
     read(&place.record())
 }
 
-/// All checks pass, whatever the seed.
+/// No check objects, whatever the seed, but for that of the rate: chance alone goes beyond its limit
+/// twice in a thousand runs.
 fn never_alarms(rate: &str, target: &str) {
+    let mut by_chance = 0;
     for seed in 0..200 {
         let (_, summary) = measure(rate, seed, 1, target);
-        for check in &summary.verdict.checks {
-            assert_eq!(check.status.name(), "pass", "{rate} {seed}: {check:?}");
+        for check in summary.verdict.checks {
+            if check.name == "rate" && check.status == Status::Suspect {
+                by_chance += 1;
+            } else {
+                assert!(check.status <= Status::Pass, "{rate} {seed}: {check:?}");
+            }
         }
     }
+    assert!(by_chance <= 2, "{rate}: {by_chance}");
 }
 
 #[test]

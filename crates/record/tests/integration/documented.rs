@@ -1,7 +1,7 @@
 //! What `docs/record.md` says of the tables, asked of a record.
 
 use base::{Nanos, WallTime};
-use record::{Archive, Kind, Load, Pace, Recorder};
+use record::{Archive, Kind, Load, Pace, Reading, Recorder};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 
@@ -25,6 +25,10 @@ fn record(place: &Place) -> Connection {
         });
     }
     notes.time_zero(WallTime(1_795_292_110_000_000_000));
+    for second in 1..=3 {
+        let ran = Reading::of("lane-0", "ran", "s", 0.25);
+        notes.readings(Nanos::from_secs(second), vec![ran]);
+    }
     Scenario::SHORT.run(ledgers(&header, 2, || recorder.outlet()), |_, _| {});
     recorder.finish(end()).unwrap();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
