@@ -45,8 +45,8 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
     read(&place.record())
 }
 
-/// No check objects, whatever the seed, but for that of the rate: chance alone goes beyond its limit
-/// twice in a thousand runs.
+/// No check objects, whatever the seed, but for that of the rate: chance alone goes beyond its
+/// limit twice in a thousand runs.
 fn never_alarms(rate: &str, target: &str) {
     let mut by_chance = 0;
     for seed in 0..200 {
