@@ -185,7 +185,8 @@ fn with_op_log<D: Driver>(
     log: Option<&OpLog>,
 ) -> Outcome {
     let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
-    let memory = MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &statements));
+    let memory =
+        MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &statements));
     let outlet = |lane| -> LaneOutlet {
         match log {
             Some(log) => Box::new(Logged::new(memory.clone(), log.lane(lane))),
@@ -261,7 +262,7 @@ fn header(plan: &Plan, is_virtual: bool) -> Header {
         name: job.name.clone(),
         model: job.model().to_owned(),
         arrival: job.arrival().map(str::to_owned),
-        offered_per_s: job.offered_per_s(plan.warmup, plan.duration),
+        offered_per_s: job.offered_per_s(plan.warmup.known(), plan.duration),
         connections_asked: None,
         statements: vec![String::new(); job.statements.len()],
     });
@@ -275,7 +276,7 @@ fn header(plan: &Plan, is_virtual: bool) -> Header {
         command: "bench".to_owned(),
         workload: "bench".to_owned(),
         plan: plan.to_text(),
-        warmup: plan.warmup,
+        warmup: plan.warmup.known(),
         duration: plan.duration,
         jobs: jobs.collect(),
     }

@@ -117,7 +117,7 @@ fn answer(path: &std::path::Path) -> Result<(), record::RecordError> {
     let _ = report::text(&view, &Style { color: false, width: 100 });
     let _ = report::json(&view).to_string();
     record::write_hlog(&archive, &mut Nowhere)?;
-    report::export::csv(&archive, &mut Nowhere)?;
+    report::export::csv(&archive, archive.grid().warmup(), &mut Nowhere)?;
     report::export::json(&archive, &mut Nowhere)
 }
 

@@ -33,6 +33,9 @@ pub struct Estimate {
     /// Where the number lies that an endless run under the same conditions would give; `None` if
     /// there are too few batches, or too few times for this quantile.
     pub bounds: Option<Bounds>,
+    /// How many independent times would tell as much of this quantile as these do, which resemble
+    /// their neighbours; `None` of what is no quantile, and where that is not known.
+    pub effective_samples: Option<u64>,
 }
 
 /// A 95 % confidence interval.
@@ -68,12 +71,12 @@ const LEAST_DIFFERENCE: f64 = 0.01;
 /// mean of batches and Student's t. With others, a batch counts as much as it holds.
 pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
     let value = Batch::sum(batches).ratio()?;
-    let bounds = Spread::of(batches).map(|Spread { half_width, is_optimistic }| Bounds {
+    let bounds = Spread::of(batches).map(|Spread { half_width, is_optimistic, .. }| Bounds {
         low: (value - half_width).max(0.0),
         high: value + half_width,
         is_optimistic,
     });
-    Some(Estimate { value, bounds })
+    Some(Estimate { value, bounds, effective_samples: None })
 }
 
 /// A quantile of all times together, with its interval; `None` if there are no times. `above` are
@@ -83,36 +86,55 @@ pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
 /// interval reaches from the quantile that lies so much below to the one that lies so much above.
 /// Quantiles of single batches would be biased, and those of the requests' order statistics (Le
 /// Boudec, "Performance Evaluation of Computer and Communication Systems", chapter 2) take requests
-/// for independent of each other. An interval whose ends would lie beyond the smallest or the
-/// largest time is none: it takes as many independent times as an order statistic needs, 73 for
-/// p95 and 381 for p99, and more where times resemble each other.
+/// for independent of each other. There is none without as many effective samples as [the largest
+/// of independent times needs](fewest_samples), or if its ends would lie beyond the smallest or the
+/// largest time.
 pub(crate) fn quantile(times: &Histogram<u64>, fraction: f64, above: &[Batch]) -> Option<Estimate> {
     if times.is_empty() {
         return None;
     }
     let at = |fraction| times.value_at_quantile(fraction) as f64;
-    let bounds = Spread::of(above).and_then(|Spread { half_width, is_optimistic }| {
+    let spread = Spread::of(above);
+    let effective_samples = spread.as_ref().map(|spread| spread.effective_samples(times.len()));
+    let is_enough = effective_samples.is_some_and(|samples| samples >= fewest_samples(fraction));
+    let bounds = spread.filter(|_| is_enough).and_then(|spread| {
+        let Spread { half_width, is_optimistic, .. } = spread;
         let (low, high) = (fraction - half_width, fraction + half_width);
         (low > 0.0 && high < 1.0).then(|| Bounds { low: at(low), high: at(high), is_optimistic })
     });
-    Some(Estimate { value: at(fraction), bounds })
+    Some(Estimate { value: at(fraction), bounds, effective_samples })
+}
+
+/// The fewest independent times of which the largest lies above a quantile in 39 of 40 cases: with
+/// fewer there is no upper end that could be believed. 6 for the median, 72 for p95, 368 for p99,
+/// 3,688 for p99.9 (Hahn and Meeker, "Statistical Intervals", chapter 5).
+pub fn fewest_samples(fraction: f64) -> u64 {
+    (0.025f64.ln() / fraction.ln()).ceil() as u64
 }
 
 impl Estimate {
+    /// The interval, unless it is too narrow.
+    pub fn ci95(&self) -> Option<Bounds> {
+        self.bounds.filter(|bounds| !bounds.is_optimistic)
+    }
+
     /// Whether another one differs by more than chance explains: both have intervals, neither is
     /// optimistic, and they lie [`APART`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
-        let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };
+        let (Some(below), Some(above)) = (less.ci95(), more.ci95()) else { return false };
         let distance = more.value - less.value;
         let chance = (below.high - less.value).hypot(more.value - above.low);
-        let is_honest = !below.is_optimistic && !above.is_optimistic;
-        is_honest && distance > APART * chance && distance >= LEAST_DIFFERENCE * more.value
+        distance > APART * chance && distance >= LEAST_DIFFERENCE * more.value
     }
 }
 
-/// Half the length of an interval around a ratio.
+/// How far a ratio may be off.
 struct Spread {
+    ratio: f64,
+    /// Its standard error.
+    error: f64,
+    /// Half the length of its interval.
     half_width: f64,
     is_optimistic: bool,
 }
@@ -136,9 +158,21 @@ impl Spread {
         let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
         let error = (squares * n / (n - 1.0)).sqrt() / all.base;
         Some(Spread {
+            ratio,
+            error,
             half_width: t(n - 1.0) * error,
             is_optimistic: resemblance(&residuals) >= RESEMBLANCE,
         })
+    }
+
+    /// So many independent trials have a share with this standard error; not more than there were.
+    fn effective_samples(&self, trials: u64) -> u64 {
+        let variance = self.error * self.error;
+        match variance > 0.0 {
+            true => trials.min((self.ratio * (1.0 - self.ratio) / variance) as u64),
+            // All batches are alike, as those of times that are all the same.
+            false => trials,
+        }
     }
 }
 
@@ -209,7 +243,7 @@ mod tests {
     #[test]
     fn the_interval_of_equal_batches_is_students() {
         let shuffled = [10.0, 1.0, 8.0, 3.0, 6.0, 5.0, 7.0, 4.0, 9.0, 2.0];
-        let Estimate { value, bounds } = ratio(&batches(shuffled.map(|x| (x, 1.0)))).unwrap();
+        let Estimate { value, bounds, .. } = ratio(&batches(shuffled.map(|x| (x, 1.0)))).unwrap();
         let Bounds { low, high, is_optimistic } = bounds.unwrap();
         assert_eq!((value, is_optimistic), (5.5, false));
         assert!((high - value - 2.165_9).abs() < 1e-3, "{high}");
@@ -222,6 +256,7 @@ mod tests {
         let alike = Estimate {
             value: 3.0,
             bounds: Some(Bounds { low: 3.0, high: 3.0, is_optimistic: false }),
+            effective_samples: None,
         };
         assert_eq!(ratio(&unequal), Some(alike));
         unequal.push(Batch::default());
@@ -231,7 +266,10 @@ mod tests {
     #[test]
     fn too_few_batches_give_a_number_without_an_interval() {
         let nine = batches([(2.0, 1.0); 9].into_iter().chain([(0.0, 0.0)]));
-        assert_eq!(ratio(&nine), Some(Estimate { value: 2.0, bounds: None }));
+        assert_eq!(
+            ratio(&nine),
+            Some(Estimate { value: 2.0, bounds: None, effective_samples: None })
+        );
         assert_eq!(ratio(&[]), None);
         assert_eq!(ratio(&batches([(1.0, 0.0)])), None);
     }
@@ -323,7 +361,7 @@ mod tests {
             let at = |fraction| pooled.value_at_quantile(fraction) as f64;
             let (low, high) = (at(fraction - half_width), at(fraction + half_width));
             let bounds = Some(Bounds { low, high, is_optimistic: false });
-            Estimate { value: at(fraction), bounds }
+            Estimate { value: at(fraction), bounds, effective_samples: None }
         }
     }
 
@@ -397,13 +435,47 @@ mod tests {
     }
 
     #[test]
+    fn the_fewest_samples_are_those_of_the_tables() {
+        for (fraction, fewest) in [(0.5, 6), (0.95, 72), (0.99, 368), (0.999, 3_688)] {
+            assert_eq!(fewest_samples(fraction), fewest);
+        }
+    }
+
+    /// Nothing lies above the largest time, in any batch: that is no sign of certainty.
+    #[test]
+    fn a_quantile_that_is_the_largest_time_has_no_interval() {
+        let batches = (0..20).map(|second| (0..10).map(|n| 1_000 * (second + 20 * n)).collect());
+        let times = Times { batches: batches.collect() };
+        assert_eq!(times.quantile(0.999).bounds, None);
+        let constant = Times { batches: vec![vec![7_000; 200]; 20] };
+        let bounds = constant.quantile(0.999).bounds.unwrap();
+        assert_eq!(bounds.low, bounds.high);
+    }
+
+    /// The times of a queue at 70 % are worth a fifteenth of as many independent ones for the
+    /// median, and a fiftieth for p99 (by simulation).
+    #[test]
+    fn times_of_a_queue_are_worth_fewer_independent_ones() {
+        let worth = |fraction| {
+            let runs = (1..=40).map(|seed| Times::of_a_queue(seed, 0.7)).map(|times| {
+                let all = times.pooled().len() as f64;
+                all / times.quantile(fraction).effective_samples.unwrap() as f64
+            });
+            runs.sum::<f64>() / 40.0
+        };
+        assert!((8.0..=30.0).contains(&worth(0.5)), "{}", worth(0.5));
+        assert!((25.0..=100.0).contains(&worth(0.99)), "{}", worth(0.99));
+    }
+
+    #[test]
     fn figures_differ_if_their_intervals_lie_well_apart() {
         let estimate = |value, half_width, is_optimistic| {
             let (low, high) = (value - half_width, value + half_width);
-            Estimate { value, bounds: Some(Bounds { low, high, is_optimistic }) }
+            let bounds = Some(Bounds { low, high, is_optimistic });
+            Estimate { value, bounds, effective_samples: None }
         };
         let reference = estimate(100.0, 10.0, false);
-        let unknown = Estimate { value: 200.0, bounds: None };
+        let unknown = Estimate { value: 200.0, bounds: None, effective_samples: None };
         for (other, differs) in [
             (estimate(123.0, 10.0, false), true),
             (estimate(77.0, 10.0, false), true),

@@ -9,7 +9,9 @@ use workload::Plan;
 
 use crate::distribution::Distribution;
 use crate::phases::Disturbance;
+use crate::responses::Responses;
 use crate::steps::Steps;
+use crate::warmup::WarmupEnd;
 
 /// A run as its record tells it.
 #[derive(Clone, Debug)]
@@ -22,6 +24,8 @@ pub struct Evidence {
     pub threads: u16,
     /// Whether their threads spin instead of sleeping.
     pub spins: bool,
+    /// What is known of the end of its warm-up.
+    pub warmup: WarmupEnd,
     /// The steps that it is divided into, up to its end.
     pub steps: Steps,
     /// How the run ended; `None` if it was killed.
@@ -71,6 +75,8 @@ pub struct JobEvidence {
     pub steps: Vec<Step>,
     /// The distributions of the window.
     pub window: Vec<(Kind, Histogram<u64>)>,
+    /// The response times of the window as estimates, with what chance may do to them.
+    pub estimates: Responses,
     /// The response times of each probe: consecutive parts of the window.
     pub probes: Vec<(Range<usize>, Distribution)>,
     /// The same in at most [`ROWS`] parts: of a few probes each, by their merged histograms.

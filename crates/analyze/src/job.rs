@@ -9,6 +9,7 @@ use workload::Reconnect;
 use crate::checks::Findings;
 use crate::distribution::Distribution;
 use crate::evidence::{Evidence, JobEvidence, NodeEvidence};
+use crate::responses::Responses;
 use crate::slo::{Judgement, Measured, judge};
 
 /// The numbers of one job over the window.
@@ -33,6 +34,8 @@ pub struct JobSummary {
     pub exceeds_capacity: bool,
     /// Completed requests, timeouts, and unsent ones at their age.
     pub response: Distribution,
+    /// The response time's mean and quantiles as estimates, with what chance may do to them.
+    pub estimates: Responses,
     /// Completed requests and timeouts.
     pub service: Distribution,
     /// Requests that were sent.
@@ -118,6 +121,7 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
         rows_per_s: per_s(ends.rows),
         exceeds_capacity,
         response: distribution(Kind::Response),
+        estimates: job.estimates,
         service: distribution(Kind::Service),
         wait: distribution(Kind::Wait),
         send_lag: distribution(Kind::SendLag),

@@ -15,12 +15,14 @@ mod evidence;
 mod job;
 mod limiter;
 mod phases;
+mod responses;
 mod slo;
 mod steps;
 mod summary;
+mod warmup;
 
 pub use check::{Check, Status, Verdict};
-pub use confidence::{Bounds, Estimate, FEWEST_BATCHES};
+pub use confidence::{Bounds, Estimate, FEWEST_BATCHES, fewest_samples};
 pub use distribution::{Distribution, Quantile};
 pub use evidence::{
     ClientSample, Evidence, Growth, HowEnded, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence,
@@ -30,8 +32,10 @@ pub use job::{JobSummary, NodeSummary, Probe, StatementSummary};
 pub use limiter::{Component, Limiter};
 pub use phases::{
     Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName, PhaseSummary,
-    Responses, SideEffects, StepOfJob, disturbances,
+    SideEffects, StepOfJob, disturbances,
 };
+pub use responses::Responses;
 pub use slo::Judgement;
 pub use steps::Steps;
 pub use summary::{ClientSummary, LoadSummary, Summary, Window, summarize};
+pub use warmup::{Cut, WarmupEnd, end_of_warmup, keeps_its_level};

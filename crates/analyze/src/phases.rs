@@ -14,12 +14,13 @@
 use std::ops::Range;
 
 use hdrhistogram::Histogram;
-use record::{Counts, Kind};
+use record::Counts;
 use workload::{JobTarget, Pacing, Plan};
 
-use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, quantile, ratio};
+use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, ratio};
 use crate::distribution::Quantile;
 use crate::evidence::{Evidence, JobEvidence, Step};
+use crate::responses::{Gathered, Responses};
 
 /// The most jobs whose side effects are told, the first of the file. A file with more of them has
 /// no traffic that they disturb; it is one that does many things in turn.
@@ -58,17 +59,6 @@ pub enum PhaseName {
     Between,
     /// From the step behind the last answer.
     After,
-}
-
-/// The response times of a job in a phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Responses {
-    /// How many.
-    pub count: u64,
-    /// Their mean, in nanoseconds; `None` without a time, as the quantiles.
-    pub mean_ns: Option<Estimate>,
-    /// The quantiles of [`Responses::QUANTILES`], in that order, in nanoseconds.
-    pub quantiles_ns: [Option<Estimate>; 3],
 }
 
 /// What a job did to the others.
@@ -122,7 +112,7 @@ pub enum Figure {
     Throughput,
     /// The mean response time, in nanoseconds.
     Mean,
-    /// A quantile of the response time, in nanoseconds: the place in [`Responses::QUANTILES`].
+    /// A quantile of the response time, in nanoseconds: its place in [`Quantile::ALL`].
     Quantile(usize),
 }
 
@@ -237,7 +227,7 @@ fn add_responses<E>(
     let mut gathered: Vec<Gathered> = phases.iter().map(|_| Gathered::default()).collect();
     let asked = job.steps.iter().enumerate().filter(|(_, step)| step.counts.arrivals > 0);
     let asked: Vec<usize> = asked.map(|(step, _)| step).collect();
-    for pass in [Gathered::pool, Gathered::batch] {
+    for pass in Gathered::PASSES {
         for &step in &asked {
             let with_it = |(phase, _): &(&&mut Phase, _)| phase.contains(step);
             let mut parts = phases.iter().zip(&mut gathered).filter(with_it).peekable();
@@ -252,69 +242,6 @@ fn add_responses<E>(
         phase.responses.push(gathered.responses());
     }
     Ok(())
-}
-
-/// The times of a phase, while they are read.
-struct Gathered {
-    pooled: Histogram<u64>,
-    /// The quantiles of all, once all are pooled.
-    bounds: [u64; 3],
-    sums: Vec<Batch>,
-    /// How many lie above each quantile.
-    above: [Vec<Batch>; 3],
-}
-
-impl Default for Gathered {
-    fn default() -> Gathered {
-        let pooled = Kind::Response.histogram();
-        let above = [const { Vec::new() }; 3];
-        Gathered { pooled, bounds: [0; 3], sums: Vec::new(), above }
-    }
-}
-
-impl Gathered {
-    fn pool(&mut self, times: &Histogram<u64>) {
-        self.pooled.add(times).expect("histograms of one kind have the same bounds");
-    }
-
-    fn find_bounds(&mut self) {
-        self.bounds = fractions().map(|fraction| self.pooled.value_at_quantile(fraction));
-    }
-
-    fn batch(&mut self, times: &Histogram<u64>) {
-        let base = times.len() as f64;
-        let amount = if times.is_empty() { 0.0 } else { times.mean() * base };
-        self.sums.push(Batch { amount, base });
-        let mut above = [0; 3];
-        for it in times.iter_recorded() {
-            let beyond = self.bounds.map(|bound| it.value_iterated_to() > bound);
-            above.iter_mut().zip(beyond).filter(|(_, beyond)| *beyond).for_each(|(above, _)| {
-                *above += it.count_at_value();
-            });
-        }
-        for (batches, above) in self.above.iter_mut().zip(above) {
-            batches.push(Batch { amount: above as f64, base });
-        }
-    }
-
-    fn responses(&self) -> Responses {
-        let estimates = self.above.iter().zip(fractions());
-        let mut estimates =
-            estimates.map(|(above, fraction)| quantile(&self.pooled, fraction, above));
-        Responses {
-            count: self.pooled.len(),
-            mean_ns: ratio(&self.sums),
-            quantiles_ns: std::array::from_fn(|_| estimates.next().flatten()),
-        }
-    }
-}
-
-/// The fractions of [`Responses::QUANTILES`].
-fn fractions() -> [f64; 3] {
-    Responses::QUANTILES.map(|name| {
-        let quantile = Quantile::ALL.into_iter().find(|quantile| quantile.name == name);
-        quantile.expect("it is one of those that reports give").fraction
-    })
 }
 
 impl Phase {
@@ -354,19 +281,14 @@ impl PhaseName {
     }
 }
 
-impl Responses {
-    /// The names of its quantiles.
-    pub const QUANTILES: [&str; 3] = ["p50", "p95", "p99"];
-}
-
 impl Figure {
     /// All that are compared.
     pub const ALL: [Figure; 5] = [
         Figure::Throughput,
         Figure::Mean,
         Figure::Quantile(0),
-        Figure::Quantile(1),
         Figure::Quantile(2),
+        Figure::Quantile(3),
     ];
 
     /// The word for it in documents and texts.
@@ -374,7 +296,7 @@ impl Figure {
         match self {
             Figure::Throughput => "throughput",
             Figure::Mean => "mean",
-            Figure::Quantile(place) => Responses::QUANTILES[place],
+            Figure::Quantile(place) => Quantile::ALL[place].name,
         }
     }
 }

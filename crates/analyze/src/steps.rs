@@ -21,6 +21,8 @@ const SECOND: u64 = 1_000_000_000;
 pub struct Steps {
     grid: Grid,
     end: Nanos,
+    /// The first interval of the window.
+    window: Interval,
     /// The first interval of each step, and the one behind the last.
     firsts: Vec<Interval>,
 }
@@ -28,9 +30,15 @@ pub struct Steps {
 impl Steps {
     /// The steps of a run that ended then, and whose probes are so long.
     pub fn new(grid: Grid, end: Nanos, probe: Nanos) -> Steps {
+        Steps::with_window(grid, end, probe, grid.first_of_window())
+    }
+
+    /// The same, if the window begins with another interval than the grid was made for. It begins
+    /// with that one's row.
+    pub fn with_window(grid: Grid, end: Nanos, probe: Nanos, first: Interval) -> Steps {
         let behind = behind(&grid, end);
         let length = length(behind, probe);
-        let window = grid.first_of_window();
+        let window = grid.row(first);
         let mut firsts = vec![0];
         let mut first = 0;
         while first < behind {
@@ -39,7 +47,7 @@ impl Steps {
             first = next.min(bound);
             firsts.push(first);
         }
-        Steps { grid, end, firsts }
+        Steps { grid, end, window, firsts }
     }
 
     /// When the run ended, since time zero.
@@ -47,9 +55,13 @@ impl Steps {
         self.end
     }
 
-    /// How long the warm-up was meant to be.
+    /// How long the warm-up was meant to be, or was found to be.
     pub fn warmup(&self) -> Nanos {
-        self.grid.warmup()
+        match self.window == self.grid.first_of_window() {
+            // Its first interval is only as long as the warm-up leaves it.
+            true => self.grid.warmup(),
+            false => self.grid.start(self.window),
+        }
     }
 
     /// How many there are.
@@ -82,7 +94,7 @@ impl Steps {
 
     /// The steps of the window.
     pub fn window(&self) -> Range<usize> {
-        let first = self.firsts.partition_point(|&first| first < self.grid.first_of_window());
+        let first = self.firsts.partition_point(|&first| first < self.window);
         first.min(self.len())..self.len()
     }
 

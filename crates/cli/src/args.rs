@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use base::units::{UnitError, parse_duration};
 use base::{Nanos, Seed, Target, TargetError};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use workload::Rates;
+use workload::{Rates, Warmup};
 
 /// Database load generator and benchmark laboratory: a question in a text file, an answer that a
 /// sceptic can believe.
@@ -76,9 +76,9 @@ pub(crate) struct FileArgs {
     /// How long requests are scheduled, warm-up included.
     #[arg(long, value_parser = parse_span, value_name = "D", allow_hyphen_values = true)]
     pub(crate) duration: Option<Nanos>,
-    /// What is not measured at the beginning.
-    #[arg(long, value_parser = parse_span, value_name = "D", allow_hyphen_values = true)]
-    pub(crate) warmup: Option<Nanos>,
+    /// What is not measured at the beginning: so long, or `auto` to find out when the run is over.
+    #[arg(long, value_parser = parse_warmup, value_name = "D|auto", allow_hyphen_values = true)]
+    pub(crate) warmup: Option<Warmup>,
     /// How arrivals of all open jobs are spaced.
     #[arg(long)]
     pub(crate) arrival: Option<ArrivalArg>,
@@ -279,15 +279,19 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
 }
 
 fn parse_span(text: &str) -> Result<Nanos, String> {
-    if text == "auto" {
-        return Err("an automatic warm-up is not in this version: give a duration".to_owned());
-    }
     parse_duration(text).map_err(|error| match error {
         UnitError::UnitMissing | UnitError::UnknownUnit => format!("it {error}"),
         UnitError::NotANumber | UnitError::Negative | UnitError::TooLarge | UnitError::NotWhole => {
             format!("it {error}: write for example `10s`, `250ms` or `1h`")
         }
     })
+}
+
+fn parse_warmup(text: &str) -> Result<Warmup, String> {
+    match text {
+        Warmup::AUTO => Ok(Warmup::Auto),
+        text => parse_span(text).map(Warmup::Lasts),
+    }
 }
 
 fn parse_seed(text: &str) -> Result<Seed, String> {

@@ -17,7 +17,7 @@ use base::{Clock, Monotonic, Nanos, Stamp};
 use engine::{Listener, News};
 use lab::Order;
 use record::LiveView;
-use workload::JobTarget;
+use workload::{JobTarget, Warmup};
 
 use crate::complain::Complaint;
 
@@ -69,7 +69,7 @@ struct State {
     /// The workload and the target.
     title: String,
     jobs: Vec<JobTitle>,
-    warmup: Nanos,
+    warmup: Warmup,
     duration: Option<Nanos>,
     /// Whether every job has an end of its own.
     ends_by_itself: bool,

@@ -122,6 +122,8 @@ pub(crate) struct Gate {
     was_full: bool,
     /// Until when so many requests waited that no more were opened.
     full_until: Stamp,
+    /// When the arrival before the next one was noticed.
+    last_noticed: Option<Stamp>,
 }
 
 /// An arrival with what its requests are made of.
@@ -159,6 +161,7 @@ impl Gate {
             idle: Vec::new(),
             was_full: false,
             full_until: Stamp::ZERO,
+            last_noticed: None,
         };
         gate.advance(now);
         gate
@@ -289,6 +292,17 @@ impl Gate {
             let request = ledger.arrive(job, number, intended, noticed);
             let (request, part) = self.parts.assign(request, ledger);
             self.admit(Ticket { request, part, input: input.clone() }, now, ledger);
+        }
+        self.space(arrival.at, now, ledger);
+    }
+
+    /// Keeps how long it is since the last arrival was noticed. What came due while enough waited
+    /// was noticed then, if only it had been looked for.
+    fn space(&mut self, at: Nanos, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
+        let intended = self.settings.zero + at;
+        let noticed = if intended <= self.full_until { intended } else { now };
+        if let Some(last) = self.last_noticed.replace(noticed) {
+            ledger.space(self.settings.job, noticed.since(last));
         }
     }
 

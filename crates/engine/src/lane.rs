@@ -149,7 +149,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         outlets: Outlets,
     ) -> Lane<D, R> {
         let plan = Arc::clone(&common.plan);
-        let grid = Grid::new(plan.warmup, plan.duration);
+        let grid = Grid::new(plan.warmup.known(), plan.duration);
         let statements: Vec<u16> =
             plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
         let accounts = node_accounts(&plan, &common.drivers);
@@ -288,7 +288,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
 
     /// What a generator with other rules than the honest ones does about requests that wait.
     fn cut_corners(&self, gate: &mut Gate, now: Stamp) {
-        let window = self.zero + self.common.plan.warmup;
+        let window = self.zero + self.common.plan.warmup.known();
         let resets = !R::QUEUES_SURVIVE_THE_WARM_UP && now >= window && !self.has_reset.get();
         if resets || !R::MAKES_UP_MISSED_ARRIVALS {
             self.has_reset.set(now >= window);
@@ -435,7 +435,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     async fn watch(&self) -> Stamp {
         self.stop_all_at(self.stop.end());
         let mut now = self.rt.now();
-        let grid = Grid::new(self.common.plan.warmup, self.common.plan.duration);
+        let grid = Grid::new(self.common.plan.warmup.known(), self.common.plan.duration);
         loop {
             let interval = grid.interval(now.since(self.zero));
             let turn = self.zero + grid.end(interval);

@@ -68,7 +68,7 @@ fn count_logged<D: Driver>(
         folder: std::path::PathBuf::new(),
     };
     let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
-    let grid = Grid::new(plan.warmup, plan.duration);
+    let grid = Grid::new(plan.warmup.known(), plan.duration);
     let memory = MemoryOutlet::new(Totals::new(grid, &statements));
     let region = Region::new(ALLOCATOR);
     let outlet = |lane| -> LaneOutlet {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use analyze::{
-    ClientSample, Distribution, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint,
-    NodeEvidence, Observed, ROWS, Step, StepOfJob, Steps,
+    ClientSample, Cut, Distribution, Evidence, HowEnded, JobEvidence, LoadEvidence, LoadPoint,
+    NodeEvidence, Observed, ROWS, Step, StepOfJob, Steps, WarmupEnd, keeps_its_level,
 };
 use base::Nanos;
 use hdrhistogram::Histogram;
@@ -12,7 +12,7 @@ use record::{
     Archive, Balance, Counts, EndKind, HIGHEST, Interval, IntervalCounts, JobIndex, Kind, Pace,
     RecordError, Series, SeriesReadings,
 };
-use workload::{Overrides, Plan, Unread};
+use workload::{Overrides, Plan, Unread, Warmup};
 
 /// The most intervals that may follow each other without a row: those of a day. Every interval that
 /// the run lived through has one, unless the generator itself stood still.
@@ -50,6 +50,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         threads: header.lanes,
         spins: archive.settings()?.iter().any(|(name, value)| name == SPIN && value == YES),
         steps: Steps::new(archive.grid(), end, plan.probe),
+        warmup: WarmupEnd::Given,
         ended: archive.end().map(|end| end.kind).or(known).map(how),
         jobs: Vec::new(),
         nodes: Vec::new(),
@@ -60,6 +61,9 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         observed: observed(archive)?,
         plan,
     };
+    if evidence.plan.warmup == Warmup::Auto {
+        find_warmup(archive, &mut evidence)?;
+    }
     let mut responses = Vec::new();
     for job in archive.jobs() {
         let Counted { steps, given_up } = counted(archive, &evidence, job)?;
@@ -76,6 +80,48 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         responses[job].of(evidence.steps.intervals(step..step + 1))
     })?;
     Ok(evidence)
+}
+
+/// When the window of a run begins, since time zero: after a warm-up that was given, or is found.
+///
+/// # Errors
+/// As [`evidence_of_run`].
+pub fn end_of_warmup(archive: &Archive) -> Result<Nanos, RecordError> {
+    match plan(archive)?.warmup {
+        Warmup::Lasts(_) => Ok(archive.grid().warmup()),
+        Warmup::Auto => Ok(evidence(archive)?.steps.warmup()),
+    }
+}
+
+/// Finds the end of the warm-up in the completions and medians of all jobs that keep their level,
+/// and lets the window begin there.
+fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError> {
+    // The last step may be shorter than the others.
+    let steps = 0..run.steps.len().saturating_sub(1);
+    let mut completions = vec![0.0; steps.len()];
+    let mut series = Vec::new();
+    let places = run.plan.leaders();
+    for place in places.filter(|place| keeps_its_level(&run.plan.jobs[*place], run.end())) {
+        let job = JobIndex(place as u16);
+        let Counted { steps: counted, given_up } = counted(archive, run, job)?;
+        let responses = Responses { archive, job, given_up };
+        let mut medians = Vec::with_capacity(steps.len());
+        for step in steps.clone() {
+            let length = run.steps.start(step + 1).saturating_sub(run.steps.start(step));
+            let completed = counted.get(step).map_or(0, |step| step.ends.completed);
+            completions[step] += completed as f64 / length.as_secs_f64();
+            let times = responses.of(run.steps.intervals(step..step + 1))?;
+            medians.push(times.value_at_quantile(0.5) as f64);
+        }
+        series.push(medians);
+    }
+    let all = series.iter().chain((!series.is_empty()).then_some(&completions));
+    run.warmup = analyze::end_of_warmup(all.map(Vec::as_slice));
+    if let WarmupEnd::Found(Cut { steps, .. }) = run.warmup {
+        let first = run.steps.intervals(steps..steps).start;
+        run.steps = Steps::with_window(archive.grid(), run.end(), run.plan.probe, first);
+    }
+    Ok(())
 }
 
 /// The plan that the record carries in words.
@@ -143,6 +189,7 @@ fn job_evidence(
     let mut evidence = JobEvidence {
         steps,
         window: Vec::new(),
+        estimates: estimates(run, responses)?,
         probes: Vec::new(),
         course: Vec::new(),
         failures: Vec::new(),
@@ -169,6 +216,13 @@ fn job_evidence(
         evidence.failures.push((failure.class, failure.code, failure.count));
     }
     Ok(evidence)
+}
+
+/// The response times of the window as estimates: a step is a batch.
+fn estimates(run: &Evidence, responses: &Responses<'_>) -> Result<analyze::Responses, RecordError> {
+    analyze::Responses::of(run.steps.window(), |step| {
+        responses.of(run.steps.intervals(step..step + 1))
+    })
 }
 
 /// The response times of a job.

@@ -17,7 +17,7 @@ use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
     OpLogError, OpLogPlan, Pace, RecordError, RecordErrorKind, Recorder, TargetText,
 };
-use workload::{JobTarget, Placeholders, Plan};
+use workload::{JobTarget, Placeholders, Plan, Warmup};
 
 use crate::evidence::{SPIN, YES};
 use crate::open_files::{TooManyFiles, make_room};
@@ -173,7 +173,7 @@ pub fn run(
 ) -> Result<Done, Error> {
     if order.plan.jobs.is_empty() {
         // Without a job there is nothing that could take time.
-        order.plan.warmup = Nanos::ZERO;
+        order.plan.warmup = Warmup::default();
         order.plan.duration = Some(Nanos::ZERO);
     }
     let (plan, target) = (order.plan.clone(), order.target.clone());
@@ -377,7 +377,7 @@ fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
         name: job.name.clone(),
         model: plan.leader(place).model().to_owned(),
         arrival: plan.leader(place).arrival().map(str::to_owned),
-        offered_per_s: plan.offered_per_s(place, plan.warmup, plan.duration),
+        offered_per_s: plan.offered_per_s(place, plan.warmup.known(), plan.duration),
         connections_asked: Some(engine::connections_asked(plan, job)),
         statements: job.statements.iter().map(|s| s.text(Placeholders::Question)).collect(),
     };
@@ -402,7 +402,7 @@ fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
         command: order.command.clone(),
         workload: order.workload.clone(),
         plan: plan.to_text(),
-        warmup: plan.warmup,
+        warmup: plan.warmup.known(),
         duration: plan.duration,
         jobs: plan.jobs.iter().enumerate().map(job).chain(nodes.into_iter().map(account)).collect(),
     }

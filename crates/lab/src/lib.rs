@@ -15,7 +15,7 @@ mod surroundings;
 mod target;
 
 pub use doctor::{Examined, Unexamined, examine};
-pub use evidence::{evidence, evidence_of_run};
+pub use evidence::{end_of_warmup, evidence, evidence_of_run};
 pub use experiment::{Done, Error, Order, RecordPlace, load, run};
 pub use open_files::TooManyFiles;
 pub use target::{TargetProblem, admit, admit_all};

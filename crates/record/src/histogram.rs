@@ -18,14 +18,17 @@ pub enum Kind {
     SendLag,
     /// Response time of requests that ended in an error other than a timeout.
     Error,
+    /// Time between two arrivals of one lane as the generator noticed them, of jobs with a
+    /// schedule.
+    Gap,
     /// Service time of one statement, by its place in the job.
     Statement(u16),
 }
 
 impl Kind {
     /// The kinds that every job has.
-    pub const OF_A_JOB: [Kind; 5] =
-        [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag, Kind::Error];
+    pub const OF_A_JOB: [Kind; 6] =
+        [Kind::Response, Kind::Service, Kind::Wait, Kind::SendLag, Kind::Error, Kind::Gap];
 
     /// The word for this kind in records and exports: `response`, `statement-1`.
     pub fn name(self) -> String {
@@ -35,6 +38,7 @@ impl Kind {
             Kind::Wait => "wait".to_owned(),
             Kind::SendLag => "send-lag".to_owned(),
             Kind::Error => "error".to_owned(),
+            Kind::Gap => "gap".to_owned(),
             Kind::Statement(place) => format!("statement-{}", u32::from(place) + 1),
         }
     }
@@ -51,7 +55,7 @@ impl Kind {
     pub fn digits(self) -> u8 {
         match self {
             Kind::Response | Kind::Service | Kind::Error => 3,
-            Kind::Wait | Kind::SendLag | Kind::Statement(_) => 2,
+            Kind::Wait | Kind::SendLag | Kind::Gap | Kind::Statement(_) => 2,
         }
     }
 
@@ -75,6 +79,7 @@ pub struct Histograms {
     wait: Times,
     send_lag: Times,
     error: Times,
+    gap: Times,
     statements: Vec<Times>,
 }
 
@@ -87,6 +92,7 @@ impl Histograms {
             wait: Times::new(Kind::Wait),
             send_lag: Times::new(Kind::SendLag),
             error: Times::new(Kind::Error),
+            gap: Times::new(Kind::Gap),
             statements: (0..statements).map(|place| Times::new(Kind::Statement(place))).collect(),
         }
     }
@@ -106,19 +112,21 @@ impl Histograms {
             Kind::Wait => &mut self.wait,
             Kind::SendLag => &mut self.send_lag,
             Kind::Error => &mut self.error,
+            Kind::Gap => &mut self.gap,
             Kind::Statement(place) => &mut self.statements[usize::from(place)],
         }
     }
 
     /// The times of every kind, also where there are none.
     pub fn iter(&self) -> impl Iterator<Item = (Kind, &Times)> {
-        let Histograms { response, service, wait, send_lag, error, statements } = self;
+        let Histograms { response, service, wait, send_lag, error, gap, statements } = self;
         let of_the_job = [
             (Kind::Response, response),
             (Kind::Service, service),
             (Kind::Wait, wait),
             (Kind::SendLag, send_lag),
             (Kind::Error, error),
+            (Kind::Gap, gap),
         ];
         let statements = statements
             .iter()
@@ -152,14 +160,15 @@ impl Histograms {
             Kind::Wait => &self.wait,
             Kind::SendLag => &self.send_lag,
             Kind::Error => &self.error,
+            Kind::Gap => &self.gap,
             Kind::Statement(place) => &self.statements[usize::from(place)],
         }
     }
 
     /// Empties them and keeps the memory.
     pub(crate) fn reset(&mut self) {
-        let Histograms { response, service, wait, send_lag, error, statements } = self;
-        let all = [response, service, wait, send_lag, error].into_iter().chain(statements);
+        let Histograms { response, service, wait, send_lag, error, gap, statements } = self;
+        let all = [response, service, wait, send_lag, error, gap].into_iter().chain(statements);
         all.for_each(Times::reset);
     }
 }

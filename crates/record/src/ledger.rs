@@ -12,6 +12,7 @@ use crate::delivery::{
     Cell, Delivery, Event, EventKind, Gauge, JobIndex, Late, LateBatch, Outlet, Returned,
 };
 use crate::grid::{Grid, Interval};
+use crate::histogram::Kind;
 use crate::life::Life;
 use crate::spool::{OpLane, OpRow};
 use crate::tally::{Effort, Sample, Tally, UNANSWERED};
@@ -172,6 +173,13 @@ impl<O: Outlet> Ledger<O> {
         debug_assert!(intended <= noticed, "nothing is noticed before it is due");
         self.count_arrival(job, intended);
         Request { job, part: None, number, intended, noticed }
+    }
+
+    /// Between an arrival of a job, which this lane has noticed just now, and the one before lay so
+    /// much time.
+    #[inline]
+    pub fn space(&mut self, job: JobIndex, gap: Nanos) {
+        self.jobs[usize::from(job.0)].cell.tally.histograms.record(Kind::Gap, gap);
     }
 
     /// A request of a mix turned out to be this part of it: from here on it counts in both.

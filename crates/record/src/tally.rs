@@ -83,7 +83,10 @@ impl Tally {
 
     /// Whether nothing has been counted.
     pub fn is_empty(&self) -> bool {
-        self.counts == Counts::default() && self.ends == Ends::default()
+        // A gap may have been noticed in an interval in which nothing else was.
+        self.counts == Counts::default()
+            && self.ends == Ends::default()
+            && self.histograms.are_empty()
     }
 
     /// Forgets everything and keeps the memory.

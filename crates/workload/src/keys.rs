@@ -104,6 +104,8 @@ impl Owner {
 pub enum Form {
     /// `250ms`, `1m30s`.
     Duration,
+    /// A duration, or the word for one that is found.
+    Warmup,
     /// A whole number with `k` or `M`.
     Count,
     /// Events per second.
@@ -143,6 +145,7 @@ impl Form {
     pub fn describe(self) -> String {
         match self {
             Form::Duration => "duration".to_owned(),
+            Form::Warmup => "duration, or auto".to_owned(),
             Form::Count => "whole number".to_owned(),
             Form::Rate => "number per second, or shape".to_owned(),
             Form::Choice(words) => words.join(" | "),
@@ -220,9 +223,9 @@ pub static ALL: &[Key] = &[
         alias: None,
         place: Place::Global,
         repeatable: false,
-        form: Form::Duration,
+        form: Form::Warmup,
         default: "0s",
-        doc: "how much of the beginning is not measured",
+        doc: "how much of the beginning is not measured; `auto` finds out when the run is over",
         example: "warmup = 10s",
     },
     Key {

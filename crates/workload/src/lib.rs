@@ -39,7 +39,7 @@ pub use generate::{Generator, RowGenerator};
 pub use plan::{
     Arrival, Column, Feed, FixedStatement, Flow, Indexes, Job, JobTarget, Let, Load, LoadMethod,
     Metric, NamedTarget, OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Param, Piece, Plan,
-    Portion, Reconnect, Retry, Rows, Schedule, ScriptLine, Side, Slo, Statement, Statistic,
+    Portion, Reconnect, Retry, Rows, Schedule, ScriptLine, Side, Slo, Statement, Statistic, Warmup,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 

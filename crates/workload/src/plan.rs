@@ -7,9 +7,11 @@
 mod pacing;
 mod slo;
 mod statement;
+mod warmup;
 
 pub use pacing::{Arrival, OnQueueFull, Pacing, Schedule};
 pub use slo::{Metric, Side, Slo, Statistic};
+pub use warmup::Warmup;
 
 pub use statement::{Piece, Statement};
 
@@ -29,7 +31,7 @@ pub struct Plan {
     /// every job has reached its `count` or `stop`.
     pub duration: Option<Nanos>,
     /// What is not measured at the beginning.
-    pub warmup: Nanos,
+    pub warmup: Warmup,
     /// The seed of every schedule and value.
     pub seed: Seed,
     /// How long queued and running requests may take after the end.

@@ -1,5 +1,6 @@
 //! The checks that every run goes through. Each is a function of the evidence alone.
 
+mod gaps;
 mod generator;
 mod little;
 mod offered;
@@ -14,6 +15,8 @@ use record::{Counts, EventKind, Kind};
 use crate::backlog::{Arrivals, INTERVALS, Trend, trend, trend_of_varying};
 use crate::check::{Check, Status, Verdict};
 use crate::evidence::{Evidence, HowEnded, JobEvidence, Step};
+
+pub(crate) use steady::step_at;
 
 /// A send lag at p99 that does not matter whatever the response time.
 const LAG_ALLOWED: Nanos = Nanos::from_micros(100);
@@ -226,13 +229,16 @@ impl<'a> Findings<'a> {
             of_requests(self.window()),
             of_requests(self.balance()),
             of_requests(self.rate()),
+            of_requests(self.each_second()),
             of_requests(self.arrivals()),
+            of_requests(self.gaps()),
             of_requests(self.send_lag()),
             of_requests(self.stall()),
             of_requests(self.processor_wait()),
             of_requests(self.generator_cpu()),
             of_requests(self.stolen_time()),
             of_requests(self.backlog_check()),
+            of_requests(self.warm_up()),
             of_requests(self.drift()),
             of_requests(self.step()),
             of_requests(self.little()),
@@ -340,7 +346,7 @@ impl<'a> Findings<'a> {
         let scheduled = self.all().balance.scheduled();
         let check = Check::new("window", "requests", scheduled as f64, 1.0);
         if scheduled == 0 {
-            let when = match self.evidence.plan.warmup {
+            let when = match self.evidence.steps.warmup() {
                 Nanos::ZERO => "",
                 _ => " after the warm-up",
             };

@@ -101,6 +101,61 @@ impl<'a> Findings<'a> {
         Some(Difference { name: &job.name, by, chance })
     }
 
+    /// Did as many requests come due in each second as the schedules say?
+    pub(super) fn each_second(&self) -> Check {
+        let seconds: Vec<(usize, Second)> = self
+            .places()
+            .filter(|place| self.is_due_by_the_clock(*place))
+            .flat_map(|place| self.seconds(place).map(move |second| (place, second)))
+            .collect();
+        let limit = quantile_of_largest(seconds.len());
+        let key = |second: &Second| (second.is_odd(limit), second.z.abs());
+        let Some((place, worst)) = seconds.iter().max_by(|(_, a), (_, b)| {
+            let (a, b) = (key(a), key(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        }) else {
+            let why = "no job has a schedule that says how many requests are due in each second";
+            return Check::not_possible("each-second", why);
+        };
+        let check = Check::new("each-second", "standard deviations", worst.z, limit);
+        if !worst.is_odd(limit) {
+            let sentence = "as many requests came due in each second as the schedules say";
+            return check.found(Status::Pass, sentence);
+        }
+        let sentence = format!(
+            "the requests of [{}] that came due in the second from {} on differ by {:+.0} % from \
+             its schedule",
+            self.evidence.plan.jobs[*place].name,
+            worst.begin,
+            worst.by * 100.0,
+        );
+        check.found(Status::Suspect, sentence)
+    }
+
+    /// Whether a schedule alone says how many requests of a job are due until when.
+    fn is_due_by_the_clock(&self, place: usize) -> bool {
+        let job = &self.evidence.plan.jobs[place];
+        let is_recorded = matches!(job.arrivals(), None | Some((Schedule::Recorded(_), _)));
+        !is_recorded && job.count.is_none() && job.feed.is_none()
+    }
+
+    /// The steps of the window, but for one that the end cuts off.
+    fn seconds(&self, place: usize) -> impl Iterator<Item = Second> {
+        let steps = &self.evidence.steps;
+        let job = &self.evidence.plan.jobs[place];
+        let batch = job.arrivals().map_or(1.0, |(_, batch)| f64::from(batch));
+        let is_random = job.arrivals().is_some_and(|(schedule, _)| is_random(schedule));
+        let window = steps.window();
+        let whole = window.start..window.end.saturating_sub(1).max(window.start);
+        whole.filter_map(move |step| {
+            let (begin, end) = (steps.start(step), steps.start(step + 1));
+            let length_s = end.saturating_sub(begin).as_secs_f64();
+            let due = self.evidence.plan.offered_per_s(place, begin, Some(end))? * length_s;
+            let came = self.evidence.jobs[place].counts(step..step + 1).arrivals as f64;
+            Some(Second::of(begin, due / batch, came / batch, is_random))
+        })
+    }
+
     /// Did requests of a Poisson process arrive as irregularly as those of one, and no more so?
     pub(super) fn arrivals(&self) -> Check {
         let places: Vec<usize> = self.places().filter(|place| self.is_steady(*place)).collect();
@@ -130,7 +185,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Whether requests of a job arrive at random at one rate through the whole window.
-    fn is_steady(&self, place: usize) -> bool {
+    pub(super) fn is_steady(&self, place: usize) -> bool {
         let job = &self.evidence.plan.jobs[place];
         let stays = job.start <= self.evidence.steps.warmup()
             && job.stop.is_none_or(|stop| stop >= self.evidence.end())
@@ -152,6 +207,38 @@ impl<'a> Findings<'a> {
         Dispersion::of(&counts, &lengths)
     }
 }
+
+/// What came due in a second.
+#[derive(Clone, Copy, Debug)]
+struct Second {
+    begin: Nanos,
+    /// As a part of what the schedule says, how many too many.
+    by: f64,
+    /// The same as a nearly normal number.
+    z: f64,
+}
+
+impl Second {
+    /// The square root of a Poisson number and 3/8 is nearly normal, with a deviation of one half
+    /// (Anscombe, 1948). Where no chance decides, an arrival may belong to a second or its
+    /// neighbour, and one more may not.
+    fn of(begin: Nanos, due: f64, came: f64, is_random: bool) -> Second {
+        let by = (came - due) / due.max(1.0);
+        let z = match is_random {
+            true => 2.0 * ((came + 0.375).sqrt() - (due + 0.125).sqrt()),
+            false if (came - due).abs() <= 1.0 + 1e-6 => 0.0,
+            false => BEYOND_CHANCE.copysign(by),
+        };
+        Second { begin, by, z }
+    }
+
+    fn is_odd(&self, limit: f64) -> bool {
+        self.z.abs() > limit && self.by.abs() > RATE_INVALID
+    }
+}
+
+/// The deviation of what no chance explains.
+const BEYOND_CHANCE: f64 = 1e3;
 
 /// Whether chance decides when requests come.
 fn is_random(schedule: &Schedule) -> bool {
@@ -231,6 +318,30 @@ mod tests {
                 .count();
             assert!(odd <= 14, "{odd} of 2,000 of {seconds} s at {rate} per second");
         }
+    }
+
+    #[test]
+    fn a_second_with_too_much_or_too_little_is_found_and_chance_is_not() {
+        let limit = quantile_of_largest(60);
+        let odd = |due: f64, came: f64, is_random| {
+            Second::of(Nanos::ZERO, due, came, is_random).is_odd(limit)
+        };
+        for (due, came, is_random, found) in [
+            (100.0, 160.0, true, true),
+            (100.0, 50.0, true, true),
+            (100.0, 130.0, true, false),
+            (1e6, 1.01e6, true, false),
+            (5.0, 0.0, true, false),
+            (100.0, 101.0, false, false),
+            (100.0, 110.0, false, true),
+            (0.5, 1.0, false, false),
+        ] {
+            assert_eq!(odd(due, came, is_random), found, "{came} of {due}");
+        }
+        let alarms = (0..2_000)
+            .filter(|run| counts(*run, 60, 30.0).iter().any(|came| odd(30.0, *came, true)));
+        let alarms = alarms.count();
+        assert!(alarms <= 12, "{alarms} of 2,000");
     }
 
     #[test]

@@ -6,12 +6,11 @@
 
 use std::ops::Range;
 
-use workload::{Job, Pacing};
-
 use super::Findings;
 use crate::backlog::trend;
 use crate::check::{Check, Status};
 use crate::distribution::Distribution;
+use crate::warmup::{Cut, WarmupEnd, comes_and_goes, varies};
 
 /// A change over the window by less than this part does not matter.
 const DRIFT_MATTERS: f64 = 0.05;
@@ -111,19 +110,46 @@ impl<'a> Findings<'a> {
     /// Why times may well change by intent; `None` if they may not.
     fn why_not_steady(&self) -> Option<&'static str> {
         let jobs = &self.evidence.plan.jobs;
-        if jobs.iter().any(|job| self.comes_and_goes(job)) {
+        if jobs.iter().any(|job| comes_and_goes(job, self.evidence.window())) {
             return Some("jobs come and go");
         }
-        let varies = |job: &Job| job.arrivals().is_some_and(|(schedule, _)| schedule.varies());
         jobs.iter().any(varies).then_some("the rate varies by intent")
     }
 
-    fn comes_and_goes(&self, job: &Job) -> bool {
-        let is_rare = matches!(job.pacing, Pacing::Timetable { .. });
-        let lasts = job.start <= self.evidence.steps.warmup()
-            && job.stop.is_none_or(|stop| stop >= self.evidence.end())
-            && job.count.is_none();
-        is_rare || !lasts
+    /// Was the end of the warm-up found, where nobody said when it is?
+    pub(super) fn warm_up(&self) -> Check {
+        const NAME: &str = "warm-up";
+        let measured = "the run is measured from its begin";
+        let (seconds, run) = (self.evidence.steps.warmup(), self.evidence.end());
+        let check = Check::new(NAME, "s", seconds.as_secs_f64(), run.as_secs_f64() / 2.0);
+        match self.evidence.warmup {
+            WarmupEnd::Given => {
+                Check::not_possible(NAME, "its length was given, so it was not looked for")
+            }
+            WarmupEnd::TooShort => check.found(
+                Status::Suspect,
+                format!("the run ended before the end of its warm-up could be found: {measured}"),
+            ),
+            WarmupEnd::NothingLasts => check.found(
+                Status::Suspect,
+                format!("no job asked evenly from the begin to the end: {measured}"),
+            ),
+            WarmupEnd::Found(Cut { never_steady: Some(by), .. }) => check.found(
+                Status::Invalid,
+                format!(
+                    "there was no steady state: the second half of the run differs from the first \
+                     by {:+.1} %",
+                    by * 100.0
+                ),
+            ),
+            WarmupEnd::Found(Cut { steps: 0, .. }) => {
+                check.found(Status::Pass, format!("the run was steady at once: {measured}"))
+            }
+            WarmupEnd::Found(_) => check.found(
+                Status::Pass,
+                format!("the first {seconds} are less steady than the rest, and not measured"),
+            ),
+        }
     }
 }
 
@@ -141,13 +167,13 @@ fn medians(parts: &[(Range<usize>, Distribution)]) -> Option<Vec<f64>> {
 
 /// A change between two parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Step {
+pub(crate) struct Step {
     /// The first part behind it.
-    place: usize,
+    pub(crate) place: usize,
     /// As a part of the mean before it.
-    by: f64,
+    pub(crate) by: f64,
     /// In its own standard errors.
-    t: f64,
+    pub(crate) t: f64,
 }
 
 /// Where the means before and behind differ most, by Student's t.
@@ -156,7 +182,8 @@ fn largest_step(parts: &[f64]) -> Option<Step> {
     places.map(|place| step_at(parts, place)).max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
 }
 
-fn step_at(parts: &[f64], place: usize) -> Step {
+/// How the means before and behind a place differ.
+pub(crate) fn step_at(parts: &[f64], place: usize) -> Step {
     let (before, behind) = parts.split_at(place);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let squares = |part: &[f64]| {

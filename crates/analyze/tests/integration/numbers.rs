@@ -9,10 +9,10 @@ use crate::support::{MIXED, OPEN, PER_S, answered, end_at, nothing, steady, used
 /// A run with this warm-up and end, in milliseconds, and a request at an instant.
 fn one_request(warmup: u64, end: u64, at: u64) -> Evidence {
     let mut evidence = nothing(OPEN);
-    evidence.plan.warmup = Nanos::from_millis(warmup);
+    evidence.plan.warmup = workload::Warmup::Lasts(Nanos::from_millis(warmup));
     evidence.plan.duration = Some(Nanos::from_millis(end));
     end_at(&mut evidence, Nanos::from_millis(end));
-    let grid = Grid::new(evidence.plan.warmup, evidence.plan.duration);
+    let grid = Grid::new(evidence.plan.warmup.known(), evidence.plan.duration);
     evidence.jobs[0].steps = vec![answered(0); grid.interval(Nanos::from_millis(at)) as usize];
     evidence.jobs[0].steps.push(answered(1));
     evidence

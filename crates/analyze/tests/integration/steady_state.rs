@@ -1,10 +1,11 @@
 //! As much as was asked for, as evenly, at all times: runs with one planted fault.
 
-use analyze::{Evidence, Status};
+use analyze::{Cut, Evidence, Status, WarmupEnd};
 use record::{EventKind, Kind};
 
 use crate::support::{
-    MIXED, OPEN, PER_S, answered, check, event, only, set_medians, set_times, steady, turn_bad,
+    MIXED, OPEN, PER_S, add_times, answered, check, event, only, set_medians, set_times, steady,
+    turn_bad,
 };
 
 /// The same job with arrivals at random.
@@ -27,10 +28,12 @@ fn fewer_or_more_requests_than_the_schedule_says_are_noticed() {
         (989, Status::Suspect),
         (980, Status::Suspect),
         (1_011, Status::Suspect),
+        (951, Status::Suspect),
         (949, Status::Invalid),
         (1_051, Status::Invalid),
     ] {
-        let found = only("rate", status, &counted(OPEN, &[per_s]));
+        let found = check("rate", &counted(OPEN, &[per_s]));
+        assert_eq!(found.status, status, "{per_s}");
         assert_eq!(found.limit, Some(1.0));
     }
     // 50,000 requests of a Poisson process differ by 1.4 % only twice in a thousand runs.
@@ -62,6 +65,68 @@ fn arrivals_that_are_too_even_or_come_in_bursts_are_noticed() {
     }
     let even = check("arrivals", &counted(OPEN, &[1_000]));
     assert_eq!(even.status, Status::NotPossible, "{even:?}");
+}
+
+/// Two seconds out of step make no difference to the rate of a minute.
+#[test]
+fn a_second_that_has_too_much_or_too_little_is_noticed() {
+    let mut evidence = steady(OPEN);
+    evidence.jobs[0].steps[30] = answered(PER_S - 100);
+    evidence.jobs[0].steps[31] = answered(PER_S + 100);
+    let found = only("each-second", Status::Suspect, &evidence);
+    let words = "the requests of [read] that came due in the second from 31s on differ by +10 % \
+                 from its schedule";
+    assert_eq!(found.explain, words);
+    let seconds = |pair| check("each-second", &counted(POISSON, pair)).status;
+    assert_eq!(seconds(&[1_100, 900]), Status::Pass);
+    assert_eq!(seconds(&[1_200, 800]), Status::Suspect);
+    let closed = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\n";
+    assert_eq!(check("each-second", &steady(closed)).status, Status::NotPossible);
+}
+
+#[test]
+fn arrivals_in_clusters_are_noticed_where_seconds_do_not_tell() {
+    let mut evidence = counted(POISSON, &[1_032, 968]);
+    evidence.threads = 1;
+    // Exponential gaps of 1 ms in the mean: one of each thousandth of them.
+    for rank in 0..1_000 {
+        let ms = -(1.0 - (f64::from(rank) + 0.5) / 1_000.0).ln();
+        add_times(&mut evidence, 0, Kind::Gap, ms, 20);
+    }
+    only("gaps", Status::Pass, &evidence);
+    evidence.jobs[0].window.iter_mut().for_each(|(kind, times)| {
+        if *kind == Kind::Gap {
+            times.clear();
+        }
+    });
+    // What a timer that ticks each millisecond makes of them.
+    let ticks = [(0.0, 7_358), (1.0, 7_992), (2.0, 2_940), (3.0, 1_082), (4.0, 398), (5.0, 230)];
+    ticks.map(|(ms, count)| add_times(&mut evidence, 0, Kind::Gap, ms, count));
+    let found = only("gaps", Status::Suspect, &evidence);
+    assert!(found.explain.contains("of the arrivals of [read] came closer together"), "{found:?}");
+    evidence.plan = counted(OPEN, &[1]).plan;
+    assert_eq!(check("gaps", &evidence).status, Status::NotPossible);
+}
+
+#[test]
+fn the_end_of_a_warm_up_is_said_or_doubted() {
+    for (warmup, status, words) in [
+        (WarmupEnd::Given, Status::NotPossible, "its length was given"),
+        (WarmupEnd::TooShort, Status::Suspect, "the run ended before the end of its warm-up"),
+        (WarmupEnd::NothingLasts, Status::Suspect, "no job asked evenly"),
+        (found(0, None), Status::Pass, "the run was steady at once"),
+        (found(10, None), Status::Pass, "the first 10s are less steady than the rest"),
+        (found(30, Some(-0.07)), Status::Invalid, "there was no steady state: the second half of"),
+    ] {
+        let mut evidence = steady(OPEN);
+        evidence.warmup = warmup;
+        let check = only("warm-up", status, &evidence);
+        assert!(check.explain.contains(words), "{check:?}");
+    }
+}
+
+fn found(steps: usize, never_steady: Option<f64>) -> WarmupEnd {
+    WarmupEnd::Found(Cut { steps, never_steady })
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use analyze::{
     Check, ClientSample, Distribution, Evidence, HowEnded, JobEvidence, Observed, Status, Step,
-    Steps, Summary, summarize,
+    Steps, Summary, WarmupEnd, summarize,
 };
 use base::Nanos;
 use record::{Balance, Counts, Ends, Event, EventKind, Grid, JobIndex, Kind};
@@ -52,7 +52,8 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
         is_virtual: false,
         threads: 2,
         spins: false,
-        steps: Steps::new(Grid::new(plan.warmup, plan.duration), end, plan.probe),
+        warmup: WarmupEnd::Given,
+        steps: Steps::new(Grid::new(plan.warmup.known(), plan.duration), end, plan.probe),
         ended: Some(HowEnded::Completed),
         jobs: plan.jobs.iter().map(|job| idle_job(job.statements.len())).collect(),
         nodes: Vec::new(),
@@ -119,7 +120,7 @@ pub(crate) fn set_medians(evidence: &mut Evidence, place: usize, ms: impl Fn(usi
 
 /// Lets a run end then.
 pub(crate) fn end_at(evidence: &mut Evidence, at: Nanos) {
-    let grid = Grid::new(evidence.plan.warmup, evidence.plan.duration);
+    let grid = Grid::new(evidence.plan.warmup.known(), evidence.plan.duration);
     evidence.steps = Steps::new(grid, at, evidence.plan.probe);
 }
 
@@ -130,6 +131,7 @@ fn seconds(evidence: &Evidence) -> u64 {
 fn idle_job(statements: usize) -> JobEvidence {
     let statements = (0..statements as u16).map(Kind::Statement);
     JobEvidence {
+        estimates: analyze::Responses::default(),
         steps: Vec::new(),
         window: Kind::OF_A_JOB.into_iter().chain(statements).map(|k| (k, k.histogram())).collect(),
         probes: Vec::new(),
@@ -198,18 +200,21 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
 }
 
 /// The names of the checks in their order.
-pub(crate) const CHECKS: [&str; 19] = [
+pub(crate) const CHECKS: [&str; 22] = [
     "complete",
     "window",
     "balance",
     "rate",
+    "each-second",
     "arrivals",
+    "gaps",
     "send-lag",
     "stall",
     "processor-wait",
     "generator-cpu",
     "stolen-time",
     "backlog",
+    "warm-up",
     "drift",
     "step",
     "little",

@@ -30,7 +30,7 @@ fn write(archive: &Archive, format: Format, out: impl Write) -> Result<(), Recor
     let mut out = BufWriter::new(out);
     match format {
         Format::Hlog => record::write_hlog(archive, &mut out),
-        Format::Csv => report::export::csv(archive, &mut out),
+        Format::Csv => report::export::csv(archive, lab::end_of_warmup(archive)?, &mut out),
         Format::Json => report::export::json(archive, &mut out),
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use base::{Diagnostic, Nanos, Target, WallTime};
 use engine::{Failed, Options, Place, Stop};
 use lab::{Error, Order, RecordPlace};
+use workload::Warmup;
 
 use crate::args::{ArrivalArg, FileArgs, RunArgs};
 use crate::commands::remedy::{self, Refused};
@@ -103,7 +104,7 @@ pub(crate) fn command(name: &str, args: &FileArgs, more: &[(&str, Option<String>
         option("set", Some(format!("{name}={value}")));
     }
     option("duration", args.duration.as_ref().map(Nanos::to_string));
-    option("warmup", args.warmup.as_ref().map(Nanos::to_string));
+    option("warmup", args.warmup.as_ref().map(Warmup::to_string));
     option(
         "arrival",
         args.arrival.map(|arrival| match arrival {

@@ -88,7 +88,7 @@ pub(super) fn percent(part: u64, whole: u64) -> u64 {
 
 fn running(state: &State) -> (String, Option<f64>) {
     let elapsed = state.elapsed().unwrap_or_default();
-    let word = if elapsed < state.warmup {
+    let word = if elapsed < state.warmup.known() {
         "warming up"
     } else if state.duration.is_some_and(|duration| elapsed >= duration) {
         "finishing what is under way"
@@ -131,6 +131,7 @@ pub(super) mod tests {
     use crate::display::{JobTitle, Reports};
     use base::{Nanos, Stamp};
     use record::Gauge;
+    use workload::Warmup;
 
     /// A run of two jobs that is measured for a minute.
     pub(in crate::display) fn state() -> State {
@@ -140,7 +141,7 @@ pub(super) mod tests {
                 JobTitle { name: "read".to_owned(), is_open: true },
                 JobTitle { name: "transfer".to_owned(), is_open: false },
             ],
-            warmup: Nanos::from_secs(10),
+            warmup: Warmup::Lasts(Nanos::from_secs(10)),
             duration: Some(Nanos::from_secs(60)),
             ends_by_itself: false,
             is_virtual: true,

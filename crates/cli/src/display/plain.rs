@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 
 use base::Nanos;
 use record::LiveView;
+use workload::Warmup;
 
 use super::picture::{COLUMNS, Picture, Row, awaiting, percent};
 use super::words::clock;
@@ -155,8 +156,11 @@ fn running(state: &State) -> String {
         None => "until Ctrl-C".to_owned(),
     };
     match state.warmup {
-        Nanos::ZERO => format!("running {length}"),
-        warmup => format!("running {length}, the first {warmup} are warm-up and not measured"),
+        Warmup::Lasts(Nanos::ZERO) => format!("running {length}"),
+        Warmup::Auto => format!("running {length}; the warm-up is found when that is over"),
+        Warmup::Lasts(warmup) => {
+            format!("running {length}, the first {warmup} are warm-up and not measured")
+        }
     }
 }
 
@@ -215,8 +219,10 @@ mod tests {
         let phase = Phase::Running { zero: Stamp::ZERO };
         let warm = State { phase, ..state() };
         assert_eq!(running(&warm), "running 1m, the first 10s are warm-up and not measured");
-        let cold = State { warmup: Nanos::ZERO, ..warm };
+        let cold = State { warmup: Warmup::default(), ..warm };
         assert_eq!(running(&cold), "running 1m");
+        let found = State { warmup: Warmup::Auto, ..cold.clone() };
+        assert_eq!(running(&found), "running 1m; the warm-up is found when that is over");
         let endless = State { duration: None, ..cold };
         assert_eq!(running(&endless), "running until Ctrl-C");
         let counted = State { ends_by_itself: true, ..endless };

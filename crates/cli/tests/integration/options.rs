@@ -98,7 +98,7 @@ fn times_that_make_no_sense_are_refused() {
         refused(&[option, "five"], &["'five'", option]);
         refused(&[option, ""], &[option]);
     }
-    refused(&["--warmup", "auto"], &["an automatic warm-up is not in this version"]);
+    refused(&["--warmup", "auto"], &["the end of the warm-up cannot be found", "`1m` or more"]);
     refused(&["--warmup", "20s"], &["nothing would be measured", "make it longer"]);
     refused(&["--duration", "1s"], &["nothing would be measured", " --> w.ini:2:10"]);
 }

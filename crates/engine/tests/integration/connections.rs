@@ -23,7 +23,8 @@ fn a_server_without_a_connection_for_each_thread_ends_the_run_before_it_begins()
     let plan = plan(even(1_000), 0.0, 5.0, 4);
     let server =
         Simulated::new(Config { max_connections: Some(3), ..constant(1_000, None) }, plan.seed);
-    let memory = MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &[1]));
+    let memory =
+        MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, listener) = (Stop::default(), Arc::new(Silence));
     let failed =
@@ -147,7 +148,8 @@ fn a_load_goes_on_with_the_writers_that_have_a_connection() {
     let loaded = |most| {
         let config = Config { max_connections: Some(most), ..constant(1_001, Some(1)) };
         let server = Simulated::new(config, plan.seed);
-        let memory = MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &[1]));
+        let memory =
+            MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]));
         let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
         let (stop, listener) = (Stop::default(), Arc::new(Silence));
         run(&plan, Drivers::only(server), &virtually(1), outlet, &stop, listener)

@@ -109,7 +109,7 @@ fn outcome(plan: &Plan, at: At, options: &Options) -> Outcome {
     let what = format!("{at:?} {:?} on {} threads", plan.jobs[0].pacing, options.threads);
     let (sender, receiver) = sync_channel(1);
     std::thread::spawn(move || {
-        let totals = Totals::new(Grid::new(plan.warmup, plan.duration), &[1]);
+        let totals = Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]);
         let memory = MemoryOutlet::new(totals);
         let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
         let drivers = Drivers::only(Panicking::new(at));

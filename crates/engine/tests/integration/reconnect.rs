@@ -366,7 +366,8 @@ fn a_statement_that_cannot_be_prepared_ends_the_run_before_it_begins() {
                 reconnect = per-transaction\nrate = 100\n";
     let plan = plan_of(file);
     let server = Simulated::new(server(), plan.seed);
-    let memory = MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &[1]));
+    let memory =
+        MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &[1]));
     let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
     let (stop, listener) = (Stop::default(), Arc::new(Silence));
     let failed =

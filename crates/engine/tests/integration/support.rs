@@ -52,7 +52,7 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         target: None,
         targets: Vec::new(),
         duration: Some(Nanos::from_secs_f64(duration_s)),
-        warmup: Nanos::from_secs_f64(warmup_s),
+        warmup: workload::Warmup::Lasts(Nanos::from_secs_f64(warmup_s)),
         seed: Seed(seed),
         drain: Nanos::from_secs(10),
         probe: Nanos::from_secs(10),
@@ -129,7 +129,7 @@ pub(crate) fn run_on_all<D: Driver, R: Rules>(
     options: &Options,
     stop: &Stop,
 ) -> (Totals, Finished) {
-    let grid = Grid::new(plan.warmup, plan.duration);
+    let grid = Grid::new(plan.warmup.known(), plan.duration);
     let mut statements: Vec<u16> =
         plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
     let nodes = engine::node_accounts(plan, &drivers);

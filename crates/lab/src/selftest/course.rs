@@ -8,7 +8,7 @@ use driver::{Driver, Simulated};
 use engine::{Drivers, Failed, LaneOutlet, Options, Rules, Silence, Stop, run_by};
 use record::{Grid, JobIndex, MemoryOutlet, Totals};
 use sim::Config;
-use workload::{Overrides, Plan};
+use workload::{Overrides, Plan, Warmup};
 
 use crate::target::simulation;
 
@@ -26,7 +26,7 @@ pub(super) struct Span {
 pub(super) fn plan(workload: &str, span: Span, seed: u64) -> Plan {
     let overrides = Overrides {
         duration: Some(Nanos::from_secs_f64(span.warmup_s + span.window_s)),
-        warmup: Some(Nanos::from_secs_f64(span.warmup_s)),
+        warmup: Some(Warmup::Lasts(Nanos::from_secs_f64(span.warmup_s))),
         seed: Some(Seed(seed)),
         ..Overrides::default()
     };
@@ -101,5 +101,5 @@ pub(super) fn run_on<D: Driver, R: Rules>(
 /// An empty record in memory.
 pub(super) fn memory(plan: &Plan) -> MemoryOutlet {
     let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
-    MemoryOutlet::new(Totals::new(Grid::new(plan.warmup, plan.duration), &statements))
+    MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &statements))
 }

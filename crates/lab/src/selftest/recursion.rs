@@ -69,7 +69,7 @@ impl System {
             servers: workers.or(config.servers).expect("something limits the requests in service"),
             capacity: config.capacity.map(|places| places as usize),
             timeout_s: job.timeout.unwrap_or(Nanos::MAX).as_secs_f64(),
-            warmup_s: plan.warmup.as_secs_f64(),
+            warmup_s: plan.warmup.known().as_secs_f64(),
             length_s: plan.duration.expect("an oracle ends").as_secs_f64(),
         }
     }

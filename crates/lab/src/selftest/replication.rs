@@ -51,7 +51,7 @@ impl Replication {
             timeouts: window.counts.timeouts,
             refused: refused(&window.failures),
             completed: window.ends.completed,
-            window_s: length.as_secs_f64() - plan.warmup.as_secs_f64(),
+            window_s: length.as_secs_f64() - plan.warmup.known().as_secs_f64(),
         }
     }
 

@@ -116,9 +116,12 @@ pub(super) fn compare(
             let [is, was] = [real, ideal].map(|pool| pool.estimate(*kind, estimate));
             let above = match kind {
                 Kind::Response => real.lateness_s(was),
-                Kind::Service | Kind::Wait | Kind::SendLag | Kind::Error | Kind::Statement(_) => {
-                    f64::INFINITY
-                }
+                Kind::Service
+                | Kind::Wait
+                | Kind::SendLag
+                | Kind::Error
+                | Kind::Gap
+                | Kind::Statement(_) => f64::INFINITY,
             };
             let allowed = Allowed { below: LESS * was, above };
             Finding::within(name, (Quantity::Time(*kind, estimate), was), is, allowed)

@@ -55,7 +55,7 @@ pub(crate) fn header(workload: &str) -> Header {
         name: job.name.clone(),
         model: job.model().to_owned(),
         arrival: job.arrival().map(str::to_owned),
-        offered_per_s: job.offered_per_s(plan.warmup, plan.duration),
+        offered_per_s: job.offered_per_s(plan.warmup.known(), plan.duration),
         connections_asked: None,
         statements: job.statements.iter().map(|_| "select 1".to_owned()).collect(),
     };
@@ -69,7 +69,7 @@ pub(crate) fn header(workload: &str) -> Header {
         command: "assay run shop.ini".to_owned(),
         workload: "shop.ini".to_owned(),
         plan: plan.to_text(),
-        warmup: plan.warmup,
+        warmup: plan.warmup.known(),
         duration: plan.duration,
         jobs: plan.jobs.iter().map(job).collect(),
     }

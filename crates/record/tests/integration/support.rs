@@ -141,6 +141,7 @@ impl Scenario {
             let job = if number % 4 == 0 { WRITE } else { READ };
             let lane = number as usize % count;
             let request = lanes[lane].arrive(job, number, at, at + Nanos(30_000));
+            lanes[lane].space(job, Nanos(1_000_000_000 / self.per_s));
             under_way.add(self, lane, request, job, stream.draw(number));
             if (number + 1) % self.per_s == 0 {
                 let second = number / self.per_s + 1;

@@ -47,18 +47,18 @@ const COLUMNS: [&str; 33] = [
 ];
 
 /// Writes a table of the seconds of a run: RFC 4180, UTF-8, with a header. What does not exist is
-/// empty.
+/// empty. The window begins at `warm`, since time zero.
 ///
 /// # Errors
 /// The record cannot be read, or `out` cannot be written to.
-pub fn csv(archive: &Archive, out: &mut impl Write) -> Result<(), RecordError> {
+pub fn csv(archive: &Archive, warm: Nanos, out: &mut impl Write) -> Result<(), RecordError> {
     let cannot_write = |error| archive.unwritable(error);
     write_row(out, COLUMNS.iter().map(|&column| column.to_owned())).map_err(cannot_write)?;
     for job in archive.jobs() {
         let name = &archive.header().jobs[usize::from(job.0)].name;
         let times = Times::read(archive, job)?;
         archive.each_interval(job, |row| {
-            write_row(out, cells(archive, name, &row, &times)).map_err(cannot_write)
+            write_row(out, cells(archive, warm, name, &row, &times)).map_err(cannot_write)
         })?;
     }
     out.flush().map_err(cannot_write)
@@ -108,7 +108,13 @@ impl Quantiles {
     }
 }
 
-fn cells(archive: &Archive, job: &str, row: &IntervalCounts, times: &Times) -> Vec<String> {
+fn cells(
+    archive: &Archive,
+    warm: Nanos,
+    job: &str,
+    row: &IntervalCounts,
+    times: &Times,
+) -> Vec<String> {
     let IntervalCounts { interval, counts, ends, gauge } = row;
     let (start, end) = (archive.grid().start(*interval), archive.grid().end(*interval));
     let balance = &counts.balance;
@@ -119,7 +125,7 @@ fn cells(archive: &Archive, job: &str, row: &IntervalCounts, times: &Times) -> V
         job.to_owned(),
         seconds(start),
         seconds(end.saturating_sub(start)),
-        if is_in_window(archive, start) { "yes" } else { "no" }.to_owned(),
+        if start >= warm && is_scheduled(archive, start) { "yes" } else { "no" }.to_owned(),
     ];
     let counted = [
         counts.arrivals,
@@ -157,11 +163,10 @@ fn cells(archive: &Archive, job: &str, row: &IntervalCounts, times: &Times) -> V
     cells
 }
 
-/// Whether what was meant to start in the interval that begins at `start` is measured: after the
-/// warm-up and before the schedule ended. Behind that, requests are only answered. The window of a
-/// killed run ends where its record does.
-fn is_in_window(archive: &Archive, start: Nanos) -> bool {
-    start >= archive.grid().warmup() && archive.end().is_none_or(|end| start < end.at)
+/// Whether the schedule still lasts at `start`. Behind its end, requests are only answered. The
+/// window of a killed run ends where its record does.
+fn is_scheduled(archive: &Archive, start: Nanos) -> bool {
+    archive.end().is_none_or(|end| start < end.at)
 }
 
 fn write_row(out: &mut impl Write, cells: impl IntoIterator<Item = String>) -> io::Result<()> {

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use analyze::{
-    Change, Check, ClientSummary, Distribution, Estimate, Figure, JobSummary, Judgement, Limiter,
-    LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe, SideEffects,
-    StatementSummary, Verdict,
+    Bounds, Change, Check, ClientSummary, Distribution, Estimate, Figure, JobSummary, Judgement,
+    Limiter, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile,
+    SideEffects, StatementSummary, Verdict,
 };
 use base::{Class, Code};
 use record::OpLogTold;
@@ -85,6 +85,7 @@ struct Job {
     errors_by_code: Vec<Failure>,
     connections: u64,
     response_ms: Times,
+    estimates: Vec<QuantileOf>,
     service_ms: Times,
     wait_ms: Times,
     send_lag_ms: Times,
@@ -115,6 +116,15 @@ struct Times {
     p99_9: Option<f64>,
     max: Option<f64>,
     withheld: Option<&'static str>,
+}
+
+/// A quantile of the response time that has an interval.
+#[derive(Serialize)]
+struct QuantileOf {
+    quantile: &'static str,
+    response_ms: Option<f64>,
+    ci95: [Option<f64>; 2],
+    effective_samples: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -368,6 +378,7 @@ impl Job {
             errors_by_code: job.errors_by_code.iter().map(Failure::of).collect(),
             connections: job.connections,
             response_ms: unless_withheld(&job.response),
+            estimates: QuantileOf::all(job),
             service_ms: Times::of(&job.service),
             wait_ms: unless_withheld(&job.wait),
             send_lag_ms: Times::of(&job.send_lag),
@@ -408,6 +419,27 @@ impl Times {
 
     fn withheld(times: &Distribution) -> Times {
         Times { count: times.count, withheld: Some(EXCEEDS_CAPACITY), ..Times::default() }
+    }
+}
+
+impl QuantileOf {
+    /// Those that can be estimated, and are not withheld.
+    fn all(job: &JobSummary) -> Vec<QuantileOf> {
+        if job.exceeds_capacity {
+            return Vec::new();
+        }
+        let estimates = Quantile::ALL.into_iter().zip(job.estimates.quantiles_ns);
+        let estimates = estimates.filter_map(|(quantile, estimate)| {
+            let Estimate { value, effective_samples, .. } = estimate?;
+            let Bounds { low, high, .. } = estimate?.ci95()?;
+            Some(QuantileOf {
+                quantile: quantile.name,
+                response_ms: ms(value),
+                ci95: [ms(low), ms(high)],
+                effective_samples,
+            })
+        });
+        estimates.collect()
     }
 }
 
@@ -509,8 +541,8 @@ impl JobInPhase {
                 count: figures.response.count,
                 mean: estimate(Figure::Mean),
                 p50: estimate(Figure::Quantile(0)),
-                p95: estimate(Figure::Quantile(1)),
-                p99: estimate(Figure::Quantile(2)),
+                p95: estimate(Figure::Quantile(2)),
+                p99: estimate(Figure::Quantile(3)),
                 withheld: figures.is_withheld.then_some(EXCEEDS_CAPACITY),
             },
         }

@@ -3,6 +3,7 @@
 use base::units::grouped;
 use observe::environment::is_of_surroundings;
 use record::{Event, EventKind};
+use workload::Warmup;
 
 use crate::number::{bytes, count, percent, time};
 use crate::text::answer::seconds;
@@ -54,9 +55,17 @@ fn measured(view: &View) -> String {
     let length = seconds(window.end_s - window.start_s);
     let warmup = match window.warmup_s {
         0.0 => String::new(),
-        warmup => format!(" after a warm-up of {}", seconds(warmup)),
+        warmup => format!(" after a warm-up of {}{}", seconds(warmup), found(view)),
     };
     format!("{length}{warmup}, {started}, {threads}")
+}
+
+/// How the end of the warm-up is known, if nobody said when it is.
+fn found(view: &View) -> &'static str {
+    match view.evidence.plan.warmup {
+        Warmup::Lasts(_) => "",
+        Warmup::Auto => ", found by MSER-5",
+    }
 }
 
 /// Writes what happened to the run and not to one request.

@@ -1,6 +1,6 @@
 //! One job: how it was paced, what became of its requests, and all of its times.
 
-use analyze::{Distribution, JobSummary, Probe, Quantile};
+use analyze::{Bounds, Distribution, Estimate, JobSummary, Probe, Quantile, Responses};
 use base::units::grouped;
 use record::Kind;
 use workload::shape::Recorded;
@@ -19,6 +19,10 @@ const SHOWN: [&str; 3] = ["p50", "p95", "p99"];
 
 /// What the rows of a table of times are.
 const MEANING: &str = "response = send lag + wait + service, counted from the intended start";
+
+/// What the intervals say, and what not.
+const INTERVALS: &str = "95 %: as far as chance may have moved them in this run; the next run may \
+                         differ by more. –: too few independent times";
 
 /// Why there are no quantiles.
 const WITHHELD: &str = "withheld: beyond the capacity, these times only say how long the run was";
@@ -193,6 +197,9 @@ fn write_times(page: &mut Page, job: &JobSummary, is_first: bool) {
             true => table.row_in_words(head, "withheld"),
             false => table.row(head.into_iter().chain(numbers(times))),
         }
+        if name == "response" && !is_withheld {
+            write_intervals(&mut table, job);
+        }
     }
     if table.is_empty() {
         return;
@@ -202,6 +209,9 @@ fn write_times(page: &mut Page, job: &JobSummary, is_first: bool) {
     if is_first {
         page.note(MEANING);
     }
+    if is_first && has_intervals(job) {
+        page.note(INTERVALS);
+    }
     if job.exceeds_capacity {
         page.note(WITHHELD);
     }
@@ -210,6 +220,30 @@ fn write_times(page: &mut Page, job: &JobSummary, is_first: bool) {
     }
     if let Some(remark) = remark_on_few(&job.response).filter(|_| !job.exceeds_capacity) {
         page.note(&remark);
+    }
+}
+
+/// Whether some number of a job has an interval that is shown.
+fn has_intervals(job: &JobSummary) -> bool {
+    let quantiles = job.estimates.quantiles_ns.iter().flatten();
+    !job.exceeds_capacity && quantiles.filter_map(Estimate::ci95).next().is_some()
+}
+
+/// Two rows with the ends of the intervals of the response times, if there are any.
+fn write_intervals(table: &mut Table, job: &JobSummary) {
+    if !has_intervals(job) {
+        return;
+    }
+    let Responses { mean_ns, quantiles_ns, .. } = job.estimates;
+    let ends: [(&str, fn(Bounds) -> f64); 2] =
+        [("95 % from", |bounds| bounds.low), ("95 % to", |bounds| bounds.high)];
+    for (name, end) in ends {
+        let cell = |estimate: Option<Estimate>| {
+            let bounds = estimate.and_then(|estimate| estimate.ci95());
+            bounds.map_or_else(|| NONE.to_owned(), |bounds| time(end(bounds)))
+        };
+        let head = [format!("  {name}"), String::new(), cell(mean_ns), String::new()];
+        table.row(head.into_iter().chain(quantiles_ns.map(cell)).chain([String::new()]));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::text::table::{Align, Table};
 use crate::view::View;
 
 /// The figures of the table; a claim may be about another one.
-const SHOWN: [Figure; 3] = [Figure::Throughput, Figure::Quantile(0), Figure::Quantile(2)];
+const SHOWN: [Figure; 3] = [Figure::Throughput, Figure::Quantile(0), Figure::Quantile(3)];
 
 /// What marks an interval that nothing is concluded from.
 const OPTIMISTIC: &str = "*";
@@ -60,7 +60,7 @@ fn estimates(figures: &PhaseFigures) -> impl Iterator<Item = Estimate> {
 
 /// A figure and its interval.
 fn cells(figures: &PhaseFigures, figure: Figure) -> [String; 2] {
-    let Some(Estimate { value, bounds }) = figures.figure(figure) else {
+    let Some(Estimate { value, bounds, .. }) = figures.figure(figure) else {
         return [NONE, NONE].map(str::to_owned);
     };
     let interval = bounds.map(|bounds| {

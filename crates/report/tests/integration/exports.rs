@@ -20,7 +20,7 @@ const SCHEMA: &str = "export.schema.json";
 type Export = fn(&Archive, &mut Vec<u8>) -> Result<(), RecordError>;
 
 /// The formats by their names.
-const FORMATS: [(&str, Export); 2] = [("csv", export::csv), ("json", export::json)];
+const FORMATS: [(&str, Export); 2] = [("csv", csv), ("json", export::json)];
 
 fn written(export: Export, archive: &Archive) -> String {
     let mut out = Vec::new();
@@ -149,7 +149,7 @@ fn recorded_sums(archive: &Archive, scalar: Scalar) -> BTreeMap<String, u64> {
 fn a_table_is_read_by_any_reader_and_adds_up_to_the_record() {
     let place = Place::new();
     let archive = record(&place.path("run.assay"), Pace::Virtual);
-    let table = parse_csv(&written(export::csv, &archive)).unwrap();
+    let table = parse_csv(&written(csv, &archive)).unwrap();
     for (name, scalar) in SCALARS {
         let cells = column(&table, name).into_iter();
         let found = sums(cells.map(|(job, cell)| (job, cell.parse().unwrap())));
@@ -169,7 +169,7 @@ fn a_table_is_read_by_any_reader_and_adds_up_to_the_record() {
 fn a_table_says_which_rows_belong_to_the_window() {
     let place = Place::new();
     let archive = record(&place.path("run.assay"), Pace::Virtual);
-    let table = parse_csv(&written(export::csv, &archive)).unwrap();
+    let table = parse_csv(&written(csv, &archive)).unwrap();
     let starts = column(&table, "start_s").into_iter().zip(column(&table, "in_window"));
     let rows: Vec<(&str, &str)> = starts
         .filter(|((job, _), _)| *job == NAMES[0])
@@ -185,7 +185,7 @@ fn a_table_says_which_rows_belong_to_the_window() {
 fn a_cell_that_a_spreadsheet_would_run_is_marked() {
     let place = Place::new();
     let archive = record(&place.path("run.assay"), Pace::Virtual);
-    let table = parse_csv(&written(export::csv, &archive)).unwrap();
+    let table = parse_csv(&written(csv, &archive)).unwrap();
     let jobs: Vec<&str> = table[1..].iter().map(|row| row[0].as_str()).collect();
     assert_eq!((jobs[0], jobs[jobs.len() - 1]), (NAMES[0], "'=größe"));
 }
@@ -341,7 +341,7 @@ fn a_full_disk_is_an_error_of_the_output_wherever_it_strikes() {
     let archive = record(&place.path("run.assay"), Pace::Virtual);
     type Exporter = fn(&Archive, &mut FullDisk) -> Result<(), RecordError>;
     let formats: [(Exporter, usize); 3] = [
-        (export::csv, written(export::csv, &archive).len()),
+        (csv, written(csv, &archive).len()),
         (export::json, written(export::json, &archive).len()),
         (write_hlog, written(write_hlog, &archive).len()),
     ];
@@ -356,4 +356,9 @@ fn a_full_disk_is_an_error_of_the_output_wherever_it_strikes() {
         let error = export(&archive, &mut FullDisk { room: length, flushes: false }).unwrap_err();
         assert_eq!(*error.kind(), RecordErrorKind::Output, "the last bytes stay in a buffer");
     }
+}
+
+/// The table of a run whose warm-up was given.
+fn csv(archive: &Archive, out: &mut impl std::io::Write) -> Result<(), RecordError> {
+    export::csv(archive, archive.grid().warmup(), out)
 }

@@ -109,6 +109,7 @@ fn serve(mut ledger: Ledger<RecorderOutlet>) {
         let at = ZERO + Nanos::from_millis(25 * number);
         let (job, statements) = if number % 4 == 0 { (WRITE, 1) } else { (READ, 2) };
         let request = ledger.arrive(job, number, at, at + Nanos::from_micros(30));
+        ledger.space(job, Nanos::from_millis(25));
         // The last request is answered when the schedule has ended.
         let late = if number + 1 == 40 * SECONDS { 1_000_000 } else { 0 };
         let done = at + Nanos::from_micros(400 + 70 * number + late);

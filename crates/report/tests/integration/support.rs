@@ -59,6 +59,7 @@ impl Case {
             is_virtual: false,
             threads: 1,
             spins: false,
+            warmup: analyze::WarmupEnd::Given,
             steps: steps(&plan, end),
             ended: Some(HowEnded::Completed),
             jobs,
@@ -219,6 +220,7 @@ fn nothing(statements: usize) -> Times {
     let statements = (0..statements as u16).map(Kind::Statement);
     let kinds = Kind::OF_A_JOB.into_iter().chain(statements);
     Times {
+        estimates: analyze::Responses::default(),
         steps: Vec::new(),
         course: Vec::new(),
         window: kinds.map(|kind| (kind, kind.histogram())).collect(),
@@ -240,14 +242,14 @@ impl CountTimes for Times {
         let [least, more] = traffic.service;
         let (lag, wait) = (random(traffic.lag), random(traffic.wait));
         let service = least.0 + random(more);
-        let statements = self.window.len() as u64 - 5;
+        let statements = (self.window.len() - Kind::OF_A_JOB.len()) as u64;
         for (kind, histogram) in &mut self.window {
             let time = match kind {
                 Kind::Response => lag + wait + service,
                 Kind::Service => service,
                 Kind::Wait => wait,
                 Kind::SendLag => lag,
-                Kind::Error => continue,
+                Kind::Error | Kind::Gap => continue,
                 Kind::Statement(_) => service / statements,
             };
             histogram.saturating_record(time);
@@ -273,7 +275,7 @@ fn step(traffic: Traffic) -> Step {
 
 /// The steps of a run of this plan that ended then.
 fn steps(plan: &Plan, end: Nanos) -> Steps {
-    Steps::new(Grid::new(plan.warmup, plan.duration), end, plan.probe)
+    Steps::new(Grid::new(plan.warmup.known(), plan.duration), end, plan.probe)
 }
 
 /// A histogram of these times.

@@ -5,6 +5,7 @@ use base::{Code, Diagnostic, Nanos, Seed, Target};
 use super::Checker;
 use super::fields::Fields;
 use crate::keys::Owner;
+use crate::plan::Warmup;
 use crate::read::Entry;
 use crate::wording::{self, quoted};
 
@@ -15,7 +16,7 @@ pub const MOST_CONNECTIONS: u32 = 100_000;
 pub(super) struct Global {
     pub(super) target: Option<Target>,
     pub(super) duration: Option<Nanos>,
-    pub(super) warmup: Nanos,
+    pub(super) warmup: Warmup,
     pub(super) drain: Nanos,
     pub(super) probe: Nanos,
     pub(super) connections: Option<u32>,
@@ -65,25 +66,24 @@ impl<'f> Checker<'f> {
         self.overrides.duration.or(duration).filter(|duration| *duration > Nanos::ZERO)
     }
 
-    fn warmup(&mut self, fields: &Fields<'f>, duration: Option<Nanos>) -> Nanos {
+    fn warmup(&mut self, fields: &Fields<'f>, duration: Option<Nanos>) -> Warmup {
         let entry = fields.one("warmup");
-        if let Some(entry) = entry.filter(|entry| entry.value().text() == "auto") {
-            self.sink.error(|| {
-                entry
-                    .value()
-                    .error("automatic warm-up is not supported by this version of assay")
-                    .help("give a duration: `warmup = 10s`")
-            });
-            return Nanos::ZERO;
-        }
-        let written = self.duration(fields, "warmup");
-        let warmup = self.overrides.warmup.or(written).unwrap_or(Nanos::ZERO);
-        if warmup > Nanos::ZERO
-            && let Some(duration) = duration.filter(|duration| *duration <= warmup)
-        {
-            let entry = entry.filter(|_| self.overrides.warmup.is_none());
-            let span = entry.and_then(|entry| entry.value().span());
-            self.sink.error(|| nothing_measured(span, warmup, duration));
+        let written = match entry.filter(|entry| entry.value().text() == Warmup::AUTO) {
+            Some(_) => Some(Warmup::Auto),
+            None => self.duration(fields, "warmup").map(Warmup::Lasts),
+        };
+        let warmup = self.overrides.warmup.or(written).unwrap_or_default();
+        let entry = entry.filter(|_| self.overrides.warmup.is_none());
+        let span = entry.and_then(|entry| entry.value().span());
+        match (warmup, duration) {
+            (Warmup::Lasts(Nanos::ZERO), _) | (_, None) => {}
+            (Warmup::Lasts(warmup), Some(duration)) if duration <= warmup => {
+                self.sink.error(|| nothing_measured(span, warmup, duration));
+            }
+            (Warmup::Auto, Some(duration)) if duration < Warmup::SHORTEST_RUN => {
+                self.sink.error(|| too_short_to_find(span, duration));
+            }
+            (Warmup::Lasts(_) | Warmup::Auto, Some(_)) => {}
         }
         warmup
     }
@@ -139,4 +139,13 @@ fn nothing_measured(span: Option<base::Span>, warmup: Nanos, duration: Nanos) ->
         quoted(&duration.to_string())
     );
     wording::error(span, message).help("`duration` includes the warm-up: make it longer")
+}
+
+fn too_short_to_find(span: Option<base::Span>, duration: Nanos) -> Diagnostic {
+    let message = format!(
+        "the end of the warm-up cannot be found in a run of {}: that takes {} or more",
+        quoted(&duration.to_string()),
+        quoted(&Warmup::SHORTEST_RUN.to_string())
+    );
+    wording::error(span, message).help("make `duration` longer, or say how long: `warmup = 10s`")
 }

@@ -40,7 +40,7 @@ use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
-use crate::plan::{Arrival, Job, NamedTarget, Pacing, Plan, Portion};
+use crate::plan::{Arrival, Job, NamedTarget, Pacing, Plan, Portion, Warmup};
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
 use crate::wording;
@@ -57,7 +57,7 @@ pub struct Overrides {
     /// `--duration`
     pub duration: Option<Nanos>,
     /// `--warmup`
-    pub warmup: Option<Nanos>,
+    pub warmup: Option<Warmup>,
     /// `--arrival`: of every job with a rate that is not a timetable.
     pub arrival: Option<Arrival>,
     /// `--seed`

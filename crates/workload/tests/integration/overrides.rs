@@ -1,7 +1,7 @@
 //! What the command line sets over what the file says.
 
 use base::{Nanos, Rate, Seed, Target};
-use workload::{Arrival, Overrides, Pacing, Schedule};
+use workload::{Arrival, Overrides, Pacing, Schedule, Warmup};
 
 use crate::{check_with, plan_with};
 
@@ -156,14 +156,14 @@ error: `--set rows={huge}`: `{huge}` is too large
 fn lengths_seed_and_target_are_replaced() {
     let overrides = Overrides {
         duration: Some(Nanos::from_secs(5)),
-        warmup: Some(Nanos::from_secs(1)),
+        warmup: Some(Warmup::Lasts(Nanos::from_secs(1))),
         seed: Some(Seed(7)),
         target: Target::parse("sqlite:x.db").ok(),
         ..Overrides::default()
     };
     let plan = plan_with(&overrides, FILE);
     assert_eq!(plan.duration, Some(Nanos::from_secs(5)));
-    assert_eq!(plan.warmup, Nanos::from_secs(1));
+    assert_eq!(plan.warmup, Warmup::Lasts(Nanos::from_secs(1)));
     assert_eq!(plan.seed, Seed(7));
     assert_eq!(plan.target, overrides.target);
 }

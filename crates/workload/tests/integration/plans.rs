@@ -3,7 +3,7 @@
 use base::{Code, Nanos, Rate, Seed};
 use workload::{
     Job, Metric, OnError, OnQueueFull, Pacing, Piece, Placeholders, Rows, Schedule, Side,
-    Statistic, keys,
+    Statistic, Warmup, keys,
 };
 
 use crate::plan;
@@ -87,7 +87,7 @@ fn the_other_keys_of_a_job_are_read() {
 #[test]
 fn defaults_are_those_of_the_table() {
     let plan = plan("[job]\nquery = select 1\n");
-    assert_eq!((plan.duration, plan.warmup, plan.seed), (None, Nanos::ZERO, Seed(42)));
+    assert_eq!((plan.duration, plan.warmup, plan.seed), (None, Warmup::default(), Seed(42)));
     assert_eq!((plan.drain, plan.probe), (Nanos::from_secs(10), Nanos::from_secs(10)));
     assert_eq!((plan.connections, plan.max_connections), (None, 1_000));
     assert_eq!(plan.jobs[0].on_error, OnError::Continue);

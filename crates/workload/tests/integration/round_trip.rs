@@ -176,6 +176,7 @@ fn globals() -> impl Strategy<Value = String> {
     some_of(&[
         "duration = 1m30s",
         "warmup = 5s",
+        "warmup = auto\nduration = 60s",
         "seed = 18446744073709551615",
         "drain = 0s",
         "probe = ${p_span / 9}",

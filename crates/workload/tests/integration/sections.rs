@@ -308,17 +308,18 @@ error: `script` is not supported by this version of assay
     check(
         r#"
 warmup = auto
+duration = 59s
 [read]
 query = select 1
 "#,
         r#"
-error: automatic warm-up is not supported by this version of assay
+error: the end of the warm-up cannot be found in a run of `59s`: that takes `1m` or more
  --> mail.ini:1:10
   |
 1 | warmup = auto
   |          ^^^^
   |
-  = help: give a duration: `warmup = 10s`
+  = help: make `duration` longer, or say how long: `warmup = 10s`
 "#,
     );
 }

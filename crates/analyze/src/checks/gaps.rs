@@ -1,0 +1,234 @@
+//! Did arrivals come as far apart as those of a Poisson process?
+//!
+//! Counts of seconds do not tell: a timer that ticks each millisecond lets as many requests come
+//! due in a second as there should be, in clusters. The gaps between arrivals, as the generator
+//! noticed them, do. They are compared with the distribution that the rate says, by the test of
+//! Anderson and Darling with nothing estimated (Stephens, "EDF statistics for goodness of fit",
+//! 1974, case 0), and by a size that matters. Neither sees that all arrivals come late: that is the
+//! send lag.
+
+use hdrhistogram::Histogram;
+use record::Kind;
+use workload::{Pacing, Schedule};
+
+use super::{Findings, LAG_ALLOWED};
+use crate::check::{Check, Status};
+
+/// What A² exceeds once in a thousand times if the gaps are those of the process.
+const SIGNIFICANT: f64 = 6.0;
+
+/// A² grows with the number of gaps; judged is what it would be of so many at most.
+const GAPS: f64 = 1_000.0;
+
+/// The fewest gaps that are judged.
+const FEWEST: u64 = 100;
+
+/// The part of the gaps that may be too short, or too long, by more than what does not matter.
+const MATTERS: f64 = 0.05;
+
+/// Differences of gaps that do not matter: both arrivals may be noticed late by the send lag that
+/// is allowed.
+const SLACK_NS: f64 = 2.0 * LAG_ALLOWED.0 as f64;
+
+/// Gaps and the distribution that they should have.
+#[derive(Clone, Copy)]
+struct Gaps<'a> {
+    measured: &'a Histogram<u64>,
+    /// The mean time between the arrivals of the job.
+    mean_ns: f64,
+    /// Every so-manyth arrival is noticed here: gaps are sums of so many.
+    lanes: u32,
+}
+
+/// How far the gaps are from what they should be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Deviation {
+    /// The statistic of Anderson and Darling, of [`GAPS`] gaps at most.
+    a_squared: f64,
+    /// The largest part of the gaps that is too short or too long by more than [`SLACK_NS`].
+    part: f64,
+}
+
+impl Deviation {
+    fn is_odd(self) -> bool {
+        self.a_squared > SIGNIFICANT && self.part > MATTERS
+    }
+}
+
+impl Findings<'_> {
+    /// Did arrivals come as far apart as those of a Poisson process?
+    pub(super) fn gaps(&self) -> Check {
+        let places = self.places().filter(|place| self.is_steady(*place));
+        let found = places.filter_map(|place| {
+            let name = self.evidence.plan.jobs[place].name.as_str();
+            Some((name, self.gaps_of(place)?.deviation()))
+        });
+        let key = |deviation: &Deviation| (deviation.is_odd(), deviation.part);
+        let Some((name, worst)) = found.max_by(|(_, a), (_, b)| {
+            let (a, b) = (key(a), key(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        }) else {
+            let why = format!(
+                "no job has Poisson arrivals at one rate of which {FEWEST} gaps were recorded"
+            );
+            return Check::not_possible("gaps", why);
+        };
+        let check = Check::new("gaps", "%", worst.part * 100.0, MATTERS * 100.0);
+        match worst.is_odd() {
+            false => {
+                let sentence = "arrivals came as far apart as those of a Poisson process";
+                check.found(Status::Pass, sentence)
+            }
+            true => {
+                let sentence = format!(
+                    "{:.0} % of the arrivals of [{name}] came closer together, or farther apart, \
+                     than those of a Poisson process",
+                    worst.part * 100.0
+                );
+                check.found(Status::Suspect, sentence)
+            }
+        }
+    }
+
+    fn gaps_of(&self, place: usize) -> Option<Gaps<'_>> {
+        let measured = self.evidence.jobs[place].histogram(Kind::Gap)?;
+        let job = &self.evidence.plan.jobs[place];
+        let (Schedule::Poisson(rate), _) = job.arrivals()? else { return None };
+        let lanes = match job.pacing {
+            // One thread owns the queue.
+            Pacing::Queue { .. } => 1,
+            Pacing::Open { .. }
+            | Pacing::Timetable { .. }
+            | Pacing::Closed { .. }
+            | Pacing::Replay
+            | Pacing::Part { .. } => u32::from(self.evidence.threads.max(1)),
+        };
+        let mean_ns = 1e9 / rate.as_f64();
+        (measured.len() >= FEWEST).then_some(Gaps { measured, mean_ns, lanes })
+    }
+}
+
+impl Gaps<'_> {
+    /// The part of the gaps that should be at most so long: the distribution of Erlang.
+    fn expected(self, gap_ns: f64) -> f64 {
+        let x = gap_ns.max(0.0) / self.mean_ns;
+        let (mut term, mut longer) = ((-x).exp(), 0.0);
+        for number in 1..=self.lanes {
+            longer += term;
+            term *= x / f64::from(number);
+        }
+        1.0 - longer
+    }
+
+    fn deviation(self) -> Deviation {
+        // Far enough from 0 and 1 for a logarithm: gaps of nothing are as likely as that.
+        const EDGE: f64 = 1e-9;
+        let n = self.measured.len() as f64;
+        let (mut below, mut sum, mut part) = (0.0, 0.0, 0.0f64);
+        for bucket in self.measured.iter_recorded() {
+            let (low, high) = ends(self.measured, bucket.value_iterated_to());
+            let count = bucket.count_since_last_iteration() as f64;
+            // What is in a bucket lies evenly in it, as far as anybody knows.
+            let (from, to) = (self.expected(low), self.expected(high));
+            let middle = ((from + to) / 2.0).clamp(EDGE, 1.0 - EDGE);
+            let ranks = 2.0 * below + count;
+            sum += count * ranks * middle.ln();
+            sum += count * (2.0 * n - ranks) * (1.0 - middle).ln();
+            part = part.max(self.expected(low - SLACK_NS) - below / n);
+            below += count;
+            part = part.max(below / n - self.expected(high + SLACK_NS));
+        }
+        let a_squared = -n - sum / n;
+        Deviation { a_squared: a_squared * (GAPS / n).min(1.0), part }
+    }
+}
+
+/// The ends of the bucket of a value.
+fn ends(histogram: &Histogram<u64>, value: u64) -> (f64, f64) {
+    (histogram.lowest_equivalent(value) as f64, histogram.next_non_equivalent(value) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{Seed, Stream};
+
+    use super::*;
+
+    /// So many arrivals at this rate, noticed as somebody does; of each, every so-manyth.
+    struct Noticed {
+        run: u64,
+        arrivals: u64,
+        per_s: f64,
+        lanes: u32,
+    }
+
+    impl Noticed {
+        fn deviation(&self, notice: impl Fn(f64) -> f64) -> Deviation {
+            let mut draw = Stream::new(Seed(1), "test", "gaps").draw(self.run);
+            let (mut at_s, mut last) = (0.0, None);
+            let mut measured = Kind::Gap.histogram();
+            for number in 0..self.arrivals {
+                at_s += draw.exponential() / self.per_s;
+                if number % u64::from(self.lanes) == 0 {
+                    let noticed = (notice(at_s) * 1e9) as u64;
+                    if let Some(last) = last.replace(noticed) {
+                        measured.saturating_record(noticed.saturating_sub(last));
+                    }
+                }
+            }
+            let mean_ns = 1e9 / self.per_s;
+            Gaps { measured: &measured, mean_ns, lanes: self.lanes }.deviation()
+        }
+    }
+
+    #[test]
+    fn a_poisson_process_is_never_found_odd_and_seldom_significant() {
+        for (arrivals, lanes) in [(1_001, 1), (30_000, 1), (3_000, 3)] {
+            let per_s = 500.0;
+            let found: Vec<Deviation> = (0..1_000)
+                .map(|run| Noticed { run, arrivals, per_s, lanes }.deviation(|at| at))
+                .collect();
+            assert_eq!(found.iter().filter(|deviation| deviation.is_odd()).count(), 0);
+            // Case 0, 1 %: 3.857.
+            let tail = found.iter().filter(|deviation| deviation.a_squared > 3.857).count();
+            let expected = if arrivals == 1_001 || lanes == 3 { 3..=20 } else { 0..=0 };
+            assert!(expected.contains(&tail), "{tail} of 1,000 with {arrivals} arrivals");
+        }
+    }
+
+    /// What a generator does that wakes up within 60 µs, and notices all that is due then.
+    #[test]
+    fn arrivals_that_are_noticed_together_within_the_allowed_lag_are_not_odd() {
+        for per_s in [100.0, 1_000.0, 10_000.0, 50_000.0] {
+            let noticed = Noticed { run: 1, arrivals: 20_000, per_s, lanes: 1 };
+            let found = noticed.deviation(|at| (at / 60e-6).ceil() * 60e-6);
+            assert!(!found.is_odd(), "{per_s}/s: {found:?}");
+        }
+    }
+
+    #[test]
+    fn ticks_even_gaps_bursts_and_other_rates_are_found() {
+        let noticed = |run| Noticed { run, arrivals: 20_000, per_s: 1_000.0, lanes: 1 };
+        for run in 0..50 {
+            let ticks = noticed(run).deviation(|at| (at * 1e3).ceil() / 1e3);
+            assert!(ticks.is_odd(), "{ticks:?}");
+            // In three tenths of each second nothing is noticed. (Rarer stalls are the send lag's.)
+            let stalls = noticed(run).deviation(|at| at.max(at.floor() + 0.3));
+            assert!(stalls.is_odd(), "{stalls:?}");
+            let slower = noticed(run).deviation(|at| at * 1.5);
+            assert!(slower.is_odd(), "{slower:?}");
+            let of_many = Noticed { lanes: 4, ..noticed(run) };
+            let of_many = of_many.deviation(|at| (at * 100.0).ceil() / 100.0);
+            assert!(of_many.is_odd(), "{of_many:?}");
+        }
+    }
+
+    #[test]
+    fn the_distribution_is_that_of_erlang() {
+        let measured = Kind::Gap.histogram();
+        let gaps = |lanes| Gaps { measured: &measured, mean_ns: 1e6, lanes };
+        assert!((gaps(1).expected(1e6) - 0.632_120_6).abs() < 1e-6);
+        assert!((gaps(3).expected(2e6) - 0.323_323_6).abs() < 1e-6);
+        assert_eq!(gaps(1).expected(-5.0), 0.0);
+    }
+}

@@ -1,0 +1,168 @@
+//! Where does the warm-up end, if nobody said?
+//!
+//! MSER-5 (White and Spratt, "Bias mitigation in steady-state simulation", 1998–2000; Hoad, Robinson
+//! and Davies, "Automating warm-up length estimation", 2008): of all cuts in the first half of a
+//! series, the one after which the mean of the rest is known best, its squared standard error being
+//! the smallest. The series are completions and medians of the steps of a run, of a second
+//! each in runs of up to half an hour, five to a batch. A cut at its
+//! limit, the half, with a mean that differs before and behind, says that there was no steady state
+//! to be found.
+
+use std::ops::Range;
+
+use base::Nanos;
+use workload::{Job, Pacing};
+
+use crate::checks::step_at;
+
+/// How many steps make a batch.
+const BATCH: usize = 5;
+
+/// The fewest batches of a run whose warm-up can be found.
+const FEWEST: usize = 10;
+
+/// How far apart the halves of a series without a steady state lie, in standard errors: what chance
+/// does to one such series in a thousand that are cut at the half.
+const APART: f64 = 4.5;
+
+/// A difference of the halves by less than this part does not matter.
+const MATTERS: f64 = 0.02;
+
+/// What is known of the end of a warm-up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WarmupEnd {
+    /// The user said when it is.
+    Given,
+    /// It was found.
+    Found(Cut),
+    /// The run was too short to find it.
+    TooShort,
+    /// No job asked at one level all the time.
+    NothingLasts,
+}
+
+/// Where a series gets steady.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cut {
+    /// How many steps of the run belong to the warm-up.
+    pub steps: usize,
+    /// By what part the second half of the run differs from the first, if that is more than chance
+    /// and the first half is not enough to be cut: there was no steady state.
+    pub never_steady: Option<f64>,
+}
+
+/// Where a series gets steady; `None` if it is too short.
+pub(crate) fn cut(series: &[f64]) -> Option<Cut> {
+    let batches = series.chunks_exact(BATCH);
+    let means: Vec<f64> = batches.map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
+    if means.len() < FEWEST {
+        return None;
+    }
+    let half = means.len() / 2;
+    let cuts = (0..=half).map(|cut| (cut, squared_error(&means[cut..])));
+    // Of equals, the first: nothing is cut from a series that never changes.
+    let (cut, _) = cuts.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let halves = step_at(&means, half);
+    let differs = cut == half && halves.t.abs() > APART && halves.by.abs() > MATTERS;
+    Some(Cut { steps: cut * BATCH, never_steady: differs.then_some(halves.by) })
+}
+
+/// When a run was warm: the latest of the ends that several series have, each with a number for
+/// every step of the run.
+pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupEnd {
+    let differs = |cut: &Cut| cut.never_steady.map_or(0.0, f64::abs);
+    let mut latest = None;
+    for series in series {
+        let Some(cut) = cut(series) else { return WarmupEnd::TooShort };
+        let is_later = latest.is_none_or(|known: Cut| {
+            differs(&known).total_cmp(&differs(&cut)).then(known.steps.cmp(&cut.steps)).is_lt()
+        });
+        latest = if is_later { Some(cut) } else { latest };
+    }
+    latest.map_or(WarmupEnd::NothingLasts, WarmupEnd::Found)
+}
+
+/// Whether a job asks at one level all the time of a run that is so long.
+pub fn keeps_its_level(job: &Job, length: Nanos) -> bool {
+    !varies(job) && !comes_and_goes(job, Nanos::ZERO..length)
+}
+
+/// Whether the rate of a job varies by intent.
+pub(crate) fn varies(job: &Job) -> bool {
+    job.arrivals().is_some_and(|(schedule, _)| schedule.varies())
+}
+
+/// Whether a job acts now and then, or not to both ends of a span.
+pub(crate) fn comes_and_goes(job: &Job, span: Range<Nanos>) -> bool {
+    let is_rare = matches!(job.pacing, Pacing::Timetable { .. });
+    let lasts = job.start <= span.start
+        && job.stop.is_none_or(|stop| stop >= span.end)
+        && job.count.is_none();
+    is_rare || !lasts
+}
+
+/// The square of the standard error of a mean, up to a factor, as if its parts were independent.
+fn squared_error(means: &[f64]) -> f64 {
+    let n = means.len() as f64;
+    let mean = means.iter().sum::<f64>() / n;
+    means.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n * n)
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{Draw, Seed, Stream};
+
+    use super::*;
+
+    /// Seconds of this number's share, with a scatter of 3 %.
+    fn seconds(run: u64, count: usize, level: impl Fn(f64) -> f64) -> Vec<f64> {
+        let mut draw: Draw = Stream::new(Seed(9), "test", "seconds").draw(run);
+        (0..count).map(|second| level(second as f64) * (1.0 + 0.03 * draw.normal())).collect()
+    }
+
+    #[test]
+    fn a_warm_up_is_cut_where_it_has_faded() {
+        for tau in [3.0, 10.0] {
+            let mut cuts: Vec<usize> = (0..200)
+                .map(|run| {
+                    let series = seconds(run, 300, |at| 1.0 + 0.5 * (-at / tau).exp());
+                    cut(&series).unwrap().steps
+                })
+                .collect();
+            cuts.sort_unstable();
+            // What is left of it behind the median cut is about half a percent at most.
+            let left = 0.5 * (-(cuts[100] as f64) / tau).exp();
+            assert!(left < 0.03 && cuts[100] <= 60, "{tau}: {} {left}", cuts[100]);
+        }
+    }
+
+    #[test]
+    fn a_steady_series_is_seldom_called_unsteady() {
+        for count in [60, 120] {
+            let series = (0..3_000).map(|run| seconds(run, count, |_| 1.0));
+            let unsteady = series.filter(|s| cut(s).unwrap().never_steady.is_some()).count();
+            assert!(unsteady <= 6, "{unsteady} of 3,000 with {count} s");
+        }
+    }
+
+    #[test]
+    fn a_run_that_changes_at_its_half_was_never_steady() {
+        let series = (0..200).map(|run| seconds(run, 120, |at| if at < 60.0 { 1.0 } else { 0.9 }));
+        let found: Vec<Cut> = series.map(|series| cut(&series).unwrap()).collect();
+        let unsteady = found.iter().filter(|cut| cut.never_steady.is_some_and(|by| by < -0.08));
+        // The rest is cut there, and what is left is steady.
+        let cut_there = found.iter().filter(|cut| (55..=60).contains(&cut.steps)).count();
+        assert!(unsteady.count() >= 150 && cut_there >= 195, "{cut_there}");
+    }
+
+    #[test]
+    fn nothing_is_cut_from_what_never_changes_and_nothing_said_of_too_little() {
+        assert_eq!(cut(&[7.0; 60]), Some(Cut::default()));
+        assert_eq!(cut(&[7.0; 49]), None);
+        assert_eq!(end_of_warmup([&[7.0; 60][..], &[7.0; 49]]), WarmupEnd::TooShort);
+        assert_eq!(end_of_warmup([]), WarmupEnd::NothingLasts);
+        let late: Vec<f64> = (0..60).map(|at| if at < 20 { 2.0 } else { 1.0 }).collect();
+        let found = Cut { steps: 20, never_steady: None };
+        assert_eq!(end_of_warmup([&[7.0; 60][..], &late]), WarmupEnd::Found(found));
+    }
+}
