@@ -47,11 +47,12 @@ bench:
 		target/release/compare $$measure --write || exit 1; \
 	done
 
-# Minutes: false alarms of the checks, in a thousand valid runs.
+# Minutes: false alarms of the checks in a thousand valid runs, faults that they notice, intervals
+# that hold the truth.
 selftest-full:
 	@scripts/setup build
 	cargo build --release --locked -p bench
-	target/release/alarms
+	target/release/trust
 
 clean:
 	cargo clean

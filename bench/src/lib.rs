@@ -1,7 +1,7 @@
 //! What do all benchmarks share? The machine and the commit that a result belongs to.
 
-pub mod alarms;
 mod simulated;
+pub mod trust;
 
 use std::fs;
 use std::process::Command;

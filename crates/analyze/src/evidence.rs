@@ -81,6 +81,9 @@ pub struct JobEvidence {
     pub probes: Vec<(Range<usize>, Distribution)>,
     /// The same in at most [`ROWS`] parts: of a few probes each, by their merged histograms.
     pub course: Vec<(Range<usize>, Distribution)>,
+    /// The same in parts of one length, as many as [`Steps::parts`] makes, by which a steady state
+    /// is told from a change.
+    pub parts: Vec<(Range<usize>, Distribution)>,
     /// The errors of the window.
     pub failures: Vec<(Class, Code, u64)>,
 }

@@ -8,6 +8,9 @@ use record::{Grid, Interval};
 /// The number of steps that a run is divided into, unless its rows or probes ask for some more.
 const STEPS: u32 = 2_000;
 
+/// The most parts of a window of which each is compared with the others.
+pub const PARTS: usize = 20;
+
 /// A probe that is longer than a day need not be a whole number of steps.
 const LONGEST_PROBE: u64 = 86_400;
 
@@ -103,6 +106,17 @@ impl Steps {
         self.firsts[steps.start]..self.firsts[steps.end]
     }
 
+    /// The window in at most [`PARTS`] parts of one length; what is left at its end, and a last step
+    /// that is shorter than the others, are in none.
+    pub fn parts(&self) -> Vec<Range<usize>> {
+        let window = self.window();
+        let length = |step: usize| self.start(step + 1).saturating_sub(self.start(step));
+        let is_cut_off = window.len() > 1 && length(window.end - 1) < length(window.start);
+        let whole = window.len() - usize::from(is_cut_off);
+        let size = whole.div_ceil(PARTS).max(1);
+        (0..whole / size).map(|n| window.start + n * size..window.start + (n + 1) * size).collect()
+    }
+
     /// The steps of the window, divided into probes of this length.
     pub fn probes(&self, probe: Nanos) -> Vec<Range<usize>> {
         let number = |step: usize| {
@@ -183,6 +197,21 @@ mod tests {
             }
         }
         assert!(steps(0, None, u64::from(u32::MAX)).len() <= 4_000);
+    }
+
+    #[test]
+    fn a_window_has_parts_of_one_length() {
+        for (end_s, parts, size) in [(70, 20, 3), (12, 2, 1), (20, 10, 1), (31, 10, 2), (60, 16, 3)]
+        {
+            let found = steps(10_000, Some(end_s), end_s).parts();
+            assert_eq!(found.len(), parts, "{end_s}");
+            assert!(found.iter().all(|part| part.len() == size), "{end_s}: {found:?}");
+            assert_eq!(found[0].start, 10);
+        }
+        let cut_off =
+            Steps::new(Grid::new(Nanos::ZERO, None), Nanos::from_millis(12_300), Nanos(1));
+        assert_eq!(cut_off.parts().last(), Some(&(11..12)));
+        assert_eq!(steps(10_000, Some(60), 4).parts(), []);
     }
 
     #[test]

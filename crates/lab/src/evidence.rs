@@ -192,6 +192,7 @@ fn job_evidence(
         estimates: estimates(run, responses)?,
         probes: Vec::new(),
         course: Vec::new(),
+        parts: Vec::new(),
         failures: Vec::new(),
     };
     for kind in archive.kinds(job) {
@@ -211,6 +212,10 @@ fn job_evidence(
         }
         let whole = part[0].start..part[part.len() - 1].end;
         evidence.course.push((whole, Distribution::of(&merged)));
+    }
+    for part in run.steps.parts() {
+        let histogram = responses.of(run.steps.intervals(part.clone()))?;
+        evidence.parts.push((part, Distribution::of(&histogram)));
     }
     for failure in archive.failures(job, window)? {
         evidence.failures.push((failure.class, failure.code, failure.count));

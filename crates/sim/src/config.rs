@@ -26,6 +26,8 @@ pub struct Config {
     pub stall: Nanos,
     /// … at the beginning of each such period.
     pub stall_every: Nanos,
+    /// Whether services become longer in the course of a run.
+    pub slowing: Slowing,
     /// The fraction of requests that end in an error, after their service.
     pub errors: f64,
     /// The code of those errors.
@@ -35,6 +37,30 @@ pub struct Config {
     /// When the server is away, counted from time zero: connections break at the beginning and are
     /// refused until the end.
     pub outages: Vec<Range<Stamp>>,
+}
+
+/// Services that become longer, at once or little by little.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Slowing {
+    /// By what part of themselves in the end.
+    pub by: f64,
+    /// From when on, counted from time zero.
+    pub from: Nanos,
+    /// How long that takes, evenly.
+    pub over: Nanos,
+}
+
+impl Slowing {
+    /// How many times as long a service takes that arrives then, counted from time zero.
+    pub(crate) fn factor(&self, since_zero: Nanos) -> f64 {
+        let into = since_zero.saturating_sub(self.from);
+        let part = match since_zero >= self.from {
+            false => 0.0,
+            true if into >= self.over => 1.0,
+            true => into.as_secs_f64() / self.over.as_secs_f64(),
+        };
+        1.0 + self.by * part
+    }
 }
 
 /// The distribution of service times.
@@ -114,7 +140,7 @@ impl std::error::Error for ConfigError {}
 /// The kinds of server, named after Kendall's notation where it has a name.
 const KINDS: [&str; 6] = ["mm1", "mmc", "md1", "mdc", "bimodal", "null"];
 
-const OPTIONS: [&str; 15] = [
+const OPTIONS: [&str; 18] = [
     "service",
     "servers",
     "fast",
@@ -126,6 +152,9 @@ const OPTIONS: [&str; 15] = [
     "max-connections",
     "stall",
     "stall-every",
+    "slower",
+    "slower-from",
+    "slower-over",
     "errors",
     "error-code",
     "disconnects",
@@ -144,6 +173,7 @@ impl Config {
             max_connections: None,
             stall: Nanos::ZERO,
             stall_every: Nanos::from_secs(10),
+            slowing: Slowing::default(),
             errors: 0.0,
             error_code: Code::new("40001"),
             disconnects: 0.0,
@@ -187,6 +217,11 @@ impl Config {
         if config.stall >= config.stall_every {
             return Err(options.error("stall", "is not shorter than `stall-every`"));
         }
+        config.slowing = Slowing {
+            by: options.fraction("slower")?,
+            from: options.duration("slower-from", Nanos::ZERO)?,
+            over: options.duration("slower-over", Nanos::ZERO)?,
+        };
         config.errors = options.fraction("errors")?;
         config.disconnects = options.fraction("disconnects")?;
         if let Some(code) = options.find("error-code") {

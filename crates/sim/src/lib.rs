@@ -11,5 +11,5 @@ mod config;
 mod server;
 mod stalls;
 
-pub use config::{Config, ConfigError, Service};
+pub use config::{Config, ConfigError, Service, Slowing};
 pub use server::{Answer, Fate, Hints, Refusal, Server, Session};

@@ -141,11 +141,21 @@ impl Server {
             return answer;
         }
         let service = hints.service.unwrap_or_else(|| draw_service(self.config.service, &mut draw));
-        let at = self.serve(now, service);
+        let at = self.serve(now, self.slowed(now, service));
         let answer = Answer { at, fate: self.fate(now, hints, &mut draw) };
         match self.next_outage(now) {
             Some(away) if away <= at => Answer { at: away, fate: Fate::Disconnected },
             _ => answer,
+        }
+    }
+
+    /// How long a service takes at this time of the run.
+    fn slowed(&self, now: Stamp, service: Nanos) -> Nanos {
+        match self.config.slowing.by > 0.0 && now >= self.zero {
+            true => {
+                Nanos((service.0 as f64 * self.config.slowing.factor(now.since(self.zero))) as u64)
+            }
+            false => service,
         }
     }
 
@@ -247,6 +257,7 @@ fn draw_service(service: Service, draw: &mut Draw) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Slowing;
 
     const MS: u64 = 1_000_000;
 
@@ -334,6 +345,21 @@ mod tests {
         // Five standard errors of a binomial share.
         assert!((errors - 0.1).abs() < 0.0107, "{errors}");
         assert!((disconnects - 0.05).abs() < 0.0078, "{disconnects}");
+    }
+
+    #[test]
+    fn services_become_longer_at_once_or_little_by_little() {
+        let took = |slowing, at_s: u64| {
+            let config = Config { slowing, servers: None, ..constant(100) };
+            let (mut server, session) = server(config);
+            let now = Stamp(at_s * 1_000 * MS);
+            server.arrive(session, now, &Hints::default()).at.since(now).0 / MS
+        };
+        let (by, from) = (0.5, Nanos::from_secs(10));
+        let at_once = Slowing { by, from, over: Nanos::ZERO };
+        assert_eq!([0, 9, 10, 99].map(|at_s| took(at_once, at_s)), [100, 100, 150, 150]);
+        let slowly = Slowing { by, from, over: Nanos::from_secs(20) };
+        assert_eq!([9, 10, 20, 30, 99].map(|at_s| took(slowly, at_s)), [100, 100, 125, 150, 150]);
     }
 
     #[test]

@@ -21,8 +21,12 @@ pub(crate) use steady::step_at;
 /// A send lag at p99 that does not matter whatever the response time.
 const LAG_ALLOWED: Nanos = Nanos::from_micros(100);
 
-/// The part of the response time at p99 that the send lag at p99 may make up.
+/// The part of the response time at p99, and of its median, that the send lag at p99 may make up.
 const LAG_SHARE: f64 = 0.10;
+
+/// A send lag at p99 that does not matter as long as it is small beside p99: few medians are that
+/// short and belong to a p99 that is so much longer.
+const LAG_BESIDE_MEDIAN: Nanos = Nanos::from_micros(250);
 
 /// At this many times its limit, the send lag makes up half of p99: it is not a blemish of the
 /// result but its content.
@@ -586,6 +590,7 @@ impl<'a> Findings<'a> {
 fn lag_of(job: &JobEvidence) -> Option<(f64, f64)> {
     let lag = job.histogram(Kind::SendLag).filter(|histogram| !histogram.is_empty())?;
     let response = job.histogram(Kind::Response)?;
-    let share = response.value_at_quantile(0.99) as f64 * LAG_SHARE;
-    Some((lag.value_at_quantile(0.99) as f64, share.max(LAG_ALLOWED.0 as f64)))
+    let share = |fraction| response.value_at_quantile(fraction) as f64 * LAG_SHARE;
+    let limit = share(0.5).max(LAG_BESIDE_MEDIAN.0 as f64).min(share(0.99));
+    Some((lag.value_at_quantile(0.99) as f64, limit.max(LAG_ALLOWED.0 as f64)))
 }

@@ -75,7 +75,7 @@ impl<'a> Findings<'a> {
         }
         let changes =
             self.places().filter(|place| !self.is_overloaded(*place)).filter_map(|place| {
-                let parts = &self.evidence.jobs[place].course;
+                let parts = &self.evidence.jobs[place].parts;
                 find(place, &medians(parts)?, parts)
             });
         let key = |change: &Change<'_>| (!change.is_chance, change.by.abs());

@@ -191,8 +191,15 @@ fn send_lag_may_be_a_tenth_of_a_millisecond_whatever_the_response_time() {
 }
 
 #[test]
-fn send_lag_may_be_a_tenth_of_the_response_time_at_p99() {
-    check_lag(4.0, [(1.0, MEASURED / 2), (40.0, MEASURED / 2)]);
+fn send_lag_may_be_a_tenth_of_the_median_and_of_the_response_time_at_p99() {
+    check_lag(1.0, [(10.0, MEASURED * 3 / 4), (40.0, MEASURED / 4)]);
+    check_lag(4.0, [(40.0, MEASURED), (0.0, 0)]);
+    check_lag(0.2, [(1.0, MEASURED * 3 / 4), (2.0, MEASURED / 4)]);
+}
+
+#[test]
+fn send_lag_may_be_a_quarter_of_a_millisecond_where_p99_is_long() {
+    check_lag(0.25, [(1.0, MEASURED * 3 / 4), (40.0, MEASURED / 4)]);
 }
 
 #[test]
@@ -379,5 +386,8 @@ fn the_worst_of_several_faults_is_the_verdict() {
     let names = |status| verdict.with(status).map(|check| check.name).collect::<Vec<_>>();
     assert_eq!(names(Status::Invalid), ["overflow"]);
     assert_eq!(names(Status::Suspect), ["complete"]);
-    assert_eq!(names(Status::NotPossible), ["arrivals", "gaps", "send-lag", "warm-up", "drift", "step", "little"]);
+    assert_eq!(
+        names(Status::NotPossible),
+        ["arrivals", "gaps", "send-lag", "warm-up", "drift", "step", "little"]
+    );
 }

@@ -101,7 +101,9 @@ fn arrivals_in_clusters_are_noticed_where_seconds_do_not_tell() {
     });
     // What a timer that ticks each millisecond makes of them.
     let ticks = [(0.0, 7_358), (1.0, 7_992), (2.0, 2_940), (3.0, 1_082), (4.0, 398), (5.0, 230)];
-    ticks.map(|(ms, count)| add_times(&mut evidence, 0, Kind::Gap, ms, count));
+    for (ms, count) in ticks {
+        add_times(&mut evidence, 0, Kind::Gap, ms, count);
+    }
     let found = only("gaps", Status::Suspect, &evidence);
     assert!(found.explain.contains("of the arrivals of [read] came closer together"), "{found:?}");
     evidence.plan = counted(OPEN, &[1]).plan;
@@ -178,7 +180,7 @@ fn where_times_may_change_by_intent_nobody_looks_for_it() {
     }
     let mut few = steady(OPEN);
     set_medians(&mut few, 0, |_| 1.0);
-    few.jobs[0].course.truncate(9);
+    few.jobs[0].parts.truncate(9);
     assert_eq!(check("step", &few).status, Status::NotPossible);
 }
 

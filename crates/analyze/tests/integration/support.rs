@@ -115,7 +115,7 @@ pub(crate) fn set_medians(evidence: &mut Evidence, place: usize, ms: impl Fn(usi
         times.record_n((ms(part) * 1e6) as u64, 1_000).unwrap();
         (bound(part)..bound(part + 1), Distribution::of(&times))
     };
-    evidence.jobs[place].course = (0..20).map(part).collect();
+    evidence.jobs[place].parts = (0..20).map(part).collect();
 }
 
 /// Lets a run end then.
@@ -132,6 +132,7 @@ fn idle_job(statements: usize) -> JobEvidence {
     let statements = (0..statements as u16).map(Kind::Statement);
     JobEvidence {
         estimates: analyze::Responses::default(),
+        parts: Vec::new(),
         steps: Vec::new(),
         window: Kind::OF_A_JOB.into_iter().chain(statements).map(|k| (k, k.histogram())).collect(),
         probes: Vec::new(),

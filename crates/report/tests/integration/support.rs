@@ -221,6 +221,7 @@ fn nothing(statements: usize) -> Times {
     let kinds = Kind::OF_A_JOB.into_iter().chain(statements);
     Times {
         estimates: analyze::Responses::default(),
+        parts: Vec::new(),
         steps: Vec::new(),
         course: Vec::new(),
         window: kinds.map(|kind| (kind, kind.histogram())).collect(),

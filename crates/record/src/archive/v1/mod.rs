@@ -64,7 +64,10 @@ mod tests {
         let statement = [Kind::Statement(0)];
         let kinds = Kind::OF_A_JOB.into_iter().chain(statement).map(Kind::name);
         let kinds: Vec<String> = kinds.collect();
-        assert_eq!(kinds, ["response", "service", "wait", "send-lag", "error", "gap", "statement-1"]);
+        assert_eq!(
+            kinds,
+            ["response", "service", "wait", "send-lag", "error", "gap", "statement-1"]
+        );
         let ends = ["completed", "interrupted", "stopped-by-error", "target-lost"];
         assert_eq!(EndKind::ALL[..4].iter().map(|end| end.name()).collect::<Vec<_>>(), ends);
         assert_eq!(EndKind::RecorderFailed.name(), "recorder-failed");

@@ -1,0 +1,55 @@
+//! Can the judgements be trusted?
+//!
+//! Three questions, each answered by some hundreds of runs in virtual time: how often does a check
+//! object to a valid run ([`alarms`]), how often does it object when something is wrong
+//! ([`sensitivity`]), and how often does an interval hold the truth ([`coverage`])? Runs have
+//! seeds, so the same ones are judged wherever and whenever this is asked.
+
+pub mod alarms;
+pub mod coverage;
+pub mod sensitivity;
+
+use std::error::Error;
+use std::sync::Arc;
+
+use analyze::{Evidence, Status};
+use base::{Seed, Target, WallTime};
+use engine::{Options, Silence, Stop};
+use lab::{Order, RecordPlace};
+use record::Archive;
+use workload::{Overrides, Plan};
+
+fn is_objection(status: Status) -> bool {
+    matches!(status, Status::Suspect | Status::Invalid)
+}
+
+fn plan(workload: &str) -> Result<Plan, Box<dyn Error>> {
+    let (plan, diagnostics) = workload::plan(workload, &Overrides::default());
+    plan.ok_or_else(|| format!("{diagnostics:?}").into())
+}
+
+/// What the record of a run with this seed tells, in virtual time.
+fn simulated(plan: &Plan, url: &str, seed: u64) -> Result<Evidence, Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let order = Order {
+        plan: Plan { seed: Seed(seed), ..plan.clone() },
+        target: Target::parse(url)?,
+        options: Options {
+            threads: 1,
+            cpus: Vec::new(),
+            spin: false,
+            is_virtual: true,
+            loaded: false,
+            folder: ".".into(),
+            started: WallTime::EPOCH,
+        },
+        record: RecordPlace::Exactly(folder.path().join("run.assay")),
+        op_log: None,
+        workload: "trust".to_owned(),
+        command: "trust".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        stop: Stop::default(),
+    };
+    let done = lab::run(order, Arc::new(Silence), |_| {})?;
+    Ok(lab::evidence(&Archive::open(&done.record)?)?)
+}

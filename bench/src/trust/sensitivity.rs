@@ -1,0 +1,204 @@
+//! How often does a check object when something is wrong?
+//!
+//! Each fault is planted into a run in which nothing else is wrong: two thousand requests a second
+//! for a minute, each answered after an exponential time of 1 ms in the mean. Where a fault is the
+//! server's, the server has it; where it is the generator's, either the schedule that is carried out is another
+//! than the one that is judged, or the evidence is changed.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use analyze::{Evidence, Observed, summarize};
+use base::{Nanos, Rate, Seed, Stream};
+use record::Kind;
+use workload::shape::Recorded;
+use workload::{Pacing, Plan, Schedule};
+
+use super::{is_objection, plan, simulated};
+
+/// The run without a fault.
+const WORKLOAD: &str = "duration = 70s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 2000\n";
+const SERVER: &str = "sim:mmc?service=1ms&servers=unlimited";
+const PER_S: f64 = 2_000.0;
+
+/// A fault, and how it is planted.
+#[derive(Clone, Copy)]
+pub struct Fault {
+    /// What is wrong, with its size.
+    pub name: &'static str,
+    /// What the URL of the server has on top.
+    server: &'static str,
+    /// What is carried out instead of the plan.
+    carried_out: fn(&mut Plan),
+    /// What is changed in the evidence.
+    seen: fn(&mut Evidence, u64),
+}
+
+/// All of them.
+pub const FAULTS: [Fault; 9] = [
+    Fault { seen: late_sends, ..fault("500 µs of send lag on 5 % of the sends") },
+    Fault { carried_out: slower_rate, ..fault("a rate 2 % too low") },
+    Fault { server: "&slower=0.05&slower-from=40s", ..fault("a step of 5 %") },
+    Fault { server: "&slower=0.1&slower-from=10s&slower-over=60s", ..fault("a drift of 10 %") },
+    Fault { server: "&errors=0.002", ..fault("0.2 % errors") },
+    Fault { seen: stall, ..fault("a stall of 50 ms, as the ticker tells it") },
+    Fault { carried_out: ticks, ..fault("a timer that ticks each millisecond") },
+    Fault { seen: bursts, ..fault("bursts after stalls of 50 ms in each second") },
+    Fault { seen: lost_second, ..fault("a second in which 10 % of the arrivals are missing") },
+];
+
+const fn fault(name: &'static str) -> Fault {
+    Fault { name, server: "", carried_out: |_| {}, seen: |_, _| {} }
+}
+
+/// How often a fault was noticed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sensitivity {
+    /// The fault.
+    pub fault: &'static str,
+    /// How many runs there were.
+    pub runs: u64,
+    /// In how many some check objected.
+    pub noticed: u64,
+    /// The checks that did, each with how often.
+    pub by: Vec<(&'static str, u64)>,
+}
+
+impl Sensitivity {
+    /// Whether the fault is noticed often enough: in 95 of 100 runs.
+    pub fn is_good(&self) -> bool {
+        100 * self.noticed >= 95 * self.runs
+    }
+
+    fn judge(&mut self, evidence: &Evidence) {
+        let verdict = summarize(evidence).verdict;
+        self.runs += 1;
+        self.noticed += u64::from(is_objection(verdict.status()));
+        for check in verdict.checks.iter().filter(|check| is_objection(check.status)) {
+            match self.by.iter_mut().find(|(name, _)| *name == check.name) {
+                Some((_, count)) => *count += 1,
+                None => self.by.push((check.name, 1)),
+            }
+        }
+    }
+}
+
+/// Plants every fault into so many runs.
+///
+/// # Errors
+/// A run could not be made, or its record not be read: none of that should happen.
+pub fn sensitivity(runs: u64) -> Result<Vec<Sensitivity>, Box<dyn Error>> {
+    let honest = plan(WORKLOAD)?;
+    let mut all = Vec::new();
+    for Fault { name, server, carried_out, seen } in FAULTS {
+        let mut carried = honest.clone();
+        let mut found = Sensitivity { fault: name, runs: 0, noticed: 0, by: Vec::new() };
+        for seed in 1..=runs {
+            carried.seed = Seed(seed);
+            let mut faulty = carried.clone();
+            carried_out(&mut faulty);
+            let mut evidence = simulated(&faulty, &format!("{SERVER}{server}"), seed)?;
+            // What is judged is what was asked for.
+            evidence.plan = honest.clone();
+            seen(&mut evidence, seed);
+            found.judge(&evidence);
+        }
+        all.push(found);
+    }
+    Ok(all)
+}
+
+fn schedule(plan: &mut Plan) -> &mut Schedule {
+    match &mut plan.jobs[0].pacing {
+        Pacing::Open { schedule, .. } => schedule,
+        Pacing::Queue { .. }
+        | Pacing::Closed { .. }
+        | Pacing::Timetable { .. }
+        | Pacing::Replay
+        | Pacing::Part { .. } => unreachable!("the one job is open"),
+    }
+}
+
+fn slower_rate(plan: &mut Plan) {
+    let per_s = Rate::per_second((PER_S * 0.98) as u64).expect("a rate");
+    *schedule(plan) = Schedule::Poisson(per_s);
+}
+
+/// The arrivals of a Poisson process, each at the next tick.
+fn ticks(plan: &mut Plan) {
+    const TICK: u64 = 1_000_000;
+    let length = plan.duration.expect("the run ends");
+    let mut draw = Stream::new(plan.seed, "ticks", "arrivals").draw(0);
+    let mut times = Vec::new();
+    let mut at = Nanos::ZERO;
+    while at < length {
+        times.push(Nanos(at.0.div_ceil(TICK) * TICK));
+        at = at + Nanos((draw.exponential() * 1e9 / PER_S) as u64);
+    }
+    *schedule(plan) = Schedule::Recorded(Recorded(Arc::from(times)));
+}
+
+/// Replaces some of a job's send lags by others.
+fn delay(evidence: &mut Evidence, lags: impl Iterator<Item = Nanos>) {
+    let lag = evidence.jobs[0].window.iter_mut().find(|(kind, _)| *kind == Kind::SendLag);
+    let (_, histogram) = lag.expect("sends have a lag");
+    let all = histogram.len();
+    histogram.clear();
+    let mut late = 0;
+    for lag in lags.take(all as usize) {
+        histogram.saturating_record(lag.0);
+        late += 1;
+    }
+    histogram.saturating_record_n(30_000, all - late);
+}
+
+/// One in twenty of what is sent in the window.
+fn one_in_twenty() -> usize {
+    (PER_S * 60.0 / 20.0) as usize
+}
+
+fn late_sends(evidence: &mut Evidence, _seed: u64) {
+    delay(evidence, std::iter::repeat_n(Nanos::from_micros(500), one_in_twenty()));
+}
+
+/// What came due while nothing was noticed is sent at the end of that time.
+fn bursts(evidence: &mut Evidence, seed: u64) {
+    let mut draw = Stream::new(Seed(seed), "bursts", "lag").draw(0);
+    let lags = std::iter::repeat_with(|| {
+        // An exponential's fraction of a long mean is nearly even.
+        Nanos(((draw.exponential() * 1e3).fract() * 5e7) as u64)
+    });
+    delay(evidence, lags.take(one_in_twenty()));
+}
+
+fn stall(evidence: &mut Evidence, seed: u64) {
+    let at = Nanos::from_secs(15) + Nanos::from_millis(seed * 97 % 50_000);
+    evidence.is_virtual = false;
+    evidence.observed.push(Observed {
+        component: "generator".to_owned(),
+        metric: "stall".to_owned(),
+        points: vec![(at, 0.05)],
+    });
+}
+
+fn lost_second(evidence: &mut Evidence, seed: u64) {
+    let second = 15 + (seed as usize * 7) % 50;
+    let counts = &mut evidence.jobs[0].steps[second].counts;
+    let completed = counts.arrivals * 9 / 10;
+    counts.arrivals = completed;
+    counts.balance = record::Balance::of(completed, 0, 0, 0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planted_faults_are_noticed_and_the_run_without_one_is_valid() {
+        for found in sensitivity(4).expect("runs") {
+            assert_eq!(found.noticed, found.runs, "{found:?}");
+        }
+        let valid = simulated(&plan(WORKLOAD).expect("a plan"), SERVER, 1).expect("a run");
+        assert_eq!(summarize(&valid).verdict.word(), "VALID");
+    }
+}
