@@ -1,8 +1,8 @@
 //! Can the judgements be trusted? Prints the tables of the guide: false alarms, faults that are
 //! noticed, and intervals that hold the truth.
 //!
-//! `trust [RUNS]` makes about so many valid runs in virtual time, 1,000 unless it is told otherwise,
-//! and in proportion of the others. It fails if a table is worse than the guide allows.
+//! `trust [RUNS]` makes about so many valid runs in virtual time, 1,000 unless it is told
+//! otherwise, and others in proportion. It fails if a table is worse than the guide allows.
 
 use std::error::Error;
 use std::io::Write;

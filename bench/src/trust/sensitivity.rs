@@ -2,8 +2,8 @@
 //!
 //! Each fault is planted into a run in which nothing else is wrong: two thousand requests a second
 //! for a minute, each answered after an exponential time of 1 ms in the mean. Where a fault is the
-//! server's, the server has it; where it is the generator's, either the schedule that is carried out is another
-//! than the one that is judged, or the evidence is changed.
+//! server's, the server has it; where it is the generator's, either the schedule that is carried
+//! out is another than the one that is judged, or the evidence is changed.
 
 use std::error::Error;
 use std::sync::Arc;

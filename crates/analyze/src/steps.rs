@@ -9,7 +9,7 @@ use record::{Grid, Interval};
 const STEPS: u32 = 2_000;
 
 /// The most parts of a window of which each is compared with the others.
-pub const PARTS: usize = 20;
+const PARTS: usize = 20;
 
 /// A probe that is longer than a day need not be a whole number of steps.
 const LONGEST_PROBE: u64 = 86_400;
@@ -106,7 +106,7 @@ impl Steps {
         self.firsts[steps.start]..self.firsts[steps.end]
     }
 
-    /// The window in at most [`PARTS`] parts of one length; what is left at its end, and a last step
+    /// The window in at most twenty parts of one length; what is left at its end, and a last step
     /// that is shorter than the others, are in none.
     pub fn parts(&self) -> Vec<Range<usize>> {
         let window = self.window();

@@ -1,11 +1,11 @@
 //! Where does the warm-up end, if nobody said?
 //!
 //! MSER-5 (White and Spratt, "Bias mitigation in steady-state simulation", 1998–2000; Hoad,
-//! Robinson and Davies, "Automating warm-up length estimation", 2008): of all cuts in the first half
-//! of a series, the one after which the mean of the rest is known best, its squared standard error
-//! being the smallest. The series are completions and medians of the steps of a run, of a second
-//! each in runs of up to half an hour, five to a batch. A cut at its limit, the half, with a mean
-//! that differs before and behind, says that there was no steady state to be found.
+//! Robinson and Davies, "Automating warm-up length estimation", 2008): of all cuts in the first
+//! half of a series, the one after which the mean of the rest is known best, its squared standard
+//! error being the smallest. The series are completions and medians of the steps of a run, of a
+//! second each in runs of up to half an hour, five to a batch. A cut at its limit, the half, with a
+//! mean that differs before and behind, says that there was no steady state to be found.
 
 use std::ops::Range;
 

@@ -9,7 +9,7 @@ mod steady;
 use std::ops::Range;
 
 use base::units::grouped;
-use base::{Code, Nanos};
+use base::{Class, Code, Nanos};
 use record::{Counts, EventKind, Kind};
 
 use crate::backlog::{Arrivals, INTERVALS, Trend, trend, trend_of_varying};
@@ -247,6 +247,7 @@ impl<'a> Findings<'a> {
             of_requests(self.step()),
             of_requests(self.little()),
             of_requests(self.errors()),
+            of_requests(self.wrong_results()),
             of_requests(self.outage()),
             of_requests(self.connections()),
             of_requests(self.overflow()),
@@ -497,6 +498,41 @@ impl<'a> Findings<'a> {
             _ => Status::Invalid,
         };
         check.found(status, sentence)
+    }
+
+    /// Were results what the workload says they are?
+    fn wrong_results(&self) -> Check {
+        const NAME: &str = "wrong-results";
+        let plan = &self.evidence.plan;
+        let is_asked = |place: &usize| plan.jobs[*place].expect_rows.is_some();
+        let asked: Vec<usize> = (0..self.evidence.jobs.len()).filter(is_asked).collect();
+        if asked.is_empty() {
+            let why = "no job says how many rows its statements return (`expect-rows`)";
+            return Check::not_possible(NAME, why);
+        }
+        let wrong = |place: usize| {
+            let failures = self.evidence.jobs[place].failures.iter();
+            let unexpected = failures.filter(|(class, code, _)| {
+                *class == Class::WrongResult && !plan.jobs[place].accepted.contains(code)
+            });
+            unexpected.map(|(.., count)| count).sum::<u64>()
+        };
+        let counts = asked.into_iter().map(|place| (wrong(place), place));
+        let (count, place) = counts.max().unwrap_or_default();
+        let check = Check::new(NAME, "requests", count as f64, 0.0);
+        match count {
+            0 => check.found(Status::Pass, "every result had as many rows as it should"),
+            count => {
+                let job = &plan.jobs[place].name;
+                let sentence = match count {
+                    1 => format!("a result of [{job}] had another number of rows"),
+                    _ => {
+                        format!("{} results of [{job}] had another number of rows", grouped(count))
+                    }
+                };
+                check.found(Status::Invalid, sentence)
+            }
+        }
     }
 
     /// Was the target there all the time?

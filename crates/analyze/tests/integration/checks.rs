@@ -1,7 +1,7 @@
 //! Each check, at both sides of each of its thresholds: one planted fault, one check that sees it.
 
 use analyze::{Evidence, HowEnded, Status, summarize};
-use base::Nanos;
+use base::{Class, Code, Nanos};
 use record::{EventKind, Kind};
 
 use crate::support::{
@@ -18,8 +18,8 @@ const MEASURED: u64 = 50 * PER_S;
 #[test]
 fn a_run_without_a_fault_passes_every_check() {
     for (workload, impossible) in [
-        (OPEN, &["arrivals", "gaps", "warm-up", "little"][..]),
-        (MIXED, &["arrivals", "gaps", "warm-up"]),
+        (OPEN, &["arrivals", "gaps", "warm-up", "little", "wrong-results"][..]),
+        (MIXED, &["arrivals", "gaps", "warm-up", "wrong-results"]),
     ] {
         let mut evidence = steady(workload);
         for place in 0..evidence.jobs.len() {
@@ -254,6 +254,21 @@ fn errors_are_judged_by_their_share_of_the_requests() {
 }
 
 #[test]
+fn one_wrong_result_makes_a_run_invalid() {
+    let expecting = format!("{OPEN}expect-rows = 1\n");
+    only("wrong-results", Status::Pass, &steady(&expecting));
+    let wrong = |workload: &str| {
+        let mut evidence = steady(workload);
+        turn_bad(&mut evidence, 0, FIRST, [1, 0, 0]);
+        evidence.jobs[0].failures.push((Class::WrongResult, Code::ROWS, 1));
+        evidence
+    };
+    let found = only("wrong-results", Status::Invalid, &wrong(&expecting));
+    assert_eq!(found.explain, "a result of [read] had another number of rows");
+    only("wrong-results", Status::Pass, &wrong(&format!("{expecting}error = rows\n")));
+}
+
+#[test]
 fn accepted_errors_and_errors_of_the_warm_up_are_no_fault() {
     only("errors", Status::Pass, &failing(OPEN, 900, 900));
     only("errors", Status::Pass, &failing(OPEN, 900, 850));
@@ -388,6 +403,6 @@ fn the_worst_of_several_faults_is_the_verdict() {
     assert_eq!(names(Status::Suspect), ["complete"]);
     assert_eq!(
         names(Status::NotPossible),
-        ["arrivals", "gaps", "send-lag", "warm-up", "drift", "step", "little"]
+        ["arrivals", "gaps", "send-lag", "warm-up", "drift", "step", "little", "wrong-results"]
     );
 }

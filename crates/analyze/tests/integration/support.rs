@@ -201,7 +201,7 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
 }
 
 /// The names of the checks in their order.
-pub(crate) const CHECKS: [&str; 22] = [
+pub(crate) const CHECKS: [&str; 23] = [
     "complete",
     "window",
     "balance",
@@ -220,6 +220,7 @@ pub(crate) const CHECKS: [&str; 22] = [
     "step",
     "little",
     "errors",
+    "wrong-results",
     "outage",
     "connections",
     "overflow",

@@ -249,8 +249,17 @@ fn write_findings(page: &mut Page, verdict: &Verdict) {
     let found = found.flat_map(|status| verdict.with(status));
     let found =
         found.map(|check| Line::new(check.name, explained(check)).in_tone(tone(check.status)));
-    let lines: Vec<Line> = found.chain(not_possible(verdict)).collect();
-    page.lines(2, &lines);
+    page.lines(2, &found.collect::<Vec<_>>());
+}
+
+/// Writes which checks could not be made, and why: far below the answer, as they change nothing.
+pub(super) fn write_not_possible(page: &mut Page, view: &View) {
+    let lines: Vec<Line> = not_possible(&view.summary.verdict).collect();
+    if !lines.is_empty() {
+        page.gap();
+        page.sentence(Tone::Quiet, "Checks that were not possible here", "");
+        page.lines(2, &lines);
+    }
 }
 
 /// The checks that could not be made: those for one and the same reason on one line.
@@ -264,10 +273,10 @@ fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
     }
     reasons.into_iter().map(|(reason, names)| {
         let line = match names.as_slice() {
-            [name] => Line::new(*name, format!("not possible here: {reason}")),
+            [name] => Line::new(*name, reason),
             names => Line::new(
                 format!("{} checks", names.len()),
-                format!("not possible here: {reason} ({})", names.join(", ")),
+                format!("{reason} ({})", names.join(", ")),
             ),
         };
         line.in_tone(tone(Status::NotPossible))

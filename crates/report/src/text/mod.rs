@@ -33,6 +33,7 @@ pub fn text(view: &View, style: &Style) -> String {
     }
     side_effects::write(&mut page, view);
     load::write(&mut page, view);
+    answer::write_not_possible(&mut page, view);
     facts::write_events(&mut page, view);
     facts::write_surroundings(&mut page, view);
     page.into_text()
