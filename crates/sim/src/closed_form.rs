@@ -7,10 +7,12 @@
 
 mod finite;
 mod infinite;
+mod scalability;
 mod stall;
 
 pub use finite::{ClosedLoop, loss};
 pub use infinite::{DM1, MDc, MH21, MMc};
+pub use scalability::Scalability;
 pub use stall::Stall;
 
 /// A response time with a known distribution.

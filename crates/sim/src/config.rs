@@ -6,6 +6,8 @@ use std::ops::Range;
 use base::units::{UnitError, parse_count, parse_duration};
 use base::{Code, Nanos, Stamp, closest};
 
+use crate::closed_form::Scalability;
+
 /// A simulated server's parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -70,6 +72,9 @@ pub enum Service {
     Constant(Nanos),
     /// Exponential with this mean.
     Exponential(Nanos),
+    /// By the universal scalability law: the more requests are in the system, the longer each
+    /// takes. Nothing waits.
+    Scaling(Scalability),
     /// Cache hit or miss: exponential with one mean or the other (hyperexponential).
     Bimodal {
         /// The mean of the fast ones.
@@ -86,6 +91,8 @@ impl Service {
     pub fn mean_s(&self) -> f64 {
         match self {
             Service::Constant(mean) | Service::Exponential(mean) => mean.as_secs_f64(),
+            // Of one that is alone.
+            Service::Scaling(law) => law.service_s,
             Service::Bimodal { fast, slow, slow_share } => {
                 fast.as_secs_f64() * (1.0 - slow_share) + slow.as_secs_f64() * slow_share
             }
@@ -138,14 +145,16 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 /// The kinds of server, named after Kendall's notation where it has a name.
-const KINDS: [&str; 6] = ["mm1", "mmc", "md1", "mdc", "bimodal", "null"];
+const KINDS: [&str; 7] = ["mm1", "mmc", "md1", "mdc", "bimodal", "usl", "null"];
 
-const OPTIONS: [&str; 18] = [
+const OPTIONS: [&str; 20] = [
     "service",
     "servers",
     "fast",
     "slow",
     "slow-share",
+    "contention",
+    "coherency",
     "capacity",
     "rows",
     "connect",
@@ -198,6 +207,7 @@ impl Config {
             "md1" => (Service::Constant(mean), Some(1)),
             "mdc" => (Service::Constant(mean), Some(4)),
             "bimodal" => (options.bimodal()?, Some(1)),
+            "usl" => (options.scaling(mean)?, None),
             "null" => (Service::Constant(Nanos::ZERO), None),
             _ => return Err(ConfigError::Kind(kind.to_owned())),
         };
@@ -294,6 +304,14 @@ impl Options<'_> {
             slow: self.duration("slow", Nanos::from_micros(5_500))?,
             slow_share,
         })
+    }
+
+    fn scaling(&self, service: Nanos) -> Result<Service, ConfigError> {
+        Ok(Service::Scaling(Scalability {
+            service_s: service.as_secs_f64(),
+            contention: self.fraction("contention")?,
+            coherency: self.fraction("coherency")?,
+        }))
     }
 
     fn outages(&self) -> Result<Vec<Range<Stamp>>, ConfigError> {

@@ -140,7 +140,7 @@ impl Server {
         if let Some(answer) = self.refuse_beyond_capacity(now) {
             return answer;
         }
-        let service = hints.service.unwrap_or_else(|| draw_service(self.config.service, &mut draw));
+        let service = hints.service.unwrap_or_else(|| self.draw_service(now, &mut draw));
         let at = self.serve(now, self.slowed(now, service));
         let answer = Answer { at, fate: self.fate(now, hints, &mut draw) };
         match self.next_outage(now) {
@@ -174,7 +174,7 @@ impl Server {
                 end
             }
         };
-        if self.config.capacity.is_some() {
+        if self.counts_requests() {
             self.departures.push(Reverse(end));
         }
         end
@@ -191,14 +191,41 @@ impl Server {
 
     fn refuse_beyond_capacity(&mut self, now: Stamp) -> Option<Answer> {
         let capacity = self.config.capacity?;
-        while self.departures.peek().is_some_and(|departure| departure.0 <= now) {
-            self.departures.pop();
-        }
-        let full = self.departures.len() >= capacity as usize;
+        let full = self.requests_inside(now) >= capacity as usize;
         full.then(|| Answer {
             at: now + REFUSAL,
             fate: Fate::Failed(Class::Server, Code::new("capacity")),
         })
+    }
+
+    /// Whether it matters how many requests are in the server.
+    fn counts_requests(&self) -> bool {
+        self.config.capacity.is_some() || matches!(self.config.service, Service::Scaling(_))
+    }
+
+    /// How many requests have not left by now, if somebody counts them.
+    fn requests_inside(&mut self, now: Stamp) -> usize {
+        while self.departures.peek().is_some_and(|departure| departure.0 <= now) {
+            self.departures.pop();
+        }
+        self.departures.len()
+    }
+
+    fn draw_service(&mut self, now: Stamp, draw: &mut Draw) -> Nanos {
+        let exponential =
+            |mean: Nanos, draw: &mut Draw| Nanos((mean.0 as f64 * draw.exponential()) as u64);
+        match self.config.service {
+            Service::Constant(service) => service,
+            Service::Exponential(mean) => exponential(mean, draw),
+            Service::Bimodal { fast, slow, slow_share } => {
+                let mean = if draw.unit() < slow_share { slow } else { fast };
+                exponential(mean, draw)
+            }
+            Service::Scaling(law) => {
+                let requests = self.requests_inside(now) + 1;
+                Nanos::from_secs_f64(law.response_s(requests as f64))
+            }
+        }
     }
 
     fn fate(&self, now: Stamp, hints: &Hints, draw: &mut Draw) -> Fate {
@@ -238,19 +265,6 @@ impl Server {
     /// An instant of the configuration, which counts from time zero, on the clock.
     fn at(&self, from_zero: Stamp) -> Stamp {
         self.zero + from_zero.since(Stamp::ZERO)
-    }
-}
-
-fn draw_service(service: Service, draw: &mut Draw) -> Nanos {
-    let exponential =
-        |mean: Nanos, draw: &mut Draw| Nanos((mean.0 as f64 * draw.exponential()) as u64);
-    match service {
-        Service::Constant(service) => service,
-        Service::Exponential(mean) => exponential(mean, draw),
-        Service::Bimodal { fast, slow, slow_share } => {
-            let mean = if draw.unit() < slow_share { slow } else { fast };
-            exponential(mean, draw)
-        }
     }
 }
 
@@ -349,17 +363,20 @@ mod tests {
 
     #[test]
     fn services_become_longer_at_once_or_little_by_little() {
-        let took = |slowing, at_s: u64| {
-            let config = Config { slowing, servers: None, ..constant(100) };
+        let took_us = |slowing, at_s: u64| {
+            let config = Config { slowing, servers: None, ..constant(1) };
             let (mut server, session) = server(config);
+            server.time_zero(Stamp::ZERO);
             let now = Stamp(at_s * 1_000 * MS);
-            server.arrive(session, now, &Hints::default()).at.since(now).0 / MS
+            server.arrive(session, now, &Hints::default()).at.since(now).0 / 1_000
         };
         let (by, from) = (0.5, Nanos::from_secs(10));
         let at_once = Slowing { by, from, over: Nanos::ZERO };
-        assert_eq!([0, 9, 10, 99].map(|at_s| took(at_once, at_s)), [100, 100, 150, 150]);
+        let took = [0, 9, 10, 99].map(|at_s| took_us(at_once, at_s));
+        assert_eq!(took, [1_000, 1_000, 1_500, 1_500]);
         let slowly = Slowing { by, from, over: Nanos::from_secs(20) };
-        assert_eq!([9, 10, 20, 30, 99].map(|at_s| took(slowly, at_s)), [100, 100, 125, 150, 150]);
+        let took = [9, 10, 20, 30, 99].map(|at_s| took_us(slowly, at_s));
+        assert_eq!(took, [1_000, 1_000, 1_250, 1_500, 1_500]);
     }
 
     #[test]

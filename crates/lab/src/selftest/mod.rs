@@ -21,6 +21,7 @@ mod quantity;
 mod recursion;
 mod replication;
 mod rules;
+mod scaling;
 mod stall;
 #[cfg(test)]
 mod tests;
@@ -85,6 +86,8 @@ pub fn oracles(depth: Depth, tell: &mut dyn FnMut(&str)) -> Vec<Finding> {
         tell(stall.name);
         findings.extend(stall.findings::<Honest>());
     }
+    tell(scaling::NAME);
+    findings.extend(scaling::findings::<Honest>());
     tell("backlog");
     findings.extend(stall::backlog::<Honest>());
     findings

@@ -183,6 +183,7 @@ fn served_s(service: Service, draw: &mut Draw) -> f64 {
             let mean = if draw.unit() < slow_share { slow } else { fast };
             mean.as_secs_f64() * draw.exponential()
         }
+        Service::Scaling(_) => unreachable!("its service depends on how many requests there are"),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::selftest::course::Span;
 use crate::selftest::finding::Finding;
 use crate::selftest::oracles::{ONE_SERVER, ORACLES, Oracle};
 use crate::selftest::quantity::Quantity;
+use crate::selftest::scaling;
 
 #[track_caller]
 fn check(name: &str) {
@@ -113,4 +114,9 @@ fn runs_that_are_shorter_than_they_should_be_are_noticed() {
         let window = Nanos(Nanos::from_secs(240).0 / 16);
         Plan { duration: Some(plan.warmup.known() + window), ..plan }
     });
+}
+
+#[test]
+fn a_server_that_scales_by_the_law_is_measured_alone_at_its_best_and_behind_it() {
+    assert_green(&scaling::findings::<Honest>());
 }

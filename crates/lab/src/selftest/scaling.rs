@@ -1,0 +1,49 @@
+//! A server whose throughput rises and falls with the number of clients, by the universal
+//! scalability law. Chance has no part in it.
+
+use engine::Rules;
+use record::Kind;
+use sim::closed_form::Scalability;
+
+use super::course::{JOB, Span, plan, server, simulate};
+use super::finding::{Allowed, Finding};
+use super::quantity::{Estimate, Quantity};
+
+/// The name of the oracle.
+pub(super) const NAME: &str = "USL";
+
+/// γ = 1,000/s, σ = 0.03, κ = 0.0002: the best is at 69.6 clients.
+const SERVER: &str = "sim:usl?service=1ms&contention=0.03&coherency=0.0002";
+
+const LAW: Scalability = Scalability { service_s: 1e-3, contention: 0.03, coherency: 0.0002 };
+
+/// Alone, on the way up, at the best, and behind it.
+const CLIENTS: [u32; 5] = [1, 8, 32, 70, 140];
+
+/// How far a figure may be off, as a part of it: the digits of a histogram, and the requests at the
+/// ends of the window.
+const EXACTNESS: f64 = 0.001;
+
+/// What runs with so many clients find by some rules.
+pub(super) fn findings<R: Rules>() -> Vec<Finding> {
+    CLIENTS.into_iter().flat_map(of::<R>).collect()
+}
+
+fn of<R: Rules>(clients: u32) -> [Finding; 2] {
+    let name = format!("{NAME}, N = {clients}");
+    let workload = format!("[read]\nquery = select 1\nconcurrency = {clients}\n");
+    let span = Span { warmup_s: 1.0, window_s: 10.0 };
+    let totals = simulate::<R>(&plan(&workload, span, 1), &server(SERVER));
+    let window = &totals.job(JOB).window;
+    let per_s = window.ends.completed as f64 / span.window_s;
+    let mean_s = Estimate::Mean.of_histogram(&window.histograms.of(Kind::Response));
+    let n = f64::from(clients);
+    let figures = [
+        (Quantity::Throughput, LAW.throughput(n), per_s),
+        (Quantity::response(Estimate::Mean), LAW.response_s(n), mean_s),
+    ];
+    figures.map(|(quantity, exact, measured)| {
+        let allowed = Allowed::around(exact * EXACTNESS);
+        Finding::within(&name, (quantity, exact), measured, allowed)
+    })
+}

@@ -1,0 +1,46 @@
+//! The universal scalability law.
+
+/// How throughput grows with the number of clients that always have a request in the system
+/// (Gunther, *Guerrilla Capacity Planning*, 2007, chapter 4): contention is the part of the work
+/// that only one at a time can do, coherency what each pair of requests costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scalability {
+    /// What one request takes alone, in seconds.
+    pub service_s: f64,
+    /// σ.
+    pub contention: f64,
+    /// κ.
+    pub coherency: f64,
+}
+
+impl Scalability {
+    /// How long a request takes in seconds that is one of so many in the system.
+    pub fn response_s(&self, requests: f64) -> f64 {
+        let others = requests - 1.0;
+        let slowed = 1.0 + self.contention * others + self.coherency * requests * others;
+        self.service_s * slowed
+    }
+
+    /// Requests per second of so many clients: X(N) = γN / (1 + σ(N−1) + κN(N−1)), γ = 1/service.
+    pub fn throughput(&self, clients: f64) -> f64 {
+        clients / self.response_s(clients)
+    }
+
+    /// The number of clients with the highest throughput: √((1−σ)/κ).
+    pub fn best(&self) -> f64 {
+        ((1.0 - self.contention) / self.coherency).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worked_values_of_the_law_are_found() {
+        let law = Scalability { service_s: 1e-3, contention: 0.03, coherency: 0.0002 };
+        assert!((law.best() - 69.64).abs() < 0.01, "{}", law.best());
+        assert!((law.throughput(70.0) - 17_344.0).abs() < 1.0, "{}", law.throughput(70.0));
+        assert!((law.throughput(1.0) - 1_000.0).abs() < 1e-9);
+    }
+}
