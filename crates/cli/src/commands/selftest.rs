@@ -19,7 +19,8 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Complaint> {
         }
     };
     let tested = if args.real {
-        let found = selftest::over_the_wire(&mut tell).map_err(|error| Complaint::of(&error))?;
+        let found = selftest::over_the_wire(depth, &mut tell);
+        let found = found.map_err(|error| Complaint::of(&error))?;
         Tested { depth: None, found: Found::Oracles(found) }
     } else if args.mutations {
         let found = selftest::mutations(depth, &mut tell);

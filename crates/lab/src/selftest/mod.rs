@@ -93,12 +93,16 @@ pub fn oracles(depth: Depth, tell: &mut dyn FnMut(&str)) -> Vec<Finding> {
     findings
 }
 
-/// Measures an oracle in real time over loopback, in the protocols of PostgreSQL and MySQL.
+/// Measures oracles in real time over loopback, in the protocols of PostgreSQL and MySQL; with
+/// [`Depth::Quick`] only the one that needs no statistics.
 ///
 /// # Errors
 /// There is no simulated server to be had, or it cannot be reached.
-pub fn over_the_wire(tell: &mut dyn FnMut(&str)) -> Result<Vec<Finding>, WireProblem> {
-    wire::findings(tell)
+pub fn over_the_wire(
+    depth: Depth,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Vec<Finding>, WireProblem> {
+    wire::findings(depth, tell)
 }
 
 /// Plants every fault. `tell` hears the name of each before that.

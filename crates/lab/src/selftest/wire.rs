@@ -1,43 +1,114 @@
-//! An oracle in real time, over loopback, in the protocols of PostgreSQL and MySQL.
+//! Oracles in real time, over loopback, in the protocols of PostgreSQL and MySQL.
 //!
 //! The server is simulated and answers by deadline, on a thread of its own; the driver, the network
-//! and the clock are real. Its service time is constant, so that its twin in virtual time has the
+//! and the clock are real. Where the service time is constant, the twin in virtual time has the
 //! same times to the nanosecond, whatever else the driver asks before time zero.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use base::{Seed, Target};
+use base::{Nanos, Seed, Target};
 use driver::{Mysql, Postgres};
 use engine::{Failed, Honest};
 use record::{Kind, Totals};
-use sim::closed_form::MDc;
+use sim::closed_form::{ClosedLoop, MDc, MH21, MMc, Stall};
 use testbed::wire_server::{Simulation, WireServer};
 use workload::Plan;
 
+use super::Depth;
 use super::course::{Span, Time, plan, run_on, server, simulate};
-use super::finding::{Finding, standard_deviation};
+use super::finding::{Allowed, Finding, standard_deviation};
 use super::quantity::{Estimate, Quantity};
 use super::recursion;
 use super::replication::Replication;
 use super::twins::{Pool, compare};
 
-/// Poisson arrivals at one constant server that they keep busy for 70 % of the time. All
-/// connections are there from the beginning.
-const WORKLOAD: &str = "connections = 64\n[read]\nquery = select 1\nrate = 350\n";
-
-const SERVER: &str = "sim:md1?service=2ms";
-
-/// The same in closed form.
-fn exact() -> MDc {
-    MDc::new(1, 2e-3, 350.0)
+/// A system that is measured in real time.
+struct Real {
+    name: &'static str,
+    /// Connections are all there from the beginning.
+    workload: &'static str,
+    server: &'static str,
+    /// How long it is measured.
+    span: Span,
+    /// The mean think time of closed clients in seconds.
+    think_s: f64,
+    exact: fn(Estimate) -> f64,
+    /// Whether its twin in virtual time has the same service times: if chance has no part in them.
+    has_twin: bool,
 }
 
-/// How long it is measured.
-const SPAN: Span = Span { warmup_s: 1.0, window_s: 14.0 };
+/// Poisson arrivals at one constant server that they keep busy for 70 % of the time.
+const CONSTANT_SERVER: Real = Real {
+    name: "O3 M/D/1",
+    workload: "connections = 64\n[read]\nquery = select 1\nrate = 350\n",
+    server: "sim:md1?service=2ms",
+    span: Span { warmup_s: 1.0, window_s: 14.0 },
+    think_s: 0.0,
+    exact: |estimate| estimate.exactly(&MDc::new(1, 2e-3, 350.0)),
+    has_twin: true,
+};
 
-/// A protocol with the name of its oracle.
+const REAL: [Real; 6] = [
+    CONSTANT_SERVER,
+    Real {
+        name: "O1 M/M/1",
+        server: "sim:mm1?service=2ms",
+        exact: |estimate| {
+            estimate.exactly(&MMc { servers: 1, service_rate: 500.0, arrival_rate: 350.0 })
+        },
+        has_twin: false,
+        ..CONSTANT_SERVER
+    },
+    Real {
+        name: "O2 M/M/4",
+        workload: "connections = 64\n[read]\nquery = select 1\nrate = 800\n",
+        server: "sim:mmc?service=4ms&servers=4",
+        exact: |estimate| {
+            estimate.exactly(&MMc { servers: 4, service_rate: 250.0, arrival_rate: 800.0 })
+        },
+        has_twin: false,
+        ..CONSTANT_SERVER
+    },
+    Real {
+        name: "O4 M/H2/1",
+        server: "sim:bimodal?fast=1ms&slow=11ms&slow-share=0.1",
+        exact: |estimate| {
+            let (fast_s, slow_s) = (1e-3, 11e-3);
+            estimate.exactly(&MH21 { fast_s, slow_s, slow_share: 0.1, arrival_rate: 350.0 })
+        },
+        has_twin: false,
+        ..CONSTANT_SERVER
+    },
+    Real {
+        name: "O6 closed",
+        workload: "[read]\nquery = select 1\nconcurrency = 32\nthink = exp(40ms)\n",
+        server: "sim:mm1?service=2ms",
+        think_s: 40e-3,
+        exact: |estimate| {
+            estimate.exactly(&ClosedLoop { clients: 32, service_s: 2e-3, think_s: 40e-3 })
+        },
+        has_twin: false,
+        ..CONSTANT_SERVER
+    },
+    // The server stands still for the first second of four. One connection: what closed loops see
+    // is its service time.
+    Real {
+        name: "stall",
+        workload: "connections = 1\nmax-connections = 1\n[read]\nquery = select 1\nrate = 100\n\
+                   arrival = uniform\n",
+        server: "sim:md1?service=2ms&stall=1s&stall-every=4s",
+        span: Span { warmup_s: 0.0, window_s: 8.0 },
+        exact: |estimate| {
+            let (service_s, stall_s, period_s) = (2e-3, 1.0, 4.0);
+            estimate.exactly(&Stall { service_s, stall_s, period_s, arrival_rate: 100.0 })
+        },
+        ..CONSTANT_SERVER
+    },
+];
+
+/// A protocol with its name.
 struct Protocol {
     name: &'static str,
     kind: testbed::Kind,
@@ -45,8 +116,8 @@ struct Protocol {
 }
 
 const PROTOCOLS: [Protocol; 2] = [
-    Protocol { name: "O3 PostgreSQL", kind: testbed::Kind::Postgres, scheme: "postgres" },
-    Protocol { name: "O3 MySQL", kind: testbed::Kind::Mariadb, scheme: "mysql" },
+    Protocol { name: "PostgreSQL", kind: testbed::Kind::Postgres, scheme: "postgres" },
+    Protocol { name: "MySQL", kind: testbed::Kind::Mariadb, scheme: "mysql" },
 ];
 
 /// Why an oracle could not be run in real time.
@@ -74,64 +145,90 @@ impl fmt::Display for WireProblem {
 
 impl std::error::Error for WireProblem {}
 
-/// Runs the oracle in both protocols, one at a time, so that neither is in the other's way.
+/// Runs the oracles in both protocols, one at a time, so that none is in another's way.
 ///
 /// # Errors
-/// It could not be run.
-pub(super) fn findings(tell: &mut dyn FnMut(&str)) -> Result<Vec<Finding>, WireProblem> {
+/// One could not be run.
+pub(super) fn findings(
+    depth: Depth,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Vec<Finding>, WireProblem> {
+    let oracles = match depth {
+        Depth::Quick => &REAL[..1],
+        Depth::Standard | Depth::Thorough => &REAL[..],
+    };
     let mut findings = Vec::new();
-    for protocol in &PROTOCOLS {
-        tell(protocol.name);
-        let plan = plan(WORKLOAD, SPAN, 42);
-        let totals = measure(protocol, &plan)?;
-        findings.extend(judge(protocol.name, &plan, &totals));
+    for oracle in oracles {
+        for protocol in &PROTOCOLS {
+            let name = format!("{}, {}", oracle.name, protocol.name);
+            tell(&name);
+            let plan = plan(oracle.workload, oracle.span, 42);
+            let totals = oracle.measure(protocol, &plan)?;
+            findings.extend(oracle.judge(&name, &plan, &totals));
+        }
     }
     Ok(findings)
 }
 
-fn measure(protocol: &Protocol, plan: &Plan) -> Result<Totals, WireProblem> {
-    let simulation =
-        Simulation { config: server(SERVER), seed: Seed(42), ..Simulation::at_once(protocol.kind) };
-    let server = WireServer::start(simulation).map_err(WireProblem::Server)?;
-    let url = format!("{}://assay@{}/selftest", protocol.scheme, server.address());
-    let target = Target::parse(&url).expect("the URL is ours");
-    let time = Time::Real(1);
-    let run = match protocol.kind {
-        testbed::Kind::Postgres => {
-            let driver = Postgres::open(&target).map_err(WireProblem::Driver)?;
-            run_on::<_, Honest>(plan, driver, time)
-        }
-        testbed::Kind::Mariadb => {
-            let driver = Mysql::open(&target, PathBuf::new()).map_err(WireProblem::Driver)?;
-            run_on::<_, Honest>(plan, driver, time)
-        }
-    };
-    run.map_err(WireProblem::Run)
-}
+impl Real {
+    fn measure(&self, protocol: &Protocol, plan: &Plan) -> Result<Totals, WireProblem> {
+        let simulation = Simulation {
+            config: server(self.server),
+            seed: Seed(42),
+            ..Simulation::at_once(protocol.kind)
+        };
+        let server = WireServer::start(simulation).map_err(WireProblem::Server)?;
+        let url = format!("{}://assay@{}/selftest", protocol.scheme, server.address());
+        let target = Target::parse(&url).expect("the URL is ours");
+        let time = Time::Real(1);
+        let run = match protocol.kind {
+            testbed::Kind::Postgres => {
+                let driver = Postgres::open(&target).map_err(WireProblem::Driver)?;
+                run_on::<_, Honest>(plan, driver, time)
+            }
+            testbed::Kind::Mariadb => {
+                let driver = Mysql::open(&target, PathBuf::new()).map_err(WireProblem::Driver)?;
+                run_on::<_, Honest>(plan, driver, time)
+            }
+        };
+        run.map_err(WireProblem::Run)
+    }
 
-/// Compares a run with the closed form and with its twin.
-fn judge(name: &str, plan: &Plan, real: &Totals) -> Vec<Finding> {
-    let config = server(SERVER);
-    let pool = Pool::of(std::slice::from_ref(real));
-    let twin = Pool::of(&[simulate::<Honest>(plan, &config)]);
-    let expected = recursion::replicate(plan, &config, 0.0);
-    let form = exact();
-    let with_form = |estimate: Estimate| {
-        let quantity = Quantity::response(estimate);
-        let scatter: Vec<f64> = expected.iter().map(|run| run.estimate(quantity)).collect();
-        let (exact, measured) = (estimate.exactly(&form), pool.estimate(Kind::Response, estimate));
-        let machine = pool.lateness_s(exact);
-        let deviation = standard_deviation(&scatter);
-        Finding::of_one_run(name, (quantity, exact), measured, deviation, machine)
-    };
-    // One window of this length has five requests beyond p99.9.
-    let estimates = Estimate::ALL.into_iter();
-    let common = estimates.filter(|estimate| Quantity::response(*estimate).is_common());
-    let mut findings: Vec<Finding> = common.map(with_form).collect();
-    let replication = Replication::of(real, plan);
-    let vanished = (Quantity::Unaccounted, 0.0);
-    let nothing = super::finding::Allowed::NOTHING;
-    findings.push(Finding::within(name, vanished, replication.unaccounted() as f64, nothing));
-    findings.extend(compare(&format!("{name}, twin"), &[Kind::Response], &pool, &twin));
-    findings
+    /// Compares a run with the closed form and, if it has one, with its twin.
+    fn judge(&self, name: &str, plan: &Plan, real: &Totals) -> Vec<Finding> {
+        let config = server(self.server);
+        let pool = Pool::of(std::slice::from_ref(real));
+        let mut findings = match config.stall > Nanos::ZERO {
+            // The closed form is that of a fluid; the twin has the same drops.
+            true => Vec::new(),
+            false => self.with_form(name, plan, &pool),
+        };
+        let unaccounted = Replication::of(real, plan).unaccounted() as f64;
+        let vanished = (Quantity::Unaccounted, 0.0);
+        findings.push(Finding::within(name, vanished, unaccounted, Allowed::NOTHING));
+        if self.has_twin {
+            let twin = Pool::of(&[simulate::<Honest>(plan, &config)]);
+            findings.extend(compare(&format!("{name}, twin"), &[Kind::Response], &pool, &twin));
+        }
+        findings
+    }
+
+    fn with_form(&self, name: &str, plan: &Plan, pool: &Pool) -> Vec<Finding> {
+        let expected = recursion::replicate(plan, &server(self.server), self.think_s);
+        let compare = |estimate: Estimate| {
+            let quantity = Quantity::response(estimate);
+            let scatter: Vec<f64> = expected.iter().map(|run| run.estimate(quantity)).collect();
+            let exact = (self.exact)(estimate);
+            let measured = pool.estimate(Kind::Response, estimate);
+            let machine = pool.lateness_s(exact);
+            let deviation = standard_deviation(&scatter);
+            Finding::of_one_run(name, (quantity, exact), measured, deviation, machine)
+        };
+        // One window of this length has five requests beyond p99.9.
+        let estimates = Estimate::ALL.into_iter();
+        estimates
+            .filter(|estimate| Quantity::response(*estimate).is_common())
+            .map(compare)
+            .collect()
+    }
 }
