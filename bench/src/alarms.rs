@@ -9,7 +9,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use analyze::{Status, summarize};
-use base::{Seed, Target, WallTime};
+use base::{Seed, Target};
 use engine::{Options, Silence, Stop};
 use lab::{Order, RecordPlace, evidence};
 use record::Archive;
@@ -131,17 +131,10 @@ fn order(shape: &Shape, seed: u64, place: &std::path::Path) -> Result<Order, Box
     plan.seed = Seed(seed);
     Ok(Order {
         target: Target::parse(shape.url)?,
-        options: Options {
-            threads: 1,
-            cpus: Vec::new(),
-            spin: false,
-            is_virtual: true,
-            loaded: false,
-            folder: ".".into(),
-            started: WallTime::EPOCH,
-        },
+        options: Options::simulated(),
         record: RecordPlace::Exactly(place.to_owned()),
         op_log: None,
+        calibration: None,
         workload: shape.name.to_owned(),
         command: "alarms".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -10,6 +10,7 @@ use workload::Plan;
 use crate::distribution::Distribution;
 use crate::phases::Disturbance;
 use crate::steps::Steps;
+use crate::surroundings::Surroundings;
 
 /// A run as its record tells it.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct Evidence {
     pub loads: Vec<LoadEvidence>,
     /// What was watched beside the requests; nothing in virtual time.
     pub observed: Vec<Observed>,
+    /// Where it took place.
+    pub surroundings: Surroundings,
 }
 
 /// How a run ended.

@@ -18,6 +18,7 @@ mod phases;
 mod slo;
 mod steps;
 mod summary;
+mod surroundings;
 
 pub use check::{Check, Status, Verdict};
 pub use confidence::{Bounds, Estimate, FEWEST_BATCHES};
@@ -35,3 +36,4 @@ pub use phases::{
 pub use slo::Judgement;
 pub use steps::Steps;
 pub use summary::{ClientSummary, LoadSummary, Summary, Window, summarize};
+pub use surroundings::{Asked, Calibration, Figures, Place, Route, Surroundings};

@@ -1,0 +1,101 @@
+//! What was calibrated, as tables for people. The document for programs is the lab's, since it is
+//! also what is kept.
+
+use std::path::Path;
+
+use base::Nanos;
+use lab::calibrate::{Calibrated, Calibration, Floor, Quantiles, title};
+
+use crate::findings::table;
+
+/// The tables, with where the result is kept in the last line.
+pub(crate) fn text(calibrated: &Calibrated, target: Option<&str>, file: Option<&Path>) -> String {
+    let Calibrated { calibration, target: floor } = calibrated;
+    let mut floors = vec![FLOOR.map(str::to_owned)];
+    if let (Some(url), Some(floor)) = (target, floor) {
+        floors.push(floor_row(url, floor));
+    }
+    let routes = calibration.routes.iter();
+    floors.extend(routes.map(|figures| floor_row(title(figures.route), &figures.floor)));
+    let kept = match file {
+        Some(file) => format!("kept in {}: later runs on this machine refer to it", file.display()),
+        None => "nothing was kept".to_owned(),
+    };
+    [table(&floors, &[0]), ceilings(calibration), others(calibration), kept + "\n"].join("\n")
+}
+
+const FLOOR: [&str; 8] = [
+    "floor: a statement that does nothing",
+    "requests",
+    "response p50",
+    "p99",
+    "p99.9",
+    "service p50",
+    "p99",
+    "p99.9",
+];
+
+fn floor_row(name: &str, floor: &Floor) -> [String; 8] {
+    let [response, service] = [floor.response, floor.service].map(quantiles);
+    let [response_p50, response_p99, response_p99_9] = response;
+    let [service_p50, service_p99, service_p99_9] = service;
+    let count = floor.count.to_string();
+    [
+        name.to_owned(),
+        count,
+        response_p50,
+        response_p99,
+        response_p99_9,
+        service_p50,
+        service_p99,
+        service_p99_9,
+    ]
+}
+
+fn quantiles(quantiles: Quantiles) -> [String; 3] {
+    [quantiles.p50, quantiles.p99, quantiles.p99_9].map(us)
+}
+
+fn us(time: Nanos) -> String {
+    format!("{:.2} µs", time.0 as f64 / 1e3)
+}
+
+/// What one thread makes at most.
+fn ceilings(calibration: &Calibration) -> String {
+    let head = ["ceiling: one thread", "connections", "per second"];
+    let mut rows = vec![head.map(str::to_owned)];
+    for figures in &calibration.routes {
+        for ceiling in &figures.ceilings {
+            let connections = ceiling.connections.to_string();
+            let per_s = format!("{:.0}", ceiling.per_s);
+            rows.push([title(figures.route).to_owned(), connections, per_s]);
+        }
+    }
+    table(&rows, &[0])
+}
+
+/// The clock, the timer and the hand-off.
+fn others(calibration: &Calibration) -> String {
+    let (clock, timer) = (calibration.clock, calibration.timer);
+    let [late_p50, late_p99, late_p99_9] = quantiles(timer.quantiles);
+    let hand_off = calibration.hand_off;
+    let row = |name: &str, value: String| [name.to_owned(), value];
+    let rows = [
+        row("clock, a reading", format!("{:.1} ns", clock.cost_ns)),
+        row("clock, the smallest step seen", format!("{} ns", clock.resolution.0)),
+        row(
+            "timer, lateness of sleeps of 1 ms",
+            format!("p50 {late_p50}, p99 {late_p99}, p99.9 {late_p99_9}, max {}", us(timer.max)),
+        ),
+        row(
+            "hand-off to a thread of SQLite",
+            format!(
+                "there p50 {}, p99 {}; both ways {} in the mean",
+                us(hand_off.there_p50),
+                us(hand_off.there_p99),
+                us(hand_off.both_ways)
+            ),
+        ),
+    ];
+    table(&rows, &[0, 1])
+}
