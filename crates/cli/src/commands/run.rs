@@ -9,8 +9,8 @@ use record::{OpFormat, OpLogPlan};
 use workload::{Job, Placeholders, Plan};
 
 use crate::args::{AnswerArgs, RunArgs};
-use crate::commands::{answer, calibrate};
 use crate::commands::order::{self, SkipsLoads};
+use crate::commands::{answer, calibrate};
 use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;

@@ -621,7 +621,7 @@ impl Run {
             seed: about.seed.0.to_string(),
             r#virtual: about.is_virtual,
             threads: about.threads,
-            same_host: view.evidence.surroundings.has_database_here(&view.evidence.plan),
+            same_host: view.shares_its_host(),
             ended: about.ending(),
             ended_because: because.filter(|text| !text.is_empty()).map(str::to_owned),
             op_log: about.op_log.as_ref().map(OpLog::of),

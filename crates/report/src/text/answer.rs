@@ -4,7 +4,7 @@ use analyze::{Check, Component, HowEnded, JobSummary, Judgement, LoadSummary};
 use analyze::{Status, Verdict};
 use base::Nanos;
 use base::units::grouped;
-use workload::{JobTarget, Metric, Pacing, Plan};
+use workload::{Metric, Pacing, Plan};
 
 use crate::number::{bytes, count, percent, rate, significant, span, time, trimmed};
 use crate::text::load;
@@ -16,9 +16,6 @@ const ENOUGH_FOR_P99: u64 = 100;
 
 /// Below this number of requests, it is said in the first line.
 const FEW: u64 = 1_000;
-
-/// What is always said where it is so: such a database competes with what measures it.
-const ONE_HOST: &str = "generator and database on one host";
 
 /// Writes the first lines. Numbers of an invalid run stand under that word alone. Of loads there is
 /// nothing to doubt and nothing that limited them, unless they were cut short.
@@ -61,6 +58,10 @@ fn write_headlines(page: &mut Page, view: &View) {
     }
     lines.iter_mut().for_each(|line| line.tone = Tone::Strong);
     page.lines(0, &lines);
+    if view.shares_its_host() == Some(true) {
+        // Always: such a database competes with what measures it.
+        page.sentence(Tone::Strong, "One host", ": generator and database share its processors");
+    }
     for (job, missed) in missed(view) {
         let text = format!(" by {}: {}", job.name, said(job, missed));
         page.sentence(Tone::Bad, "SLO missed", &text);
@@ -157,7 +158,7 @@ fn headline(view: &View, place: usize) -> String {
         Pacing::Closed { clients, .. } => format!("{} {got}", count(u64::from(*clients), "client")),
         Pacing::Timetable { .. } | Pacing::Replay | Pacing::Part { .. } => got,
     };
-    format!("{load}; {} ({})", times(job), grounds(view, place))
+    format!("{load}; {} ({})", times(job), grounds(view, balance.scheduled()))
 }
 
 /// Whether a job is a number of requests rather than a load: its rate over a window that is longer
@@ -201,9 +202,8 @@ fn times(job: &JobSummary) -> String {
     }
 }
 
-/// What the numbers of a job's first line rest on.
-fn grounds(view: &View, place: usize) -> String {
-    let requests = view.summary.jobs[place].counts.balance.scheduled();
+/// What the numbers of the first line rest on.
+fn grounds(view: &View, requests: u64) -> String {
     let mut grounds = Vec::new();
     if requests < FEW {
         grounds.push(count(requests, "request"));
@@ -212,9 +212,6 @@ fn grounds(view: &View, place: usize) -> String {
     if view.about.is_virtual {
         grounds.push("virtual time".to_owned());
     }
-    if is_here(view, view.evidence.plan.jobs[place].target) {
-        grounds.push(ONE_HOST.to_owned());
-    }
     grounds.join(", ")
 }
 
@@ -222,16 +219,7 @@ fn headline_of_load(view: &View, load: &LoadSummary) -> String {
     let rows = format!("{}, {},", load::rows(view, load), bytes(load.bytes));
     let at = load.rows_per_s.map_or_else(String::new, |per_s| format!(", {}", rate(per_s)));
     let virtual_time = if view.about.is_virtual { ", virtual time" } else { "" };
-    let one_host = match is_here(view, JobTarget::Main) {
-        true => format!(", {ONE_HOST}"),
-        false => String::new(),
-    };
-    format!("{rows} loaded in {}{at} (1 observation{virtual_time}{one_host})", span(load.took))
-}
-
-/// Whether a target is on the machine of the load generator: the two share its processors.
-fn is_here(view: &View, target: JobTarget) -> bool {
-    view.evidence.surroundings.asked(target).place.is_here() == Some(true)
+    format!("{rows} loaded in {}{at} (1 observation{virtual_time})", span(load.took))
 }
 
 fn tone(status: Status) -> Tone {
