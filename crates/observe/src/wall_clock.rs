@@ -1,8 +1,8 @@
 //! Does the wall clock go as the monotonic one does? `CLOCK_REALTIME` beside `CLOCK_MONOTONIC`.
 //!
 //! Both follow the same corrections of their rate (NTP slews them together), so that the distance
-//! between them changes in two cases only: somebody sets the wall clock, or the machine is suspended,
-//! while which the monotonic clock stands still.
+//! between them changes in two cases only: somebody sets the wall clock, or the machine is
+//! suspended, and meanwhile the monotonic clock stands still.
 
 use base::{Clock, Monotonic, Nanos, WallTime};
 use record::Reading;

@@ -121,7 +121,10 @@ fn floor_of(floor: &Floor) -> Value {
 }
 
 fn route_of(figures: &RouteFigures) -> Value {
-    let ceiling = |Ceiling { connections, per_s }: &Ceiling| json!({"connections": connections, "per_s": per_s});
+    let ceiling = |ceiling: &Ceiling| {
+        let Ceiling { connections, per_s } = ceiling;
+        json!({"connections": connections, "per_s": per_s})
+    };
     json!({
         "route": figures.route.name(),
         "floor": floor_of(&figures.floor),

@@ -3,6 +3,7 @@
 
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -34,6 +35,8 @@ impl Simulated {
     pub(super) fn start(program: &Path, kind: Kind) -> io::Result<Simulated> {
         let mut command = Command::new(program);
         command.args([SERVER, kind.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // A Ctrl-C is for the one who measures, who then ends it.
+        command.process_group(0);
         let mut process = command.spawn()?;
         match address(&mut process) {
             Ok(address) => Ok(Simulated { process, address }),

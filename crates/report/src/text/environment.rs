@@ -5,8 +5,8 @@ use observe::environment::{CALIBRATION, HOST, NETWORK};
 use crate::text::page::{Page, Style, columns, padded};
 use crate::view::About;
 
-/// The settings and facts of a record as text: the machine first, then what the load generator takes
-/// on it, then the network, then each server.
+/// The settings and facts of a record as text: the machine first, then what the load generator
+/// takes on it, then the network, then each server.
 pub fn environment(about: &About, style: &Style) -> String {
     let mut page = Page::new(*style);
     let settings = &about.settings;
