@@ -21,7 +21,26 @@ pub(crate) fn text(calibrated: &Calibrated, target: Option<&str>, file: Option<&
         Some(file) => format!("kept in {}: later runs on this machine refer to it", file.display()),
         None => "nothing was kept".to_owned(),
     };
-    [table(&floors, &[0]), ceilings(calibration), others(calibration), kept + "\n"].join("\n")
+    let parts =
+        [table(&floors, &[0]), ceilings(calibration), others(calibration), doubt(calibration)];
+    parts.into_iter().filter(|part| !part.is_empty()).map(|part| part + "\n").collect::<String>()
+        + &kept
+        + "\n"
+}
+
+/// A timer that ends so late at p99 was kept waiting: the limit of the check `send-lag` of a run.
+const LATE: Nanos = Nanos::from_micros(100);
+
+/// What is said of a calibration that was made on a busy machine.
+fn doubt(calibration: &Calibration) -> String {
+    match calibration.timer.quantiles.p99 > LATE {
+        false => String::new(),
+        true => {
+            "the machine was busy, and the figures are worse than it can do: sleeps ended more \
+                 than 100 µs late at\np99; calibrate again when nothing else is at work\n"
+                .to_owned()
+        }
+    }
 }
 
 const FLOOR: [&str; 8] = [
@@ -98,4 +117,55 @@ fn others(calibration: &Calibration) -> String {
         ),
     ];
     table(&rows, &[0, 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Target;
+    use lab::calibrate::{Ceiling, ClockFigures, HandOff, Lateness, Machine, RouteFigures, SCHEMA};
+
+    fn calibrated(late: Nanos) -> Calibrated {
+        let quantiles = |p50| Quantiles { p50, p99: late, p99_9: late };
+        let times = quantiles(Nanos::from_micros(21));
+        let floor = Floor { count: 20_000, response: times, service: times };
+        let ceilings = vec![Ceiling { connections: 16, per_s: 61_234.5 }];
+        let figures = RouteFigures { route: analyze::Route::Postgres, floor, ceilings };
+        let calibration = Calibration {
+            assay: "0.1.0".to_owned(),
+            taken: "2026-11-21T20:15:02Z".to_owned(),
+            is_quick: false,
+            machine: Machine::of(&[]),
+            clock: ClockFigures { cost_ns: 24.5, resolution: Nanos(20) },
+            timer: Lateness { count: 1_000, quantiles: times, max: late },
+            routes: vec![figures],
+            hand_off: HandOff { there_p50: late, there_p99: late, both_ways: late },
+        };
+        Calibrated { calibration, target: Some(floor) }
+    }
+
+    #[test]
+    fn every_figure_is_in_the_tables() {
+        let text = text(&calibrated(Nanos::from_micros(99)), Some("sqlite:"), None);
+        for words in ["sqlite:", "20000  ", "21.00 µs", "61234", "24.5 ns", "nothing was kept"] {
+            assert!(text.contains(words), "`{words}` is not in:\n{text}");
+        }
+        assert!(!text.contains("busy"), "{text}");
+    }
+
+    #[test]
+    fn a_busy_machine_is_said_so() {
+        let file = Some(Path::new("/s/c.json"));
+        let text = text(&calibrated(Nanos::from_micros(101)), None, file);
+        assert!(text.contains("the machine was busy"), "{text}");
+        assert!(text.ends_with("\nkept in /s/c.json: later runs on this machine refer to it\n"));
+    }
+
+    #[test]
+    fn the_document_has_no_password() {
+        let target = Target::parse("postgres://ann:hunter2@h/d").unwrap().to_string();
+        let document = calibrated(Nanos(1)).document(Some(&target), None);
+        assert_eq!(document["schema"], SCHEMA);
+        assert!(!document.to_string().contains("hunter2"), "{document}");
+    }
 }

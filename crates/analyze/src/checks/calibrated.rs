@@ -114,10 +114,10 @@ impl Findings<'_> {
             threads => format!("{threads} threads"),
         };
         format!(
-            "{:.0} statements/s are {:.0} % of the most that {threads} of the load generator made \
-             here when calibrated",
+            "{:.0} statements/s are {} of the most that {threads} of the load generator made here \
+             when calibrated",
             used.per_s,
-            used.share * 100.0
+            percent(used.share)
         )
     }
 
@@ -147,10 +147,10 @@ impl Findings<'_> {
         let check = Check::new("floor", "%", share * 100.0, FLOOR_ALLOWED * 100.0);
         let job = &self.evidence.plan.jobs[place].name;
         let sentence = format!(
-            "a statement that does nothing takes {:.1} µs here, {:.0} % of the service time of \
-             [{job}] at p50",
+            "a statement that does nothing takes {:.1} µs here, {} of the service time of [{job}] \
+             at p50",
             floor / 1e3,
-            share * 100.0
+            percent(share)
         );
         match share <= FLOOR_ALLOWED {
             true => check.found(Status::Pass, sentence),
@@ -191,5 +191,13 @@ impl Findings<'_> {
                 format!("{sentence}: so short a time cannot be told from that of the clock"),
             ),
         }
+    }
+}
+
+/// A part in words.
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        small if small < 1.0 => "less than 1 %".to_owned(),
+        percent => format!("{percent:.0} %"),
     }
 }

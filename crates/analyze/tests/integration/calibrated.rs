@@ -35,6 +35,9 @@ fn a_rate_near_what_the_threads_can_make_is_said_so() {
     let words = "1000 statements/s are 62 % of the most that 2 threads of the load generator made \
                  here when calibrated";
     assert!(found.explain.starts_with(words), "{found:?}");
+    set_ceiling(&mut evidence, 1e6);
+    let found = check("ceiling", &evidence);
+    assert!(found.explain.contains("are less than 1 % of the most"), "{found:?}");
 }
 
 #[test]
