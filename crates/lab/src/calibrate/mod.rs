@@ -4,7 +4,7 @@
 //! statement that does nothing, at nothing ([`Route::Null`]), at a simulated server in a process of
 //! its own over loopback, and at SQLite. One client gives the floor, 16 and 64 the ceiling of one
 //! thread. [`Store`] keeps the result, and every later run on this machine refers to it
-//! ([`facts`](Calibration::facts)).
+//! ([`facts_of`]).
 //!
 //! One file per question. The invariant: a calibration says of which machine it is, and is used on
 //! no other.
