@@ -137,14 +137,9 @@ fn mm1(seed: Seed) -> Simulated {
 }
 
 fn options(is_virtual: bool) -> Options {
-    Options {
-        threads: 1,
-        cpus: Vec::new(),
-        spin: false,
-        is_virtual,
-        loaded: false,
-        started: WallTime::EPOCH,
-        folder: PathBuf::new(),
+    match is_virtual {
+        true => Options::simulated(),
+        false => Options::in_real_time(),
     }
 }
 

@@ -13,7 +13,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use analyze::{Evidence, Status};
-use base::{Seed, Target, WallTime};
+use base::{Seed, Target};
 use engine::{Options, Silence, Stop};
 use lab::{Order, RecordPlace};
 use record::Archive;
@@ -34,17 +34,10 @@ fn simulated(plan: &Plan, url: &str, seed: u64) -> Result<Evidence, Box<dyn Erro
     let order = Order {
         plan: Plan { seed: Seed(seed), ..plan.clone() },
         target: Target::parse(url)?,
-        options: Options {
-            threads: 1,
-            cpus: Vec::new(),
-            spin: false,
-            is_virtual: true,
-            loaded: false,
-            folder: ".".into(),
-            started: WallTime::EPOCH,
-        },
+        options: Options::simulated(),
         record: RecordPlace::Exactly(folder.path().join("run.assay")),
         op_log: None,
+        calibration: None,
         workload: "trust".to_owned(),
         command: "trust".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

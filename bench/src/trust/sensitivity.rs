@@ -1,6 +1,6 @@
 //! How often does a check object when something is wrong?
 //!
-//! Each fault is planted into a run in which nothing else is wrong: two thousand requests a second
+//! Each fault is planted into a run in which nothing else is wrong: four thousand requests a second
 //! for a minute, each answered after an exponential time of 1 ms in the mean. Where a fault is the
 //! server's, the server has it; where it is the generator's, either the schedule that is carried
 //! out is another than the one that is judged, or the evidence is changed.
@@ -17,9 +17,9 @@ use workload::{Pacing, Plan, Schedule};
 use super::{is_objection, plan, simulated};
 
 /// The run without a fault.
-const WORKLOAD: &str = "duration = 70s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 2000\n";
+const WORKLOAD: &str = "duration = 70s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 4000\n";
 const SERVER: &str = "sim:mmc?service=1ms&servers=unlimited";
-const PER_S: f64 = 2_000.0;
+const PER_S: f64 = 4_000.0;
 
 /// A fault, and how it is planted.
 #[derive(Clone, Copy)]

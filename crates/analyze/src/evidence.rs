@@ -11,6 +11,7 @@ use crate::distribution::Distribution;
 use crate::phases::Disturbance;
 use crate::responses::Responses;
 use crate::steps::Steps;
+use crate::surroundings::Surroundings;
 use crate::warmup::WarmupEnd;
 
 /// A run as its record tells it.
@@ -44,6 +45,8 @@ pub struct Evidence {
     pub loads: Vec<LoadEvidence>,
     /// What was watched beside the requests; nothing in virtual time.
     pub observed: Vec<Observed>,
+    /// Where it took place.
+    pub surroundings: Surroundings,
 }
 
 /// How a run ended.

@@ -19,6 +19,7 @@ mod responses;
 mod slo;
 mod steps;
 mod summary;
+mod surroundings;
 mod warmup;
 
 pub use check::{Check, Status, Verdict};
@@ -38,4 +39,5 @@ pub use responses::Responses;
 pub use slo::Judgement;
 pub use steps::Steps;
 pub use summary::{ClientSummary, LoadSummary, Summary, Window, summarize};
+pub use surroundings::{Asked, Calibration, Figures, Place, Route, Surroundings};
 pub use warmup::{Cut, WarmupEnd, end_of_warmup, keeps_its_level};

@@ -11,6 +11,8 @@ pub enum Component {
     NotSaturated,
     /// The number of connections.
     Connections,
+    /// The threads of the load generator.
+    GeneratorThread,
     /// It is not known.
     Unknown,
 }
@@ -21,6 +23,7 @@ impl Component {
         match self {
             Component::NotSaturated => "not-saturated",
             Component::Connections => "connections",
+            Component::GeneratorThread => "generator-thread",
             Component::Unknown => "unknown",
         }
     }
@@ -46,6 +49,9 @@ pub(crate) fn name(findings: &Findings<'_>) -> Limiter {
             evidence: Vec::new(),
         };
     }
+    if let Some(limiter) = threads_of_a_closed_job(findings) {
+        return limiter;
+    }
     if let Some(because) = why_unknown(findings) {
         return Limiter { component: Component::Unknown, because, evidence: Vec::new() };
     }
@@ -70,6 +76,17 @@ fn limit_of_an_overloaded_job<'a>(findings: &Findings<'a>) -> Option<&'a Event> 
             None => (0..jobs).any(|place| findings.is_overloaded(place)),
         }
     })
+}
+
+/// The threads of the load generator, if all jobs take what they can get and that is nearly all
+/// that so many threads can make.
+fn threads_of_a_closed_job(findings: &Findings<'_>) -> Option<Limiter> {
+    if findings.places().any(|place| findings.has_schedule(place)) {
+        return None;
+    }
+    let (because, share) = findings.limited_by_its_threads()?;
+    let evidence = vec![("share_of_ceiling".to_owned(), share)];
+    Some(Limiter { component: Component::GeneratorThread, because, evidence })
 }
 
 /// Why the generator alone cannot tell; `None` if it can.

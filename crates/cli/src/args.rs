@@ -30,6 +30,7 @@ Examples:
   assay check shop.ini                        what would be run, without a database
   assay report run-20261121T201502Z.assay     the answer of a record, again
   assay doctor postgres://db1/shop            what here would spoil a run
+  assay calibrate                             what the generator takes here, for all later runs
   assay selftest                              does it measure what is so?
   assay dbbench --driver sqlite load.ini      a file of dbbench, with that program's flags
 
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Say what here would spoil a run, and what mends it.
     Doctor(DoctorArgs),
+    /// Measure what the load generator itself takes on this machine, once for all later runs.
+    Calibrate(CalibrateArgs),
     /// Run a file of dbbench, with that program's flags.
     #[command(disable_help_flag = true)]
     Dbbench(DbbenchArgs),
@@ -57,6 +60,9 @@ pub(crate) enum Command {
     Workloads(WorkloadsArgs),
     /// Measure servers whose response times are known in closed form.
     Selftest(SelftestArgs),
+    /// Be the simulated server that `assay calibrate` measures over loopback.
+    #[command(name = lab::calibrate::SERVER, hide = true)]
+    WireServer(WireServerArgs),
 }
 
 /// What a workload file is and what is changed in it.
@@ -210,6 +216,32 @@ pub(crate) struct DoctorArgs {
     /// Print one JSON document instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What is measured of the load generator itself.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CalibrateArgs {
+    /// A server whose own floor is measured as well: a statement that does nothing, of one client.
+    #[arg(value_name = "URL", value_parser = parse_url)]
+    pub(crate) url: Option<Url>,
+    /// Measure a third as long: about five seconds, for numbers that scatter more.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Print the result and keep nothing of it.
+    #[arg(long)]
+    pub(crate) no_store: bool,
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show no progress.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct WireServerArgs {
+    /// The protocol: postgres or mariadb.
+    pub(crate) protocol: String,
 }
 
 /// The words behind `assay dbbench`: that program's grammar is not clap's.

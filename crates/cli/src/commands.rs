@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod answer;
+pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod dbbench;
 pub(crate) mod doctor;

@@ -148,7 +148,7 @@ fn mutation_row(mutation: &Mutation) -> [String; 3] {
 
 /// Rows in columns, with a line for each. The columns in `words` begin at the left, the others end
 /// at the right.
-fn table<const N: usize>(rows: &[[String; N]], words: &[usize]) -> String {
+pub(crate) fn table<const N: usize>(rows: &[[String; N]], words: &[usize]) -> String {
     let width = |column: usize| {
         rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
     };

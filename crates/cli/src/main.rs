@@ -7,6 +7,7 @@
 mod args;
 mod beside;
 mod builtin;
+mod calibration;
 mod commands;
 mod complain;
 mod display;
@@ -37,9 +38,11 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report::report(&report),
         Command::Export(export) => commands::export::export(&export),
         Command::Doctor(doctor) => commands::doctor::doctor(&doctor),
+        Command::Calibrate(calibrate) => commands::calibrate::calibrate(&calibrate),
         Command::Dbbench(dbbench) => commands::dbbench::dbbench(&dbbench),
         Command::Workloads(workloads) => commands::workloads::workloads(&workloads),
         Command::Selftest(selftest) => commands::selftest::selftest(&selftest),
+        Command::WireServer(server) => commands::calibrate::serve(&server),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -1,7 +1,6 @@
 //! The first Ctrl-C ends the run cleanly, the second at once.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use engine::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::display::{Display, Ending};
+use crate::display::Ending;
 use crate::exit::Exit;
 
 /// How long the end at once may take: long enough to close the record and to answer, unless
@@ -17,11 +16,11 @@ use crate::exit::Exit;
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 /// Listens for SIGINT, SIGTERM and the end of the terminal (SIGHUP) for the rest of the program's
-/// life, and says what each of them does where the run is shown.
+/// life, and says what each of them does where what is under way is shown.
 ///
 /// # Errors
 /// The operating system refuses a handler.
-pub(crate) fn listen(stop: Stop, display: Arc<Display>) -> io::Result<()> {
+pub(crate) fn listen(stop: Stop, say: impl Fn(Ending) + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     if !ignores_hangup() {
         signals.add_signal(SIGHUP)?;
@@ -36,11 +35,11 @@ pub(crate) fn listen(stop: Stop, display: Arc<Display>) -> io::Result<()> {
             match before {
                 0 => {
                     stop.interrupt();
-                    display.say(Ending::Finishing);
+                    say(Ending::Finishing);
                 }
                 1 => {
                     stop.interrupt_at_once();
-                    display.say(Ending::AtOnce);
+                    say(Ending::AtOnce);
                     std::thread::spawn(end_soon);
                 }
                 _ => end_now(),

@@ -43,6 +43,26 @@ pub struct Options {
     pub started: WallTime,
 }
 
+impl Options {
+    /// One lane in virtual time, for a workload without files.
+    pub fn simulated() -> Options {
+        Options { is_virtual: true, ..Options::in_real_time() }
+    }
+
+    /// One lane on a thread that may run where it likes, for a workload without files.
+    pub fn in_real_time() -> Options {
+        Options {
+            threads: 1,
+            cpus: Vec::new(),
+            spin: false,
+            is_virtual: false,
+            loaded: false,
+            folder: PathBuf::new(),
+            started: WallTime::EPOCH,
+        }
+    }
+}
+
 /// A run that came to its end, whichever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {

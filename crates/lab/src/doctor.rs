@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use base::{Class, Clock, Code, Endpoint, Nanos, Target, WallTime};
+use base::{Class, Code, Endpoint, Target};
 use driver::{Connection, Driver};
 use engine::{Drivers, Options};
 use observe::doctor::{Diagnosis, Lateness, Server, Surroundings, judge, watch};
@@ -15,10 +15,8 @@ use rt::{Rt, run_real};
 use workload::Overrides;
 
 use crate::experiment::Error;
+use crate::sleeps::lateness;
 use crate::target::{Reached, WithDrivers, with_drivers};
-
-/// How long a sleep is whose end is measured.
-const SLEEP: Nanos = Nanos::from_millis(1);
 
 /// How many sleeps there are: 0.3 s.
 const SLEEPS: usize = 300;
@@ -61,41 +59,20 @@ pub fn examine(target: Option<&Target>) -> Result<Examined, Unexamined> {
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));
     let host = environment::read(&root, &folder);
     let mut timer = None;
-    let processors = watch(&root, || timer = lateness());
+    let processors = watch(&root, || timer = lateness(SLEEPS).ok().and_then(Lateness::of));
     let server = target.map(look_at).transpose()?;
     let surroundings = Surroundings { host, processors, timer, server };
     let diagnosis = judge(&surroundings);
     Ok(Examined { surroundings, diagnosis })
 }
 
-/// How late sleeps on the timer end that paces requests; `None` if the system grants none.
-fn lateness() -> Option<Lateness> {
-    let measured = run_real(&rt::Options::default(), |rt| async move {
-        let mut late = Vec::with_capacity(SLEEPS);
-        for _ in 0..SLEEPS {
-            let due = rt.now() + SLEEP;
-            rt.sleep_until(due).await;
-            late.push(rt.now().since(due));
-        }
-        late
-    });
-    Lateness::of(measured.ok()?)
-}
-
 /// Connects to a server and reads its settings. Nothing is changed there.
 fn look_at(target: &Target) -> Result<Server, Unexamined> {
     let (plan, _) = workload::plan("[doctor]\nquery = select 1\n", &Overrides::default());
     let plan = plan.expect("a plan of one statement");
-    let options = Options {
-        threads: 1,
-        cpus: Vec::new(),
-        spin: false,
-        is_virtual: false,
-        // A file that is not there is not made, but for one that is removed again.
-        loaded: target.endpoint != Endpoint::Temporary,
-        folder: PathBuf::from("."),
-        started: WallTime::EPOCH,
-    };
+    // A file that is not there is not made, but for one that is removed again.
+    let loaded = target.endpoint != Endpoint::Temporary;
+    let options = Options { loaded, ..Options::in_real_time() };
     let looked = with_drivers(&plan, target, &options, Looking).map_err(Unexamined::Error)?;
     looked.map_err(Unexamined::Unreachable)
 }

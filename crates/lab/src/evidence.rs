@@ -14,6 +14,8 @@ use record::{
 };
 use workload::{Overrides, Plan, Unread, Warmup};
 
+use crate::surroundings;
+
 /// The most intervals that may follow each other without a row: those of a day. Every interval that
 /// the run lived through has one, unless the generator itself stood still.
 const GAP: Interval = 86_400;
@@ -45,10 +47,11 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         Some(end) => end.at,
         None => written_until(archive)?,
     };
+    let settings = archive.settings()?;
     let mut evidence = Evidence {
         is_virtual: header.pace == Pace::Virtual,
         threads: header.lanes,
-        spins: archive.settings()?.iter().any(|(name, value)| name == SPIN && value == YES),
+        spins: settings.iter().any(|(name, value)| name == SPIN && value == YES),
         steps: Steps::new(archive.grid(), end, plan.probe),
         warmup: WarmupEnd::Given,
         ended: archive.end().map(|end| end.kind).or(known).map(how),
@@ -59,6 +62,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         client: client(archive)?,
         loads: loads(archive)?,
         observed: observed(archive)?,
+        surroundings: surroundings::told(archive.header(), &plan, &settings),
         plan,
     };
     if evidence.plan.warmup == Warmup::Auto {

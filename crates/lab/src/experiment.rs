@@ -19,6 +19,7 @@ use record::{
 };
 use workload::{JobTarget, Placeholders, Plan, Warmup};
 
+use crate::calibrate::{self, Calibration};
 use crate::evidence::{SPIN, YES};
 use crate::open_files::{TooManyFiles, make_room};
 use crate::surroundings;
@@ -36,6 +37,8 @@ pub struct Order {
     pub record: RecordPlace,
     /// A file with one row per request, if one is wanted.
     pub op_log: Option<OpLogPlan>,
+    /// What is known of the load generator on this machine; no run in virtual time refers to it.
+    pub calibration: Option<Calibration>,
     /// The name of the workload file.
     pub workload: String,
     /// The command line, rebuilt from what was understood of it.
@@ -206,7 +209,11 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
         // Before anything is changed, such as the limit of open files.
         let facts = match order.options.is_virtual {
             true => Vec::new(),
-            false => surroundings::read(order.record.path(), &reached),
+            false => {
+                let mut facts = surroundings::read(order.record.path(), &reached);
+                facts.extend(calibrate::facts_of(order.calibration.as_ref()));
+                facts
+            }
         };
         let lanes = order.options.threads.max(1);
         make_room(&order.plan, &drivers, lanes).map_err(Error::Files)?;

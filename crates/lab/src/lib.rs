@@ -3,14 +3,17 @@
 //! The lab brings plan, target and record together: [`run`] carries one plan out and leaves a
 //! record, [`load`] only fills its tables, and [`evidence()`] reads a record for the analysis.
 //! [`examine`] looks at machine and server before a run.
-//! [`selftest`] asks whether the program itself measures what is so.
+//! [`selftest`] asks whether the program itself measures what is so, and [`calibrate`] what it
+//! takes on this machine.
 //! The one `match` on the kind of target is here.
 
+pub mod calibrate;
 mod doctor;
 mod evidence;
 mod experiment;
 mod open_files;
 pub mod selftest;
+mod sleeps;
 mod surroundings;
 mod target;
 

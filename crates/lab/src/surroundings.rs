@@ -1,9 +1,14 @@
-//! The surroundings of a run, as its record tells them.
+//! The surroundings of a run: into its record, and out of it.
 
 use std::path::Path;
 
-use observe::environment::{self, NETWORK, Root, network};
+use analyze::{Asked, Place, Route, Surroundings};
+use base::{Endpoint, Target, TargetKind};
+use observe::environment::{self, NETWORK, Root, known, network};
+use record::{Header, Pace};
+use workload::Plan;
 
+use crate::calibrate;
 use crate::target::Reached;
 
 /// Reads the facts of this machine, and those of the way to each server. `record` is the file that
@@ -17,6 +22,53 @@ pub(crate) fn read(record: &Path, reached: &[Reached]) -> Vec<(String, String)> 
         }));
     }
     facts
+}
+
+/// What a record says of where its run took place. In virtual time that was nowhere.
+pub(crate) fn told(header: &Header, plan: &Plan, settings: &[(String, String)]) -> Surroundings {
+    if header.pace == Pace::Virtual {
+        return Surroundings::default();
+    }
+    let main = Target::parse(&header.target.to_string()).ok();
+    let path = |fact: &str| known(settings, fact).map(str::to_owned);
+    let named = plan.targets.iter().map(|target| {
+        let path = path(&named(network::PATH, &target.name));
+        asked(&target.target, path.as_deref())
+    });
+    Surroundings {
+        main: main.map_or_else(Asked::default, |main| asked(&main, path(network::PATH).as_deref())),
+        named: named.collect(),
+        calibration: calibrate::read(settings),
+    }
+}
+
+/// What is known of a target; `path` is how its servers are reached, if that is known.
+fn asked(target: &Target, path: Option<&str>) -> Asked {
+    let of_servers = || path.map_or(Place::Unknown, place_of);
+    let named = |name: &str| target.endpoint == Endpoint::Named(name.to_owned());
+    let (route, place) = match target.kind {
+        TargetKind::Sqlite => (Some(Route::Sqlite), Place::Inside),
+        TargetKind::Sim => (named("null").then_some(Route::Null), Place::Unknown),
+        TargetKind::Postgres => (Some(Route::Postgres), of_servers()),
+        TargetKind::Mysql => (Some(Route::Mysql), of_servers()),
+        TargetKind::Testbed if named("postgres") => (Some(Route::Postgres), Place::ThisHost),
+        TargetKind::Testbed => (Some(Route::Mysql), Place::ThisHost),
+    };
+    Asked { route, place }
+}
+
+/// Where servers are that are reached in these ways. One that is here is enough.
+fn place_of(paths: &str) -> Place {
+    let is = |name: &str, is_here: bool| {
+        network::Path::ALL.iter().any(|path| path.name() == name && path.is_here() == is_here)
+    };
+    match paths {
+        _ if paths.split(", ").any(|path| is(path, true)) => Place::ThisHost,
+        _ if paths.split(", ").all(|path| path != environment::UNKNOWN && is(path, false)) => {
+            Place::Elsewhere
+        }
+        _ => Place::Unknown,
+    }
 }
 
 /// The folder of a file, from the root; as it was written if it cannot be found.
@@ -35,7 +87,6 @@ fn named(fact: &str, target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Target;
 
     #[test]
     fn the_way_to_each_server_is_told_under_its_name() {
@@ -55,6 +106,29 @@ mod tests {
         assert_eq!(found("network.copy.round_trip_us"), Some("none"));
         assert_eq!(found("network.file.path"), None);
         assert!(found("host.kernel").is_some());
+    }
+
+    #[test]
+    fn a_target_is_known_by_its_url_and_by_how_it_was_reached() {
+        let check = |url: &str, path: Option<&str>, route: Option<Route>, place: Place| {
+            let found = asked(&Target::parse(url).unwrap(), path);
+            assert_eq!(found, Asked { route, place }, "{url} {path:?}");
+        };
+        check("sqlite:a.db", None, Some(Route::Sqlite), Place::Inside);
+        check("sim:null", None, Some(Route::Null), Place::Unknown);
+        check("sim:mm1", None, None, Place::Unknown);
+        check("testbed:postgres", None, Some(Route::Postgres), Place::ThisHost);
+        check("testbed:mariadb?via=none", Some("loopback"), Some(Route::Mysql), Place::ThisHost);
+        let postgres = |path, place| check("postgres://h/d", path, Some(Route::Postgres), place);
+        postgres(Some("socket"), Place::ThisHost);
+        postgres(Some("same host"), Place::ThisHost);
+        postgres(Some("remote IPv4"), Place::Elsewhere);
+        postgres(Some("remote IPv4, loopback"), Place::ThisHost);
+        postgres(Some("remote IPv4, unknown"), Place::Unknown);
+        postgres(Some("unknown"), Place::Unknown);
+        postgres(Some("something of a later version"), Place::Unknown);
+        postgres(None, Place::Unknown);
+        check("mysql://h/d", Some("remote IPv6"), Some(Route::Mysql), Place::Elsewhere);
     }
 
     #[test]

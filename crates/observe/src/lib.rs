@@ -10,9 +10,11 @@
 
 pub mod doctor;
 pub mod environment;
+mod frequency;
 mod pace;
 pub mod processors;
 mod threads;
+mod wall_clock;
 mod watch;
 
 pub use watch::Watch;

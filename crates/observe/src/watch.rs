@@ -1,7 +1,11 @@
 //! The thread that looks beside a run.
+//!
+//! Once a second it reads `/proc/self/task/*/schedstat` ([`threads`]), `/proc/stat`
+//! ([`processors`](crate::processors)), `/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq`
+//! ([`Frequency`]) and the distance between `CLOCK_REALTIME` and `CLOCK_MONOTONIC`
+//! ([`WallClock`]).
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -11,9 +15,11 @@ use record::Reading;
 use rt::Rt;
 
 use crate::environment::Root;
+use crate::frequency::Frequency;
 use crate::pace::{Pace, Stall};
 use crate::processors::Ticks;
 use crate::threads;
+use crate::wall_clock::WallClock;
 
 /// How often a sample of each source is taken.
 const PERIOD: Nanos = Nanos::from_secs(1);
@@ -56,11 +62,12 @@ impl Watch {
 
 async fn look(rt: Rt, zero: Stamp, is_over: Arc<AtomicBool>, tell: impl Fn(Nanos, Vec<Reading>)) {
     rt.sleep_until(zero).await;
+    let mut sources = Sources::of(Root::system());
     let mut pace = Pace::new(rt.now());
     let mut due = zero;
     while !is_over.load(Ordering::Relaxed) {
         if rt.now() >= due {
-            tell(rt.now().since(zero), sample());
+            tell(rt.now().since(zero), sources.sample());
             pace.busy_until(rt.now());
             due = rt.now().max(due + PERIOD);
         }
@@ -70,14 +77,30 @@ async fn look(rt: Rt, zero: Stamp, is_over: Arc<AtomicBool>, tell: impl Fn(Nanos
             tell(begin.since(zero), vec![stall]);
         }
     }
-    tell(rt.now().since(zero), sample());
+    tell(rt.now().since(zero), sources.sample());
 }
 
-/// What all sources say.
-fn sample() -> Vec<Reading> {
-    let mut readings = threads::readings(Path::new("/"));
-    readings.extend(Ticks::read(&Root::system()).map(Ticks::readings).into_iter().flatten());
-    readings
+/// What is looked at once a second.
+struct Sources {
+    root: Root,
+    frequency: Frequency,
+    wall_clock: WallClock,
+}
+
+impl Sources {
+    fn of(root: Root) -> Sources {
+        Sources { frequency: Frequency::of(&root), root, wall_clock: WallClock::default() }
+    }
+
+    /// What all of them say.
+    fn sample(&mut self) -> Vec<Reading> {
+        let mut readings = threads::readings(&self.root);
+        let ticks = Ticks::read(&self.root).map(Ticks::readings);
+        readings.extend(ticks.into_iter().flatten());
+        readings.extend(self.frequency.reading(&self.root));
+        readings.extend(self.wall_clock.reading());
+        readings
+    }
 }
 
 #[cfg(test)]
@@ -87,6 +110,7 @@ mod tests {
     use base::Monotonic;
 
     use super::*;
+    use crate::environment::tests::Planted;
 
     #[test]
     fn the_first_and_the_last_sample_are_told() {
@@ -102,6 +126,23 @@ mod tests {
         if cfg!(target_os = "linux") {
             let names: Vec<&str> = readings.iter().map(|r| r.series.metric.as_str()).collect();
             assert!(names.contains(&"stolen"), "{names:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_left_out() {
+        let bare = Planted::new();
+        let metrics = |planted: &Planted| -> Vec<String> {
+            let readings = Sources::of(planted.root.clone()).sample();
+            readings.into_iter().map(|reading| reading.series.metric).collect()
+        };
+        assert!(metrics(&bare).iter().all(|metric| metric == "wall-clock"));
+        let full = bare
+            .with("proc/stat", "cpu 1 2 3 4 5 6 7 8\n")
+            .with("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
+        let found = metrics(&full);
+        for metric in ["processors", "busy", "stolen", "frequency"] {
+            assert!(found.iter().any(|name| name == metric), "{metric}: {found:?}");
         }
     }
 }

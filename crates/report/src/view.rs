@@ -24,6 +24,11 @@ impl View {
         View { about, summary: analyze::summarize(&evidence), evidence }
     }
 
+    /// Whether a database is on the generator's machine; `None` if there is none, or nobody knows.
+    pub(crate) fn shares_its_host(&self) -> Option<bool> {
+        self.evidence.surroundings.has_database_here(&self.evidence.plan)
+    }
+
     /// Whether a database runs in the generator's own process, so that its processor time cannot
     /// be told from the generator's.
     pub(crate) fn has_database_inside(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Target, WallTime};
+use base::Target;
 use engine::{Options, Silence, Stop};
 use fuzz::{files, run};
 use lab::{Order, RecordPlace};
@@ -80,17 +80,10 @@ fn a_record() -> Vec<u8> {
     let order = Order {
         plan: plan.expect("the test's own workload"),
         target: Target::parse("sim:mm1?errors=0.1").expect("a target"),
-        options: Options {
-            threads: 1,
-            cpus: Vec::new(),
-            spin: false,
-            is_virtual: true,
-            loaded: false,
-            folder: std::path::PathBuf::new(),
-            started: WallTime::EPOCH,
-        },
+        options: Options::simulated(),
         record: RecordPlace::Exactly(path.clone()),
         op_log: None,
+        calibration: None,
         workload: "corpus.ini".to_owned(),
         command: "test".to_owned(),
         version: "0".to_owned(),

@@ -31,7 +31,7 @@ const LANES: &str = "lane-";
 
 impl Findings<'_> {
     /// Why what is watched beside the requests is not known; `None` if it is.
-    fn why_not_watched(&self) -> Option<&'static str> {
+    pub(super) fn why_not_watched(&self) -> Option<&'static str> {
         match (self.evidence.is_virtual, self.evidence.observed.is_empty()) {
             (true, _) => Some("time was simulated"),
             (false, true) => Some("the record says nothing of what went on beside the requests"),
@@ -85,13 +85,15 @@ impl Findings<'_> {
             "thread {thread} could have run and waited for a processor for {:.1} % of the window",
             share * 100.0
         );
-        match share <= WAIT_ALLOWED {
-            true => check.found(Status::Pass, sentence),
-            false => check.found(
-                Status::Suspect,
-                format!("{sentence}: the database or something else had it instead"),
-            ),
+        if share <= WAIT_ALLOWED {
+            return check.found(Status::Pass, sentence);
         }
+        let who = match self.evidence.surroundings.has_database_here(&self.evidence.plan) {
+            Some(true) => "the database is on the same host, and probably had it instead",
+            Some(false) => "something else on its host had it instead",
+            None => "the database or something else had it instead",
+        };
+        check.found(Status::Suspect, format!("{sentence}: {who}"))
     }
 
     /// Had the threads that make requests time to spare?

@@ -1,8 +1,10 @@
 //! The checks that every run goes through. Each is a function of the evidence alone.
 
+mod calibrated;
 mod gaps;
 mod generator;
 mod little;
+mod machine;
 mod offered;
 mod steady;
 
@@ -241,6 +243,11 @@ impl<'a> Findings<'a> {
             of_requests(self.processor_wait()),
             of_requests(self.generator_cpu()),
             of_requests(self.stolen_time()),
+            of_requests(self.ceiling()),
+            of_requests(self.floor()),
+            of_requests(self.clock()),
+            of_requests(self.wall_clock()),
+            of_requests(self.frequency()),
             of_requests(self.backlog_check()),
             of_requests(self.warm_up()),
             of_requests(self.drift()),

@@ -2,8 +2,9 @@
 //! plant one fault in it.
 
 use analyze::{
-    Check, ClientSample, Distribution, Evidence, HowEnded, JobEvidence, Observed, Status, Step,
-    Steps, Summary, WarmupEnd, summarize,
+    Asked, Calibration, Check, ClientSample, Distribution, Evidence, Figures, HowEnded,
+    JobEvidence, Observed, Place, Route, Status, Step, Steps, Summary, Surroundings, WarmupEnd,
+    summarize,
 };
 use base::Nanos;
 use record::{Balance, Counts, Ends, Event, EventKind, Grid, JobIndex, Kind};
@@ -62,6 +63,7 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
         client: Vec::new(),
         loads: Vec::new(),
         observed: Vec::new(),
+        surroundings: calibrated(),
         plan,
     };
     let seconds = seconds(&evidence);
@@ -80,6 +82,8 @@ fn idle(seconds: u64) -> Vec<Observed> {
         ("lane-1", "waited", 0.002),
         ("host", "processors", 2.0),
         ("host", "stolen", 0.002),
+        ("host", "wall-clock", 0.0),
+        ("host", "frequency", 0.0),
     ];
     let grown = |(component, metric, per_s): (&str, &str, f64)| Observed {
         component: component.to_owned(),
@@ -87,6 +91,27 @@ fn idle(seconds: u64) -> Vec<Observed> {
         points: (0..=seconds).map(|s| (Nanos::from_secs(s), 7.0 + per_s * s as f64)).collect(),
     };
     rates.into_iter().map(grown).collect()
+}
+
+/// A calibrated machine with its PostgreSQL beside the load generator.
+fn calibrated() -> Surroundings {
+    let figures = Figures { service_p50_ns: Some(25e3), per_s: Some(50_000.0) };
+    Surroundings {
+        main: Asked { route: Some(Route::Postgres), place: Place::ThisHost },
+        named: Vec::new(),
+        calibration: Some(Calibration {
+            clock_cost_ns: Some(25.0),
+            clock_resolution_ns: Some(20.0),
+            routes: vec![(Route::Postgres, figures)],
+        }),
+    }
+}
+
+/// Lets something be read as this in each second instead.
+pub(crate) fn read_as(evidence: &mut Evidence, metric: &str, value: impl Fn(f64) -> f64) {
+    let mut observed = evidence.observed.iter_mut();
+    let found = observed.find(|o| o.component == "host" && o.metric == metric).unwrap();
+    found.points.iter_mut().for_each(|(at, point)| *point = value(at.as_secs_f64()));
 }
 
 /// Lets something grow by so much per second instead.
@@ -201,7 +226,7 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
 }
 
 /// The names of the checks in their order.
-pub(crate) const CHECKS: [&str; 23] = [
+pub(crate) const CHECKS: [&str; 28] = [
     "complete",
     "window",
     "balance",
@@ -214,6 +239,11 @@ pub(crate) const CHECKS: [&str; 23] = [
     "processor-wait",
     "generator-cpu",
     "stolen-time",
+    "ceiling",
+    "floor",
+    "clock",
+    "wall-clock",
+    "frequency",
     "backlog",
     "warm-up",
     "drift",

@@ -20,21 +20,16 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
         return Err(Complaint::new(sentence));
     }
     let stop = Stop::default();
-    let options = Options {
-        threads: 1,
-        cpus: Vec::new(),
-        spin: false,
-        is_virtual: false,
-        loaded: false,
-        started: WallTime::now(),
-        folder: file.folder.clone(),
-    };
+    let (started, folder) = (WallTime::now(), file.folder.clone());
+    let options = Options { started, folder, ..Options::in_real_time() };
     let place = order::record(args.out.as_ref(), "load");
     let command = order::command("load", &args.file, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let shown = if args.quiet { Shown::Nothing } else { Shown::WhatFits };
     let display = Arc::new(Display::of_load(shown, &order));
-    signals::listen(stop, Arc::clone(&display)).map_err(|error| Complaint::of(&error))?;
+    let shown = Arc::clone(&display);
+    let listening = signals::listen(stop, move |ending| shown.say(ending));
+    listening.map_err(|error| Complaint::of(&error))?;
     let done = lab::load(order, Arc::clone(&display) as _);
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::No))?;

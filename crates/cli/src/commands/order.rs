@@ -27,6 +27,7 @@ pub(crate) fn order(
         options,
         record,
         op_log: None,
+        calibration: None,
         workload: file_name(path),
         command,
         version: env!("CARGO_PKG_VERSION").to_owned(),

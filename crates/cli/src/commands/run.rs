@@ -9,8 +9,8 @@ use record::{OpFormat, OpLogPlan};
 use workload::{Job, Placeholders, Plan};
 
 use crate::args::{AnswerArgs, RunArgs};
-use crate::commands::answer;
 use crate::commands::order::{self, SkipsLoads};
+use crate::commands::{answer, calibrate};
 use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
@@ -57,9 +57,12 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complain
     let outputs = Outputs { record: Some(place.path()), op_log: op_log.as_ref() };
     outputs::apart(&file, &outputs)?;
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
-    let order = Order { op_log, ..order };
+    let calibration = if args.is_virtual { None } else { calibrate::kept() };
+    let order = Order { op_log, calibration, ..order };
     let display = Arc::new(Display::new(shown, &order));
-    signals::listen(stop, Arc::clone(&display)).map_err(|error| Complaint::of(&error))?;
+    let shown = Arc::clone(&display);
+    let listening = signals::listen(stop, move |ending| shown.say(ending));
+    listening.map_err(|error| Complaint::of(&error))?;
     let watching = Arc::clone(&display);
     let done = lab::run(order, Arc::clone(&display) as _, |live| watching.watch(live));
     display.finish();

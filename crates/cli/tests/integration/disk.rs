@@ -10,7 +10,7 @@ pub(crate) fn limited(place: &Place, blocks: u32, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_assay")]).args(args);
-    command.current_dir(place.path());
+    place.holds(&mut command);
     command
 }
 

@@ -24,8 +24,8 @@ fn run(place: &Place, ulimit: &str, kind: Kind, more: &[&str]) -> Ran {
     let args = ["run", "w.ini", "--url", &url, "--json", "--quiet", "--out", "r.assay"];
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit {ulimit} && exec \"$0\" \"$@\"")]);
-    command.arg(env!("CARGO_BIN_EXE_assay")).args(args).args(more).current_dir(place.path());
-    Ran::of(&mut command)
+    command.arg(env!("CARGO_BIN_EXE_assay")).args(args).args(more);
+    Ran::of(place.holds(&mut command))
 }
 
 /// Makes sure that all clients got a connection.
@@ -86,6 +86,7 @@ fn what_opens_no_files_needs_no_limit() {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_assay")]);
     command.args(["run", "w.ini", "--url", "sim:mmc?service=1ms&servers=unlimited", "--json"]);
-    let ran = Ran::of(command.args(["--quiet", "--out", "r.assay"]).current_dir(place.path()));
+    command.args(["--quiet", "--out", "r.assay"]);
+    let ran = Ran::of(place.holds(&mut command));
     has_all(&ran, &place, 1_000);
 }

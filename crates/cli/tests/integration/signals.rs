@@ -32,7 +32,7 @@ fn a_signal_ends_the_run_cleanly(signal: Signal) {
     // Whoever runs the tests may have them ignore the end of the terminal.
     let mut command = Command::new("env");
     command.args(["--default-signal", env!("CARGO_BIN_EXE_assay")]).args(RUN);
-    let mut run = Running::of(command.current_dir(place.path()));
+    let mut run = Running::of(place.holds(&mut command));
     run.says("00:02 read:");
     run.signal(signal);
     let ran = run.ends().expect(130);
@@ -67,7 +67,7 @@ fn a_run_that_is_to_outlive_its_terminal_does() {
     let place = Place::with("duration = 3s\n[read]\nquery = select 1\nrate = 20\n");
     let mut command = Command::new("nohup");
     command.arg(env!("CARGO_BIN_EXE_assay")).args(["run", "w.ini", "--url", "sim:mm1", "--json"]);
-    let mut run = Running::of(command.current_dir(place.path()).stdin(Stdio::null()));
+    let mut run = Running::of(place.holds(&mut command).stdin(Stdio::null()));
     run.says("00:01 read:");
     run.signal(Signal::SIGHUP);
     assert_eq!(run.ends().json()["run"]["ended"], "completed");

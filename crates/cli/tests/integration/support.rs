@@ -58,8 +58,15 @@ impl Place {
     /// The program with these arguments, in this folder.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
-        command.args(args).current_dir(self.path()).stdin(Stdio::null()).env_remove("NO_COLOR");
+        command.args(args).stdin(Stdio::null()).env_remove("NO_COLOR");
+        self.holds(&mut command);
         command
+    }
+
+    /// Lets a command run in this folder, with what programs keep for their user below it: no test
+    /// depends on what the machine's own user has calibrated.
+    pub(crate) fn holds<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command.current_dir(self.path()).env("XDG_STATE_HOME", self.at("state"))
     }
 
     /// Runs the program to its end.

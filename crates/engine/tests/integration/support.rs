@@ -1,9 +1,8 @@
 //! Plans and runs for tests.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::{Nanos, Rate, Seed, Span, WallTime};
+use base::{Nanos, Rate, Seed, Span};
 use driver::{Driver, Simulated};
 use engine::{Drivers, Finished, Honest, LaneOutlet, Options, Rules, Silence, Stop, run_by};
 use record::{Grid, JobIndex, MemoryOutlet, Totals};
@@ -96,15 +95,7 @@ pub(crate) fn constant(mean_us: u64, servers: Option<u32>) -> Config {
 
 /// Options of a virtual run.
 pub(crate) fn virtually(threads: u16) -> Options {
-    Options {
-        threads,
-        cpus: Vec::new(),
-        spin: false,
-        is_virtual: true,
-        loaded: false,
-        started: WallTime::EPOCH,
-        folder: PathBuf::new(),
-    }
+    Options { threads, ..Options::simulated() }
 }
 
 /// Runs a plan against a simulated server by the honest rules and returns what was recorded.

@@ -1,9 +1,8 @@
 //! A plan, a server, a run: what the oracles have in common.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::{Nanos, Seed, Target, WallTime};
+use base::{Nanos, Seed, Target};
 use driver::{Driver, Simulated};
 use engine::{Drivers, Failed, LaneOutlet, Options, Rules, Silence, Stop, run_by};
 use record::{Grid, JobIndex, MemoryOutlet, Totals};
@@ -51,18 +50,9 @@ pub(super) enum Time {
 }
 
 fn options(time: Time) -> Options {
-    let (threads, is_virtual) = match time {
-        Time::Virtual => (1, true),
-        Time::Real(threads) => (threads, false),
-    };
-    Options {
-        threads,
-        cpus: Vec::new(),
-        spin: false,
-        is_virtual,
-        loaded: false,
-        started: WallTime::EPOCH,
-        folder: PathBuf::new(),
+    match time {
+        Time::Virtual => Options::simulated(),
+        Time::Real(threads) => Options { threads, ..Options::in_real_time() },
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs that ended before time zero, while tables were filled.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use base::{Nanos, Target, WallTime};
@@ -87,20 +87,13 @@ fn a_record_whose_name_is_taken_has_a_number_where_it_may() {
     let order = |record| Order {
         plan: plan("duration = 1s\n[read]\nquery = select 1\nrate = 10\n"),
         target: Target::parse("sim:mm1").unwrap(),
-        options: Options {
-            threads: 1,
-            cpus: Vec::new(),
-            spin: false,
-            is_virtual: true,
-            loaded: false,
-            started: WallTime::EPOCH,
-            folder: PathBuf::new(),
-        },
+        options: Options::simulated(),
         record,
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini".to_owned(),
         version: "0.1.0".to_owned(),
         op_log: None,
+        calibration: None,
         stop: Stop::default(),
     };
     let run = |record| lab::run(order(record), Arc::new(Silence), |_| {});

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use analyze::{Evidence, Status, Summary};
-use base::{Target, WallTime};
+use base::Target;
 use engine::{Options, Silence, Stop};
 use lab::{Order, RecordPlace, run};
 use record::Kind;
@@ -21,15 +21,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         "duration = 20s\ndrain = 1m\nseed = {seed}\n[read]\nquery = select 1\nrate = {rate}\n"
     );
     let place = Place::new();
-    let options = Options {
-        threads,
-        cpus: Vec::new(),
-        spin: false,
-        is_virtual: true,
-        loaded: false,
-        started: WallTime::EPOCH,
-        folder: std::path::PathBuf::new(),
-    };
+    let options = Options { threads, ..Options::simulated() };
     let order = Order {
         plan: plan(&text),
         target: Target::parse(target).unwrap(),
@@ -39,6 +31,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         command: "assay run shop.ini".to_owned(),
         version: "0.1.0".to_owned(),
         op_log: None,
+        calibration: None,
         stop: Stop::default(),
     };
     run(order, Arc::new(Silence), |_| {}).unwrap();

@@ -13,6 +13,7 @@ mod comparison;
 mod kernel;
 mod load;
 mod memory;
+mod mitigations;
 pub mod network;
 mod processor;
 mod root;
@@ -36,9 +37,13 @@ pub const HOST: &str = "host.";
 /// What the names of facts about the way to a server begin with.
 pub const NETWORK: &str = "network.";
 
+/// What the names of facts begin with that say what the load generator itself takes here, as
+/// `assay calibrate` has measured it.
+pub const CALIBRATION: &str = "calibration.";
+
 /// Whether a setting of a record is a fact of the surroundings and not of a server.
 pub fn is_of_surroundings(name: &str) -> bool {
-    name.starts_with(HOST) || name.starts_with(NETWORK)
+    [HOST, NETWORK, CALIBRATION].iter().any(|begin| name.starts_with(begin))
 }
 
 /// A fact under its name; `None` is not known.
@@ -55,6 +60,7 @@ pub fn read(root: &Root, folder: &Path) -> Vec<(String, String)> {
     facts.extend(load::facts(root));
     facts.extend(kernel::facts(root));
     facts.extend(processor::facts(root));
+    facts.extend(mitigations::facts(root));
     facts.extend(memory::facts(root));
     facts.extend(cgroup::facts(root));
     facts.extend(clock::facts(root));
@@ -78,20 +84,20 @@ fn told(value: Option<String>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
 
     /// A folder that stands for `/`, removed with what is in it.
-    pub(super) struct Planted {
+    pub(crate) struct Planted {
         folder: PathBuf,
-        pub(super) root: Root,
+        pub(crate) root: Root,
     }
 
     impl Planted {
-        pub(super) fn new() -> Planted {
+        pub(crate) fn new() -> Planted {
             static NUMBER: AtomicU32 = AtomicU32::new(0);
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let name = format!("assay-observe-{}-{number}", std::process::id());
@@ -101,7 +107,7 @@ mod tests {
         }
 
         /// With a file of this content.
-        pub(super) fn with(self, path: &str, content: impl AsRef<[u8]>) -> Planted {
+        pub(crate) fn with(self, path: &str, content: impl AsRef<[u8]>) -> Planted {
             let path = self.folder.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
@@ -117,7 +123,7 @@ mod tests {
 
     /// The value of one fact.
     #[track_caller]
-    pub(super) fn value(facts: &[Fact], name: &str) -> Option<String> {
+    pub(in crate::environment) fn value(facts: &[Fact], name: &str) -> Option<String> {
         let fact = facts.iter().find(|(known, _)| *known == name);
         fact.unwrap_or_else(|| panic!("there is no `{name}`")).1.clone()
     }
@@ -151,6 +157,7 @@ mod tests {
             "sys/devices/system/cpu/cpufreq/policy0/scaling_governor",
             "sys/devices/system/cpu/online",
             "sys/devices/system/cpu/smt/active",
+            "sys/devices/system/cpu/vulnerabilities/meltdown",
             "sys/devices/system/node/online",
             "sys/fs/cgroup/cgroup.controllers",
             "sys/fs/cgroup/cpu.max",

@@ -58,6 +58,10 @@ fn write_headlines(page: &mut Page, view: &View) {
     }
     lines.iter_mut().for_each(|line| line.tone = Tone::Strong);
     page.lines(0, &lines);
+    if view.shares_its_host() == Some(true) {
+        // Always: such a database competes with what measures it.
+        page.sentence(Tone::Strong, "One host", ": generator and database share its processors");
+    }
     for (job, missed) in missed(view) {
         let text = format!(" by {}: {}", job.name, said(job, missed));
         page.sentence(Tone::Bad, "SLO missed", &text);
@@ -305,6 +309,7 @@ fn write_limiter(page: &mut Page, view: &View) {
         Component::NotSaturated => "Not saturated".to_owned(),
         Component::Unknown => "What limited the result is unknown".to_owned(),
         Component::Connections => "The number of connections limited the result".to_owned(),
+        Component::GeneratorThread => "The load generator limited the result".to_owned(),
     };
     page.sentence(Tone::Strong, &lead, &format!(": {}", limiter.because));
 }

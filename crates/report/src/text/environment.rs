@@ -1,12 +1,12 @@
 //! The surroundings of a run: every setting and fact of its record, by what it is about.
 
-use observe::environment::{HOST, NETWORK};
+use observe::environment::{CALIBRATION, HOST, NETWORK};
 
 use crate::text::page::{Page, Style, columns, padded};
 use crate::view::About;
 
-/// The settings and facts of a record as text: the machine first, then the network, then each
-/// server.
+/// The settings and facts of a record as text: the machine first, then what the load generator
+/// takes on it, then the network, then each server.
 pub fn environment(about: &About, style: &Style) -> String {
     let mut page = Page::new(*style);
     let settings = &about.settings;
@@ -32,6 +32,7 @@ pub fn environment(about: &About, style: &Style) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group<'a> {
     Host,
+    Calibration,
     Network,
     Server,
     /// The server of a target with this name.
@@ -42,6 +43,7 @@ fn group(name: &str) -> Group<'_> {
     // No target is called as machine and network are, and no setting of a server has a dot.
     match name.split_once('.') {
         Some(_) if name.starts_with(HOST) => Group::Host,
+        Some(_) if name.starts_with(CALIBRATION) => Group::Calibration,
         Some(_) if name.starts_with(NETWORK) => Group::Network,
         Some((target, _)) => Group::Target(target),
         None => Group::Server,
@@ -53,15 +55,17 @@ fn groups(settings: &[(String, String)]) -> Vec<(String, Group<'_>)> {
     let mut found: Vec<Group<'_>> = settings.iter().map(|(name, _)| group(name)).collect();
     let place = |group: &Group<'_>| match group {
         Group::Host => 0,
-        Group::Network => 1,
-        Group::Server => 2,
-        Group::Target(_) => 3,
+        Group::Calibration => 1,
+        Group::Network => 2,
+        Group::Server => 3,
+        Group::Target(_) => 4,
     };
     // Settings come in the order of their names, and those of one target together.
     found.sort_by_key(place);
     found.dedup();
     let heading = |group: &Group<'_>| match group {
         Group::Host => "Host".to_owned(),
+        Group::Calibration => "Load generator on it, by assay calibrate".to_owned(),
         Group::Network => "Network".to_owned(),
         Group::Server => "Server".to_owned(),
         Group::Target(name) => format!("Server of [target {name}]"),
@@ -75,12 +79,24 @@ mod tests {
 
     #[test]
     fn settings_stand_below_what_they_are_about() {
-        let settings = ["copy.fsync", "fsync", "host.kernel", "log.server", "network.path"];
+        let settings = [
+            "calibration.taken",
+            "copy.fsync",
+            "fsync",
+            "host.kernel",
+            "log.server",
+            "network.path",
+        ];
         let settings = settings.map(|name| (name.to_owned(), "x".to_owned()));
         let headings: Vec<String> = groups(&settings).into_iter().map(|(text, _)| text).collect();
-        assert_eq!(
-            headings,
-            ["Host", "Network", "Server", "Server of [target copy]", "Server of [target log]"]
-        );
+        let expected = [
+            "Host",
+            "Load generator on it, by assay calibrate",
+            "Network",
+            "Server",
+            "Server of [target copy]",
+            "Server of [target log]",
+        ];
+        assert_eq!(headings, expected);
     }
 }

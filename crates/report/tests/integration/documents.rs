@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use analyze::{Component, PhaseName, Status};
+use analyze::{Component, PhaseName, Place, Status};
 use base::{Class, Nanos};
 use record::EndKind;
 use report::{View, json};
@@ -13,7 +13,7 @@ use crate::cases;
 use crate::schema::{
     check_that_every_field_matters, check_that_faults_are_noticed, complaints, schema, text_of,
 };
-use crate::support::check as compare;
+use crate::support::{Case, check as compare};
 
 const SCHEMA: &str = "summary.schema.json";
 
@@ -28,6 +28,20 @@ fn full() -> Value {
     document["limiter"] = json(&cases::open().view())["limiter"].clone();
     document["side_effects"] = json(&cases::beside().view())["side_effects"].clone();
     document
+}
+
+#[test]
+fn whether_a_database_was_on_the_same_host_is_a_field() {
+    let same_host = |case: Case| json(&case.view())["run"]["same_host"].clone();
+    for (place, expected) in [
+        (Place::Inside, Value::Bool(true)),
+        (Place::ThisHost, Value::Bool(true)),
+        (Place::Elsewhere, Value::Bool(false)),
+        (Place::Unknown, Value::Null),
+    ] {
+        assert_eq!(same_host(cases::open().at(place)), expected, "{place:?}");
+    }
+    assert_eq!(same_host(cases::open().virtually()), Value::Null);
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-use analyze::{Distribution, Evidence, HowEnded, JobEvidence, Observed, Step, StepOfJob, Steps};
+use analyze::{
+    Asked, Distribution, Evidence, HowEnded, JobEvidence, Observed, Place, Route, Step, StepOfJob,
+    Steps, Surroundings,
+};
 use base::{Nanos, Seed, Stream, WallTime};
 use hdrhistogram::Histogram;
 use record::{Balance, Counts, End, EndKind, Ends, Grid, Kind};
@@ -69,6 +72,7 @@ impl Case {
             client: Vec::new(),
             loads: Vec::new(),
             observed: quiet(end),
+            surroundings: beside_sqlite(),
             plan,
         };
         let times = vec![Vec::new(); evidence.jobs.len()];
@@ -98,6 +102,13 @@ impl Case {
         self.evidence.is_virtual = true;
         self.evidence.client.clear();
         self.evidence.observed.clear();
+        self.evidence.surroundings = Surroundings::default();
+        self
+    }
+
+    /// With its database there; how it is asked is not calibrated.
+    pub(crate) fn at(mut self, place: Place) -> Case {
+        self.evidence.surroundings.main = Asked { route: None, place };
         self
     }
 
@@ -187,6 +198,7 @@ fn quiet(end: Nanos) -> Vec<Observed> {
         ("lane-0", "waited", 0.001),
         ("host", "processors", 2.0),
         ("host", "stolen", 0.0),
+        ("host", "wall-clock", 0.0),
     ];
     let observed = grows.map(|(component, metric, per_s)| Observed {
         component: component.to_owned(),
@@ -194,6 +206,12 @@ fn quiet(end: Nanos) -> Vec<Observed> {
         points: (0..=seconds).map(|s| (Nanos::from_secs(s), per_s * s as f64)).collect(),
     });
     observed.into()
+}
+
+/// A machine that was never calibrated, with SQLite in the generator's process.
+fn beside_sqlite() -> Surroundings {
+    let main = Asked { route: Some(Route::Sqlite), place: Place::Inside };
+    Surroundings { main, named: Vec::new(), calibration: None }
 }
 
 fn about(ended: End) -> About {

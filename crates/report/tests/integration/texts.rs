@@ -1,5 +1,6 @@
 //! What the answer of a run says to people.
 
+use analyze::Place;
 use base::Nanos;
 use record::Balance;
 use report::{Style, text};
@@ -18,6 +19,24 @@ fn check(name: &str, case: Case) {
 #[test]
 fn a_valid_run_of_an_open_job() {
     check("open", cases::open());
+}
+
+#[test]
+fn a_database_on_the_same_host_is_always_said_in_the_headline() {
+    let headline = |case: Case| {
+        let text = text(&case.view(), &Style::PLAIN);
+        text.lines()
+            .take_while(|line| !line.is_empty())
+            .map(str::trim)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let says = |case: Case| headline(case).contains("One host: generator and database share its");
+    assert!(says(cases::open()));
+    assert!(says(cases::open().at(Place::ThisHost)));
+    assert!(!says(cases::open().at(Place::Elsewhere)));
+    assert!(!says(cases::open().at(Place::Unknown)));
+    assert!(!says(cases::open().virtually()));
 }
 
 #[test]
@@ -95,7 +114,7 @@ fn colours_mark_the_verdict_and_change_no_word() {
     let view = cases::open().view();
     let coloured = text(&view, &Style { color: true, ..Style::PLAIN });
     assert!(
-        coloured.contains("\x1b[1;32mVALID\x1b[0m: 16 checks passed, 7 not possible here\n"),
+        coloured.contains("\x1b[1;32mVALID\x1b[0m: 17 checks passed, 11 not possible here\n"),
         "{coloured}"
     );
     let mut parts = coloured.split("\x1b[");

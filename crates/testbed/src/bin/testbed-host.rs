@@ -8,15 +8,12 @@
 //! database, and prints the address. With a third argument it is bound to that processor.
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 use base::{Endpoint, Target, TargetKind};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sim::Config;
 use testbed::Kind;
-use testbed::wire_server::{Simulation, serve};
+use testbed::wire_server::{self, Simulation};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -62,23 +59,7 @@ fn simulate(target: &Target, rest: &[String]) -> Result<(), String> {
         Some(Err(_)) => return Err("which processor?".to_owned()),
     };
     let simulation = Simulation { config, cpu, ..Simulation::at_once(kind) };
-    let said = |error: std::io::Error| error.to_string();
-    allow_many_files();
-    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(said)?;
-    let (end, ended) = UnixStream::pair().map_err(said)?;
-    say(&listener.local_addr().map_err(said)?.to_string())?;
-    std::thread::spawn(move || {
-        let _ = until_the_input_ends();
-        drop(end);
-    });
-    serve(listener, &simulation, ended).map_err(said)
-}
-
-/// Raises the limit of open files as far as it may be: each connection is one.
-fn allow_many_files() {
-    let limit = getrlimit(Resource::Nofile);
-    // Whoever may not raise it keeps what he has.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    wire_server::host(&simulation).map_err(|error| error.to_string())
 }
 
 fn say(line: &str) -> Result<(), String> {

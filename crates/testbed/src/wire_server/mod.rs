@@ -14,7 +14,7 @@ mod statement;
 
 use std::cell::RefCell;
 use std::future::poll_fn;
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::rc::Rc;
@@ -23,6 +23,7 @@ use std::thread::JoinHandle;
 
 use base::{Clock, Nanos, Seed};
 use rt::{Rt, Source, Timer, run_real};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sim::{Config, Fate, Hints, Refusal};
 
 use crate::Kind;
@@ -88,6 +89,32 @@ pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) ->
         drop(accepting);
         Ok(())
     })?
+}
+
+/// Serves on a free port of 127.0.0.1, whose address is the first line of the output, until the
+/// input ends: with whoever started this process, however that one ends.
+///
+/// # Errors
+/// There is no port, or as [`serve`].
+pub fn host(simulation: &Simulation) -> io::Result<()> {
+    allow_many_files();
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let (end, ended) = UnixStream::pair()?;
+    let mut out = io::stdout();
+    writeln!(out, "{}", listener.local_addr()?).and_then(|()| out.flush())?;
+    std::thread::Builder::new().name("input".to_owned()).spawn(move || {
+        // An input that cannot be read has ended.
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        drop(end);
+    })?;
+    serve(listener, simulation, ended)
+}
+
+/// Raises the limit of open files as far as it may be: each connection is one.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // Whoever may not raise it keeps what he has.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 /// A simulated server on a thread of this process, for tests. Dropped, it ends.

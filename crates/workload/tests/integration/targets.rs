@@ -138,6 +138,23 @@ error: a target cannot be called `host`
     );
     check(
         r#"
+[target calibration]
+url = sim:mm1
+[read]
+query = select 1
+"#,
+        r#"
+error: a target cannot be called `calibration`
+ --> mail.ini:1:1
+  |
+1 | [target calibration]
+  | ^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: that is where the record has the facts of its surroundings: choose another name
+"#,
+    );
+    check(
+        r#"
 [target a]
 url = sim:mm1
 [target  a]

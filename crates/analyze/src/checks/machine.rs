@@ -1,0 +1,123 @@
+//! Did the machine stay what it was?
+
+use base::Nanos;
+
+use super::Findings;
+use crate::check::{Check, Status};
+use crate::evidence::Observed;
+
+/// The largest step of the wall clock: what is smaller is not worth a word beside time stamps of a
+/// second.
+const STEP_ALLOWED_S: f64 = 0.010;
+
+/// The largest change of the processors' frequency.
+const FREQUENCY_ALLOWED: f64 = 0.05;
+
+/// The fewest readings in each third of the window: below that, chance tells more than they do.
+const FEWEST_READINGS: usize = 5;
+
+/// The change in its standard errors that counts. Readings of neighbouring seconds resemble each
+/// other, so that it is larger than it would be for independent numbers (3.3 for 1 in 1,000).
+const SIGNIFICANT: f64 = 5.0;
+
+impl Findings<'_> {
+    /// Did somebody set the wall clock?
+    pub(super) fn wall_clock(&self) -> Check {
+        if let Some(why) = self.why_not_watched() {
+            return Check::not_possible("wall-clock", why);
+        }
+        let steps = self.evidence.observed("host", "wall-clock").map(|clock| self.steps_of(clock));
+        let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+            return Check::not_possible("wall-clock", "the clocks could not be read side by side");
+        };
+        let (mut at, mut largest) = (Nanos::ZERO, 0.0_f64);
+        for (until, step) in steps {
+            if step.abs() > largest.abs() {
+                (at, largest) = (until, step);
+            }
+        }
+        let step_ms = largest.abs() * 1e3;
+        let check = Check::new("wall-clock", "ms", step_ms, STEP_ALLOWED_S * 1e3);
+        if largest.abs() <= STEP_ALLOWED_S {
+            return check.found(Status::Pass, "the wall clock went as the monotonic one did");
+        }
+        let direction = if largest > 0.0 { "forward" } else { "back" };
+        let sentence = format!(
+            "the wall clock was set {direction} by {step_ms:.0} ms, {:.0} s after time zero, or \
+             the machine was suspended: response times are of another clock, but time stamps, \
+             statements with `now()` and a database that sees the step are not",
+            at.as_secs_f64()
+        );
+        check.found(Status::Suspect, sentence)
+    }
+
+    /// What changed from each reading to the next, where that is in the window, and until when.
+    fn steps_of(&self, observed: &Observed) -> Vec<(Nanos, f64)> {
+        let window = self.evidence.window();
+        let pairs = observed.points.windows(2);
+        let inside = pairs.filter(|pair| pair[1].0 > window.start && pair[0].0 < window.end);
+        inside.map(|pair| (pair[1].0, pair[1].1 - pair[0].1)).collect()
+    }
+
+    /// Were the processors as fast at the end of the window as at its begin?
+    pub(super) fn frequency(&self) -> Check {
+        if let Some(why) = self.why_not_watched() {
+            return Check::not_possible("frequency", why);
+        }
+        let Some(observed) = self.evidence.observed("host", "frequency") else {
+            let why = "the system does not tell the processors' frequency";
+            return Check::not_possible("frequency", why);
+        };
+        let window = self.evidence.window();
+        let third = Nanos(self.evidence.window_length().0 / 3);
+        let first = Sample::of(observed, window.start, window.start + third);
+        let last = Sample::of(observed, window.end.saturating_sub(third), window.end);
+        let Some((first, last)) = first.zip(last).filter(|(first, _)| first.mean > 0.0) else {
+            let why = format!("a third of the window has fewer than {FEWEST_READINGS} readings");
+            return Check::not_possible("frequency", why);
+        };
+        let by = last.mean / first.mean - 1.0;
+        let check = Check::new("frequency", "%", by * 100.0, FREQUENCY_ALLOWED * 100.0);
+        let sentence = format!(
+            "the processors' mean frequency was {:.0} MHz in the first third of the window and \
+             {:.0} MHz in the last",
+            first.mean, last.mean
+        );
+        let is_chance = (last.mean - first.mean).abs() <= SIGNIFICANT * first.error_with(last);
+        match is_chance || by.abs() <= FREQUENCY_ALLOWED {
+            true => check.found(Status::Pass, sentence),
+            false => check.found(
+                Status::Suspect,
+                format!("{sentence}: the same work took another time at its end"),
+            ),
+        }
+    }
+}
+
+/// Some readings.
+#[derive(Clone, Copy)]
+struct Sample {
+    mean: f64,
+    /// The square of the standard error of their mean.
+    error_squared: f64,
+}
+
+impl Sample {
+    /// Those from one instant to another; `None` if there are too few.
+    fn of(observed: &Observed, from: Nanos, until: Nanos) -> Option<Sample> {
+        let points = observed.points.iter().filter(|(at, _)| *at >= from && *at < until);
+        let values: Vec<f64> = points.map(|(_, value)| *value).collect();
+        if values.len() < FEWEST_READINGS {
+            return None;
+        }
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Some(Sample { mean, error_squared: squares / (count - 1.0) / count })
+    }
+
+    /// The standard error of the difference to another mean.
+    fn error_with(self, other: Sample) -> f64 {
+        (self.error_squared + other.error_squared).sqrt()
+    }
+}

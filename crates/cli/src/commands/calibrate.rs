@@ -1,0 +1,116 @@
+//! `assay calibrate`: what the load generator itself takes on this machine.
+
+use std::io::Write;
+use std::path::Path;
+
+use engine::Stop;
+use lab::calibrate::{self, Calibrated, Calibration, Machine, Problem, Store, Wanted};
+
+use crate::args::{CalibrateArgs, WireServerArgs};
+use crate::calibration;
+use crate::commands::answer::{print, print_document};
+use crate::complain::Complaint;
+use crate::exit::Exit;
+use crate::signals;
+use crate::workload_file::warn_of_password;
+
+/// What helps against a calibration that cannot be used.
+const AGAIN: &str = "run `assay calibrate` again on this machine, which replaces it";
+
+pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
+    warn_of_password(args.url.as_ref());
+    let target = match &args.url {
+        None => None,
+        Some(Ok(target)) => Some(target.clone()),
+        Some(Err(error)) => return Err(Complaint::new(format!("the URL: {error}"))),
+    };
+    let store = if args.no_store { None } else { Some(prepared()?) };
+    let stop = Stop::default();
+    signals::listen(stop.clone(), |_| {}).map_err(|error| Complaint::of(&error))?;
+    let wanted = Wanted {
+        target,
+        is_quick: args.quick,
+        program: std::env::current_exe().map_err(|error| Complaint::of(&error))?,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        stop,
+    };
+    let mut tell = |what: &str| {
+        if !args.quiet {
+            // Progress that nobody sees is nobody's loss.
+            let _ = writeln!(std::io::stderr(), "{what} …");
+        }
+    };
+    let calibrated = match calibrate::calibrate(&wanted, &mut tell) {
+        Ok(calibrated) => calibrated,
+        Err(problem) => return ended(&problem),
+    };
+    let kept = store.map(|store| store.keep(&calibrated.calibration)).transpose();
+    let file = kept.as_ref().ok().and_then(|file| file.as_deref());
+    answer(args, &wanted, &calibrated, file)?;
+    kept.map_err(|error| Complaint::new(format!("the calibration was not kept: {error}")))?;
+    Ok(Exit::Success)
+}
+
+/// The store, with a folder that can be written: whoever has waited for a calibration wants to have
+/// it.
+fn prepared() -> Result<Store, Complaint> {
+    let help = "set XDG_STATE_HOME to a folder that can be written, or add --no-store";
+    let missing = "there is no folder for calibrations: neither XDG_STATE_HOME nor HOME is set";
+    let store = usual().ok_or_else(|| Complaint::new(missing).help(help))?;
+    store.prepare().map_err(|error| {
+        let file = store.file(&Machine::here());
+        let folder = file.parent().unwrap_or(&file).display();
+        Complaint::new(format!("nothing can be written into `{folder}`: {error}")).help(help)
+    })?;
+    Ok(store)
+}
+
+fn usual() -> Option<Store> {
+    Store::usual(|name| std::env::var_os(name))
+}
+
+/// The calibration of this machine, to which a run refers. One that cannot be used is as good as
+/// none, and is said so.
+pub(crate) fn kept() -> Option<Calibration> {
+    match usual()?.read(&Machine::here()) {
+        Ok(calibration) => calibration,
+        Err(unusable) => {
+            Complaint::warning(unusable.to_string()).help(AGAIN).print();
+            None
+        }
+    }
+}
+
+fn answer(
+    args: &CalibrateArgs,
+    wanted: &Wanted,
+    calibrated: &Calibrated,
+    file: Option<&Path>,
+) -> Result<(), Complaint> {
+    let target = wanted.target.as_ref().map(ToString::to_string);
+    match args.json {
+        true => print_document(&calibrated.document(target.as_deref(), file)),
+        false => print(&calibration::text(calibrated, target.as_deref(), file)),
+    }
+}
+
+/// What is printed of a calibration that did not come to its end, and how the program ends.
+fn ended(problem: &Problem) -> Result<Exit, Complaint> {
+    let exit = match problem {
+        Problem::Unreachable(_) => Exit::Unreachable,
+        Problem::Interrupted => Exit::Interrupted,
+        Problem::Server(_)
+        | Problem::System(_)
+        | Problem::Run(_)
+        | Problem::Record(_)
+        | Problem::Failed(_) => return Err(Complaint::new(problem.to_string())),
+    };
+    Complaint::new(problem.to_string()).print();
+    Ok(exit)
+}
+
+/// Is the server at the end of a way, for another process of this program.
+pub(crate) fn serve(args: &WireServerArgs) -> Result<Exit, Complaint> {
+    calibrate::serve(&args.protocol).map_err(|error| Complaint::new(error.to_string()))?;
+    Ok(Exit::Success)
+}

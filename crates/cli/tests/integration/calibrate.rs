@@ -1,0 +1,220 @@
+//! What the load generator takes on this machine: measured, kept, and referred to by later runs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::example::assert_keeps_to;
+use crate::support::{MM1, Place, Ran, check};
+
+const SHORT: &str = "duration = 500ms\n[read]\nquery = select 1\nrate = 50\n";
+
+fn calibrate(place: &Place, options: &[&str]) -> Ran {
+    let mut args = vec!["calibrate", "--quick", "--quiet"];
+    args.extend(options);
+    place.assay(&args)
+}
+
+/// The document of a calibration, which keeps to its schema.
+fn document(place: &Place, options: &[&str]) -> Value {
+    let mut options = options.to_vec();
+    options.push("--json");
+    let ran = calibrate(place, &options).expect(0);
+    assert_eq!(ran.stderr, "");
+    let document = ran.json();
+    assert_keeps_to("schemas/calibration.schema.json", &document);
+    document
+}
+
+/// The files that are kept.
+fn kept(place: &Place) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(place.at("state/assay")) else { return Vec::new() };
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// The settings of `r.assay`.
+fn facts(place: &Place) -> Value {
+    place.assay(&["report", "r.assay", "--environment", "--json"]).expect(0).json()
+}
+
+fn run(place: &Place) -> Ran {
+    place.write("w.ini", SHORT);
+    let _ = fs::remove_file(place.at("r.assay"));
+    place.assay(&["run", "w.ini", "--json", "--quiet", "--out", "r.assay"])
+}
+
+#[test]
+fn a_run_refers_to_what_was_calibrated_before_it() {
+    let place = Place::new();
+    let before = run(&place).json();
+    for name in ["ceiling", "floor", "clock"] {
+        let found = check(&before, name);
+        assert_eq!(found["status"], "not-possible", "{found}");
+        assert_eq!(found["explain"], "run `assay calibrate` once on this machine");
+    }
+    assert_eq!(facts(&place)["calibration.taken"], "unknown");
+
+    let printed = document(&place, &[]);
+    let [file] = kept(&place).try_into().expect("one file");
+    assert_eq!(printed["file"], file.to_str().unwrap());
+    let mut stored: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_keeps_to("schemas/calibration.schema.json", &stored);
+    stored["file"] = printed["file"].clone();
+    assert_eq!(stored, printed);
+
+    let after = run(&place).json();
+    for name in ["ceiling", "floor", "clock"] {
+        assert_ne!(check(&after, name)["status"], "not-possible", "{name}");
+    }
+    let facts = facts(&place);
+    assert_eq!(facts["calibration.taken"], printed["taken"]);
+    let per_s = facts["calibration.postgres.per_s"].as_str().unwrap().parse::<f64>().unwrap();
+    let ceilings = printed["routes"][1]["ceilings"].as_array().unwrap().iter();
+    let most = ceilings.map(|ceiling| ceiling["per_s"].as_f64().unwrap()).fold(0.0, f64::max);
+    assert!((per_s - most).abs() <= 0.5, "{per_s} {most}");
+    let text = place.assay(&["report", "r.assay", "--environment"]).expect(0).stdout;
+    assert!(text.contains("\nLoad generator on it, by assay calibrate\n"), "{text}");
+}
+
+#[test]
+fn the_table_says_what_was_measured_and_where_it_is_kept() {
+    let place = Place::new();
+    let ran = place.assay(&["calibrate", "--quick", "sqlite:"]).expect(0);
+    for words in [
+        "null server in this process",
+        "PostgreSQL's protocol over loopback",
+        "MySQL's protocol over loopback",
+        "SQLite on a thread",
+        "\nsqlite: ",
+        "clock, a reading",
+        "timer, lateness of sleeps of 1 ms",
+        "hand-off to a thread of SQLite",
+        "\nkept in ",
+    ] {
+        assert!(ran.stdout.contains(words), "`{words}` is not in: {}", ran.stdout);
+    }
+    assert!(ran.stderr.starts_with("the target …\nthe clock …\n"), "{}", ran.stderr);
+    assert_eq!(kept(&place).len(), 1);
+}
+
+#[test]
+fn a_target_is_measured_and_not_kept() {
+    let place = Place::new();
+    let printed = document(&place, &["testbed:postgres", "--no-store"]);
+    assert_eq!(printed["target"]["url"], "testbed:postgres");
+    assert_eq!(printed["file"], Value::Null);
+    assert!(printed["target"]["floor"]["count"].as_u64().unwrap() > 0);
+    assert_eq!(kept(&place).len(), 0);
+}
+
+#[test]
+fn a_calibration_that_cannot_be_used_is_as_good_as_none() {
+    let place = Place::new();
+    calibrate(&place, &[]).expect(0);
+    let [file] = kept(&place).try_into().expect("one file");
+    let whole = fs::read_to_string(&file).unwrap();
+    let other = whole.replace("\"host.cpu.model\": \"", "\"host.cpu.model\": \"another ");
+    for (content, words) in [
+        (&whole[..whole.len() / 2], "it is damaged"),
+        (&whole.replace("assay.calibration/1", "assay.calibration/0"), "another version"),
+        (&other, "another machine"),
+    ] {
+        fs::write(&file, content).unwrap();
+        let ran = run(&place);
+        for words in [words, "run `assay calibrate` again"] {
+            assert!(ran.stderr.contains(words), "`{words}` is not in: {}", ran.stderr);
+        }
+        assert_eq!(check(&ran.json(), "floor")["status"], "not-possible");
+        assert_eq!(facts(&place)["calibration.clock.cost_ns"], "unknown");
+    }
+    // Whoever calibrates again has one that can.
+    calibrate(&place, &[]).expect(0);
+    assert_eq!(run(&place).stderr, "");
+}
+
+#[test]
+fn figures_that_are_planted_are_what_the_checks_judge_by() {
+    let place = Place::new();
+    calibrate(&place, &[]).expect(0);
+    let [file] = kept(&place).try_into().expect("one file");
+    let mut planted: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    planted["clock"]["cost_ns"] = 1e9.into();
+    planted["routes"][3]["floor"]["service_us"]["p50"] = 1e9.into();
+    for ceiling in planted["routes"][3]["ceilings"].as_array_mut().unwrap() {
+        ceiling["per_s"] = 60.into();
+    }
+    fs::write(&file, planted.to_string()).unwrap();
+    let summary = run(&place).json();
+    for name in ["ceiling", "floor", "clock"] {
+        assert_eq!(check(&summary, name)["status"], "suspect", "{name}");
+    }
+}
+
+#[test]
+fn in_virtual_time_nothing_is_referred_to() {
+    let place = Place::with(SHORT);
+    fs::create_dir_all(place.at("state")).unwrap();
+    place.write("state/assay", "a file where a folder should be");
+    let ran = place.virtually(MM1, &[]).expect(0);
+    assert_eq!(ran.stderr.lines().filter(|line| line.contains("calibration")).count(), 0);
+    assert!(facts(&place).as_object().unwrap().keys().all(|name| !name.contains('.')));
+}
+
+#[test]
+fn what_cannot_be_calibrated_is_said_so() {
+    let place = Place::new();
+    let ran = calibrate(&place, &["postgres://127.0.0.1:1/d"]).expect(4);
+    assert!(ran.stderr.contains("the target could not be reached"), "{}", ran.stderr);
+    assert_eq!((ran.stdout.as_str(), kept(&place).len()), ("", 0));
+    calibrate(&place, &["postgre://h/d"]).refuses(&["did you mean `postgres:`?"]);
+    let other = Place::new();
+    other.write("state", "a file where a folder should be");
+    calibrate(&other, &[]).refuses(&["nothing can be written into", "--no-store"]);
+    let mut homeless = place.command(&["calibrate", "--quick"]);
+    let homeless = homeless.env_remove("XDG_STATE_HOME").env_remove("HOME");
+    Ran::of(homeless).refuses(&["neither XDG_STATE_HOME nor HOME is set"]);
+}
+
+#[test]
+fn a_password_is_neither_printed_nor_kept() {
+    let place = Place::new();
+    let url = "postgres://ann:hunter2@127.0.0.1:1/d";
+    let ran = calibrate(&place, &[url]).expect(4);
+    assert!(!ran.stderr.contains("hunter2") && !ran.stdout.contains("hunter2"), "{}", ran.stderr);
+}
+
+#[test]
+fn whoever_interrupts_a_calibration_has_none_and_no_server_is_left() {
+    let place = Place::new();
+    let mut calibrating = place.start(&["calibrate"]);
+    calibrating.says("PostgreSQL's protocol over loopback …");
+    calibrating.signal(Signal::SIGINT);
+    let ran = calibrating.ends().expect(130);
+    assert!(ran.stderr.contains("interrupted before all was measured"), "{}", ran.stderr);
+    assert_eq!((ran.stdout.as_str(), kept(&place).len()), ("", 0));
+    // Its servers were started in this folder, and nobody else is.
+    let held = Command::new("sh")
+        .arg("-c")
+        .arg("for at in /proc/[0-9]*/cwd; do readlink \"$at\"; done; true")
+        .output()
+        .unwrap();
+    let held = String::from_utf8(held.stdout).unwrap();
+    let path = place.path().canonicalize().unwrap();
+    assert!(!held.lines().any(|line| line == path.to_str().unwrap()), "{held}");
+}
+
+#[test]
+fn generator_and_database_on_one_host_are_said_so() {
+    let place = Place::with(SHORT);
+    let here = run(&place).json();
+    assert_eq!(here["run"]["same_host"], true);
+    let text = place.assay(&["report", "r.assay"]).stdout;
+    let headline: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
+    assert!(headline.join(" ").contains("One host: generator and database"), "{text}");
+    fs::remove_file(place.at("r.assay")).unwrap();
+    let simulated = place.virtually(MM1, &[]).json();
+    assert_eq!(simulated["run"]["same_host"], Value::Null);
+}

@@ -1,0 +1,89 @@
+//! What reading the clock takes, and how late the timer is.
+
+use std::hint::black_box;
+
+use base::{Clock, Monotonic, Nanos};
+
+use super::{ClockFigures, Lateness, Problem, Quantiles};
+use crate::sleeps::lateness;
+
+/// How many readings are timed together, and how often: the median counts, so that a few
+/// interruptions do not.
+const READINGS: u32 = 10_000;
+const BATCHES: usize = 51;
+
+/// How many sleeps of a millisecond are timed: more than a second.
+const SLEEPS: usize = 1_000;
+
+/// How many where little time is to be spent.
+const FEW_SLEEPS: usize = 200;
+
+pub(super) fn clock() -> ClockFigures {
+    let mut costs: Vec<f64> = (0..BATCHES).map(|_| cost_of_readings()).collect();
+    costs.sort_by(f64::total_cmp);
+    ClockFigures { cost_ns: costs[BATCHES / 2], resolution: smallest_step() }
+}
+
+fn cost_of_readings() -> f64 {
+    let begun = Monotonic.now();
+    for _ in 1..READINGS {
+        black_box(Monotonic.now());
+    }
+    Monotonic.now().since(begun).0 as f64 / f64::from(READINGS)
+}
+
+/// The smallest difference between two readings that is one. A clock that is finer than it is fast
+/// shows its cost here.
+fn smallest_step() -> Nanos {
+    let mut smallest = Nanos::MAX;
+    let mut before = Monotonic.now();
+    for _ in 0..READINGS {
+        let now = Monotonic.now();
+        let step = now.since(before);
+        if step > Nanos::ZERO {
+            smallest = smallest.min(step);
+        }
+        before = now;
+    }
+    smallest
+}
+
+pub(super) fn timer(is_quick: bool) -> Result<Lateness, Problem> {
+    let sleeps = if is_quick { FEW_SLEEPS } else { SLEEPS };
+    let late = lateness(sleeps).map_err(Problem::System)?;
+    Ok(sum_up(late))
+}
+
+fn sum_up(mut late: Vec<Nanos>) -> Lateness {
+    late.sort();
+    let count = late.len();
+    let of = |per_mille: usize| {
+        let rank = (count * per_mille).div_ceil(1_000).max(1);
+        late.get(rank - 1).copied().unwrap_or_default()
+    };
+    Lateness {
+        count: count as u64,
+        quantiles: Quantiles { p50: of(500), p99: of(990), p99_9: of(999) },
+        max: late.last().copied().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_costs_something_and_goes_on() {
+        let figures = clock();
+        assert!(figures.cost_ns > 0.0 && figures.cost_ns < 1e6, "{figures:?}");
+        assert!(figures.resolution > Nanos::ZERO && figures.resolution < Nanos::from_secs(1));
+    }
+
+    #[test]
+    fn sleeps_are_summed_up_by_rank() {
+        let late = sum_up((1..=1_000).rev().map(Nanos).collect());
+        let quantiles = Quantiles { p50: Nanos(500), p99: Nanos(990), p99_9: Nanos(999) };
+        assert_eq!(late, Lateness { count: 1_000, quantiles, max: Nanos(1_000) });
+        assert_eq!(sum_up(Vec::new()).max, Nanos::ZERO);
+    }
+}

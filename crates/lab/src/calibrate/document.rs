@@ -1,0 +1,245 @@
+//! A calibration as a JSON document: what is printed is what is kept.
+//!
+//! `schemas/calibration.schema.json` and `docs/calibrate.md` describe it. Units are in the names.
+//! What was kept is read back without trust: a number that is missing or makes no sense makes the
+//! whole document useless, since a check would judge by it.
+
+use std::path::Path;
+
+use analyze::Route;
+use base::Nanos;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Calibrated, Calibration, Ceiling, ClockFigures, Floor, HandOff, Lateness, Machine, Quantiles,
+    RouteFigures,
+};
+
+/// The name and version of the document.
+pub const SCHEMA: &str = "assay.calibration/1";
+
+/// The most numbers of clients that are read for a way.
+const MOST_CEILINGS: usize = 64;
+
+impl Calibrated {
+    /// The document; `target` is the URL of what was measured beside the machine, without its
+    /// password, and `file` where it is kept.
+    pub fn document(&self, target: Option<&str>, file: Option<&Path>) -> Value {
+        let mut document = self.calibration.document();
+        document["target"] = match (target, &self.target) {
+            (Some(url), Some(floor)) => json!({"url": url, "floor": floor_of(floor)}),
+            (_, _) => Value::Null,
+        };
+        document["file"] = file.map_or(Value::Null, |file| file.to_string_lossy().into());
+        document
+    }
+}
+
+impl Calibration {
+    /// The document as it is kept: nothing of a target, and not its own place.
+    pub(super) fn document(&self) -> Value {
+        let machine: Map<String, Value> =
+            self.machine.facts().iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        let routes: Vec<Value> = self.routes.iter().map(route_of).collect();
+        json!({
+            "schema": SCHEMA,
+            "assay": self.assay,
+            "taken": self.taken,
+            "quick": self.is_quick,
+            "machine": machine,
+            "clock": {
+                "cost_ns": self.clock.cost_ns,
+                "resolution_ns": self.clock.resolution.0,
+            },
+            "timer": {
+                "count": self.timer.count,
+                "late_us": quantiles_of(self.timer.quantiles),
+                "max_us": us(self.timer.max),
+            },
+            "routes": routes,
+            "sqlite_hand_off": {
+                "there_p50_us": us(self.hand_off.there_p50),
+                "there_p99_us": us(self.hand_off.there_p99),
+                "both_ways_mean_us": us(self.hand_off.both_ways),
+            },
+            "target": null,
+            "file": null,
+        })
+    }
+
+    /// What a document says; `None` if it is not one of this version, or makes no sense.
+    pub(super) fn of_document(document: &Value) -> Option<Calibration> {
+        let text = |name: &str| document.get(name)?.as_str().map(str::to_owned);
+        if text("schema")? != SCHEMA {
+            return None;
+        }
+        let machine = document.get("machine")?.as_object()?.iter();
+        let fact =
+            |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
+        let machine: Vec<(String, String)> = machine.map(fact).collect::<Option<_>>()?;
+        let routes = document.get("routes")?.as_array()?.iter().take(Route::ALL.len());
+        let nanos = |path: &str| nanos(document.pointer(path)?);
+        Some(Calibration {
+            assay: text("assay")?,
+            taken: text("taken")?,
+            is_quick: document.get("quick")?.as_bool()?,
+            machine: Machine::of(&machine),
+            clock: ClockFigures {
+                cost_ns: amount(document.pointer("/clock/cost_ns")?)?,
+                resolution: Nanos(document.pointer("/clock/resolution_ns")?.as_u64()?),
+            },
+            timer: Lateness {
+                count: document.pointer("/timer/count")?.as_u64()?,
+                quantiles: quantiles(document.pointer("/timer/late_us")?)?,
+                max: nanos("/timer/max_us")?,
+            },
+            routes: routes.map(route).collect::<Option<_>>()?,
+            hand_off: HandOff {
+                there_p50: nanos("/sqlite_hand_off/there_p50_us")?,
+                there_p99: nanos("/sqlite_hand_off/there_p99_us")?,
+                both_ways: nanos("/sqlite_hand_off/both_ways_mean_us")?,
+            },
+        })
+    }
+}
+
+fn us(time: Nanos) -> f64 {
+    time.0 as f64 / 1e3
+}
+
+fn quantiles_of(quantiles: Quantiles) -> Value {
+    let Quantiles { p50, p99, p99_9 } = quantiles;
+    json!({"p50": us(p50), "p99": us(p99), "p99_9": us(p99_9)})
+}
+
+fn floor_of(floor: &Floor) -> Value {
+    json!({
+        "count": floor.count,
+        "response_us": quantiles_of(floor.response),
+        "service_us": quantiles_of(floor.service),
+    })
+}
+
+fn route_of(figures: &RouteFigures) -> Value {
+    let ceiling = |ceiling: &Ceiling| {
+        let Ceiling { connections, per_s } = ceiling;
+        json!({"connections": connections, "per_s": per_s})
+    };
+    json!({
+        "route": figures.route.name(),
+        "floor": floor_of(&figures.floor),
+        "ceilings": figures.ceilings.iter().map(ceiling).collect::<Vec<_>>(),
+    })
+}
+
+/// A number that may be an amount.
+fn amount(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|number| number.is_finite() && *number >= 0.0)
+}
+
+/// A time that is given in microseconds.
+fn nanos(value: &Value) -> Option<Nanos> {
+    Some(Nanos((amount(value)? * 1e3).round() as u64))
+}
+
+fn quantiles(value: &Value) -> Option<Quantiles> {
+    let of = |name: &str| nanos(value.get(name)?);
+    Some(Quantiles { p50: of("p50")?, p99: of("p99")?, p99_9: of("p99_9")? })
+}
+
+fn route(value: &Value) -> Option<RouteFigures> {
+    let name = value.get("route")?.as_str()?;
+    let floor = value.get("floor")?;
+    let ceiling = |value: &Value| {
+        let connections = value.get("connections")?.as_u64()?;
+        Some(Ceiling { connections, per_s: amount(value.get("per_s")?)? })
+    };
+    let ceilings = value.get("ceilings")?.as_array()?.iter().take(MOST_CEILINGS);
+    Some(RouteFigures {
+        route: Route::ALL.into_iter().find(|route| route.name() == name)?,
+        floor: Floor {
+            count: floor.get("count")?.as_u64()?,
+            response: quantiles(floor.get("response_us")?)?,
+            service: quantiles(floor.get("service_us")?)?,
+        },
+        ceilings: ceilings.map(ceiling).collect::<Option<_>>()?,
+    })
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::calibrate) fn calibration() -> Calibration {
+        let quantiles = |us: u64| Quantiles {
+            p50: Nanos::from_micros(us),
+            p99: Nanos::from_micros(2 * us),
+            p99_9: Nanos::from_micros(5 * us),
+        };
+        let figures = |route: Route| RouteFigures {
+            route,
+            floor: Floor { count: 20_000, response: quantiles(30), service: quantiles(25) },
+            ceilings: vec![
+                Ceiling { connections: 16, per_s: 60_123.5 },
+                Ceiling { connections: 64, per_s: 55_000.0 },
+            ],
+        };
+        Calibration {
+            assay: "0.1.0".to_owned(),
+            taken: "2026-11-21T20:15:02Z".to_owned(),
+            is_quick: false,
+            machine: Machine::of(&[("host.cpu.model".to_owned(), "A".to_owned())]),
+            clock: ClockFigures { cost_ns: 24.5, resolution: Nanos(20) },
+            timer: Lateness { count: 1_000, quantiles: quantiles(6), max: Nanos(300_001) },
+            routes: Route::ALL.map(figures).to_vec(),
+            hand_off: HandOff {
+                there_p50: Nanos(7_001),
+                there_p99: Nanos(20_000),
+                both_ways: Nanos(15_000),
+            },
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_what_is_read() {
+        let text = calibration().document().to_string();
+        assert_eq!(
+            Calibration::of_document(&serde_json::from_str(&text).unwrap()),
+            Some(calibration())
+        );
+    }
+
+    #[test]
+    fn a_target_is_printed_and_not_kept() {
+        let target = Some(calibration().routes[0].floor);
+        let calibrated = Calibrated { calibration: calibration(), target };
+        let printed = calibrated.document(Some("postgres://h/d"), Some(Path::new("/a.json")));
+        assert_eq!(printed["target"]["url"], "postgres://h/d");
+        assert_eq!(printed["file"], "/a.json");
+        assert_eq!(calibrated.calibration.document()["target"], Value::Null);
+    }
+
+    #[test]
+    fn every_fault_of_a_document_makes_it_useless() {
+        let check = |pointer: &str, value: Value| {
+            let mut document = calibration().document();
+            *document.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = value;
+            assert_eq!(Calibration::of_document(&document), None, "{pointer}");
+        };
+        check("/schema", json!("assay.calibration/0"));
+        check("/schema", json!("assay.calibration/2"));
+        check("/clock/cost_ns", json!(-1.0));
+        check("/clock/cost_ns", json!("24"));
+        check("/clock/resolution_ns", json!(1.5));
+        check("/timer/late_us/p50", Value::Null);
+        check("/machine/host.cpu.model", json!(3));
+        check("/routes", json!({}));
+        check("/routes/0/route", json!("oracle"));
+        check("/routes/1/ceilings/0/per_s", Value::Null);
+        check("/routes/2/floor/service_us", json!([]));
+        check("/sqlite_hand_off", Value::Null);
+        for odd in [Value::Null, json!([]), json!("x"), json!({})] {
+            assert_eq!(Calibration::of_document(&odd), None);
+        }
+    }
+}

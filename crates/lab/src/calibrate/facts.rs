@@ -1,0 +1,119 @@
+//! A calibration in the record of a run: settings whose names begin with `calibration.`.
+//!
+//! Every name is always there. Where there was no calibration, the values are unknown.
+
+use analyze::{Figures, Route};
+use base::Nanos;
+use observe::environment::{CALIBRATION, UNKNOWN, known};
+
+use super::{Calibration, Quantiles};
+
+/// The facts of a run on a machine with this calibration.
+pub(crate) fn facts_of(calibration: Option<&Calibration>) -> Vec<(String, String)> {
+    let mut facts = Facts { calibration, facts: Vec::new() };
+    facts.say("taken", |c| Some(c.taken.clone()));
+    facts.say("assay", |c| Some(c.assay.clone()));
+    facts.say("clock.cost_ns", |c| Some(format!("{:.1}", c.clock.cost_ns)));
+    facts.say("clock.resolution_ns", |c| Some(c.clock.resolution.0.to_string()));
+    facts.say("timer.p50_us", |c| Some(us(c.timer.quantiles.p50)));
+    facts.say("timer.p99_us", |c| Some(us(c.timer.quantiles.p99)));
+    facts.say("timer.max_us", |c| Some(us(c.timer.max)));
+    for route in Route::ALL {
+        let response = |quantile: fn(&Quantiles) -> Nanos| {
+            move |c: &Calibration| Some(us(quantile(&c.of(route)?.floor.response)))
+        };
+        let mut say = |name: &str, value: &dyn Fn(&Calibration) -> Option<String>| {
+            facts.say(&name_of(route, name), value);
+        };
+        say("response_p50_us", &response(|q| q.p50));
+        say("response_p99_us", &response(|q| q.p99));
+        say("response_p99_9_us", &response(|q| q.p99_9));
+        say(SERVICE_P50, &|c| Some(us(c.of(route)?.floor.service.p50)));
+        say(PER_S, &|c| Some(format!("{:.0}", c.of(route)?.most_per_s())));
+    }
+    facts.say("sqlite.hand_off_us", |c| Some(us(c.hand_off.both_ways)));
+    facts.facts
+}
+
+const SERVICE_P50: &str = "service_p50_us";
+const PER_S: &str = "per_s";
+
+struct Facts<'a> {
+    calibration: Option<&'a Calibration>,
+    facts: Vec<(String, String)>,
+}
+
+impl Facts<'_> {
+    fn say(&mut self, name: &str, value: impl Fn(&Calibration) -> Option<String>) {
+        let value = self.calibration.and_then(value).unwrap_or_else(|| UNKNOWN.to_owned());
+        self.facts.push((format!("{CALIBRATION}{name}"), value));
+    }
+}
+
+fn name_of(route: Route, fact: &str) -> String {
+    format!("{}.{fact}", route.name())
+}
+
+fn us(time: Nanos) -> String {
+    format!("{:.3}", time.0 as f64 / 1e3)
+}
+
+/// What the settings of a record say of the calibration to which its run refers; `None` if there
+/// was none.
+pub(crate) fn read(settings: &[(String, String)]) -> Option<analyze::Calibration> {
+    known(settings, &format!("{CALIBRATION}taken"))?;
+    let number = |name: &str| {
+        let number = known(settings, &format!("{CALIBRATION}{name}"))?.parse::<f64>().ok()?;
+        (number.is_finite() && number >= 0.0).then_some(number)
+    };
+    let figures = |route: Route| Figures {
+        service_p50_ns: number(&name_of(route, SERVICE_P50)).map(|us| us * 1e3),
+        per_s: number(&name_of(route, PER_S)),
+    };
+    Some(analyze::Calibration {
+        clock_cost_ns: number("clock.cost_ns"),
+        clock_resolution_ns: number("clock.resolution_ns"),
+        routes: Route::ALL.map(|route| (route, figures(route))).to_vec(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibrate::document::tests::calibration;
+
+    #[test]
+    fn a_record_says_what_the_checks_need() {
+        let facts = facts_of(Some(&calibration()));
+        let found = read(&facts).unwrap();
+        assert_eq!((found.clock_cost_ns, found.clock_resolution_ns), (Some(24.5), Some(20.0)));
+        let postgres = found.of(Route::Postgres);
+        assert_eq!((postgres.service_p50_ns, postgres.per_s), (Some(25e3), Some(60_124.0)));
+        assert_eq!(known(&facts, "calibration.null.response_p99_9_us"), Some("150.000"));
+        assert_eq!(known(&facts, "calibration.sqlite.hand_off_us"), Some("15.000"));
+    }
+
+    #[test]
+    fn without_a_calibration_every_name_is_there_and_unknown() {
+        let facts = facts_of(None);
+        let names = |facts: &[(String, String)]| -> Vec<String> {
+            facts.iter().map(|(name, _)| name.clone()).collect()
+        };
+        assert_eq!(names(&facts), names(&facts_of(Some(&calibration()))));
+        assert!(facts.iter().all(|(_, value)| value == UNKNOWN), "{facts:?}");
+        assert_eq!(read(&facts), None);
+        assert_eq!(read(&[]), None);
+    }
+
+    #[test]
+    fn a_setting_that_makes_no_sense_is_not_known() {
+        let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let odd = [
+            setting("calibration.taken", "yesterday"),
+            setting("calibration.clock.cost_ns", "NaN"),
+            setting("calibration.mysql.per_s", "-1"),
+        ];
+        let found = read(&odd).unwrap();
+        assert_eq!((found.clock_cost_ns, found.of(Route::Mysql).per_s), (None, None));
+    }
+}

@@ -1,0 +1,78 @@
+//! Of which machine is a calibration?
+
+use std::path::Path;
+
+use observe::environment::{self, Root, UNKNOWN};
+
+/// The facts by which machines are told apart. What a boot or a container changes of them may
+/// change what a request takes.
+const FACTS: [&str; 9] = [
+    "host.architecture",
+    "host.clock.source",
+    "host.cpu.governor",
+    "host.cpu.logical",
+    "host.cpu.mitigations",
+    "host.cpu.model",
+    "host.kernel",
+    "host.virtualisation.container",
+    "host.virtualisation.hypervisor",
+];
+
+/// A machine, by facts about it. Neither its name nor that of a user is among them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine(Vec<(String, String)>);
+
+impl Machine {
+    /// This one.
+    pub fn here() -> Machine {
+        Machine::below(&Root::system())
+    }
+
+    /// The one whose files are below a folder.
+    pub fn below(root: &Root) -> Machine {
+        Machine::of(&environment::read(root, Path::new("/")))
+    }
+
+    /// The one with these facts among others.
+    pub fn of(facts: &[(String, String)]) -> Machine {
+        let value = |name: &str| environment::known(facts, name).unwrap_or(UNKNOWN).to_owned();
+        Machine(FACTS.map(|name| (name.to_owned(), value(name))).to_vec())
+    }
+
+    /// Its facts, by name.
+    pub fn facts(&self) -> &[(String, String)] {
+        &self.0
+    }
+
+    /// A short name for it: the FNV-1a hash of its facts, in 16 hexadecimal digits.
+    pub fn fingerprint(&self) -> String {
+        let facts = self.0.iter();
+        let text: String = facts.map(|(name, value)| format!("{name}={value}\n")).collect();
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("{hash:016x}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_are_told_apart_by_what_makes_requests_slower() {
+        let facts = |model: &str, load: &str| {
+            let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+            Machine::of(&[pair("host.cpu.model", model), pair("host.load.1m", load)])
+        };
+        assert_eq!(facts("A", "0.1").fingerprint(), facts("A", "7.0").fingerprint());
+        assert_ne!(facts("A", "0.1").fingerprint(), facts("B", "0.1").fingerprint());
+        assert_eq!(facts("A", "").fingerprint().len(), 16);
+        assert_eq!(facts("A", "").facts().len(), FACTS.len());
+    }
+
+    #[test]
+    fn this_machine_is_itself() {
+        assert_eq!(Machine::here(), Machine::here());
+    }
+}

@@ -1,0 +1,271 @@
+//! One run of a statement that does nothing, recorded as every other.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use analyze::{Evidence, summarize};
+use base::{Nanos, Target, WallTime};
+use engine::{Options, Silence, Stop};
+use hdrhistogram::Histogram;
+use record::{Archive, EndKind, Kind};
+use workload::Overrides;
+
+use super::{Ceiling, Floor, HandOff, Problem, Quantiles, Wanted};
+use crate::{Order, RecordPlace, evidence, run};
+
+/// How many clients are tried for the ceiling.
+const CLIENTS: [u64; 2] = [16, 64];
+
+/// What is not measured of each run: the first requests are slower.
+const WARM_UP: Nanos = Nanos::from_millis(200);
+
+/// How long the floor is measured: long enough for p99.9.
+const FLOOR: Nanos = Nanos::from_millis(1_000);
+
+/// How long each number of clients is tried.
+const CEILING: Nanos = Nanos::from_millis(500);
+
+/// How much shorter all of that is where little time is to be spent.
+const QUICK: u64 = 3;
+
+/// How often a run is made in which nothing was answered, each time twice as long: the machine
+/// stood still for as long as that.
+const TRIES: u32 = 4;
+
+/// Where runs are made, one at a time. Its folder goes with it.
+pub(super) struct Workshop<'a> {
+    folder: Folder,
+    version: &'a str,
+    shorter: u64,
+    stop: &'a Stop,
+}
+
+/// What was measured of one client.
+pub(super) struct Measured {
+    pub(super) floor: Floor,
+    lag: Quantiles,
+    service_mean_ns: f64,
+    per_s: f64,
+}
+
+impl Measured {
+    /// What lies between the requests of a client, and is not SQLite's.
+    pub(super) fn hand_off(&self) -> HandOff {
+        let period_ns = 1e9 / self.per_s.max(f64::MIN_POSITIVE);
+        HandOff {
+            there_p50: self.lag.p50,
+            there_p99: self.lag.p99,
+            both_ways: Nanos((period_ns - self.service_mean_ns).max(0.0) as u64),
+        }
+    }
+}
+
+impl<'a> Workshop<'a> {
+    pub(super) fn new(wanted: &'a Wanted) -> Result<Workshop<'a>, Problem> {
+        Ok(Workshop {
+            folder: Folder::new().map_err(Problem::System)?,
+            version: &wanted.version,
+            shorter: if wanted.is_quick { QUICK } else { 1 },
+            stop: &wanted.stop,
+        })
+    }
+
+    /// What one client's requests take.
+    pub(super) fn floor(&self, target: &Target) -> Result<Measured, Problem> {
+        let (evidence, per_s) = self.run(target, 1, FLOOR)?;
+        let times = |kind| evidence.jobs[0].histogram(kind).ok_or_else(nothing);
+        let (response, service) = (times(Kind::Response)?, times(Kind::Service)?);
+        Ok(Measured {
+            floor: Floor {
+                count: response.len(),
+                response: quantiles(response),
+                service: quantiles(service),
+            },
+            lag: quantiles(times(Kind::SendLag)?),
+            service_mean_ns: service.mean(),
+            per_s,
+        })
+    }
+
+    /// What several clients of one thread make.
+    pub(super) fn ceilings(&self, target: &Target) -> Result<Vec<Ceiling>, Problem> {
+        let ceiling = |connections| {
+            let (_, per_s) = self.run(target, connections, CEILING)?;
+            Ok(Ceiling { connections, per_s })
+        };
+        CLIENTS.into_iter().map(ceiling).collect()
+    }
+
+    /// Makes a run, and gives what its record says and how many requests it answered per second.
+    fn run(
+        &self,
+        target: &Target,
+        clients: u64,
+        window: Nanos,
+    ) -> Result<(Evidence, f64), Problem> {
+        for longer in 0..TRIES {
+            let (evidence, per_s) = self.run_once(target, clients, window * (1 << longer))?;
+            if let Some(per_s) = per_s.filter(|per_s| *per_s > 0.0) {
+                return Ok((evidence, per_s));
+            }
+        }
+        Err(nothing())
+    }
+
+    fn run_once(
+        &self,
+        target: &Target,
+        clients: u64,
+        window: Nanos,
+    ) -> Result<(Evidence, Option<f64>), Problem> {
+        if self.stop.is_asked() {
+            return Err(Problem::Interrupted);
+        }
+        let record = self.folder.next();
+        let order = self.order(target, clients, window, record);
+        let done = run(order, Arc::new(Silence), |_| {}).map_err(Problem::Run)?;
+        if let Some(reason) = done.unreachable {
+            return Err(Problem::Unreachable(reason));
+        }
+        match done.end {
+            EndKind::Completed => {}
+            EndKind::Interrupted => return Err(Problem::Interrupted),
+            other => {
+                let reason = format!("a run of statements that do nothing ended: {}", other.name());
+                return Err(Problem::Failed(reason));
+            }
+        }
+        let archive = Archive::open(&done.record).map_err(Problem::Record)?;
+        let evidence = evidence(&archive).map_err(Problem::Record)?;
+        let job = summarize(&evidence).jobs.into_iter().next().ok_or_else(nothing)?;
+        let errors = job.counts.balance.errors();
+        if errors > 0 {
+            let reason = format!("{errors} statements failed that do nothing (`select 1`)");
+            return Err(Problem::Failed(reason));
+        }
+        Ok((evidence, job.throughput_per_s))
+    }
+
+    fn order(&self, target: &Target, clients: u64, window: Nanos, record: PathBuf) -> Order {
+        let short = |span: Nanos| Nanos(span.0 / self.shorter);
+        let text = format!(
+            "duration = {}\nwarmup = {}\n[nothing]\nquery = select 1\nconcurrency = {clients}\n",
+            short(WARM_UP) + short(window),
+            short(WARM_UP)
+        );
+        let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
+        Order {
+            plan: plan.unwrap_or_else(|| panic!("the workload is ours: {diagnostics:?}")),
+            target: target.clone(),
+            options: Options { started: WallTime::now(), ..Options::in_real_time() },
+            record: RecordPlace::Exactly(record),
+            op_log: None,
+            calibration: None,
+            workload: "calibrate".to_owned(),
+            command: "assay calibrate".to_owned(),
+            version: self.version.to_owned(),
+            // Each run ends once. Whoever ends all of them waits for this one: a second.
+            stop: Stop::default(),
+        }
+    }
+}
+
+fn nothing() -> Problem {
+    Problem::Failed("no statement was answered within the time of a measurement".to_owned())
+}
+
+fn quantiles(times: &Histogram<u64>) -> Quantiles {
+    let [p50, p99, p99_9] = [0.5, 0.99, 0.999].map(|q| Nanos(times.value_at_quantile(q)));
+    Quantiles { p50, p99, p99_9 }
+}
+
+/// A folder for records that nobody else reads.
+struct Folder {
+    path: PathBuf,
+    records: AtomicU32,
+}
+
+impl Folder {
+    fn new() -> std::io::Result<Folder> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("assay-calibrate-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path)?;
+        Ok(Folder { path, records: AtomicU32::new(0) })
+    }
+
+    /// The place of the next record.
+    fn next(&self) -> PathBuf {
+        let number = self.records.fetch_add(1, Ordering::Relaxed);
+        self.path.join(format!("{number}.assay"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system's own housekeeping.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted() -> Wanted {
+        Wanted {
+            target: None,
+            is_quick: true,
+            program: PathBuf::new(),
+            version: "0".to_owned(),
+            stop: Stop::default(),
+        }
+    }
+
+    #[test]
+    fn floor_and_ceiling_of_nothing_are_found_and_nothing_is_left() {
+        let wanted = wanted();
+        let workshop = Workshop::new(&wanted).unwrap();
+        let target = Target::parse("sim:null").unwrap();
+        let Measured { floor, .. } = workshop.floor(&target).unwrap();
+        assert!(floor.count > 0 && floor.response.p50 <= floor.response.p99_9, "{floor:?}");
+        assert!(floor.service.p50 <= floor.response.p50, "{floor:?}");
+        let ceilings = workshop.ceilings(&target).unwrap();
+        assert_eq!(ceilings.iter().map(|c| c.connections).collect::<Vec<_>>(), CLIENTS);
+        assert!(ceilings.iter().all(|ceiling| ceiling.per_s > 0.0), "{ceilings:?}");
+        let folder = workshop.folder.path.clone();
+        assert!(folder.exists());
+        drop(workshop);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_target_that_is_not_there_is_unreachable() {
+        let wanted = wanted();
+        let workshop = Workshop::new(&wanted).unwrap();
+        let target = Target::parse("postgres://127.0.0.1:1/d").unwrap();
+        assert!(matches!(workshop.floor(&target), Err(Problem::Unreachable(_))));
+    }
+
+    #[test]
+    fn whoever_interrupts_gets_no_calibration() {
+        let wanted = wanted();
+        wanted.stop.interrupt();
+        let workshop = Workshop::new(&wanted).unwrap();
+        let target = Target::parse("sim:null").unwrap();
+        assert!(matches!(workshop.floor(&target), Err(Problem::Interrupted)));
+    }
+
+    #[test]
+    fn what_lies_between_requests_is_the_hand_off() {
+        let quantiles = Quantiles { p50: Nanos(7_000), p99: Nanos(20_000), p99_9: Nanos(50_000) };
+        let floor = Floor { count: 1, response: quantiles, service: quantiles };
+        let (service_mean_ns, per_s) = (5_000.0, 50_000.0);
+        let measured = Measured { floor, lag: quantiles, service_mean_ns, per_s };
+        let expected =
+            HandOff { there_p50: Nanos(7_000), there_p99: Nanos(20_000), both_ways: Nanos(15_000) };
+        assert_eq!(measured.hand_off(), expected);
+    }
+}

@@ -1,0 +1,230 @@
+//! Where calibrations are kept: a file per machine, below the user's folder for state.
+//!
+//! The file is written beside its place and then renamed, so that nobody ever reads half of it.
+//! What cannot be used is as good as none, and said so: the next `assay calibrate` replaces it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::{Calibration, Machine};
+
+/// How much of a file is read: many times what a calibration is.
+const LONGEST_FILE: u64 = 1 << 20;
+
+/// The folder in which calibrations of machines are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// A file that is there and cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the calibration `{}` is not used: {}", self.path.display(), self.reason)
+    }
+}
+
+impl std::error::Error for Unusable {}
+
+impl Store {
+    /// In this folder.
+    pub fn new(folder: impl Into<PathBuf>) -> Store {
+        Store { folder: folder.into() }
+    }
+
+    /// The usual one: `assay` below `XDG_STATE_HOME`, which is `~/.local/state` if it is not set
+    /// (XDG Base Directory Specification 0.8; a relative path there counts as not set). `None` if
+    /// the environment names neither that nor a home.
+    pub fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Option<Store> {
+        let folder = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
+        let state = folder("XDG_STATE_HOME");
+        let state = state.or_else(|| folder("HOME").map(|home| home.join(".local/state")))?;
+        Some(Store::new(state.join("assay")))
+    }
+
+    /// The file of a machine.
+    pub fn file(&self, machine: &Machine) -> PathBuf {
+        self.folder.join(format!("calibration-{}.json", machine.fingerprint()))
+    }
+
+    /// The calibration of a machine, if there is one.
+    ///
+    /// # Errors
+    /// There is one that cannot be used.
+    pub fn read(&self, machine: &Machine) -> Result<Option<Calibration>, Unusable> {
+        let path = self.file(machine);
+        let unusable = |reason: String| Unusable { path: path.clone(), reason };
+        let text = match text(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unusable(error.to_string())),
+        };
+        let document = serde_json::from_str(&text);
+        let document = document.map_err(|_| unusable("it is damaged".to_owned()))?;
+        let odd = || unusable("it is damaged, or of another version of assay".to_owned());
+        let calibration = Calibration::of_document(&document).ok_or_else(odd)?;
+        match calibration.machine == *machine {
+            true => Ok(Some(calibration)),
+            false => Err(unusable("it is of another machine".to_owned())),
+        }
+    }
+
+    /// Makes sure that there is a folder into which it can be written.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn prepare(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let trial = self.beside("trial");
+        File::create(&trial)?;
+        fs::remove_file(trial)
+    }
+
+    /// Keeps a calibration in place of the one before, and says where.
+    ///
+    /// # Errors
+    /// It cannot be written. What was there before is still there.
+    pub fn keep(&self, calibration: &Calibration) -> io::Result<PathBuf> {
+        fs::create_dir_all(&self.folder)?;
+        let (path, beside) = (self.file(&calibration.machine), self.beside("new"));
+        let text = format!("{:#}\n", calibration.document());
+        let written = write(&beside, &text).and_then(|()| fs::rename(&beside, &path));
+        if written.is_err() {
+            // What could not be written is in nobody's way but its own.
+            let _ = fs::remove_file(&beside);
+        }
+        written.map(|()| path)
+    }
+
+    /// A file of this process alone.
+    fn beside(&self, word: &str) -> PathBuf {
+        self.folder.join(format!(".calibration-{word}-{}", std::process::id()))
+    }
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST_FILE).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::calibrate::document::tests::calibration;
+
+    /// A folder that is gone with the test.
+    struct Planted(PathBuf);
+
+    impl Planted {
+        fn new() -> Planted {
+            static NUMBER: AtomicU32 = AtomicU32::new(0);
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let name = format!("assay-store-{}-{number}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            fs::create_dir(&folder).unwrap();
+            Planted(folder)
+        }
+
+        fn store(&self) -> Store {
+            Store::new(self.0.join("state/assay"))
+        }
+    }
+
+    impl Drop for Planted {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn what_was_kept_is_read_and_replaced() {
+        let planted = Planted::new();
+        let store = planted.store();
+        let machine = calibration().machine;
+        assert_eq!(store.read(&machine), Ok(None));
+        store.prepare().unwrap();
+        for taken in ["2026-11-21T20:15:02Z", "2027-01-01T00:00:00Z"] {
+            let kept = Calibration { taken: taken.to_owned(), ..calibration() };
+            assert_eq!(store.keep(&kept).unwrap(), store.file(&machine));
+            assert_eq!(store.read(&machine), Ok(Some(kept)));
+        }
+        // Nothing else is left there.
+        assert_eq!(fs::read_dir(planted.0.join("state/assay")).unwrap().count(), 1);
+        assert_eq!(store.read(&Machine::of(&[])), Ok(None));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said_so() {
+        let planted = Planted::new();
+        let store = planted.store();
+        let (machine, path) = (calibration().machine, store.file(&calibration().machine));
+        store.prepare().unwrap();
+        let old = calibration().document().to_string().replace("calibration/1", "calibration/0");
+        let mut other = calibration();
+        other.machine = Machine::of(&[("host.cpu.model".to_owned(), "B".to_owned())]);
+        let cases = [
+            (String::new(), "damaged"),
+            ("{\"schema\": \"assay.cal".to_owned(), "damaged"),
+            (old, "another version"),
+            (other.document().to_string(), "another machine"),
+        ];
+        for (content, words) in cases {
+            fs::write(&path, content).unwrap();
+            let unusable = store.read(&machine).unwrap_err().to_string();
+            assert!(unusable.contains(words) && unusable.contains("calibration-"), "{unusable}");
+        }
+        fs::write(&path, b"\xff\xfe").unwrap();
+        assert!(store.read(&machine).is_err());
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(store.read(&machine).is_err());
+        assert!(store.keep(&calibration()).is_err());
+        assert_eq!(fs::read_dir(planted.0.join("state/assay")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_environment_says_where_state_is_kept() {
+        let check = |variables: &[(&str, &str)], expected: Option<&str>| {
+            let find = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| OsString::from(value))
+            };
+            assert_eq!(Store::usual(find), expected.map(Store::new), "{variables:?}");
+        };
+        let home = ("HOME", "/home/ann");
+        check(&[("XDG_STATE_HOME", "/state"), home], Some("/state/assay"));
+        check(&[home], Some("/home/ann/.local/state/assay"));
+        check(&[("XDG_STATE_HOME", ""), home], Some("/home/ann/.local/state/assay"));
+        check(&[("XDG_STATE_HOME", "state"), home], Some("/home/ann/.local/state/assay"));
+        check(&[], None);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_said_so() {
+        let planted = Planted::new();
+        fs::write(planted.0.join("state"), "a file").unwrap();
+        assert!(planted.store().prepare().is_err());
+        assert!(planted.store().keep(&calibration()).is_err());
+        assert!(planted.store().read(&calibration().machine).is_err());
+    }
+}

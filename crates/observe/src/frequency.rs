@@ -1,0 +1,68 @@
+//! How fast the processors are clocked: `/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq`
+//! (Linux, Documentation/admin-guide/pm/cpufreq.rst), in kHz. Most virtual machines have no such
+//! files.
+
+use record::Reading;
+
+use crate::environment::Root;
+
+/// Where the kernel tells of processors.
+const CPU: &str = "sys/devices/system/cpu";
+
+/// More processors than this are not read: a file is a few microseconds.
+const MOST: usize = 64;
+
+/// The files that tell it.
+#[derive(Debug)]
+pub(crate) struct Frequency {
+    paths: Vec<String>,
+}
+
+impl Frequency {
+    /// Finds them, once.
+    pub(crate) fn of(root: &Root) -> Frequency {
+        let is_processor =
+            |name: &String| name.strip_prefix("cpu").is_some_and(|n| n.parse::<u32>().is_ok());
+        let names = root.names(CPU).into_iter().filter(is_processor);
+        let paths = names.map(|name| format!("{CPU}/{name}/cpufreq/scaling_cur_freq"));
+        Frequency { paths: paths.filter(|path| root.has(path)).take(MOST).collect() }
+    }
+
+    /// The mean of all processors that tell theirs; `None` if none does.
+    pub(crate) fn reading(&self, root: &Root) -> Option<Reading> {
+        let khz: Vec<u64> = self.paths.iter().filter_map(|path| root.number(path)).collect();
+        if khz.is_empty() {
+            return None;
+        }
+        let mean = khz.iter().map(|khz| *khz as f64).sum::<f64>() / khz.len() as f64;
+        Some(Reading::of("host", "frequency", "MHz", mean / 1e3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    #[test]
+    fn the_mean_of_the_processors_is_told() {
+        let planted = Planted::new()
+            .with("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n")
+            .with("sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "3000000\n")
+            .with("sys/devices/system/cpu/cpu2/cpufreq/scaling_cur_freq", "<unknown>\n")
+            .with("sys/devices/system/cpu/cpu3/topology/core_cpus_list", "3\n")
+            .with("sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq", "9\n");
+        let found = Frequency::of(&planted.root).reading(&planted.root);
+        assert_eq!(found, Some(Reading::of("host", "frequency", "MHz", 2_500.0)));
+    }
+
+    #[test]
+    fn a_machine_that_does_not_tell_has_no_reading() {
+        for planted in [
+            Planted::new(),
+            Planted::new().with("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "odd"),
+        ] {
+            assert_eq!(Frequency::of(&planted.root).reading(&planted.root), None);
+        }
+    }
+}
