@@ -102,7 +102,7 @@ pub fn alarms(runs_of_each: u64) -> Result<Alarms, Box<dyn Error>> {
 }
 
 impl Alarms {
-    fn judge(&mut self, name: &str, evidence: &Evidence) {
+    pub(super) fn judge(&mut self, name: &str, evidence: &Evidence) {
         let verdict = summarize(evidence).verdict;
         self.runs += 1;
         self.flagged += u64::from(is_objection(verdict.status()));

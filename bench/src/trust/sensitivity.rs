@@ -70,7 +70,12 @@ impl Sensitivity {
         100 * self.noticed >= 95 * self.runs
     }
 
-    fn judge(&mut self, evidence: &Evidence) {
+    /// Nothing yet of a fault.
+    pub(super) fn of(fault: &'static str) -> Sensitivity {
+        Sensitivity { fault, runs: 0, noticed: 0, by: Vec::new() }
+    }
+
+    pub(super) fn judge(&mut self, evidence: &Evidence) {
         let verdict = summarize(evidence).verdict;
         self.runs += 1;
         self.noticed += u64::from(is_objection(verdict.status()));
@@ -92,7 +97,7 @@ pub fn sensitivity(runs: u64) -> Result<Vec<Sensitivity>, Box<dyn Error>> {
     let mut all = Vec::new();
     for Fault { name, server, carried_out, seen } in FAULTS {
         let mut carried = honest.clone();
-        let mut found = Sensitivity { fault: name, runs: 0, noticed: 0, by: Vec::new() };
+        let mut found = Sensitivity::of(name);
         for seed in 1..=runs {
             carried.seed = Seed(seed);
             let mut faulty = carried.clone();

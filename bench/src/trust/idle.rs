@@ -1,0 +1,94 @@
+//! How often does a check object to a real run on a machine that has nothing else to do? And is a
+//! generator that really stands still for 50 ms found out?
+//!
+//! Ten seconds each, in real time: simulated servers, SQLite, and private servers of PostgreSQL and
+//! MariaDB. What is measured depends on the machine: whatever else runs there is found as well.
+
+use std::error::Error;
+use std::io;
+use std::process::{Child, Command, Stdio};
+
+use analyze::Evidence;
+use base::WallTime;
+use engine::Options;
+use workload::Plan;
+
+use super::alarms::Alarms;
+use super::sensitivity::Sensitivity;
+use super::{evidence_of, plan};
+
+/// A kind of run.
+struct Shape {
+    name: &'static str,
+    url: &'static str,
+    /// The workload without its times.
+    workload: &'static str,
+}
+
+/// A table of a few thousand rows and reads of single ones.
+const READS: &str = "[params]\nrows = 5000\n[setup]\nquery = create table t (id bigint primary \
+                     key, v bigint)\n[load t]\nrows = ${rows}\ncolumns = id: row(), v: uniform(1, \
+                     1000)\n[read]\nquery = select v from t where id = ${uniform(1, rows)}\nrate \
+                     = 200\n";
+
+const SHAPES: [Shape; 5] = [
+    Shape {
+        name: "M/M/1 in real time",
+        url: "sim:mm1?service=2ms",
+        workload: "[read]\nquery = select 1\nrate = 250\n",
+    },
+    Shape {
+        name: "closed in real time",
+        url: "sim:mmc?service=4ms&servers=4",
+        workload: "[read]\nquery = select 1\nconcurrency = 8\nthink = exp(20ms)\n",
+    },
+    Shape { name: "SQLite", url: "sqlite:", workload: READS },
+    Shape { name: "PostgreSQL", url: "testbed:postgres", workload: READS },
+    Shape { name: "MariaDB", url: "testbed:mariadb", workload: READS },
+];
+
+/// Two seconds of warm-up, and ten that are judged.
+const TIMES: &str = "duration = 12s\nwarmup = 2s\n";
+
+/// Makes so many runs of all shapes in turn.
+///
+/// # Errors
+/// A server could not be started, or a run not be made.
+pub fn idle(runs: u64) -> Result<Alarms, Box<dyn Error>> {
+    let mut alarms = Alarms::default();
+    for (seed, shape) in (1..=runs).zip(SHAPES.iter().cycle()) {
+        let plan = plan(&format!("{TIMES}{}", shape.workload))?;
+        let evidence = really(&plan, shape.url, seed)?;
+        alarms.judge(&format!("{}, run {seed}", shape.name), &evidence);
+    }
+    Ok(alarms)
+}
+
+/// Lets this process stand still for 50 ms in so many runs.
+///
+/// # Errors
+/// A run could not be made, or the process not be stopped.
+pub fn stalls(runs: u64) -> Result<Sensitivity, Box<dyn Error>> {
+    let plan = plan("duration = 4s\n[read]\nquery = select 1\nrate = 200\n")?;
+    let mut found = Sensitivity::of("the process stopped for 50 ms, in real time");
+    for seed in 1..=runs {
+        let mut stopper = stop_in_two_seconds()?;
+        let evidence = really(&plan, "sim:mm1", seed)?;
+        stopper.wait()?;
+        found.judge(&evidence);
+    }
+    Ok(found)
+}
+
+/// Somebody else has to wake a process that is stopped.
+fn stop_in_two_seconds() -> io::Result<Child> {
+    let own = std::process::id().to_string();
+    let script = "sleep 2; kill -STOP $0; sleep 0.05; kill -CONT $0";
+    Command::new("sh").args(["-c", script, &own]).stdin(Stdio::null()).spawn()
+}
+
+/// What the record of a run tells that takes its time.
+fn really(plan: &Plan, url: &str, seed: u64) -> Result<Evidence, Box<dyn Error>> {
+    let options = Options { started: WallTime::now(), ..Options::in_real_time() };
+    evidence_of(plan, url, seed, options)
+}
