@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 use record::{Counts, Ends, Event, Kind};
 use workload::Plan;
 
+use crate::account::Account;
 use crate::distribution::Distribution;
 use crate::phases::Disturbance;
 use crate::steps::Steps;
@@ -40,6 +41,8 @@ pub struct Evidence {
     pub loads: Vec<LoadEvidence>,
     /// What was watched beside the requests; nothing in virtual time.
     pub observed: Vec<Observed>,
+    /// What the server counted by itself.
+    pub account: Account,
 }
 
 /// How a run ended.

@@ -6,6 +6,7 @@
 //! A [`Check`] asks whether the measurement can be believed; all of them together are the
 //! [`Verdict`]. A number is given with what it needs to be believed, or withheld.
 
+mod account;
 mod backlog;
 mod check;
 mod checks;
@@ -19,6 +20,7 @@ mod slo;
 mod steps;
 mod summary;
 
+pub use account::{Account, Answered};
 pub use check::{Check, Status, Verdict};
 pub use confidence::{Bounds, Estimate, FEWEST_BATCHES};
 pub use distribution::{Distribution, Quantile};

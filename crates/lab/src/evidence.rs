@@ -14,6 +14,8 @@ use record::{
 };
 use workload::{Overrides, Plan, Unread};
 
+use crate::account::{DATABASE, account};
+
 /// The most intervals that may follow each other without a row: those of a day. Every interval that
 /// the run lived through has one, unless the generator itself stood still.
 const GAP: Interval = 86_400;
@@ -45,6 +47,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         Some(end) => end.at,
         None => written_until(archive)?,
     };
+    let observed = observed(archive)?;
     let mut evidence = Evidence {
         is_virtual: header.pace == Pace::Virtual,
         threads: header.lanes,
@@ -57,7 +60,8 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         events: archive.events()?,
         client: client(archive)?,
         loads: loads(archive)?,
-        observed: observed(archive)?,
+        account: account(archive, &observed, plan.jobs.len())?,
+        observed: observed.into_iter().filter(|o| o.component != DATABASE).collect(),
         plan,
     };
     let mut responses = Vec::new();

@@ -6,6 +6,7 @@
 //! [`selftest`] asks whether the program itself measures what is so.
 //! The one `match` on the kind of target is here.
 
+mod account;
 mod doctor;
 mod evidence;
 mod experiment;

@@ -2,8 +2,8 @@
 //! plant one fault in it.
 
 use analyze::{
-    Check, ClientSample, Distribution, Evidence, HowEnded, JobEvidence, Observed, Status, Step,
-    Steps, Summary, summarize,
+    Account, Check, ClientSample, Distribution, Evidence, HowEnded, JobEvidence, Observed, Status,
+    Step, Steps, Summary, summarize,
 };
 use base::Nanos;
 use record::{Balance, Counts, Ends, Event, EventKind, Grid, JobIndex, Kind};
@@ -61,6 +61,7 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
         client: Vec::new(),
         loads: Vec::new(),
         observed: Vec::new(),
+        account: Account::default(),
         plan,
     };
     let seconds = seconds(&evidence);
@@ -198,7 +199,7 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
 }
 
 /// The names of the checks in their order.
-pub(crate) const CHECKS: [&str; 19] = [
+pub(crate) const CHECKS: [&str; 21] = [
     "complete",
     "window",
     "balance",
@@ -218,6 +219,8 @@ pub(crate) const CHECKS: [&str; 19] = [
     "connections",
     "overflow",
     "files",
+    "commits",
+    "checkpoints",
 ];
 
 /// Asserts that a check finds this in the evidence, and that no other check objects.

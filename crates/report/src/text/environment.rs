@@ -1,6 +1,6 @@
 //! The surroundings of a run: every setting and fact of its record, by what it is about.
 
-use observe::environment::{HOST, NETWORK};
+use observe::environment::{DATABASE, HOST, NETWORK};
 
 use crate::text::page::{Page, Style, columns, padded};
 use crate::view::About;
@@ -39,10 +39,12 @@ enum Group<'a> {
 }
 
 fn group(name: &str) -> Group<'_> {
-    // No target is called as machine and network are, and no setting of a server has a dot.
+    // No target is called as machine, network and facts of servers are, and no setting that every
+    // server tells has a dot.
     match name.split_once('.') {
         Some(_) if name.starts_with(HOST) => Group::Host,
         Some(_) if name.starts_with(NETWORK) => Group::Network,
+        Some(_) if name.starts_with(DATABASE) => Group::Server,
         Some((target, _)) => Group::Target(target),
         None => Group::Server,
     }
@@ -75,7 +77,15 @@ mod tests {
 
     #[test]
     fn settings_stand_below_what_they_are_about() {
-        let settings = ["copy.fsync", "fsync", "host.kernel", "log.server", "network.path"];
+        let settings = [
+            "copy.database.size_bytes",
+            "copy.fsync",
+            "database.size_bytes",
+            "fsync",
+            "host.kernel",
+            "log.server",
+            "network.path",
+        ];
         let settings = settings.map(|name| (name.to_owned(), "x".to_owned()));
         let headings: Vec<String> = groups(&settings).into_iter().map(|(text, _)| text).collect();
         assert_eq!(

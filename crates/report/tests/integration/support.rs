@@ -68,6 +68,7 @@ impl Case {
             client: Vec::new(),
             loads: Vec::new(),
             observed: quiet(end),
+            account: analyze::Account::default(),
             plan,
         };
         let times = vec![Vec::new(); evidence.jobs.len()];
