@@ -145,13 +145,18 @@ fn a_server_that_forgets_is_not_blamed() {
     assert!(commits["explain"].as_str().unwrap().contains("statistics were reset"), "{commits}");
 }
 
+/// pgbouncer gives sessions numbers of its own, and pgpool-II keeps those of the server.
 #[test]
 fn sessions_of_a_pooler_are_not_counted_as_ours() {
-    let server = Server::start(&Options::postgres().via(Via::Pgbouncer)).unwrap();
-    let summary = run(&Place::with(READ), &server).json();
-    let commits = check(&summary, "commits");
-    assert_eq!(commits["status"], "not-possible", "{commits}");
-    assert!(commits["explain"].as_str().unwrap().contains("pooler"), "{commits}");
+    for (via, words) in
+        [(Via::Pgbouncer, "such as a pooler"), (Via::Pgpool { cache: None }, "were still there")]
+    {
+        let server = Server::start(&Options::postgres().via(via)).unwrap();
+        let summary = run(&Place::with(READ), &server).json();
+        let commits = check(&summary, "commits");
+        assert_eq!(commits["status"], "not-possible", "{commits}");
+        assert!(commits["explain"].as_str().unwrap().contains(words), "{commits}");
+    }
 }
 
 /// The settings and facts of `r.assay`.

@@ -31,7 +31,7 @@ pub enum Rule {
 /// * Round trips: a median of five varies. Twice as long.
 /// * The limit of open files that a shell happens to set, and what the process may raise it to: a
 ///   run that needs more is refused, so that it is no part of a result.
-/// * The size of a database and of its tables, in bytes and in buffers: pages are filled otherwise by
+/// * The size of a database and of its tables: pages are filled otherwise by
 ///   the same rows, and what was deleted is cleaned up at some time. A tenth; indexes of MySQL
 ///   and MariaDB are estimated, and grow by whole extents, so a quarter.
 /// * Why a server's own account could not be read: it is no part of a result.
@@ -131,15 +131,23 @@ pub struct Difference {
 }
 
 /// What differs between the surroundings of two runs, by name. Settings of servers among the facts
-/// are passed over: what of them is not as it comes is a fact. A fact that one of them has not is
+/// are passed over but for three that sum it up: what of them is not as it comes is a fact. A fact that one of them has not is
 /// unknown there, as an older version wrote it; but a setting that only one server has been given
 /// is the default of the other, if that told its settings.
 pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
     let mut names: Vec<&str> = a.iter().chain(b).map(|(name, _)| name.as_str()).collect();
-    names.retain(|name| is_of_surroundings(name));
+    names.retain(|name| is_of_surroundings(name) || is_of_every_server(name));
     names.sort_unstable();
     names.dedup();
     names.into_iter().filter_map(|name| difference(name, value(a, name), value(b, name))).collect()
+}
+
+/// Settings that sum up a server, whichever it is: its version, its isolation, and whether what is
+/// committed survives.
+const OF_EVERY_SERVER: [&str; 3] = ["server", "isolation", "durability"];
+
+fn is_of_every_server(name: &str) -> bool {
+    OF_EVERY_SERVER.contains(&name.rsplit('.').next().unwrap_or(name))
 }
 
 /// The value of a setting that a server was not given.
@@ -267,5 +275,8 @@ mod tests {
     fn settings_of_servers_are_passed_over() {
         check("shared_buffers", "128MB", "1GB", None);
         check("copy.fsync", "on", "off", None);
+        check("server", "PostgreSQL 15.6", "PostgreSQL 16.1", Some(Kind::Differs));
+        check("copy.durability", "fsync=on", "fsync=off", Some(Kind::Differs));
+        check("isolation", "read committed", UNKNOWN, Some(Kind::Unknown));
     }
 }
