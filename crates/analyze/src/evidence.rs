@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 use record::{Counts, Ends, Event, Kind};
 use workload::Plan;
 
+use crate::account::Account;
 use crate::distribution::Distribution;
 use crate::phases::Disturbance;
 use crate::responses::Responses;
@@ -47,6 +48,8 @@ pub struct Evidence {
     pub observed: Vec<Observed>,
     /// Where it took place.
     pub surroundings: Surroundings,
+    /// What the server counted by itself.
+    pub account: Account,
 }
 
 /// How a run ended.

@@ -6,6 +6,7 @@
 //! A [`Check`] asks whether the measurement can be believed; all of them together are the
 //! [`Verdict`]. A number is given with what it needs to be believed, or withheld.
 
+mod account;
 mod backlog;
 mod check;
 mod checks;
@@ -22,6 +23,7 @@ mod summary;
 mod surroundings;
 mod warmup;
 
+pub use account::{Account, Answered};
 pub use check::{Check, Status, Verdict};
 pub use confidence::{Bounds, Estimate, FEWEST_BATCHES, fewest_samples};
 pub use distribution::{Distribution, Quantile};

@@ -6,7 +6,7 @@
 use base::{Dialect, Stamp};
 use rt::Rt;
 
-use crate::{Batches, Connection, Driver, Error, Insert, Method, StatementId, Table, Work};
+use crate::{Batches, Connection, Count, Driver, Error, Insert, Method, StatementId, Table, Work};
 
 /// A driver, or a connection, of one of two kinds.
 #[derive(Clone, Debug)]
@@ -52,6 +52,13 @@ impl<A: Driver, B: Driver> Driver for Either<A, B> {
         match self {
             Either::Left(driver) => driver.check_load(into, method),
             Either::Right(driver) => driver.check_load(into, method),
+        }
+    }
+
+    fn keeps_account(&self) -> bool {
+        match self {
+            Either::Left(driver) => driver.keeps_account(),
+            Either::Right(driver) => driver.keeps_account(),
         }
     }
 
@@ -122,6 +129,20 @@ impl<A: Connection, B: Connection> Connection for Either<A, B> {
         match self {
             Either::Left(connection) => connection.settings().await,
             Either::Right(connection) => connection.settings().await,
+        }
+    }
+
+    async fn facts(&mut self) -> Vec<(String, String)> {
+        match self {
+            Either::Left(connection) => connection.facts().await,
+            Either::Right(connection) => connection.facts().await,
+        }
+    }
+
+    async fn account(&mut self) -> Result<Vec<Count>, String> {
+        match self {
+            Either::Left(connection) => connection.account().await,
+            Either::Right(connection) => connection.account().await,
         }
     }
 

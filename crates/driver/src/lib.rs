@@ -9,9 +9,11 @@
 //! connection stamps the first byte that it sends and the last byte that it reads with the run's
 //! clock; nothing above it could do so truthfully.
 
+mod account;
 pub mod conformance;
 mod either;
 mod error;
+mod facts;
 mod given;
 mod load;
 mod mailbox;
@@ -25,8 +27,10 @@ mod simulated;
 mod sqlite;
 mod work;
 
+pub use account::Count;
 pub use either::Either;
 pub use error::Error;
+pub use facts::DATABASE;
 pub use load::{Batches, Duplicates, Insert, Method};
 pub use mysql::{Mysql, MysqlConnection};
 pub use null::Null;
@@ -72,6 +76,11 @@ pub trait Driver: Clone + Send + 'static {
             Method::Auto | Method::Insert => Ok(()),
             Method::Copy | Method::LoadData => Err(load::no_method("this target", method)),
         }
+    }
+
+    /// Whether its server keeps an [account](Connection::account) of what it did.
+    fn keeps_account(&self) -> bool {
+        false
     }
 
     /// Opens a connection.
@@ -147,6 +156,23 @@ pub trait Connection: Sized + 'static {
     /// The server's version and the settings that decide what its numbers mean (durability,
     /// isolation, memory), by name; what cannot be read is `unknown`.
     fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
+
+    /// What is known of the server beyond its settings, by names that begin with
+    /// [`DATABASE`](crate::DATABASE): what differs from its defaults, replication, sizes. What
+    /// cannot be read is `unknown`; a secret is never among them.
+    fn facts(&mut self) -> impl Future<Output = Vec<(String, String)>> {
+        std::future::ready(Vec::new())
+    }
+
+    /// The server's own account of what it did until now, by a [driver](Driver::keeps_account)
+    /// whose server keeps one. Waits up to two seconds until what other sessions of the driver did
+    /// is in it; they have been closed before.
+    ///
+    /// # Errors
+    /// Why it cannot be read, in words.
+    fn account(&mut self) -> impl Future<Output = Result<Vec<Count>, String>> {
+        std::future::ready(Err("this database keeps no account of what it did".to_owned()))
+    }
 
     /// Ends the session in an orderly way.
     fn close(self) -> impl Future<Output = ()>;

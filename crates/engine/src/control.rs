@@ -121,6 +121,7 @@ impl<D: Driver> Control<'_, D> {
         }
         // Setup may have changed some, and loads have made the database larger.
         self.tell_settings(connection).await;
+        self.tell_facts(connection).await;
         Ok(Prepared::Ready(loaded))
     }
 
@@ -174,6 +175,7 @@ impl<D: Driver> Control<'_, D> {
                 return Err(refused(why, &other_rows(found)));
             }
         }
+        self.tell_facts(connection).await;
         Ok(())
     }
 
@@ -211,7 +213,8 @@ impl<D: Driver> Control<'_, D> {
             let Some(name) = self.plan().name_of(target) else { continue };
             let refused = |error| unreachable(self.plan(), target, error);
             let mut connection = driver.connect(self.rt).await.map_err(refused)?;
-            let settings = connection.settings().await;
+            let mut settings = connection.settings().await;
+            settings.extend(connection.facts().await);
             self.common.listener.hear(&News::Settings { target: Some(name), settings });
             connection.close().await;
         }
@@ -220,6 +223,13 @@ impl<D: Driver> Control<'_, D> {
 
     async fn tell_settings(&self, connection: &mut D::Connection) {
         let settings = connection.settings().await;
+        self.common.listener.hear(&News::Settings { target: None, settings });
+    }
+
+    /// What is known of the server beyond its settings. Last on its connection: what is not told in
+    /// time may still come.
+    async fn tell_facts(&self, connection: &mut D::Connection) {
+        let settings = connection.facts().await;
         self.common.listener.hear(&News::Settings { target: None, settings });
     }
 

@@ -9,6 +9,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use base::{Clock, Dialect, Nanos, Stamp, WallTime};
 use driver::{Connection, Driver, Error};
@@ -57,6 +58,8 @@ pub(crate) struct Common<D> {
     pub(crate) listener: Arc<dyn Listener>,
     /// Whether the files that jobs read and write can still be read and written.
     pub(crate) files: FileHealth,
+    /// Whether the server's account could be read before the lanes began.
+    pub(crate) has_account: Arc<AtomicBool>,
 }
 
 /// Where a lane hands over what it has.

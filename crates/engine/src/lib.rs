@@ -10,6 +10,7 @@
 //! no input but plan and seed); every request that comes due is settled (a request is a value that
 //! only the ledger consumes); the measured path neither allocates nor locks.
 
+mod account;
 mod client;
 mod control;
 mod crew;

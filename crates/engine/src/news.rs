@@ -2,6 +2,7 @@
 //! changes the run.
 
 use base::{Nanos, Stamp};
+use driver::Count;
 
 use crate::error::Failed;
 
@@ -15,6 +16,9 @@ pub enum News<'a> {
         /// Names and values.
         settings: Vec<(String, String)>,
     },
+    /// The server's own account of what it did until now, before or behind the measured phase; or
+    /// why it cannot be had.
+    Account(&'a Result<Vec<Count>, String>),
     /// A statement of `[setup]` is about to run.
     Setup {
         /// How many ran before.

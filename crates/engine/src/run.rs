@@ -9,6 +9,7 @@ use record::FileHealth;
 use rt::{Panic, Rt, run_real, run_virtual};
 use workload::{JobTarget, Plan};
 
+use crate::account;
 use crate::control::{Control, Loaded, Prepared, Stumbled};
 use crate::error::Failed;
 use crate::feed::{FileRemark, Files};
@@ -154,6 +155,7 @@ pub fn run_by<D: Driver, R: Rules>(
         stop: stop.clone(),
         listener,
         files: FileHealth::default(),
+        has_account: Arc::default(),
     };
     let outlets: Vec<LaneOutlet> = (0..lanes).map(&mut outlet).collect();
     let finished = if options.is_virtual {
@@ -385,6 +387,7 @@ async fn before<D: Driver>(
         Ok(Begun::Over(Finished::unmeasured(reason, Vec::new())))
     });
     if matches!(begun, Ok(Begun::Ready(_))) {
+        unless_ended_at_once(account::open(rt, common), rt, &common.stop).await;
         common.listener.hear(&News::Opening);
     }
     begun
@@ -408,5 +411,6 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
 /// Everything after the measured phase.
 async fn after<D: Driver>(rt: &Rt, common: &Common<D>) {
     common.listener.hear(&News::Ended);
+    unless_ended_at_once(account::close(rt, common), rt, &common.stop).await;
     unless_ended_at_once(Control { rt, common }.tear_down(), rt, &common.stop).await;
 }

@@ -16,6 +16,8 @@ use workload::{Overrides, Plan, Unread, Warmup};
 
 use crate::surroundings;
 
+use crate::account::{DATABASE, account};
+
 /// The most intervals that may follow each other without a row: those of a day. Every interval that
 /// the run lived through has one, unless the generator itself stood still.
 const GAP: Interval = 86_400;
@@ -48,6 +50,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         None => written_until(archive)?,
     };
     let settings = archive.settings()?;
+    let observed = observed(archive)?;
     let mut evidence = Evidence {
         is_virtual: header.pace == Pace::Virtual,
         threads: header.lanes,
@@ -61,7 +64,8 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         events: archive.events()?,
         client: client(archive)?,
         loads: loads(archive)?,
-        observed: observed(archive)?,
+        account: account(archive, &observed, plan.jobs.len())?,
+        observed: observed.into_iter().filter(|o| o.component != DATABASE).collect(),
         surroundings: surroundings::told(archive.header(), &plan, &settings),
         plan,
     };

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use base::{Nanos, Stamp, Target, WallTime};
-use driver::Driver;
+use base::{Clock, Monotonic, Nanos, Stamp, Target, WallTime};
+use driver::{Count, Driver};
 use engine::{
     Drivers, Failed, Finished, LaneOutlet, Listener, News, NodeAccount, Options, Reason, Stop,
     node_accounts,
@@ -15,10 +15,11 @@ use engine::{
 use observe::Watch;
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
-    OpLogError, OpLogPlan, Pace, RecordError, RecordErrorKind, Recorder, TargetText,
+    OpLogError, OpLogPlan, Pace, Reading, RecordError, RecordErrorKind, Recorder, TargetText,
 };
 use workload::{JobTarget, Placeholders, Plan, Warmup};
 
+use crate::account::{DATABASE, NO_ACCOUNT};
 use crate::calibrate::{self, Calibration};
 use crate::evidence::{SPIN, YES};
 use crate::open_files::{TooManyFiles, make_room};
@@ -448,6 +449,20 @@ impl Scribe {
         }
     }
 
+    /// Writes down what the server counted. The reading before the run is one at time zero.
+    fn note_account(&self, account: &Result<Vec<Count>, String>) {
+        let zero = *self.zero.lock().expect("nothing panics here");
+        let at = zero.map_or(Nanos::ZERO, |zero| Monotonic.now().since(zero));
+        match account {
+            Ok(counts) => {
+                let reading =
+                    |count: &Count| Reading::of(DATABASE, count.metric, count.unit, count.value);
+                self.notes.readings(at, counts.iter().map(reading).collect());
+            }
+            Err(why) => self.notes.setting(NO_ACCOUNT, why.as_str()),
+        }
+    }
+
     /// Calendar time, which in virtual time stands still at the epoch.
     fn now(&self) -> WallTime {
         if self.is_virtual { self.started } else { WallTime::now() }
@@ -479,6 +494,7 @@ impl Listener for Scribe {
                 self.notes.time_zero(self.now().after(*ahead));
                 self.begin_watch(*zero);
             }
+            News::Account(account) => self.note_account(account),
             News::Setup { .. }
             | News::Counting { .. }
             | News::AwaitingWriter { .. }

@@ -7,6 +7,7 @@
 //! takes on this machine.
 //! The one `match` on the kind of target is here.
 
+mod account;
 pub mod calibrate;
 mod doctor;
 mod evidence;

@@ -49,7 +49,7 @@ impl Findings<'_> {
     }
 
     /// Statements that a job sent, requests if they were not counted.
-    fn statements(&self, place: usize) -> u64 {
+    fn statements_of(&self, place: usize) -> u64 {
         let window = &self.evidence.jobs[place].window;
         let is_statement = |kind: &Kind| matches!(kind, Kind::Statement(_));
         let counted = window.iter().filter(|(kind, _)| is_statement(kind));
@@ -70,7 +70,7 @@ impl Findings<'_> {
             let Some(ceiling) = ceiling.filter(|per_s| *per_s > 0.0 && window_s > 0.0) else {
                 continue;
             };
-            let per_s = self.statements(place) as f64 / window_s;
+            let per_s = self.statements_of(place) as f64 / window_s;
             let sum = used.get_or_insert(Use { per_s: 0.0, share: 0.0 });
             sum.per_s += per_s;
             sum.share += per_s / (ceiling * threads);

@@ -6,6 +6,7 @@ mod generator;
 mod little;
 mod machine;
 mod offered;
+mod server;
 mod steady;
 
 use std::ops::Range;
@@ -259,6 +260,8 @@ impl<'a> Findings<'a> {
             of_requests(self.connections()),
             of_requests(self.overflow()),
             of_requests(self.files()),
+            of_requests(self.commits()),
+            of_requests(self.checkpoints()),
         ];
         Verdict { checks }
     }

@@ -7,6 +7,7 @@ mod checks;
 mod limiter;
 mod numbers;
 mod overload;
+mod server;
 mod side_effects;
 mod slos;
 mod steady_state;

@@ -2,7 +2,7 @@
 //! plant one fault in it.
 
 use analyze::{
-    Asked, Calibration, Check, ClientSample, Distribution, Evidence, Figures, HowEnded,
+    Account, Asked, Calibration, Check, ClientSample, Distribution, Evidence, Figures, HowEnded,
     JobEvidence, Observed, Place, Route, Status, Step, Steps, Summary, Surroundings, WarmupEnd,
     summarize,
 };
@@ -64,6 +64,7 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
         loads: Vec::new(),
         observed: Vec::new(),
         surroundings: calibrated(),
+        account: Account::default(),
         plan,
     };
     let seconds = seconds(&evidence);
@@ -226,7 +227,7 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
 }
 
 /// The names of the checks in their order.
-pub(crate) const CHECKS: [&str; 28] = [
+pub(crate) const CHECKS: [&str; 30] = [
     "complete",
     "window",
     "balance",
@@ -255,6 +256,8 @@ pub(crate) const CHECKS: [&str; 28] = [
     "connections",
     "overflow",
     "files",
+    "commits",
+    "checkpoints",
 ];
 
 /// Asserts that a check finds this in the evidence, and that no other check objects.

@@ -30,6 +30,7 @@ mod reconnect;
 mod repeatable;
 mod secrets;
 mod selftest;
+mod server_account;
 mod servers;
 mod side_effects;
 mod signals;

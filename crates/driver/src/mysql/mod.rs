@@ -5,8 +5,10 @@
 //! ([`answer`]), which file a server may have ([`mod@file`]), how rows get into a table ([`load`]),
 //! and what errors mean ([`faults`]).
 
+mod account;
 mod answer;
 mod chain;
+mod facts;
 mod faults;
 mod file;
 mod load;
@@ -132,6 +134,10 @@ impl Driver for Mysql {
     }
 
     fn keeps_data(&self) -> bool {
+        true
+    }
+
+    fn keeps_account(&self) -> bool {
         true
     }
 

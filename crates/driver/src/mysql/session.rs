@@ -14,7 +14,8 @@ use wire_mysql::{
 use super::answer::{Answer, Columns, Ended, Outcome, Whole};
 use super::file::Grant;
 use super::login::Kill;
-use super::{Mysql, faults, script, settings};
+use super::{Mysql, Site, faults, script, settings};
+use crate::account::{Beside, Count};
 use crate::net::{Channel, Known, PREPARING, TELLING};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
@@ -194,6 +195,24 @@ impl Line {
 }
 
 impl MysqlConnection {
+    /// What all sessions have asked beside requests.
+    pub(super) fn beside(&self) -> &Beside {
+        &self.driver.site.service.beside
+    }
+
+    pub(super) fn site(&self) -> &Arc<Site> {
+        &self.driver.site
+    }
+
+    /// What this session is called at the server.
+    pub(super) fn number(&self) -> u32 {
+        self.thread_id
+    }
+
+    pub(super) fn is_mariadb(&self) -> bool {
+        self.version.contains("MariaDB")
+    }
+
     /// Takes over a session that has just begun, and makes sure that statements mean there what
     /// they are meant to.
     pub(super) async fn begin(
@@ -426,6 +445,7 @@ impl Connection for MysqlConnection {
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        self.beside().ran_text();
         let (_, whole) = self.ask_text(sql, &mut Reply::default()).await?;
         Ok(whole.table)
     }
@@ -447,7 +467,16 @@ impl Connection for MysqlConnection {
         })
     }
 
+    async fn facts(&mut self) -> Vec<(String, String)> {
+        self.read_facts().await
+    }
+
+    async fn account(&mut self) -> Result<Vec<Count>, String> {
+        self.read_account().await
+    }
+
     async fn close(mut self) {
+        self.beside().said_farewell();
         Command::Quit.append(self.line.channel.out());
         self.line.channel.flush().await;
     }

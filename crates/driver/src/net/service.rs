@@ -7,6 +7,7 @@ use rt::{Rt, within};
 
 use super::{Address, Addresses, Channel, Host, Options, Owner, PasswordFile, Tls, find_password};
 use crate::Error;
+use crate::account::Beside;
 use crate::given::{Given, refusal};
 
 /// What a server does with whoever connects.
@@ -31,7 +32,7 @@ pub(crate) struct Kind {
 }
 
 /// Where the servers are, and who asks them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Service {
     kind: &'static str,
     pub(crate) addresses: Addresses,
@@ -41,6 +42,8 @@ pub(crate) struct Service {
     pub(crate) tls: Tls,
     pub(crate) user: String,
     pub(crate) database: Option<String>,
+    /// What its sessions have asked beside requests.
+    pub(crate) beside: Beside,
 }
 
 impl Kind {
@@ -84,7 +87,8 @@ impl Kind {
         };
         let passwords = addresses.all().iter().map(password_at).collect();
         let database = database.clone();
-        Ok(Service { kind: self.name, addresses, passwords, options, tls, user, database })
+        let (kind, beside) = (self.name, Beside::default());
+        Ok(Service { kind, addresses, passwords, options, tls, user, database, beside })
     }
 }
 

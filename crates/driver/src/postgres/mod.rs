@@ -4,7 +4,9 @@
 //! left is here: which messages a request is ([`session`]), what is counted of the answers
 //! ([`answer`]), and what errors mean ([`faults`]).
 
+mod account;
 mod answer;
+mod facts;
 mod faults;
 mod load;
 mod login;
@@ -72,6 +74,10 @@ impl Driver for Postgres {
     }
 
     fn keeps_data(&self) -> bool {
+        true
+    }
+
+    fn keeps_account(&self) -> bool {
         true
     }
 

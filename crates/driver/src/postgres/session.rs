@@ -14,8 +14,9 @@ use wire_postgres::{
 use super::answer::{Answer, Ended, Outcome, Whole};
 use super::login::Cancel;
 use super::{Postgres, faults, settings};
+use crate::account::{Beside, Count};
 use crate::given::refusal;
-use crate::net::{Channel, Known, PREPARING, TELLING};
+use crate::net::{Channel, Known, PREPARING, Service, TELLING};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a PostgreSQL server.
@@ -34,10 +35,28 @@ pub struct PostgresConnection {
     is_execution: bool,
     /// What a request to cancel must name; some poolers give none.
     key: Option<BackendKey>,
-    version: String,
+    pub(super) version: String,
 }
 
 impl PostgresConnection {
+    /// What all sessions have asked beside requests.
+    pub(super) fn beside(&self) -> &Beside {
+        &self.driver.service.beside
+    }
+
+    /// What this session is called at the server, if that was told.
+    pub(super) fn number(&self) -> Option<i64> {
+        self.key.map(|key| i64::from(key.process))
+    }
+
+    pub(super) fn service(&self) -> &Arc<Service> {
+        &self.driver.service
+    }
+
+    pub(super) fn rt(&self) -> &Rt {
+        &self.rt
+    }
+
     /// Takes over a session that has just begun, and makes sure that texts mean there what they are
     /// meant to.
     pub(super) async fn begin(
@@ -60,6 +79,7 @@ impl PostgresConnection {
             key: session.key,
             version,
         };
+        connection.beside().logged_in();
         if escapes {
             // Texts are written with their backslashes as they are.
             connection.query_text("set standard_conforming_strings = on").await?;
@@ -392,6 +412,7 @@ impl Connection for PostgresConnection {
             .statement(&name, &described.parameters)
             .map_err(|error| faults::unsendable(&error))?;
         self.statements.push(template);
+        self.beside().prepared();
         Ok(id)
     }
 
@@ -431,7 +452,9 @@ impl Connection for PostgresConnection {
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
         self.append_query(sql)?;
-        Ok(self.ask().await?.table)
+        let table = self.ask().await?.table;
+        self.beside().ran_text();
+        Ok(table)
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {
@@ -449,6 +472,14 @@ impl Connection for PostgresConnection {
             settings: found.as_ref(),
             tls_status: tls_status.as_ref(),
         })
+    }
+
+    async fn facts(&mut self) -> Vec<(String, String)> {
+        self.read_facts().await
+    }
+
+    async fn account(&mut self) -> Result<Vec<Count>, String> {
+        self.read_account().await
     }
 
     async fn close(mut self) {

@@ -4,7 +4,7 @@
 //! is a doubt and not a difference: nobody can say that it differed. What neither knows is neither,
 //! because nothing would be comparable in a container that hides its machine.
 
-use super::{UNKNOWN, is_of_surroundings};
+use super::{DATABASE, UNKNOWN, is_of_surroundings, known, of_database};
 
 /// How a fact of two runs is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,11 @@ pub enum Rule {
 ///   run that needs more is refused, so that it is no part of a result.
 /// * Calibrations: they are measurements, of another time. What they measure is the machine, whose
 ///   own facts are compared.
-pub const RULES: [(&str, Rule); 8] = [
+/// * The size of a database and of its tables: pages are filled otherwise by
+///   the same rows, and what was deleted is cleaned up at some time. A tenth; indexes of MySQL
+///   and MariaDB are estimated, and grow by whole extents, so a quarter.
+/// * Why a server's own account could not be read: it is no part of a result.
+pub const RULES: [(&str, Rule); 13] = [
     ("host.memory.total_bytes", Rule::Times(1.01)),
     ("host.memory.available_bytes", Rule::Times(2.0)),
     ("host.swap.used_bytes", Rule::Within(64.0 * 1_048_576.0)),
@@ -42,13 +46,18 @@ pub const RULES: [(&str, Rule); 8] = [
     ("host.clock.available", Rule::Free),
     ("network.round_trip_us", Rule::Times(2.0)),
     ("calibration.", Rule::Free),
+    ("database.size_bytes", Rule::Times(1.1)),
+    ("database.size_per_buffer", Rule::Times(1.1)),
+    ("database.table.", Rule::Times(1.25)),
+    ("database.settings", Rule::Free),
+    ("database.account", Rule::Free),
 ];
 
 impl Rule {
     /// The rule of a fact.
     pub fn of(name: &str) -> Rule {
         let is_of = |(rule, _): &&(&str, Rule)| match rule.ends_with('.') {
-            true => name.starts_with(rule),
+            true => name.starts_with(rule) || is_of_named_server(name, rule),
             false => name == *rule || is_of_named_target(name, rule),
         };
         RULES.iter().find(is_of).map_or(Rule::Exact, |(_, rule)| *rule)
@@ -79,10 +88,20 @@ impl Rule {
 /// Whether a fact is that of a rule about the network, for a target with a name:
 /// `network.TARGET.path`.
 fn is_of_named_target(name: &str, rule: &str) -> bool {
+    if is_of_named_server(name, rule) && !rule.ends_with('.') {
+        return of_database(name) == rule.strip_prefix(DATABASE);
+    }
     let Some(("network", last)) = rule.split_once('.') else { return false };
     name.strip_prefix("network.")
         .and_then(|rest| rest.split_once('.'))
         .is_some_and(|(_, found)| found == last)
+}
+
+/// Whether a fact is that of a rule about servers, or one of those that a rule with a dot at its
+/// end stands for, for a target with a name: `TARGET.database.size_bytes`.
+fn is_of_named_server(name: &str, rule: &str) -> bool {
+    let rule = rule.strip_prefix(DATABASE);
+    rule.zip(of_database(name)).is_some_and(|(rule, fact)| fact.starts_with(rule))
 }
 
 /// Two numbers in ascending order.
@@ -115,17 +134,40 @@ pub struct Difference {
 }
 
 /// What differs between the surroundings of two runs, by name. Settings of servers among the facts
-/// are passed over. A fact that one of them has not is unknown there: an older version wrote it.
+/// are passed over but for three that sum it up: what of them is not as it comes is a fact. A fact
+/// that one of them has not is unknown there, as an older version wrote it; but a setting that only
+/// one server has been given is the default of the other, if that told its settings.
 pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
     let mut names: Vec<&str> = a.iter().chain(b).map(|(name, _)| name.as_str()).collect();
-    names.retain(|name| is_of_surroundings(name));
+    names.retain(|name| is_of_surroundings(name) || is_of_every_server(name));
     names.sort_unstable();
     names.dedup();
     names.into_iter().filter_map(|name| difference(name, value(a, name), value(b, name))).collect()
 }
 
+/// Settings that sum up a server, whichever it is: its version, its isolation, and whether what is
+/// committed survives.
+const OF_EVERY_SERVER: [&str; 3] = ["server", "isolation", "durability"];
+
+fn is_of_every_server(name: &str) -> bool {
+    OF_EVERY_SERVER.contains(&name.rsplit('.').next().unwrap_or(name))
+}
+
+/// The value of a setting that a server was not given.
+const DEFAULT: &str = "default";
+
 fn value<'a>(facts: &'a [(String, String)], name: &str) -> &'a str {
-    facts.iter().find(|(known, _)| known == name).map_or(UNKNOWN, |(_, value)| value.as_str())
+    let found = facts.iter().find(|(known, _)| known == name);
+    found.map_or_else(|| absent(facts, name), |(_, value)| value.as_str())
+}
+
+/// What it means that a fact is not there.
+fn absent(facts: &[(String, String)], name: &str) -> &'static str {
+    let Some((server, _)) = name.split_once("database.setting.") else { return UNKNOWN };
+    match known(facts, &format!("{server}database.settings")) {
+        Some(_) => DEFAULT,
+        None => UNKNOWN,
+    }
 }
 
 fn difference(name: &str, a: &str, b: &str) -> Option<Difference> {
@@ -203,8 +245,43 @@ mod tests {
     }
 
     #[test]
+    fn data_may_grow_a_little() {
+        for target in ["", "copy."] {
+            let name = |fact: &str| format!("{target}database.{fact}");
+            check(&name("size_bytes"), "1000", "1099", None);
+            check(&name("size_bytes"), "1000", "1101", Some(Kind::Differs));
+            check(&name("size_bytes"), UNKNOWN, "1101", Some(Kind::Unknown));
+            check(&name("table.t.index_bytes"), "1000", "1240", None);
+            check(&name("table.t.bytes"), "1000", "1260", Some(Kind::Differs));
+            check(&name("settings"), "12", "13", None);
+            check(&name("replication.role"), "primary", "standby", Some(Kind::Differs));
+        }
+    }
+
+    #[test]
+    fn a_setting_that_only_one_server_was_given_is_a_difference() {
+        let facts = |facts: &[(&str, &str)]| -> Vec<(String, String)> {
+            facts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        for target in ["", "copy."] {
+            let count = format!("{target}database.settings");
+            let setting = format!("{target}database.setting.work_mem");
+            let given = facts(&[(&count, "1"), (&setting, "64MB")]);
+            let found = differences(&given, &facts(&[(&count, "0")]));
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!((found[0].b.as_str(), found[0].kind), (DEFAULT, Kind::Differs));
+            // One that was not allowed to tell them has not said that it has none.
+            let found = differences(&given, &facts(&[(&count, UNKNOWN)]));
+            assert_eq!((found.len(), found[0].kind), (1, Kind::Unknown));
+        }
+    }
+
+    #[test]
     fn settings_of_servers_are_passed_over() {
         check("shared_buffers", "128MB", "1GB", None);
         check("copy.fsync", "on", "off", None);
+        check("server", "PostgreSQL 15.6", "PostgreSQL 16.1", Some(Kind::Differs));
+        check("copy.durability", "fsync=on", "fsync=off", Some(Kind::Differs));
+        check("isolation", "read committed", UNKNOWN, Some(Kind::Unknown));
     }
 }

@@ -41,9 +41,21 @@ pub const NETWORK: &str = "network.";
 /// `assay calibrate` has measured it.
 pub const CALIBRATION: &str = "calibration.";
 
-/// Whether a setting of a record is a fact of the surroundings and not of a server.
+/// What the names of facts about a server begin with, behind the name of its target if that has
+/// one.
+pub const DATABASE: &str = "database.";
+
+/// Whether a setting of a record is a fact of the surroundings and not one of the settings that
+/// every server tells.
 pub fn is_of_surroundings(name: &str) -> bool {
     [HOST, NETWORK, CALIBRATION].iter().any(|begin| name.starts_with(begin))
+        || of_database(name).is_some()
+}
+
+/// What a fact about a server is called there: without [`DATABASE`] and the name of its target.
+pub fn of_database(name: &str) -> Option<&str> {
+    let of_named = || name.split_once('.')?.1.strip_prefix(DATABASE);
+    name.strip_prefix(DATABASE).or_else(of_named)
 }
 
 /// A fact under its name; `None` is not known.

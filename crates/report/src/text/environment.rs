@@ -1,6 +1,6 @@
 //! The surroundings of a run: every setting and fact of its record, by what it is about.
 
-use observe::environment::{CALIBRATION, HOST, NETWORK};
+use observe::environment::{CALIBRATION, DATABASE, HOST, NETWORK};
 
 use crate::text::page::{Page, Style, columns, padded};
 use crate::view::About;
@@ -40,11 +40,13 @@ enum Group<'a> {
 }
 
 fn group(name: &str) -> Group<'_> {
-    // No target is called as machine and network are, and no setting of a server has a dot.
+    // No target is called as machine, network and facts of servers are, and no setting that every
+    // server tells has a dot.
     match name.split_once('.') {
         Some(_) if name.starts_with(HOST) => Group::Host,
         Some(_) if name.starts_with(CALIBRATION) => Group::Calibration,
         Some(_) if name.starts_with(NETWORK) => Group::Network,
+        Some(_) if name.starts_with(DATABASE) => Group::Server,
         Some((target, _)) => Group::Target(target),
         None => Group::Server,
     }
@@ -81,7 +83,9 @@ mod tests {
     fn settings_stand_below_what_they_are_about() {
         let settings = [
             "calibration.taken",
+            "copy.database.size_bytes",
             "copy.fsync",
+            "database.size_bytes",
             "fsync",
             "host.kernel",
             "log.server",

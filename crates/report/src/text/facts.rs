@@ -1,5 +1,6 @@
 //! What was run, what happened on the way, and what it needed: enough to repeat it.
 
+use analyze::{Check, Status};
 use base::units::grouped;
 use observe::environment::is_of_surroundings;
 use record::{Event, EventKind};
@@ -114,6 +115,11 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
     if let Some(generator) = generator(view) {
         lines.push(Line::new("generator", generator));
     }
+    let is_told = |check: &&Check| check.name == "checkpoints" && check.status == Status::Pass;
+    if let Some(check) = view.summary.verdict.checks.iter().find(is_told) {
+        // What a run did not meet no number can show.
+        lines.push(Line::new(check.name, check.explain.as_str()));
+    }
     let (facts, servers): (Vec<_>, Vec<_>) =
         about.settings.iter().partition(|(name, _)| is_of_surroundings(name));
     if !servers.is_empty() {
@@ -121,7 +127,8 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
     }
     if !facts.is_empty() {
         let count = count(facts.len() as u64, "fact");
-        let text = format!("{count} of machine and network; the option --environment shows them");
+        let text =
+            format!("{count} of machine, network and servers; the option --environment shows them");
         lines.push(Line::new("surroundings", text));
     }
     if let Some(told) = &about.op_log {

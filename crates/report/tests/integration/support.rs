@@ -73,6 +73,7 @@ impl Case {
             loads: Vec::new(),
             observed: quiet(end),
             surroundings: beside_sqlite(),
+            account: analyze::Account::default(),
             plan,
         };
         let times = vec![Vec::new(); evidence.jobs.len()];

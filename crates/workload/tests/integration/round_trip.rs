@@ -173,10 +173,8 @@ fn some_of(lines: &'static [&'static str]) -> impl Strategy<Value = String> {
 }
 
 fn globals() -> impl Strategy<Value = String> {
-    some_of(&[
+    let others = some_of(&[
         "duration = 1m30s",
-        "warmup = 5s",
-        "warmup = auto\nduration = 60s",
         "seed = 18446744073709551615",
         "drain = 0s",
         "probe = ${p_span / 9}",
@@ -184,7 +182,9 @@ fn globals() -> impl Strategy<Value = String> {
         "error = 1, A-B",
         "connections = 5",
         "max-connections = ${p_int * 100}",
-    ])
+    ]);
+    let warmup = select(vec!["", "warmup = 5s\n", "warmup = auto\n"]);
+    (warmup, others).prop_map(|(warmup, others)| format!("{warmup}{others}"))
 }
 
 fn fixed() -> impl Strategy<Value = String> {

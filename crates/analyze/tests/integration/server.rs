@@ -1,0 +1,271 @@
+//! What a server counted by itself, with planted faults, and what the checks make of it.
+
+use analyze::{Account, Answered, Check, Evidence, HowEnded, Observed, Status};
+use base::Nanos;
+use record::{Balance, Counts};
+
+use crate::support::{check, only, steady};
+
+/// One statement that commits by itself.
+const READ: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nrate = 1000\narrival \
+                    = uniform\n";
+
+/// Requests that [`READ`] makes in all.
+const ALL: u64 = 60_000;
+
+/// What a server says beside requests: how much of each count it had before and behind the run.
+type Counted<'a> = &'a [(&'a str, f64, f64)];
+
+/// A run with this workload after which each job was told this, and the server says that.
+fn account(workload: &str, jobs: Vec<Answered>, counted: Counted<'_>) -> Evidence {
+    let mut evidence = steady(workload);
+    let count = |(metric, before, behind): &(&str, f64, f64)| Observed {
+        component: "database".to_owned(),
+        metric: (*metric).to_owned(),
+        points: vec![(Nanos::ZERO, *before), (Nanos::from_secs(60), *behind)],
+    };
+    let counts = counted.iter().map(count).collect();
+    evidence.account = Account { refused: None, counts, jobs };
+    evidence
+}
+
+/// A job whose requests were all answered, each statement once.
+fn answered(requests: u64, statements: usize) -> Answered {
+    told(Balance::of(requests, 0, 0, 0), 0, vec![requests; statements])
+}
+
+fn told(balance: Balance, retries: u64, statements: Vec<u64>) -> Answered {
+    let counts = Counts { balance, retries, ..Counts::default() };
+    Answered { counts, statements, wrong_rows: 0 }
+}
+
+/// PostgreSQL, which counted so many commits; seven of them are Assay's own.
+fn postgres(workload: &str, jobs: Vec<Answered>, commits: u64) -> Evidence {
+    let counted = [
+        ("commits", 100.0, 100.0 + commits as f64),
+        ("commits-of-assay", 20.0, 27.0),
+        ("counted-since", 5.0, 5.0),
+    ];
+    account(workload, jobs, &counted)
+}
+
+/// MariaDB, which counted so many statements and `commit`s; three statements are Assay's own.
+fn mariadb(workload: &str, jobs: Vec<Answered>, statements: u64, commits: u64) -> Evidence {
+    let counted = [
+        ("commits", 100.0, 100.0 + commits as f64),
+        ("commits-of-assay", 0.0, 0.0),
+        ("statements", 50.0, 50.0 + statements as f64),
+        ("statements-of-assay", 10.0, 13.0),
+        ("statements-of-assay-at-most", 10.0, 13.0),
+        ("counted-for", 30.0, 91.0),
+    ];
+    account(workload, jobs, &counted)
+}
+
+#[test]
+fn one_lost_commit_is_enough() {
+    for (commits, status) in [
+        (ALL + 7, Status::Pass),
+        (ALL + 6, Status::Invalid),
+        (0, Status::NotPossible),
+        // 0.5 % of what the server counted, which is as much as 5 per second.
+        (ALL + 7 + 301, Status::Pass),
+        (ALL + 7 + 302, Status::Suspect),
+    ] {
+        only("commits", status, &postgres(READ, vec![answered(ALL, 1)], commits));
+    }
+    let found = check("commits", &postgres(READ, vec![answered(ALL, 1)], ALL + 6));
+    let words = "1 commits are missing: the server counted 60,006 commits; requests account for \
+                 60,000, assay's own sessions for 7";
+    assert!(found.explain.starts_with(words), "{found:?}");
+    assert_eq!((found.value, found.unit), (Some(-1.0), "commits"));
+}
+
+#[test]
+fn in_a_short_run_five_strange_commits_a_second_are_allowed() {
+    let few = |commits| postgres(READ, vec![answered(1_000, 1)], commits);
+    only("commits", Status::Pass, &few(1_007 + 300));
+    only("commits", Status::Suspect, &few(1_007 + 301));
+}
+
+#[test]
+fn a_transaction_is_one_commit_whatever_is_in_it() {
+    let workload = READ.replace("rate", "query = select 2\ntransaction = yes\nrate");
+    let jobs = || vec![answered(ALL, 2)];
+    only("commits", Status::Pass, &postgres(&workload, jobs(), ALL + 7));
+    only("commits", Status::Invalid, &postgres(&workload, jobs(), ALL + 6));
+    // To MariaDB each statement is one, those around the transaction too.
+    only("commits", Status::Pass, &mariadb(&workload, jobs(), 4 * ALL + 3, ALL));
+    only("commits", Status::Invalid, &mariadb(&workload, jobs(), 4 * ALL + 2, ALL));
+    only("commits", Status::Invalid, &mariadb(&workload, jobs(), 4 * ALL + 3, ALL - 1));
+    only("commits", Status::Suspect, &mariadb(&workload, jobs(), 4 * ALL + 3, ALL + 303));
+}
+
+#[test]
+fn statements_outside_of_a_transaction_commit_each_for_itself() {
+    let workload = READ.replace("rate", "query = select 2\nrate");
+    let jobs = || vec![answered(ALL, 2)];
+    only("commits", Status::Pass, &postgres(&workload, jobs(), 2 * ALL + 7));
+    only("commits", Status::Invalid, &postgres(&workload, jobs(), 2 * ALL + 6));
+    only("commits", Status::Pass, &mariadb(&workload, jobs(), 2 * ALL + 3, 0));
+    only("commits", Status::Invalid, &mariadb(&workload, jobs(), 2 * ALL + 2, 0));
+}
+
+#[test]
+fn the_parts_of_a_mix_are_counted_once() {
+    let workload = "duration = 60s\nwarmup = 10s\n[all]\nmix = a: 1, b: 1\nrate = 1000\narrival = \
+                    uniform\n[a]\nquery = select 1\n[b]\nquery = select 2\ntransaction = yes\n";
+    let mut evidence = steady(workload);
+    let jobs = evidence.plan.jobs.iter().map(|job| match job.mix.is_empty() {
+        true => answered(ALL / 2, 1),
+        false => answered(ALL, 0),
+    });
+    evidence.account = postgres(READ, jobs.collect(), ALL + 7).account;
+    assert_eq!(check("commits", &evidence).status, Status::Pass);
+    evidence.account = postgres(READ, evidence.account.jobs, ALL + 6).account;
+    assert_eq!(check("commits", &evidence).status, Status::Invalid);
+}
+
+#[test]
+fn what_failed_may_have_been_committed_or_not() {
+    let jobs = || vec![told(Balance::of(ALL - 1_000, 1_000, 0, 0), 0, vec![ALL - 1_000])];
+    let found = |commits| check("commits", &postgres(READ, jobs(), commits));
+    assert_eq!(found(ALL - 1_000 + 7).status, Status::Pass);
+    assert_eq!(found(ALL + 7).status, Status::Pass);
+    assert_eq!(found(ALL - 1_000 + 6).status, Status::Invalid);
+    assert!(found(ALL + 7).explain.contains("requests account for 59,000 to "));
+    // An attempt that was followed by another has failed as well.
+    let retried = vec![told(Balance::of(ALL, 0, 0, 0), 400, vec![ALL])];
+    assert_eq!(check("commits", &postgres(READ, retried, ALL + 7 + 500)).status, Status::Pass);
+    // Requests that returned other rows than expected were done.
+    let transaction = READ.replace("rate", "transaction = yes\nrate");
+    let mut wrong = told(Balance::of(ALL - 10, 10, 0, 0), 0, vec![ALL]);
+    wrong.wrong_rows = 10;
+    let found = |commits| check("commits", &postgres(&transaction, vec![wrong.clone()], commits));
+    assert_eq!(found(ALL + 7).status, Status::Pass);
+    assert_eq!(found(ALL + 6).status, Status::Invalid);
+}
+
+#[test]
+fn what_is_sent_at_once_is_committed_without_the_word() {
+    let workload = READ.replace("rate", "transaction = yes\npipeline = yes\nrate");
+    let jobs = || vec![answered(ALL, 1)];
+    only("commits", Status::Pass, &mariadb(&workload, jobs(), 3 * ALL + 3, 0));
+    only("commits", Status::Invalid, &mariadb(&workload, jobs(), 3 * ALL + 2, 0));
+}
+
+/// Makes sure that the check is not possible, and says why in words that have these.
+#[track_caller]
+fn is_not_possible(evidence: &Evidence, words: &str) {
+    for name in ["commits", "checkpoints"] {
+        let found = check(name, evidence);
+        assert_eq!(found.status, Status::NotPossible, "{found:?}");
+        assert!(found.explain.contains(words), "{found:?}");
+    }
+}
+
+#[test]
+fn an_account_that_cannot_be_had_is_said_so() {
+    let right = || postgres(READ, vec![answered(ALL, 1)], ALL + 7);
+    let mut simulated = right();
+    simulated.is_virtual = true;
+    is_not_possible(&simulated, "time was simulated");
+    is_not_possible(&steady(READ), "SQLite");
+    let mut refused = steady(READ);
+    refused.account.refused = Some("permission denied".to_owned());
+    is_not_possible(&refused, "could not be read: permission denied");
+    let mut once = right();
+    once.account.counts.iter_mut().for_each(|count| count.points.truncate(1));
+    is_not_possible(&once, "behind the run");
+    let mut killed = right();
+    killed.ended = None;
+    is_not_possible(&killed, "cut off");
+    killed.ended = Some(HowEnded::InternalError);
+    is_not_possible(&killed, "cut off");
+    let two = format!(
+        "{READ}target = other\n[target other]\nurl = postgres://h/d\n[more]\nquery = select 2\n\
+         rate = 1000\narrival = uniform\n"
+    );
+    let mut several = steady(&two);
+    several.account = right().account;
+    is_not_possible(&several, "several targets");
+}
+
+#[test]
+fn a_server_that_counts_anew_is_not_blamed() {
+    let mut shrunk = postgres(READ, vec![answered(ALL, 1)], ALL + 7);
+    shrunk.account.counts[0].points[1].1 = 99.0;
+    is_not_possible(&shrunk, "started again");
+    let mut restarted = postgres(READ, vec![answered(ALL, 1)], 100);
+    restarted.account.counts[2].points[1].1 = 35.0;
+    is_not_possible(&restarted, "started again");
+    let mut younger = mariadb(READ, vec![answered(ALL, 1)], 100, 0);
+    younger.account.counts[5].points[1].1 = 50.0;
+    is_not_possible(&younger, "started again");
+}
+
+#[test]
+fn statements_that_may_commit_by_themselves_are_not_counted() {
+    for statement in
+        ["call p()", "xa start x", "do $$ begin commit; end $$", "vacuum t", "select ${raw(x)}"]
+    {
+        let workload = READ.replace("select 1", statement);
+        let workload = workload.replace("rate", "let = x: text(1, 5)\nrate");
+        let mut evidence = steady(&workload);
+        evidence.account = postgres(READ, vec![answered(ALL, 1)], 2 * ALL).account;
+        let found = check("commits", &evidence);
+        assert_eq!(found.status, Status::NotPossible, "{statement}: {found:?}");
+        assert!(found.explain.contains("[read]"), "{found:?}");
+        // MariaDB counts what was sent, whatever that did.
+        evidence.account = mariadb(READ, vec![answered(ALL, 1)], ALL + 3, 2 * ALL).account;
+        assert_eq!(check("commits", &evidence).status, Status::Pass, "{statement}");
+        evidence.account = mariadb(READ, vec![answered(ALL, 1)], ALL + 2, 2 * ALL).account;
+        assert_eq!(check("commits", &evidence).status, Status::Invalid, "{statement}");
+    }
+}
+
+/// What is found of checkpoints, of which so many were due and so many asked for.
+fn checkpoints(timed: f64, requested: f64, written: f64) -> Check {
+    let mut evidence = postgres(READ, vec![answered(ALL, 1)], ALL + 7);
+    let counted = [
+        ("checkpoints-timed", 3.0, 3.0 + timed),
+        ("checkpoints-requested", 4.0, 4.0 + requested),
+        ("log-written", 1e9, 1e9 + written),
+    ];
+    let more = account(READ, Vec::new(), &counted).account.counts;
+    evidence.account.counts.extend(more);
+    only("checkpoints", Status::Pass, &evidence)
+}
+
+#[test]
+fn a_run_without_a_checkpoint_is_told_so_and_not_suspected() {
+    let none = checkpoints(0.0, 0.0, 50e6);
+    assert_eq!((none.value, none.limit), (Some(0.0), Some(2.0)));
+    assert!(none.explain.starts_with("no checkpoint began in the run"), "{none:?}");
+    assert!(none.explain.contains("a run of several cycles"), "{none:?}");
+    let one = checkpoints(1.0, 0.0, 50e6);
+    assert!(one.explain.starts_with("1 checkpoint began in the run, 0 of them"), "{one:?}");
+    assert!(one.explain.contains("a run of several cycles"), "{one:?}");
+    let several = checkpoints(1.0, 2.0, 50e6);
+    assert!(several.explain.starts_with("3 checkpoints began in the run, 2 of them"));
+    assert!(!several.explain.contains("several cycles"), "{several:?}");
+    let idle = checkpoints(0.0, 0.0, 1e5);
+    assert!(idle.explain.contains("next to nothing"), "{idle:?}");
+}
+
+#[test]
+fn where_there_are_no_checkpoints_the_turns_of_the_log_are_counted() {
+    let mut evidence = mariadb(READ, vec![answered(ALL, 1)], ALL + 3, 0);
+    is_not_possible_for_checkpoints(&evidence, "how much log");
+    let counted = [("log-written", 0.0, 250e6), ("log-capacity", 100e6, 100e6)];
+    evidence.account.counts.extend(account(READ, Vec::new(), &counted).account.counts);
+    let found = only("checkpoints", Status::Pass, &evidence);
+    assert_eq!(found.value, Some(2.5));
+    assert!(found.explain.contains("2.50 times the room"), "{found:?}");
+}
+
+#[track_caller]
+fn is_not_possible_for_checkpoints(evidence: &Evidence, words: &str) {
+    let found = only("checkpoints", Status::NotPossible, evidence);
+    assert!(found.explain.contains(words), "{found:?}");
+}

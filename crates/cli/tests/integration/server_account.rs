@@ -1,0 +1,280 @@
+//! What real servers say of themselves: their count of commits beside the client's, and the facts
+//! that are kept of them.
+
+use serde_json::Value;
+use testbed::{Kind, Options, Server, Via};
+
+use crate::support::{Place, Ran, Running, check, shown};
+
+const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
+
+/// Every way in which requests may commit.
+const WAYS: &str = "\
+duration = 3s
+warmup = 1s
+[setup]
+query = create table counter (id int primary key, n bigint)
+query = create table more (id int primary key, n bigint)
+[load counter]
+rows = 1000
+columns = id: row(), n: 0
+[alone]
+query = update counter set n = n + 1 where id = ${uniform(1, 900)}
+query = select n from counter where id = ${uniform(1, 900)}
+rate = 40
+[together]
+transaction = yes
+query = select n from counter where id = ${uniform(1, 900)}
+query = update counter set n = n + 1 where id = 950
+concurrency = 2
+think = 10ms
+[at once]
+transaction = yes
+pipeline = yes
+query = update counter set n = n + 1 where id = 951
+query = select 1
+concurrency = 1
+think = 10ms
+[both]
+mix = text: 1, session: 1
+rate = 40
+[text]
+prepare = no
+query = select n + ${uniform(1, 5)} from counter where id = 3
+[session]
+session = yes
+think = 1ms
+query = select 1
+query = select 2
+[fresh]
+reconnect = per-transaction
+query = select 3
+rate = 20
+[refused]
+query = insert into more values (1, ${uniform(1, 100)})
+rate = 20
+error = 23505, 1062
+";
+
+fn run_as(place: &Place, server: &Server, url: &str) -> Running {
+    let args = ["run", "w.ini", "--json", "--out", "r.assay", "--url", url];
+    Running::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
+}
+
+fn run(place: &Place, server: &Server) -> Ran {
+    run_as(place, server, &server.url().to_string()).ends()
+}
+
+#[test]
+fn each_server_counts_what_requests_were_told() {
+    for kind in KINDS {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        let summary = run(&Place::with(WAYS), &server).json();
+        let commits = check(&summary, "commits");
+        assert_eq!(commits["status"], "pass", "{kind:?}: {commits}");
+        assert_ne!(check(&summary, "checkpoints")["status"], "not-possible", "{kind:?}");
+    }
+}
+
+/// Somebody else who commits some hundred times.
+fn strange_work(server: &Server) {
+    let text = match server.kind() {
+        Kind::Postgres => {
+            "do $$ begin for i in 1..2000 loop perform 1; commit; end loop; end $$".to_owned()
+        }
+        Kind::Mariadb => "commit; select 1;".repeat(1_000),
+    };
+    server.sql(&text).unwrap();
+}
+
+const READ: &str = "duration = 4s\n[read]\nquery = select 1\nrate = 100\n";
+
+#[test]
+fn somebody_else_who_commits_is_noticed() {
+    for kind in KINDS {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        let place = Place::with(READ);
+        let mut running = run_as(&place, &server, &server.url().to_string());
+        running.says_what("some are answered", |line| {
+            shown(line, "achieved/s").is_some_and(|achieved| achieved > 0.0)
+        });
+        strange_work(&server);
+        let summary = running.ends().json();
+        let commits = check(&summary, "commits");
+        assert_eq!(commits["status"], "suspect", "{kind:?}: {commits}");
+        assert!(commits["value"].as_f64().unwrap() >= 1_000.0, "{kind:?}: {commits}");
+        let words = commits["explain"].as_str().unwrap();
+        assert!(words.contains("something else worked in this database"), "{words}");
+    }
+}
+
+/// What a record says when its server had counted one less.
+#[test]
+fn one_commit_that_the_server_does_not_know_makes_a_run_invalid() {
+    for (kind, metric) in [(Kind::Postgres, "commits"), (Kind::Mariadb, "statements")] {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        let place = Place::with(READ);
+        let summary = run(&place, &server).json();
+        let commits = check(&summary, "commits");
+        assert_eq!(commits["status"], "pass", "{kind:?}: {commits}");
+        let strange = commits["value"].as_f64().unwrap();
+        let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+        let lose = "update sample set value = value - ?1 - 1 where at_s > 0 and series = \
+                    (select series from series where component = 'database' and metric = ?2)";
+        assert_eq!(record.execute(lose, (strange, metric)).unwrap(), 1);
+        drop(record);
+        let again = place.assay(&["report", "r.assay", "--json"]).json();
+        let commits = check(&again, "commits");
+        assert_eq!(commits["status"], "invalid", "{kind:?}: {commits}");
+        assert_eq!(again["verdict"]["status"], "INVALID");
+    }
+}
+
+#[test]
+fn a_server_that_forgets_is_not_blamed() {
+    let server = Server::start(&Options::postgres()).unwrap();
+    let place = Place::with(READ);
+    let mut running = run_as(&place, &server, &server.url().to_string());
+    running.says_what("some are answered", |line| {
+        shown(line, "achieved/s").is_some_and(|achieved| achieved > 0.0)
+    });
+    server.sql("select pg_stat_reset()").unwrap();
+    let summary = running.ends().json();
+    let commits = check(&summary, "commits");
+    assert_eq!(commits["status"], "not-possible", "{commits}");
+    assert!(commits["explain"].as_str().unwrap().contains("statistics were reset"), "{commits}");
+}
+
+/// pgbouncer gives sessions numbers of its own, and pgpool-II keeps those of the server.
+#[test]
+fn sessions_of_a_pooler_are_not_counted_as_ours() {
+    for (via, words) in
+        [(Via::Pgbouncer, "such as a pooler"), (Via::Pgpool { cache: None }, "were still there")]
+    {
+        let server = Server::start(&Options::postgres().via(via)).unwrap();
+        let summary = run(&Place::with(READ), &server).json();
+        let commits = check(&summary, "commits");
+        assert_eq!(commits["status"], "not-possible", "{commits}");
+        assert!(commits["explain"].as_str().unwrap().contains(words), "{commits}");
+    }
+}
+
+/// The settings and facts of `r.assay`.
+fn facts(place: &Place) -> serde_json::Map<String, Value> {
+    let ran = place.assay(&["report", "r.assay", "--environment", "--json"]).expect(0);
+    ran.json().as_object().unwrap().clone()
+}
+
+const TABLE: &str = "\
+duration = 1s
+[setup]
+query = create table t (id int primary key, n int)
+[load t]
+rows = 5000
+columns = id: row(), n: 0
+[read]
+query = select n from t where id = ${uniform(1, 5000)}
+rate = 50
+";
+
+#[test]
+fn what_of_a_server_is_not_as_it_comes_is_in_the_record() {
+    for (options, name, value) in [
+        (Options::postgres(), "work_mem", "7MB"),
+        (Options::mariadb(), "join_buffer_size", "524288"),
+    ] {
+        let mut options = options;
+        options.settings.push((name.to_owned(), value.to_owned()));
+        let kind = options.kind;
+        let server = Server::start(&options).unwrap();
+        let place = Place::with(TABLE);
+        run(&place, &server);
+        let facts = facts(&place);
+        assert_eq!(facts[&format!("database.setting.{name}")], value, "{kind:?}: {facts:?}");
+        let number = |name: &str| facts[name].as_str().unwrap().parse::<f64>().unwrap();
+        assert!(number("database.size_bytes") > 100_000.0, "{kind:?}: {facts:?}");
+        assert_eq!(number("database.buffer_bytes"), 134_217_728.0, "{kind:?}");
+        assert_eq!(number("database.tables"), 1.0, "{kind:?}");
+        assert!(number("database.table.t.bytes") > 0.0, "{kind:?}");
+        let unknown: Vec<_> = facts
+            .iter()
+            .filter(|(name, value)| name.starts_with("database.") && *value == "unknown")
+            .collect();
+        assert!(unknown.is_empty(), "{kind:?}: {unknown:?}");
+        let text = place.assay(&["report", "r.assay", "--environment"]).expect(0).stdout;
+        let (_, server_part) = text.split_once("\nServer\n").unwrap();
+        assert!(server_part.contains("  database.size_bytes "), "{text}");
+    }
+}
+
+#[test]
+fn a_secret_of_a_server_is_in_no_record() {
+    let mut options = Options::postgres();
+    for (name, value) in [
+        ("primary_conninfo", "host=h password=geheim"),
+        ("archive_command", "cp geheim %p"),
+        ("ssl_passphrase_command", "echo geheim"),
+        ("app.jwt", "geheim"),
+    ] {
+        options.settings.push((name.to_owned(), value.to_owned()));
+    }
+    let server = Server::start(&options).unwrap();
+    let place = Place::with(TABLE);
+    run(&place, &server);
+    assert_eq!(facts(&place)["database.setting.primary_conninfo"], "hidden");
+    let record = std::fs::read(place.at("r.assay")).unwrap();
+    assert!(!record.windows(6).any(|bytes| bytes == b"geheim"));
+}
+
+/// A user who may use one database and look at nothing else.
+fn poor(server: &Server) -> String {
+    let password = server.password().expose();
+    let (scheme, make) = match server.kind() {
+        Kind::Postgres => (
+            "postgres",
+            format!(
+                "create role poor login password '{password}'; grant create on schema public to \
+                 poor"
+            ),
+        ),
+        Kind::Mariadb => (
+            "mysql",
+            format!(
+                "create user poor@'%' identified by '{password}'; grant select, insert, create, \
+                 drop on assay.* to poor@'%'"
+            ),
+        ),
+    };
+    server.sql(&make).unwrap();
+    format!("{scheme}://poor@127.0.0.1:{}/assay", server.port())
+}
+
+#[test]
+fn what_a_user_without_rights_may_not_see_is_unknown_and_the_rest_is_told() {
+    for (kind, hidden, told) in [
+        (
+            Kind::Postgres,
+            &["replication.standbys", "setting.shared_preload_libraries"][..],
+            &["size_bytes", "replication.role", "table.t.bytes"][..],
+        ),
+        (
+            Kind::Mariadb,
+            &["size_bytes", "replication.sources", "replication.replicas"],
+            &["settings", "table.t.bytes"],
+        ),
+    ] {
+        let server = Server::start(&Options::new(kind)).unwrap();
+        let place = Place::with(TABLE);
+        let url = poor(&server);
+        let summary = run_as(&place, &server, &url).ends().json();
+        let facts = facts(&place);
+        for name in hidden {
+            assert_eq!(facts[&format!("database.{name}")], "unknown", "{kind:?}: {name}");
+        }
+        for name in told {
+            assert_ne!(facts[&format!("database.{name}")], "unknown", "{kind:?}: {name}");
+        }
+        let commits = check(&summary, "commits");
+        assert_eq!(commits["status"], "pass", "{kind:?}: {commits}");
+    }
+}

@@ -1,0 +1,258 @@
+//! Facts about a server: what of it enters a record, and what never does.
+//!
+//! A value is one line of at most [`LONGEST`] characters. What cannot be read is `unknown`. Of a
+//! setting that may hold a secret only that it is set is told ([`HIDDEN`]); one that says where a
+//! server lies and nothing of how it works is left out, because it differs between two servers that
+//! are set up in the same way.
+
+use crate::Table;
+use crate::net::UNKNOWN;
+
+/// What the names of facts about a server begin with.
+pub const DATABASE: &str = "database.";
+
+/// The value of a setting that may hold a secret.
+pub(crate) const HIDDEN: &str = "hidden";
+
+/// The value of what there is not.
+pub(crate) const NONE: &str = "none";
+
+/// The longest value in characters; what is longer is cut.
+const LONGEST: usize = 200;
+
+/// The most settings and tables that are told. A server has some hundred settings.
+pub(crate) const MOST_SETTINGS: usize = 500;
+pub(crate) const MOST_TABLES: usize = 20;
+
+/// Parts of names whose values may hold a secret, whatever they look like: passwords, connection
+/// strings, and commands and statements that contain such.
+const SECRETS: [&str; 15] = [
+    "pass",
+    "secret",
+    "conninfo",
+    "command",
+    "auth",
+    "token",
+    "credential",
+    "cred",
+    "init_",
+    "private",
+    "filekey",
+    "cluster_address",
+    "provider_options",
+    "jwt",
+    "salt",
+];
+
+/// Parts of names whose values may, unless they are numbers or switches.
+const RATHER_SECRETS: [&str; 3] = ["key", "user", "ldap"];
+
+/// Parts of names that say where a server lies, and who it is.
+const PLACES: [&str; 22] = [
+    "port",
+    "socket",
+    "listen_addresses",
+    "bind_address",
+    "directory",
+    "_dir",
+    "datadir",
+    "basedir",
+    "tmpdir",
+    "_file",
+    "hostname",
+    "report_host",
+    "server_id",
+    "server_uuid",
+    "cluster_name",
+    "gtid_",
+    "pid",
+    "application_name",
+    "client_encoding",
+    "timestamp",
+    "directories",
+    "log_error",
+];
+
+/// Settings that such a part is in by chance.
+const NO_PLACES: [&str; 8] = [
+    "innodb_file_per_table",
+    "innodb_log_file_size",
+    "temp_file_limit",
+    "log_file_mode",
+    "innodb_log_files_in_group",
+    "support",
+    "import",
+    "rapid",
+];
+
+/// A setting of a server that is not as it comes.
+pub(crate) struct Setting<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: &'a str,
+}
+
+impl Setting<'_> {
+    /// What is told of it; `None` if that is nothing.
+    pub(crate) fn told(&self) -> Option<String> {
+        let name = self.name.to_ascii_lowercase();
+        let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        if has(&SECRETS) || self.looks_secret() {
+            return Some(HIDDEN.to_owned());
+        }
+        if has(&PLACES) && !has(&NO_PLACES) {
+            return None;
+        }
+        // Whoever extends a server may call a secret as he likes.
+        let is_foreign = name.contains('.');
+        if (is_foreign || has(&RATHER_SECRETS)) && !self.is_plain() {
+            return Some(HIDDEN.to_owned());
+        }
+        Some(told(Some(self.value)))
+    }
+
+    /// Whether the value is a number, a size, a time or a switch.
+    fn is_plain(&self) -> bool {
+        let units = ["", "B", "kB", "MB", "GB", "TB", "us", "ms", "s", "min", "h", "d"];
+        let is_number = |text: &str| {
+            let number = text.trim_start_matches('-');
+            let end = number.find(|c: char| !c.is_ascii_digit() && c != '.');
+            let (number, unit) = number.split_at(end.unwrap_or(number.len()));
+            !number.is_empty() && units.contains(&unit)
+        };
+        let switches = ["on", "off", "yes", "no", "true", "false", "none", "default", "auto", ""];
+        is_number(self.value) || switches.contains(&self.value.to_ascii_lowercase().as_str())
+    }
+
+    /// Whether the value has a password in it as connection strings and URLs do.
+    fn looks_secret(&self) -> bool {
+        let value = self.value.to_ascii_lowercase();
+        let has_login = value.split("://").nth(1).is_some_and(|rest| rest.contains('@'));
+        has_login || ["passw", "secret", "token"].iter().any(|word| value.contains(word))
+    }
+}
+
+/// A value as it is kept: one line without what a terminal obeys.
+pub(crate) fn told(value: Option<&str>) -> String {
+    let Some(value) = value else { return UNKNOWN.to_owned() };
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    let line: String = value.trim().chars().map(printable).take(LONGEST).collect();
+    if line.is_empty() { "''".to_owned() } else { line }
+}
+
+/// The settings that a table has, names first, as facts; and how many they are.
+pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
+    let count = |count: String| (format!("{DATABASE}settings"), count);
+    let Some(table) = table else { return vec![count(UNKNOWN.to_owned())] };
+    let mut facts: Vec<(String, String)> = table
+        .rows
+        .iter()
+        .take(MOST_SETTINGS)
+        .filter_map(|row| match row.as_slice() {
+            [Some(name), value] => {
+                let setting = Setting { name, value: value.as_deref().unwrap_or_default() };
+                let name = name.to_ascii_lowercase();
+                Some((format!("{DATABASE}setting.{name}"), setting.told()?))
+            }
+            _ => None,
+        })
+        .collect();
+    facts.push(count(facts.len().to_string()));
+    facts
+}
+
+/// Facts by name from the columns of the first row; unknown if there is none.
+pub(crate) fn columns(names: &[&str], table: Option<&Table>) -> Vec<(String, String)> {
+    let row = table.and_then(|table| table.rows.first());
+    let value = |place: usize| row.and_then(|row| row.get(place)?.as_deref());
+    let fact = |(place, name): (usize, &&str)| (format!("{DATABASE}{name}"), told(value(place)));
+    names.iter().enumerate().map(fact).collect()
+}
+
+/// The sizes of tables and of their indexes, from rows of a name and both in bytes.
+pub(crate) fn tables(table: Option<&Table>) -> Vec<(String, String)> {
+    let Some(table) = table else {
+        return vec![(format!("{DATABASE}tables"), UNKNOWN.to_owned())];
+    };
+    let mut facts = vec![(format!("{DATABASE}tables"), table.rows.len().to_string())];
+    for row in table.rows.iter().take(MOST_TABLES) {
+        let [Some(name), bytes, indexes] = row.as_slice() else { continue };
+        let name = told(Some(name));
+        let fact = |what: &str, value: &Option<String>| {
+            (format!("{DATABASE}table.{name}.{what}"), told(value.as_deref()))
+        };
+        facts.extend([fact("bytes", bytes), fact("index_bytes", indexes)]);
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, value: &str, expected: Option<&str>) {
+        assert_eq!(Setting { name, value }.told().as_deref(), expected, "{name} = {value}");
+    }
+
+    #[test]
+    fn secrets_never_enter() {
+        for (name, value) in [
+            ("primary_conninfo", "host=a user=r password=geheim"),
+            ("archive_command", "curl -u me:geheim %p"),
+            ("restore_command", "geheim"),
+            ("archive_cleanup_command", "geheim"),
+            ("recovery_end_command", "geheim"),
+            ("ssl_passphrase_command", "echo geheim"),
+            ("wsrep_sst_auth", "root:geheim"),
+            ("WSREP_CLUSTER_ADDRESS", "gcomm://geheim"),
+            ("wsrep_provider_options", "socket.password=geheim"),
+            ("report_password", "geheim"),
+            ("init_connect", "set @p = 'geheim'"),
+            ("init_slave", "geheim"),
+            ("file_key_management_filekey", "geheim"),
+            ("ssl_key", "geheim"),
+            ("app.settings.jwt", "geheim"),
+            ("my.favourite", "geheim"),
+            ("pgaudit.role", "geheim"),
+            ("search_path", "postgres://u:geheim@h/d"),
+            ("anything", "dbname=x password=geheim"),
+            ("authentication_ldap_simple_bind_root_pwd", "geheim"),
+        ] {
+            check(name, value, Some(HIDDEN));
+        }
+    }
+
+    #[test]
+    fn what_decides_the_numbers_is_told() {
+        for (name, value) in [
+            ("work_mem", "64MB"),
+            ("pg_stat_statements.max", "5000"),
+            ("auto_explain.log_min_duration", "-1"),
+            ("auto_explain.log_analyze", "off"),
+            ("shared_preload_libraries", "pg_stat_statements"),
+            ("KEY_BUFFER_SIZE", "134217728"),
+            ("INNODB_LOG_FILE_SIZE", "4194304"),
+            ("innodb_file_per_table", "ON"),
+            ("synchronous_standby_names", "a, b"),
+            ("random_page_cost", "1.1"),
+        ] {
+            check(name, value, Some(value));
+        }
+        check("log_statement_prefix", "", Some("''"));
+        check("work_mem", "a\nb\u{1b}[2J", Some("a b [2J"));
+    }
+
+    #[test]
+    fn where_a_server_lies_is_no_fact() {
+        for name in ["port", "unix_socket_directories", "DATADIR", "pid_file", "bind_address"] {
+            check(name, "x", None);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_unknown_and_not_left_out() {
+        let unknown = |name: &str| (format!("database.{name}"), UNKNOWN.to_owned());
+        assert_eq!(settings(None), [unknown("settings")]);
+        assert_eq!(tables(None), [unknown("tables")]);
+        assert_eq!(columns(&["a", "b"], None), [unknown("a"), unknown("b")]);
+    }
+}

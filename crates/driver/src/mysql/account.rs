@@ -1,0 +1,178 @@
+//! The account that MySQL and MariaDB keep of statements.
+//!
+//! There is no count of transactions: `Handler_commit` counts each part of one in each engine, and
+//! none of those that touched no table. What a client can account for to the last one is
+//! `Com_commit`, the statements `commit`, and `Questions`, all commands that it sent but
+//! preparations; among them is the one that ends a session. Both are up to date whenever they are
+//! read.
+
+use base::Nanos;
+
+use super::MysqlConnection;
+use crate::account::Count;
+use crate::{Connection, Table};
+
+/// How often the counts are read until nobody else adds to them.
+const POLL: Nanos = Nanos::from_millis(20);
+
+/// How often at most: for about two seconds.
+const POLLS: u32 = 100;
+
+/// Whether the session with our number is the one that asks this.
+const SESSION: &str = "select /* assay asks */ count(*) from information_schema.processlist \
+     where info like '%assay asks%'";
+
+/// How many sessions there are besides that may be ours.
+const OTHERS: &str = "select count(*) from information_schema.processlist \
+     where id <> connection_id() and user = substring_index(user(), '@', 1)";
+
+const STATUS: &str = "show global status where variable_name in ('Questions', 'Com_commit', \
+    'Uptime_since_flush_status', 'Innodb_os_log_written', 'Innodb_history_list_length')";
+
+const CAPACITY: &str = "show global variables where variable_name in ('innodb_log_file_size', \
+    'innodb_log_files_in_group', 'innodb_redo_log_capacity')";
+
+/// The number behind a name.
+fn number(table: &Table, wanted: &str) -> Option<f64> {
+    table.rows.iter().find_map(|row| match row.as_slice() {
+        [Some(name), Some(value)] if name.eq_ignore_ascii_case(wanted) => value.parse().ok(),
+        _ => None,
+    })
+}
+
+/// How much log there can be before the server must have written back what it is about.
+fn capacity(variables: &Table) -> Option<f64> {
+    let files = number(variables, "innodb_log_files_in_group").unwrap_or(1.0);
+    let by_files = number(variables, "innodb_log_file_size").map(|size| size * files.max(1.0));
+    number(variables, "innodb_redo_log_capacity").or(by_files)
+}
+
+/// Counts that were read, and what of them is ours.
+struct Told {
+    status: Table,
+    questions: f64,
+    texts: u64,
+}
+
+impl MysqlConnection {
+    pub(super) async fn read_account(&mut self) -> Result<Vec<Count>, String> {
+        self.is_direct().await?;
+        let ended = self.await_others().await?;
+        let Told { status, questions, texts } = self.read_settled().await?;
+        let commits = number(&status, "Com_commit").ok_or("the server does not count commits")?;
+        let uptime = number(&status, "Uptime_since_flush_status");
+        let uptime = uptime.ok_or("the server does not tell since when it counts")?;
+        let most = texts + self.beside().farewells();
+        let least = match ended && self.is_mariadb() {
+            true => most,
+            false => texts,
+        };
+        let mut counts = vec![
+            Count::of("commits", "statements", commits),
+            Count::of("commits-of-assay", "statements", 0.0),
+            Count::of("statements", "statements", questions),
+            Count::of("statements-of-assay", "statements", least as f64),
+            Count::of("statements-of-assay-at-most", "statements", most as f64),
+            Count::of("counted-for", "s", uptime),
+        ];
+        let variables = self.query_text(CAPACITY).await.unwrap_or_default();
+        let cycles = [
+            ("log-written", "bytes", number(&status, "Innodb_os_log_written")),
+            ("log-capacity", "bytes", capacity(&variables)),
+            ("purge-backlog", "transactions", number(&status, "Innodb_history_list_length")),
+        ];
+        let known = cycles
+            .into_iter()
+            .filter_map(|(metric, unit, value)| Some(Count::of(metric, unit, value?)));
+        counts.extend(known);
+        Ok(counts)
+    }
+
+    /// Waits until no more sessions are there that may be ours than when the first account was
+    /// read, and says whether that came about: the end of a session is a command that counts.
+    async fn await_others(&mut self) -> Result<bool, String> {
+        if !self.beside().knows_strangers() {
+            // Those of ours that were closed before are not to be taken for others.
+            self.read_settled().await?;
+        }
+        let rt = self.line.rt.clone();
+        for _ in 0..POLLS {
+            let told = self.ask_or_say_why(OTHERS).await?;
+            let others = told.single().and_then(|count| count.parse().ok()).unwrap_or(u64::MAX);
+            if others <= self.beside().strangers(others) {
+                return Ok(true);
+            }
+            rt.sleep(POLL).await;
+        }
+        Ok(false)
+    }
+
+    /// Reads the counts until nobody but this session adds to them. A server that has other users
+    /// is read as it is after a while.
+    async fn read_settled(&mut self) -> Result<Told, String> {
+        let rt = self.line.rt.clone();
+        let mut before = self.read_status().await?;
+        for _ in 0..POLLS {
+            rt.sleep(POLL).await;
+            let told = self.read_status().await?;
+            // What is asked counts itself.
+            let is_settled =
+                told.questions - before.questions == (told.texts - before.texts) as f64;
+            before = told;
+            if is_settled {
+                break;
+            }
+        }
+        Ok(before)
+    }
+
+    async fn read_status(&mut self) -> Result<Told, String> {
+        let status = self.ask_or_say_why(STATUS).await?;
+        let questions = number(&status, "Questions");
+        let questions = questions.ok_or("the server does not count statements")?;
+        Ok(Told { status, questions, texts: self.beside().texts() })
+    }
+
+    /// Makes sure that nothing stands between us and the server.
+    async fn is_direct(&mut self) -> Result<(), String> {
+        let told = self.ask_or_say_why(&format!("{SESSION} and id = {}", self.number())).await?;
+        match told.single() {
+            Some("1") => Ok(()),
+            _ => Err("something stands between us and the server, such as a proxy, so that its \
+                      sessions are not ours"
+                .to_owned()),
+        }
+    }
+
+    async fn ask_or_say_why(&mut self, text: &str) -> Result<Table, String> {
+        self.query_text(text).await.map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: &[(&str, &str)]) -> Table {
+        let row = |(name, value): &(&str, &str)| vec![Some((*name).into()), Some((*value).into())];
+        Table { columns: Vec::new(), rows: rows.iter().map(row).collect() }
+    }
+
+    #[test]
+    fn the_room_of_the_log_is_that_of_all_its_files() {
+        for (rows, expected) in [
+            (&[("innodb_log_file_size", "100663296")][..], Some(100_663_296.0)),
+            (
+                &[("innodb_log_file_size", "1000"), ("innodb_log_files_in_group", "2")],
+                Some(2_000.0),
+            ),
+            (
+                &[("innodb_log_file_size", "1000"), ("innodb_redo_log_capacity", "5000")],
+                Some(5_000.0),
+            ),
+            (&[], None),
+        ] {
+            assert_eq!(capacity(&table(rows)), expected);
+        }
+    }
+}

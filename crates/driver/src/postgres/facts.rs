@@ -1,0 +1,71 @@
+//! What of a PostgreSQL server beyond its settings decides what numbers mean.
+//!
+//! Five statements, each of which may be refused: what it would tell is then unknown.
+
+use std::sync::Arc;
+
+use super::PostgresConnection;
+use crate::facts::{DATABASE, MOST_TABLES, columns, settings, tables};
+use crate::net::{TELLING, UNKNOWN};
+use crate::{Connection, Table};
+
+/// What somebody has set: those that the server sets by itself, and this session, are left out.
+const SETTINGS: &str = "select name, current_setting(name) from pg_settings \
+    where source not in ('default', 'override', 'client', 'session') order by name";
+
+/// The standbys' states are hidden from users without rights, who see that there are some.
+const REPLICATION: &str = "select case when pg_is_in_recovery() then 'standby' else 'primary' end, \
+    coalesce(nullif(current_setting('synchronous_standby_names'), ''), 'none'), \
+    case when not pg_has_role('pg_read_all_stats', 'usage') then null else \
+        coalesce((select string_agg(state || ' ' || sync_state, ', ' order by state, sync_state) \
+        from pg_stat_replication), 'none') end";
+
+const SIZES: &str = "select pg_database_size(current_database()), \
+    pg_size_bytes(current_setting('shared_buffers')), \
+    round(pg_database_size(current_database()) \
+        / pg_size_bytes(current_setting('shared_buffers'))::numeric, 3)";
+
+/// What only administrators see.
+const LIBRARIES: &str = "select coalesce(nullif(setting, ''), 'none') from pg_settings \
+    where name = 'shared_preload_libraries'";
+
+/// The largest tables by their own size, which costs a look at their files.
+fn table_sizes() -> String {
+    format!(
+        "select name, pg_table_size(oid), pg_indexes_size(oid) from (\
+         select c.oid, case when n.nspname = 'public' then c.relname \
+             else n.nspname || '.' || c.relname end as name \
+         from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+         where c.relkind in ('r', 'm') and n.nspname !~ '^pg_' \
+             and n.nspname <> 'information_schema' \
+         order by pg_relation_size(c.oid) desc, name limit {MOST_TABLES}) largest"
+    )
+}
+
+impl PostgresConnection {
+    pub(super) async fn read_facts(&mut self) -> Vec<(String, String)> {
+        let (service, rt) = (Arc::clone(self.service()), self.rt().clone());
+        let place = self.node();
+        let mut told: [Option<Table>; 5] = Default::default();
+        let asked = async {
+            let texts = [SETTINGS, REPLICATION, SIZES, LIBRARIES, &table_sizes()];
+            for (told, text) in told.iter_mut().zip(texts) {
+                *told = self.query_text(text).await.ok();
+            }
+            Ok(())
+        };
+        // What was not told in time is unknown.
+        let _ = service.in_time(&rt, place, TELLING, asked).await;
+        let [set, replication, sizes, libraries, largest] = told.each_ref().map(Option::as_ref);
+        let mut facts = settings(set);
+        let library = libraries.and_then(Table::single).unwrap_or(UNKNOWN);
+        let name = format!("{DATABASE}setting.shared_preload_libraries");
+        facts.retain(|(known, _)| *known != name);
+        facts.push((name, library.to_owned()));
+        let names = ["replication.role", "replication.synchronous", "replication.standbys"];
+        facts.extend(columns(&names, replication));
+        facts.extend(columns(&["size_bytes", "buffer_bytes", "size_per_buffer"], sizes));
+        facts.extend(tables(largest));
+        facts
+    }
+}
