@@ -158,7 +158,7 @@ pub trait Connection: Sized + 'static {
     fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
 
     /// What is known of the server beyond its settings, by names that begin with
-    /// [`DATABASE`](crate::DATABASE): what differs from its defaults, replication, sizes. What
+    /// [`DATABASE`]: what differs from its defaults, replication, sizes. What
     /// cannot be read is `unknown`; a secret is never among them.
     fn facts(&mut self) -> impl Future<Output = Vec<(String, String)>> {
         std::future::ready(Vec::new())

@@ -13,8 +13,8 @@ use crate::account::Answered;
 use crate::check::{Check, Status};
 use crate::evidence::HowEnded;
 
-/// The part of the server's count that may be somebody else's, and how much per second: what an
-/// idle server does for itself is below 0.2 per second.
+/// The part of the server's count that may be somebody else's, and how much per second: what
+/// servers were seen to do for themselves is below one per second.
 const STRANGE_SHARE: f64 = 0.005;
 const STRANGE_PER_S: f64 = 5.0;
 

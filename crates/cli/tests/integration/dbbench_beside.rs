@@ -322,11 +322,22 @@ const PASSWORD: &str = "beside";
 /// The commands of a session that carry no statement.
 const SESSION: [&str; 6] = ["Connect", "Quit", "Ping", "Prepare", "Close stmt", "Reset stmt"];
 
-/// How the statements begin by which Assay reads the server's settings for its record. The driver
+/// How the statements begin by which Assay reads what its record has of the server. The driver
 /// that dbbench uses has none of its own.
-const SETTINGS: [&str; 2] = [
+const SETTINGS: [&str; 11] = [
     "show session variables where variable_name in ('transaction_isolation', ",
     "show session status where variable_name in ('Ssl_version', ",
+    // What decides what numbers mean.
+    "select variable_name, global_value from information_schema.system_variables ",
+    "show all slaves status",
+    "show slave hosts",
+    "select sum(file_size), @@innodb_buffer_pool_size, ",
+    "select table_name, data_length, index_length from information_schema.tables ",
+    // The server's own account.
+    "select /* assay asks */ count(*) from information_schema.processlist ",
+    "select count(*) from information_schema.processlist where id <> connection_id() ",
+    "show global status where variable_name in ('Questions', ",
+    "show global variables where variable_name in ('innodb_log_file_size', ",
 ];
 
 /// A statement that the server logged, whichever way it came.

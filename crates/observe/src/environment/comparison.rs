@@ -134,9 +134,10 @@ pub struct Difference {
 }
 
 /// What differs between the surroundings of two runs, by name. Settings of servers among the facts
-/// are passed over but for three that sum it up: what of them is not as it comes is a fact. A fact
-/// that one of them has not is unknown there, as an older version wrote it; but a setting that only
-/// one server has been given is the default of the other, if that told its settings.
+/// are passed over, but for three that sum a server up: what of the others is not as it comes is a
+/// fact. A fact that one of them has not is unknown there, as an older version wrote it; but a
+/// setting that only one server has been given is the default of the other, if that told its
+/// settings.
 pub fn differences(a: &[(String, String)], b: &[(String, String)]) -> Vec<Difference> {
     let mut names: Vec<&str> = a.iter().chain(b).map(|(name, _)| name.as_str()).collect();
     names.retain(|name| is_of_surroundings(name) || is_of_every_server(name));
