@@ -44,7 +44,7 @@ pub const FAULTS: [Fault; 9] = [
     Fault { seen: stall, ..fault("a stall of 50 ms, as the ticker tells it") },
     Fault { carried_out: ticks, ..fault("a timer that ticks each millisecond") },
     Fault { seen: bursts, ..fault("bursts after stalls of 50 ms in each second") },
-    Fault { seen: lost_second, ..fault("a second in which 10 % of the arrivals are missing") },
+    Fault { seen: lost_second, ..fault("a second in which 15 % of the arrivals are missing") },
 ];
 
 const fn fault(name: &'static str) -> Fault {
@@ -189,7 +189,7 @@ fn stall(evidence: &mut Evidence, seed: u64) {
 fn lost_second(evidence: &mut Evidence, seed: u64) {
     let second = 15 + (seed as usize * 7) % 50;
     let counts = &mut evidence.jobs[0].steps[second].counts;
-    let completed = counts.arrivals * 9 / 10;
+    let completed = counts.arrivals * 17 / 20;
     counts.arrivals = completed;
     counts.balance = record::Balance::of(completed, 0, 0, 0);
 }

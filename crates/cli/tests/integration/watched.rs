@@ -10,6 +10,9 @@ use crate::support::{MM1, Place, check};
 /// Requests for long enough that nothing of what is planted is a twentieth of it.
 const OPEN: &str = "duration = 8s\n[read]\nquery = select 1\nrate = 200\n";
 
+/// A real server.
+const POSTGRES: &str = "testbed:postgres";
+
 /// Something that keeps a processor busy until the test ends.
 struct Busy(Child);
 
@@ -35,8 +38,8 @@ fn is_objection(check: &Value) -> bool {
 
 #[test]
 fn a_generator_that_was_frozen_says_that_it_was_not_the_database() {
-    let place = Place::with(OPEN);
-    let mut run = place.start(&["run", "w.ini", "--url", MM1, "--json", "--out", "r.assay"]);
+    let place = Place::with(&OPEN.replace("8s", "20s"));
+    let mut run = place.start(&["run", "w.ini", "--url", POSTGRES, "--json", "--out", "r.assay"]);
     run.says("00:02 read:");
     run.signal(Signal::SIGSTOP);
     assert!(Command::new("sleep").arg("0.3").status().unwrap().success());
@@ -56,12 +59,29 @@ fn a_generator_that_was_frozen_says_that_it_was_not_the_database() {
 fn a_busy_loop_on_the_processor_of_the_generator_is_noticed() {
     let place = Place::with(OPEN);
     let _busy = [Busy::on("0"), Busy::on("0"), Busy::on("0")];
-    let args = ["run", "w.ini", "--url", MM1, "--json", "--out", "r.assay", "--cpus", "0"];
+    let args = ["run", "w.ini", "--url", POSTGRES, "--json", "--out", "r.assay", "--cpus", "0"];
     let summary = place.assay(&args).json();
     assert_ne!(summary["verdict"]["status"], "VALID");
     let reasons = ["send-lag", "processor-wait", "stall"].map(|name| check(&summary, name));
     assert!(reasons.iter().any(|check| is_objection(check)), "{reasons:?}");
     assert!(!is_objection(check(&summary, "rate")));
+}
+
+/// Two workers that sleep for 10 ms can do 200 requests per second.
+#[test]
+fn a_real_server_that_is_asked_for_more_than_it_can_do_has_no_percentiles() {
+    let place = Place::with(
+        "duration = 8s\ndrain = 1s\n[slow]\nquery = select pg_sleep(0.01)\nrate = 400\n\
+         concurrency = 2\n",
+    );
+    let args = ["run", "w.ini", "--url", POSTGRES, "--out", "r.assay"];
+    let text = place.assay(&args).stdout;
+    assert!(text.contains("response withheld: the load exceeds the capacity"), "{text}");
+    let summary = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_eq!(summary["jobs"][0]["response_ms"]["withheld"], "exceeds capacity");
+    assert_eq!(summary["jobs"][0]["response_ms"]["p99"], Value::Null);
+    assert_eq!(summary["jobs"][0]["estimates"], serde_json::json!([]));
+    assert!(is_objection(check(&summary, "backlog")));
 }
 
 #[test]

@@ -257,9 +257,10 @@ fn write_findings(page: &mut Page, verdict: &Verdict) {
 }
 
 /// Writes which checks could not be made, and why: far below the answer, as they change nothing.
+/// Where there was no job, there was nothing to judge.
 pub(super) fn write_not_possible(page: &mut Page, view: &View) {
     let lines: Vec<Line> = not_possible(&view.summary.verdict).collect();
-    if !lines.is_empty() {
+    if !lines.is_empty() && !view.summary.jobs.is_empty() {
         page.gap();
         page.sentence(Tone::Quiet, "Checks that were not possible here", "");
         page.lines(2, &lines);
