@@ -138,7 +138,7 @@ fn ticks(plan: &mut Plan) {
     let mut at = Nanos::ZERO;
     while at < length {
         times.push(Nanos(at.0.div_ceil(TICK) * TICK));
-        at = at + Nanos((draw.exponential() * 1e9 / PER_S) as u64);
+        at += Nanos((draw.exponential() * 1e9 / PER_S) as u64);
     }
     *schedule(plan) = Schedule::Recorded(Recorded(Arc::from(times)));
 }

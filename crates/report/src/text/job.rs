@@ -235,11 +235,10 @@ fn write_intervals(table: &mut Table, job: &JobSummary) {
         return;
     }
     let Responses { mean_ns, quantiles_ns, .. } = job.estimates;
-    let ends: [(&str, fn(Bounds) -> f64); 2] =
-        [("95 % from", |bounds| bounds.low), ("95 % to", |bounds| bounds.high)];
-    for (name, end) in ends {
+    for (place, name) in ["95 % from", "95 % to"].into_iter().enumerate() {
         let cell = |estimate: Option<Estimate>| {
             let bounds = estimate.and_then(|estimate| estimate.ci95());
+            let end = |Bounds { low, high, .. }| [low, high][place];
             bounds.map_or_else(|| NONE.to_owned(), |bounds| time(end(bounds)))
         };
         let head = [format!("  {name}"), String::new(), cell(mean_ns), String::new()];
