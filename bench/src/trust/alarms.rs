@@ -23,7 +23,7 @@ pub struct Shape {
 
 /// What is valid: queues at every utilisation that lasts, closed loops, rates that vary, jobs that
 /// come and go, few requests and many.
-pub const SHAPES: [Shape; 14] = [
+pub const SHAPES: [Shape; 15] = [
     open("M/M/1, utilisation 0.3", "rate = 300"),
     open("M/M/1, utilisation 0.5", "rate = 500"),
     open("M/M/1, utilisation 0.7", "rate = 700"),
@@ -48,6 +48,12 @@ pub const SHAPES: [Shape; 14] = [
         name: "closed, without pauses",
         url: "sim:mmc?service=4ms&servers=4",
         jobs: "[read]\nquery = select 1\nconcurrency = 8\n",
+    },
+    Shape {
+        name: "a job that begins late and ends early",
+        url: "sim:mmc?service=4ms&servers=8",
+        jobs: "[read]\nquery = select 1\nrate = 400\n[guest]\nquery = select 2\nrate = 300\n\
+               start = 25500ms\nstop = 55s\n",
     },
     Shape {
         name: "a timetable beside an open job",

@@ -3,6 +3,8 @@
 //! Both are judged by what chance does to a Poisson process *and* by a size that matters: with many
 //! requests chance alone would find trivial differences, with few it would find large ones.
 
+use std::ops::Range;
+
 use base::Nanos;
 use workload::{Arrival, Schedule};
 
@@ -74,6 +76,18 @@ impl<'a> Findings<'a> {
         check.found(status, sentence)
     }
 
+    /// How many requests a schedule says are due in a span, of which the job may last a part only.
+    fn due(&self, place: usize, span: &Range<Nanos>) -> Option<f64> {
+        let job = &self.evidence.plan.jobs[place];
+        let (from, until) =
+            (span.start.max(job.start), job.stop.map_or(span.end, |s| s.min(span.end)));
+        if from >= until {
+            return Some(0.0);
+        }
+        let per_s = self.evidence.plan.offered_per_s(place, from, Some(until))?;
+        Some(per_s * until.saturating_sub(from).as_secs_f64())
+    }
+
     fn difference(&self, place: usize, jobs: usize) -> Option<Difference<'a>> {
         let job = &self.evidence.plan.jobs[place];
         // These end with their requests, and not with the window.
@@ -84,8 +98,7 @@ impl<'a> Findings<'a> {
         if matches!(schedule, Schedule::Recorded(_)) {
             return None;
         }
-        let window_s = self.evidence.window_length().as_secs_f64();
-        let expected = self.offered_per_s(place)? * window_s;
+        let expected = self.due(place, &self.evidence.window())?;
         if expected <= 0.0 {
             return None;
         }
@@ -149,8 +162,7 @@ impl<'a> Findings<'a> {
         let whole = window.start..window.end.saturating_sub(1).max(window.start);
         whole.filter_map(move |step| {
             let (begin, end) = (steps.start(step), steps.start(step + 1));
-            let length_s = end.saturating_sub(begin).as_secs_f64();
-            let due = self.evidence.plan.offered_per_s(place, begin, Some(end))? * length_s;
+            let due = self.due(place, &(begin..end))?;
             let came = self.evidence.jobs[place].counts(step..step + 1).arrivals as f64;
             Some(Second::of(begin, due / batch, came / batch, is_random))
         })

@@ -85,6 +85,23 @@ fn a_second_that_has_too_much_or_too_little_is_noticed() {
 }
 
 #[test]
+fn a_job_that_lasts_a_part_of_the_run_is_asked_for_that_part() {
+    let mut evidence = counted(&format!("{OPEN}start = 20500ms\nstop = 40s\n"), &[0]);
+    for (second, step) in evidence.jobs[0].steps.iter_mut().enumerate() {
+        *step = answered(match second {
+            20 => PER_S / 2,
+            21..40 => PER_S,
+            _ => 0,
+        });
+    }
+    only("rate", Status::Pass, &evidence);
+    only("each-second", Status::Pass, &evidence);
+    evidence.jobs[0].steps[45] = answered(PER_S);
+    assert_eq!(check("rate", &evidence).status, Status::Invalid);
+    assert_eq!(check("each-second", &evidence).status, Status::Suspect);
+}
+
+#[test]
 fn arrivals_in_clusters_are_noticed_where_seconds_do_not_tell() {
     let mut evidence = counted(POISSON, &[1_032, 968]);
     evidence.threads = 1;
