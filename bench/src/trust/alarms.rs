@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use analyze::{Evidence, summarize};
+use analyze::{Evidence, Status, summarize};
 
 use super::{is_objection, plan, simulated};
 
@@ -85,10 +85,19 @@ pub struct Alarms {
     pub runs: u64,
     /// How many were found SUSPECT or INVALID.
     pub flagged: u64,
-    /// How often each check objected; those that never did are there as well.
-    pub by_check: BTreeMap<String, u64>,
+    /// Each check.
+    pub by_check: BTreeMap<String, Judged>,
     /// The shape and seed of each objection, with its words.
     pub objections: Vec<String>,
+}
+
+/// How often a check judged and objected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// In how many runs it was possible.
+    pub runs: u64,
+    /// In how many of them it objected.
+    pub objections: u64,
 }
 
 /// Makes so many runs of every shape and judges them.
@@ -97,9 +106,10 @@ pub struct Alarms {
 /// A run could not be made, or its record not be read: none of that should happen.
 pub fn alarms(runs_of_each: u64) -> Result<Alarms, Box<dyn Error>> {
     let mut alarms = Alarms::default();
-    for shape in SHAPES {
+    for (shape, number) in SHAPES.into_iter().zip(0..) {
         let plan = plan(&shape.workload())?;
-        for seed in 1..=runs_of_each {
+        // Each shape draws numbers of its own.
+        for seed in (1..=runs_of_each).map(|run| number * 100_000 + run) {
             let evidence = simulated(&plan, shape.url, seed)?;
             alarms.judge(&format!("{}, seed {seed}", shape.name), &evidence);
         }
@@ -113,9 +123,10 @@ impl Alarms {
         self.runs += 1;
         self.flagged += u64::from(is_objection(verdict.status()));
         for check in verdict.checks {
-            let count = self.by_check.entry(check.name.to_owned()).or_default();
+            let judged = self.by_check.entry(check.name.to_owned()).or_default();
+            judged.runs += u64::from(check.status != Status::NotPossible);
             if is_objection(check.status) {
-                *count += 1;
+                judged.objections += 1;
                 self.objections.push(format!("{name}: {}: {}", check.name, check.explain));
             }
         }
@@ -132,6 +143,8 @@ mod tests {
         let Alarms { runs, flagged, by_check, objections } = alarms(3).expect("runs");
         assert_eq!(runs, 3 * SHAPES.len() as u64);
         assert!(flagged <= 1, "{objections:?}");
-        assert!(by_check.len() >= 22, "{by_check:?}");
+        let judged = |name: &str| by_check[name].runs;
+        assert_eq!((judged("balance"), judged("stall")), (runs, 0), "{by_check:?}");
+        assert!(judged("arrivals") > 20 && judged("step") > 20, "{by_check:?}");
     }
 }

@@ -70,7 +70,7 @@ pub fn idle(runs: u64) -> Result<Alarms, Box<dyn Error>> {
 /// A run could not be made, or the process not be stopped.
 pub fn stalls(runs: u64) -> Result<Sensitivity, Box<dyn Error>> {
     let plan = plan("duration = 4s\n[read]\nquery = select 1\nrate = 200\n")?;
-    let mut found = Sensitivity::of("the process stopped for 50 ms, in real time");
+    let mut found = Sensitivity::of("the process stopped for 50 ms, in real time", "stall");
     for seed in 1..=runs {
         let mut stopper = stop_in_two_seconds()?;
         let evidence = really(&plan, "sim:mm1", seed)?;

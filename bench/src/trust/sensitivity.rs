@@ -26,6 +26,8 @@ const PER_S: f64 = 4_000.0;
 pub struct Fault {
     /// What is wrong, with its size.
     pub name: &'static str,
+    /// The check that has to notice it.
+    check: &'static str,
     /// What the URL of the server has on top.
     server: &'static str,
     /// What is carried out instead of the plan.
@@ -36,19 +38,25 @@ pub struct Fault {
 
 /// All of them.
 pub const FAULTS: [Fault; 9] = [
-    Fault { seen: late_sends, ..fault("500 µs of send lag on 5 % of the sends") },
-    Fault { carried_out: slower_rate, ..fault("a rate 2 % too low") },
-    Fault { server: "&slower=0.05&slower-from=40s", ..fault("a step of 5 %") },
-    Fault { server: "&slower=0.1&slower-from=10s&slower-over=60s", ..fault("a drift of 10 %") },
-    Fault { server: "&errors=0.002", ..fault("0.2 % errors") },
-    Fault { seen: stall, ..fault("a stall of 50 ms, as the ticker tells it") },
-    Fault { carried_out: ticks, ..fault("a timer that ticks each millisecond") },
-    Fault { seen: bursts, ..fault("bursts after stalls of 50 ms in each second") },
-    Fault { seen: lost_second, ..fault("a second in which 15 % of the arrivals are missing") },
+    Fault { seen: late_sends, ..fault("500 µs of send lag on 5 % of the sends", "send-lag") },
+    Fault { carried_out: slower_rate, ..fault("a rate 2 % too low", "rate") },
+    Fault { server: "&slower=0.05&slower-from=40s", ..fault("a step of 5 %", "step") },
+    Fault {
+        server: "&slower=0.1&slower-from=10s&slower-over=60s",
+        ..fault("a drift of 10 %", "drift")
+    },
+    Fault { server: "&errors=0.002", ..fault("0.2 % errors", "errors") },
+    Fault { seen: stall, ..fault("a stall of 50 ms, as the ticker tells it", "stall") },
+    Fault { carried_out: ticks, ..fault("a timer that ticks each millisecond", "gaps") },
+    Fault { seen: bursts, ..fault("bursts after stalls of 50 ms in each second", "send-lag") },
+    Fault {
+        seen: lost_second,
+        ..fault("a second in which 15 % of the arrivals are missing", "each-second")
+    },
 ];
 
-const fn fault(name: &'static str) -> Fault {
-    Fault { name, server: "", carried_out: |_| {}, seen: |_, _| {} }
+const fn fault(name: &'static str, check: &'static str) -> Fault {
+    Fault { name, check, server: "", carried_out: |_| {}, seen: |_, _| {} }
 }
 
 /// How often a fault was noticed.
@@ -58,9 +66,11 @@ pub struct Sensitivity {
     pub fault: &'static str,
     /// How many runs there were.
     pub runs: u64,
-    /// In how many some check objected.
+    /// The check that has to notice it.
+    check: &'static str,
+    /// In how many it did.
     pub noticed: u64,
-    /// The checks that did, each with how often.
+    /// The checks that objected, each with how often.
     pub by: Vec<(&'static str, u64)>,
 }
 
@@ -71,15 +81,15 @@ impl Sensitivity {
     }
 
     /// Nothing yet of a fault.
-    pub(super) fn of(fault: &'static str) -> Sensitivity {
-        Sensitivity { fault, runs: 0, noticed: 0, by: Vec::new() }
+    pub(super) fn of(fault: &'static str, check: &'static str) -> Sensitivity {
+        Sensitivity { fault, check, runs: 0, noticed: 0, by: Vec::new() }
     }
 
     pub(super) fn judge(&mut self, evidence: &Evidence) {
         let verdict = summarize(evidence).verdict;
         self.runs += 1;
-        self.noticed += u64::from(is_objection(verdict.status()));
         for check in verdict.checks.iter().filter(|check| is_objection(check.status)) {
+            self.noticed += u64::from(check.name == self.check);
             match self.by.iter_mut().find(|(name, _)| *name == check.name) {
                 Some((_, count)) => *count += 1,
                 None => self.by.push((check.name, 1)),
@@ -95,9 +105,9 @@ impl Sensitivity {
 pub fn sensitivity(runs: u64) -> Result<Vec<Sensitivity>, Box<dyn Error>> {
     let honest = plan(WORKLOAD)?;
     let mut all = Vec::new();
-    for Fault { name, server, carried_out, seen } in FAULTS {
+    for Fault { name, check, server, carried_out, seen } in FAULTS {
         let mut carried = honest.clone();
-        let mut found = Sensitivity::of(name);
+        let mut found = Sensitivity::of(name, check);
         for seed in 1..=runs {
             carried.seed = Seed(seed);
             let mut faulty = carried.clone();

@@ -84,8 +84,15 @@ fn threads_of_a_closed_job(findings: &Findings<'_>) -> Option<Limiter> {
     if findings.places().any(|place| findings.has_schedule(place)) {
         return None;
     }
-    let (because, share) = findings.limited_by_its_threads()?;
-    let evidence = vec![("share_of_ceiling".to_owned(), share)];
+    let (because, name, share) = match findings.limited_by_its_threads() {
+        Some((because, share)) => (because, "share_of_ceiling", share),
+        None => {
+            let (thread, share) = findings.busy_thread()?;
+            let because = format!("its thread {thread} used {:.0} % of a processor", share * 100.0);
+            (because, "share_of_processor", share)
+        }
+    };
+    let evidence = vec![(name.to_owned(), share)];
     Some(Limiter { component: Component::GeneratorThread, because, evidence })
 }
 

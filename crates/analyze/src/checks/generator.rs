@@ -89,7 +89,9 @@ impl Findings<'_> {
             return check.found(Status::Pass, sentence);
         }
         let who = match self.evidence.surroundings.has_database_here(&self.evidence.plan) {
-            Some(true) => "the database is on the same host, and probably had it instead",
+            Some(true) => {
+                "another program had it instead: perhaps the database, which is on the same host"
+            }
             Some(false) => "something else on its host had it instead",
             None => "the database or something else had it instead",
         };
@@ -119,6 +121,13 @@ impl Findings<'_> {
                 format!("{sentence}, which limits a closed job and does not falsify its times"),
             ),
         }
+    }
+
+    /// The busiest of the threads that make requests, and its part of a processor, if it had hardly
+    /// any time to spare. A thread that spins says nothing.
+    pub(crate) fn busy_thread(&self) -> Option<(&str, f64)> {
+        let busiest = self.largest_share("ran").filter(|_| !self.evidence.spins);
+        busiest.filter(|(_, share)| *share > BUSY_ALLOWED)
     }
 
     /// Did the hypervisor give our processors to somebody else?

@@ -189,8 +189,8 @@ fn a_machine_that_does_not_tell_is_said_so() {
 #[test]
 fn who_had_the_processor_is_told_by_where_the_database_is() {
     for (place, words) in [
-        (Place::Inside, "the database is on the same host, and probably had it"),
-        (Place::ThisHost, "the database is on the same host, and probably had it"),
+        (Place::Inside, "another program had it instead: perhaps the database, which is on"),
+        (Place::ThisHost, "another program had it instead: perhaps the database, which is on"),
         (Place::Elsewhere, "something else on its host had it"),
         (Place::Unknown, "the database or something else had it"),
     ] {

@@ -1,9 +1,9 @@
 //! What the generator alone can say of what limited a run.
 
-use analyze::{Component, Evidence, summarize};
+use analyze::{Component, Evidence, Surroundings, summarize};
 use record::EventKind;
 
-use crate::support::{MIXED, OPEN, PER_S, answer_only, event, nothing, steady, turn_bad};
+use crate::support::{MIXED, OPEN, PER_S, answer_only, event, grow, nothing, steady, turn_bad};
 
 #[track_caller]
 fn check(evidence: &Evidence, component: Component, because: &str) {
@@ -93,4 +93,19 @@ fn connections_limit_the_job_that_waits_for_them() {
 fn the_words_for_the_components_are_those_of_the_contract() {
     let words = [Component::NotSaturated, Component::Connections, Component::Unknown];
     assert_eq!(words.map(Component::name), ["not-saturated", "connections", "unknown"]);
+}
+
+/// Without a calibration, a thread that has no time left says as much.
+#[test]
+fn a_closed_job_whose_thread_is_busy_all_the_time_is_limited_by_it() {
+    let closed = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 4\n";
+    let mut evidence = steady(closed);
+    evidence.surroundings = Surroundings::default();
+    grow(&mut evidence, "lane-1", "ran", 0.97);
+    check(&evidence, Component::GeneratorThread, "its thread lane-1 used 97 % of a processor");
+    grow(&mut evidence, "lane-1", "ran", 0.5);
+    assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
+    grow(&mut evidence, "lane-1", "ran", 0.97);
+    evidence.spins = true;
+    assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
 }

@@ -38,5 +38,6 @@ mod statements;
 mod support;
 mod targets;
 mod terminal;
+mod warm_up;
 mod watched;
 mod workloads;

@@ -45,8 +45,8 @@ fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
     let (machine, others): (Vec<&Value>, Vec<&Value>) =
         objections.into_iter().partition(of_the_machine);
     assert!(others.is_empty(), "{others:#?}");
-    let valid = if machine.is_empty() { "VALID" } else { "not VALID" };
-    assert_eq!(document["verdict"]["status"] == "VALID", machine.is_empty(), "{valid}: {document}");
+    // A machine that is busy makes a run SUSPECT, and says so; it does not spoil it altogether.
+    assert!(machine.iter().all(|check| check["status"] == "suspect"), "{machine:#?}");
     for name in ["rate", "arrivals", "gaps", "backlog", "drift", "step", "wrong-results", "commits"]
     {
         let check = checks.iter().find(|check| check["name"] == name).unwrap();
