@@ -79,8 +79,8 @@ pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
     Some(Estimate { value, bounds, effective_samples: None })
 }
 
-/// A quantile of all times together, with its interval; `None` if there are no times. `above` are
-/// the batches of the same times: how many of each lie above the quantile, of how many.
+/// A quantile of all times together, with its interval; `None` if there are no times. The batches
+/// are of the same times.
 ///
 /// The part of the times above the quantile is a mean, and its batches have a half-width; the
 /// interval reaches from the quantile that lies so much below to the one that lies so much above.
@@ -89,20 +89,37 @@ pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
 /// for independent of each other. There is none without as many effective samples as [the largest
 /// of independent times needs](fewest_samples), or if its ends would lie beyond the smallest or the
 /// largest time.
-pub(crate) fn quantile(times: &Histogram<u64>, fraction: f64, above: &[Batch]) -> Option<Estimate> {
+pub(crate) fn quantile(
+    times: &Histogram<u64>,
+    fraction: f64,
+    exceedances: Exceedances<'_>,
+) -> Option<Estimate> {
     if times.is_empty() {
         return None;
     }
     let at = |fraction| times.value_at_quantile(fraction) as f64;
-    let spread = Spread::of(above);
-    let effective_samples = spread.as_ref().map(|spread| spread.effective_samples(times.len()));
+    let spreads = Spread::of(exceedances.at_least).zip(Spread::of(exceedances.above));
+    let effective_samples = spreads.as_ref().map(|(below, above)| {
+        below.effective_samples(times.len()).min(above.effective_samples(times.len()))
+    });
     let is_enough = effective_samples.is_some_and(|samples| samples >= fewest_samples(fraction));
-    let bounds = spread.filter(|_| is_enough).and_then(|spread| {
-        let Spread { half_width, is_optimistic, .. } = spread;
-        let (low, high) = (fraction - half_width, fraction + half_width);
+    let bounds = spreads.filter(|_| is_enough).and_then(|(below, above)| {
+        let (low, high) = (fraction - below.half_width, fraction + above.half_width);
+        let is_optimistic = below.is_optimistic || above.is_optimistic;
         (low > 0.0 && high < 1.0).then(|| Bounds { low: at(low), high: at(high), is_optimistic })
     });
     Some(Estimate { value: at(fraction), bounds, effective_samples })
+}
+
+/// How many times of each batch lie beyond a quantile, of how many. Where many times are one and
+/// the same, as those of timeouts, they lie on it: whether the quantile is there or below is told
+/// by those that reach it, and whether it is above by those that exceed it.
+#[derive(Clone, Copy)]
+pub(crate) struct Exceedances<'a> {
+    /// Those that are longer.
+    pub(crate) above: &'a [Batch],
+    /// Those that are as long or longer.
+    pub(crate) at_least: &'a [Batch],
 }
 
 /// The fewest independent times of which the largest lies above a quantile in 39 of 40 cases: with
@@ -332,11 +349,16 @@ mod tests {
         fn quantile(&self, fraction: f64) -> Estimate {
             let pooled = self.pooled();
             let bound = pooled.value_at_quantile(fraction);
-            let above = self.batches.iter().map(|times| {
-                let above = times.iter().filter(|time| **time > bound).count();
-                (above as f64, times.len() as f64)
-            });
-            quantile(&pooled, fraction, &batches(above)).unwrap()
+            let lowest = pooled.lowest_equivalent(bound);
+            let count = |is_beyond: &dyn Fn(u64) -> bool| {
+                batches(self.batches.iter().map(|times| {
+                    let beyond = times.iter().filter(|time| is_beyond(**time)).count();
+                    (beyond as f64, times.len() as f64)
+                }))
+            };
+            let (above, at_least) = (count(&|time| time > bound), count(&|time| time >= lowest));
+            let exceedances = Exceedances { above: &above, at_least: &at_least };
+            quantile(&pooled, fraction, exceedances).unwrap()
         }
 
         fn mean(&self) -> Estimate {
@@ -431,7 +453,22 @@ mod tests {
         assert_eq!(few(5).quantile(0.99).bounds, None);
         assert!(few(5).quantile(0.5).bounds.is_some());
         assert!(few(500).quantile(0.99).bounds.is_some());
-        assert_eq!(quantile(&Kind::Response.histogram(), 0.5, &[]), None);
+        let none = Exceedances { above: &[], at_least: &[] };
+        assert_eq!(quantile(&Kind::Response.histogram(), 0.5, none), None);
+    }
+
+    /// One in a hundred times out, more in some seconds than in others: p99 is what they took, or
+    /// what others did.
+    #[test]
+    fn a_quantile_among_equals_may_lie_below_them() {
+        let second = |second: u64| {
+            let late = 8 + second % 6;
+            let quick = (0..1_000 - late).map(|n| 1_000 + n);
+            quick.chain(std::iter::repeat_n(1_000_000_000, late as usize)).collect()
+        };
+        let times = Times { batches: (0..40).map(second).collect() };
+        let Bounds { low, high, .. } = times.quantile(0.99).bounds.unwrap();
+        assert!(low < 3_000.0 && high > 9e8, "{low} {high}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::ops::Range;
 use hdrhistogram::Histogram;
 use record::Kind;
 
-use crate::confidence::{Batch, Estimate, quantile, ratio};
+use crate::confidence::{Batch, Estimate, Exceedances, quantile, ratio};
 use crate::distribution::Quantile;
 
 /// The response times of a job in some steps.
@@ -54,13 +54,15 @@ pub(crate) struct Gathered {
     sums: Vec<Batch>,
     /// How many lie above each quantile.
     above: [Vec<Batch>; QUANTILES],
+    /// How many reach it.
+    at_least: [Vec<Batch>; QUANTILES],
 }
 
 impl Default for Gathered {
     fn default() -> Gathered {
         let pooled = Kind::Response.histogram();
-        let above = [const { Vec::new() }; QUANTILES];
-        Gathered { pooled, bounds: [0; QUANTILES], sums: Vec::new(), above }
+        let [above, at_least] = [const { [const { Vec::new() }; QUANTILES] }; 2];
+        Gathered { pooled, bounds: [0; QUANTILES], sums: Vec::new(), above, at_least }
     }
 }
 
@@ -82,21 +84,26 @@ impl Gathered {
         let base = times.len() as f64;
         let amount = if times.is_empty() { 0.0 } else { times.mean() * base };
         self.sums.push(Batch { amount, base });
-        let mut above = [0; QUANTILES];
+        let (mut above, mut at_least) = ([0; QUANTILES], [0; QUANTILES]);
         for it in times.iter_recorded() {
-            let beyond = self.bounds.map(|bound| it.value_iterated_to() > bound);
-            above.iter_mut().zip(beyond).filter(|(_, beyond)| *beyond).for_each(|(above, _)| {
-                *above += it.count_at_value();
-            });
+            for place in 0..QUANTILES {
+                // Values are those of the highest in their bucket, as the bounds are.
+                let (value, bound) = (it.value_iterated_to(), self.bounds[place]);
+                above[place] += if value > bound { it.count_at_value() } else { 0 };
+                at_least[place] += if value >= bound { it.count_at_value() } else { 0 };
+            }
         }
-        for (batches, above) in self.above.iter_mut().zip(above) {
-            batches.push(Batch { amount: above as f64, base });
+        for place in 0..QUANTILES {
+            self.above[place].push(Batch { amount: above[place] as f64, base });
+            self.at_least[place].push(Batch { amount: at_least[place] as f64, base });
         }
     }
 
     pub(crate) fn responses(&self) -> Responses {
         let estimate = |place: usize| {
-            quantile(&self.pooled, Quantile::ALL[place].fraction, &self.above[place])
+            let (above, at_least) = (&self.above[place], &self.at_least[place]);
+            let exceedances = Exceedances { above, at_least };
+            quantile(&self.pooled, Quantile::ALL[place].fraction, exceedances)
         };
         Responses {
             count: self.pooled.len(),

@@ -48,7 +48,10 @@ const SECRETS: [&str; 15] = [
 const RATHER_SECRETS: [&str; 3] = ["key", "user", "ldap"];
 
 /// Parts of names that say where a server lies, and who it is.
-const PLACES: [&str; 22] = [
+const PLACES: [&str; 25] = [
+    "address",
+    "_seeds",
+    "networks",
     "port",
     "socket",
     "listen_addresses",
@@ -73,8 +76,13 @@ const PLACES: [&str; 22] = [
     "log_error",
 ];
 
+/// Parts of the names of those that are numbers.
+const NUMBERS_OF_PLACES: [&str; 5] = ["port", "server_id", "gtid_", "pid", "timestamp"];
+
 /// Settings that such a part is in by chance.
-const NO_PLACES: [&str; 8] = [
+const NO_PLACES: [&str; 10] = [
+    "gtid_mode",
+    "track_commit_timestamp",
     "innodb_file_per_table",
     "innodb_log_file_size",
     "temp_file_limit",
@@ -99,7 +107,9 @@ impl Setting<'_> {
         if has(&SECRETS) || self.looks_secret() {
             return Some(HIDDEN.to_owned());
         }
-        if has(&PLACES) && !has(&NO_PLACES) {
+        let is_place = has(&PLACES) && !has(&NO_PLACES);
+        // A number or a switch says where nothing is, unless it is the number of a place.
+        if is_place && (has(&NUMBERS_OF_PLACES) || !self.is_plain()) {
             return None;
         }
         // Whoever extends a server may call a secret as he likes.
@@ -234,6 +244,10 @@ mod tests {
             ("innodb_file_per_table", "ON"),
             ("synchronous_standby_names", "a, b"),
             ("random_page_cost", "1.1"),
+            ("innodb_max_dirty_pages_pct", "5.000000"),
+            ("max_files_per_process", "1000"),
+            ("gtid_mode", "ON"),
+            ("track_commit_timestamp", "on"),
         ] {
             check(name, value, Some(value));
         }
@@ -243,9 +257,18 @@ mod tests {
 
     #[test]
     fn where_a_server_lies_is_no_fact() {
-        for name in ["port", "unix_socket_directories", "DATADIR", "pid_file", "bind_address"] {
+        for name in [
+            "port",
+            "unix_socket_directories",
+            "DATADIR",
+            "pid_file",
+            "bind_address",
+            "admin_address",
+            "group_replication_group_seeds",
+        ] {
             check(name, "x", None);
         }
+        check("port", "5432", None);
     }
 
     #[test]

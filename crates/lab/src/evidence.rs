@@ -101,6 +101,9 @@ pub fn end_of_warmup(archive: &Archive) -> Result<Nanos, RecordError> {
     }
 }
 
+/// The fewest times of a step that have a median.
+const FEWEST_FOR_A_MEDIAN: u64 = 5;
+
 /// Finds the end of the warm-up in the completions and medians of all jobs that keep their level,
 /// and lets the window begin there.
 fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError> {
@@ -108,22 +111,29 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     let steps = 0..run.steps.len().saturating_sub(1);
     let mut completions = vec![0.0; steps.len()];
     let mut series = Vec::new();
+    let mut asks_evenly = false;
     let places = run.plan.leaders();
     for place in places.filter(|place| keeps_its_level(&run.plan.jobs[*place], run.end())) {
         let job = JobIndex(place as u16);
         let Counted { steps: counted, given_up } = counted(archive, run, job)?;
         let responses = Responses { archive, job, given_up };
         let mut medians = Vec::with_capacity(steps.len());
+        let mut fewest = u64::MAX;
         for step in steps.clone() {
             let length = run.steps.start(step + 1).saturating_sub(run.steps.start(step));
             let completed = counted.get(step).map_or(0, |step| step.ends.completed);
             completions[step] += completed as f64 / length.as_secs_f64();
             let times = responses.of(run.steps.intervals(step..step + 1))?;
             medians.push(times.value_at_quantile(0.5) as f64);
+            fewest = fewest.min(times.len());
         }
-        series.push(medians);
+        asks_evenly = true;
+        // What is not asked in every step has no median there.
+        if fewest >= FEWEST_FOR_A_MEDIAN {
+            series.push(medians);
+        }
     }
-    let all = series.iter().chain((!series.is_empty()).then_some(&completions));
+    let all = series.iter().chain(asks_evenly.then_some(&completions));
     run.warmup = analyze::end_of_warmup(all.map(Vec::as_slice));
     if let WarmupEnd::Found(Cut { steps, .. }) = run.warmup {
         let first = run.steps.intervals(steps..steps).start;

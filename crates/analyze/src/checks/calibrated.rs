@@ -65,7 +65,9 @@ impl Findings<'_> {
         let window_s = self.evidence.window_length().as_secs_f64();
         let threads = f64::from(self.evidence.threads.max(1));
         let mut used: Option<Use> = None;
-        for place in 0..self.evidence.jobs.len() {
+        // The requests of a mix are those of its parts.
+        let is_whole = |place: &usize| self.evidence.plan.jobs[*place].mix.is_empty();
+        for place in (0..self.evidence.jobs.len()).filter(is_whole) {
             let ceiling = self.route(place).and_then(|route| calibration.of(route).per_s);
             let Some(ceiling) = ceiling.filter(|per_s| *per_s > 0.0 && window_s > 0.0) else {
                 continue;

@@ -26,6 +26,10 @@ const FEWEST_SECONDS: usize = 10;
 /// The fewest arrivals per second of which the counts are nearly normal.
 const FEWEST_PER_STEP: f64 = 5.0;
 
+/// The fewest arrivals of a second whose count is nearly normal far from its mean: with fewer, a
+/// second without any is chance.
+const FEWEST_IN_A_SECOND: f64 = 25.0;
+
 /// Dispersion indices between these do not matter.
 const DISPERSION: [f64; 2] = [0.8, 1.25];
 
@@ -164,7 +168,8 @@ impl<'a> Findings<'a> {
             let (begin, end) = (steps.start(step), steps.start(step + 1));
             let due = self.due(place, &(begin..end))?;
             let came = self.evidence.jobs[place].counts(step..step + 1).arrivals as f64;
-            Some(Second::of(begin, due / batch, came / batch, is_random))
+            let is_judged = !is_random || due / batch >= FEWEST_IN_A_SECOND;
+            is_judged.then(|| Second::of(begin, due / batch, came / batch, is_random))
         })
     }
 
@@ -343,7 +348,6 @@ mod tests {
             (100.0, 50.0, true, true),
             (100.0, 130.0, true, false),
             (1e6, 1.01e6, true, false),
-            (5.0, 0.0, true, false),
             (100.0, 101.0, false, false),
             (100.0, 110.0, false, true),
             (0.5, 1.0, false, false),

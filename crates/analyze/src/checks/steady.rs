@@ -134,6 +134,12 @@ impl<'a> Findings<'a> {
                 Status::Suspect,
                 format!("no job asked evenly from the begin to the end: {measured}"),
             ),
+            WarmupEnd::Found(Cut { never_steady: Some(_), .. })
+                if self.overloaded().next().is_some() =>
+            {
+                let sentence = "the offered load exceeds the capacity: there is no steady state";
+                check.found(Status::Suspect, sentence)
+            }
             WarmupEnd::Found(Cut { never_steady: Some(by), .. }) => check.found(
                 Status::Invalid,
                 format!(
@@ -199,7 +205,9 @@ pub(crate) fn step_at(parts: &[f64], place: usize) -> Step {
         // A step without any scatter is not chance; a number that can be written down says so.
         difference => (difference / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
     };
-    Step { place, by: difference / mean(before).max(f64::MIN_POSITIVE), t }
+    // From nothing to something is no part of what was.
+    let by = if mean(before) > 0.0 { difference / mean(before) } else { difference.signum() };
+    Step { place, by, t }
 }
 
 /// The t of a perfect step.

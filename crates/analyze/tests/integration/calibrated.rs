@@ -6,7 +6,7 @@ use base::Nanos;
 use record::Kind;
 
 use crate::support::{
-    CHECKS, OPEN, add_times, check, grow, only, read_as, set_times, steady, used,
+    CHECKS, OPEN, add_times, answered, check, grow, only, read_as, set_times, steady, used,
 };
 
 /// A closed job of as many clients as its requests keep busy.
@@ -204,4 +204,20 @@ fn who_had_the_processor_is_told_by_where_the_database_is() {
     let mut evidence = steady(OPEN);
     evidence.client = vec![used(0, 0), used(60, 900)];
     assert!(CHECKS.iter().all(|name| check(name, &evidence).status <= Status::Pass));
+}
+
+/// The requests of a mix are those of its parts, and count once.
+#[test]
+fn a_mix_asks_as_much_as_its_parts() {
+    let mix = "duration = 60s\nwarmup = 10s\n[all]\nmix = a: 1, b: 1\nrate = 1000\narrival = \
+               uniform\n[a]\nquery = select 1\n[b]\nquery = select 2\n";
+    let mut evidence = steady(mix);
+    for part in [1, 2] {
+        evidence.jobs[part].steps.iter_mut().for_each(|step| *step = answered(500));
+    }
+    // 1,000 a second are 40 % of what two threads can make.
+    set_ceiling(&mut evidence, 1_250.0);
+    let found = check("ceiling", &evidence);
+    assert_eq!(found.status, Status::Pass, "{found:?}");
+    assert!((found.value.unwrap() - 40.0).abs() < 1.0, "{found:?}");
 }

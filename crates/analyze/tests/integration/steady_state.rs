@@ -4,8 +4,8 @@ use analyze::{Cut, Evidence, Status, WarmupEnd};
 use record::{EventKind, Kind};
 
 use crate::support::{
-    MIXED, OPEN, PER_S, add_times, answered, check, event, only, set_medians, set_times, steady,
-    turn_bad,
+    MIXED, OPEN, PER_S, add_times, answer_only, answered, check, event, only, set_medians,
+    set_times, steady, turn_bad,
 };
 
 /// The same job with arrivals at random.
@@ -80,6 +80,9 @@ fn a_second_that_has_too_much_or_too_little_is_noticed() {
     let seconds = |pair| check("each-second", &counted(POISSON, pair)).status;
     assert_eq!(seconds(&[1_100, 900]), Status::Pass);
     assert_eq!(seconds(&[1_200, 800]), Status::Suspect);
+    // Of ten requests of a Poisson process none may come in a second.
+    let few = POISSON.replace("1000", "10");
+    assert_eq!(check("each-second", &counted(&few, &[0, 20])).status, Status::NotPossible);
     let closed = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\n";
     assert_eq!(check("each-second", &steady(closed)).status, Status::NotPossible);
 }
@@ -142,6 +145,17 @@ fn the_end_of_a_warm_up_is_said_or_doubted() {
         let check = only("warm-up", status, &evidence);
         assert!(check.explain.contains(words), "{check:?}");
     }
+}
+
+/// An overload is never steady. That is no fault of the run.
+#[test]
+fn an_overload_has_no_end_of_its_warm_up() {
+    let mut evidence = steady(OPEN);
+    answer_only(&mut evidence, 0, 0, PER_S / 2);
+    evidence.warmup = found(30, Some(0.8));
+    let check = check("warm-up", &evidence);
+    assert_eq!(check.status, Status::Suspect, "{check:?}");
+    assert!(check.explain.contains("exceeds the capacity"), "{check:?}");
 }
 
 fn found(steps: usize, never_steady: Option<f64>) -> WarmupEnd {

@@ -18,6 +18,10 @@ const POLL: Nanos = Nanos::from_millis(20);
 /// How often at most: for about two seconds.
 const POLLS: u32 = 100;
 
+/// How often a server that has other users is asked whether they pause. There are two such times in
+/// a reading, which altogether has to fit into the patience of whoever reads.
+const SETTLING_POLLS: usize = 25;
+
 /// Whether the session with our number is the one that asks this.
 const SESSION: &str = "select /* assay asks */ count(*) from information_schema.processlist \
      where info like '%assay asks%'";
@@ -112,7 +116,7 @@ impl MysqlConnection {
     async fn read_settled(&mut self) -> Result<Told, String> {
         let rt = self.line.rt.clone();
         let mut before = self.read_status().await?;
-        for _ in 0..POLLS {
+        for _ in 0..SETTLING_POLLS {
             rt.sleep(POLL).await;
             let told = self.read_status().await?;
             // What is asked counts itself.

@@ -1,5 +1,6 @@
 //! One run of a statement that does nothing, recorded as every other.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -186,14 +187,27 @@ struct Folder {
     records: AtomicU32,
 }
 
+/// How many folders may have been left behind.
+const MOST_FOLDERS: u32 = 1_000;
+
 impl Folder {
     fn new() -> std::io::Result<Folder> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("assay-calibrate-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path)?;
-        Ok(Folder { path, records: AtomicU32::new(0) })
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let name = format!("assay-calibrate-{}-{number}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Folder { path, records: AtomicU32::new(0) }),
+                // One that was killed had the same number, and left it.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && number < MOST_FOLDERS => {
+                }
+                Err(error) => {
+                    let text = format!("{}: {error}", path.display());
+                    return Err(std::io::Error::new(error.kind(), text));
+                }
+            }
+        }
     }
 
     /// The place of the next record.
