@@ -91,7 +91,9 @@ fn what_nobody_has_seen_is_not_possible_and_why() {
     // One point is no span.
     let mut short = steady(OPEN);
     short.observed.iter_mut().for_each(|observed| observed.points.truncate(1));
-    assert_eq!(check("generator-cpu", &short).status, Status::NotPossible);
+    let found = check("generator-cpu", &short);
+    assert_eq!(found.status, Status::NotPossible);
+    assert!(found.explain.contains("too short"), "{found:?}");
     let at = short.observed[0].points[0].0;
     assert_eq!(at, Nanos::ZERO);
 }
