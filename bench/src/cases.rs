@@ -263,6 +263,7 @@ fn header(plan: &Plan, is_virtual: bool) -> Header {
     });
     Header {
         assay: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: None,
         started: WallTime::EPOCH,
         pace: if is_virtual { Pace::Virtual } else { Pace::Real },
         lanes: 1,

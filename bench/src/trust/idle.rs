@@ -25,11 +25,19 @@ struct Shape {
     workload: &'static str,
 }
 
-/// A table of a few thousand rows and reads of single ones.
+/// A table of a few thousand rows and reads of single ones. A request to a server takes so long
+/// that what a generator is late does not matter.
 const READS: &str = "[params]\nrows = 5000\n[setup]\nquery = create table t (id bigint primary \
                      key, v bigint)\n[load t]\nrows = ${rows}\ncolumns = id: row(), v: uniform(1, \
                      1000)\n[read]\nquery = select v from t where id = ${uniform(1, rows)}\nrate \
                      = 200\n";
+
+/// On a thread of this process a single row is read in less time than the thread takes to wake, of
+/// which `send-lag` has something to say. A sum of all takes some milliseconds.
+const SUMS: &str = "[params]\nrows = 30000\n[setup]\nquery = create table t (id bigint primary key, \
+                    v bigint)\n[load t]\nrows = ${rows}\ncolumns = id: row(), v: uniform(1, \
+                    1000)\n[read]\nquery = select sum(v) from t where v > ${uniform(1, \
+                    500)}\nrate = 100\n";
 
 const SHAPES: [Shape; 5] = [
     Shape {
@@ -42,7 +50,7 @@ const SHAPES: [Shape; 5] = [
         url: "sim:mmc?service=4ms&servers=4",
         workload: "[read]\nquery = select 1\nconcurrency = 8\nthink = exp(20ms)\n",
     },
-    Shape { name: "SQLite", url: "sqlite:", workload: READS },
+    Shape { name: "SQLite", url: "sqlite:", workload: SUMS },
     Shape { name: "PostgreSQL", url: "testbed:postgres", workload: READS },
     Shape { name: "MariaDB", url: "testbed:mariadb", workload: READS },
 ];

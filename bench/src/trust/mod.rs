@@ -53,6 +53,7 @@ fn evidence_of(
         workload: "trust".to_owned(),
         command: "trust".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: None,
         stop: Stop::default(),
     };
     let done = lab::run(order, Arc::new(Silence), |_| {})?;

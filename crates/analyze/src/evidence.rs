@@ -115,8 +115,8 @@ pub struct Step {
     pub counts: Counts,
     /// By end.
     pub ends: Ends,
-    /// The most connections that were open at the end of an interval.
-    pub connections: u64,
+    /// The most connections that were open at the end of an interval, if all lanes said so.
+    pub connections: Option<u64>,
 }
 
 /// What the generator's process had used by an instant.

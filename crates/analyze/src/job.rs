@@ -129,7 +129,7 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
         statements: statements(findings, place),
         nodes: nodes(evidence, place),
         errors_by_code: job.failures.clone(),
-        connections: job.range(window).map(|step| step.connections).max().unwrap_or(0),
+        connections: job.range(window).filter_map(|step| step.connections).max().unwrap_or(0),
         probes: parts(evidence, job, &job.probes),
         course: parts(evidence, job, &job.course),
         slos: plan.slos.iter().map(|slo| judge(slo, &measured)).collect(),

@@ -12,7 +12,7 @@ use workload::{Rates, Warmup};
 /// Database load generator and benchmark laboratory: a question in a text file, an answer that a
 /// sceptic can believe.
 #[derive(Debug, Parser)]
-#[command(name = "assay", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "assay", version = env!("ASSAY_VERSION"), max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = EXAMPLES, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::{Nanos, Stamp, WallTime};
 use driver::Driver;
 use record::FileHealth;
-use rt::{Panic, Rt, run_real, run_virtual};
+use rt::{Panic, Rt, Wait, run_real, run_virtual};
 use workload::{JobTarget, Plan};
 
 use crate::account;
@@ -19,7 +19,7 @@ use crate::news::{Listener, News};
 use crate::opening::check_limit;
 use crate::pacer::Share;
 use crate::panics::{caught, in_words};
-use crate::patience::unless_ended_at_once;
+use crate::patience::{unless_ended, unless_ended_at_once};
 use crate::results::{FileFault, Results};
 use crate::rules::{Honest, Rules};
 use crate::stop::{Reason, Stop};
@@ -297,7 +297,8 @@ fn on_thread<D: Driver, R: Rules>(
 ) -> Option<Ended> {
     let cpus = &options.cpus;
     let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
-    let thread = rt::Options { cpu, spin: options.spin };
+    let wait = if options.spin { Wait::Spin } else { Wait::WakeEarly };
+    let thread = rt::Options { cpu, wait };
     let ours = Arc::clone(&meeting);
     match run_real(&thread, |rt| lane::<D, R>(rt, common, share, outlets, meeting)) {
         Ok(ended) => ended,
@@ -387,7 +388,7 @@ async fn before<D: Driver>(
         Ok(Begun::Over(Finished::unmeasured(reason, Vec::new())))
     });
     if matches!(begun, Ok(Begun::Ready(_))) {
-        unless_ended_at_once(account::open(rt, common), rt, &common.stop).await;
+        unless_ended(account::open(rt, common), rt, &common.stop).await;
         common.listener.hear(&News::Opening);
     }
     begun

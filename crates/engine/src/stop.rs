@@ -39,10 +39,23 @@ struct State {
     at_once: AtomicBool,
     /// Whether something panicked, which counts before every other reason.
     has_panicked: AtomicBool,
+    /// Whoever ends the whole of which this is a part.
+    whole: Option<Stop>,
 }
 
 impl Default for Stop {
     fn default() -> Stop {
+        Stop::within(None)
+    }
+}
+
+impl Stop {
+    /// A hand on one of several runs, which ends when they do. Its own end is none of theirs.
+    pub fn of_one_run(&self) -> Stop {
+        Stop::within(Some(self.clone()))
+    }
+
+    fn within(whole: Option<Stop>) -> Stop {
         let end = AtomicU64::new(Stamp::NEVER.0);
         let reason = AtomicU8::new(Reason::Completed as u8);
         Stop(Arc::new(State {
@@ -50,11 +63,10 @@ impl Default for Stop {
             end,
             at_once: AtomicBool::new(false),
             has_panicked: AtomicBool::new(false),
+            whole,
         }))
     }
-}
 
-impl Stop {
     /// Asks for a clean end as soon as possible.
     pub fn interrupt(&self) {
         self.ask(Reason::Interrupted);
@@ -69,6 +81,7 @@ impl Stop {
     /// Whether nothing is to be waited for.
     pub fn is_at_once(&self) -> bool {
         self.0.at_once.load(Ordering::Acquire)
+            || self.0.whole.as_ref().is_some_and(Stop::is_at_once)
     }
 
     /// Why the run ends, or is going to end.
@@ -82,7 +95,7 @@ impl Stop {
             3 => Reason::RecorderFailed,
             4 => Reason::FileFailed,
             5 => Reason::QueueFull,
-            _ => Reason::Completed,
+            _ => self.0.whole.as_ref().map_or(Reason::Completed, Stop::reason),
         }
     }
 
@@ -133,6 +146,20 @@ mod tests {
         stop.end_by(Stamp(20));
         stop.end_by(Stamp(30));
         assert_eq!(stop.end(), Stamp(20));
+    }
+
+    #[test]
+    fn a_run_ends_with_the_others_and_not_they_with_it() {
+        let all = Stop::default();
+        let one = all.of_one_run();
+        one.ask(Reason::QueueFull);
+        one.end_by(Stamp(7));
+        assert_eq!((all.reason(), all.end()), (Reason::Completed, Stamp::NEVER));
+        let next = all.of_one_run();
+        all.interrupt();
+        assert_eq!((one.reason(), next.reason()), (Reason::QueueFull, Reason::Interrupted));
+        all.interrupt_at_once();
+        assert!(next.is_at_once());
     }
 
     #[test]

@@ -283,7 +283,7 @@ fn counted(archive: &Archive, run: &Evidence, job: JobIndex) -> Result<Counted, 
             let age = run.end().saturating_sub(archive.grid().end(interval));
             counted.given_up.note(interval, age, &mut counts);
         }
-        let connections = gauge.map_or(0, |gauge| gauge.connections);
+        let connections = gauge.map(|gauge| gauge.connections);
         if counted.steps.len() <= place {
             counted.steps.resize(place + 1, Step::default());
         }

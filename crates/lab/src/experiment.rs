@@ -46,6 +46,8 @@ pub struct Order {
     pub command: String,
     /// The version of the program.
     pub version: String,
+    /// The commit that it was built from, if that is known.
+    pub commit: Option<String>,
     /// Ends the run before its time.
     pub stop: Stop,
 }
@@ -399,6 +401,7 @@ fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
     };
     Header {
         assay: order.version.clone(),
+        commit: order.commit.clone(),
         started: options.started,
         pace: if options.is_virtual { Pace::Virtual } else { Pace::Real },
         lanes: options.threads,

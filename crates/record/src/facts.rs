@@ -11,6 +11,8 @@ use crate::grid::Grid;
 pub struct Header {
     /// The version of the program.
     pub assay: String,
+    /// The commit that it was built from, if that is known.
+    pub commit: Option<String>,
     /// When the run began; time zero comes later, after setup and loads.
     pub started: WallTime,
     /// Real or virtual time.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use analyze::{Evidence, LoadSummary, Summary};
 use base::{Nanos, Seed, Target, TargetKind, WallTime};
+use observe::environment::{ASSAY, UNKNOWN};
 use record::{Archive, End, OpLogTold, Pace, RecordError};
 use workload::NamedTarget;
 
@@ -51,6 +52,10 @@ pub struct About {
     pub command: String,
     /// The version of the program that made the record.
     pub version: String,
+    /// The commit that it was built from, if that is known.
+    pub commit: Option<String>,
+    /// The plan in words.
+    pub plan: String,
     /// When the run began.
     pub started: WallTime,
     /// The seed of every schedule and value.
@@ -80,6 +85,8 @@ impl About {
             workload: header.workload.clone(),
             command: header.command.clone(),
             version: header.assay.clone(),
+            commit: header.commit.clone(),
+            plan: header.plan.clone(),
             started: header.started,
             seed: header.seed,
             is_virtual: header.pace == Pace::Virtual,
@@ -88,6 +95,22 @@ impl About {
             op_log: archive.op_log()?,
             settings: archive.settings()?,
         })
+    }
+
+    /// What the program says of itself and of what it was told, by names like those of settings.
+    pub(crate) fn told(&self) -> Vec<(String, String)> {
+        let commit = self.commit.as_deref().unwrap_or(UNKNOWN);
+        let told = [
+            ("command", self.command.clone()),
+            ("commit", commit.to_owned()),
+            ("plan", self.plan.clone()),
+            ("seed", self.seed.0.to_string()),
+            ("started", self.started.to_string()),
+            ("target", self.target.clone()),
+            ("version", self.version.clone()),
+            ("workload", self.workload.clone()),
+        ];
+        told.into_iter().map(|(name, value)| (format!("{ASSAY}{name}"), value)).collect()
     }
 
     /// The name of the record's file, without its folder.

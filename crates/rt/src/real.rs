@@ -10,7 +10,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Clock, Monotonic, Nanos, Stamp};
+use base::{Clock, Monotonic, Stamp};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
@@ -18,6 +18,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use nix::unistd::Pid;
 
 use crate::poller::Poller;
+use crate::punctuality::{Next, Punctuality, Wait};
 use crate::tasks::{self, Foreign, Idle, Tasks};
 use crate::{Mode, Rt};
 
@@ -26,13 +27,9 @@ use crate::{Mode, Rt};
 pub struct Options {
     /// The processor that the thread is bound to; `None` leaves it to the kernel.
     pub cpu: Option<usize>,
-    /// Whether the thread spins instead of sleeping when a deadline is near: below 1 µs late
-    /// instead of about 10 µs, at the price of a busy processor.
-    pub spin: bool,
+    /// How it waits for deadlines.
+    pub wait: Wait,
 }
-
-/// With [`Options::spin`], deadlines nearer than this are waited for without sleeping.
-const SPIN_WINDOW: Nanos = Nanos::from_micros(80);
 
 /// Runs the future that `program` makes, and all that it spawns, on this thread in real time.
 ///
@@ -48,7 +45,7 @@ pub fn run_real<F: Future>(
     let tasks = Rc::new(Tasks::default());
     let poller = Rc::new(Poller::new()?);
     let rt = Rt::new(Mode::Real(Rc::clone(&poller)), Rc::clone(&tasks));
-    let mut park = Park::new(rt.clone(), poller, Arc::clone(tasks.foreign()), options.spin)?;
+    let mut park = Park::new(rt.clone(), poller, Arc::clone(tasks.foreign()), options.wait)?;
     match tasks::run(&tasks, program(rt), &mut park) {
         Ok(output) => Ok(output),
         Err(never) => match never {},
@@ -80,11 +77,11 @@ struct Park {
     timer: TimerFd,
     /// What the kernel's timer is set to.
     armed: Stamp,
-    spins: bool,
+    punctuality: Punctuality,
 }
 
 impl Park {
-    fn new(rt: Rt, poller: Rc<Poller>, foreign: Arc<Foreign>, spins: bool) -> io::Result<Park> {
+    fn new(rt: Rt, poller: Rc<Poller>, foreign: Arc<Foreign>, wait: Wait) -> io::Result<Park> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
         // Neither is ever read: the registration is edge-triggered, and setting the timer again
@@ -97,7 +94,8 @@ impl Park {
             // It can only be full if it was rung 2^64 times.
             let _ = bell.write(1);
         });
-        Ok(Park { rt, poller, foreign, timer, armed: Stamp::NEVER, spins })
+        let punctuality = Punctuality::new(wait, Monotonic.now());
+        Ok(Park { rt, poller, foreign, timer, armed: Stamp::NEVER, punctuality })
     }
 
     /// Fires what is due, and returns the earliest deadline if nothing was.
@@ -136,17 +134,21 @@ impl Idle for Park {
         match self.fire_due(now) {
             // Usually somebody is ready now, and the kernel's timer would be set in vain.
             Err(Fired) => return Ok(()),
-            Ok(Some(at)) if self.spins && at.since(now) <= SPIN_WINDOW => {
-                self.poller.take_news(false);
-                return Ok(());
-            }
-            Ok(Some(at)) => self.set(at),
+            Ok(Some(at)) => match self.punctuality.next(now, at) {
+                Next::Spin => {
+                    self.poller.take_news(false);
+                    return Ok(());
+                }
+                Next::SleepUntil(wake) => self.set(wake),
+            },
             Ok(None) => {}
         }
         if self.foreign.may_sleep() {
             self.poller.take_news(true);
             self.foreign.has_woken();
-            self.rt.tick(Monotonic.now());
+            let now = Monotonic.now();
+            self.punctuality.woke(self.armed, now);
+            self.rt.tick(now);
         }
         Ok(())
     }
@@ -156,19 +158,21 @@ impl Idle for Park {
 mod tests {
     use std::cell::Cell;
 
+    use base::Nanos;
+
     use super::*;
     use crate::yield_now;
 
-    fn run<F: Future>(spin: bool, program: impl FnOnce(Rt) -> F) -> F::Output {
-        run_real(&Options { cpu: None, spin }, program).expect("a runtime")
+    fn run<F: Future>(wait: Wait, program: impl FnOnce(Rt) -> F) -> F::Output {
+        run_real(&Options { cpu: None, wait }, program).expect("a runtime")
     }
 
     #[test]
     fn a_timer_that_fires_for_nobody_holds_up_no_other() {
-        for spin in [false, true] {
+        for wait in Wait::ALL {
             let (sender, receiver) = std::sync::mpsc::sync_channel(1);
             std::thread::spawn(move || {
-                run(spin, |rt| async move {
+                run(wait, |rt| async move {
                     let (for_nobody, later) = (rt.timer(), rt.now() + Nanos::from_millis(1));
                     for_nobody.arm(rt.now());
                     rt.sleep_until(later).await;
@@ -177,14 +181,14 @@ mod tests {
             });
             // Ten seconds stand for ever: the thread would sleep until something else wakes it.
             let ended = receiver.recv_timeout(std::time::Duration::from_secs(10));
-            assert_eq!(ended, Ok(()), "spin {spin}");
+            assert_eq!(ended, Ok(()), "{wait:?}");
         }
     }
 
     #[test]
     fn timers_fire_in_order_and_never_early() {
-        for spin in [false, true] {
-            let fired = run(spin, |rt| async move {
+        for wait in Wait::ALL {
+            let fired = run(wait, |rt| async move {
                 let start = rt.now();
                 let tasks: Vec<_> = [3_000, 1_000, 2_000, 50, 0]
                     .map(|micros| {
@@ -211,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_timer_is_armed_again_and_again() {
-        let early = run(false, |rt| async move {
+        let early = run(Wait::Sleep, |rt| async move {
             let timer = rt.timer();
             let mut at = rt.now();
             let mut early = 0;
@@ -228,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_busy_thread_fires_its_timers_by_ticking() {
-        let fired = run(false, |rt| async move {
+        let fired = run(Wait::Sleep, |rt| async move {
             let fired = Rc::new(Cell::new(false));
             rt.spawn({
                 let (rt, fired) = (rt.clone(), Rc::clone(&fired));
@@ -249,8 +253,37 @@ mod tests {
     }
 
     #[test]
+    fn whoever_waits_hears_of_other_threads() {
+        use std::future::poll_fn;
+        use std::sync::mpsc::sync_channel;
+        use std::task::Poll;
+        for wait in Wait::ALL {
+            let (sender, receiver) = sync_channel(1);
+            let heard = run(wait, |rt| async move {
+                let waker = poll_fn(|context| Poll::Ready(context.waker().clone())).await;
+                let start = rt.now();
+                std::thread::spawn(move || {
+                    // Long enough for the other thread to have nothing left to do.
+                    run(Wait::Sleep, |rt| async move { rt.sleep(Nanos::from_millis(5)).await });
+                    sender.send(()).expect("somebody listens");
+                    waker.wake();
+                });
+                let alarm = rt.timer();
+                alarm.arm(start + Nanos::from_secs(20));
+                poll_fn(|_| match receiver.try_recv() {
+                    Ok(()) => Poll::Ready(()),
+                    Err(_) => Poll::Pending,
+                })
+                .await;
+                rt.now().since(start)
+            });
+            assert!(heard < Nanos::from_secs(10), "{wait:?}: {heard}");
+        }
+    }
+
+    #[test]
     fn a_processor_that_does_not_exist_is_named() {
-        let options = Options { cpu: Some(1_000_000), spin: false };
+        let options = Options { cpu: Some(1_000_000), ..Options::default() };
         let error = run_real(&options, |_| async {}).expect_err("no such processor");
         assert!(error.to_string().contains("1000000"), "{error}");
     }
@@ -258,7 +291,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "inside a task")]
     fn a_panic_in_a_task_reaches_who_awaits_it() {
-        run(false, |rt| async move {
+        run(Wait::Sleep, |rt| async move {
             rt.spawn(async { panic!("inside a task") }).await;
         });
     }

@@ -87,6 +87,7 @@ fn a_record() -> Vec<u8> {
         workload: "corpus.ini".to_owned(),
         command: "test".to_owned(),
         version: "0".to_owned(),
+        commit: None,
         stop: Stop::default(),
     };
     lab::run(order, Arc::new(Silence), |_| {}).expect("a virtual run is made");

@@ -16,6 +16,10 @@ const STALL_ALLOWED: Nanos = Nanos::from_millis(40);
 /// The part of the window that one stall may take before nothing of the result can be believed.
 const STALL_HOPELESS: f64 = 0.05;
 
+/// How long before the end of the window the last sample may have been taken: there is one each
+/// second, and of a run that was killed the last may be missing.
+const NOTICES_WITHIN: Nanos = Nanos::from_secs(3);
+
 /// The part of the window that a thread which makes requests may wait for a processor.
 const WAIT_ALLOWED: f64 = 0.05;
 
@@ -45,6 +49,11 @@ impl Findings<'_> {
             return Check::not_possible("stall", why);
         }
         let window = self.evidence.window();
+        let others = self.evidence.observed.iter().filter(|it| it.metric != "stall");
+        let last = others.filter_map(|it| it.points.last()).map(|(at, _)| *at).max();
+        if last.is_none_or(|last| last + NOTICES_WITHIN < window.end) {
+            return Check::not_possible("stall", "the thread that would notice did not last");
+        }
         let stalls = self.evidence.observed("generator", "stall");
         let stalls = stalls.map_or(&[][..], |stalls| &stalls.points);
         let lasts = |at: Nanos, length_s: f64| at + Nanos((length_s.max(0.0) * 1e9) as u64);

@@ -59,7 +59,7 @@ impl Findings<'_> {
         inside.map(|pair| (pair[1].0, pair[1].1 - pair[0].1)).collect()
     }
 
-    /// Were the processors as fast at the end of the window as at its begin?
+    /// Were the processors as fast in each third of the window as in the others?
     pub(super) fn frequency(&self) -> Check {
         if let Some(why) = self.why_not_watched() {
             return Check::not_possible("frequency", why);
@@ -68,29 +68,38 @@ impl Findings<'_> {
             let why = "the system does not tell the processors' frequency";
             return Check::not_possible("frequency", why);
         };
-        let window = self.evidence.window();
-        let third = Nanos(self.evidence.window_length().0 / 3);
-        let first = Sample::of(observed, window.start, window.start + third);
-        let last = Sample::of(observed, window.end.saturating_sub(third), window.end);
-        let Some((first, last)) = first.zip(last).filter(|(first, _)| first.mean > 0.0) else {
+        let Some([(earlier, from), (later, to)]) = self.unlike_thirds(observed) else {
             let why = format!("a third of the window has fewer than {FEWEST_READINGS} readings");
             return Check::not_possible("frequency", why);
         };
-        let by = last.mean / first.mean - 1.0;
+        let by = to.mean / from.mean - 1.0;
         let check = Check::new("frequency", "%", by * 100.0, FREQUENCY_ALLOWED * 100.0);
         let sentence = format!(
-            "the processors' mean frequency was {:.0} MHz in the first third of the window and \
-             {:.0} MHz in the last",
-            first.mean, last.mean
+            "the processors' mean frequency was {:.0} MHz in the {earlier} third of the window and \
+             {:.0} MHz in the {later}",
+            from.mean, to.mean
         );
-        let is_chance = (last.mean - first.mean).abs() <= SIGNIFICANT * first.error_with(last);
+        let is_chance = (to.mean - from.mean).abs() <= SIGNIFICANT * from.error_with(to);
         match is_chance || by.abs() <= FREQUENCY_ALLOWED {
             true => check.found(Status::Pass, sentence),
-            false => check.found(
-                Status::Suspect,
-                format!("{sentence}: the same work took another time at its end"),
-            ),
+            false => {
+                check.found(Status::Suspect, format!("{sentence}: the same work took another time"))
+            }
         }
+    }
+
+    /// The two thirds of the window whose means differ most, in the order of time; `None` if one
+    /// has too few readings.
+    fn unlike_thirds(&self, observed: &Observed) -> Option<[(&'static str, Sample); 2]> {
+        let window = self.evidence.window();
+        let third = Nanos(self.evidence.window_length().0 / 3);
+        let begins = [window.start, window.start + third, window.end.saturating_sub(third)];
+        let [first, middle, last] =
+            begins.map(|begin| Sample::of(observed, begin, begin + third).filter(Sample::is_told));
+        let named = [("first", first?), ("middle", middle?), ("last", last?)];
+        let pairs = [[named[0], named[1]], [named[1], named[2]], [named[0], named[2]]];
+        let apart = |[(_, a), (_, b)]: &[(&str, Sample); 2]| (a.mean - b.mean).abs();
+        pairs.into_iter().max_by(|a, b| apart(a).total_cmp(&apart(b)))
     }
 }
 
@@ -114,6 +123,11 @@ impl Sample {
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         Some(Sample { mean, error_squared: squares / (count - 1.0) / count })
+    }
+
+    /// Whether there is a frequency at all.
+    fn is_told(&self) -> bool {
+        self.mean > 0.0
     }
 
     /// The standard error of the difference to another mean.

@@ -8,8 +8,7 @@ mod machine;
 mod offered;
 mod server;
 mod steady;
-
-use std::ops::Range;
+mod target;
 
 use base::units::grouped;
 use base::{Class, Code, Nanos};
@@ -155,17 +154,21 @@ impl<'a> Findings<'a> {
         self.trend(place).is_some_and(|trend| trend.exceeds_capacity(arrivals))
     }
 
-    /// Whether much of what a job was asked was still in line after the run had waited for it. A
-    /// run that ended otherwise has not waited, and a file that had nothing kept its requests back.
+    /// Whether much of what a job was asked was still in line after the run had waited for it.
     fn leaves_unsent(&self, place: usize) -> bool {
+        self.was_waited_for(place)
+            && self.share(place, self.counts[place].balance.unsent()) > UNSENT_ALLOWED
+    }
+
+    /// Whether the run has waited for all that a job was asked. One that ended otherwise has not,
+    /// and a file that had nothing kept requests back.
+    fn was_waited_for(&self, place: usize) -> bool {
         let leader = |job: usize| self.evidence.plan.leader_of(job);
         let lacks_input = self.evidence.events.iter().any(|event| {
             event.kind == EventKind::FileFailed
                 && event.job.is_some_and(|job| leader(job.0.into()) == place)
         });
-        self.evidence.ended == Some(HowEnded::Completed)
-            && !lacks_input
-            && self.share(place, self.counts[place].balance.unsent()) > UNSENT_ALLOWED
+        self.evidence.ended == Some(HowEnded::Completed) && !lacks_input
     }
 
     /// How the backlog of a job developed; `None` if it has no schedule or the window is too
@@ -237,6 +240,7 @@ impl<'a> Findings<'a> {
             of_requests(self.balance()),
             of_requests(self.rate()),
             of_requests(self.each_second()),
+            of_requests(self.achieved()),
             of_requests(self.arrivals()),
             of_requests(self.gaps()),
             of_requests(self.send_lag()),
@@ -542,64 +546,6 @@ impl<'a> Findings<'a> {
                 };
                 check.found(Status::Invalid, sentence)
             }
-        }
-    }
-
-    /// Was the target there all the time?
-    fn outage(&self) -> Check {
-        let outages = self.outages();
-        let away: Nanos =
-            outages.iter().map(|outage| outage.end.saturating_sub(outage.start)).sum();
-        let check = Check::new("outage", "s", away.as_secs_f64(), 0.0);
-        let Some(first) = outages.first() else {
-            return check.found(Status::Pass, "the target was reachable all the time");
-        };
-        let sentence = format!(
-            "the target refused connections for up to {:.1} s, first {:.1} s after time zero: \
-             connections that try again up to 1 s later notice its return",
-            away.as_secs_f64(),
-            first.start.as_secs_f64()
-        );
-        check.found(Status::Suspect, sentence)
-    }
-
-    /// When the target was away. Each lane says when it was for itself; here it is away while it is
-    /// for any of them, and until the end of the run if nobody says that it came back.
-    fn outages(&self) -> Vec<Range<Nanos>> {
-        let mut outages: Vec<Range<Nanos>> = Vec::new();
-        let mut away = 0u32;
-        let mut changes: Vec<(Nanos, EventKind)> = self
-            .evidence
-            .events
-            .iter()
-            .filter(|event| matches!(event.kind, EventKind::OutageBegan | EventKind::OutageEnded))
-            .map(|event| (event.at, event.kind))
-            .collect();
-        changes.sort_by_key(|(at, _)| *at);
-        for (at, kind) in changes {
-            if kind == EventKind::OutageBegan {
-                away += 1;
-                if away == 1 {
-                    outages.push(at..self.evidence.end().max(at));
-                }
-            } else {
-                away = away.saturating_sub(1);
-                if let (0, Some(last)) = (away, outages.last_mut()) {
-                    last.end = at;
-                }
-            }
-        }
-        outages
-    }
-
-    /// Were as many connections open as were asked for?
-    fn connections(&self) -> Check {
-        let events = self.evidence.events.iter();
-        let limits: Vec<_> = events.filter(|e| e.kind == EventKind::ConnectionLimit).collect();
-        let check = Check::new("connections", "limits", limits.len() as f64, 0.0);
-        match limits.first() {
-            None => check.found(Status::Pass, "the target accepted every connection"),
-            Some(event) => check.found(Status::Suspect, event.text.clone()),
         }
     }
 

@@ -165,6 +165,14 @@ fn processors_that_become_slower_are_said_so() {
 }
 
 #[test]
+fn processors_that_are_slower_for_a_while_are_said_so() {
+    let mut evidence = steady(OPEN);
+    read_as(&mut evidence, "frequency", |s| if (28.0..42.0).contains(&s) { 2_000.0 } else { 3e3 });
+    let found = only("frequency", Status::Suspect, &evidence);
+    assert!(found.explain.contains("MHz in the middle third"), "{found:?}");
+}
+
+#[test]
 fn a_governor_that_goes_up_and_down_all_the_time_is_no_change() {
     let mut evidence = steady(OPEN);
     let restless = |s: f64| 1_200.0 + (s * 7_919.0) % 17.0 * 150.0;

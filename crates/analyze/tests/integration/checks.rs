@@ -338,7 +338,42 @@ fn a_server_that_takes_fewer_connections_makes_a_run_suspect() {
     let text = "3 connections are the limit: too many connections";
     evidence.events.push(event(10, Some(0), EventKind::ConnectionLimit, text));
     let check = only("connections", Status::Suspect, &evidence);
-    assert_eq!((check.value, check.explain.as_str()), (Some(1.0), text));
+    assert_eq!((check.value, check.explain.as_str()), (Some(0.0), text));
+}
+
+#[test]
+fn a_closed_job_without_its_connections_makes_a_run_suspect() {
+    only("connections", Status::Pass, &steady(MIXED));
+    let mut evidence = steady(MIXED);
+    // One of four that comes back within some seconds, and one that does not.
+    evidence.jobs[1].steps[20].connections = Some(3);
+    only("connections", Status::Pass, &evidence);
+    evidence.jobs[1].steps[20..45].iter_mut().for_each(|step| step.connections = Some(3));
+    let check = only("connections", Status::Suspect, &evidence);
+    let expected = "of the 4 connections of [write] 3.5 were open on average";
+    assert_eq!(check.explain, expected);
+    // Nobody counted them.
+    evidence.jobs[1].steps.iter_mut().for_each(|step| step.connections = None);
+    only("connections", Status::Pass, &evidence);
+    // The job is gone when the run ends.
+    let mut evidence = steady(MIXED);
+    evidence.jobs[1].steps.last_mut().unwrap().connections = Some(0);
+    only("connections", Status::Pass, &evidence);
+}
+
+#[test]
+fn requests_that_were_never_sent_make_a_run_suspect() {
+    let unsent = |count: u64| {
+        let mut evidence = steady(OPEN);
+        turn_bad(&mut evidence, 0, 59, [0, 0, count]);
+        evidence
+    };
+    only("achieved", Status::Pass, &unsent(400));
+    let found = only("achieved", Status::Suspect, &unsent(600));
+    assert_eq!((found.value, found.limit), (Some(1.2), Some(1.0)));
+    let mut interrupted = unsent(600);
+    interrupted.ended = Some(HowEnded::Interrupted);
+    assert_eq!(check("achieved", &interrupted).status, Status::NotPossible);
 }
 
 #[test]
@@ -405,6 +440,7 @@ fn the_worst_of_several_faults_is_the_verdict() {
     assert_eq!(
         names(Status::NotPossible),
         [
+            "achieved",
             "arrivals",
             "gaps",
             "send-lag",

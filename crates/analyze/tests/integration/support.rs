@@ -176,7 +176,7 @@ pub(crate) fn answered(requests: u64) -> Step {
             ..Counts::default()
         },
         ends: Ends { completed: requests, errors: 0, rows: requests },
-        connections: 4,
+        connections: Some(4),
     }
 }
 
@@ -227,12 +227,13 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
 }
 
 /// The names of the checks in their order.
-pub(crate) const CHECKS: [&str; 30] = [
+pub(crate) const CHECKS: [&str; 31] = [
     "complete",
     "window",
     "balance",
     "rate",
     "each-second",
+    "achieved",
     "arrivals",
     "gaps",
     "send-lag",

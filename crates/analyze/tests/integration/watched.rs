@@ -88,6 +88,12 @@ fn what_nobody_has_seen_is_not_possible_and_why() {
     assert!(check("processor-wait", &half).explain.contains("schedstat"));
     half.observed.retain(|observed| observed.metric != "stolen");
     assert!(check("stolen-time", &half).explain.contains("/proc/stat"));
+    // A thread that ended in the middle.
+    let mut gone = steady(OPEN);
+    gone.observed.iter_mut().for_each(|observed| observed.points.truncate(30));
+    let found = check("stall", &gone);
+    assert_eq!(found.status, Status::NotPossible);
+    assert!(found.explain.contains("did not last"), "{found:?}");
     // One point is no span.
     let mut short = steady(OPEN);
     short.observed.iter_mut().for_each(|observed| observed.points.truncate(1));

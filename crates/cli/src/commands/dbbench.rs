@@ -71,7 +71,7 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
     }
     let wish = Wish::of(&typed.flags)?;
     if wish.wants_version {
-        print(&format!("assay {}\n", env!("CARGO_PKG_VERSION")))?;
+        print(&format!("assay {}\n", env!("ASSAY_VERSION")))?;
         return Ok(Exit::Success);
     }
     let file = file(&typed.rest)?;

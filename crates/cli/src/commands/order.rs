@@ -31,6 +31,7 @@ pub(crate) fn order(
         workload: file_name(path),
         command,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("ASSAY_COMMIT").map(str::to_owned),
         stop,
     }
 }

@@ -28,10 +28,19 @@ fn a_record_tells_its_surroundings_and_what_of_them_is_not_known() {
     assert!(facts.keys().filter(|name| name.starts_with("host.")).count() >= 35);
     let text = place.assay(&["report", "r.assay", "--environment"]).expect(0).stdout;
     for (name, value) in &facts {
-        let value = value.as_str().unwrap();
+        let value = value.as_str().unwrap().lines().next().unwrap_or_default();
         let is_it = |line: &str| line.starts_with(&format!("  {name} ")) && line.ends_with(value);
         assert!(text.lines().any(is_it), "{name} = {value} is not in:\n{text}");
     }
+    // What was run, and by which program.
+    assert_eq!(facts["assay.seed"], "42");
+    assert_eq!(facts["assay.version"], env!("CARGO_PKG_VERSION"));
+    assert!(facts["assay.command"].as_str().unwrap().starts_with("assay run w.ini"), "{facts:?}");
+    assert!(text.lines().any(|line| line.trim_start() == "rate = 50"), "{text}");
+    let commit = facts["assay.commit"].as_str().unwrap();
+    let is_commit = |text: &str| text.len() == 12 && text.chars().all(|c| c.is_ascii_hexdigit());
+    let is_known = is_commit(commit.trim_end_matches("-dirty"));
+    assert!(is_known || commit == "unknown", "{commit}");
     // The answer does not list them, and says where they are.
     let answer = place.assay(&["report", "r.assay"]).stdout;
     assert!(!answer.contains("host.") && answer.contains("r.assay --environment"), "{answer}");

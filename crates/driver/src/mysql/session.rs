@@ -16,7 +16,7 @@ use super::file::Grant;
 use super::login::Kill;
 use super::{Mysql, Site, faults, script, settings};
 use crate::account::{Beside, Count};
-use crate::net::{Channel, Known, PREPARING, TELLING};
+use crate::net::{Channel, Known, PREPARING, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a server of MySQL or MariaDB.
@@ -445,6 +445,9 @@ impl Connection for MysqlConnection {
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        if !self.line.replies.is_idle() {
+            return Err(owes_an_answer(self.line.channel.address()));
+        }
         self.beside().ran_text();
         let (_, whole) = self.ask_text(sql, &mut Reply::default()).await?;
         Ok(whole.table)

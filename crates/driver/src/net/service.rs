@@ -19,6 +19,14 @@ pub(crate) const PREPARING: &str = "prepare a statement";
 /// What it does when it is asked for its settings.
 pub(crate) const TELLING: &str = "tell its settings";
 
+/// A statement of which the answer was not waited for may still be answered: the next one would
+/// take that answer for its own.
+pub(crate) fn owes_an_answer(address: &Address) -> Error {
+    Error::disconnect(format!(
+        "{address} still owes the answer to an earlier statement; `connect-timeout=` allows more"
+    ))
+}
+
 /// What differs from one kind of database to the other.
 pub(crate) struct Kind {
     /// Its name in messages.

@@ -16,7 +16,7 @@ use super::login::Cancel;
 use super::{Postgres, faults, settings};
 use crate::account::{Beside, Count};
 use crate::given::refusal;
-use crate::net::{Channel, Known, PREPARING, Service, TELLING};
+use crate::net::{Channel, Known, PREPARING, Service, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a PostgreSQL server.
@@ -451,6 +451,9 @@ impl Connection for PostgresConnection {
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        if !self.replies.is_idle() {
+            return Err(owes_an_answer(self.channel.address()));
+        }
         self.append_query(sql)?;
         let table = self.ask().await?.table;
         self.beside().ran_text();

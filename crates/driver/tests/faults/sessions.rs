@@ -96,6 +96,42 @@ fn statements_are_prepared_in_time_or_not_at_all() {
     }
 }
 
+/// What was too late for its question is no answer to the next.
+async fn answers_are_not_mistaken<D: Driver>(
+    driver: &D,
+    rt: &rt::Rt,
+    relay: &Relay,
+    address: &str,
+) {
+    let mut connection = driver.connect(rt).await.expect("a connection");
+    relay.stall(Nanos::from_millis(600));
+    let settings = connection.settings().await;
+    assert!(settings.iter().any(|(name, value)| name == "isolation" && value == "unknown"));
+    rt.sleep(Nanos::from_millis(600)).await;
+    let error = connection.query_text("select 42").await.expect_err("another one comes first");
+    check(&error, Class::Disconnect, "disconnect", &[address, "still owes"]);
+    let facts = connection.facts().await;
+    let size = facts.iter().find(|(name, _)| name == "database.size_bytes");
+    assert_eq!(size.map(|(_, value)| value.as_str()), Some("unknown"));
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_not_that_of_the_next_statement() {
+    for kind in [Kind::Postgres, Kind::Mariadb] {
+        let (relay, target) = relayed(shared(kind));
+        let target = with_option(&target, "connect-timeout", "300ms");
+        let address = relay.address().to_string();
+        in_real_time(async |rt| match kind {
+            Kind::Postgres => {
+                answers_are_not_mistaken(&postgres(&target), &rt, &relay, &address).await;
+            }
+            Kind::Mariadb => {
+                answers_are_not_mistaken(&mysql(&target), &rt, &relay, &address).await;
+            }
+        });
+    }
+}
+
 /// The statements of a transaction are sent at once, and the server ends the session at the first.
 #[test]
 fn the_last_words_of_a_server_are_heard_in_a_chain() {

@@ -24,6 +24,9 @@ const WARM_UP: Nanos = Nanos::from_millis(200);
 /// How long the floor is measured: long enough for p99.9.
 const FLOOR: Nanos = Nanos::from_millis(1_000);
 
+/// How long the last statements are waited for: what does nothing takes no longer.
+const DRAIN: Nanos = Nanos::from_millis(2_000);
+
 /// How long each number of clients is tried.
 const CEILING: Nanos = Nanos::from_millis(500);
 
@@ -151,7 +154,8 @@ impl<'a> Workshop<'a> {
     fn order(&self, target: &Target, clients: u64, window: Nanos, record: PathBuf) -> Order {
         let short = |span: Nanos| Nanos(span.0 / self.shorter);
         let text = format!(
-            "duration = {}\nwarmup = {}\n[nothing]\nquery = select 1\nconcurrency = {clients}\n",
+            "duration = {}\nwarmup = {}\ndrain = {DRAIN}\n[nothing]\nquery = select 1\n\
+             concurrency = {clients}\n",
             short(WARM_UP) + short(window),
             short(WARM_UP)
         );
@@ -166,8 +170,9 @@ impl<'a> Workshop<'a> {
             workload: "calibrate".to_owned(),
             command: "assay calibrate".to_owned(),
             version: self.version.to_owned(),
-            // Each run ends once. Whoever ends all of them waits for this one: a second.
-            stop: Stop::default(),
+            commit: None,
+            // Each run ends once.
+            stop: self.stop.of_one_run(),
         }
     }
 }

@@ -92,6 +92,7 @@ fn a_record_whose_name_is_taken_has_a_number_where_it_may() {
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini".to_owned(),
         version: "0.1.0".to_owned(),
+        commit: None,
         op_log: None,
         calibration: None,
         stop: Stop::default(),

@@ -30,6 +30,7 @@ fn measure(rate: &str, seed: u64, threads: u16, target: &str) -> (Evidence, Summ
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini".to_owned(),
         version: "0.1.0".to_owned(),
+        commit: None,
         op_log: None,
         calibration: None,
         stop: Stop::default(),

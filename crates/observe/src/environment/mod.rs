@@ -31,6 +31,12 @@ pub const UNKNOWN: &str = "unknown";
 /// The value of what there is not: a limit that is not set, no hypervisor.
 pub const NONE: &str = "none";
 
+/// What the names begin with of what the program says of itself and of what it was told.
+pub const ASSAY: &str = "assay.";
+
+/// What the names begin with of how the load generator was told to work.
+pub const GENERATOR: &str = "generator.";
+
 /// What the names of the machine's facts begin with.
 pub const HOST: &str = "host.";
 

@@ -71,6 +71,7 @@ pub(crate) mod tests {
         };
         Header {
             assay: "0.1.0".to_owned(),
+            commit: Some("0123456789ab".to_owned()),
             started: WallTime::EPOCH,
             pace: Pace::Real,
             lanes: 1,

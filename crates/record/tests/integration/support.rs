@@ -59,6 +59,7 @@ pub(crate) fn header(pace: Pace) -> Header {
     };
     Header {
         assay: "0.1.0".to_owned(),
+        commit: Some("0123456789ab".to_owned()),
         started: WallTime(1_795_292_102_000_000_000),
         pace,
         lanes: 3,

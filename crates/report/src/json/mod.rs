@@ -19,7 +19,7 @@ pub fn json(view: &View) -> Value {
 
 /// The settings and facts of a record: an object of texts, in the order of their names.
 pub fn environment_json(about: &About) -> Value {
-    object(&about.settings)
+    object(&[about.told(), about.settings.clone()].concat())
 }
 
 fn object(pairs: &[(String, String)]) -> Value {

@@ -1,21 +1,24 @@
 //! The surroundings of a run: every setting and fact of its record, by what it is about.
 
-use observe::environment::{CALIBRATION, DATABASE, HOST, NETWORK};
+use observe::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK};
 
 use crate::text::page::{Page, Style, columns, padded};
 use crate::view::About;
 
-/// The settings and facts of a record as text: the machine first, then what the load generator
+/// The settings and facts of a record as text: what was run, the machine, then what the load generator
 /// takes on it, then the network, then each server.
 pub fn environment(about: &About, style: &Style) -> String {
     let mut page = Page::new(*style);
-    let settings = &about.settings;
+    let settings = &[about.told(), about.settings.clone()].concat();
     let widest = settings.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
     for (heading, belongs) in groups(settings) {
         page.gap();
         page.heading(&heading);
         for (name, value) in settings.iter().filter(|(name, _)| group(name) == belongs) {
-            page.whole(2, &format!("{}  {value}", padded(name, widest)));
+            let mut lines = value.lines();
+            let first = lines.next().unwrap_or_default();
+            page.whole(2, format!("{}  {first}", padded(name, widest)).trim_end());
+            lines.for_each(|line| page.whole(widest + 4, line));
         }
     }
     if !settings.iter().any(|(name, _)| name.starts_with(HOST)) {
@@ -31,6 +34,7 @@ pub fn environment(about: &About, style: &Style) -> String {
 /// What a setting is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group<'a> {
+    Assay,
     Host,
     Calibration,
     Network,
@@ -43,6 +47,7 @@ fn group(name: &str) -> Group<'_> {
     // No target is called as machine, network and facts of servers are, and no setting that every
     // server tells has a dot.
     match name.split_once('.') {
+        Some(_) if name.starts_with(ASSAY) || name.starts_with(GENERATOR) => Group::Assay,
         Some(_) if name.starts_with(HOST) => Group::Host,
         Some(_) if name.starts_with(CALIBRATION) => Group::Calibration,
         Some(_) if name.starts_with(NETWORK) => Group::Network,
@@ -56,16 +61,18 @@ fn group(name: &str) -> Group<'_> {
 fn groups(settings: &[(String, String)]) -> Vec<(String, Group<'_>)> {
     let mut found: Vec<Group<'_>> = settings.iter().map(|(name, _)| group(name)).collect();
     let place = |group: &Group<'_>| match group {
-        Group::Host => 0,
-        Group::Calibration => 1,
-        Group::Network => 2,
-        Group::Server => 3,
-        Group::Target(_) => 4,
+        Group::Assay => 0,
+        Group::Host => 1,
+        Group::Calibration => 2,
+        Group::Network => 3,
+        Group::Server => 4,
+        Group::Target(_) => 5,
     };
     // Settings come in the order of their names, and those of one target together.
     found.sort_by_key(place);
     found.dedup();
     let heading = |group: &Group<'_>| match group {
+        Group::Assay => "Assay, and what it was told".to_owned(),
         Group::Host => "Host".to_owned(),
         Group::Calibration => "Load generator on it, by assay calibrate".to_owned(),
         Group::Network => "Network".to_owned(),
@@ -82,6 +89,8 @@ mod tests {
     #[test]
     fn settings_stand_below_what_they_are_about() {
         let settings = [
+            "assay.seed",
+            "generator.spin",
             "calibration.taken",
             "copy.database.size_bytes",
             "copy.fsync",
@@ -94,6 +103,7 @@ mod tests {
         let settings = settings.map(|name| (name.to_owned(), "x".to_owned()));
         let headings: Vec<String> = groups(&settings).into_iter().map(|(text, _)| text).collect();
         let expected = [
+            "Assay, and what it was told",
             "Host",
             "Load generator on it, by assay calibrate",
             "Network",

@@ -101,7 +101,7 @@ pub(crate) fn mixed() -> Case {
         .serving(2, Traffic { connections: 8, service: slow, ..Traffic::of(110) });
     let clean_up = &mut case.evidence.jobs[1];
     for second in 0..60 {
-        let mut step = analyze::Step { connections: 1, ..Default::default() };
+        let mut step = analyze::Step { connections: Some(1), ..Default::default() };
         if second % 10 == 0 && second > 0 {
             step.counts.arrivals = 1;
             step.counts.balance = Balance::of(1, 0, 0, 0);

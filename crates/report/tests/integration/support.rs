@@ -222,6 +222,8 @@ fn about(ended: End) -> About {
         workload: "shop.ini".to_owned(),
         command: "assay run shop.ini --url sqlite:shop.db".to_owned(),
         version: "0.1.0".to_owned(),
+        commit: Some("0123456789ab".to_owned()),
+        plan: "duration = 60s\n".to_owned(),
         started: WallTime(1_795_292_102_000_000_000),
         seed: Seed(42),
         is_virtual: false,
@@ -289,7 +291,7 @@ fn step(traffic: Traffic) -> Step {
             ..Counts::default()
         },
         ends: Ends { completed: served_per_s, errors: 0, rows: served_per_s },
-        connections,
+        connections: Some(connections),
     }
 }
 

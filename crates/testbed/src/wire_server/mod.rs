@@ -22,7 +22,7 @@ use std::task::{Context, Poll, ready};
 use std::thread::JoinHandle;
 
 use base::{Clock, Nanos, Seed};
-use rt::{Rt, Source, Timer, run_real};
+use rt::{Rt, Source, Timer, Wait, run_real};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sim::{Config, Fate, Hints, Refusal};
 
@@ -50,7 +50,7 @@ pub struct Simulation {
     /// What the service times are drawn from.
     pub seed: Seed,
     /// Whether the thread spins until an answer is due, for answers that are at most a microsecond
-    /// late at the price of a busy processor; see [`rt::Options::spin`].
+    /// late at the price of a busy processor; see [`rt::Wait::Spin`].
     pub spin: bool,
     /// The processor that the thread is bound to.
     pub cpu: Option<usize>,
@@ -71,7 +71,8 @@ impl Simulation {
 pub fn serve(listener: TcpListener, simulation: &Simulation, end: UnixStream) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     end.set_nonblocking(true)?;
-    let options = rt::Options { cpu: simulation.cpu, spin: simulation.spin };
+    let wait = if simulation.spin { Wait::Spin } else { Wait::WakeEarly };
+    let options = rt::Options { cpu: simulation.cpu, wait };
     run_real(&options, |rt| async move {
         let mut server = sim::Server::new(simulation.config.clone(), simulation.seed);
         server.time_zero(rt.now());

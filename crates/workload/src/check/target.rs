@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 64;
 
 /// Names that no target may have: settings in the record are called `NAME.setting`, and these are
 /// those of the surroundings.
-const TAKEN: [&str; 4] = ["host", "network", "calibration", "database"];
+const TAKEN: [&str; 6] = ["assay", "generator", "host", "network", "calibration", "database"];
 
 impl<'f> Checker<'f> {
     /// The kind of a section `[target NAME]`.

@@ -15,6 +15,7 @@ use crate::spool::{OpFormat, OpLogTold};
 pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Trouble> {
     let Header {
         assay,
+        commit,
         started,
         pace,
         lanes,
@@ -44,6 +45,9 @@ pub(crate) fn write_header(to: &Connection, header: &Header) -> Result<(), Troub
     ];
     for (key, value) in facts {
         write_fact(to, key, value)?;
+    }
+    if let Some(commit) = commit {
+        write_fact(to, "commit", commit.clone().into())?;
     }
     if let Some(duration) = duration {
         write_fact(to, "duration_ns", whole(*duration).into())?;
@@ -144,6 +148,7 @@ pub(crate) fn read_header(from: &Connection) -> Result<(Header, Option<WallTime>
     let zero = facts.get("time_zero_ns").map(|_| facts.integer("time_zero_ns"));
     let header = Header {
         assay: facts.text("assay")?,
+        commit: facts.get("commit").map(|_| facts.text("commit")).transpose()?,
         started: WallTime(facts.integer("started_ns")?),
         pace: pace.ok_or_else(|| Facts::is_odd("pace"))?,
         lanes,

@@ -1,0 +1,211 @@
+//! How a thread waits for its deadlines.
+//!
+//! The kernel takes a while to wake a thread: some 10 µs where a processor rests lightly, 50 to
+//! 200 µs where a virtual machine has handed it back. Whatever begins at a deadline begins as much
+//! later. So a thread that paces requests lets itself be woken earlier, by what the kernel takes
+//! most of the time, and spins for the rest; for a tenth of its time at most, so that it
+//! remains cheap where wakings are slow and deadlines many.
+
+use base::{Nanos, Stamp};
+
+/// How a thread waits for its deadlines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// Sleeping until the kernel's timer wakes it, late as that is.
+    #[default]
+    Sleep,
+    /// Sleeping until shortly before, by what the kernel was late last, and spinning for the rest.
+    WakeEarly,
+    /// Spinning: it never sleeps while there is a deadline.
+    Spin,
+}
+
+impl Wait {
+    /// Every way.
+    pub const ALL: [Wait; 3] = [Wait::Sleep, Wait::WakeEarly, Wait::Spin];
+}
+
+/// The part of its time for which a thread that wakes early may spin: one in so many.
+const SPINS_ONE_IN: u64 = 10;
+
+/// How much of that it can have saved up.
+const MOST_SAVED: Nanos = Nanos::from_millis(5);
+
+/// The lead before anything is known.
+const FIRST_LEAD: Nanos = Nanos::from_micros(50);
+
+/// The largest lead.
+const LONGEST_LEAD: Nanos = Nanos::from_micros(250);
+
+/// What is later than this is no waking: somebody else had the processor.
+const NO_WAKING: Nanos = Nanos::from_millis(1);
+
+/// The lead grows by this part of what it fell short of, and else shrinks by that one of itself.
+/// Between the two it comes to rest where the kernel is later about once in twenty times.
+const GROWS_BY: u64 = 4;
+const SHRINKS_BY: u64 = 256;
+
+/// What a thread that has nothing to do should do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Look again at once.
+    Spin,
+    /// Sleep until the kernel's timer, set to this, wakes it, or anything else does.
+    SleepUntil(Stamp),
+}
+
+/// What a thread knows of how late it is woken.
+#[derive(Debug)]
+pub(crate) struct Punctuality {
+    wait: Wait,
+    /// How long before a deadline to be woken.
+    lead: Nanos,
+    /// For how long it may spin.
+    saved: Nanos,
+    /// When that was reckoned last.
+    reckoned: Stamp,
+    /// Whether it has spun since.
+    is_spinning: bool,
+}
+
+impl Punctuality {
+    pub(crate) fn new(wait: Wait, now: Stamp) -> Punctuality {
+        let (lead, saved) = (FIRST_LEAD, Nanos::ZERO);
+        Punctuality { wait, lead, saved, reckoned: now, is_spinning: false }
+    }
+
+    /// What to do until a deadline.
+    #[inline]
+    pub(crate) fn next(&mut self, now: Stamp, deadline: Stamp) -> Next {
+        match self.wait {
+            Wait::Sleep => Next::SleepUntil(deadline),
+            Wait::Spin => Next::Spin,
+            Wait::WakeEarly => self.early(now, deadline),
+        }
+    }
+
+    fn early(&mut self, now: Stamp, deadline: Stamp) -> Next {
+        self.reckon(now);
+        let left = deadline.since(now);
+        self.is_spinning = left <= self.lead && self.saved > Nanos::ZERO;
+        match self.is_spinning {
+            true => Next::Spin,
+            false if left > self.lead && self.saved >= self.lead => {
+                Next::SleepUntil(Stamp(deadline.0 - self.lead.0))
+            }
+            false => Next::SleepUntil(deadline),
+        }
+    }
+
+    /// Saves up, and spends what was spun.
+    fn reckon(&mut self, now: Stamp) {
+        let passed = now.since(self.reckoned);
+        self.reckoned = now;
+        let earned = Nanos(passed.0 / SPINS_ONE_IN);
+        self.saved = (self.saved + earned).min(MOST_SAVED);
+        if self.is_spinning {
+            self.saved = self.saved.saturating_sub(passed);
+        }
+    }
+
+    /// It slept, and was woken at `now`; the timer was set to `armed`. Woken by something else
+    /// before that, it learns nothing.
+    #[inline]
+    pub(crate) fn woke(&mut self, armed: Stamp, now: Stamp) {
+        if self.wait != Wait::WakeEarly || now < armed || armed == Stamp::NEVER {
+            return;
+        }
+        let late = now.since(armed);
+        if late > NO_WAKING {
+            return;
+        }
+        let late = late.min(LONGEST_LEAD);
+        self.lead = match late > self.lead {
+            true => self.lead + Nanos((late.0 - self.lead.0) / GROWS_BY),
+            false => self.lead.saturating_sub(Nanos(self.lead.0 / SHRINKS_BY)),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn us(micros: u64) -> Nanos {
+        Nanos::from_micros(micros)
+    }
+
+    /// A thread that has slept for a while, whose kernel wakes it late by these times in turn, some
+    /// hundred times a second.
+    fn experienced(late: &[u64]) -> Punctuality {
+        let mut it = Punctuality::new(Wait::WakeEarly, Stamp::ZERO);
+        for round in 0..2_000u64 {
+            let deadline = Stamp::ZERO + Nanos::from_millis(10 * (round + 1));
+            let now = Stamp::ZERO + Nanos::from_millis(10 * round);
+            let Next::SleepUntil(armed) = it.next(now, deadline) else { panic!("{round}") };
+            it.woke(armed, armed + us(late[round as usize % late.len()]));
+        }
+        it
+    }
+
+    #[test]
+    fn a_thread_is_woken_earlier_by_what_the_kernel_is_late() {
+        for (late, expected) in [(10, 5..=10), (60, 55..=60), (180, 170..=180)] {
+            let mut it = experienced(&[late]);
+            assert!(expected.contains(&(it.lead.0 / 1_000)), "{it:?}");
+            let now = it.reckoned + us(100);
+            let deadline = now + Nanos::from_millis(3);
+            assert_eq!(it.next(now, deadline), Next::SleepUntil(Stamp(deadline.0 - it.lead.0)));
+            let near = Stamp(deadline.0 - us(3).0);
+            assert_eq!(it.next(near, deadline), Next::Spin);
+        }
+    }
+
+    #[test]
+    fn the_lead_covers_most_of_what_varies() {
+        // Of twenty, one is much later than the others.
+        let mut late = vec![30; 19];
+        late.push(130);
+        let lead = experienced(&late).lead;
+        assert!((us(30)..us(130)).contains(&lead), "{lead}");
+        // Once in a while somebody else has the processor, and that is no reason to spin.
+        let mut late = vec![30; 199];
+        late.push(20_000);
+        assert!(experienced(&late).lead < us(40));
+    }
+
+    #[test]
+    fn it_spins_for_a_tenth_of_its_time_at_most() {
+        let mut it = experienced(&[200]);
+        let start = it.reckoned;
+        let (mut now, mut spun, mut wakings) = (start, Nanos::ZERO, 0u64);
+        // A deadline each 300 µs: to wake 200 µs early each time would be two thirds of the time.
+        while now.since(start) < Nanos::from_secs(2) {
+            let deadline = now + us(300);
+            while now < deadline {
+                match it.next(now, deadline) {
+                    Next::Spin => {
+                        now = now + us(1);
+                        spun += us(1);
+                    }
+                    Next::SleepUntil(armed) => {
+                        wakings += 1;
+                        now = armed + us(wakings * 37 % 200);
+                        it.woke(armed, now);
+                    }
+                }
+            }
+        }
+        let share = spun.as_secs_f64() / now.since(start).as_secs_f64();
+        assert!((0.06..0.11).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn others_sleep_until_the_deadline_or_not_at_all() {
+        let deadline = Stamp::ZERO + Nanos::from_millis(1);
+        let mut sleeper = Punctuality::new(Wait::Sleep, Stamp::ZERO);
+        assert_eq!(sleeper.next(Stamp::ZERO, deadline), Next::SleepUntil(deadline));
+        let mut spinner = Punctuality::new(Wait::Spin, Stamp::ZERO);
+        assert_eq!(spinner.next(Stamp::ZERO, deadline), Next::Spin);
+    }
+}
