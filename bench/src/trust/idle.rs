@@ -33,11 +33,12 @@ const READS: &str = "[params]\nrows = 5000\n[setup]\nquery = create table t (id 
                      = 200\n";
 
 /// On a thread of this process a single row is read in less time than the thread takes to wake, of
-/// which `send-lag` has something to say. A sum of all takes some milliseconds.
-const SUMS: &str = "[params]\nrows = 30000\n[setup]\nquery = create table t (id bigint primary key, \
-                    v bigint)\n[load t]\nrows = ${rows}\ncolumns = id: row(), v: uniform(1, \
+/// which `send-lag` has something to say; and several connections share the processors with what
+/// measures them. One that sums up all takes a millisecond.
+const SUMS: &str = "[params]\nrows = 30000\n[setup]\nquery = create table t (id bigint primary \
+                    key, v bigint)\n[load t]\nrows = ${rows}\ncolumns = id: row(), v: uniform(1, \
                     1000)\n[read]\nquery = select sum(v) from t where v > ${uniform(1, \
-                    500)}\nrate = 100\n";
+                    500)}\nrate = 100\nconcurrency = 1\n";
 
 const SHAPES: [Shape; 5] = [
     Shape {

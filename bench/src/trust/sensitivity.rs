@@ -189,11 +189,13 @@ fn bursts(evidence: &mut Evidence, seed: u64) {
 fn stall(evidence: &mut Evidence, seed: u64) {
     let at = Nanos::from_secs(15) + Nanos::from_millis(seed * 97 % 50_000);
     evidence.is_virtual = false;
-    evidence.observed.push(Observed {
-        component: "generator".to_owned(),
-        metric: "stall".to_owned(),
-        points: vec![(at, 0.05)],
-    });
+    let mut seen = |component: &str, metric: &str, points| {
+        let (component, metric) = (component.to_owned(), metric.to_owned());
+        evidence.observed.push(Observed { component, metric, points });
+    };
+    seen("generator", "stall", vec![(at, 0.05)]);
+    // The ticker lasted, as what it reads each second shows.
+    seen("host", "wall-clock", (0..=75).map(|second| (Nanos::from_secs(second), 0.0)).collect());
 }
 
 fn lost_second(evidence: &mut Evidence, seed: u64) {

@@ -12,7 +12,8 @@ use workload::{Rates, Warmup};
 /// Database load generator and benchmark laboratory: a question in a text file, an answer that a
 /// sceptic can believe.
 #[derive(Debug, Parser)]
-#[command(name = "assay", version = env!("ASSAY_VERSION"), max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "assay", version = env!("ASSAY_VERSION"))]
+#[command(max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = EXAMPLES, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -136,8 +137,8 @@ pub(crate) struct RunArgs {
     /// The processors that the threads are bound to in turn: 0,2-3.
     #[arg(long, value_name = "LIST", value_parser = parse_cpus, allow_hyphen_values = true)]
     pub(crate) cpus: Option<Cpus>,
-    /// Spin instead of sleeping when a request is nearly due: less than 1 µs late instead of
-    /// about 10, at the price of a busy processor.
+    /// Spin instead of sleeping: hardly late at all, at the price of a busy processor for each
+    /// thread. Without it they sleep until shortly before a request is due.
     #[arg(long)]
     pub(crate) spin: bool,
     /// The record; it must not exist. Default: `./run-<UTC time>.assay`.

@@ -29,7 +29,7 @@ pub(crate) fn text(calibrated: &Calibrated, target: Option<&str>, file: Option<&
 }
 
 /// A timer that ends so late at p99 was kept waiting: the limit of the check `send-lag` of a run.
-const LATE: Nanos = Nanos::from_micros(100);
+const LATE: Nanos = Nanos::from_micros(200);
 
 /// What is said of a calibration that was made on a busy machine.
 fn doubt(calibration: &Calibration) -> String {
@@ -37,7 +37,7 @@ fn doubt(calibration: &Calibration) -> String {
         false => String::new(),
         true => {
             "the machine was busy, and the figures are worse than it can do: sleeps ended more \
-                 than 100 µs late at\np99; calibrate again when nothing else is at work\n"
+                 than 200 µs late at\np99; calibrate again when nothing else is at work\n"
                 .to_owned()
         }
     }

@@ -41,9 +41,9 @@ const LONGEST_LEAD: Nanos = Nanos::from_micros(250);
 const NO_WAKING: Nanos = Nanos::from_millis(1);
 
 /// The lead grows by this part of what it fell short of, and else shrinks by that one of itself.
-/// Between the two it comes to rest where the kernel is later about once in twenty times.
+/// Between the two it comes to rest where the kernel is later about once in fifty times.
 const GROWS_BY: u64 = 4;
-const SHRINKS_BY: u64 = 256;
+const SHRINKS_BY: u64 = 512;
 
 /// What a thread that has nothing to do should do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use record::Kind;
 use workload::{Pacing, Schedule};
 
-use super::{Findings, LAG_ALLOWED};
+use super::{Findings, punctual};
 use crate::check::{Check, Status};
 
 /// What A² exceeds once in a thousand times if the gaps are those of the process.
@@ -28,7 +28,7 @@ const MATTERS: f64 = 0.05;
 
 /// Differences of gaps that do not matter: both arrivals may be noticed late by the send lag that
 /// is allowed.
-const SLACK_NS: f64 = 2.0 * LAG_ALLOWED.0 as f64;
+const SLACK_NS: f64 = punctual::ALLOWED.0 as f64;
 
 /// Gaps and the distribution that they should have.
 #[derive(Clone, Copy)]

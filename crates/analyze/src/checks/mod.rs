@@ -6,33 +6,20 @@ mod generator;
 mod little;
 mod machine;
 mod offered;
+mod punctual;
 mod server;
 mod steady;
 mod target;
 
 use base::units::grouped;
 use base::{Class, Code, Nanos};
-use record::{Counts, EventKind, Kind};
+use record::{Counts, EventKind};
 
 use crate::backlog::{Arrivals, INTERVALS, Trend, trend, trend_of_varying};
 use crate::check::{Check, Status, Verdict};
 use crate::evidence::{Evidence, HowEnded, JobEvidence, Step};
 
 pub(crate) use steady::step_at;
-
-/// A send lag at p99 that does not matter whatever the response time.
-const LAG_ALLOWED: Nanos = Nanos::from_micros(100);
-
-/// The part of the response time at p99, and of its median, that the send lag at p99 may make up.
-const LAG_SHARE: f64 = 0.10;
-
-/// A send lag at p99 that does not matter as long as it is small beside p99: few medians are that
-/// short and belong to a p99 that is so much longer.
-const LAG_BESIDE_MEDIAN: Nanos = Nanos::from_micros(250);
-
-/// At this many times its limit, the send lag makes up half of p99: it is not a blemish of the
-/// result but its content.
-const LAG_HOPELESS: f64 = 5.0;
 
 /// Error rates, accepted errors left out, beyond which a run is suspect or invalid.
 const ERRORS_SUSPECT: f64 = 0.001;
@@ -398,26 +385,6 @@ impl<'a> Findings<'a> {
         check.found(if lost == 0 { Status::Pass } else { Status::Invalid }, sentence)
     }
 
-    /// Were requests sent when they were meant to be?
-    fn send_lag(&self) -> Check {
-        let worst = self
-            .jobs()
-            .filter_map(|(name, job, _)| lag_of(job).map(|(lag, limit)| (name, lag, limit)))
-            .max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)));
-        let Some((name, lag, limit)) = worst else {
-            return Check::not_possible("send-lag", "no request was sent");
-        };
-        let check = Check::new("send-lag", "ms", lag / 1e6, limit / 1e6);
-        let sentence =
-            format!("1 % of the requests of [{name}] were sent {:.3} ms late or more", lag / 1e6);
-        let status = match lag / limit {
-            ratio if ratio <= 1.0 => Status::Pass,
-            ratio if ratio <= LAG_HOPELESS => Status::Suspect,
-            _ => Status::Invalid,
-        };
-        check.found(status, sentence)
-    }
-
     /// Did requests arrive faster than they were answered?
     fn backlog_check(&self) -> Check {
         let scheduled = self.places().filter(|place| self.has_schedule(*place));
@@ -576,13 +543,4 @@ impl<'a> Findings<'a> {
         let sentence = format!("{} times were longer than an hour", grouped(overflows));
         check.found(Status::Invalid, sentence)
     }
-}
-
-/// The send lag of a job at p99 and its limit, in nanoseconds.
-fn lag_of(job: &JobEvidence) -> Option<(f64, f64)> {
-    let lag = job.histogram(Kind::SendLag).filter(|histogram| !histogram.is_empty())?;
-    let response = job.histogram(Kind::Response)?;
-    let share = |fraction| response.value_at_quantile(fraction) as f64 * LAG_SHARE;
-    let limit = share(0.5).max(LAG_BESIDE_MEDIAN.0 as f64).min(share(0.99));
-    Some((lag.value_at_quantile(0.99) as f64, limit.max(LAG_ALLOWED.0 as f64)))
 }

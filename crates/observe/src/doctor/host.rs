@@ -33,7 +33,7 @@ const LOAD_PER_PROCESSOR: f64 = 0.5;
 const STOLEN: f64 = 0.005;
 
 /// How late 99 of 100 sleeps may end: the limit of the check `send-lag` of a run.
-const LATE: Nanos = Nanos::from_micros(100);
+const LATE: Nanos = Nanos::from_micros(200);
 
 /// Clocks that are read without a system call.
 const FAST_CLOCKS: [&str; 5] =

@@ -5,8 +5,8 @@ use observe::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWOR
 use crate::text::page::{Page, Style, columns, padded};
 use crate::view::About;
 
-/// The settings and facts of a record as text: what was run, the machine, then what the load generator
-/// takes on it, then the network, then each server.
+/// The settings and facts of a record as text: what was run, the machine, then what the load
+/// generator takes on it, then the network, then each server.
 pub fn environment(about: &About, style: &Style) -> String {
     let mut page = Page::new(*style);
     let settings = &[about.told(), about.settings.clone()].concat();
