@@ -92,7 +92,7 @@ fn every_check_is_in_the_document_and_has_a_place_in_the_guide() {
     let summary = place.virtually(MM1, &[]).json();
     let guide = include_str!("../../../../docs/checks.md");
     let checks = summary["verdict"]["checks"].as_array().unwrap();
-    assert_eq!(checks.len(), 30);
+    assert_eq!(checks.len(), 31);
     for check in checks {
         let name = check["name"].as_str().unwrap();
         assert!(guide.contains(&format!("\n### {name}\n")), "{name}");
