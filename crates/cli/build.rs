@@ -3,10 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
+/// Where the sources are, seen from this crate.
+const ROOT: &str = "../..";
+
 fn main() {
     // What is not committed is told as well, so every source counts. One that is not there would
     // count as changed each time.
-    for path in ["../../.git/logs/HEAD", "../../Cargo.lock", ".."] {
+    let head = git(&["rev-parse", "--git-path", "logs/HEAD"]).unwrap_or_default();
+    for path in [head.as_str(), "../../Cargo.lock", ".."] {
         if Path::new(path).exists() {
             println!("cargo::rerun-if-changed={path}");
         }
@@ -21,11 +25,16 @@ fn main() {
     }
 }
 
-/// `None` where there is no git, or no repository.
+/// `None` where there is no git, or no repository of these sources: they may lie within another.
 fn commit() -> Option<String> {
+    let top = git(&["rev-parse", "--show-toplevel"])?;
+    let is_ours = Path::new(&top).canonicalize().ok()? == Path::new(ROOT).canonicalize().ok()?;
     let words = ["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"];
+    git(&words).filter(|commit| is_ours && !commit.is_empty())
+}
+
+fn git(words: &[&str]) -> Option<String> {
     let told =
         Command::new("git").args(words).output().ok().filter(|told| told.status.success())?;
-    let commit = String::from_utf8(told.stdout).ok()?.trim().to_owned();
-    (!commit.is_empty()).then_some(commit)
+    Some(String::from_utf8(told.stdout).ok()?.trim().to_owned())
 }

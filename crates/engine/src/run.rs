@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::{Nanos, Stamp, WallTime};
 use driver::Driver;
 use record::FileHealth;
-use rt::{Panic, Rt, Wait, run_real, run_virtual};
+use rt::{Panic, Rt, Wait, processors, run_real, run_virtual};
 use workload::{JobTarget, Plan};
 
 use crate::account;
@@ -297,7 +297,13 @@ fn on_thread<D: Driver, R: Rules>(
 ) -> Option<Ended> {
     let cpus = &options.cpus;
     let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
-    let wait = if options.spin { Wait::Spin } else { Wait::WakeEarly };
+    // More threads than processors would spin at each other's expense.
+    let has_one = processors().is_ok_and(|all| usize::from(options.threads) <= all.len());
+    let wait = match (options.spin, has_one) {
+        (true, _) => Wait::Spin,
+        (false, true) => Wait::WakeEarly,
+        (false, false) => Wait::Sleep,
+    };
     let thread = rt::Options { cpu, wait };
     let ours = Arc::clone(&meeting);
     match run_real(&thread, |rt| lane::<D, R>(rt, common, share, outlets, meeting)) {

@@ -116,6 +116,9 @@ impl Stop {
 
     /// Asks for the end; the first reason counts.
     pub(crate) fn ask(&self, reason: Reason) {
+        if self.0.whole.as_ref().is_some_and(Stop::is_asked) {
+            return;
+        }
         let none = Reason::Completed as u8;
         let _ =
             self.0.reason.compare_exchange(none, reason as u8, Ordering::AcqRel, Ordering::Acquire);
@@ -160,6 +163,8 @@ mod tests {
         assert_eq!((one.reason(), next.reason()), (Reason::QueueFull, Reason::Interrupted));
         all.interrupt_at_once();
         assert!(next.is_at_once());
+        next.ask(Reason::RecorderFailed);
+        assert_eq!(next.reason(), Reason::Interrupted);
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl Idle for Park {
 
     fn wait(&mut self) -> Result<(), Self::Error> {
         let now = Monotonic.now();
-        match self.fire_due(now) {
+        let armed = match self.fire_due(now) {
             // Usually somebody is ready now, and the kernel's timer would be set in vain.
             Err(Fired) => return Ok(()),
             Ok(Some(at)) => match self.punctuality.next(now, at) {
@@ -139,15 +139,20 @@ impl Idle for Park {
                     self.poller.take_news(false);
                     return Ok(());
                 }
-                Next::SleepUntil(wake) => self.set(wake),
+                Next::SleepUntil(wake) => {
+                    self.set(wake);
+                    Some(wake)
+                }
             },
-            Ok(None) => {}
-        }
+            Ok(None) => None,
+        };
         if self.foreign.may_sleep() {
             self.poller.take_news(true);
             self.foreign.has_woken();
             let now = Monotonic.now();
-            self.punctuality.woke(self.armed, now);
+            if let Some(armed) = armed {
+                self.punctuality.woke(armed, now);
+            }
             self.rt.tick(now);
         }
         Ok(())

@@ -26,8 +26,8 @@ const FEWEST: u64 = 100;
 /// The part of the gaps that may be too short, or too long, by more than what does not matter.
 const MATTERS: f64 = 0.05;
 
-/// Differences of gaps that do not matter: both arrivals may be noticed late by the send lag that
-/// is allowed.
+/// Differences of gaps that do not matter: an arrival may be noticed late by the send lag that is
+/// allowed.
 const SLACK_NS: f64 = punctual::ALLOWED.0 as f64;
 
 /// Gaps and the distribution that they should have.

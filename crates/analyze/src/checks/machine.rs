@@ -79,17 +79,16 @@ impl Findings<'_> {
              {:.0} MHz in the {later}",
             from.mean, to.mean
         );
-        let is_chance = (to.mean - from.mean).abs() <= SIGNIFICANT * from.error_with(to);
-        match is_chance || by.abs() <= FREQUENCY_ALLOWED {
-            true => check.found(Status::Pass, sentence),
-            false => {
+        match from.has_become(to) {
+            false => check.found(Status::Pass, sentence),
+            true => {
                 check.found(Status::Suspect, format!("{sentence}: the same work took another time"))
             }
         }
     }
 
-    /// The two thirds of the window whose means differ most, in the order of time; `None` if one
-    /// has too few readings.
+    /// The two thirds of the window whose means differ most, in the order of time, of those where
+    /// that matters if there are any; `None` if one has too few readings.
     fn unlike_thirds(&self, observed: &Observed) -> Option<[(&'static str, Sample); 2]> {
         let window = self.evidence.window();
         let third = Nanos(self.evidence.window_length().0 / 3);
@@ -99,7 +98,9 @@ impl Findings<'_> {
         let named = [("first", first?), ("middle", middle?), ("last", last?)];
         let pairs = [[named[0], named[1]], [named[1], named[2]], [named[0], named[2]]];
         let apart = |[(_, a), (_, b)]: &[(&str, Sample); 2]| (a.mean - b.mean).abs();
-        pairs.into_iter().max_by(|a, b| apart(a).total_cmp(&apart(b)))
+        let matters = |[(_, a), (_, b)]: &[(&str, Sample); 2]| a.has_become(*b);
+        let order = |a: &_, b: &_| matters(a).cmp(&matters(b)).then(apart(a).total_cmp(&apart(b)));
+        pairs.into_iter().max_by(order)
     }
 }
 
@@ -128,6 +129,13 @@ impl Sample {
     /// Whether there is a frequency at all.
     fn is_told(&self) -> bool {
         self.mean > 0.0
+    }
+
+    /// Whether a later one differs by more than chance and more than does not matter.
+    fn has_become(self, later: Sample) -> bool {
+        let difference = (later.mean - self.mean).abs();
+        difference > SIGNIFICANT * self.error_with(later)
+            && difference > FREQUENCY_ALLOWED * self.mean
     }
 
     /// The standard error of the difference to another mean.

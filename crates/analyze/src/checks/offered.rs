@@ -99,7 +99,7 @@ impl<'a> Findings<'a> {
     fn difference(&self, place: usize, jobs: usize) -> Option<Difference<'a>> {
         let job = &self.evidence.plan.jobs[place];
         // These end with their requests, and not with the window.
-        if job.count.is_some() || job.feed.is_some() {
+        if self.evidence.plan.ends_with_its_requests(place) {
             return None;
         }
         let (schedule, batch) = job.arrivals()?;
@@ -157,7 +157,7 @@ impl<'a> Findings<'a> {
     fn is_due_by_the_clock(&self, place: usize) -> bool {
         let job = &self.evidence.plan.jobs[place];
         let is_recorded = matches!(job.arrivals(), None | Some((Schedule::Recorded(_), _)));
-        !is_recorded && job.count.is_none() && job.feed.is_none()
+        !is_recorded && !self.evidence.plan.ends_with_its_requests(place)
     }
 
     /// The steps of the window, but for one that the end cuts off.
@@ -177,9 +177,9 @@ impl<'a> Findings<'a> {
         })
     }
 
-    /// Were as many requests sent as came due? What a full queue rejected was not, nor what was
-    /// still in line when the run had waited for it. Of jobs whose load exceeds the capacity
-    /// `backlog` says more.
+    /// Were as many requests sent as came due? What was still in line when the run had waited for
+    /// it was not. Of jobs whose load exceeds the capacity, as a full queue shows, `backlog` says
+    /// more.
     pub(super) fn achieved(&self) -> Check {
         const NAME: &str = "achieved";
         let scheduled = || self.places().filter(|place| self.has_schedule(*place));
@@ -215,7 +215,7 @@ impl<'a> Findings<'a> {
         let due = balance.scheduled().max(1) as f64;
         Shortfall {
             name: &self.evidence.plan.jobs[place].name,
-            share: (balance.unsent() + balance.rejected()) as f64 / due,
+            share: balance.unsent() as f64 / due,
             // One alone may have come due as the run ended.
             allowed: RATE_SUSPECT.max(1.0 / due),
         }
@@ -254,8 +254,7 @@ impl<'a> Findings<'a> {
         let job = &self.evidence.plan.jobs[place];
         let stays = job.start <= self.evidence.steps.warmup()
             && job.stop.is_none_or(|stop| stop >= self.evidence.end())
-            && job.count.is_none()
-            && job.feed.is_none();
+            && !self.evidence.plan.ends_with_its_requests(place);
         stays && matches!(job.arrivals(), Some((Schedule::Poisson(_), _)))
     }
 

@@ -81,11 +81,13 @@ impl<'a> Findings<'a> {
         let jobs = self.places().filter_map(|place| self.connections_of(place));
         let fewest = jobs.max_by(|a, b| a.missing().total_cmp(&b.missing()));
         let missing = fewest.as_ref().map_or(0.0, Connections::missing);
-        let check = Check::new("connections", "%", missing * 100.0, MISSING_ALLOWED * 100.0);
-        let mut events = self.evidence.events.iter();
-        if let Some(event) = events.find(|event| event.kind == EventKind::ConnectionLimit) {
+        let events = self.evidence.events.iter();
+        let limits: Vec<_> = events.filter(|e| e.kind == EventKind::ConnectionLimit).collect();
+        if let Some(event) = limits.first() {
+            let check = Check::new("connections", "limits", limits.len() as f64, 0.0);
             return check.found(Status::Suspect, event.text.clone());
         }
+        let check = Check::new("connections", "%", missing * 100.0, MISSING_ALLOWED * 100.0);
         match fewest {
             Some(Connections { job, asked, open }) if missing > MISSING_ALLOWED => check.found(
                 Status::Suspect,
@@ -110,7 +112,7 @@ impl<'a> Findings<'a> {
             | Pacing::Replay
             | Pacing::Part { .. } => return None,
         };
-        let ends_early = job.count.is_some() || job.feed.is_some();
+        let ends_early = self.evidence.plan.ends_with_its_requests(place);
         let keeps_them = job.reconnect == Reconnect::No && job.target != JobTarget::Programs;
         if asked == 0 || ends_early || !keeps_them {
             return None;

@@ -362,7 +362,7 @@ fn a_server_that_takes_fewer_connections_makes_a_run_suspect() {
     let text = "3 connections are the limit: too many connections";
     evidence.events.push(event(10, Some(0), EventKind::ConnectionLimit, text));
     let check = only("connections", Status::Suspect, &evidence);
-    assert_eq!((check.value, check.explain.as_str()), (Some(0.0), text));
+    assert_eq!((check.value, check.explain.as_str()), (Some(1.0), text));
 }
 
 #[test]

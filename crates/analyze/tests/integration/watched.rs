@@ -94,6 +94,9 @@ fn what_nobody_has_seen_is_not_possible_and_why() {
     let found = check("stall", &gone);
     assert_eq!(found.status, Status::NotPossible);
     assert!(found.explain.contains("did not last"), "{found:?}");
+    // What it saw before it saw.
+    stand_still(&mut gone, &[(20.0, 5.0)]);
+    assert_eq!(check("stall", &gone).status, Status::Invalid);
     // One point is no span.
     let mut short = steady(OPEN);
     short.observed.iter_mut().for_each(|observed| observed.points.truncate(1));
