@@ -12,7 +12,7 @@ use engine::{
     Drivers, Failed, Finished, LaneOutlet, Listener, News, NodeAccount, Options, Reason, Stop,
     node_accounts,
 };
-use observe::Watch;
+use observe::{Scope, Watch};
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
     OpLogError, OpLogPlan, Pace, Reading, RecordError, RecordErrorKind, Recorder, TargetText,
@@ -22,6 +22,7 @@ use workload::{JobTarget, Placeholders, Plan, Warmup};
 use crate::account::{DATABASE, NO_ACCOUNT};
 use crate::calibrate::{self, Calibration};
 use crate::evidence::{SPIN, YES};
+use crate::observation;
 use crate::open_files::{TooManyFiles, make_room};
 use crate::surroundings;
 use crate::target::{Reached, TargetProblem, WithDrivers, with_drivers};
@@ -442,8 +443,10 @@ impl Scribe {
             return;
         }
         let notes = self.notes.clone();
-        let watch = Watch::begin(zero, move |at, readings| notes.readings(at, readings)).ok();
-        *self.watch.lock().expect("nothing panics here") = watch;
+        let watch = Watch::begin(zero, Scope::default(), move |at, sample| {
+            observation::note(&notes, at, sample);
+        });
+        *self.watch.lock().expect("nothing panics here") = watch.ok();
     }
 
     fn end_watch(&self) {

@@ -12,6 +12,7 @@ pub mod calibrate;
 mod doctor;
 mod evidence;
 mod experiment;
+mod observation;
 mod open_files;
 pub mod selftest;
 mod sleeps;

@@ -2,9 +2,10 @@
 //! (Linux, Documentation/admin-guide/pm/cpufreq.rst), in kHz. Most virtual machines have no such
 //! files.
 
-use record::Reading;
+use record::Part;
 
 use crate::environment::Root;
+use crate::sample::{Sample, Source};
 
 /// Where the kernel tells of processors.
 const CPU: &str = "sys/devices/system/cpu";
@@ -28,14 +29,22 @@ impl Frequency {
         Frequency { paths: paths.filter(|path| root.has(path)).take(MOST).collect() }
     }
 
-    /// The mean of all processors that tell theirs; `None` if none does.
-    pub(crate) fn reading(&self, root: &Root) -> Option<Reading> {
+    /// The mean of all processors that tell theirs, in MHz; `None` if none does.
+    fn mean(&self, root: &Root) -> Option<f64> {
         let khz: Vec<u64> = self.paths.iter().filter_map(|path| root.number(path)).collect();
         if khz.is_empty() {
             return None;
         }
         let mean = khz.iter().map(|khz| *khz as f64).sum::<f64>() / khz.len() as f64;
-        Some(Reading::of("host", "frequency", "MHz", mean / 1e3))
+        Some(mean / 1e3)
+    }
+}
+
+impl Source for Frequency {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
+        if let Some(mean) = self.mean(root) {
+            sample.read(&Part::Host, "frequency", "MHz", mean);
+        }
     }
 }
 
@@ -52,8 +61,7 @@ mod tests {
             .with("sys/devices/system/cpu/cpu2/cpufreq/scaling_cur_freq", "<unknown>\n")
             .with("sys/devices/system/cpu/cpu3/topology/core_cpus_list", "3\n")
             .with("sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq", "9\n");
-        let found = Frequency::of(&planted.root).reading(&planted.root);
-        assert_eq!(found, Some(Reading::of("host", "frequency", "MHz", 2_500.0)));
+        assert_eq!(Frequency::of(&planted.root).mean(&planted.root), Some(2_500.0));
     }
 
     #[test]
@@ -62,7 +70,7 @@ mod tests {
             Planted::new(),
             Planted::new().with("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "odd"),
         ] {
-            assert_eq!(Frequency::of(&planted.root).reading(&planted.root), None);
+            assert_eq!(Frequency::of(&planted.root).mean(&planted.root), None);
         }
     }
 }

@@ -13,8 +13,13 @@ pub mod environment;
 mod frequency;
 mod pace;
 pub mod processors;
+mod sample;
+mod scope;
+mod sources;
 mod threads;
 mod wall_clock;
 mod watch;
 
+pub use sample::{Missing, Sample, Source};
+pub use scope::{PERIOD, Scope, Whereabouts};
 pub use watch::Watch;

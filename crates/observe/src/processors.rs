@@ -1,8 +1,9 @@
 //! What the machine's processors did: the first line of `/proc/stat`.
 
-use record::Reading;
+use record::Part;
 
 use crate::environment::Root;
+use crate::sample::{Sample, Source};
 
 /// `USER_HZ`, in which the kernel counts: 100 wherever Rust has threads and Linux has `/proc`.
 const TICKS_PER_S: f64 = 100.0;
@@ -46,13 +47,6 @@ impl Ticks {
         Some(Ticks { busy, stolen, total: sum(&[busy, stolen, idle, waiting])? })
     }
 
-    /// The same as readings of the host, in seconds since the machine started.
-    pub(crate) fn readings(self) -> [Reading; 3] {
-        let Ticks { busy, stolen, total } = self;
-        [("processors", total), ("busy", busy), ("stolen", stolen)]
-            .map(|(metric, ticks)| Reading::of("host", metric, "s", ticks as f64 / TICKS_PER_S))
-    }
-
     /// What there was between an earlier reading and this one; `None` if no tick passed.
     pub fn since(self, earlier: Ticks) -> Option<Shares> {
         let total = self.total.checked_sub(earlier.total).filter(|total| *total > 0)? as f64;
@@ -62,18 +56,36 @@ impl Ticks {
     }
 }
 
+/// The processors of the machine, in seconds since it started.
+pub(crate) struct Processors;
+
+impl Source for Processors {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
+        let Some(Ticks { busy, stolen, total }) = Ticks::read(root) else { return };
+        for (metric, ticks) in [("processors", total), ("busy", busy), ("stolen", stolen)] {
+            sample.read(&Part::Host, metric, "s", ticks as f64 / TICKS_PER_S);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use record::Reading;
+
     use super::*;
+    use crate::environment::tests::Planted;
 
     #[test]
     fn busy_and_stolen_ticks_are_told_apart() {
         let line = "cpu  100 10 50 800 20 3 7 10 0 0";
         let ticks = Ticks::parse(line).unwrap();
         assert_eq!(ticks, Ticks { busy: 170, stolen: 10, total: 1_000 });
+        let planted = Planted::new().with("proc/stat", &format!("{line}\n"));
+        let mut sample = Sample::default();
+        Processors.look(&planted.root, &mut sample);
         let expected = [("processors", 10.0), ("busy", 1.7), ("stolen", 0.1)];
         let expected = expected.map(|(metric, s)| Reading::of("host", metric, "s", s));
-        assert_eq!(ticks.readings(), expected);
+        assert_eq!(sample.readings, expected);
         let later = Ticks { busy: 220, stolen: 20, total: 1_100 };
         assert_eq!(later.since(ticks), Some(Shares { busy: 0.5, stolen: 0.1 }));
     }

@@ -6,6 +6,7 @@
 use record::Reading;
 
 use crate::environment::Root;
+use crate::sample::{Sample, Source};
 
 /// How the threads are called that make requests.
 const NAMES: &str = "lane-";
@@ -16,8 +17,16 @@ const MOST: usize = 64;
 /// Where the kernel tells of the threads of this process.
 const TASKS: &str = "proc/self/task";
 
-/// The readings of this process.
-pub(crate) fn readings(root: &Root) -> Vec<Reading> {
+/// The threads of this process that make requests.
+pub(crate) struct Threads;
+
+impl Source for Threads {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
+        sample.readings.extend(readings(root));
+    }
+}
+
+fn readings(root: &Root) -> Vec<Reading> {
     let tasks = root.names(TASKS);
     tasks.iter().filter_map(|task| of_thread(root, task)).take(MOST).flatten().collect()
 }

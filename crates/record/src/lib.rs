@@ -15,6 +15,7 @@
 
 mod archive;
 mod balance;
+mod component;
 mod delivery;
 mod facts;
 mod grid;
@@ -33,6 +34,7 @@ pub use archive::{
     RecordError, RecordErrorKind, SeriesReadings,
 };
 pub use balance::{Balance, Counts, Ends, Failure, Outcome};
+pub use component::{Component, Part, Side};
 pub use delivery::{
     Cell, Delivery, Event, EventKind, Gauge, JobIndex, Late, LateBatch, Outlet, Returned,
 };

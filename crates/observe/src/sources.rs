@@ -1,0 +1,62 @@
+//! All that is looked at on a machine.
+
+use crate::environment::Root;
+use crate::frequency::Frequency;
+use crate::processors::Processors;
+use crate::sample::{Known, Sample, Source};
+use crate::scope::Scope;
+use crate::threads::Threads;
+use crate::wall_clock::WallClock;
+
+/// The sources of a machine, and what was said to be missing.
+pub(crate) struct Sources {
+    root: Root,
+    sources: Vec<Box<dyn Source>>,
+    known: Known,
+}
+
+impl Sources {
+    /// Those for a scope, in the order in which they are read.
+    pub(crate) fn of(root: Root, _scope: &Scope) -> Sources {
+        let sources: Vec<Box<dyn Source>> = vec![
+            Box::new(Threads),
+            Box::new(Processors),
+            Box::new(Frequency::of(&root)),
+            Box::new(WallClock::default()),
+        ];
+        Sources { root, sources, known: Known::default() }
+    }
+
+    /// What all of them say.
+    pub(crate) fn sample(&mut self) -> Sample {
+        let mut sample = Sample::default();
+        for source in &mut self.sources {
+            source.look(&self.root, &mut sample);
+        }
+        self.known.keep_new(&mut sample);
+        sample
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    #[test]
+    fn what_cannot_be_read_is_left_out() {
+        let bare = Planted::new();
+        let metrics = |planted: &Planted| -> Vec<String> {
+            let sample = Sources::of(planted.root.clone(), &Scope::default()).sample();
+            sample.readings.into_iter().map(|reading| reading.series.metric).collect()
+        };
+        assert!(metrics(&bare).iter().all(|metric| metric == "wall-clock"));
+        let full = bare
+            .with("proc/stat", "cpu 1 2 3 4 5 6 7 8\n")
+            .with("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
+        let found = metrics(&full);
+        for metric in ["processors", "busy", "stolen", "frequency"] {
+            assert!(found.iter().any(|name| name == metric), "{metric}: {found:?}");
+        }
+    }
+}
