@@ -46,6 +46,8 @@ pub struct Evidence {
     pub loads: Vec<LoadEvidence>,
     /// What was watched beside the requests; nothing in virtual time.
     pub observed: Vec<Observed>,
+    /// What could not be observed, and why.
+    pub unseen: Vec<(String, String)>,
     /// Where it took place.
     pub surroundings: Surroundings,
     /// What the server counted by itself.

@@ -32,7 +32,7 @@ pub use evidence::{
     Observed, ROWS, Step,
 };
 pub use job::{JobSummary, NodeSummary, Probe, StatementSummary};
-pub use limiter::{Component, Limiter};
+pub use limiter::{Component, Limiter, Suspect};
 pub use phases::{
     Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName, PhaseSummary,
     SideEffects, StepOfJob, disturbances,

@@ -14,7 +14,7 @@ use record::{
 };
 use workload::{Overrides, Plan, Unread, Warmup};
 
-use crate::surroundings;
+use crate::{observation, surroundings};
 
 use crate::account::{DATABASE, account};
 
@@ -66,6 +66,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         loads: loads(archive)?,
         account: account(archive, &observed, plan.jobs.len())?,
         observed: observed.into_iter().filter(|o| o.component != DATABASE).collect(),
+        unseen: observation::unseen(&settings),
         surroundings: surroundings::told(archive.header(), &plan, &settings),
         plan,
     };

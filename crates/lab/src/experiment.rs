@@ -240,6 +240,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
             started: order.options.started,
             is_virtual: order.options.is_virtual,
             measures: !order.plan.jobs.is_empty(),
+            scope: observation::scope(&order.plan, &reached),
             watch: Mutex::new(None),
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
@@ -428,7 +429,9 @@ struct Scribe {
     is_virtual: bool,
     /// Whether there is a job that is measured.
     measures: bool,
-    /// Who looks on from time zero to the end.
+    /// Whom to look at, from time zero to the end.
+    scope: Scope,
+    /// Who looks on.
     watch: Mutex<Option<Watch>>,
     zero: Mutex<Option<Stamp>>,
     /// Whether the target has ever answered.
@@ -443,7 +446,7 @@ impl Scribe {
             return;
         }
         let notes = self.notes.clone();
-        let watch = Watch::begin(zero, Scope::default(), move |at, sample| {
+        let watch = Watch::begin(zero, self.scope.clone(), move |at, sample| {
             observation::note(&notes, at, sample);
         });
         *self.watch.lock().expect("nothing panics here") = watch.ok();

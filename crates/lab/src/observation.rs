@@ -1,11 +1,37 @@
 //! What is observed beside a run: into its record.
 
-use base::Nanos;
-use observe::{Missing, Sample};
+use base::{Nanos, TargetKind};
+use observe::environment::network;
+use observe::{Missing, Sample, Scope, Whereabouts};
 use record::Notes;
+use workload::{Observe, Plan};
+
+use crate::target::Reached;
 
 /// What the names of facts about what cannot be observed begin with.
 pub(crate) const MISSING: &str = "observe.missing.";
+
+/// How the threads are called on which SQLite runs.
+const SQLITE: &str = "sqlite";
+
+/// Whom to look at in a run: this machine, this process, and the processes of the main target, or
+/// those that the file names.
+pub(crate) fn scope(plan: &Plan, reached: &[Reached]) -> Scope {
+    let Observe { every, processes, .. } = &plan.observe;
+    let main = reached.iter().filter(|reached| reached.name.is_none());
+    let named = processes.iter().map(|number| Whereabouts::Process(*number));
+    let mut servers: Vec<Whereabouts> = named.collect();
+    for Reached { target, .. } in main {
+        match target.kind {
+            TargetKind::Sqlite => servers.push(Whereabouts::Threads(SQLITE)),
+            TargetKind::Postgres | TargetKind::Mysql => {
+                servers.extend(network::whereabouts(target))
+            }
+            TargetKind::Sim | TargetKind::Testbed => {}
+        }
+    }
+    Scope { every: *every, generator: None, servers }
+}
 
 /// Writes down what was seen at an instant after time zero.
 pub(crate) fn note(notes: &Notes, at: Nanos, sample: Sample) {
@@ -16,4 +42,12 @@ pub(crate) fn note(notes: &Notes, at: Nanos, sample: Sample) {
     if !readings.is_empty() {
         notes.readings(at, readings);
     }
+}
+
+/// What could not be observed in a run, and why.
+pub(crate) fn unseen(settings: &[(String, String)]) -> Vec<(String, String)> {
+    let missing = |(name, why): &(String, String)| {
+        Some((name.strip_prefix(MISSING)?.to_owned(), why.clone()))
+    };
+    settings.iter().filter_map(missing).collect()
 }

@@ -80,7 +80,7 @@ mod tests {
         let line = "cpu  100 10 50 800 20 3 7 10 0 0";
         let ticks = Ticks::parse(line).unwrap();
         assert_eq!(ticks, Ticks { busy: 170, stolen: 10, total: 1_000 });
-        let planted = Planted::new().with("proc/stat", &format!("{line}\n"));
+        let planted = Planted::new().with("proc/stat", format!("{line}\n"));
         let mut sample = Sample::default();
         Processors.look(&planted.root, &mut sample);
         let expected = [("processors", 10.0), ("busy", 1.7), ("stolen", 0.1)];

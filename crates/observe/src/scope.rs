@@ -23,6 +23,8 @@ pub struct Scope {
 pub enum Whereabouts {
     /// It listens on this port of TCP.
     Port(u16),
+    /// It is on another machine and listens on this port there: only the sockets to it are here.
+    Elsewhere(u16),
     /// It listens on this socket of the file system.
     Socket(PathBuf),
     /// It has this number.

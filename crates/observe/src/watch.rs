@@ -1,7 +1,7 @@
 //! The thread that looks beside a run.
 //!
-//! Once a second it looks at all [`Sources`], and every millisecond it sees whether the process stood
-//! still ([`Pace`]).
+//! Every so often it looks at all [`Sources`], and each millisecond it sees whether the process
+//! stood still ([`Pace`]).
 
 use std::io;
 use std::sync::Arc;
@@ -40,7 +40,8 @@ impl Watch {
         let is_over = Arc::new(AtomicBool::new(false));
         let until = Arc::clone(&is_over);
         let thread = std::thread::Builder::new().name("watch".to_owned()).spawn(move || {
-            let watching = rt::run_real(&rt::Options::default(), |rt| look(rt, zero, &scope, until, tell));
+            let watching =
+                rt::run_real(&rt::Options::default(), |rt| look(rt, zero, &scope, until, tell));
             // Without a timer nothing is told, and the checks say that they have nothing to judge.
             let _ = watching;
         })?;

@@ -3,6 +3,10 @@
 //! One table. It decides what the parser accepts, what an unknown key may have meant, and what
 //! `--help` and the reference of the guide say.
 
+mod form;
+
+pub use form::Form;
+
 /// The part of a file to which a key belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -24,11 +28,13 @@ pub enum Place {
     Judged,
     /// `[threshold]`.
     Threshold,
+    /// `[observe]`.
+    Observe,
 }
 
 impl Place {
     /// Every place, in the order of the reference.
-    pub const ALL: [Place; 9] = [
+    pub const ALL: [Place; 10] = [
         Place::Global,
         Place::Fixed,
         Place::Load,
@@ -38,6 +44,7 @@ impl Place {
         Place::Faults,
         Place::Judged,
         Place::Threshold,
+        Place::Observe,
     ];
 
     /// The heading in the reference.
@@ -52,6 +59,7 @@ impl Place {
             Place::Faults => "job: faults",
             Place::Judged => "job: judged",
             Place::Threshold => "[threshold]",
+            Place::Observe => "[observe]",
         }
     }
 
@@ -64,6 +72,7 @@ impl Place {
             Place::Target => Owner::Target,
             Place::What | Place::When | Place::Faults | Place::Judged => Owner::Job,
             Place::Threshold => Owner::Threshold,
+            Place::Observe => Owner::Observe,
         }
     }
 }
@@ -83,6 +92,8 @@ pub enum Owner {
     Job,
     /// `[threshold]`.
     Threshold,
+    /// `[observe]`.
+    Observe,
 }
 
 impl Owner {
@@ -95,73 +106,7 @@ impl Owner {
             Owner::Target => "in a `[target NAME]` section",
             Owner::Job => "in a job",
             Owner::Threshold => "in `[threshold]`",
-        }
-    }
-}
-
-/// What a key's value looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// `250ms`, `1m30s`.
-    Duration,
-    /// A duration, or the word for one that is found.
-    Warmup,
-    /// A whole number with `k` or `M`.
-    Count,
-    /// Events per second.
-    Rate,
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// A statement, literal to the end of the line.
-    Statement,
-    /// A number of rows, or `LO..HI`.
-    Rows,
-    /// A command of the shell, literal to the end of the line.
-    Command,
-    /// `NAME: EXPRESSION, …`.
-    Named,
-    /// An expression that gives a duration.
-    Pause,
-    /// `CODE, CODE`.
-    Codes,
-    /// `N on CODE, CODE`.
-    Retry,
-    /// `CONDITION, …`.
-    Conditions,
-    /// A target's URL.
-    Url,
-    /// The name of a file, looked for beside the workload file.
-    File,
-    /// `NAME: WEIGHT, …`.
-    Portions,
-    /// A text between quotes.
-    Text,
-    /// The name of a `[target NAME]` section.
-    Target,
-}
-
-impl Form {
-    /// The form in a few words, for the reference.
-    pub fn describe(self) -> String {
-        match self {
-            Form::Duration => "duration".to_owned(),
-            Form::Warmup => "duration, or auto".to_owned(),
-            Form::Count => "whole number".to_owned(),
-            Form::Rate => "number per second, or shape".to_owned(),
-            Form::Choice(words) => words.join(" | "),
-            Form::Statement => "statement".to_owned(),
-            Form::Rows => "N or LO..HI".to_owned(),
-            Form::Command => "command of the shell".to_owned(),
-            Form::Named => "NAME: EXPRESSION, …".to_owned(),
-            Form::Pause => "duration or expression".to_owned(),
-            Form::Codes => "CODE, …".to_owned(),
-            Form::Retry => "N on CODE, …".to_owned(),
-            Form::Conditions => "CONDITION, …".to_owned(),
-            Form::Url => "URL".to_owned(),
-            Form::File => "file".to_owned(),
-            Form::Portions => "NAME: WEIGHT, …".to_owned(),
-            Form::Text => "text".to_owned(),
-            Form::Target => "NAME".to_owned(),
+            Owner::Observe => "in `[observe]`",
         }
     }
 }
@@ -747,6 +692,46 @@ pub static ALL: &[Key] = &[
         default: "none",
         doc: "conditions of jobs, each with its job in parentheses; the same as in the job itself",
         example: "slo = p99(read) < 30ms, throughput(write) > 100",
+    },
+    Key {
+        name: "every",
+        alias: None,
+        place: Place::Observe,
+        repeatable: false,
+        form: Form::Duration,
+        default: "1s",
+        doc: "how often the machine, the processes and the database are looked at; 100ms to 1m",
+        example: "every = 5s",
+    },
+    Key {
+        name: "database",
+        alias: None,
+        place: Place::Observe,
+        repeatable: false,
+        form: YES_NO,
+        default: "yes",
+        doc: "whether the database is asked what it does, ten times a second by one more session",
+        example: "database = no",
+    },
+    Key {
+        name: "pid",
+        alias: None,
+        place: Place::Observe,
+        repeatable: true,
+        form: Form::Count,
+        default: "found by the port of the target",
+        doc: "the number of a process of the database on this machine; its children belong to it",
+        example: "pid = 4711",
+    },
+    Key {
+        name: "host",
+        alias: None,
+        place: Place::Observe,
+        repeatable: true,
+        form: Form::Host,
+        default: "none",
+        doc: "another machine to look at, where the same program is started by way of ssh",
+        example: "host = ssh://postgres@db1",
     },
 ];
 

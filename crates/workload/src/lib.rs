@@ -38,8 +38,9 @@ pub use folder::{Folder, Unread};
 pub use generate::{Generator, RowGenerator};
 pub use plan::{
     Arrival, Column, Feed, FixedStatement, Flow, Indexes, Job, JobTarget, Let, Load, LoadMethod,
-    Metric, NamedTarget, OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Param, Piece, Plan,
-    Portion, Reconnect, Retry, Rows, Schedule, ScriptLine, Side, Slo, Statement, Statistic, Warmup,
+    Metric, NamedTarget, Observe, OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Param,
+    Piece, Plan, Portion, Reconnect, RemoteHost, Retry, Rows, Schedule, ScriptLine, Side, Slo,
+    Statement, Statistic, Warmup,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 

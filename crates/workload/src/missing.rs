@@ -21,7 +21,6 @@ const ONE_BY_ONE: &str = "run the file once for each, with `--set` or `--url`";
 
 /// First words of section names.
 pub(crate) const SECTIONS: &[Missing] = &[
-    missing("observe", "leave it out: the settings of the database are recorded anyway"),
     missing("question", "write it as a comment"),
     missing("arm", ONE_BY_ONE),
     missing("sweep", ONE_BY_ONE),

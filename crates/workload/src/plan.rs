@@ -4,11 +4,13 @@
 //! defaults are filled in, every variable is an index, every generator carries its own stream.
 //! Nothing in a plan has touched a file, a database or a clock.
 
+mod observe;
 mod pacing;
 mod slo;
 mod statement;
 mod warmup;
 
+pub use observe::{Observe, RemoteHost};
 pub use pacing::{Arrival, OnQueueFull, Pacing, Schedule};
 pub use slo::{Metric, Side, Slo, Statistic};
 pub use warmup::Warmup;
@@ -45,6 +47,8 @@ pub struct Plan {
     pub max_connections: u32,
     /// The parameters with their final values, as text, in the file's order.
     pub params: Vec<Param>,
+    /// What is looked at beside the jobs.
+    pub observe: Observe,
     /// Statements that run once before the loads.
     pub setup: Vec<FixedStatement>,
     /// Tables to be filled before the jobs start.

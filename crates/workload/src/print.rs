@@ -13,8 +13,8 @@ use crate::expr::{Expr, Node, is_name, text};
 use crate::feed::Format;
 use crate::generate::{Column, Family, Uniform};
 use crate::plan::{
-    Arrival, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, OnDuplicate, OnError,
-    OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Schedule,
+    Arrival, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, Observe, OnDuplicate,
+    OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Schedule,
 };
 use crate::shape::Recorded;
 
@@ -33,6 +33,7 @@ impl Plan {
             out.header(&format!("target {}", named.name));
             out.key("url", &named.target);
         }
+        self.observe.print(&mut out);
         fixed("setup", &self.setup, &mut out);
         self.loads.iter().for_each(|load| load.print(&mut out));
         for (place, job) in self.jobs.iter().enumerate() {
@@ -123,6 +124,20 @@ fn fixed(name: &str, statements: &[FixedStatement], out: &mut Page) {
     for statement in statements {
         let pieces = [Piece::Text(statement.text.clone())];
         out.key("query", written(&pieces, has_lines, |_| String::new()));
+    }
+}
+
+impl Observe {
+    /// Nothing, if it is as it comes.
+    fn print(&self, out: &mut Page) {
+        if *self == Observe::default() {
+            return;
+        }
+        out.header("observe");
+        out.key("every", self.every);
+        out.key("database", if self.database { "yes" } else { "no" });
+        self.processes.iter().for_each(|number| out.key("pid", number));
+        self.hosts.iter().for_each(|host| out.key("host", host));
     }
 }
 

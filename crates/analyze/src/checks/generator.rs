@@ -33,6 +33,16 @@ const STOLEN_ALLOWED: f64 = 0.01;
 /// How the threads are called that make requests.
 const LANES: &str = "lane-";
 
+/// What a thread that makes requests had, as parts of the window.
+pub(crate) struct Lane<'a> {
+    /// Its name.
+    pub(crate) name: &'a str,
+    /// In which it ran.
+    pub(crate) ran: f64,
+    /// In which it could have run and had no processor.
+    pub(crate) waited: f64,
+}
+
 impl Findings<'_> {
     /// Why what is watched beside the requests is not known; `None` if it is.
     pub(super) fn why_not_watched(&self) -> Option<&'static str> {
@@ -174,6 +184,22 @@ impl Findings<'_> {
             Some((observed.component.as_str(), by / span.as_secs_f64()))
         });
         shares.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// What the threads that make requests had of the processors.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = Lane<'_>> {
+        let share = |name: &str, metric: &str| {
+            let Growth { by, span } = self.growth_of(self.evidence.observed(name, metric)?)?;
+            Some(by / span.as_secs_f64())
+        };
+        let of_lanes =
+            self.evidence.observed.iter().filter(|observed| {
+                observed.component.starts_with(LANES) && observed.metric == "ran"
+            });
+        of_lanes.filter_map(move |observed| {
+            let name = observed.component.as_str();
+            Some(Lane { name, ran: share(name, "ran")?, waited: share(name, "waited")? })
+        })
     }
 
     fn why_no_threads(&self) -> &'static str {

@@ -6,6 +6,7 @@ mod calibrated;
 mod checks;
 mod limiter;
 mod numbers;
+mod observed;
 mod overload;
 mod server;
 mod side_effects;

@@ -62,6 +62,7 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
         events: Vec::new(),
         client: Vec::new(),
         loads: Vec::new(),
+        unseen: Vec::new(),
         observed: Vec::new(),
         surroundings: calibrated(),
         account: Account::default(),

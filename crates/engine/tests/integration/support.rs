@@ -58,6 +58,7 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         connections: None,
         max_connections: 1_000,
         params: Vec::new(),
+        observe: workload::Observe::default(),
         setup: Vec::new(),
         loads: Vec::new(),
         jobs: vec![job],

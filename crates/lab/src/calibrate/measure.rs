@@ -157,7 +157,7 @@ impl<'a> Workshop<'a> {
         let short = |span: Nanos| Nanos(span.0 / self.shorter);
         let text = format!(
             "duration = {}\nwarmup = {}\ndrain = {DRAIN}\n[nothing]\nquery = select 1\n\
-             concurrency = {clients}\n",
+             concurrency = {clients}\n[observe]\ndatabase = no\n",
             short(WARM_UP) + short(window),
             short(WARM_UP)
         );

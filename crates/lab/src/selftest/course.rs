@@ -30,7 +30,10 @@ pub(super) fn plan(workload: &str, span: Span, seed: u64) -> Plan {
         ..Overrides::default()
     };
     let (plan, diagnostics) = workload::plan(workload, &overrides);
-    plan.unwrap_or_else(|| panic!("an oracle's workload is right: {diagnostics:?}"))
+    let mut plan = plan.unwrap_or_else(|| panic!("an oracle's workload is right: {diagnostics:?}"));
+    // A simulated server knows nothing to tell, and whoever asks it stands in its queue.
+    plan.observe.database = false;
+    plan
 }
 
 /// The server of a `sim:` URL.

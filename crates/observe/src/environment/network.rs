@@ -10,6 +10,7 @@ use std::time::Duration;
 use base::{Address, Clock, Endpoint, Monotonic, Nanos, Target, TargetKind};
 
 use super::{Fact, NONE, Root, UNKNOWN};
+use crate::scope::Whereabouts;
 
 /// The name of how a server is reached.
 pub const PATH: &str = "network.path";
@@ -65,6 +66,23 @@ pub fn read(target: &Target) -> Vec<(String, String)> {
         (PATH.to_owned(), list(|way| way.path.name().to_owned())),
         (ROUND_TRIP.to_owned(), list(Way::round_trip)),
     ]
+}
+
+/// Where the processes of a target are to be found.
+pub fn whereabouts(target: &Target) -> Vec<Whereabouts> {
+    let Some(usual) = usual_port(target.kind) else { return Vec::new() };
+    let Endpoint::Network { addresses, .. } = &target.endpoint else { return Vec::new() };
+    if let Some(socket) = target.option("socket") {
+        return vec![Whereabouts::Socket(socket.into())];
+    }
+    let place = |address: &Address| {
+        let port = address.port.unwrap_or(usual);
+        match path(address, port).0.is_here() {
+            true => Whereabouts::Port(port),
+            false => Whereabouts::Elsewhere(port),
+        }
+    };
+    addresses.iter().take(MOST_SERVERS).map(place).collect()
 }
 
 /// The port of a server whose URL names none.
@@ -158,12 +176,19 @@ impl Way {
 }
 
 fn way(address: &Address, usual_port: u16, until: base::Stamp) -> Way {
-    let place = (address.host.as_str(), address.port.unwrap_or(usual_port));
+    let (path, server) = path(address, address.port.unwrap_or(usual_port));
+    let server = server.filter(|_| !path.is_here());
+    Way { path, connect: server.and_then(|server| connect_time(server, until)) }
+}
+
+/// What lies between this process and a server, and the server's address if its name has one.
+fn path(address: &Address, port: u16) -> (Path, Option<SocketAddr>) {
+    let place = (address.host.as_str(), port);
     let resolved = place.to_socket_addrs().ok().and_then(|mut found| found.next());
-    let Some(server) = resolved else { return Way { path: Path::Unknown, connect: None } };
-    let path = Path::between(local_address(server), server.ip());
-    let connect = if path.is_here() { None } else { connect_time(server, until) };
-    Way { path, connect }
+    match resolved {
+        Some(server) => (Path::between(local_address(server), server.ip()), Some(server)),
+        None => (Path::Unknown, None),
+    }
 }
 
 /// The address that packets to a server would leave from. A connected datagram socket knows, and
@@ -209,6 +234,17 @@ mod tests {
         assert_eq!(facts_of("mysql://db1/d?socket=/run/s"), ["socket", "none"]);
         let both = facts_of("postgres://127.0.0.1,127.0.0.2/d");
         assert_eq!(both, ["loopback, loopback", "none, none"]);
+    }
+
+    #[test]
+    fn processes_are_looked_for_where_the_server_listens() {
+        let found = |url: &str| whereabouts(&Target::parse(url).unwrap());
+        assert_eq!(found("postgres://127.0.0.1/d"), [Whereabouts::Port(5_432)]);
+        assert_eq!(found("mysql://[::1]:33/d"), [Whereabouts::Port(33)]);
+        let socket = Whereabouts::Socket("/run/s".into());
+        assert_eq!(found("mysql://h/d?socket=/run/s"), [socket]);
+        assert_eq!(found("mysql://192.0.2.1/d"), [Whereabouts::Elsewhere(3_306)]);
+        assert_eq!(found("sqlite:a.db"), []);
     }
 
     #[test]

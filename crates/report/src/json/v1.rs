@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use analyze::{
     Bounds, Change, Check, ClientSummary, Distribution, Estimate, Figure, JobSummary, Judgement,
     Limiter, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile,
-    SideEffects, StatementSummary, Verdict,
+    SideEffects, StatementSummary, Suspect, Verdict,
 };
 use base::{Class, Code};
 use record::OpLogTold;
@@ -253,6 +253,24 @@ struct LimiterOf {
     component: &'static str,
     because: String,
     evidence: Vec<Number>,
+    relief: Option<&'static str>,
+    ranked: Vec<SuspectOf>,
+    unseen: Vec<Unseen>,
+}
+
+#[derive(Serialize)]
+struct SuspectOf {
+    component: &'static str,
+    share: f64,
+    because: String,
+    evidence: Vec<Number>,
+    relief: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Unseen {
+    what: String,
+    why: String,
 }
 
 #[derive(Serialize)]
@@ -611,15 +629,35 @@ impl Point {
 
 impl LimiterOf {
     fn of(limiter: &Limiter) -> LimiterOf {
-        let evidence = limiter.evidence.iter();
-        let number =
-            |(name, value): &(String, f64)| Number { name: name.clone(), value: finite(*value) };
+        let unseen =
+            |(what, why): &(String, String)| Unseen { what: what.clone(), why: why.clone() };
         LimiterOf {
             component: limiter.component.name(),
             because: limiter.because.clone(),
-            evidence: evidence.map(number).collect(),
+            evidence: numbers(&limiter.evidence),
+            relief: limiter.component.relief(),
+            ranked: limiter.ranked.iter().map(SuspectOf::of).collect(),
+            unseen: limiter.unseen.iter().map(unseen).collect(),
         }
     }
+}
+
+impl SuspectOf {
+    fn of(suspect: &Suspect) -> SuspectOf {
+        SuspectOf {
+            component: suspect.component.name(),
+            share: suspect.share,
+            because: suspect.because.clone(),
+            evidence: numbers(&suspect.evidence),
+            relief: suspect.component.relief(),
+        }
+    }
+}
+
+fn numbers(evidence: &[(String, f64)]) -> Vec<Number> {
+    let number =
+        |(name, value): &(String, f64)| Number { name: name.clone(), value: finite(*value) };
+    evidence.iter().map(number).collect()
 }
 
 impl Client {

@@ -14,6 +14,9 @@ use crate::view::View;
 /// Below this number of times, p99 is the largest of them, and is called that.
 const ENOUGH_FOR_P99: u64 = 100;
 
+/// How many other components are told that stand in the way.
+const SUSPECTS: usize = 2;
+
 /// Below this number of requests, it is said in the first line.
 const FEW: u64 = 1_000;
 
@@ -306,13 +309,18 @@ fn explained(check: &Check) -> String {
 
 fn write_limiter(page: &mut Page, view: &View) {
     let limiter = &view.summary.limiter;
-    let lead = match limiter.component {
-        Component::NotSaturated => "Not saturated".to_owned(),
-        Component::Unknown => "What limited the result is unknown".to_owned(),
-        Component::Connections => "The number of connections limited the result".to_owned(),
-        Component::GeneratorThread => "The load generator limited the result".to_owned(),
-    };
-    page.sentence(Tone::Strong, &lead, &format!(": {}", limiter.because));
+    page.sentence(Tone::Strong, limiter.component.lead(), &format!(": {}", limiter.because));
+    if let Some(relief) = limiter.component.relief() {
+        page.note(&format!("What would help: {relief}."));
+    }
+    for suspect in limiter.ranked.iter().skip(1).take(SUSPECTS) {
+        let share = percent(suspect.share);
+        page.note(&format!("Also, {share}: {} ({}).", suspect.because, suspect.component.name()));
+    }
+    let names: Vec<&str> = limiter.unseen.iter().map(|(what, _)| what.as_str()).collect();
+    if limiter.component == Component::Unknown && !names.is_empty() {
+        page.note(&format!("Not seen: {}.", names.join(", ")));
+    }
 }
 
 /// A span of the run, for sentences.

@@ -71,6 +71,7 @@ impl Case {
             events: Vec::new(),
             client: Vec::new(),
             loads: Vec::new(),
+            unseen: Vec::new(),
             observed: quiet(end),
             surroundings: beside_sqlite(),
             account: analyze::Account::default(),

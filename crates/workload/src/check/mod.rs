@@ -19,6 +19,7 @@ mod list;
 mod load;
 mod mix;
 mod named;
+mod observe;
 mod pacing;
 mod params;
 mod scan;
@@ -40,7 +41,7 @@ use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
-use crate::plan::{Arrival, Job, NamedTarget, Pacing, Plan, Portion, Warmup};
+use crate::plan::{Arrival, Job, NamedTarget, Observe, Pacing, Plan, Portion, Warmup};
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
 use crate::wording;
@@ -185,6 +186,7 @@ impl<'f> Checker<'f> {
             max_connections: global.max_connections,
             params,
             setup: Vec::new(),
+            observe: Observe::default(),
             loads: Vec::new(),
             jobs: Vec::new(),
             teardown: Vec::new(),
@@ -193,6 +195,7 @@ impl<'f> Checker<'f> {
         let mixes = self.mixes(&sections);
         for (kind, section) in &sections {
             match kind {
+                Kind::Observe => plan.observe = self.observe(section),
                 Kind::Setup => plan.setup = self.fixed(section),
                 Kind::Teardown => plan.teardown = self.fixed(section),
                 Kind::Load(table) => plan.loads.push(self.load(section, table)),

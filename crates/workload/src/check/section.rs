@@ -22,6 +22,8 @@ pub(super) enum Kind<'f> {
     Load(&'f str),
     /// `[threshold]`
     Threshold,
+    /// `[observe]`
+    Observe,
     /// `[target NAME]`
     Target(&'f str),
     /// Any other section: something to run.
@@ -34,7 +36,8 @@ pub(super) enum Kind<'f> {
 const MAKES_A_JOB: &[&str] = &["query", "query-file", "query-log-file", "script", "mix", "command"];
 
 /// Section names with a meaning, for did-you-mean.
-const RESERVED: &[&str] = &["setup", "teardown", "params", "load", "threshold", "target"];
+const RESERVED: &[&str] =
+    &["setup", "teardown", "params", "load", "threshold", "target", "observe"];
 
 impl<'f> Checker<'f> {
     /// The sections with their kinds, in order; of those with one name the first.
@@ -82,6 +85,7 @@ impl<'f> Checker<'f> {
             }
             "params" => Kind::Params,
             "threshold" => Kind::Threshold,
+            "observe" => Kind::Observe,
             name => self.kind_without_query(section, name),
         }
     }

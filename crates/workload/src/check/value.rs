@@ -100,7 +100,31 @@ impl<'f> Checker<'f> {
         name: &str,
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> Option<T> {
-        let entry = fields.one(name)?;
+        self.read_entry(fields.one(name)?, name, parse)
+    }
+
+    /// The values of all lines that set a key; the first beyond the limit is complained about.
+    pub(super) fn read_all<T>(
+        &mut self,
+        fields: &Fields<'f>,
+        name: &str,
+        most: usize,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Vec<T> {
+        if let Some(entry) = fields.all(name).nth(most) {
+            let message = format!("there are more than {most} lines of `{name}`");
+            self.sink.error(|| entry.value().error(message));
+        }
+        let entries: Vec<&'f Entry<'f>> = fields.all(name).take(most).collect();
+        entries.into_iter().filter_map(|entry| self.read_entry(entry, name, &parse)).collect()
+    }
+
+    fn read_entry<T>(
+        &mut self,
+        entry: &'f Entry<'f>,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Option<T> {
         let resolved = self.resolved(entry)?;
         let value = resolved.excerpt();
         match parse(value.text()) {

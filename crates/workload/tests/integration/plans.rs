@@ -231,8 +231,45 @@ fn the_examples_in_the_table_of_keys_are_accepted() {
             keys::Owner::Threshold => {
                 format!("[read]\n{query}[write]\n{query}[threshold]\n{lines}")
             }
+            keys::Owner::Observe => format!("[job]\nquery = select 1\n[observe]\n{lines}"),
         };
         plan(&file);
+    }
+}
+
+/// What is asked of the observers, and what is said of a file that asks for the wrong.
+#[test]
+fn what_is_observed_is_read_and_printed() {
+    let text = "[job]\nquery = select 1\n[observe]\nevery = 500ms\ndatabase = no\npid = 12\n\
+                pid = 13\nhost = ssh://u@db1\nhost = ssh://db2:2222\n";
+    let found = plan(text);
+    let observe = &found.observe;
+    assert_eq!((observe.every, observe.database), (base::Nanos::from_millis(500), false));
+    assert_eq!(observe.processes, [12, 13]);
+    assert_eq!(
+        observe.hosts.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["ssh://u@db1", "ssh://db2:2222"]
+    );
+    assert_eq!(plan(&found.to_text()).as_printed(), found.as_printed());
+    let plain = plan("[job]\nquery = select 1\n");
+    assert_eq!(plain.observe, workload::Observe::default());
+    assert!(!plain.to_text().contains("observe"));
+    for (line, words) in [
+        ("every = 1ms", "is too often"),
+        ("every = 2m", "is too seldom"),
+        ("pid = 0", "is not the number of a process"),
+        ("host = db1", "ssh://postgres@db1"),
+        ("host = ssh://u:secret@db1", "has a password"),
+        ("database = maybe", "yes"),
+    ] {
+        let (plan, diagnostics) = workload::plan(
+            &format!("[job]\nquery = select 1\n[observe]\n{line}\n"),
+            &workload::Overrides::default(),
+        );
+        assert!(plan.is_none(), "{line}");
+        let told = format!("{diagnostics:?}");
+        assert!(told.contains(words), "{line}: {told}");
+        assert!(!told.contains("secret"), "{told}");
     }
 }
 

@@ -1,0 +1,122 @@
+//! Whether work that no request asked for is what limits.
+
+use record::{Part, Side};
+
+use super::suspect::{number, percent};
+use super::{Component, Scene, Suspect};
+use crate::phases::{Figure, PhaseName};
+
+/// The part of the window for which it must go on to limit the result.
+const GOES_ON: f64 = 0.2;
+
+/// The part of what the database has that it must take.
+const TAKES: f64 = 0.35;
+
+/// The part of the others' throughput that is left with it, if it is what limits.
+const LEFT: f64 = 0.8;
+
+impl Scene<'_, '_> {
+    /// The work that takes what the others lack: `found` is what else stands in their way.
+    pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
+        if !self.demand.asks {
+            return Vec::new();
+        }
+        let found = [self.strangers(), self.named_work(found), self.job_that_comes_and_goes()];
+        found.into_iter().flatten().collect()
+    }
+
+    /// Sessions that are none of ours and keep processors busy.
+    fn strangers(&self) -> Option<Suspect> {
+        let others = self.signals.per_look(&Part::Sessions, "others")?;
+        let may = self.database_processors()?;
+        let wants = self.database_wants()?;
+        let share = others / may;
+        if share < TAKES || wants < 1.0 {
+            return None;
+        }
+        let because = format!(
+            "{others:.1} sessions of others were at work all the time, on {} processors of the \
+             database, which are full",
+            number(may)
+        );
+        let suspect = Suspect::new(Component::BackgroundTask, share, because)
+            .with("sessions_of_others_active", others)
+            .with("processors", may)
+            .with("wanted_processors", wants * may);
+        Some(suspect)
+    }
+
+    /// Work that the database names, and that takes a part of its processors or of its writes
+    /// while these are what others lack.
+    fn named_work(&self, found: &[Suspect]) -> Option<Suspect> {
+        let work = self.signals.all_per_look(&Part::Background);
+        let (name, share) = *work.first()?;
+        if share < GOES_ON {
+            return None;
+        }
+        let (cpu, bytes) = self.roles();
+        let lacks = |component| found.iter().any(|suspect| suspect.component == component);
+        let lacks_cpu = lacks(Component::DatabaseCpu) || lacks(Component::DatabaseSingleCore);
+        let lacks_disk = lacks(Component::DatabaseDisk) || lacks(Component::DatabaseFlush);
+        let takes_cpu = cpu / self.database_cpu()?.max(f64::MIN_POSITIVE);
+        let server = Part::Processes(Side::Server);
+        let written = self.signals.rate(&server, "written-bytes")?
+            + self.signals.rate(&server, "read-bytes")?;
+        let takes_bytes = bytes / written.max(f64::MIN_POSITIVE);
+        let is_it = (lacks_cpu && takes_cpu >= TAKES) || (lacks_disk && takes_bytes >= TAKES);
+        let because = format!(
+            "`{name}` went on for {} of the window; work in the background took {} of the \
+             processor time of the database and {} of its bytes from and to disks",
+            percent(share),
+            percent(takes_cpu),
+            percent(takes_bytes)
+        );
+        let suspect = Suspect::new(Component::BackgroundTask, share, because)
+            .with("background_cpu_share", takes_cpu)
+            .with("background_bytes_share", takes_bytes)
+            .with("share_of_window", share);
+        is_it.then_some(suspect)
+    }
+
+    /// Processors and bytes per second of those processes that work in the background.
+    fn roles(&self) -> (f64, f64) {
+        let roles = self.signals.parts(|part| matches!(part, Part::Role(_)));
+        let sum = |metrics: [&str; 2]| -> f64 {
+            let of_role = |part: &Part| -> f64 {
+                metrics.iter().filter_map(|metric| self.signals.rate(part, metric)).sum()
+            };
+            roles.iter().map(of_role).sum()
+        };
+        (sum(["user", "system"]), sum(["read-bytes", "written-bytes"]))
+    }
+
+    /// A job of the file that comes and goes, and while it acts the closed ones get much less.
+    fn job_that_comes_and_goes(&self) -> Option<Suspect> {
+        let findings = self.findings;
+        let effects =
+            crate::phases::summarize(findings.evidence, |place| findings.is_overloaded(place));
+        let length_s = findings.evidence.window_length().as_secs_f64();
+        effects.iter().find_map(|effects| {
+            let during = effects.phases.iter().find(|phase| phase.name == PhaseName::During)?;
+            let share = during.length_s / length_s.max(f64::MIN_POSITIVE);
+            let change = effects.changes.iter().find(|change| {
+                change.phase == PhaseName::During && change.figure == Figure::Throughput
+            })?;
+            if share < GOES_ON || change.to > change.from * LEFT {
+                return None;
+            }
+            let because = format!(
+                "while [{}] was at work, [{}] had {} instead of {} answers per second",
+                effects.job,
+                change.job,
+                number(change.to),
+                number(change.from)
+            );
+            let suspect = Suspect::new(Component::BackgroundTask, share, because)
+                .with("throughput_with_it_per_s", change.to)
+                .with("throughput_without_it_per_s", change.from)
+                .with("share_of_window", share);
+            Some(suspect)
+        })
+    }
+}

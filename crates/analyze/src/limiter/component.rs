@@ -1,0 +1,182 @@
+//! The words for what may limit a result.
+
+/// The component whose relief would raise the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Component {
+    /// Nothing: every open job got what it was offered.
+    NotSaturated,
+    /// How many requests may be under way: each resource has time to spare.
+    Concurrency,
+    /// The number of connections, of the database or of a pool.
+    Connections,
+    /// The load generator lacks a processor.
+    GeneratorCpu,
+    /// A thread of the load generator is busy all the time.
+    GeneratorThread,
+    /// The load generator has nothing to send: its source is slow, or it holds itself back.
+    GeneratorInput,
+    /// Bytes per second between the load generator and the database.
+    NetworkBandwidth,
+    /// The time that bytes are on their way.
+    NetworkLatency,
+    /// The processors of the database.
+    DatabaseCpu,
+    /// One processor of the database, while others idle.
+    DatabaseSingleCore,
+    /// Locks inside the database.
+    DatabaseLocks,
+    /// Waiting until what is committed is safe.
+    DatabaseFlush,
+    /// Reading from and writing to the disks of the database.
+    DatabaseDisk,
+    /// Too little memory.
+    DatabaseMemory,
+    /// Work that no request asked for.
+    BackgroundTask,
+    /// A limit of a control group.
+    Cgroup,
+    /// A program between the load generator and the database.
+    Proxy,
+    /// It is not known.
+    Unknown,
+}
+
+impl Component {
+    /// All of them.
+    pub const ALL: [Component; 18] = [
+        Component::NotSaturated,
+        Component::Concurrency,
+        Component::Connections,
+        Component::GeneratorCpu,
+        Component::GeneratorThread,
+        Component::NetworkBandwidth,
+        Component::NetworkLatency,
+        Component::DatabaseCpu,
+        Component::DatabaseSingleCore,
+        Component::DatabaseLocks,
+        Component::DatabaseFlush,
+        Component::DatabaseDisk,
+        Component::DatabaseMemory,
+        Component::BackgroundTask,
+        Component::Cgroup,
+        Component::Proxy,
+        Component::GeneratorInput,
+        Component::Unknown,
+    ];
+
+    /// The word for this component in records and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Component::NotSaturated => "not-saturated",
+            Component::Concurrency => "concurrency",
+            Component::Connections => "connections",
+            Component::GeneratorCpu => "generator-cpu",
+            Component::GeneratorThread => "generator-thread",
+            Component::GeneratorInput => "generator-input",
+            Component::NetworkBandwidth => "network-bandwidth",
+            Component::NetworkLatency => "network-latency",
+            Component::DatabaseCpu => "database-cpu",
+            Component::DatabaseSingleCore => "database-single-core",
+            Component::DatabaseLocks => "database-locks",
+            Component::DatabaseFlush => "database-flush",
+            Component::DatabaseDisk => "database-disk",
+            Component::DatabaseMemory => "database-memory",
+            Component::BackgroundTask => "background-task",
+            Component::Cgroup => "cgroup",
+            Component::Proxy => "proxy",
+            Component::Unknown => "unknown",
+        }
+    }
+
+    /// What limited the result, as the beginning of a sentence.
+    pub fn lead(self) -> &'static str {
+        match self {
+            Component::NotSaturated => "Not saturated",
+            Component::Concurrency => "The number of clients limited the result",
+            Component::Connections => "The number of connections limited the result",
+            Component::GeneratorCpu => "The load generator lacked a processor",
+            Component::GeneratorThread => "The load generator limited the result",
+            Component::GeneratorInput => "The source of the requests limited the result",
+            Component::NetworkBandwidth => "The bandwidth of the network limited the result",
+            Component::NetworkLatency => "The latency of the network limited the result",
+            Component::DatabaseCpu => "The processors of the database limited the result",
+            Component::DatabaseSingleCore => "One processor of the database limited the result",
+            Component::DatabaseLocks => "Locks of the database limited the result",
+            Component::DatabaseFlush => "Making commits safe limited the result",
+            Component::DatabaseDisk => "The disks of the database limited the result",
+            Component::DatabaseMemory => "The memory of the database limited the result",
+            Component::BackgroundTask => "Work in the background limited the result",
+            Component::Cgroup => "A limit of a control group limited the result",
+            Component::Proxy => "The proxy limited the result",
+            Component::Unknown => "What limited the result is unknown",
+        }
+    }
+
+    /// What would move the limit; nothing where nothing limits, or nobody knows.
+    pub fn relief(self) -> Option<&'static str> {
+        match self {
+            Component::NotSaturated | Component::Unknown => None,
+            Component::Concurrency => Some("more clients would raise the throughput"),
+            Component::Connections => {
+                Some("more connections, in the server and in each pool before it, would raise it")
+            }
+            Component::GeneratorCpu => Some(
+                "give the load generator a processor that nobody else uses: --cpus, or another \
+                 machine",
+            ),
+            Component::GeneratorThread => {
+                Some("more threads (--threads), or more processors for the load generator")
+            }
+            Component::GeneratorInput => {
+                Some("a faster source, or a client that does not hold itself back")
+            }
+            Component::NetworkBandwidth => {
+                Some("fewer bytes per request, or a faster link, would raise it")
+            }
+            Component::NetworkLatency => Some(
+                "more clients, fewer round trips per request, or a shorter way would raise the \
+                 throughput",
+            ),
+            Component::DatabaseCpu => {
+                Some("cheaper statements, or more processors for the database")
+            }
+            Component::DatabaseSingleCore => {
+                Some("spread the work over more sessions, or make the statement cheaper")
+            }
+            Component::DatabaseLocks => Some(
+                "shorter transactions, or work that is spread over more rows: more clients only \
+                 wait",
+            ),
+            Component::DatabaseFlush => Some(
+                "a disk that flushes faster, more work per commit, or more clients that commit \
+                 together",
+            ),
+            Component::DatabaseDisk => {
+                Some("a faster disk, or more memory for what is read again and again")
+            }
+            Component::DatabaseMemory => Some("more memory, or smaller buffers on this machine"),
+            Component::BackgroundTask => {
+                Some("do that work at another time, more slowly, or in smaller portions")
+            }
+            Component::Cgroup => Some("a higher quota (cpu.max, or cpu.cfs_quota_us)"),
+            Component::Proxy => Some("more processes of the proxy, or none between"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_component_has_words_of_its_own() {
+        for (place, one) in Component::ALL.iter().enumerate() {
+            for other in &Component::ALL[place + 1..] {
+                assert_ne!(one.name(), other.name());
+                assert_ne!(one.lead(), other.lead());
+            }
+            let is_known = !matches!(one, Component::NotSaturated | Component::Unknown);
+            assert_eq!(one.relief().is_some(), is_known, "{one:?}");
+        }
+    }
+}

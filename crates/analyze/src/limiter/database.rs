@@ -1,0 +1,349 @@
+//! Whether something of the database is what limits.
+
+use record::{Part, Side};
+use workload::Piece;
+
+use super::suspect::{number, percent};
+use super::{Component, Scene, Suspect};
+
+/// The part of the requests' time that is spent in a wait, from which on that decides.
+const WAIT_DECIDES: f64 = 0.4;
+
+/// The part of the processors from which on they are full. The rest is what the kernel's scheduler
+/// leaves between two tasks.
+const CPU_FULL: f64 = 0.85;
+
+/// The part of one processor from which on a thread has no time left.
+const THREAD_FULL: f64 = 0.85;
+
+/// The part of the time that a group may be kept from running.
+const THROTTLED: f64 = 0.1;
+
+/// The part of the time in which some task lacked memory, from which on that decides.
+const MEMORY_LACKED: f64 = 0.1;
+
+/// What sessions wait for, as databases name it, by what would help.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    Lock,
+    Flush,
+    Disk,
+    Other,
+}
+
+/// What a wait of PostgreSQL (its manual, tables 28.5 to 28.13) or of the MySQL family is about.
+fn kind(name: &str) -> Wait {
+    let lower = name.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if has(&["walsync", "walwrite", "walinit", "io:commit", "syncrep", "binlog", "redo"]) {
+        Wait::Flush
+    } else if lower.starts_with("lock:") || has(&["lwlock:", "bufferpin"]) {
+        Wait::Lock
+    } else if lower.starts_with("io:") {
+        Wait::Disk
+    } else {
+        Wait::Other
+    }
+}
+
+impl Scene<'_, '_> {
+    /// What of the database has no more to give, or takes the time.
+    pub(super) fn database(&self) -> Vec<Suspect> {
+        let found = [
+            self.throttled(Side::Server),
+            self.throttled(Side::Generator),
+            self.processors(),
+            self.one_processor(),
+            self.locks(),
+            self.flush(),
+            self.disk(),
+            self.memory(),
+            self.embedded(),
+        ];
+        found.into_iter().flatten().collect()
+    }
+
+    /// Sessions of clients that were at work, on average.
+    pub(super) fn active(&self) -> Option<f64> {
+        self.signals.per_look(&Part::Sessions, "active")
+    }
+
+    /// How many processors the database used.
+    pub(super) fn database_cpu(&self) -> Option<f64> {
+        let part = Part::Processes(Side::Server);
+        Some(self.signals.rate(&part, "user")? + self.signals.rate(&part, "system")?)
+    }
+
+    /// How many it may use.
+    pub(super) fn database_processors(&self) -> Option<f64> {
+        let may = self.signals.mean(&Part::Processes(Side::Server), "processors")?;
+        (may > 0.0).then_some(may)
+    }
+
+    /// The part of its processors that the database used; `None` if it was not seen.
+    pub(super) fn database_share(&self) -> Option<f64> {
+        match (self.database_cpu(), self.database_processors()) {
+            (Some(used), Some(may)) => Some(used / may),
+            // Its sessions alone tell how many of them were at work.
+            (_, _) => self.active().map(|_| 0.0),
+        }
+    }
+
+    /// The part of its processors that the database used and would have used.
+    pub(super) fn database_wants(&self) -> Option<f64> {
+        let waited = self.signals.rate(&Part::Processes(Side::Server), "waited")?;
+        Some((self.database_cpu()? + waited) / self.database_processors()?)
+    }
+
+    /// A group that its quota keeps from running.
+    fn throttled(&self, side: Side) -> Option<Suspect> {
+        let part = Part::Cgroup(side);
+        let quota = self.signals.mean(&part, "quota")?;
+        let throttled = self.signals.rate(&part, "throttled")?;
+        let used = self.signals.rate(&Part::Processes(side), "user").unwrap_or(0.0)
+            + self.signals.rate(&Part::Processes(side), "system").unwrap_or(0.0);
+        let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
+        if throttled < THROTTLED {
+            return None;
+        }
+        let because = format!(
+            "the control group of the {} was kept from running {} s in every second: it may use {} \
+             processors, and used {}",
+            side.name(),
+            number(throttled),
+            number(quota),
+            number(used)
+        );
+        let suspect = Suspect::new(Component::Cgroup, share, because)
+            .with("throttled_s_per_s", throttled)
+            .with("quota_processors", quota)
+            .with("used_processors", used);
+        Some(suspect)
+    }
+
+    /// Processors that are full of the database's work.
+    fn processors(&self) -> Option<Suspect> {
+        let (used, may) = (self.database_cpu()?, self.database_processors()?);
+        let share = used / may;
+        let wants = self.database_wants().unwrap_or(share);
+        let busiest = self.signals.busiest_processors(may.round() as usize);
+        let is_crowded = busiest.is_some_and(|busy| busy >= CPU_FULL) && wants >= 1.0;
+        // On a host that it shares it cannot have all, and yet it is what lacks them.
+        let is_largest = self.generator_cpu().is_none_or(|generator| used >= generator);
+        let is_full = share >= CPU_FULL || (is_crowded && is_largest && share >= 0.4);
+        if !is_full {
+            return None;
+        }
+        let because = format!(
+            "its processes used {} of the {} processors that they may use, and would have used {}",
+            number(used),
+            number(may),
+            number(wants * may)
+        );
+        let share = if is_crowded { share.max(CPU_FULL) } else { share };
+        let suspect = Suspect::new(Component::DatabaseCpu, share, because)
+            .with("used_processors", used)
+            .with("processors", may)
+            .with("wanted_processors", wants * may)
+            .with_any("busiest_processors_share", busiest)
+            .with_any("sessions_active", self.active());
+        Some(suspect)
+    }
+
+    /// How many processors the load generator used.
+    fn generator_cpu(&self) -> Option<f64> {
+        let part = Part::Processes(Side::Generator);
+        Some(self.signals.rate(&part, "user")? + self.signals.rate(&part, "system")?)
+    }
+
+    /// One thread that is busy all the time, while there is room beside it.
+    fn one_processor(&self) -> Option<Suspect> {
+        let busiest = self.signals.mean(&Part::Processes(Side::Server), "busiest")?;
+        let may = self.database_processors()?;
+        let used = self.database_cpu()?;
+        if busiest < THREAD_FULL || may < 1.5 || used / may >= CPU_FULL {
+            return None;
+        }
+        let because = format!(
+            "one thread of the database used {} of a processor, while of {} it used {}",
+            percent(busiest),
+            number(may),
+            number(used)
+        );
+        let suspect = Suspect::new(Component::DatabaseSingleCore, busiest, because)
+            .with("busiest_thread_share", busiest)
+            .with("used_processors", used)
+            .with("processors", may)
+            .with_any("sessions_active", self.active());
+        Some(suspect)
+    }
+
+    /// How many sessions wait in a kind of wait, on average, and in which most of them.
+    fn waiting(&self, wanted: Wait) -> Option<(f64, &str)> {
+        let waits = self.signals.all_per_look(&Part::Waits);
+        let of_it: Vec<&(&str, f64)> =
+            waits.iter().filter(|(name, _)| kind(name) == wanted).collect();
+        let most = of_it.first()?.0;
+        Some((of_it.iter().map(|(_, mean)| mean).sum(), most))
+    }
+
+    /// The part of the requests' time in which so many sessions wait.
+    fn share_of_requests(&self, waiting: f64) -> f64 {
+        let active = self.active().unwrap_or(0.0);
+        waiting / active.max(self.demand.in_flight).max(1.0)
+    }
+
+    fn locks(&self) -> Option<Suspect> {
+        let (waiting, event) = self.waiting(Wait::Lock)?;
+        let share = self.share_of_requests(waiting);
+        let tables = self.signals.all_per_look(&Part::Locks);
+        let statements = self.signals.all_per_look(&Part::Statements);
+        let table = tables.first().map_or(String::new(), |(name, _)| format!(" of table {name}"));
+        let statement =
+            statements.first().map_or(String::new(), |(text, _)| format!(", most with `{text}`"));
+        let because = format!(
+            "{waiting:.1} of {:.1} active sessions wait for locks{table} ({event}){statement}",
+            self.active().unwrap_or(0.0)
+        );
+        let suspect = Suspect::new(Component::DatabaseLocks, share, because)
+            .with("sessions_that_wait_for_locks", waiting)
+            .with_any("sessions_active", self.active());
+        let suspect = tables.iter().take(3).fold(suspect, |suspect, (name, mean)| {
+            suspect.with(&format!("sessions_that_wait_for_{name}"), *mean)
+        });
+        (share >= WAIT_DECIDES).then_some(suspect)
+    }
+
+    fn flush(&self) -> Option<Suspect> {
+        let (waiting, event) = self.waiting(Wait::Flush)?;
+        let share = self.share_of_requests(waiting);
+        let because = format!(
+            "{waiting:.1} of {:.1} active sessions wait until what they commit is safe ({event})",
+            self.active().unwrap_or(0.0)
+        );
+        let suspect = Suspect::new(Component::DatabaseFlush, share, because)
+            .with("sessions_that_wait_for_flushes", waiting)
+            .with_any("sessions_active", self.active());
+        let suspect = self.with_busiest_disk(suspect);
+        (share >= WAIT_DECIDES).then_some(suspect)
+    }
+
+    fn disk(&self) -> Option<Suspect> {
+        let (waiting, event) = self.waiting(Wait::Disk)?;
+        let share = self.share_of_requests(waiting);
+        let because = format!(
+            "{waiting:.1} of {:.1} active sessions wait for the disk ({event})",
+            self.active().unwrap_or(0.0)
+        );
+        let suspect = Suspect::new(Component::DatabaseDisk, share, because)
+            .with("sessions_that_wait_for_disks", waiting)
+            .with_any("sessions_active", self.active());
+        let suspect = self.with_busiest_disk(suspect);
+        (share >= WAIT_DECIDES).then_some(suspect)
+    }
+
+    /// The disk of its host with the least time to spare.
+    fn with_busiest_disk(&self, suspect: Suspect) -> Suspect {
+        let disks = self.signals.parts(|part| matches!(part, Part::Disk(_)));
+        let busy = disks.iter().filter_map(|disk| {
+            Some((self.signals.rate(disk, "busy")?, self.signals.rate(disk, "flushes")))
+        });
+        match busy.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            Some((busy, flushes)) => {
+                suspect.with("busiest_disk_share", busy).with_any("its_flushes_per_s", flushes)
+            }
+            None => suspect,
+        }
+    }
+
+    fn memory(&self) -> Option<Suspect> {
+        let lacked = self.signals.rate_at_server(&Part::Host, "pressure-memory")?;
+        let swapped = self.signals.rate_at_server(&Part::Host, "swapped-in").unwrap_or(0.0);
+        let faults =
+            self.signals.rate(&Part::Processes(Side::Server), "major-faults").unwrap_or(0.0);
+        let because = format!(
+            "tasks lacked memory for {} of the time; {} pages per second came back from swap",
+            percent(lacked),
+            number(swapped)
+        );
+        let suspect = Suspect::new(Component::DatabaseMemory, lacked, because)
+            .with("pressure_memory_share", lacked)
+            .with("swapped_in_pages_per_s", swapped)
+            .with("major_faults_per_s", faults);
+        (lacked >= MEMORY_LACKED).then_some(suspect)
+    }
+
+    /// A database in the generator's own process shows no sessions: a request that is under way
+    /// and neither runs nor waits for a processor waits for the disk, or for another that writes.
+    fn embedded(&self) -> Option<Suspect> {
+        let is_embedded = self.findings.evidence.plan.jobs.iter().all(|job| {
+            let asked = self.findings.evidence.surroundings.asked(job.target);
+            asked.route == Some(crate::surroundings::Route::Sqlite)
+        });
+        if !self.demand.asks || !is_embedded {
+            return None;
+        }
+        let waited = self.signals.rate(&Part::Processes(Side::Server), "waited").unwrap_or(0.0);
+        let in_flight = self.demand.in_flight;
+        let still = in_flight - self.database_cpu()? - waited;
+        let share = still / in_flight.max(f64::MIN_POSITIVE);
+        if share < WAIT_DECIDES || in_flight < WAIT_DECIDES {
+            return None;
+        }
+        let (component, what) = match (self.writes(), in_flight >= 1.5) {
+            (true, true) => (Component::DatabaseLocks, "for the one that writes"),
+            (true, false) => (Component::DatabaseFlush, "until what it wrote is safe"),
+            (false, _) => (Component::DatabaseDisk, "for the disk"),
+        };
+        let because = format!(
+            "of {} requests under way {} neither run nor lack a processor: they wait {what}",
+            number(in_flight),
+            number(still)
+        );
+        let suspect = Suspect::new(component, share, because)
+            .with("requests_in_flight", in_flight)
+            .with("requests_that_stand_still", still);
+        Some(self.with_busiest_disk(suspect))
+    }
+
+    /// Whether a job writes, by the first words of its statements.
+    fn writes(&self) -> bool {
+        let reads = ["select", "with", "values", "explain", "pragma"];
+        let jobs = self.findings.evidence.plan.jobs.iter();
+        let mut statements = jobs.flat_map(|job| &job.statements);
+        statements.any(|statement| {
+            let text = statement.pieces.iter().find_map(|piece| match piece {
+                Piece::Text(text) => Some(text.trim_start().to_ascii_lowercase()),
+                _ => None,
+            });
+            text.is_some_and(|text| !reads.iter().any(|word| text.starts_with(word)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_known_by_what_would_help() {
+        for (name, expected) in [
+            ("Lock:tuple", Wait::Lock),
+            ("Lock:transactionid", Wait::Lock),
+            ("Lock:row", Wait::Lock),
+            ("LWLock:BufferContent", Wait::Lock),
+            ("LWLock:WALWrite", Wait::Flush),
+            ("IO:WALSync", Wait::Flush),
+            ("IO:WalSync", Wait::Flush),
+            ("IO:commit", Wait::Flush),
+            ("IPC:SyncRep", Wait::Flush),
+            ("IO:DataFileRead", Wait::Disk),
+            ("IO:BufFileWrite", Wait::Disk),
+            ("Client:ClientWrite", Wait::Other),
+            ("cpu", Wait::Other),
+            ("", Wait::Other),
+        ] {
+            assert!(kind(name) == expected, "{name}");
+        }
+    }
+}

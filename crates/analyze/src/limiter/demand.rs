@@ -1,0 +1,73 @@
+//! What the load generator asked for, by its own measure.
+
+use record::Kind;
+use workload::Pacing;
+
+use crate::checks::Findings;
+
+/// The requests of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Demand {
+    /// Whether there is a job at all; without one another program was watched.
+    pub(super) asks: bool,
+    /// Whether there is a job without a schedule.
+    pub(super) is_closed: bool,
+    /// Whether there is a job with a schedule that asks for more than it gets.
+    pub(super) is_overloaded: bool,
+    /// How many clients the closed jobs have.
+    pub(super) clients: f64,
+    /// The same of those that take what they ask for from a file or a pipe.
+    pub(super) fed_clients: f64,
+    /// Requests of those that were with the database, on average.
+    pub(super) fed_in_flight: f64,
+    /// Requests that were with the database, on average: throughput times mean service time
+    /// (Little's law).
+    pub(super) in_flight: f64,
+    /// Requests that were answered per second.
+    pub(super) per_s: f64,
+    /// The mean service time in seconds.
+    pub(super) service_s: f64,
+}
+
+impl Demand {
+    pub(super) fn of(findings: &Findings<'_>) -> Demand {
+        let evidence = findings.evidence;
+        let length_s = evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE);
+        let mut demand = Demand { per_s: findings.ended_per_s(), ..Demand::default() };
+        let mut count = 0;
+        for place in findings.places() {
+            demand.asks = true;
+            let job = &evidence.plan.jobs[place];
+            demand.is_overloaded |= findings.is_overloaded(place);
+            let histogram = evidence.jobs[place].histogram(Kind::Service);
+            let times = histogram.map_or(0, |times| times.len());
+            let spent_s = histogram.map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9);
+            count += times;
+            demand.in_flight += spent_s / length_s;
+            demand.service_s += spent_s;
+            if !findings.has_schedule(place) {
+                demand.is_closed = true;
+                let clients = clients(&job.pacing);
+                demand.clients += clients;
+                if job.feed.is_some() {
+                    demand.fed_clients += clients;
+                    demand.fed_in_flight += spent_s / length_s;
+                }
+            }
+        }
+        demand.service_s /= (count as f64).max(1.0);
+        demand
+    }
+}
+
+/// The clients of a job that has no schedule.
+fn clients(pacing: &Pacing) -> f64 {
+    match pacing {
+        Pacing::Closed { clients, .. } => f64::from(*clients),
+        Pacing::Open { .. }
+        | Pacing::Queue { .. }
+        | Pacing::Timetable { .. }
+        | Pacing::Replay
+        | Pacing::Part { .. } => 0.0,
+    }
+}

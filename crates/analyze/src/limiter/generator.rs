@@ -1,0 +1,154 @@
+//! Whether the load generator itself is what limits.
+
+use record::{Part, Side};
+
+use super::suspect::percent;
+use super::{Component, Scene, Suspect};
+
+/// The part of the window in which a thread ran, or wanted to, from which on it has no time left.
+const FULL: f64 = 0.8;
+
+/// The part of the window that a thread waits for a processor, from which on that is what it lacks.
+const KEPT_WAITING: f64 = 0.2;
+
+/// The part of the time of clients in which they have nothing to ask, from which on their source
+/// decides.
+const STARVED: f64 = 0.5;
+
+/// The part of the time in which the sessions of another program idle, from which on it is not the
+/// database that it waits for.
+const SESSIONS_IDLE: f64 = 0.6;
+
+impl Scene<'_, '_> {
+    /// What of the load generator has no more to give.
+    pub(super) fn generator(&self) -> Vec<Suspect> {
+        let found = match self.demand.asks {
+            true => [self.waiting_thread(), self.full_thread(), self.slow_feed()],
+            false => [self.full_program(), self.waiting_program(), self.idle_program()],
+        };
+        found.into_iter().flatten().collect()
+    }
+
+    /// The busiest of its threads, by the part of a processor that it had; `None` if none was
+    /// looked at.
+    pub(super) fn generator_share(&self) -> Option<f64> {
+        match self.demand.asks {
+            true => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
+            false => self.signals.mean(&Part::Processes(Side::Generator), "busiest"),
+        }
+    }
+
+    /// A thread that could run and does not, because something else has its processor.
+    fn waiting_thread(&self) -> Option<Suspect> {
+        let lanes = self.findings.lanes();
+        let lane = lanes.max_by(|a, b| a.waited.total_cmp(&b.waited))?;
+        let wanted = lane.ran + lane.waited;
+        // If the database wants all processors of one host, it is the database that lacks them.
+        let is_database = self.database_wants().is_some_and(|wanted| wanted >= FULL);
+        if lane.waited < KEPT_WAITING || wanted < FULL || is_database {
+            return None;
+        }
+        let because = format!(
+            "its thread {} ran for {} of the window and waited for a processor for {}: something \
+             else had it",
+            lane.name,
+            percent(lane.ran),
+            percent(lane.waited)
+        );
+        let suspect = Suspect::new(Component::GeneratorCpu, wanted, because);
+        Some(suspect.with("ran_share", lane.ran).with("waited_share", lane.waited))
+    }
+
+    /// A thread that runs all the time. In an open job that asks for more than it gets, too.
+    fn full_thread(&self) -> Option<Suspect> {
+        let (because, name, share) = match self.findings.limited_by_its_threads() {
+            Some((because, share)) => (because, "share_of_ceiling", share),
+            None => {
+                let (thread, share) = self.findings.busy_thread()?;
+                let because = format!("its thread {thread} used {} of a processor", percent(share));
+                (because, "share_of_processor", share)
+            }
+        };
+        let lanes = self.findings.lanes().count();
+        let idle = self.findings.lanes().filter(|lane| lane.ran < FULL / 2.0).count();
+        let because = match idle {
+            0 => because,
+            _ => format!("{because}, while {idle} of {lanes} threads had time to spare"),
+        };
+        Some(Suspect::new(Component::GeneratorThread, share, because).with(name, share))
+    }
+
+    /// Clients that wait for the file or the pipe from which they have what they ask.
+    fn slow_feed(&self) -> Option<Suspect> {
+        let demand = &self.demand;
+        if demand.fed_clients == 0.0 || demand.fed_clients < demand.clients {
+            return None;
+        }
+        let idle = 1.0 - demand.fed_in_flight / demand.fed_clients;
+        let because = format!(
+            "its {} clients have nothing to ask for {} of the time: what they read comes too \
+             slowly",
+            demand.fed_clients,
+            percent(idle)
+        );
+        let suspect = Suspect::new(Component::GeneratorInput, idle, because)
+            .with("clients", demand.fed_clients)
+            .with("requests_in_flight", demand.fed_in_flight);
+        (idle >= STARVED).then_some(suspect)
+    }
+
+    fn full_program(&self) -> Option<Suspect> {
+        let share = self.generator_share().filter(|share| *share >= FULL)?;
+        let because = format!("a thread of the program used {} of a processor", percent(share));
+        let suspect = Suspect::new(Component::GeneratorThread, share, because);
+        Some(suspect.with("share_of_processor", share))
+    }
+
+    fn waiting_program(&self) -> Option<Suspect> {
+        let part = Part::Processes(Side::Generator);
+        let waited = self.signals.rate(&part, "waited")?;
+        let ran = self.signals.rate(&part, "user")? + self.signals.rate(&part, "system")?;
+        let is_database = self.database_wants().is_some_and(|wanted| wanted >= FULL);
+        if waited < KEPT_WAITING || ran + waited < FULL || is_database {
+            return None;
+        }
+        let because = format!(
+            "the program ran for {} of the time and waited for a processor for {}",
+            percent(ran),
+            percent(waited)
+        );
+        let suspect = Suspect::new(Component::GeneratorCpu, waited / (ran + waited), because);
+        Some(suspect.with("ran_share", ran).with("waited_share", waited))
+    }
+
+    /// A program that holds itself back: the database's sessions idle, and nothing waits in the
+    /// sockets for the database to read it.
+    fn idle_program(&self) -> Option<Suspect> {
+        let active = self.signals.per_look(&Part::Sessions, "active")?;
+        let idle = self.signals.per_look(&Part::Sessions, "idle")?
+            + self.signals.per_look(&Part::Sessions, "idle-in-transaction")?;
+        let sending = self.sending_sessions();
+        let sessions = active + idle;
+        let share = if sessions > 0.0 { (idle + sending) / sessions } else { 0.0 };
+        if share < SESSIONS_IDLE {
+            return None;
+        }
+        let queue = self.signals.mean(&Part::Sockets(Side::Server), "with-receive-queue");
+        if queue.is_some_and(|queue| queue > sessions * (1.0 - SESSIONS_IDLE)) {
+            return None;
+        }
+        let what = match sending > idle {
+            true => "wait for the program to read its answers",
+            false => "have nothing to do: the program does not ask more",
+        };
+        let because =
+            format!("of {sessions:.1} sessions of the database {:.1} {what}", idle.max(sending));
+        let suspect = Suspect::new(Component::GeneratorInput, share, because)
+            .with("sessions", sessions)
+            .with("sessions_idle", idle)
+            .with("sessions_that_wait_to_send", sending)
+            .with_any("server_sockets_with_unread_requests", queue);
+        let limited = self.signals.rate(&Part::Sockets(Side::Server), "receiver-limited");
+        Some(suspect.with_any("server_sockets_limited_by_receiver", limited))
+    }
+}

@@ -1,0 +1,185 @@
+//! What limited the result, and on what evidence.
+//!
+//! The method is Gregg's (Systems Performance, 2nd edition, chapter 2.5): for every resource its
+//! utilisation, saturation and errors, looked at while the work goes on; the limiter is the
+//! component whose relief would raise the result. Two questions are asked of a closed job. Where is
+//! the time of its requests spent: in locks, on disks, on processors, on the way? And which
+//! resource has no more to give? What is not full and takes no time limits nothing.
+//!
+//! A pure function of the evidence. What could not be seen is said, and without enough of it the
+//! answer is that the limiter is not known.
+
+mod background;
+mod component;
+mod database;
+mod demand;
+mod generator;
+mod network;
+mod signals;
+mod suspect;
+
+use record::{Event, EventKind};
+
+use crate::checks::Findings;
+use demand::Demand;
+use signals::Signals;
+
+pub use component::Component;
+pub use suspect::Suspect;
+
+/// The limiter of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limiter {
+    /// Which component.
+    pub component: Component,
+    /// Why it and not another, in one sentence.
+    pub because: String,
+    /// The numbers behind it: names and values.
+    pub evidence: Vec<(String, f64)>,
+    /// Everything that was found in the way of the requests, the limiter first.
+    pub ranked: Vec<Suspect>,
+    /// What could not be seen: what, and why.
+    pub unseen: Vec<(String, String)>,
+}
+
+/// What is looked at.
+struct Scene<'f, 'a> {
+    findings: &'f Findings<'a>,
+    signals: Signals<'a>,
+    demand: Demand,
+}
+
+/// What a run says of what could have been had.
+enum Outcome {
+    /// Every job got what it was offered.
+    Satisfied,
+    /// It took what it could get, or asked for more: why that is so.
+    Greedy(&'static str),
+    /// It says nothing of that, and why.
+    Silent(&'static str),
+}
+
+/// Names the limiter.
+pub(crate) fn name(findings: &Findings<'_>) -> Limiter {
+    let signals = Signals::of(findings.evidence);
+    let mut unseen = findings.evidence.unseen.clone();
+    if signals.resets() > 0 {
+        let why = "they began anew in the window: the server, or its statistics, were reset";
+        unseen.push(("counters".to_owned(), why.to_owned()));
+    }
+    let scene = Scene { demand: Demand::of(findings), findings, signals };
+    let ranked = match scene.outcome() {
+        Outcome::Satisfied => vec![scene.satisfaction()],
+        Outcome::Greedy(why) => scene.ranked(why),
+        Outcome::Silent(why) => vec![Suspect::new(Component::Unknown, 1.0, why)],
+    };
+    let Suspect { component, because, evidence, .. } = ranked[0].clone();
+    let is_named = component.relief().is_some();
+    Limiter {
+        component,
+        because,
+        evidence,
+        ranked: if is_named { ranked } else { Vec::new() },
+        unseen,
+    }
+}
+
+impl Scene<'_, '_> {
+    fn outcome(&self) -> Outcome {
+        let findings = self.findings;
+        let places = || findings.places();
+        let has_schedules = places().all(|place| findings.has_schedule(place));
+        if !self.demand.asks {
+            Outcome::Greedy("another program asked what it wanted")
+        } else if findings.overloaded().next().is_some() {
+            Outcome::Greedy("requests arrive faster than they are answered")
+        } else if findings.window_is_empty() && has_schedules {
+            Outcome::Silent("there were no requests")
+        } else if places().any(|place| findings.fails(place)) {
+            Outcome::Silent("a request that fails says nothing of what the target can do")
+        } else if !has_schedules {
+            Outcome::Greedy("a closed job takes what it can get")
+        } else if findings.some_unsent() {
+            Outcome::Silent("some requests were never sent")
+        } else if places().any(|place| findings.trend(place).is_none()) {
+            Outcome::Silent(
+                "the window is too short to tell whether requests arrive faster than they are \
+                 answered",
+            )
+        } else {
+            Outcome::Satisfied
+        }
+    }
+
+    /// Jobs that got what they were offered.
+    fn satisfaction(&self) -> Suspect {
+        let jobs = 0..self.findings.evidence.jobs.len();
+        let offered: f64 = jobs.filter_map(|place| self.findings.offered_per_s(place)).sum();
+        let because = "every open job was answered at the rate at which requests arrived";
+        Suspect::new(Component::NotSaturated, 1.0, because)
+            .with("offered_per_s", offered)
+            .with("answered_per_s", self.findings.ended_per_s())
+    }
+
+    fn unknown(&self, why: &str) -> Suspect {
+        let seen = match self.signals.sees_server() {
+            true => "nothing that was observed is full",
+            false => "no component of the database was observed",
+        };
+        Suspect::new(Component::Unknown, 1.0, format!("{why}, and {seen}"))
+    }
+
+    /// All that stands in the way, what takes most first; at least that it is not known.
+    fn ranked(&self, why: &str) -> Vec<Suspect> {
+        let mut ranked: Vec<Suspect> = self.refused_connections().into_iter().collect();
+        ranked.extend(self.generator());
+        ranked.extend(self.database());
+        ranked.extend(self.network());
+        ranked.extend(self.background(&ranked));
+        ranked.sort_by(Suspect::order);
+        if ranked.is_empty() {
+            ranked.push(self.concurrency().unwrap_or_else(|| self.unknown(why)));
+        }
+        ranked
+    }
+
+    /// The server's refusal of further connections to a job whose requests wait for one.
+    fn refused_connections(&self) -> Option<Suspect> {
+        let event = self.limit_of_an_overloaded_job()?;
+        let because = format!("requests wait while {}", event.text);
+        Some(Suspect::new(Component::Connections, 1.0, because))
+    }
+
+    fn limit_of_an_overloaded_job(&self) -> Option<&Event> {
+        let findings = self.findings;
+        let jobs = findings.evidence.jobs.len();
+        let events = findings.evidence.events.iter();
+        events.filter(|e| e.kind == EventKind::ConnectionLimit).find(|event| match event.job {
+            Some(job) => findings.is_overloaded(usize::from(job.0)),
+            None => (0..jobs).any(|place| findings.is_overloaded(place)),
+        })
+    }
+
+    /// Nothing is full, and yet a job takes all that it can get: it asks for no more at once.
+    fn concurrency(&self) -> Option<Suspect> {
+        let Demand { clients, per_s, service_s, in_flight, .. } = self.demand;
+        let is_idle = self.generator_share()? < 0.8 && self.database_share()? < 0.8;
+        let is_asked = self.demand.is_closed && !self.demand.is_overloaded && per_s > 0.0;
+        if !is_idle || !is_asked {
+            return None;
+        }
+        let because = format!(
+            "{clients} clients ask one request at a time, each of which takes {} ms, and no \
+             resource is full: {per_s:.0} requests per second keep {in_flight:.1} of them busy",
+            suspect::number(service_s * 1e3)
+        );
+        let suspect = Suspect::new(Component::Concurrency, 1.0, because)
+            .with("clients", clients)
+            .with("requests_in_flight", in_flight)
+            .with("service_ms", service_s * 1e3)
+            .with("requests_per_s", per_s)
+            .with("generator_busiest_share", self.generator_share()?)
+            .with("database_cpu_share", self.database_share()?);
+        Some(suspect)
+    }
+}

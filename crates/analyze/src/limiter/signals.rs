@@ -1,0 +1,254 @@
+//! What was observed in the window, by component and metric.
+
+use std::ops::Range;
+
+use base::Nanos;
+use record::{Component, Part, Side};
+
+use crate::evidence::{Evidence, Observed};
+
+/// The readings of the window of a run.
+pub(super) struct Signals<'a> {
+    window: Range<Nanos>,
+    series: Vec<(Component, &'a Observed)>,
+    /// Where the database's processes were seen: `None` is this host.
+    server: Option<String>,
+}
+
+impl<'a> Signals<'a> {
+    pub(super) fn of(evidence: &'a Evidence) -> Signals<'a> {
+        let known = evidence
+            .observed
+            .iter()
+            .filter_map(|observed| Some((Component::parse(&observed.component)?, observed)));
+        let series: Vec<(Component, &Observed)> = known.collect();
+        let is_there = |(component, observed): &&(Component, &Observed)| {
+            component.part == Part::Processes(Side::Server)
+                && observed.metric == "processes"
+                && observed.points.iter().any(|(_, number)| *number > 0.0)
+        };
+        let mut places: Vec<&Option<String>> =
+            series.iter().filter(is_there).map(|(component, _)| &component.place).collect();
+        places.sort();
+        let server = places.first().and_then(|place| (*place).clone());
+        Signals { window: evidence.window(), series, server }
+    }
+
+    /// Where a part is looked for: what is the server's, on its host.
+    fn place(&self, part: &Part) -> Option<&str> {
+        match part {
+            Part::Processes(Side::Server)
+            | Part::Role(_)
+            | Part::Sockets(Side::Server)
+            | Part::Cgroup(Side::Server)
+            | Part::Disk(_) => self.server.as_deref(),
+            Part::Host
+            | Part::Processor(_)
+            | Part::Interface(_)
+            | Part::Processes(Side::Generator)
+            | Part::Sockets(Side::Generator)
+            | Part::Cgroup(Side::Generator)
+            | Part::Sessions
+            | Part::Waits
+            | Part::Locks
+            | Part::Statements
+            | Part::Background
+            | Part::Statistics => None,
+        }
+    }
+
+    fn find(&self, place: Option<&str>, part: &Part, metric: &str) -> Option<&'a Observed> {
+        let is_it = |(component, observed): &&(Component, &'a Observed)| {
+            observed.metric == metric
+                && component.part == *part
+                && component.place.as_deref() == place
+        };
+        self.series.iter().find(is_it).map(|(_, observed)| *observed)
+    }
+
+    fn series(&self, part: &Part, metric: &str) -> Option<&'a Observed> {
+        self.find(self.place(part), part, metric)
+    }
+
+    /// By how much a counter grew per second in the window. `None` if it was not read twice there.
+    pub(super) fn rate(&self, part: &Part, metric: &str) -> Option<f64> {
+        rate(self.series(part, metric)?, &self.window)
+    }
+
+    /// The same on the host of the database.
+    pub(super) fn rate_at_server(&self, part: &Part, metric: &str) -> Option<f64> {
+        rate(self.find(self.server.as_deref(), part, metric)?, &self.window)
+    }
+
+    /// The mean of a reading in the window.
+    pub(super) fn mean(&self, part: &Part, metric: &str) -> Option<f64> {
+        mean(self.series(part, metric)?, &self.window)
+    }
+
+    /// Every metric of a part with its growth per second.
+    pub(super) fn rates(&self, part: &Part) -> Vec<(&'a str, f64)> {
+        let place = self.place(part);
+        let of_it = self.series.iter().filter(|(component, _)| {
+            component.part == *part && component.place.as_deref() == place
+        });
+        of_it
+            .filter_map(|(_, observed)| {
+                Some((observed.metric.as_str(), rate(observed, &self.window)?))
+            })
+            .collect()
+    }
+
+    /// How many sessions a metric of sessions counts on average: per look at them.
+    pub(super) fn per_look(&self, part: &Part, metric: &str) -> Option<f64> {
+        let looks = self.rate(&Part::Sessions, "looks").filter(|looks| *looks > 0.0)?;
+        Some(self.rate(part, metric).unwrap_or(0.0) / looks)
+    }
+
+    /// All of them of a part, the most frequent first.
+    pub(super) fn all_per_look(&self, part: &Part) -> Vec<(&'a str, f64)> {
+        let looks = self.rate(&Part::Sessions, "looks").filter(|looks| *looks > 0.0);
+        let Some(looks) = looks else { return Vec::new() };
+        let mut all: Vec<(&str, f64)> =
+            self.rates(part).into_iter().map(|(name, rate)| (name, rate / looks)).collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all
+    }
+
+    /// The parts of one kind that were seen on the host of the database.
+    pub(super) fn parts(&self, is_wanted: impl Fn(&Part) -> bool) -> Vec<Part> {
+        let here = self
+            .series
+            .iter()
+            .filter(|(component, _)| is_wanted(&component.part) && component.place == self.server);
+        let mut parts: Vec<Part> = here.map(|(component, _)| component.part.clone()).collect();
+        parts.sort();
+        parts.dedup();
+        parts
+    }
+
+    /// The network interfaces of both hosts.
+    pub(super) fn interfaces(&self) -> Vec<Component> {
+        let of_them = self.series.iter().map(|(component, _)| component);
+        let mut all: Vec<Component> =
+            of_them.filter(|it| matches!(it.part, Part::Interface(_))).cloned().collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// The rate of a component, wherever it is.
+    pub(super) fn rate_of(&self, component: &Component, metric: &str) -> Option<f64> {
+        rate(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
+    }
+
+    /// The mean of a reading of a component, wherever it is.
+    pub(super) fn mean_of(&self, component: &Component, metric: &str) -> Option<f64> {
+        mean(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
+    }
+
+    /// The part of the time in which so many processors of the database's host, the busiest ones,
+    /// were at work.
+    pub(super) fn busiest_processors(&self, count: usize) -> Option<f64> {
+        let processors = self.parts(|part| matches!(part, Part::Processor(_)));
+        let mut busy: Vec<f64> =
+            processors.iter().filter_map(|part| self.rate_at_server(part, "busy")).collect();
+        busy.sort_by(|a, b| b.total_cmp(a));
+        busy.truncate(count.max(1));
+        (!busy.is_empty()).then(|| busy.iter().sum::<f64>() / busy.len() as f64)
+    }
+
+    /// Counters that began anew in the window: whatever counts was started again.
+    pub(super) fn resets(&self) -> usize {
+        let is_reset = |(_, observed): &&(Component, &Observed)| {
+            is_counter(observed) && falls(observed, &self.window)
+        };
+        self.series.iter().filter(is_reset).count()
+    }
+
+    /// Whether anything of a database was seen: its processes, or its sessions.
+    pub(super) fn sees_server(&self) -> bool {
+        let is_it = |component: &Component| {
+            matches!(component.part, Part::Processes(Side::Server) | Part::Sessions)
+        };
+        self.series.iter().any(|(component, observed)| {
+            is_it(component) && observed.points.iter().any(|(_, value)| *value > 0.0)
+        })
+    }
+}
+
+/// Metrics that only grow, unless what counts them was started anew.
+const COUNTERS: [&str; 4] = ["looks", "pg_stat_database.xact_commit", "status.questions", "user"];
+
+fn is_counter(observed: &Observed) -> bool {
+    COUNTERS.contains(&observed.metric.as_str())
+}
+
+/// The points that say what happened in a window: from the last that is not behind its begin to
+/// the first that is not before its end.
+fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64)] {
+    let points = &observed.points;
+    let behind = points.partition_point(|(at, _)| *at <= window.start);
+    let first = behind.saturating_sub(1);
+    let last = points.partition_point(|(at, _)| *at < window.end);
+    &points[first..(last + 1).min(points.len())]
+}
+
+/// What was added to a counter per second. Where it begins anew, what was counted until then is
+/// lost, and what it counts from there is new.
+fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
+    let points = around(observed, window);
+    let (first, last) = (points.first()?, points.last()?);
+    let span = last.0.saturating_sub(first.0).as_secs_f64();
+    let pairs = points.iter().zip(points.iter().skip(1));
+    let growth: f64 = pairs.map(|(a, b)| if b.1 >= a.1 { b.1 - a.1 } else { b.1.max(0.0) }).sum();
+    (span > 0.0).then(|| growth / span)
+}
+
+fn falls(observed: &Observed, window: &Range<Nanos>) -> bool {
+    let points = around(observed, window);
+    points.iter().zip(points.iter().skip(1)).any(|(a, b)| b.1 < a.1)
+}
+
+fn mean(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
+    let inside = observed.points.iter().filter(|(at, _)| window.contains(at));
+    let values: Vec<f64> = inside.map(|(_, value)| *value).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observed(points: &[(u64, f64)]) -> Observed {
+        let points = points.iter().map(|(s, value)| (Nanos::from_secs(*s), *value)).collect();
+        Observed { component: "host".to_owned(), metric: "user".to_owned(), points }
+    }
+
+    fn window(from: u64, to: u64) -> Range<Nanos> {
+        Nanos::from_secs(from)..Nanos::from_secs(to)
+    }
+
+    #[test]
+    fn a_rate_is_that_of_the_window() {
+        let counter = observed(&[(0, 0.0), (2, 100.0), (4, 120.0), (6, 140.0), (8, 900.0)]);
+        assert_eq!(rate(&counter, &window(2, 6)), Some(10.0));
+        assert_eq!(rate(&counter, &window(3, 5)), Some(10.0));
+        assert_eq!(rate(&observed(&[(3, 1.0)]), &window(0, 9)), None);
+        assert_eq!(rate(&observed(&[]), &window(0, 9)), None);
+    }
+
+    #[test]
+    fn a_counter_that_begins_anew_goes_on() {
+        let counter = observed(&[(0, 100.0), (1, 110.0), (2, 4.0), (3, 14.0)]);
+        assert_eq!(rate(&counter, &window(0, 3)), Some(8.0));
+        assert!(falls(&counter, &window(0, 3)));
+        assert!(!falls(&counter, &window(2, 3)));
+    }
+
+    #[test]
+    fn a_mean_is_of_the_readings_inside() {
+        let gauge = observed(&[(0, 9.0), (1, 1.0), (2, 3.0), (3, 9.0)]);
+        assert_eq!(mean(&gauge, &window(1, 3)), Some(2.0));
+        assert_eq!(mean(&gauge, &window(4, 9)), None);
+    }
+}

@@ -1,0 +1,301 @@
+//! Which component is named by what was observed: each made the limiter by hand.
+
+use analyze::{Asked, Component, Evidence, Observed, Place, Route, Surroundings, summarize};
+use base::Nanos;
+
+use crate::support::{OPEN, grow, steady};
+
+const CLOSED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
+
+/// Something that grows by so much in a second.
+fn plant(evidence: &mut Evidence, component: &str, metric: &str, per_s: f64) {
+    reading(evidence, component, metric, |s| per_s * s as f64);
+}
+
+/// Something that stays as it is.
+fn hold(evidence: &mut Evidence, component: &str, metric: &str, value: f64) {
+    reading(evidence, component, metric, |_| value);
+}
+
+fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl Fn(u64) -> f64) {
+    evidence.observed.retain(|known| known.component != component || known.metric != metric);
+    evidence.observed.push(Observed {
+        component: component.to_owned(),
+        metric: metric.to_owned(),
+        points: (0..=60).map(|s| (Nanos::from_secs(s), value(s))).collect(),
+    });
+}
+
+/// A closed job of two clients whose server is seen and hardly has anything to do: of 1.6 requests
+/// under way each takes 1.6 ms.
+fn watched() -> Evidence {
+    let mut evidence = steady(CLOSED);
+    evidence.surroundings = Surroundings::default();
+    for (component, metric, per_s) in [
+        ("server", "user", 0.1),
+        ("server", "system", 0.1),
+        ("server", "waited", 0.01),
+        ("generator", "user", 0.04),
+        ("generator", "system", 0.03),
+        ("cpu 0", "busy", 0.2),
+        ("cpu 1", "busy", 0.2),
+        ("sessions", "looks", 10.0),
+        ("sessions", "active", 14.0),
+        ("sessions", "idle", 6.0),
+        ("waits", "cpu", 14.0),
+        ("host", "pressure-memory", 0.0),
+    ] {
+        plant(&mut evidence, component, metric, per_s);
+    }
+    for (component, metric, value) in
+        [("server", "processes", 9.0), ("server", "processors", 2.0), ("server", "busiest", 0.1)]
+    {
+        hold(&mut evidence, component, metric, value);
+    }
+    evidence
+}
+
+#[track_caller]
+fn names(evidence: &Evidence, component: Component, words: &str) {
+    let limiter = summarize(evidence).limiter;
+    assert_eq!(limiter.component, component, "{limiter:?}");
+    assert!(limiter.because.contains(words), "{}", limiter.because);
+    assert_eq!(limiter.ranked[0].component, component);
+    assert!(!limiter.evidence.is_empty());
+}
+
+#[test]
+fn clients_that_wait_for_each_answer_limit_where_nothing_is_full() {
+    names(&watched(), Component::Concurrency, "2 clients ask one request at a time");
+    // Without a look at the database nobody knows whether it is full.
+    let mut blind = watched();
+    blind.observed.retain(|it| !it.component.starts_with("se"));
+    assert_eq!(summarize(&blind).limiter.component, Component::Unknown);
+}
+
+#[test]
+fn an_open_job_that_gets_what_it_asks_is_limited_by_nothing_that_is_seen() {
+    let mut evidence = steady(OPEN);
+    plant(&mut evidence, "server", "user", 1.9);
+    hold(&mut evidence, "server", "processors", 2.0);
+    assert_eq!(summarize(&evidence).limiter.component, Component::NotSaturated);
+}
+
+#[test]
+fn full_processors_of_the_database_are_named() {
+    let mut evidence = watched();
+    plant(&mut evidence, "server", "user", 1.7);
+    names(&evidence, Component::DatabaseCpu, "1.80 of the 2.00 processors");
+    // One of them alone, while the other idles.
+    plant(&mut evidence, "server", "user", 0.85);
+    hold(&mut evidence, "server", "busiest", 0.95);
+    names(&evidence, Component::DatabaseSingleCore, "95 % of a processor");
+    // If it may only use that one, its processors are full.
+    hold(&mut evidence, "server", "processors", 1.0);
+    names(&evidence, Component::DatabaseCpu, "of the 1.00 processors");
+}
+
+#[test]
+fn processors_that_are_shared_and_crowded_are_named_for_the_database_that_needs_most() {
+    let mut evidence = watched();
+    plant(&mut evidence, "server", "user", 1.0);
+    plant(&mut evidence, "server", "waited", 1.5);
+    plant(&mut evidence, "cpu 0", "busy", 0.98);
+    plant(&mut evidence, "cpu 1", "busy", 0.99);
+    names(&evidence, Component::DatabaseCpu, "would have used 2.60");
+    // Whoever else has them: it is not the database that fills them.
+    plant(&mut evidence, "generator", "user", 1.2);
+    assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
+}
+
+#[test]
+fn a_thread_of_the_generator_that_has_no_processor_is_named() {
+    let mut evidence = watched();
+    grow(&mut evidence, "lane-0", "ran", 0.5);
+    grow(&mut evidence, "lane-0", "waited", 0.45);
+    names(&evidence, Component::GeneratorCpu, "waited for a processor for 45 %");
+    // The database wants all of them: it is what lacks processors.
+    plant(&mut evidence, "server", "waited", 1.6);
+    assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorCpu);
+}
+
+#[test]
+fn locks_are_named_with_their_table() {
+    let mut evidence = watched();
+    plant(&mut evidence, "waits", "cpu", 1.0);
+    plant(&mut evidence, "waits", "Lock:tuple", 12.0);
+    plant(&mut evidence, "locks", "public.account", 12.0);
+    plant(&mut evidence, "statements", "update account set", 12.0);
+    names(&evidence, Component::DatabaseLocks, "of table public.account (Lock:tuple)");
+    plant(&mut evidence, "waits", "Lock:tuple", 6.0);
+    assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseLocks);
+}
+
+#[test]
+fn waiting_for_what_is_committed_and_for_disks_is_told_apart() {
+    let mut evidence = watched();
+    plant(&mut evidence, "waits", "cpu", 1.0);
+    plant(&mut evidence, "waits", "IO:WALSync", 6.0);
+    plant(&mut evidence, "waits", "LWLock:WALWrite", 6.0);
+    plant(&mut evidence, "disk vda", "busy", 0.9);
+    names(&evidence, Component::DatabaseFlush, "until what they commit is safe");
+    plant(&mut evidence, "waits", "IO:WALSync", 0.0);
+    plant(&mut evidence, "waits", "LWLock:WALWrite", 0.0);
+    plant(&mut evidence, "waits", "IO:DataFileRead", 12.0);
+    names(&evidence, Component::DatabaseDisk, "IO:DataFileRead");
+}
+
+#[test]
+fn a_group_that_is_kept_from_running_is_named_before_what_that_does() {
+    let mut evidence = watched();
+    hold(&mut evidence, "cgroup server", "quota", 0.5);
+    plant(&mut evidence, "cgroup server", "throttled", 0.4);
+    plant(&mut evidence, "server", "user", 0.4);
+    plant(&mut evidence, "server", "waited", 2.0);
+    names(&evidence, Component::Cgroup, "it may use 0.50 processors");
+    plant(&mut evidence, "cgroup server", "throttled", 0.05);
+    assert_ne!(summarize(&evidence).limiter.component, Component::Cgroup);
+}
+
+/// The sockets of a database on another machine; each request takes 1.6 ms.
+fn far_away(evidence: &mut Evidence, round_trip_ms: f64, least_ms: f64) {
+    let elsewhere = Asked { route: Some(Route::Postgres), place: Place::Elsewhere };
+    evidence.surroundings = Surroundings { main: elsewhere, ..Surroundings::default() };
+    hold(evidence, "sockets generator", "round-trip", round_trip_ms / 1e3);
+    hold(evidence, "sockets generator", "round-trip-least", least_ms / 1e3);
+    plant(evidence, "sessions", "active", 1.0);
+}
+
+#[test]
+fn a_long_way_and_a_narrow_one_are_told_apart() {
+    let mut evidence = watched();
+    far_away(&mut evidence, 1.3, 1.2);
+    names(&evidence, Component::NetworkLatency, "1.20 ms of the 1.60 ms");
+    far_away(&mut evidence, 1.3, 0.1);
+    names(&evidence, Component::NetworkBandwidth, "bytes queue on the way");
+    // The database has the requests, and not the way.
+    plant(&mut evidence, "sessions", "active", 15.0);
+    assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
+}
+
+#[test]
+fn a_full_link_is_named() {
+    let mut evidence = watched();
+    hold(&mut evidence, "interface eth0", "speed", 125e6);
+    plant(&mut evidence, "interface eth0", "sent-bytes", 1e6);
+    plant(&mut evidence, "interface eth0", "received-bytes", 118e6);
+    names(&evidence, Component::NetworkBandwidth, "interface eth0 carried 118 MB/s, 94 %");
+}
+
+#[test]
+fn few_sessions_behind_many_requests_are_a_pool() {
+    let mut evidence = watched();
+    // 16 requests are under way instead of 1.6.
+    let times = evidence.jobs[0].window.iter_mut().find(|(kind, _)| *kind == record::Kind::Service);
+    let (_, service) = times.unwrap();
+    let more = service.clone();
+    (0..9).for_each(|_| service.add(&more).unwrap());
+    plant(&mut evidence, "sessions", "active", 19.0);
+    plant(&mut evidence, "sessions", "idle", 1.0);
+    names(&evidence, Component::Connections, "16 requests under way share 2 sessions");
+}
+
+#[test]
+fn sessions_of_others_and_work_of_the_server_are_named() {
+    let mut evidence = watched();
+    plant(&mut evidence, "server", "user", 1.8);
+    plant(&mut evidence, "server", "waited", 0.8);
+    names(&evidence, Component::DatabaseCpu, "processors");
+    plant(&mut evidence, "sessions", "others", 15.0);
+    names(&evidence, Component::BackgroundTask, "1.5 sessions of others");
+    plant(&mut evidence, "sessions", "others", 1.0);
+    plant(&mut evidence, "background", "vacuum: account", 8.0);
+    plant(&mut evidence, "server", "written-bytes", 1e6);
+    plant(&mut evidence, "server", "read-bytes", 1e6);
+    plant(&mut evidence, "server autovacuum worker", "user", 0.9);
+    names(&evidence, Component::BackgroundTask, "`vacuum: account` went on for 80 %");
+    // It is there and takes hardly anything.
+    plant(&mut evidence, "server autovacuum worker", "user", 0.1);
+    names(&evidence, Component::DatabaseCpu, "processors");
+}
+
+#[test]
+fn memory_that_is_lacking_is_named() {
+    let mut evidence = watched();
+    plant(&mut evidence, "host", "pressure-memory", 0.3);
+    names(&evidence, Component::DatabaseMemory, "lacked memory for 30 %");
+}
+
+fn embedded(workload: &str, cpu: f64) -> Evidence {
+    let mut evidence = steady(workload);
+    let sqlite = Asked { route: Some(Route::Sqlite), place: Place::Inside };
+    evidence.surroundings = Surroundings { main: sqlite, ..Surroundings::default() };
+    plant(&mut evidence, "server", "user", cpu);
+    plant(&mut evidence, "server", "system", 0.05);
+    hold(&mut evidence, "server", "processes", 1.0);
+    hold(&mut evidence, "server", "processors", 2.0);
+    hold(&mut evidence, "server", "busiest", cpu);
+    evidence
+}
+
+#[test]
+fn an_embedded_database_that_stands_still_waits_for_its_disk_or_its_writer() {
+    let reads = "duration = 60s\nwarmup = 10s\n[a]\nquery = select 1\nconcurrency = 2\n";
+    names(&embedded(reads, 0.2), Component::DatabaseDisk, "for the disk");
+    let writes = "duration = 60s\nwarmup = 10s\n[a]\nquery = insert into t values (1)\n\
+                  concurrency = 2\n";
+    names(&embedded(writes, 0.2), Component::DatabaseLocks, "for the one that writes");
+    names(&embedded(reads, 0.93), Component::DatabaseSingleCore, "93 % of a processor");
+}
+
+#[test]
+fn a_source_that_is_too_slow_is_named() {
+    let fed = "duration = 60s\nwarmup = 10s\n[a]\nquery = select ?\nquery-args-file = /dev/stdin\n\
+               concurrency = 8\n";
+    let mut evidence = watched();
+    evidence.plan = steady(fed).plan;
+    names(&evidence, Component::GeneratorInput, "what they read comes too slowly");
+}
+
+/// A program that is watched: there are no jobs.
+fn foreign() -> Evidence {
+    let mut evidence = watched();
+    evidence.jobs.clear();
+    evidence.plan.jobs.clear();
+    hold(&mut evidence, "generator", "busiest", 0.1);
+    evidence
+}
+
+#[test]
+fn a_program_that_holds_itself_back_is_found_out_by_the_idle_database() {
+    let mut evidence = foreign();
+    plant(&mut evidence, "sessions", "active", 2.0);
+    plant(&mut evidence, "sessions", "idle", 18.0);
+    hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
+    names(&evidence, Component::GeneratorInput, "have nothing to do");
+    plant(&mut evidence, "waits", "Client:ClientWrite", 18.0);
+    plant(&mut evidence, "sessions", "active", 19.0);
+    plant(&mut evidence, "sessions", "idle", 1.0);
+    names(&evidence, Component::GeneratorInput, "wait for the program to read its answers");
+    hold(&mut evidence, "generator", "busiest", 0.97);
+    names(&evidence, Component::GeneratorThread, "97 %");
+    let mut busy = foreign();
+    plant(&mut busy, "server", "user", 1.8);
+    names(&busy, Component::DatabaseCpu, "processors");
+}
+
+#[test]
+fn what_could_not_be_seen_is_passed_on_and_a_restart_is_noticed() {
+    let mut evidence = watched();
+    evidence.unseen = vec![("sessions".to_owned(), "no permission".to_owned())];
+    let limiter = summarize(&evidence).limiter;
+    assert_eq!(limiter.unseen, evidence.unseen);
+    reading(
+        &mut evidence,
+        "sessions",
+        "looks",
+        |s| if s < 30 { 100.0 + s as f64 } else { s as f64 },
+    );
+    let limiter = summarize(&evidence).limiter;
+    assert!(limiter.unseen.iter().any(|(what, why)| what == "counters" && why.contains("reset")));
+}

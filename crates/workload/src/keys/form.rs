@@ -1,0 +1,71 @@
+//! The forms of values.
+
+/// What a key's value looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `250ms`, `1m30s`.
+    Duration,
+    /// A duration, or the word for one that is found.
+    Warmup,
+    /// A whole number with `k` or `M`.
+    Count,
+    /// Events per second.
+    Rate,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A statement, literal to the end of the line.
+    Statement,
+    /// A number of rows, or `LO..HI`.
+    Rows,
+    /// A command of the shell, literal to the end of the line.
+    Command,
+    /// `NAME: EXPRESSION, …`.
+    Named,
+    /// An expression that gives a duration.
+    Pause,
+    /// `CODE, CODE`.
+    Codes,
+    /// `N on CODE, CODE`.
+    Retry,
+    /// `CONDITION, …`.
+    Conditions,
+    /// A target's URL.
+    Url,
+    /// A machine that is reached by ssh.
+    Host,
+    /// The name of a file, looked for beside the workload file.
+    File,
+    /// `NAME: WEIGHT, …`.
+    Portions,
+    /// A text between quotes.
+    Text,
+    /// The name of a `[target NAME]` section.
+    Target,
+}
+
+impl Form {
+    /// The form in a few words, for the reference.
+    pub fn describe(self) -> String {
+        match self {
+            Form::Duration => "duration".to_owned(),
+            Form::Warmup => "duration, or auto".to_owned(),
+            Form::Count => "whole number".to_owned(),
+            Form::Rate => "number per second, or shape".to_owned(),
+            Form::Choice(words) => words.join(" | "),
+            Form::Statement => "statement".to_owned(),
+            Form::Rows => "N or LO..HI".to_owned(),
+            Form::Command => "command of the shell".to_owned(),
+            Form::Named => "NAME: EXPRESSION, …".to_owned(),
+            Form::Pause => "duration or expression".to_owned(),
+            Form::Codes => "CODE, …".to_owned(),
+            Form::Retry => "N on CODE, …".to_owned(),
+            Form::Conditions => "CONDITION, …".to_owned(),
+            Form::Url => "URL".to_owned(),
+            Form::Host => "ssh://USER@HOST:PORT".to_owned(),
+            Form::File => "file".to_owned(),
+            Form::Portions => "NAME: WEIGHT, …".to_owned(),
+            Form::Text => "text".to_owned(),
+            Form::Target => "NAME".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What is observed beside the jobs.
+
+use std::fmt;
+
+use base::Nanos;
+
+/// What `[observe]` asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observe {
+    /// How often everything is looked at.
+    pub every: Nanos,
+    /// Whether the database is asked what it does, over a session of its own.
+    pub database: bool,
+    /// Processes of the database on this machine; without any they are found by its port.
+    pub processes: Vec<u32>,
+    /// Other machines that are looked at.
+    pub hosts: Vec<RemoteHost>,
+}
+
+impl Default for Observe {
+    fn default() -> Observe {
+        let every = Observe::EVERY;
+        Observe { every, database: true, processes: Vec::new(), hosts: Vec::new() }
+    }
+}
+
+impl Observe {
+    /// How often everything is looked at without a word.
+    pub const EVERY: Nanos = Nanos::from_secs(1);
+
+    /// The shortest and the longest time between two looks.
+    pub const ENDS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
+}
+
+/// A machine that is reached by ssh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteHost {
+    /// As whom; without a word it is ssh that decides.
+    pub user: Option<String>,
+    /// Its name or address.
+    pub host: String,
+    /// The port of its ssh; without a word it is ssh that decides.
+    pub port: Option<u16>,
+}
+
+impl RemoteHost {
+    /// Reads `ssh://USER@HOST:PORT`, of which only the host must be there.
+    ///
+    /// # Errors
+    /// What is wrong, as the second half of a sentence that begins with the text.
+    pub fn parse(text: &str) -> Result<RemoteHost, String> {
+        let form = "write for example `ssh://postgres@db1`";
+        let Some(rest) = text.strip_prefix("ssh://") else {
+            return Err(format!("is not a host that is reached by ssh: {form}"));
+        };
+        let (user, place) = match rest.split_once('@') {
+            Some((user, place)) => (Some(user), place),
+            None => (None, rest),
+        };
+        let (host, port) = host_and_port(place.strip_suffix('/').unwrap_or(place));
+        if user.is_some_and(|user| user.contains(':')) {
+            return Err("has a password: ssh takes none from here; set up a key for it".to_owned());
+        }
+        // Neither may look like an option to ssh, or like a second word to a shell.
+        let is_plain = |word: &str| {
+            let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-:%".contains(c);
+            !word.is_empty() && !word.starts_with('-') && word.chars().all(is_allowed)
+        };
+        if !is_plain(host) || user.is_some_and(|user| !is_plain(user)) {
+            return Err(format!("names no host: {form}"));
+        }
+        let port = port.map(|port| match port.parse() {
+            Ok(0) | Err(_) => Err(format!("has no port from 1 to 65535 behind its host: {form}")),
+            Ok(port) => Ok(port),
+        });
+        let (user, host) = (user.map(str::to_owned), host.to_owned());
+        Ok(RemoteHost { user, host, port: port.transpose()? })
+    }
+}
+
+/// An address of IPv6 stands in brackets.
+fn host_and_port(place: &str) -> (&str, Option<&str>) {
+    if let Some((address, rest)) = place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return (address, rest.strip_prefix(':'));
+    }
+    match place.rsplit_once(':') {
+        Some((host, port)) => (host, Some(port)),
+        None => (place, None),
+    }
+}
+
+impl fmt::Display for RemoteHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ssh://")?;
+        if let Some(user) = &self.user {
+            write!(f, "{user}@")?;
+        }
+        match self.host.contains(':') {
+            true => write!(f, "[{}]", self.host)?,
+            false => f.write_str(&self.host)?,
+        }
+        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_reads_as_it_is_written() {
+        for text in [
+            "ssh://db1",
+            "ssh://u@db1",
+            "ssh://u@db1:2222",
+            "ssh://[::1]:22",
+            "ssh://[fe80::1%eth0]",
+        ] {
+            assert_eq!(RemoteHost::parse(text).unwrap().to_string(), text);
+        }
+        let host = RemoteHost::parse("ssh://postgres@db1.example.net:2222/").unwrap();
+        assert_eq!(
+            (host.user.as_deref(), host.host.as_str()),
+            (Some("postgres"), "db1.example.net")
+        );
+        assert_eq!(host.port, Some(2222));
+    }
+
+    #[test]
+    fn what_ssh_would_misunderstand_is_refused() {
+        for (text, words) in [
+            ("db1", "ssh://postgres@db1"),
+            ("ssh://", "names no host"),
+            ("ssh://u@", "names no host"),
+            ("ssh://-oProxyCommand=x", "names no host"),
+            ("ssh://-l@db1", "names no host"),
+            ("ssh://db1; rm", "names no host"),
+            ("ssh://u:p@db1", "has a password"),
+            ("ssh://db1:0", "no port"),
+            ("ssh://db1:ssh", "no port"),
+            ("ssh://db1:70000", "no port"),
+        ] {
+            let error = RemoteHost::parse(text).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+}
