@@ -12,6 +12,7 @@ mod check;
 mod checks;
 mod confidence;
 mod distribution;
+mod effects;
 mod evidence;
 mod job;
 mod limiter;
@@ -27,6 +28,7 @@ pub use account::{Account, Answered};
 pub use check::{Check, Status, Verdict};
 pub use confidence::{Bounds, Estimate, FEWEST_BATCHES, fewest_samples};
 pub use distribution::{Distribution, Quantile};
+pub use effects::Effect;
 pub use evidence::{
     ClientSample, Evidence, Growth, HowEnded, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence,
     Observed, ROWS, Step,
@@ -34,8 +36,8 @@ pub use evidence::{
 pub use job::{JobSummary, NodeSummary, Probe, StatementSummary};
 pub use limiter::{Component, Limiter, Suspect};
 pub use phases::{
-    Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName, PhaseSummary,
-    SideEffects, StepOfJob, disturbances,
+    Cause, Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName,
+    PhaseSummary, SideEffects, StepOfJob, disturbances,
 };
 pub use responses::Responses;
 pub use slo::Judgement;

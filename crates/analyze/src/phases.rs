@@ -14,23 +14,35 @@
 use std::ops::Range;
 
 use hdrhistogram::Histogram;
-use record::Counts;
+use record::{Component, Counts, Part};
 use workload::{JobTarget, Pacing, Plan};
 
 use crate::confidence::{Batch, Estimate, FEWEST_BATCHES, ratio};
 use crate::distribution::Quantile;
-use crate::evidence::{Evidence, JobEvidence, Step};
+use crate::evidence::{Evidence, JobEvidence, Observed, Step};
 use crate::responses::{Gathered, Responses};
 
 /// The most jobs whose side effects are told, the first of the file. A file with more of them has
 /// no traffic that they disturb; it is one that does many things in turn.
 pub const MOST_DISTURBANCES: usize = 20;
 
-/// A job that comes and goes, and what lies between its doings.
+/// The most work in the background whose side effects are told, what was seen most often.
+const MOST_WORK: usize = 3;
+
+/// What comes and goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The job at this place of the plan.
+    Job(usize),
+    /// Work of the database that no request asked for, by the name that the database gives it.
+    Background(String),
+}
+
+/// Something that comes and goes, and what lies between its doings.
 #[derive(Clone, Debug)]
 pub struct Disturbance {
-    /// The place of the job in the plan.
-    pub job: usize,
+    /// What.
+    pub cause: Cause,
     /// The parts of the window, at least two of them.
     pub phases: Vec<Phase>,
     /// The places of the jobs that asked something in two of them or more.
@@ -61,11 +73,13 @@ pub enum PhaseName {
     After,
 }
 
-/// What a job did to the others.
+/// What a job, or work in the background, did to the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SideEffects {
-    /// The job's name.
+    /// The job's name, or that of the work.
     pub job: String,
+    /// Whether it is work of the database that no request asked for.
+    pub is_background: bool,
     /// How long the longest step of the window is, in seconds: what the division may be off by.
     pub resolution_s: f64,
     /// The phase that the others are compared with: the first one without the job that is long
@@ -157,8 +171,10 @@ pub fn disturbances<E>(
 ) -> Result<Vec<Disturbance>, E> {
     let places = 0..evidence.jobs.len();
     let candidates = places.clone().filter(|place| comes_and_goes(&evidence.plan, *place));
-    let found = candidates.filter_map(|place| divide(evidence, place));
-    let mut disturbances: Vec<Disturbance> = found.take(MOST_DISTURBANCES).collect();
+    let of_jobs = candidates.filter_map(|place| divide_by_job(evidence, place));
+    let of_work = background(evidence).filter_map(|work| divide_by_work(evidence, work));
+    let mut disturbances: Vec<Disturbance> = of_jobs.take(MOST_DISTURBANCES).collect();
+    disturbances.extend(of_work.take(MOST_WORK));
     for job in places {
         let with_it = disturbances.iter_mut().filter(|it| it.others.contains(&job));
         let phases: Vec<&mut Phase> = with_it.flat_map(|it| &mut it.phases).collect();
@@ -175,15 +191,55 @@ fn comes_and_goes(plan: &Plan, place: usize) -> bool {
     plan.leader_of(place) == place && (is_timed || is_timetable || runs_programs)
 }
 
-/// How a job divides the window; `None` if that gives nothing to compare.
-fn divide(evidence: &Evidence, place: usize) -> Option<Disturbance> {
-    let job = &evidence.jobs[place];
+/// The work in the background that was seen, what was seen most often first.
+fn background(evidence: &Evidence) -> impl Iterator<Item = &Observed> {
+    let is_work = |observed: &&Observed| {
+        let part = Component::parse(&observed.component).map(|component| component.part);
+        part == Some(Part::Background)
+    };
+    let mut work: Vec<&Observed> = evidence.observed.iter().filter(is_work).collect();
+    let seen = |work: &Observed| work.points.last().map_or(0.0, |(_, looks)| *looks);
+    work.sort_by(|a, b| seen(b).total_cmp(&seen(a)));
+    work.into_iter()
+}
+
+/// How work in the background divides the window.
+fn divide_by_work(evidence: &Evidence, work: &Observed) -> Option<Disturbance> {
+    let steps = 0..evidence.steps.window().end;
+    let acts = steps.map(|step| {
+        let span = evidence.steps.start(step)..evidence.steps.start(step + 1);
+        work.growth(&span).is_some_and(|growth| growth.by > 0.0)
+    });
+    let everyone = (0..evidence.jobs.len()).filter(|place| is_leader(&evidence.plan, *place));
+    let cause = Cause::Background(work.metric.clone());
+    divide(evidence, cause, &acts.collect::<Vec<_>>(), true, everyone)
+}
+
+/// How a job divides the window.
+fn divide_by_job(evidence: &Evidence, place: usize) -> Option<Disturbance> {
+    let acts = acts(&evidence.jobs[place], evidence.steps.window().end);
+    let is_timetable = matches!(evidence.plan.jobs[place].pacing, Pacing::Timetable { .. });
+    let others = (0..evidence.jobs.len()).filter(|other| evidence.plan.leader_of(*other) != place);
+    divide(evidence, Cause::Job(place), &acts, is_timetable, others)
+}
+
+fn is_leader(plan: &Plan, place: usize) -> bool {
+    plan.leader_of(place) == place
+}
+
+/// How something that acts in some steps divides the window; `None` if that gives nothing to
+/// compare. What comes again and again has a time between its doings.
+fn divide(
+    evidence: &Evidence,
+    cause: Cause,
+    acts: &[bool],
+    comes_again: bool,
+    others: impl Iterator<Item = usize>,
+) -> Option<Disturbance> {
     let window = evidence.steps.window();
-    let acts = acts(job, window.end);
     let first = acts.iter().position(|&acts| acts)?;
     let last = acts.iter().rposition(|&acts| acts)?;
-    let is_timetable = matches!(evidence.plan.jobs[place].pacing, Pacing::Timetable { .. });
-    let name = |step: usize| match is_timetable && !acts[step] {
+    let name = |step: usize| match comes_again && !acts[step] {
         _ if step < first => PhaseName::Before,
         _ if step > last => PhaseName::After,
         true => PhaseName::Between,
@@ -196,12 +252,9 @@ fn divide(evidence: &Evidence, place: usize) -> Option<Disturbance> {
     });
     let phases: Vec<Phase> = phases.into_iter().filter(|phase| !phase.steps.is_empty()).collect();
     let asks_in = |other: usize, phase: &&Phase| phase.counts(&evidence.jobs[other]).arrivals > 0;
-    let others = (0..evidence.jobs.len()).filter(|other| {
-        let is_another = evidence.plan.leader_of(*other) != place;
-        is_another && phases.iter().filter(|phase| asks_in(*other, phase)).count() > 1
-    });
-    let others: Vec<usize> = others.collect();
-    (!others.is_empty()).then_some(Disturbance { job: place, phases, others })
+    let asks = |other: &usize| phases.iter().filter(|phase| asks_in(*other, phase)).count() > 1;
+    let others: Vec<usize> = others.filter(asks).collect();
+    (!others.is_empty()).then_some(Disturbance { cause, phases, others })
 }
 
 /// Whether the job had a request in flight, in each of the first steps: from its intended start to
@@ -321,12 +374,17 @@ pub(crate) fn summarize(
     let window = evidence.steps.window();
     let resolution_s = window.map(|step| length_s(evidence, step..step + 1)).fold(0.0, f64::max);
     let side_effects = |disturbance: &Disturbance| {
-        let Disturbance { job, phases, others } = disturbance;
+        let Disturbance { cause, phases, others } = disturbance;
         let phases: Vec<PhaseSummary> =
             phases.iter().map(|phase| summary(evidence, phase, others, &is_withheld)).collect();
         let reference = reference(&disturbance.phases)?;
+        let (job, is_background) = match cause {
+            Cause::Job(place) => (evidence.plan.jobs[*place].name.clone(), false),
+            Cause::Background(name) => (name.clone(), true),
+        };
         Some(SideEffects {
-            job: evidence.plan.jobs[*job].name.clone(),
+            job,
+            is_background,
             resolution_s,
             reference: phases[reference].name,
             changes: changes(&phases, reference),

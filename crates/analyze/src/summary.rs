@@ -4,6 +4,7 @@ use base::Nanos;
 
 use crate::check::Verdict;
 use crate::checks::Findings;
+use crate::effects::{self, Effect};
 use crate::evidence::{Evidence, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
 use crate::limiter::{self, Limiter};
@@ -20,6 +21,8 @@ pub struct Summary {
     pub jobs: Vec<JobSummary>,
     /// What the jobs that come and go did to the others, in the file's order.
     pub side_effects: Vec<SideEffects>,
+    /// What changed in time with what comes and goes.
+    pub effects: Vec<Effect>,
     /// The tables that were filled.
     pub loads: Vec<LoadSummary>,
     /// What limited it.
@@ -80,6 +83,7 @@ pub struct LoadSummary {
 pub fn summarize(evidence: &Evidence) -> Summary {
     let findings = Findings::new(evidence);
     let warmup_s = evidence.steps.warmup().as_secs_f64();
+    let side_effects = phases::summarize(evidence, |place| findings.is_overloaded(place));
     let jobs: Vec<JobSummary> =
         (0..evidence.jobs.len()).map(|place| job::summarize(&findings, place)).collect();
     Summary {
@@ -89,9 +93,10 @@ pub fn summarize(evidence: &Evidence) -> Summary {
             start_s: warmup_s,
             end_s: evidence.end().as_secs_f64().max(warmup_s),
         },
-        side_effects: phases::summarize(evidence, |place| findings.is_overloaded(place)),
+        effects: effects::effects(&side_effects),
+        limiter: limiter::name(&findings, &side_effects),
+        side_effects,
         loads: evidence.loads.iter().map(load).collect(),
-        limiter: limiter::name(&findings),
         client: client(evidence),
         jobs,
     }

@@ -93,10 +93,8 @@ impl Scene<'_, '_> {
     /// A job of the file that comes and goes, and while it acts the closed ones get much less.
     fn job_that_comes_and_goes(&self) -> Option<Suspect> {
         let findings = self.findings;
-        let effects =
-            crate::phases::summarize(findings.evidence, |place| findings.is_overloaded(place));
         let length_s = findings.evidence.window_length().as_secs_f64();
-        effects.iter().find_map(|effects| {
+        self.side_effects.iter().find_map(|effects| {
             let during = effects.phases.iter().find(|phase| phase.name == PhaseName::During)?;
             let share = during.length_s / length_s.max(f64::MIN_POSITIVE);
             let change = effects.changes.iter().find(|change| {
@@ -105,9 +103,12 @@ impl Scene<'_, '_> {
             if share < GOES_ON || change.to > change.from * LEFT {
                 return None;
             }
+            let name = match effects.is_background {
+                true => format!("the database's {}", effects.job),
+                false => format!("[{}]", effects.job),
+            };
             let because = format!(
-                "while [{}] was at work, [{}] had {} instead of {} answers per second",
-                effects.job,
+                "while {name} was at work, [{}] had {} instead of {} answers per second",
                 change.job,
                 number(change.to),
                 number(change.from)

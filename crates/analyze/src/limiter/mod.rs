@@ -21,6 +21,7 @@ mod suspect;
 use record::{Event, EventKind};
 
 use crate::checks::Findings;
+use crate::phases::SideEffects;
 use demand::Demand;
 use signals::Signals;
 
@@ -47,6 +48,7 @@ struct Scene<'f, 'a> {
     findings: &'f Findings<'a>,
     signals: Signals<'a>,
     demand: Demand,
+    side_effects: &'f [SideEffects],
 }
 
 /// What a run says of what could have been had.
@@ -60,14 +62,14 @@ enum Outcome {
 }
 
 /// Names the limiter.
-pub(crate) fn name(findings: &Findings<'_>) -> Limiter {
+pub(crate) fn name(findings: &Findings<'_>, side_effects: &[SideEffects]) -> Limiter {
     let signals = Signals::of(findings.evidence);
     let mut unseen = findings.evidence.unseen.clone();
     if signals.resets() > 0 {
         let why = "they began anew in the window: the server, or its statistics, were reset";
         unseen.push(("counters".to_owned(), why.to_owned()));
     }
-    let scene = Scene { demand: Demand::of(findings), findings, signals };
+    let scene = Scene { demand: Demand::of(findings), findings, signals, side_effects };
     let ranked = match scene.outcome() {
         Outcome::Satisfied => vec![scene.satisfaction()],
         Outcome::Greedy(why) => scene.ranked(why),

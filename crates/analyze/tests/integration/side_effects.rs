@@ -313,3 +313,46 @@ fn a_record_that_cannot_be_read_is_an_error() {
     };
     assert_eq!(disturbances(&evidence, read).unwrap_err(), "damaged");
 }
+
+/// What the database did at so many of its looks in each second of a run.
+fn at_work(run: Run, name: &str, looks: impl Fn(u64) -> f64) -> Run {
+    let mut run = run;
+    let mut seen = 0.0;
+    let points = (0..=90).map(|second| {
+        seen += looks(second);
+        (base::Nanos::from_secs(second), seen)
+    });
+    run.evidence.observed.push(analyze::Observed {
+        component: "background".to_owned(),
+        metric: name.to_owned(),
+        points: points.collect(),
+    });
+    run
+}
+
+#[test]
+fn work_of_the_database_divides_the_window_as_a_job_does() {
+    let alone = "duration = 90s\n[read]\nquery = select 1\nrate = 100\n";
+    let slow = |second: usize| if (30..60).contains(&second) { 8.0 } else { 3.0 };
+    let run = Run::of(alone).queueing(7, slow);
+    let run = at_work(run, "vacuum: t", |s| if (31..=60).contains(&s) { 10.0 } else { 0.0 });
+    let evidence = run.evidence();
+    let [vacuum] = summarize(&evidence).side_effects.try_into().unwrap();
+    assert_eq!((vacuum.job.as_str(), vacuum.is_background), ("vacuum: t", true));
+    let expected = [
+        (PhaseName::Before, vec![(0.0, 30.0)]),
+        (PhaseName::During, vec![(30.0, 60.0)]),
+        (PhaseName::After, vec![(60.0, 90.0)]),
+    ];
+    assert_eq!(stretches(&vacuum), expected);
+    let effects = summarize(&evidence).effects;
+    let told: Vec<(&str, f64, bool, bool)> =
+        effects.iter().map(|it| (it.cause.as_str(), it.at_s, it.began, it.to > it.from)).collect();
+    assert_eq!(told, [("vacuum: t", 30.0, true, true), ("vacuum: t", 60.0, false, false)]);
+    // What never stops has nothing to be compared with, and what changes nothing has no effect.
+    let always = at_work(Run::of(alone).queueing(7, slow), "purge", |_| 10.0).side_effects();
+    assert_eq!(always, []);
+    let harmless = Run::of(alone).queueing(7, |_| 3.0);
+    let harmless = at_work(harmless, "purge", |s| if s > 40 { 10.0 } else { 0.0 });
+    assert_eq!(summarize(&harmless.evidence()).effects, []);
+}

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use analyze::{
-    Bounds, Change, Check, ClientSummary, Distribution, Estimate, Figure, JobSummary, Judgement,
-    Limiter, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile,
-    SideEffects, StatementSummary, Suspect, Verdict,
+    Bounds, Change, Check, ClientSummary, Distribution, Effect, Estimate, Figure, JobSummary,
+    Judgement, Limiter, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe,
+    Quantile, SideEffects, StatementSummary, Suspect, Verdict,
 };
 use base::{Class, Code};
 use record::OpLogTold;
@@ -31,6 +31,7 @@ pub(super) struct Document {
     window: Window,
     jobs: Vec<Job>,
     side_effects: Vec<SideEffectsOf>,
+    effects: Vec<EffectOf>,
     loads: Vec<Load>,
     limiter: LimiterOf,
     client: Option<Client>,
@@ -168,6 +169,7 @@ struct Slo {
 #[derive(Serialize)]
 struct SideEffectsOf {
     job: String,
+    background: bool,
     resolution_s: f64,
     reference: &'static str,
     phases: Vec<Phase>,
@@ -225,6 +227,19 @@ struct ChangeOf {
     figure: String,
     from: Option<f64>,
     to: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct EffectOf {
+    job: String,
+    figure: String,
+    from: Option<f64>,
+    to: Option<f64>,
+    t_s: f64,
+    cause: String,
+    background: bool,
+    began: bool,
+    times: usize,
 }
 
 #[derive(Serialize)]
@@ -337,6 +352,7 @@ impl Document {
             },
             jobs: summary.jobs.iter().zip(&plan.jobs).map(job).collect(),
             side_effects: summary.side_effects.iter().map(SideEffectsOf::of).collect(),
+            effects: summary.effects.iter().map(EffectOf::of).collect(),
             loads: summary.loads.iter().map(Load::of).collect(),
             limiter: LimiterOf::of(&summary.limiter),
             client: summary.client.map(Client::of),
@@ -524,6 +540,7 @@ impl SideEffectsOf {
     fn of(side_effects: &SideEffects) -> SideEffectsOf {
         SideEffectsOf {
             job: side_effects.job.clone(),
+            background: side_effects.is_background,
             resolution_s: side_effects.resolution_s,
             reference: side_effects.reference.name(),
             phases: side_effects.phases.iter().map(Phase::of).collect(),
@@ -585,13 +602,34 @@ impl ChangeOf {
         ChangeOf {
             job: job.clone(),
             phase: phase.name(),
-            figure: match figure {
-                Figure::Throughput => "throughput_per_s".to_owned(),
-                Figure::Mean | Figure::Quantile(_) => format!("response_ms.{}", figure.name()),
-            },
+            figure: place_of(*figure),
             from: in_unit(*figure, *from),
             to: in_unit(*figure, *to),
         }
+    }
+}
+
+impl EffectOf {
+    fn of(effect: &Effect) -> EffectOf {
+        EffectOf {
+            job: effect.job.clone(),
+            figure: place_of(effect.figure),
+            from: in_unit(effect.figure, effect.from),
+            to: in_unit(effect.figure, effect.to),
+            t_s: effect.at_s,
+            cause: effect.cause.clone(),
+            background: effect.is_background,
+            began: effect.began,
+            times: effect.times,
+        }
+    }
+}
+
+/// The place of a figure in `phases[].jobs[]`.
+fn place_of(figure: Figure) -> String {
+    match figure {
+        Figure::Throughput => "throughput_per_s".to_owned(),
+        Figure::Mean | Figure::Quantile(_) => format!("response_ms.{}", figure.name()),
     }
 }
 

@@ -9,6 +9,7 @@ use workload::{Metric, Pacing, Plan};
 use crate::number::{bytes, count, percent, rate, significant, span, time, trimmed};
 use crate::text::load;
 use crate::text::page::{Line, Page, Tone};
+use crate::text::side_effects;
 use crate::view::View;
 
 /// Below this number of times, p99 is the largest of them, and is called that.
@@ -42,6 +43,7 @@ pub(super) fn write(page: &mut Page, view: &View) {
     }
     if !loads_alone {
         write_limiter(page, view);
+        side_effects::write_effects(page, view);
     }
 }
 

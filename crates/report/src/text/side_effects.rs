@@ -1,6 +1,9 @@
 //! What the jobs that come and go did to the others: a table for each two of them.
 
-use analyze::{Change, Estimate, FEWEST_BATCHES, Figure, PhaseFigures, PhaseSummary, SideEffects};
+use analyze::{
+    Change, Effect, Estimate, FEWEST_BATCHES, Figure, PhaseFigures, PhaseSummary, Quantile,
+    SideEffects,
+};
 
 use crate::number::{NONE, range, rate, time};
 use crate::text::answer::seconds;
@@ -18,9 +21,45 @@ const OPTIMISTIC: &str = "*";
 const MARKED: &str =
     "* neighbouring seconds resemble each other: the interval is too narrow to conclude from";
 
+/// How many changes in time are told.
+const EFFECTS: usize = 4;
+
+/// Writes what changed at a moment, in a sentence each.
+pub(super) fn write_effects(page: &mut Page, view: &View) {
+    view.summary.effects.iter().take(EFFECTS).for_each(|effect| page.note(&in_words(effect)));
+}
+
+/// What changed at a moment, and what began or ended then.
+fn in_words(effect: &Effect) -> String {
+    let Effect { job, figure, from, to, at_s, cause, is_background, began, times } = effect;
+    let what = match figure {
+        Figure::Throughput => "the throughput",
+        Figure::Mean => "the mean response time",
+        Figure::Quantile(place) => {
+            &format!("the {} of the response times", Quantile::ALL[*place].name)
+        }
+    };
+    let direction = if to > from { "rose" } else { "fell" };
+    let name =
+        if *is_background { format!("the database's {cause}") } else { format!("[{cause}]") };
+    let again = match times {
+        0 | 1 => String::new(),
+        times if *began => format!(", the first of {times} times"),
+        times => format!(", the last of {times} times"),
+    };
+    format!(
+        "{what} of [{job}] {direction} from {} to {} at {}, when {name} {}{again}.",
+        said(*figure, *from),
+        said(*figure, *to),
+        seconds(*at_s),
+        if *began { "began" } else { "ended" },
+    )
+}
+
 /// Writes the tables of a run.
 pub(super) fn write(page: &mut Page, view: &View) {
-    for side_effects in &view.summary.side_effects {
+    let is_told = |it: &&SideEffects| !it.is_background || !it.changes.is_empty();
+    for side_effects in view.summary.side_effects.iter().filter(is_told) {
         for place in 0..side_effects.phases[0].jobs.len() {
             write_other(page, side_effects, place);
         }
@@ -33,7 +72,10 @@ fn write_other(page: &mut Page, side_effects: &SideEffects, place: usize) {
         side_effects.phases.iter().map(|phase| (phase, &phase.jobs[place])).collect();
     let name = &phases[0].1.name;
     page.gap();
-    page.heading(&format!("[{name}] beside [{}]", side_effects.job));
+    page.heading(&match side_effects.is_background {
+        true => format!("[{name}] beside the database's {}", side_effects.job),
+        false => format!("[{name}] beside [{}]", side_effects.job),
+    });
     let numbers = ["time", "completed", "95 %", "response p50", "95 %", "p99", "95 %"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
     let mut table = Table::new([("", Align::Left)].into_iter().chain(titles));

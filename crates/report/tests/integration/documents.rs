@@ -360,7 +360,7 @@ fn the_guide_names_every_word() {
     let endings = words("/$defs/run/properties/ended").into_iter().flatten();
     let classes = words("/$defs/failure/properties/class").into_iter().flatten();
     let phases = words("/$defs/phase/properties/name").into_iter().flatten();
-    let figures = words("/$defs/change/properties/figure").into_iter().flatten();
+    let figures = words("/$defs/figure").into_iter().flatten();
     let words = components.chain(models).chain(endings).chain(classes);
     for word in words.chain(phases).chain(figures) {
         assert!(has(&guide, &word), "{word}");
