@@ -22,7 +22,7 @@ use workload::{JobTarget, Placeholders, Plan, Warmup};
 use crate::account::{DATABASE, NO_ACCOUNT};
 use crate::calibrate::{self, Calibration};
 use crate::evidence::{SPIN, YES};
-use crate::observation;
+use crate::observation::{self, Ears};
 use crate::open_files::{TooManyFiles, make_room};
 use crate::surroundings;
 use crate::target::{Reached, TargetProblem, WithDrivers, with_drivers};
@@ -240,6 +240,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
             started: order.options.started,
             is_virtual: order.options.is_virtual,
             measures: !order.plan.jobs.is_empty(),
+            ears: Ears::of(&recorder),
             scope: observation::scope(&order.plan, &reached),
             watch: Mutex::new(None),
             zero: Mutex::new(None),
@@ -429,6 +430,8 @@ struct Scribe {
     is_virtual: bool,
     /// Whether there is a job that is measured.
     measures: bool,
+    /// Who hears of it.
+    ears: Ears,
     /// Whom to look at, from time zero to the end.
     scope: Scope,
     /// Who looks on.
@@ -445,9 +448,9 @@ impl Scribe {
         if self.is_virtual || !self.measures {
             return;
         }
-        let notes = self.notes.clone();
+        let ears = self.ears.clone();
         let watch = Watch::begin(zero, self.scope.clone(), move |at, sample| {
-            observation::note(&notes, at, sample);
+            ears.hear(at, sample);
         });
         *self.watch.lock().expect("nothing panics here") = watch.ok();
     }

@@ -1,9 +1,11 @@
 //! What is observed beside a run: into its record.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use base::{Nanos, TargetKind};
 use observe::environment::network;
-use observe::{Missing, Sample, Scope, Whereabouts};
-use record::Notes;
+use observe::{Busiest, Missing, Sample, Scope, Whereabouts};
+use record::{LiveView, Notes, Recorder};
 use workload::{Observe, Plan};
 
 use crate::target::Reached;
@@ -33,14 +35,31 @@ pub(crate) fn scope(plan: &Plan, reached: &[Reached]) -> Scope {
     Scope { every: *every, generator: None, servers }
 }
 
-/// Writes down what was seen at an instant after time zero.
-pub(crate) fn note(notes: &Notes, at: Nanos, sample: Sample) {
-    let Sample { readings, missing } = sample;
-    for Missing { what, why } in missing {
-        notes.setting(format!("{MISSING}{what}"), why);
+/// Where everything that is observed goes: into the record, and the busiest of it into the live
+/// picture. All observers have the same one.
+#[derive(Clone)]
+pub(crate) struct Ears {
+    notes: Notes,
+    live: LiveView,
+    busiest: Arc<Mutex<Busiest>>,
+}
+
+impl Ears {
+    pub(crate) fn of(recorder: &Recorder) -> Ears {
+        Ears { notes: recorder.notes(), live: recorder.live(), busiest: Arc::default() }
     }
-    if !readings.is_empty() {
-        notes.readings(at, readings);
+
+    /// Hears what was seen at an instant after time zero.
+    pub(crate) fn hear(&self, at: Nanos, sample: Sample) {
+        let busiest = self.busiest.lock().unwrap_or_else(PoisonError::into_inner).see(at, &sample);
+        self.live.show_busiest(busiest);
+        let Sample { readings, missing } = sample;
+        for Missing { what, why } in missing {
+            self.notes.setting(format!("{MISSING}{what}"), why);
+        }
+        if !readings.is_empty() {
+            self.notes.readings(at, readings);
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! little. One file per source; what cannot be read is said to be unknown and never left out.
 //! [`doctor`] judges such facts before a run, and [`processors`] reads how busy the machine is.
 
+mod busiest;
 pub mod doctor;
 pub mod environment;
 mod frequency;
@@ -20,6 +21,7 @@ mod threads;
 mod wall_clock;
 mod watch;
 
+pub use busiest::Busiest;
 pub use sample::{Missing, Sample, Source};
 pub use scope::{PERIOD, Scope, Whereabouts};
 pub use watch::Watch;

@@ -46,7 +46,7 @@ pub use histogram::{HIGHEST, Histograms, Kind};
 pub use hlog::{hlog_tag, write_hlog};
 pub use ledger::{Dispatch, Ending, Ledger, Request, Settled};
 pub use life::Life;
-pub use recorder::{Live, LiveJob, LiveView, Notes, Recorder, RecorderOutlet};
+pub use recorder::{Busy, Live, LiveJob, LiveView, Notes, Recorder, RecorderOutlet};
 pub use spool::{
     FileHealth, Logged, OpFormat, OpLane, OpLog, OpLogError, OpLogPlan, OpLogTold, ResultsFile,
     ResultsHand, Unwritten, Written,

@@ -1,7 +1,7 @@
 //! What a display shows, as plain data: a function of what is known.
 
 use base::units::grouped;
-use record::{Live, LiveJob, LiveView};
+use record::{Busy, Live, LiveJob, LiveView};
 
 use super::words::{clock, maybe_time, rate, time};
 use super::{AT_ONCE, Ending, GIVING_UP, Phase, State};
@@ -15,6 +15,8 @@ pub(super) struct Picture {
     pub(super) doing: String,
     /// What it waits for beside that.
     pub(super) awaited: Vec<String>,
+    /// Which component has the least time to spare, if that is known.
+    pub(super) busiest: Option<String>,
     /// How far it is, from 0 to 1, if that is known.
     pub(super) progress: Option<f64>,
     /// The jobs, once there is something to say of them.
@@ -37,9 +39,15 @@ impl Picture {
         let (doing, progress) = doing(state);
         let latest = state.live.as_ref().and_then(LiveView::latest);
         let rows = latest.map(|live| rows(state, &live)).unwrap_or_default();
+        let busiest = state.live.as_ref().and_then(LiveView::busiest).map(|busy| in_words(&busy));
         let awaited = state.awaited.iter().map(|pipe| awaiting(pipe)).collect();
-        Picture { title: state.title.clone(), doing, awaited, progress, rows }
+        Picture { title: state.title.clone(), doing, awaited, busiest, progress, rows }
     }
+}
+
+/// What is said of the busiest component.
+pub(super) fn in_words(busy: &Busy) -> String {
+    format!("busiest: {}, {:.0} %", busy.name, busy.share * 100.0)
 }
 
 /// What is said of a pipe that nobody writes yet.

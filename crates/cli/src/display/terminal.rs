@@ -106,6 +106,9 @@ fn lines(picture: &Picture, size: Size) -> Vec<String> {
         1 => lines.push("… 1 more job".to_owned()),
         more => lines.push(format!("… {more} more jobs")),
     }
+    // The answer at the end says it with its evidence: where there is no room, it waits for that.
+    let last = picture.busiest.iter().filter(|_| lines.len() < size.height);
+    lines.extend(last.map(|line| shortened(line, size.width)).collect::<Vec<_>>());
     lines
 }
 
@@ -176,6 +179,7 @@ mod tests {
             title: "shop.ini on sim:mm1".to_owned(),
             doing: "measuring, 00:30 of 01:00".to_owned(),
             awaited: Vec::new(),
+            busiest: None,
             progress: Some(0.25),
             rows: names.iter().map(|name| row(name)).collect(),
         }
@@ -207,6 +211,15 @@ shop.ini on sim:mm1
 waiting for `a`
 waiting for `b`";
         assert_eq!(painted(&picture, 23, 79), expected);
+    }
+
+    #[test]
+    fn the_busiest_component_stands_below_the_table_if_there_is_room() {
+        let busiest = Some("busiest: the database's processors, 97 %".to_owned());
+        let picture = Picture { busiest, ..picture(&["read"]) };
+        let last = |height| painted(&picture, height, 79).lines().last().map(str::to_owned);
+        assert_eq!(last(23).as_deref(), Some("busiest: the database's processors, 97 %"));
+        assert!(last(4).is_some_and(|line| line.starts_with("read")));
     }
 
     #[test]

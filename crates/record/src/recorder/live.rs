@@ -36,17 +36,39 @@ pub struct LiveJob {
     pub gauge: Option<Gauge>,
 }
 
+/// A component that is observed, and how much of its time it uses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Busy {
+    /// Which, in words.
+    pub name: String,
+    /// The part of its time, 0 to 1.
+    pub share: f64,
+}
+
 /// Where the latest picture hangs. Looking at it costs nobody else anything.
 #[derive(Clone, Debug, Default)]
-pub struct LiveView(Arc<Mutex<Option<Arc<Live>>>>);
+pub struct LiveView {
+    jobs: Arc<Mutex<Option<Arc<Live>>>>,
+    busiest: Arc<Mutex<Option<Busy>>>,
+}
 
 impl LiveView {
     /// The latest picture; `None` before the first interval is complete.
     pub fn latest(&self) -> Option<Arc<Live>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The component with the least time to spare, if any has anything to do.
+    pub fn busiest(&self) -> Option<Busy> {
+        self.busiest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Says which component has the least time to spare.
+    pub fn show_busiest(&self, busiest: Option<Busy>) {
+        *self.busiest.lock().unwrap_or_else(PoisonError::into_inner) = busiest;
     }
 
     pub(super) fn show(&self, live: Live) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(live));
+        *self.jobs.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(live));
     }
 }

@@ -25,7 +25,7 @@ use std::thread::JoinHandle;
 
 use base::{Nanos, WallTime};
 
-pub use live::{Live, LiveJob, LiveView};
+pub use live::{Busy, Live, LiveJob, LiveView};
 pub use outlet::RecorderOutlet;
 
 use crate::archive::{RecordError, RecordErrorKind, Writer};

@@ -1,0 +1,157 @@
+//! Which component has the least time to spare, while a run goes on.
+
+use std::collections::BTreeMap;
+
+use base::Nanos;
+use record::{Busy, Component, Part, Series, Side};
+
+use crate::sample::Sample;
+
+/// From this part of a component's time on it is worth a word.
+const WORTH_A_WORD: f64 = 0.01;
+
+/// What was read last, and what the busiest component was at that.
+#[derive(Debug, Default)]
+pub struct Busiest {
+    last: BTreeMap<Series, (Nanos, f64)>,
+    shares: BTreeMap<String, f64>,
+}
+
+impl Busiest {
+    /// Adds what was read at an instant, and gives the busiest component by what is known then.
+    pub fn see(&mut self, at: Nanos, sample: &Sample) -> Option<Busy> {
+        let mut seen = BTreeMap::new();
+        for reading in &sample.readings {
+            let Some(component) = Component::parse(&reading.series.component) else { continue };
+            let before = self.last.insert(reading.series.clone(), (at, reading.value));
+            let per_s = before.and_then(|(then, value)| {
+                let span = at.saturating_sub(then).as_secs_f64();
+                (span > 0.0 && reading.value >= value).then(|| (reading.value - value) / span)
+            });
+            let metric = reading.series.metric.clone();
+            seen.insert((component, metric), (reading.value, per_s));
+        }
+        for (name, share) in shares(&seen) {
+            self.shares.insert(name, share.clamp(0.0, 1.0));
+        }
+        let busiest = self.shares.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+        let (name, share) = (busiest.0.clone(), *busiest.1);
+        (share >= WORTH_A_WORD).then_some(Busy { name, share })
+    }
+}
+
+/// What was read of a metric: its value, and its growth per second.
+type Seen = BTreeMap<(Component, String), (f64, Option<f64>)>;
+
+/// How much of its time each component used.
+fn shares(seen: &Seen) -> Vec<(String, f64)> {
+    let mut shares = Vec::new();
+    for ((component, metric), (value, per_s)) in seen {
+        let of = |metric: &str| seen.get(&(component.clone(), metric.to_owned()));
+        let rate = |metric: &str| of(metric).and_then(|(_, per_s)| *per_s);
+        let place = component.place.as_ref().map_or(String::new(), |place| format!(" of {place}"));
+        let found = match (&component.part, metric.as_str()) {
+            (Part::Processes(Side::Generator), "busiest") => {
+                Some(("the load generator's busiest thread".to_owned(), *value))
+            }
+            (Part::Processes(Side::Server), "busiest") => {
+                Some(("the database's busiest thread".to_owned(), *value))
+            }
+            (Part::Processes(Side::Server), "processors") => {
+                let used = rate("user").unwrap_or(0.0) + rate("system").unwrap_or(0.0);
+                Some(("the database's processors".to_owned(), used / value.max(1.0)))
+            }
+            (Part::Host, "busy") => {
+                let all = rate("processors").filter(|all| *all > 0.0);
+                all.zip(*per_s).map(|(all, busy)| ("the processors".to_owned(), busy / all))
+            }
+            (Part::Disk(name), "busy") => per_s.map(|share| (format!("disk {name}"), share)),
+            _ => None,
+        };
+        shares.extend(found.map(|(name, share)| (format!("{name}{place}"), share)));
+    }
+    shares.extend(waiting(seen));
+    shares
+}
+
+/// The part of the active sessions that wait for locks.
+fn waiting(seen: &Seen) -> Option<(String, f64)> {
+    let per_s = |part: Part, metric: &str| {
+        seen.get(&(Component::here(part), metric.to_owned())).and_then(|(_, per_s)| *per_s)
+    };
+    let active = per_s(Part::Sessions, "active").filter(|active| *active > 0.0)?;
+    let locks = seen.iter().filter(|((component, metric), _)| {
+        component.part == Part::Waits && metric.starts_with("Lock:")
+    });
+    let waiting: f64 = locks.filter_map(|(_, (_, per_s))| *per_s).sum();
+    Some(("the database's locks".to_owned(), waiting / active))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(readings: &[(Part, &str, f64)]) -> Sample {
+        let mut sample = Sample::default();
+        readings.iter().for_each(|(part, metric, value)| sample.read(part, metric, "s", *value));
+        sample
+    }
+
+    fn at(s: u64) -> Nanos {
+        Nanos::from_secs(s)
+    }
+
+    #[test]
+    fn the_component_with_the_least_time_to_spare_is_told() {
+        let generator = Part::Processes(Side::Generator);
+        let server = Part::Processes(Side::Server);
+        let mut busiest = Busiest::default();
+        let first = [
+            (generator.clone(), "busiest", 0.3),
+            (server.clone(), "user", 5.0),
+            (server.clone(), "system", 1.0),
+            (server.clone(), "processors", 2.0),
+            (Part::Disk("vda".to_owned()), "busy", 7.0),
+        ];
+        let found = busiest.see(at(1), &sample(&first)).unwrap();
+        assert_eq!(
+            (found.name.as_str(), found.share),
+            ("the load generator's busiest thread", 0.3)
+        );
+        let then = [
+            (generator, "busiest", 0.3),
+            (server.clone(), "user", 7.0),
+            (server.clone(), "system", 2.0),
+            (server, "processors", 2.0),
+            (Part::Disk("vda".to_owned()), "busy", 7.5),
+        ];
+        let found = busiest.see(at(3), &sample(&then)).unwrap();
+        assert_eq!((found.name.as_str(), found.share), ("the database's processors", 0.75));
+    }
+
+    #[test]
+    fn locks_are_a_part_of_the_active_sessions() {
+        let look = |active, locks| {
+            sample(&[
+                (Part::Sessions, "active", active),
+                (Part::Waits, "Lock:tuple", locks),
+                (Part::Waits, "cpu", 1.0),
+            ])
+        };
+        let mut busiest = Busiest::default();
+        assert_eq!(busiest.see(at(1), &look(10.0, 5.0)), None);
+        let found = busiest.see(at(2), &look(20.0, 14.0)).unwrap();
+        assert_eq!((found.name.as_str(), found.share), ("the database's locks", 0.9));
+        // A counter that begins anew says nothing.
+        let found = busiest.see(at(3), &look(1.0, 1.0)).unwrap();
+        assert_eq!(found.share, 0.9);
+    }
+
+    #[test]
+    fn what_idles_is_not_worth_a_word() {
+        let mut busiest = Busiest::default();
+        assert_eq!(busiest.see(at(1), &Sample::default()), None);
+        let idle = sample(&[(Part::Processes(Side::Generator), "busiest", 0.001)]);
+        assert_eq!(busiest.see(at(2), &idle), None);
+    }
+}
