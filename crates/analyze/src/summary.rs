@@ -1,11 +1,12 @@
 //! Everything that a report of one run says, as numbers.
 
 use base::Nanos;
+use record::{Part, Side};
 
 use crate::check::Verdict;
 use crate::checks::Findings;
 use crate::effects::{self, Effect};
-use crate::evidence::{Evidence, LoadEvidence, LoadPoint};
+use crate::evidence::{Evidence, Growth, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
 use crate::limiter::{self, Limiter};
 use crate::phases::{self, SideEffects};
@@ -52,6 +53,8 @@ pub struct ClientSummary {
     pub system_s: f64,
     /// Both, per request that was completed meanwhile; `None` without one.
     pub us_per_query: Option<f64>,
+    /// The part of one processor that looking at everything else took; `None` if it was not told.
+    pub observing_share: Option<f64>,
     /// The largest resident memory of the run.
     pub peak_rss_bytes: u64,
     /// How many lanes the measured phase had.
@@ -127,9 +130,17 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
         user_s,
         system_s,
         us_per_query,
+        observing_share: observing_share(evidence),
         peak_rss_bytes: last.peak_rss_bytes,
         threads: evidence.threads,
     })
+}
+
+fn observing_share(evidence: &Evidence) -> Option<f64> {
+    let component = Part::Processes(Side::Generator).to_string();
+    let observing = evidence.observed(&component, "observing")?;
+    let Growth { by, span } = observing.growth(&evidence.window())?;
+    Some(by / span.as_secs_f64())
 }
 
 fn load(load: &LoadEvidence) -> LoadSummary {

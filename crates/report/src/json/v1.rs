@@ -299,6 +299,7 @@ struct Client {
     cpu_user_s: f64,
     cpu_system_s: f64,
     cpu_us_per_query: Option<f64>,
+    observing_share: Option<f64>,
     peak_rss_bytes: u64,
     threads: u16,
 }
@@ -704,6 +705,7 @@ impl Client {
             cpu_user_s: client.user_s,
             cpu_system_s: client.system_s,
             cpu_us_per_query: client.us_per_query.and_then(finite),
+            observing_share: client.observing_share.and_then(finite),
             peak_rss_bytes: client.peak_rss_bytes,
             threads: client.threads,
         }

@@ -177,6 +177,12 @@ fn generator(view: &View) -> Option<String> {
     if let Some(us) = client.us_per_query {
         text.push_str(&format!(", {} per completed request", time(us * 1e3)));
     }
+    if let Some(share) = client.observing_share {
+        text.push_str(&format!(
+            ", of which {} of a core looked at everything else",
+            percent(share)
+        ));
+    }
     if view.has_database_inside() {
         text.push_str(", the database's own included");
     }
