@@ -8,8 +8,9 @@ use crate::checks::Findings;
 use crate::effects::{self, Effect};
 use crate::evidence::{Evidence, Growth, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
-use crate::limiter::{self, Limiter};
+use crate::limiter::{self, Component, Limiter};
 use crate::phases::{self, SideEffects};
+use crate::surroundings::Place;
 
 /// A run, judged and summed up.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,9 +79,14 @@ pub struct LoadSummary {
     pub exit_rows_per_s: Option<f64>,
     /// Processor time of the generator, from the first point to the last; `None` without two.
     pub client_cpu: Option<Nanos>,
+    /// What limited it, as far as the load generator's own time tells.
+    pub limiter: Component,
     /// Rows over time.
     pub points: Vec<LoadPoint>,
 }
+
+/// The part of one processor from which on making the rows is what limits a load.
+const LOADS_FULLY: f64 = 0.85;
 
 /// Judges and sums up a run.
 pub fn summarize(evidence: &Evidence) -> Summary {
@@ -99,7 +105,7 @@ pub fn summarize(evidence: &Evidence) -> Summary {
         effects: effects::effects(&side_effects),
         limiter: limiter::name(&findings, &side_effects),
         side_effects,
-        loads: evidence.loads.iter().map(load).collect(),
+        loads: evidence.loads.iter().map(|it| load(evidence, it)).collect(),
         client: client(evidence),
         jobs,
     }
@@ -143,7 +149,7 @@ fn observing_share(evidence: &Evidence) -> Option<f64> {
     Some(by / span.as_secs_f64())
 }
 
-fn load(load: &LoadEvidence) -> LoadSummary {
+fn load(evidence: &Evidence, load: &LoadEvidence) -> LoadSummary {
     let per_s =
         |rows: u64, time: Nanos| (time > Nanos::ZERO).then(|| rows as f64 / time.as_secs_f64());
     let exit_from = load.rows - load.rows / 20;
@@ -157,6 +163,22 @@ fn load(load: &LoadEvidence) -> LoadSummary {
         rows_per_s: per_s(load.rows, load.took),
         exit_rows_per_s: exit.and_then(|(rows, time)| per_s(rows, time)),
         client_cpu: load.points.iter().skip(1).next_back().and_then(|point| point.client_cpu),
+        limiter: limiter_of_load(evidence, load),
         points: load.points.clone(),
+    }
+}
+
+/// Rows are made and sent by one thread: it limits a load for which it is busy all the time. What
+/// the database did meanwhile is not looked at, and inside of this process not told apart.
+fn limiter_of_load(evidence: &Evidence, load: &LoadEvidence) -> Component {
+    let (Some(first), Some(last)) = (load.points.first(), load.points.last()) else {
+        return Component::Unknown;
+    };
+    let took = last.at.saturating_sub(first.at).as_secs_f64();
+    let used = last.client_cpu.map_or(0.0, base::Nanos::as_secs_f64);
+    let is_inside = evidence.surroundings.main.place == Place::Inside;
+    match took > 0.0 && used / took >= LOADS_FULLY && !is_inside {
+        true => Component::GeneratorThread,
+        false => Component::Unknown,
     }
 }

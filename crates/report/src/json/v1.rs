@@ -648,7 +648,7 @@ impl Load {
             series: series.collect(),
             client_cpu_s: client_cpu(load).map(|cpu| cpu.as_secs_f64()),
             server_cpu_s: None,
-            limiter: analyze::Component::Unknown.name(),
+            limiter: load.limiter.name(),
         }
     }
 }
