@@ -3,12 +3,14 @@
 //! [`Watch`] is a thread of its own that looks beside a run: once a second it takes a sample of
 //! each source, and every millisecond it sees whether the process stood still. One file per source,
 //! which names what it reads; what cannot be read is left out, and whoever judges says so.
+//! [`DatabaseWatch`] is another, which asks the database through a session of its own.
 //!
 //! [`environment`] reads once what a run takes place in: the facts without which its numbers mean
 //! little. One file per source; what cannot be read is said to be unknown and never left out.
 //! [`doctor`] judges such facts before a run, and [`processors`] reads how busy the machine is.
 
 mod busiest;
+mod database;
 pub mod doctor;
 pub mod environment;
 mod frequency;
@@ -22,6 +24,7 @@ mod wall_clock;
 mod watch;
 
 pub use busiest::Busiest;
+pub use database::DatabaseWatch;
 pub use sample::{Missing, Sample, Source};
 pub use scope::{PERIOD, Scope, Whereabouts};
 pub use watch::Watch;

@@ -1,0 +1,568 @@
+//! MariaDB and MySQL 8 (MariaDB documentation, "SHOW PROCESSLIST", "Information Schema InnoDB
+//! Tables"; MySQL 8.0 Reference Manual, chapter 29, "MySQL Performance Schema").
+//!
+//! At each look the list of processes and InnoDB's open transactions: the list says in which state
+//! a statement is, and the transactions, which of them wait for a row of which table; no state says
+//! that. `show processlist` costs the server an eighth of a query over the same list in
+//! `information_schema`, which is put into a table on the disk for it. MySQL has the list in
+//! `performance_schema` without a lock around it, and the locks in `data_locks`.
+//!
+//! Once per reading `show global status`, and the longest waits of `performance_schema` where that
+//! is on.
+//!
+//! A user without the privilege `process` sees its own sessions only, and no transactions.
+
+use std::collections::BTreeMap;
+
+use driver::{Connection, Table};
+use record::Part;
+
+use super::End;
+use super::session::{Question, Session, Trouble};
+use super::tally::{CPU, Look, Tally};
+use super::text::{DoubleQuotes, beginning, columns, number, table_name, text, work};
+use crate::sample::Sample;
+
+const WHO: &str = "select version(), connection_id(), user(), database(), @@performance_schema, \
+    @@max_connections";
+
+const LIST: &str = "show processlist";
+
+/// MySQL's own list, which takes no lock of all sessions.
+const MYSQL_LIST: &str = "select id, user, command, state, left(info, 100) as info \
+    from performance_schema.processlist";
+
+/// The open transactions, and for whose row's lock they wait.
+const TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
+    lock_table as locked from information_schema.innodb_trx left join \
+    information_schema.innodb_locks on lock_id = trx_requested_lock_id";
+
+/// The same for MySQL.
+const MYSQL_TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
+    (select concat(object_schema, '.', object_name) from performance_schema.data_locks \
+        where engine_lock_id = trx_requested_lock_id limit 1) as locked \
+    from information_schema.innodb_trx";
+
+/// The longest waits in all, in seconds.
+const WAITS: &str = "select event_name, sum_timer_wait / 1e12, count_star \
+    from performance_schema.events_waits_summary_global_by_event_name \
+    where sum_timer_wait > 0 and event_name <> 'idle' order by sum_timer_wait desc limit 8";
+
+/// What is read of `show global status`.
+const STATUS: [&str; 62] = [
+    "Aborted_clients",
+    "Aborted_connects",
+    "Binlog_bytes_written",
+    "Binlog_cache_disk_use",
+    "Bytes_received",
+    "Bytes_sent",
+    "Com_commit",
+    "Com_delete",
+    "Com_insert",
+    "Com_rollback",
+    "Com_select",
+    "Com_update",
+    "Created_tmp_disk_tables",
+    "Created_tmp_tables",
+    "Handler_read_key",
+    "Handler_read_next",
+    "Handler_read_rnd_next",
+    "Innodb_buffer_pool_pages_data",
+    "Innodb_buffer_pool_pages_dirty",
+    "Innodb_buffer_pool_pages_flushed",
+    "Innodb_buffer_pool_pages_free",
+    "Innodb_buffer_pool_pages_total",
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_buffer_pool_reads",
+    "Innodb_buffer_pool_wait_free",
+    "Innodb_checkpoint_age",
+    "Innodb_checkpoint_max_age",
+    "Innodb_data_fsyncs",
+    "Innodb_data_pending_fsyncs",
+    "Innodb_data_pending_reads",
+    "Innodb_data_pending_writes",
+    "Innodb_data_read",
+    "Innodb_data_reads",
+    "Innodb_data_writes",
+    "Innodb_data_written",
+    "Innodb_deadlocks",
+    "Innodb_history_list_length",
+    "Innodb_log_waits",
+    "Innodb_log_writes",
+    "Innodb_os_log_fsyncs",
+    "Innodb_os_log_pending_fsyncs",
+    "Innodb_os_log_written",
+    "Innodb_row_lock_current_waits",
+    "Innodb_row_lock_time",
+    "Innodb_row_lock_time_max",
+    "Innodb_row_lock_waits",
+    "Innodb_rows_deleted",
+    "Innodb_rows_inserted",
+    "Innodb_rows_read",
+    "Innodb_rows_updated",
+    "Max_used_connections",
+    "Opened_tables",
+    "Questions",
+    "Select_full_join",
+    "Select_scan",
+    "Slow_queries",
+    "Sort_merge_passes",
+    "Table_locks_waited",
+    "Threads_connected",
+    "Threads_created",
+    "Threads_running",
+    "Uptime",
+];
+
+/// States of a statement that is at work, and waits for nothing that it says. Reading from the disk
+/// is among them: no state tells it apart.
+const WORKING: [&str; 34] = [
+    "",
+    "after create",
+    "checking permissions",
+    "closing tables",
+    "copying to tmp table",
+    "creating sort index",
+    "creating tmp table",
+    "deleting from main table",
+    "end",
+    "end of update loop",
+    "evaluating",
+    "executing",
+    "filling schema table",
+    "freeing items",
+    "init",
+    "init for update",
+    "opening tables",
+    "optimizing",
+    "preparing",
+    "query end",
+    "reading file",
+    "removing duplicates",
+    "removing tmp table",
+    "reset for next command",
+    "sending data",
+    "sorting",
+    "sorting result",
+    "starting",
+    "starting cleanup",
+    "statistics",
+    "unlocking tables",
+    "update",
+    "updating",
+    "updating main table",
+];
+
+/// States in which a statement waits until its transaction is on the disk. MariaDB writes the log
+/// behind the statement's end, in `Updating status`; so do most of the sessions that commit at the
+/// same time. `Commit` is writing the log of transactions with a binary log, `waiting for handler
+/// commit` is MySQL's word.
+const COMMITTING: [&str; 5] = [
+    "commit",
+    "updating status",
+    "waiting for handler commit",
+    "waiting for prior transaction to commit",
+    "committing alter table to storage engine",
+];
+
+/// States in which a statement waits for its client.
+const TALKING: [&str; 5] = [
+    "writing to net",
+    "reading from net",
+    "sending to client",
+    "receiving from client",
+    "net cleanup",
+];
+
+/// Commands of threads that serve no client.
+const NO_CLIENTS: [&str; 9] = [
+    "daemon",
+    "connect",
+    "binlog dump",
+    "binlog dump gtid",
+    "slave_io",
+    "slave_sql",
+    "slave_worker",
+    "register slave",
+    "delayed insert",
+];
+
+/// How long the history list is before its getting shorter is called work.
+const LONG_HISTORY: f64 = 1_000.0;
+
+/// Which part of the log is taken when pages are written for its sake.
+const FULL_LOG: f64 = 0.8;
+
+/// What is known of a server.
+pub(super) struct Mysql {
+    /// This session's own number.
+    own: u64,
+    user: String,
+    /// The database that tables are named without.
+    database: String,
+    most: u64,
+    list: &'static str,
+    transactions: &'static str,
+    has_waits: bool,
+    /// What helps if something is not shown.
+    remedy: String,
+    /// The text of what is asked once per reading.
+    status: String,
+    /// The length of the history list at the last reading.
+    history: Option<f64>,
+    /// Looks since the last reading.
+    looks: u64,
+}
+
+/// What InnoDB says of the transaction of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Transaction {
+    /// Whether it runs no statement.
+    rests: bool,
+    /// The table of the row that it waits for; empty if it does not.
+    locked: String,
+}
+
+impl Mysql {
+    /// Asks what the server is.
+    pub(super) async fn open<C: Connection>(
+        session: &mut Session<C>,
+        sample: &mut Sample,
+    ) -> Result<Mysql, End> {
+        let told = session.ask(WHO).await?;
+        let row = told.rows.first().map(Vec::as_slice).unwrap_or_default();
+        let (version, own) = (text(row, 0), number(row, 1));
+        if !version.starts_with(|c: char| c.is_ascii_digit()) || own == 0 {
+            let what = if version.is_empty() { "nothing" } else { version };
+            return Err(End::Useless(format!(
+                "asked for its version, the server said `{what}`: it is no MySQL or MariaDB"
+            )));
+        }
+        let is_mariadb = version.contains("MariaDB");
+        let user = text(row, 2).split('@').next().unwrap_or_default().to_owned();
+        let mut eye = Mysql {
+            own,
+            remedy: format!("grant process on *.* to {user}"),
+            user,
+            database: text(row, 3).to_owned(),
+            most: number(row, 5),
+            list: LIST,
+            transactions: if is_mariadb { TRANSACTIONS } else { MYSQL_TRANSACTIONS },
+            has_waits: text(row, 4) == "1",
+            status: status(),
+            history: None,
+            looks: 0,
+        };
+        if !is_mariadb && eye.has_waits && session.ask_quietly(MYSQL_LIST).await?.is_some() {
+            eye.list = MYSQL_LIST;
+        }
+        if session
+            .ask_quietly("select count(*) from information_schema.innodb_trx")
+            .await?
+            .is_none()
+        {
+            let Mysql { user, remedy, .. } = &eye;
+            let why = format!("user `{user}` sees its own sessions only; {remedy}");
+            sample.missing("sessions of others", why);
+        }
+        Ok(eye)
+    }
+
+    /// Looks at what the sessions are doing. The transactions first: one that has ended since is no
+    /// longer taken for one whose session rests.
+    pub(super) async fn glance<C: Connection>(
+        &mut self,
+        session: &mut Session<C>,
+        tally: &mut Tally,
+        sample: &mut Sample,
+    ) -> Result<(), Trouble> {
+        let Mysql { remedy, .. } = self;
+        let asked = Question { what: "locks", sql: self.transactions, remedy };
+        let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
+        let asked = Question { what: "sessions", sql: self.list, remedy };
+        let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
+        let transactions = self.read_transactions(&told);
+        let look = self.seen(&list, &transactions);
+        tally.add_look(&look);
+        self.looks += 1;
+        for transaction in transactions.values().filter(|one| !one.locked.is_empty()) {
+            tally.add(&Part::Locks, &transaction.locked, "sessions", 1);
+        }
+        Ok(())
+    }
+
+    /// The transactions by the numbers of their sessions.
+    fn read_transactions(&self, told: &Table) -> BTreeMap<u64, Transaction> {
+        let Some([id, resting, locked]) = columns(told, ["id", "resting", "locked"]) else {
+            return BTreeMap::new();
+        };
+        let one = |row: &Vec<Option<String>>| {
+            let locked = table_name(text(row, locked));
+            let own = locked.strip_prefix(&self.database).and_then(|rest| rest.strip_prefix('.'));
+            let locked = own.map_or(locked.clone(), str::to_owned);
+            (number(row, id), Transaction { rests: number(row, resting) == 1, locked })
+        };
+        told.rows.iter().map(one).collect()
+    }
+
+    /// What the list of processes shows.
+    fn seen(&self, list: &Table, transactions: &BTreeMap<u64, Transaction>) -> Look {
+        let mut look = Look::default();
+        let names = ["id", "user", "command", "state", "info"];
+        let Some([id, user, command, state, info]) = columns(list, names) else { return look };
+        for row in &list.rows {
+            let [user, command, state, info] = [user, command, state, info].map(|at| text(row, at));
+            let number = number(row, id);
+            if number == self.own || !is_client(user, command) {
+                continue;
+            }
+            let transaction = transactions.get(&number);
+            if command.eq_ignore_ascii_case("sleep") {
+                match transaction {
+                    Some(Transaction { rests: true, .. }) => look.idle_in_transaction += 1,
+                    Some(_) | None => look.idle += 1,
+                }
+                continue;
+            }
+            let is_locked = transaction.is_some_and(|one| !one.locked.is_empty());
+            let wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
+            look.active += 1;
+            look.others += u64::from(user != self.user);
+            if wait != CPU && !info.is_empty() {
+                let statement = beginning(info, DoubleQuotes::Text);
+                *look.statements.entry(statement).or_default() += 1;
+            }
+            look.wait(&wait, 1);
+            if let Some(work) = work(info) {
+                *look.background.entry(work).or_default() += 1;
+            }
+        }
+        look
+    }
+
+    /// Reads what the server counts.
+    pub(super) async fn read<C: Connection>(
+        &mut self,
+        session: &mut Session<C>,
+        tally: &mut Tally,
+        sample: &mut Sample,
+    ) -> Result<(), Trouble> {
+        sample.read(&Part::Sessions, "most", "sessions", self.most as f64);
+        let asked = Question { what: "statistics status", sql: &self.status, remedy: "" };
+        let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
+        let status = pairs(&told);
+        for (name, value) in &status {
+            sample.read(&Part::Statistics, &format!("status.{name}"), "", *value);
+        }
+        for work in self.working(&status) {
+            tally.add(&Part::Background, work, "looks", self.looks);
+        }
+        self.history = status.get("innodb_history_list_length").copied();
+        self.looks = 0;
+        if self.has_waits {
+            let remedy = "grant select on performance_schema.* to the user";
+            let asked = Question { what: "statistics performance_schema", sql: WAITS, remedy };
+            let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
+            for row in &told.rows {
+                let event = text(row, 0);
+                let seconds = text(row, 1).parse().unwrap_or_default();
+                let metric = |what: &str| format!("performance_schema.{event}.{what}");
+                sample.read(&Part::Statistics, &metric("waited"), "s", seconds);
+                sample.read(&Part::Statistics, &metric("count"), "", number(row, 2) as f64);
+            }
+        }
+        Ok(())
+    }
+
+    /// What InnoDB has done in the background since the last reading, as far as its counts say so.
+    /// Old versions of rows are being removed if there are many and fewer than before. Pages are
+    /// being written for the sake of the log if that is nearly full.
+    fn working(&self, status: &BTreeMap<String, f64>) -> Vec<&'static str> {
+        let mut works = Vec::new();
+        let history = status.get("innodb_history_list_length");
+        if let (Some(before), Some(&now)) = (self.history, history)
+            && before >= LONG_HISTORY
+            && now < before
+        {
+            works.push("purge");
+        }
+        let age = status.get("innodb_checkpoint_age").zip(status.get("innodb_checkpoint_max_age"));
+        if let Some((age, most)) = age
+            && *most > 0.0
+            && age / most >= FULL_LOG
+        {
+            works.push("checkpoint");
+        }
+        works
+    }
+}
+
+/// The text that asks for [`STATUS`].
+fn status() -> String {
+    let names: Vec<String> = STATUS.iter().map(|name| format!("'{name}'")).collect();
+    format!("show global status where variable_name in ({})", names.join(", "))
+}
+
+/// Numbers by their names in small letters.
+fn pairs(told: &Table) -> BTreeMap<String, f64> {
+    let pair = |row: &Vec<Option<String>>| {
+        let value: f64 = text(row, 1).parse().ok()?;
+        value.is_finite().then(|| (text(row, 0).to_ascii_lowercase(), value))
+    };
+    told.rows.iter().filter_map(pair).collect()
+}
+
+/// Whether a thread serves a client.
+fn is_client(user: &str, command: &str) -> bool {
+    let is_none = NO_CLIENTS.iter().any(|none| command.eq_ignore_ascii_case(none));
+    !is_none && !matches!(user, "system user" | "event_scheduler" | "unauthenticated user")
+}
+
+/// What a statement in this state waits for.
+fn wait(state: &str) -> String {
+    let small = state.to_ascii_lowercase();
+    let is_in = |states: &[&str]| states.contains(&small.as_str());
+    let lock = small.strip_prefix("waiting for ").and_then(|rest| rest.strip_suffix(" lock"));
+    match lock {
+        _ if is_in(&WORKING) => CPU.to_owned(),
+        _ if is_in(&COMMITTING) => "IO:commit".to_owned(),
+        _ if is_in(&TALKING) => "Client:net".to_owned(),
+        Some(lock) if lock.ends_with("metadata") => "Lock:metadata".to_owned(),
+        Some("table level") => "Lock:table".to_owned(),
+        Some(lock) => format!("Lock:{lock}"),
+        None if small == "user lock" => "Lock:user".to_owned(),
+        None => format!("state: {state}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eye() -> Mysql {
+        Mysql {
+            own: 1,
+            user: "ann".to_owned(),
+            database: "shop".to_owned(),
+            most: 151,
+            list: LIST,
+            transactions: TRANSACTIONS,
+            has_waits: false,
+            remedy: String::new(),
+            status: status(),
+            history: None,
+            looks: 0,
+        }
+    }
+
+    /// An answer: values are separated by `|`, `-` is null.
+    fn table(columns: &str, rows: &[&str]) -> Table {
+        let value = |text: &str| (text != "-").then(|| text.to_owned());
+        Table {
+            columns: columns.split('|').map(str::to_owned).collect(),
+            rows: rows.iter().map(|row| row.split('|').map(value).collect()).collect(),
+        }
+    }
+
+    fn look(list: &[&str], transactions: &[&str]) -> Look {
+        let transactions = table("id|resting|locked", transactions);
+        let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", list);
+        let eye = eye();
+        eye.seen(&list, &eye.read_transactions(&transactions))
+    }
+
+    #[test]
+    fn a_row_lock_is_seen_by_its_transaction() {
+        let look = look(
+            &[
+                "1|ann|h|shop|Query|0|starting|show processlist|0",
+                "2|ann|h|shop|Execute|0|Updating|update hot set n = 7|0",
+                "3|ann|h|shop|Execute|0|Updating|update hot set n = 8|0",
+                "4|ann|h|shop|Execute|0|Updating|update hot set n = 9|0",
+            ],
+            &["2|0|`shop`.`hot`", "3|0|`shop`.`hot`", "4|0|-"],
+        );
+        assert_eq!((look.active, look.others), (3, 0));
+        let waits: Vec<_> = look.waits.into_iter().collect();
+        assert_eq!(waits, [("Lock:row".to_owned(), 2), ("cpu".to_owned(), 1)]);
+        assert_eq!(
+            look.statements.into_iter().collect::<Vec<_>>(),
+            [("update hot set n = ?".to_owned(), 2)]
+        );
+    }
+
+    #[test]
+    fn tables_of_other_databases_keep_their_names() {
+        let told = table("id|resting|locked", &["2|0|`shop`.`hot`", "3|0|shopping.hot", "x|1|-"]);
+        let locked: Vec<_> =
+            eye().read_transactions(&told).into_values().map(|one| one.locked).collect();
+        assert_eq!(locked, ["", "hot", "shopping.hot"]);
+    }
+
+    #[test]
+    fn who_rests_is_told_by_the_transaction() {
+        let look = look(
+            &[
+                "2|ann|h|shop|Sleep|1||-|0",
+                "3|ann|h|shop|Sleep|1||-|0",
+                "4|ann|h|shop|Sleep|0||-|0",
+                "5|bob|h|shop|Query|0|Sending data|optimize table t|0",
+                "6|system user|-|-|Daemon|-|InnoDB purge worker|-|0",
+                "7|event_scheduler|h|-|Daemon|1|Waiting on empty queue|-|0",
+                "8|unauthenticated user|h|-|Connect|-|login|-|0",
+            ],
+            &["2|1|-", "4|0|-"],
+        );
+        assert_eq!((look.active, look.idle, look.idle_in_transaction), (1, 2, 1));
+        assert_eq!(look.others, 1);
+        assert_eq!(look.background.into_keys().collect::<Vec<_>>(), ["optimize: t"]);
+    }
+
+    #[test]
+    fn an_odd_list_says_nothing() {
+        assert_eq!(eye().seen(&Table::default(), &BTreeMap::new()), Look::default());
+        let short = table("Id|User|Command|State|Info", &["2", "x|y"]);
+        let look = eye().seen(&short, &BTreeMap::new());
+        assert_eq!(look.idle, 0);
+    }
+
+    #[test]
+    fn states_are_waits() {
+        for (state, expected) in [
+            ("Sending data", "cpu"),
+            ("", "cpu"),
+            ("Commit", "IO:commit"),
+            ("Updating status", "IO:commit"),
+            ("waiting for handler commit", "IO:commit"),
+            ("Writing to net", "Client:net"),
+            ("Waiting for table metadata lock", "Lock:metadata"),
+            ("Waiting for schema metadata lock", "Lock:metadata"),
+            ("Waiting for table level lock", "Lock:table"),
+            ("Waiting for global read lock", "Lock:global read"),
+            ("User lock", "Lock:user"),
+            ("Waiting for semi-sync ACK from slave", "state: Waiting for semi-sync ACK from slave"),
+        ] {
+            assert_eq!(wait(state), expected, "{state}");
+        }
+    }
+
+    #[test]
+    fn the_background_is_told_by_the_counts() {
+        let status = |history: f64, age: f64| {
+            let told = [
+                ("innodb_history_list_length", history),
+                ("innodb_checkpoint_age", age),
+                ("innodb_checkpoint_max_age", 100.0),
+            ];
+            told.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+        };
+        let mut eye = eye();
+        assert_eq!(eye.working(&status(9e5, 0.0)), Vec::<&str>::new());
+        eye.history = Some(2_000.0);
+        assert_eq!(eye.working(&status(1_500.0, 79.0)), ["purge"]);
+        assert_eq!(eye.working(&status(2_500.0, 81.0)), ["checkpoint"]);
+        eye.history = Some(500.0);
+        assert_eq!(eye.working(&status(400.0, 0.0)), Vec::<&str>::new());
+        assert_eq!(eye.working(&BTreeMap::new()), Vec::<&str>::new());
+    }
+}

@@ -1,0 +1,444 @@
+//! PostgreSQL 11 and later (PostgreSQL manual, "Monitoring Database Activity").
+//!
+//! At each look one statement over `pg_stat_get_activity`, the function behind `pg_stat_activity`:
+//! without the view's joins it costs the server half as much. If that shows somebody who waits for
+//! a lock, `pg_locks` is asked which table it is about. Once per reading `pg_stat_database`,
+//! `pg_stat_bgwriter`, `pg_stat_checkpointer` (from 17 on), `pg_stat_wal` (14), `pg_stat_io` (16),
+//! and, every tenth time, `pg_stat_statements` where it is installed.
+//!
+//! A user without the role `pg_monitor` sees only that sessions of others are there.
+
+use driver::{Connection, Table};
+use record::Part;
+
+use super::End;
+use super::session::{Question, Session, Trouble};
+use super::tally::{CPU, Look, Tally};
+use super::text::{DoubleQuotes, beginning, columns, number, read_wide, table_name, text, work};
+use crate::sample::Sample;
+
+/// What the server is, and what its user may see.
+const WHO: &str = "select version(), current_setting('server_version_num'), current_user, \
+    current_setting('track_activities'), \
+    pg_has_role(current_user, 'pg_read_all_stats', 'usage'), \
+    (select extnamespace::regnamespace::text from pg_extension \
+    where extname = 'pg_stat_statements')";
+
+/// Sessions by what they do. Texts of statements are only asked for where somebody waits or works
+/// in the background. `hidden` are those of which this user may know nothing.
+const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event, \
+    application_name is distinct from current_setting('application_name') as others, \
+    case when state = 'active' and wait_event_type is not null \
+        or backend_type in ('autovacuum worker', 'walsender') \
+        or state = 'active' and query ~* \
+        '^\\s*(vacuum|analy[sz]e|create|alter|reindex|cluster|refresh)\\M' \
+    then left(query, 200) end as query, \
+    backend_type is null and usesysid is not null as hidden, count(*) as sessions \
+    from pg_stat_get_activity(null) \
+    where pid <> pg_backend_pid() and (backend_type in \
+        ('client backend', 'autovacuum worker', 'checkpointer', 'walsender') \
+        or backend_type is null and usesysid is not null) \
+    group by 1, 2, 3, 4, 5, 6, 7";
+
+/// Who waits for a lock of which table. Who waits for another's transaction to end has locked the
+/// row's place by then (`tuple`), or else writes to some table.
+const LOCKS: &str = "with l as materialized (select pid, locktype, database, relation, mode, \
+        granted from pg_locks where pid <> pg_backend_pid()), \
+    w as (select l.pid, l.locktype, coalesce(l.relation, \
+        (select t.relation from l t where t.pid = l.pid and t.granted \
+            and t.locktype = 'tuple' limit 1), \
+        (select min(t.relation::oid) from l t join pg_class c on c.oid = t.relation \
+            where t.pid = l.pid and t.granted and t.mode = 'RowExclusiveLock' \
+            and c.relkind in ('r', 'p') and t.relation >= 16384)) as relation \
+        from l where not l.granted) \
+    select coalesce(w.relation::regclass::text, w.locktype) as name, \
+    count(distinct w.pid) as sessions from w group by 1";
+
+/// The same before version 12, which materialises by itself.
+fn locks(version: u64) -> String {
+    match version {
+        ..120_000 => LOCKS.replace("as materialized", "as"),
+        120_000.. => LOCKS.to_owned(),
+    }
+}
+
+const DATABASE: &str = "select * from pg_stat_database where datname = current_database()";
+
+/// All databases together, and how many sessions the server admits.
+const DATABASES: &str = "select sum(xact_commit) as xact_commit, \
+    sum(xact_rollback) as xact_rollback, sum(blks_read) as blks_read, \
+    sum(blks_hit) as blks_hit, sum(blk_read_time) as blk_read_time, \
+    sum(blk_write_time) as blk_write_time, sum(temp_bytes) as temp_bytes, \
+    sum(deadlocks) as deadlocks, sum(tup_returned) as tup_returned, \
+    sum(tup_fetched) as tup_fetched, sum(tup_inserted) as tup_inserted, \
+    sum(tup_updated) as tup_updated, sum(tup_deleted) as tup_deleted, \
+    current_setting('max_connections') as max_connections from pg_stat_database";
+
+/// Input and output by who does it and why; what never happened is left out.
+const IO: &str = "select backend_type || '/' || context as name, sum(reads) as reads, \
+    sum(read_time) as read_time, sum(writes) as writes, sum(write_time) as write_time, \
+    sum(extends) as extends, sum(evictions) as evictions, sum(fsyncs) as fsyncs, \
+    sum(fsync_time) as fsync_time from pg_stat_io where backend_type in ('client backend', \
+        'autovacuum worker', 'background writer', 'checkpointer', 'walwriter') \
+    group by 1 having sum(reads) > 0 or sum(writes) > 0 or sum(fsyncs) > 0";
+
+/// Which views are read as they are, and from which version on.
+const VIEWS: [(&str, &str, u64); 3] = [
+    ("pg_stat_bgwriter", "select * from pg_stat_bgwriter", 0),
+    ("pg_stat_checkpointer", "select * from pg_stat_checkpointer", 170_000),
+    ("pg_stat_wal", "select * from pg_stat_wal", 140_000),
+];
+
+/// How many readings pass from one look at `pg_stat_statements` to the next: it costs the server
+/// milliseconds.
+const STATEMENTS_EVERY: u64 = 10;
+
+/// What is known of a server.
+pub(super) struct Postgres {
+    version: u64,
+    /// What helps if something is not shown.
+    remedy: String,
+    /// Which statements are asked.
+    locks: String,
+    statements: Option<String>,
+    readings: u64,
+}
+
+impl Postgres {
+    /// Asks what the server is.
+    pub(super) async fn open<C: Connection>(
+        session: &mut Session<C>,
+        sample: &mut Sample,
+    ) -> Result<Postgres, End> {
+        let told = session.ask(WHO).await?;
+        let row = told.rows.first().map(Vec::as_slice).unwrap_or_default();
+        let (server, version) = (text(row, 0), number(row, 1));
+        if !server.starts_with("PostgreSQL ") || version == 0 {
+            let what = if server.is_empty() { "nothing" } else { server };
+            return Err(End::Useless(format!(
+                "asked for its version, the server said `{what}`: it is no PostgreSQL"
+            )));
+        }
+        let user = text(row, 2);
+        let remedy = format!("grant pg_monitor to {user}");
+        if text(row, 3) != "on" {
+            let why = "track_activities is off; set it on";
+            sample.missing("sessions", why);
+        }
+        if text(row, 4) != "t" {
+            let why = format!("user `{user}` sees nothing of the server's own processes; {remedy}");
+            sample.missing("background", why);
+        }
+        let statements = statements(version, text(row, 5));
+        let locks = locks(version);
+        Ok(Postgres { version, remedy, locks, statements, readings: 0 })
+    }
+
+    /// Looks at what the sessions are doing.
+    pub(super) async fn glance<C: Connection>(
+        &mut self,
+        session: &mut Session<C>,
+        tally: &mut Tally,
+        sample: &mut Sample,
+    ) -> Result<(), Trouble> {
+        let remedy = &self.remedy;
+        let question = Question { what: "sessions", sql: ACTIVITY, remedy };
+        let Some(activity) = session.ask_or_miss(question, sample).await? else {
+            return Ok(());
+        };
+        let Seen { look, hidden } = seen(&activity);
+        if hidden > 0 {
+            let why = format!("{hidden} of other users are hidden; {remedy}");
+            sample.missing("sessions of others", why);
+        }
+        tally.add_look(&look);
+        if look.waits.keys().any(|event| event.starts_with("Lock:")) {
+            let question = Question { what: "locks", sql: &self.locks, remedy };
+            if let Some(locks) = session.ask_or_miss(question, sample).await? {
+                count_locks(&locks, tally);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what the server counts.
+    pub(super) async fn read<C: Connection>(
+        &mut self,
+        session: &mut Session<C>,
+        sample: &mut Sample,
+    ) -> Result<(), Trouble> {
+        let remedy = &self.remedy;
+        let question = |what, sql| Question { what, sql, remedy };
+        let asked = question("statistics pg_stat_database", DATABASE);
+        if let Some(table) = session.ask_or_miss(asked, sample).await? {
+            read_wide("pg_stat_database", &without(table, "datid"), sample);
+        }
+        let asked = question("statistics of all databases", DATABASES);
+        if let Some(table) = session.ask_or_miss(asked, sample).await? {
+            read_all(table, sample);
+        }
+        for (view, sql, from) in VIEWS {
+            if self.version >= from
+                && let Some(table) = session.ask_or_miss(question(view, sql), sample).await?
+            {
+                read_wide(view, &table, sample);
+            }
+        }
+        if self.version >= 160_000
+            && let Some(table) = session.ask_or_miss(question("pg_stat_io", IO), sample).await?
+        {
+            read_named("pg_stat_io", &table, sample);
+        }
+        if let Some(sql) = &self.statements
+            && self.readings.is_multiple_of(STATEMENTS_EVERY)
+        {
+            let asked = question("pg_stat_statements", sql);
+            if let Some(table) = session.ask_or_miss(asked, sample).await? {
+                read_named("pg_stat_statements", &table, sample);
+            }
+        }
+        self.readings += 1;
+        Ok(())
+    }
+}
+
+/// The five statements that took most time in all, by their beginnings; `None` if nobody counts
+/// them.
+fn statements(version: u64, schema: &str) -> Option<String> {
+    if schema.is_empty() {
+        return None;
+    }
+    let time = if version >= 130_000 { "total_exec_time" } else { "total_time" };
+    Some(format!(
+        "select left(query, 60) as name, sum(calls) as calls, sum({time}) as {time} \
+         from {schema}.pg_stat_statements group by 1 order by 3 desc limit 5"
+    ))
+}
+
+/// What a look saw, and how many sessions were hidden.
+struct Seen {
+    look: Look,
+    hidden: u64,
+}
+
+/// What the answer to [`ACTIVITY`] says.
+fn seen(activity: &Table) -> Seen {
+    let mut seen = Seen { look: Look::default(), hidden: 0 };
+    let names = [
+        "backend_type",
+        "state",
+        "wait_event_type",
+        "wait_event",
+        "others",
+        "query",
+        "hidden",
+        "sessions",
+    ];
+    let Some(places) = columns(activity, names) else { return seen };
+    for row in &activity.rows {
+        let [kind, state, wait_type, event, others, query, hidden] =
+            [0, 1, 2, 3, 4, 5, 6].map(|place| text(row, places[place]));
+        let sessions = number(row, places[7]);
+        let look = &mut seen.look;
+        match kind {
+            "client backend" => {
+                let wait = Wait { kind: wait_type, event };
+                see_client(look, state, wait, query, sessions);
+                if others == "t" && state == "active" {
+                    look.others += sessions;
+                }
+            }
+            "checkpointer" if wait_type != "Activity" => see_work(look, "checkpoint"),
+            "autovacuum worker" => see_work(look, &autovacuum(query)),
+            "walsender" if query.starts_with("BASE_BACKUP") => see_work(look, "base backup"),
+            _ if hidden == "t" => seen.hidden += sessions,
+            _ => {}
+        }
+    }
+    seen
+}
+
+/// What a session waits for; both are empty if it does not wait.
+#[derive(Clone, Copy)]
+struct Wait<'w> {
+    kind: &'w str,
+    event: &'w str,
+}
+
+/// Sessions of clients were seen in a state.
+fn see_client(look: &mut Look, state: &str, wait: Wait<'_>, query: &str, sessions: u64) {
+    match state {
+        "idle" => look.idle += sessions,
+        "active" | "fastpath function call" => {
+            look.active += sessions;
+            if wait.kind.is_empty() {
+                look.wait(CPU, sessions);
+            } else {
+                look.wait(&format!("{}:{}", wait.kind, wait.event), sessions);
+                let statement = beginning(query, DoubleQuotes::Name);
+                if !statement.is_empty() {
+                    *look.statements.entry(statement).or_default() += sessions;
+                }
+            }
+            if let Some(work) = work(query) {
+                see_work(look, &work);
+            }
+        }
+        state if state.starts_with("idle in transaction") => look.idle_in_transaction += sessions,
+        // `disabled`, or nothing yet.
+        _ => {}
+    }
+}
+
+fn see_work(look: &mut Look, name: &str) {
+    *look.background.entry(name.to_owned()).or_default() += 1;
+}
+
+/// What an autovacuum worker works at: its text is `autovacuum: VACUUM ANALYZE public.t (…)`.
+fn autovacuum(query: &str) -> String {
+    let words: Vec<&str> = query.split_whitespace().skip(1).collect();
+    let is_verb = |word: &&&str| matches!(**word, "VACUUM" | "ANALYZE");
+    let verbs = words.iter().take_while(is_verb).count();
+    let name = if words.first() == Some(&"ANALYZE") { "autoanalyze" } else { "autovacuum" };
+    match words.get(verbs) {
+        Some(table) => format!("{name}: {}", table_name(table)),
+        None => name.to_owned(),
+    }
+}
+
+/// Adds what the answer to [`LOCKS`] says.
+fn count_locks(locks: &Table, tally: &mut Tally) {
+    let Some([name, sessions]) = columns(locks, ["name", "sessions"]) else { return };
+    for row in &locks.rows {
+        let name = table_name(text(row, name));
+        tally.add(&Part::Locks, &name, "sessions", number(row, sessions));
+    }
+}
+
+/// Reads what all databases did together.
+fn read_all(table: Table, sample: &mut Sample) {
+    if let Some([most]) = columns(&table, ["max_connections"])
+        && let Some(row) = table.rows.first()
+    {
+        sample.read(&Part::Sessions, "most", "sessions", number(row, most) as f64);
+    }
+    read_wide("pg_stat_database.all", &without(table, "max_connections"), sample);
+}
+
+/// A table without one of its columns.
+fn without(mut table: Table, name: &str) -> Table {
+    if let Some([place]) = columns(&table, [name]) {
+        table.columns.remove(place);
+        for row in &mut table.rows {
+            if place < row.len() {
+                row.remove(place);
+            }
+        }
+    }
+    table
+}
+
+/// Every number of every row is a counter; the first column names the row.
+fn read_named(view: &str, table: &Table, sample: &mut Sample) {
+    for row in &table.rows {
+        let name = beginning(text(row, 0), DoubleQuotes::Name);
+        let one = Table { columns: table.columns.clone(), rows: vec![row.clone()] };
+        read_wide(&format!("{view}.{name}"), &without(one, "name"), sample);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An answer to [`ACTIVITY`]: values are separated by `|`, `-` is null.
+    fn activity(rows: &[&str]) -> Table {
+        let columns = "backend_type|state|wait_event_type|wait_event|others|query|hidden|sessions";
+        let value = |text: &str| (text != "-").then(|| text.to_owned());
+        Table {
+            columns: columns.split('|').map(str::to_owned).collect(),
+            rows: rows.iter().map(|row| row.split('|').map(value).collect()).collect(),
+        }
+    }
+
+    #[test]
+    fn sessions_are_counted_by_what_they_do() {
+        let Seen { look, hidden } = seen(&activity(&[
+            "client backend|active|-|-|f|-|f|2",
+            "client backend|active|Lock|tuple|f|update hot set n = 5|f|30",
+            "client backend|active|Lock|tuple|f|update hot set n = 6|f|1",
+            "client backend|active|-|-|t|vacuum t|f|1",
+            "client backend|idle|Client|ClientRead|t|-|f|7",
+            "client backend|idle in transaction (aborted)|Client|ClientRead|f|-|f|3",
+            "client backend|disabled|-|-|f|-|f|5",
+            "checkpointer|-|Activity|CheckpointerMain|t|-|f|1",
+            "autovacuum worker|active|-|-|t|autovacuum: VACUUM ANALYZE public.t|f|1",
+            "-|-|-|-|t|-|t|9",
+        ]));
+        assert_eq!((look.active, look.idle, look.idle_in_transaction), (34, 7, 3));
+        assert_eq!((look.others, hidden), (1, 9));
+        let waits: Vec<_> = look.waits.iter().map(|(event, n)| (event.as_str(), *n)).collect();
+        assert_eq!(waits, [("Lock:tuple", 31), ("cpu", 3)]);
+        let statements: Vec<_> = look.statements.into_iter().collect();
+        assert_eq!(statements, [("update hot set n = ?".to_owned(), 31)]);
+        let background: Vec<_> = look.background.into_keys().collect();
+        assert_eq!(background, ["autovacuum: t", "vacuum: t"]);
+    }
+
+    #[test]
+    fn a_checkpoint_and_a_backup_are_work_in_the_background() {
+        let Seen { look, .. } = seen(&activity(&[
+            "checkpointer|-|Timeout|CheckpointWriteDelay|t|-|f|1",
+            "walsender|active|-|-|t|BASE_BACKUP ( LABEL 'x' )|f|1",
+            "walsender|active|-|-|t|START_REPLICATION 0/1|f|1",
+        ]));
+        assert_eq!(look.background.into_keys().collect::<Vec<_>>(), ["base backup", "checkpoint"]);
+    }
+
+    #[test]
+    fn an_odd_answer_says_nothing() {
+        assert_eq!(seen(&Table::default()).look, Look::default());
+        let mut short = activity(&["client backend|active"]);
+        assert_eq!(seen(&short).look.active, 0);
+        short.columns.pop();
+        assert_eq!(seen(&short).look, Look::default());
+    }
+
+    #[test]
+    fn autovacuum_names_its_table() {
+        for (query, expected) in [
+            ("autovacuum: VACUUM public.t (to prevent wraparound)", "autovacuum: t"),
+            ("autovacuum: ANALYZE shop.orders", "autoanalyze: shop.orders"),
+            ("autovacuum: VACUUM ANALYZE t", "autovacuum: t"),
+            ("", "autovacuum"),
+        ] {
+            assert_eq!(autovacuum(query), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn versions_have_their_own_words() {
+        assert!(
+            !locks(110_000).contains("materialized") && locks(150_000).contains("materialized")
+        );
+        let old = statements(120_000, "public").expect("a statement");
+        assert!(old.contains("sum(total_time)") && old.contains("public.pg_stat_statements"));
+        assert_eq!(statements(150_000, ""), None);
+    }
+
+    #[test]
+    fn the_number_of_sessions_that_are_admitted_is_no_statistic() {
+        let table = Table {
+            columns: vec!["deadlocks".to_owned(), "max_connections".to_owned()],
+            rows: vec![vec![Some("3".to_owned()), Some("100".to_owned())]],
+        };
+        let mut sample = Sample::default();
+        read_all(table, &mut sample);
+        let read: Vec<_> = sample
+            .readings
+            .iter()
+            .map(|r| format!("{} {} {}", r.series.component, r.series.metric, r.value))
+            .collect();
+        assert_eq!(read, ["sessions most 100", "statistics pg_stat_database.all.deadlocks 3"]);
+    }
+}

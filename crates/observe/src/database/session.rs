@@ -1,0 +1,195 @@
+//! The observer's session, which never waits for long.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base::{Clock, Nanos, Stamp};
+use driver::{Connection, Error, Table};
+use rt::{Rt, unless_fired};
+
+use crate::sample::Sample;
+
+/// How often whoever waits sees whether the watch is over.
+const POLL: Nanos = Nanos::from_millis(25);
+
+/// How long an answer may take while the watch goes on.
+const LONGEST_ANSWER: Nanos = Nanos::from_secs(10);
+
+/// How long all that is left to do may take when it is over.
+const LAST_ANSWERS: Nanos = Nanos::from_millis(1_200);
+
+/// How long the session may take to end.
+const FAREWELL: Nanos = Nanos::from_millis(500);
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The watch is over, and nobody waits any longer.
+    Over,
+    /// The database refused this statement; it may answer others.
+    Refused(Error),
+    /// The session is of no further use: why.
+    Broken(String),
+}
+
+/// Waits, as long as the watch goes on.
+#[derive(Clone)]
+pub(super) struct Patience {
+    rt: Rt,
+    is_over: Arc<AtomicBool>,
+    /// Until when the last answers are waited for, as soon as it is known to be over.
+    last: std::rc::Rc<std::cell::Cell<Option<Stamp>>>,
+}
+
+impl Patience {
+    pub(super) fn new(rt: Rt, is_over: Arc<AtomicBool>) -> Patience {
+        Patience { rt, is_over, last: std::rc::Rc::default() }
+    }
+
+    /// Whether the watch is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.end().is_some()
+    }
+
+    /// Until when the last answers are waited for.
+    fn end(&self) -> Option<Stamp> {
+        if self.last.get().is_none() && self.is_over.load(Ordering::Relaxed) {
+            self.last.set(Some(self.rt.now() + LAST_ANSWERS));
+        }
+        self.last.get()
+    }
+
+    /// Waits until then, or until the watch is over.
+    pub(super) async fn pause_until(&self, at: Stamp) {
+        while !self.is_over() && self.rt.now() < at {
+            self.rt.sleep_until(at.min(self.rt.now() + POLL)).await;
+        }
+    }
+
+    /// Waits for a future: not for ever, and not much longer than the watch goes on.
+    pub(super) async fn wait_for<T>(&self, future: impl Future<Output = T>) -> Result<T, Trouble> {
+        let late = self.rt.now() + LONGEST_ANSWER;
+        let (mut future, timer) = (pin!(future), self.rt.timer());
+        loop {
+            timer.arm(self.rt.now() + POLL);
+            if let Some(output) = unless_fired(Pin::new(&mut future), &timer).await {
+                return Ok(output);
+            }
+            let now = self.rt.now();
+            if self.end().is_some_and(|end| now >= end) {
+                return Err(Trouble::Over);
+            }
+            if now >= late {
+                return Err(Trouble::Broken(format!("no answer within {LONGEST_ANSWER}")));
+            }
+        }
+    }
+}
+
+/// A session, and what it need not be asked again.
+pub(super) struct Session<C> {
+    connection: C,
+    patience: Patience,
+    /// What was refused in this session.
+    refused: BTreeSet<&'static str>,
+    /// Whether an answer is outstanding.
+    owes: bool,
+}
+
+/// Something that is asked, and what it is for.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'q> {
+    /// What is missing without an answer.
+    pub(super) what: &'static str,
+    /// The statement.
+    pub(super) sql: &'q str,
+    /// What helps if it is refused; may be empty.
+    pub(super) remedy: &'q str,
+}
+
+impl<C: Connection> Session<C> {
+    pub(super) fn new(connection: C, patience: Patience) -> Session<C> {
+        Session { connection, patience, refused: BTreeSet::new(), owes: false }
+    }
+
+    /// Asks one statement.
+    pub(super) async fn ask(&mut self, sql: &str) -> Result<Table, Trouble> {
+        self.owes = true;
+        let answer = self.patience.wait_for(self.connection.query_text(sql)).await?;
+        self.owes = false;
+        match answer {
+            Ok(table) => Ok(table),
+            Err(error) if error.class().ends_connection() => {
+                Err(Trouble::Broken(error.to_string()))
+            }
+            Err(error) => Err(Trouble::Refused(error)),
+        }
+    }
+
+    /// Asks something without which the rest can do. What was refused once is said to be missing
+    /// and not asked again.
+    pub(super) async fn ask_or_miss(
+        &mut self,
+        question: Question<'_>,
+        sample: &mut Sample,
+    ) -> Result<Option<Table>, Trouble> {
+        let Question { what, sql, remedy } = question;
+        if self.refused.contains(what) {
+            return Ok(None);
+        }
+        match self.ask(sql).await {
+            Ok(table) => Ok(Some(table)),
+            Err(Trouble::Refused(error)) => {
+                self.refused.insert(what);
+                let remedy = if remedy.is_empty() { String::new() } else { format!("; {remedy}") };
+                sample.missing(what, format!("{error}{remedy}"));
+                Ok(None)
+            }
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    /// Asks something that may be refused, and need not be missed then.
+    pub(super) async fn ask_quietly(&mut self, sql: &str) -> Result<Option<Table>, Trouble> {
+        match self.ask(sql).await {
+            Ok(table) => Ok(Some(table)),
+            Err(Trouble::Refused(_)) => Ok(None),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    /// Ends the session in an orderly way, if it still can be.
+    pub(super) async fn finish(self, is_broken: bool) {
+        if self.owes || is_broken {
+            self.connection.abandon();
+            return;
+        }
+        // A session that does not take its leave in time is gone with its connection.
+        let _ = rt::within(&self.patience.rt, FAREWELL, self.connection.close()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_real_time<T>(task: impl AsyncFnOnce(Rt) -> T) -> T {
+        rt::run_real(&rt::Options::default(), |rt| task(rt)).expect("a runtime")
+    }
+
+    #[test]
+    fn nobody_waits_much_longer_than_the_watch_goes_on() {
+        in_real_time(async |rt| {
+            let patience = Patience::new(rt.clone(), Arc::new(AtomicBool::new(true)));
+            let begun = rt.now();
+            patience.pause_until(begun + Nanos::from_secs(60)).await;
+            let never = patience.wait_for(std::future::pending::<()>()).await;
+            assert!(matches!(never, Err(Trouble::Over)));
+            assert!(rt.now().since(begun) >= LAST_ANSWERS);
+            assert!(matches!(patience.wait_for(async { 7 }).await, Ok(7)));
+        });
+    }
+}

@@ -1,0 +1,177 @@
+//! What was seen at all looks, added up.
+
+use std::collections::BTreeMap;
+
+use record::Part;
+
+use crate::sample::Sample;
+
+/// How many names one part may have; what comes later is counted as [`OTHER`].
+const MOST: usize = 64;
+
+/// The name of what has none of its own.
+const OTHER: &str = "other";
+
+/// How many statements of one look are counted: those with which most sessions wait.
+const STATEMENTS: usize = 8;
+
+/// One thing that is counted.
+#[derive(Clone, Debug)]
+struct Counted {
+    unit: &'static str,
+    sum: u64,
+    /// Whether it was told.
+    is_told: bool,
+}
+
+/// Sums that only grow, also from one session of the observer to the next.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally(BTreeMap<(Part, String), Counted>);
+
+/// What one look saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    /// Sessions of clients that run a statement.
+    pub(super) active: u64,
+    /// Those that wait for their client.
+    pub(super) idle: u64,
+    /// The same within a transaction.
+    pub(super) idle_in_transaction: u64,
+    /// Active ones that are somebody else's.
+    pub(super) others: u64,
+    /// What the active ones wait for.
+    pub(super) waits: BTreeMap<String, u64>,
+    /// With which statements they wait.
+    pub(super) statements: BTreeMap<String, u64>,
+    /// What goes on that nobody asked for, or that takes long.
+    pub(super) background: BTreeMap<String, u64>,
+}
+
+/// What an active session waits for if it does not wait.
+pub(super) const CPU: &str = "cpu";
+
+impl Look {
+    /// Active sessions wait for this.
+    pub(super) fn wait(&mut self, event: &str, sessions: u64) {
+        *self.waits.entry(event.to_owned()).or_default() += sessions;
+    }
+}
+
+impl Tally {
+    /// Adds to a sum.
+    pub(super) fn add(&mut self, part: &Part, metric: &str, unit: &'static str, by: u64) {
+        let key = (part.clone(), metric.to_owned());
+        if let Some(counted) = self.0.get_mut(&key) {
+            counted.sum += by;
+            return;
+        }
+        let of_part = self.0.keys().filter(|(of, _)| of == part).count();
+        let key = if of_part < MOST { key } else { (part.clone(), OTHER.to_owned()) };
+        let counted = self.0.entry(key).or_insert(Counted { unit, sum: 0, is_told: false });
+        counted.sum += by;
+    }
+
+    /// Adds what a look saw.
+    pub(super) fn add_look(&mut self, look: &Look) {
+        let Look { active, idle, idle_in_transaction, others, waits, statements, background } =
+            look;
+        self.add(&Part::Sessions, "looks", "looks", 1);
+        let seen = [
+            ("active", active),
+            ("idle", idle),
+            ("idle-in-transaction", idle_in_transaction),
+            ("others", others),
+        ];
+        for (metric, &sessions) in seen {
+            self.add(&Part::Sessions, metric, "sessions", sessions);
+        }
+        self.add(&Part::Waits, CPU, "sessions", 0);
+        for (event, &sessions) in waits {
+            self.add(&Part::Waits, event, "sessions", sessions);
+        }
+        let mut most: Vec<(&String, &u64)> = statements.iter().collect();
+        most.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+        for (statement, &sessions) in most.into_iter().take(STATEMENTS) {
+            self.add(&Part::Statements, statement, "sessions", sessions);
+        }
+        for work in background.keys() {
+            self.add(&Part::Background, work, "looks", 1);
+        }
+    }
+
+    /// What has a sum for the first time: it was nothing before.
+    pub(super) fn begun(&mut self) -> Sample {
+        let mut sample = Sample::default();
+        for ((part, metric), counted) in &mut self.0 {
+            if !counted.is_told {
+                counted.is_told = true;
+                sample.read(part, metric, counted.unit, 0.0);
+            }
+        }
+        sample
+    }
+
+    /// All sums.
+    pub(super) fn write(&self, sample: &mut Sample) {
+        for ((part, metric), counted) in &self.0 {
+            sample.read(part, metric, counted.unit, counted.sum as f64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(sample: &Sample) -> Vec<(&str, &str, f64)> {
+        let readings = sample.readings.iter();
+        readings.map(|r| (&*r.series.component, &*r.series.metric, r.value)).collect()
+    }
+
+    #[test]
+    fn what_is_seen_for_the_first_time_was_nothing_before() {
+        let mut tally = Tally::default();
+        tally.add(&Part::Waits, "Lock:tuple", "sessions", 3);
+        assert_eq!(told(&tally.begun()), [("waits", "Lock:tuple", 0.0)]);
+        assert_eq!(told(&tally.begun()), []);
+        tally.add(&Part::Waits, "Lock:tuple", "sessions", 2);
+        let mut sample = Sample::default();
+        tally.write(&mut sample);
+        assert_eq!(told(&sample), [("waits", "Lock:tuple", 5.0)]);
+    }
+
+    #[test]
+    fn names_have_an_end() {
+        let mut tally = Tally::default();
+        for name in 0..1_000 {
+            tally.add(&Part::Locks, &format!("t{name}"), "sessions", 1);
+        }
+        tally.add(&Part::Waits, "cpu", "sessions", 1);
+        let mut sample = Sample::default();
+        tally.write(&mut sample);
+        let told = told(&sample);
+        assert_eq!(told.len(), MOST + 2);
+        assert!(told.contains(&("locks", "other", 1_000.0 - MOST as f64)), "{told:?}");
+    }
+
+    #[test]
+    fn a_look_counts_the_statements_with_which_most_wait() {
+        let mut look = Look { active: 20, ..Look::default() };
+        for number in 0..20_u64 {
+            look.statements.insert(format!("s{number:02}"), number + 1);
+        }
+        look.background.insert("autovacuum: t".to_owned(), 3);
+        let mut tally = Tally::default();
+        tally.add_look(&look);
+        tally.add_look(&look);
+        let mut sample = Sample::default();
+        tally.write(&mut sample);
+        let told = told(&sample);
+        let of = |part: &str| told.iter().filter(|(of, _, _)| *of == part).count();
+        assert_eq!(of("statements"), STATEMENTS);
+        assert!(told.contains(&("statements", "s19", 40.0)));
+        assert!(told.contains(&("background", "autovacuum: t", 2.0)));
+        assert!(told.contains(&("sessions", "looks", 2.0)));
+        assert!(told.contains(&("waits", "cpu", 0.0)));
+    }
+}

@@ -1,0 +1,294 @@
+//! Statements in few words, and answers by the names of their columns.
+
+use driver::Table;
+use record::Part;
+
+use crate::sample::Sample;
+
+/// How many characters of a statement tell it from others.
+const BEGINNING: usize = 60;
+
+/// What stands between double quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DoubleQuotes {
+    /// A name, as the standard says.
+    Name,
+    /// A text, as MySQL and MariaDB read it unless they are told otherwise.
+    Text,
+}
+
+/// The beginning of a statement in one line, with `?` for each value: what is the same for all
+/// requests of one kind.
+pub(super) fn beginning(sql: &str, quotes: DoubleQuotes) -> String {
+    let line = one_line(sql, quotes);
+    match line.char_indices().nth(BEGINNING) {
+        None => line,
+        Some((end, _)) => line[..end].trim_end().to_owned(),
+    }
+}
+
+/// A statement in one line, without comments, and with `?` for each value.
+fn one_line(sql: &str, quotes: DoubleQuotes) -> String {
+    let mut line = String::with_capacity(sql.len());
+    let mut rest = sql;
+    while let Some(first) = rest.chars().next() {
+        let length = token(rest, first, quotes, line.chars().next_back());
+        let (token, behind) = rest.split_at(length);
+        match kind(token, first, quotes) {
+            Token::Space if line.is_empty() || line.ends_with(' ') => {}
+            Token::Space => line.push(' '),
+            Token::Value => line.push('?'),
+            Token::Word => line.push_str(token),
+        }
+        rest = behind;
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+/// What a token is in a statement.
+enum Token {
+    Space,
+    Value,
+    Word,
+}
+
+fn kind(token: &str, first: char, quotes: DoubleQuotes) -> Token {
+    let is_value = match first {
+        '\'' => true,
+        '"' => quotes == DoubleQuotes::Text,
+        '$' => token.len() > 1,
+        _ => first.is_ascii_digit(),
+    };
+    let is_comment = token.starts_with("/*") || token.starts_with("--");
+    match (first.is_whitespace() || is_comment, is_value) {
+        (true, _) => Token::Space,
+        (false, true) => Token::Value,
+        (false, false) => Token::Word,
+    }
+}
+
+/// How many bytes the first token has; `before` stands in front of it.
+fn token(rest: &str, first: char, quotes: DoubleQuotes, before: Option<char>) -> usize {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let through = |end: &str, from: usize| {
+        rest.get(from..)
+            .and_then(|text| text.find(end))
+            .map_or(rest.len(), |at| from + at + end.len())
+    };
+    let while_true = |is_in: &dyn Fn(char) -> bool, from: usize| {
+        rest[from..].find(|c| !is_in(c)).map_or(rest.len(), |at| from + at)
+    };
+    match first {
+        '\'' => quoted(rest, '\'', quotes),
+        '"' => quoted(rest, '"', quotes),
+        '`' => through("`", 1),
+        '/' if rest.starts_with("/*") => through("*/", 2),
+        '-' if rest.starts_with("--") => through("\n", 2),
+        '$' => while_true(&|c| c.is_ascii_digit(), 1),
+        _ if first.is_whitespace() => while_true(&char::is_whitespace, 0),
+        _ if first.is_ascii_digit() && !before.is_some_and(is_name) => {
+            while_true(&|c| is_name(c) || c == '.', 0)
+        }
+        _ if is_name(first) => while_true(&is_name, 0),
+        _ => first.len_utf8(),
+    }
+}
+
+/// How many bytes a text between quotes has; one that was cut off reaches to the end.
+fn quoted(rest: &str, quote: char, quotes: DoubleQuotes) -> usize {
+    let has_escapes = quotes == DoubleQuotes::Text;
+    let mut characters = rest.char_indices().skip(1).peekable();
+    while let Some((at, c)) = characters.next() {
+        if c == '\\' && has_escapes {
+            characters.next();
+        } else if c == quote && characters.next_if(|(_, next)| *next == quote).is_none() {
+            return at + c.len_utf8();
+        }
+    }
+    rest.len()
+}
+
+/// Statements that take long and are no requests: by their first words, and what they are called.
+const WORKS: [(&[&str], &str); 12] = [
+    (&["vacuum"], "vacuum"),
+    (&["analyze"], "analyze"),
+    (&["analyse"], "analyze"),
+    (&["reindex"], "reindex"),
+    (&["cluster"], "cluster"),
+    (&["refresh", "materialized", "view"], "refresh"),
+    (&["create", "index"], "create index"),
+    (&["create", "unique", "index"], "create index"),
+    (&["alter", "table"], "alter table"),
+    (&["optimize"], "optimize"),
+    (&["repair"], "repair"),
+    (&["check", "table"], "check"),
+];
+
+/// Words that stand in front of the name of the table.
+const FILLERS: [&str; 18] = [
+    "full",
+    "freeze",
+    "verbose",
+    "analyze",
+    "analyse",
+    "local",
+    "no_write_to_binlog",
+    "table",
+    "concurrently",
+    "if",
+    "exists",
+    "not",
+    "only",
+    "ignore",
+    "index",
+    "schema",
+    "database",
+    "online",
+];
+
+/// What such a statement does, `vacuum: t`; `None` if it is another one.
+pub(super) fn work(sql: &str) -> Option<String> {
+    let line = without_options(&one_line(sql, DoubleQuotes::Name));
+    let words: Vec<&str> = line.split([' ', ';', ',']).filter(|word| !word.is_empty()).collect();
+    let is = |wanted: &[&str]| {
+        words.len() >= wanted.len()
+            && wanted.iter().zip(&words).all(|(wanted, word)| word.eq_ignore_ascii_case(wanted))
+    };
+    let (first, name) = WORKS.iter().find(|(first, _)| is(first))?;
+    let mut rest = words[first.len()..].iter();
+    if *name == "create index" {
+        rest.find(|word| word.eq_ignore_ascii_case("on"));
+    }
+    let is_filler = |word: &str| FILLERS.iter().any(|filler| word.eq_ignore_ascii_case(filler));
+    Some(match rest.find(|word| !is_filler(word)) {
+        Some(table) => format!("{name}: {}", table_name(table)),
+        None => (*name).to_owned(),
+    })
+}
+
+/// A statement without what is between parentheses.
+fn without_options(line: &str) -> String {
+    let mut depth = 0_u32;
+    let mut plain = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => {
+                depth = depth.saturating_sub(1);
+                plain.push(' ');
+            }
+            _ if depth == 0 => plain.push(c),
+            _ => {}
+        }
+    }
+    plain
+}
+
+/// The name of a table without quotes, and without PostgreSQL's usual schema.
+pub(super) fn table_name(name: &str) -> String {
+    let plain = name.replace(['`', '"'], "");
+    plain.strip_prefix("public.").unwrap_or(&plain).to_owned()
+}
+
+/// The places of columns in the rows of an answer; `None` if one is missing.
+pub(super) fn columns<const N: usize>(table: &Table, names: [&str; N]) -> Option<[usize; N]> {
+    let mut places = [0; N];
+    for (place, name) in places.iter_mut().zip(names) {
+        *place = table.columns.iter().position(|column| column.eq_ignore_ascii_case(name))?;
+    }
+    Some(places)
+}
+
+/// A value of a row; empty if it is null or not there.
+pub(super) fn text(row: &[Option<String>], place: usize) -> &str {
+    row.get(place).and_then(Option::as_deref).unwrap_or_default()
+}
+
+/// A number of a row; 0 if it is none.
+pub(super) fn number(row: &[Option<String>], place: usize) -> u64 {
+    text(row, place).parse().unwrap_or_default()
+}
+
+/// Every number of a row is a counter with the name of its column, with the view in front.
+pub(super) fn read_wide(view: &str, table: &Table, sample: &mut Sample) {
+    let row = table.rows.first().map(Vec::as_slice).unwrap_or_default();
+    for (name, value) in table.columns.iter().zip(row) {
+        let value = value.as_deref().and_then(|value| value.parse::<f64>().ok());
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            sample.read(&Part::Statistics, &format!("{view}.{name}"), "", value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_of_one_kind_begin_alike() {
+        use DoubleQuotes::{Name, Text};
+        for (sql, quotes, expected) in [
+            ("update  hot\n set n = 17 where id = -3", Name, "update hot set n = ? where id = -?"),
+            ("select 'it''s', t1.a2 from t1", Name, "select ?, t1.a2 from t1"),
+            ("select 'it\\'s', \"x\" from t", Text, "select ?, ? from t"),
+            ("select \"A b\" from t where x = $12", Name, "select \"A b\" from t where x = ?"),
+            ("/* a */ select -- b\n 1.5e7", Name, "select ?"),
+            ("select `a 1` from t where b = 'cut of", Text, "select `a 1` from t where b = ?"),
+            ("select é, '日本' from t", Name, "select é, ? from t"),
+            ("", Name, ""),
+            ("$", Name, "$"),
+            ("'", Name, "?"),
+            ("\\", Text, "\\"),
+            ("/*", Text, ""),
+        ] {
+            assert_eq!(beginning(sql, quotes), expected, "{sql}");
+        }
+        let long = beginning(&"é".repeat(200), Name);
+        assert_eq!(long.chars().count(), BEGINNING);
+    }
+
+    #[test]
+    fn work_is_told_by_its_first_words() {
+        for (sql, expected) in [
+            ("VACUUM", Some("vacuum")),
+            ("vacuum (verbose, parallel 2) public.orders;", Some("vacuum: orders")),
+            ("vacuum full analyze \"Orders\"", Some("vacuum: Orders")),
+            (
+                "create unique index concurrently if not exists i on only t (a)",
+                Some("create index: t"),
+            ),
+            ("create index on t(a)", Some("create index: t")),
+            ("OPTIMIZE LOCAL TABLE `shop`.`t`", Some("optimize: shop.t")),
+            ("alter table t add column b int", Some("alter table: t")),
+            ("refresh materialized view concurrently v", Some("refresh: v")),
+            ("reindex index concurrently i", Some("reindex: i")),
+            ("create table t (a int)", None),
+            ("select 'vacuum'", None),
+            ("check", None),
+            ("", None),
+        ] {
+            assert_eq!(work(sql).as_deref(), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_read_by_the_names_of_its_columns() {
+        let table = Table {
+            columns: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
+            rows: vec![vec![
+                Some("1.5".into()),
+                None,
+                Some("2026-01-01".into()),
+                Some("NaN".into()),
+            ]],
+        };
+        let mut sample = Sample::default();
+        read_wide("view", &table, &mut sample);
+        let names: Vec<&str> = sample.readings.iter().map(|r| r.series.metric.as_str()).collect();
+        assert_eq!(names, ["view.a"]);
+        assert_eq!(columns(&table, ["C", "a"]), Some([2, 0]));
+        assert_eq!(columns(&table, ["e"]), None);
+        assert_eq!((text(&table.rows[0], 9), number(&table.rows[0], 2)), ("", 0));
+    }
+}

@@ -1,0 +1,138 @@
+//! Sessions that break, and databases that are none.
+
+use std::net::TcpListener;
+
+use base::{Clock, Monotonic, Nanos, Seed, Target};
+use driver::{Connection, Count, Driver, Null, Simulated};
+use testbed::{Kind, Options, Server, shared};
+
+use crate::{Told, ask, for_user, in_real_time, mariadb, postgres};
+
+/// How long a watch may take to end, with something for a machine that is busy.
+const LONGEST_END: Nanos = Nanos::from_millis(3_000);
+
+/// A session that somebody ends is followed by another, and what was counted goes on.
+fn a_killed_session<D: Driver>(driver: &D, kill: impl FnOnce()) {
+    let (watch, mut told) = Told::begin(driver);
+    told.until(|told| told.last("sessions", "looks") >= 3.0);
+    kill();
+    told.until(|told| !told.missing("database").is_empty());
+    let before = told.last("sessions", "looks");
+    told.until(|told| told.last("sessions", "looks") >= before + 3.0);
+    watch.end();
+    let why = told.missing("database");
+    assert!(matches!(&why[..], [why] if why.starts_with("for a while: ")), "{why:?}");
+}
+
+#[test]
+fn postgres_ends_the_session() {
+    let server = shared(Kind::Postgres);
+    server.sql("create role mortal superuser login password 'mortal'").expect("a role");
+    a_killed_session(&postgres(&for_user(&server.url(), "mortal")), || {
+        let text =
+            "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'mortal'";
+        assert_eq!(server.sql(text).expect("an answer"), "t\n");
+    });
+}
+
+#[test]
+fn mariadb_ends_the_session() {
+    let server = shared(Kind::Mariadb);
+    let text = "create user mortal identified by 'mortal'; grant process on *.* to mortal; \
+        grant all on assay.* to mortal";
+    server.sql(text).expect("a user");
+    a_killed_session(&mariadb(&for_user(&server.url(), "mortal")), || {
+        server.sql("kill user mortal").expect("it is there");
+    });
+}
+
+#[test]
+fn nobody_listens() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = free.local_addr().expect("an address").port();
+    drop(free);
+    let url = format!("postgres://ann:ann@127.0.0.1:{port}/shop");
+    let (watch, mut told) = Told::begin(&postgres(&Target::parse(&url).expect("a URL")));
+    told.until(|told| !told.missing("database").is_empty());
+    watch.end();
+    assert!(told.missing("database")[0].contains("no server listens there"));
+}
+
+#[test]
+fn a_login_that_is_refused_is_said() {
+    let stranger = for_user(&shared(Kind::Mariadb).url(), "stranger");
+    let (watch, mut told) = Told::begin(&mariadb(&stranger));
+    told.until(|told| !told.missing("database").is_empty());
+    watch.end();
+    told.take();
+    let why = told.missing("database");
+    assert!(matches!(&why[..], [why] if why.contains("stranger")), "{why:?}");
+}
+
+#[test]
+fn what_is_no_database_is_said() {
+    let config = sim();
+    for (watch, mut told) in [Told::begin(&Null), Told::begin(&Simulated::new(config, Seed(1)))] {
+        told.until(|told| !told.missing("database").is_empty());
+        watch.end();
+        assert!(told.missing("database")[0].contains("said nothing"));
+    }
+}
+
+fn sim() -> sim::Config {
+    sim::Config::from_options("mm1", &[]).expect("a simulation")
+}
+
+/// How much a count grew.
+fn growth(before: &[Count], after: &[Count], metric: &str) -> f64 {
+    let value = |counts: &[Count]| {
+        counts.iter().find(|count| count.metric == metric).map_or(f64::NAN, |count| count.value)
+    };
+    value(after) - value(before)
+}
+
+/// Watches for a while between two accounts, and returns them.
+fn accounts_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
+    let account = || {
+        in_real_time(async |rt| {
+            let mut connection = driver.connect(&rt).await.expect("a connection");
+            let account = connection.account().await.expect("an account");
+            connection.close().await;
+            account
+        })
+    };
+    let before = account();
+    let (watch, mut told) = Told::begin(driver);
+    told.until(|told| told.last("sessions", "looks") >= 10.0);
+    watch.end();
+    [before, account()]
+}
+
+#[test]
+fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
+    let mut server = Server::start(&Options::postgres()).expect("a server");
+    let driver = postgres(&server.url());
+    let [before, after] = accounts_around_a_watch(&driver);
+    let own = growth(&before, &after, "commits-of-assay");
+    assert!(own > 15.0, "{own}");
+    assert_eq!(growth(&before, &after, "commits"), own);
+    let (watch, mut told) = Told::begin(&driver);
+    told.until(|told| told.last("sessions", "looks") >= 2.0);
+    server.freeze();
+    let begun = Monotonic.now();
+    watch.end();
+    let took = Monotonic.now().since(begun);
+    server.thaw();
+    assert!(took < LONGEST_END, "{took}");
+    // The session was given up in the middle of a statement, and goes when the server hears that.
+    ask(&driver, &["select 1"]);
+}
+
+#[test]
+fn mariadb_counts_the_observer_as_ours() {
+    let server = Server::start(&Options::mariadb()).expect("a server");
+    let [before, after] = accounts_around_a_watch(&mariadb(&server.url()));
+    let own = growth(&before, &after, "statements-of-assay");
+    assert!(own > 20.0, "{own}");
+    assert_eq!(growth(&before, &after, "statements"), own);
+}

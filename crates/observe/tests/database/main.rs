@@ -1,0 +1,111 @@
+//! What real databases show to their observer.
+
+mod faults;
+mod locks;
+mod rights;
+mod sqlite;
+
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use base::{Clock, Endpoint, Monotonic, Nanos, Secret, Target};
+use driver::{Connection, Driver, Mysql, Postgres, Table};
+use observe::{DatabaseWatch, Sample};
+use rt::{Options, Rt, run_real};
+
+/// How often what is counted is told.
+const EVERY: Nanos = Nanos::from_millis(200);
+
+/// More samples than any test waits for.
+const SAMPLES: usize = 10_000;
+
+/// How long anything may take before it will never come.
+const LONGEST: Nanos = Nanos::from_secs(60);
+
+/// What an observer has told so far.
+struct Told {
+    receiver: Receiver<(Nanos, Sample)>,
+    samples: Vec<(Nanos, Sample)>,
+}
+
+impl Told {
+    /// Begins to watch.
+    fn begin<D: Driver>(driver: &D) -> (DatabaseWatch, Told) {
+        let (sender, receiver) = sync_channel(SAMPLES);
+        let watch =
+            DatabaseWatch::begin(Monotonic.now(), driver.clone(), EVERY, move |at, said| {
+                let _ = sender.send((at, said));
+            });
+        (watch.expect("a thread"), Told { receiver, samples: Vec::new() })
+    }
+
+    /// Takes what was told since.
+    fn take(&mut self) {
+        self.samples.extend(self.receiver.try_iter());
+    }
+
+    /// The last value of a metric whose name begins so; 0 if it was never told.
+    fn last(&self, component: &str, metric: &str) -> f64 {
+        let readings = self.samples.iter().rev().flat_map(|(_, sample)| &sample.readings);
+        let mut those = readings
+            .filter(|r| r.series.component == component && r.series.metric.starts_with(metric));
+        those.next().map_or(0.0, |reading| reading.value)
+    }
+
+    /// Why something is missing, each time that it was said.
+    fn missing(&self, what: &str) -> Vec<&str> {
+        let missing = self.samples.iter().flat_map(|(_, sample)| &sample.missing);
+        missing.filter(|missing| missing.what == what).map(|missing| missing.why.as_str()).collect()
+    }
+
+    /// Waits until what was told is like this.
+    #[track_caller]
+    fn until(&mut self, is_so: impl Fn(&Told) -> bool) {
+        let late = Monotonic.now() + LONGEST;
+        while !is_so(self) {
+            let left = late.since(Monotonic.now());
+            match self.receiver.recv_timeout(Duration::from_nanos(left.0)) {
+                Ok(said) => self.samples.push(said),
+                Err(_) => panic!("it never came: {:?}", self.samples.last()),
+            }
+        }
+    }
+}
+
+/// Runs a task in real time.
+fn in_real_time<T>(task: impl AsyncFnOnce(Rt) -> T) -> T {
+    run_real(&Options::default(), |rt| task(rt)).expect("the system grants a runtime")
+}
+
+/// Connects, runs texts, and returns what the last one returned.
+fn ask<D: Driver>(driver: &D, texts: &[&str]) -> Table {
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let mut last = Table::default();
+        for text in texts {
+            last = connection.query_text(text).await.expect("an answer");
+        }
+        connection.close().await;
+        last
+    })
+}
+
+/// The driver of a PostgreSQL URL.
+fn postgres(target: &Target) -> Postgres {
+    Postgres::open(target).expect("a URL")
+}
+
+/// The driver of a MariaDB URL.
+fn mariadb(target: &Target) -> Mysql {
+    Mysql::open(target, std::env::temp_dir()).expect("a URL")
+}
+
+/// A URL for another user, whose password is its name.
+fn for_user(target: &Target, name: &str) -> Target {
+    let mut target = target.clone();
+    if let Endpoint::Network { user, password, .. } = &mut target.endpoint {
+        *user = Some(name.to_owned());
+        *password = Some(Secret::new(name));
+    }
+    target
+}

@@ -1,0 +1,40 @@
+//! SQLite, whose files are looked at.
+
+use base::Target;
+use driver::{Connection, Driver, Sqlite};
+
+use crate::{Told, in_real_time};
+
+/// Watches a new database while a table of a megabyte is written.
+fn watched(options: &str) -> Told {
+    let driver = Sqlite::open(&Target::parse(&format!("sqlite:{options}")).expect("a URL"));
+    let driver = driver.expect("a database");
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a connection");
+        let (watch, mut told) = Told::begin(&driver);
+        connection.query_text("create table t (a)").await.expect("a table");
+        let fill = "insert into t values (zeroblob(1000000))";
+        connection.query_text(fill).await.expect("a row");
+        connection.query_text("delete from t").await.expect("no row");
+        watch.end();
+        told.take();
+        connection.close().await;
+        told
+    })
+}
+
+#[test]
+fn a_log_and_pages_are_told() {
+    let told = watched("");
+    assert!(told.last("statistics", "wal_bytes") > 1e6);
+    assert!(told.last("statistics", "page_count") > 200.0);
+    assert!(told.last("statistics", "freelist_count") > 200.0);
+    assert_eq!(told.last("sessions", "looks"), 0.0, "it has no sessions");
+}
+
+#[test]
+fn a_rollback_journal_is_not_disturbed() {
+    let told = watched("?journal=delete");
+    assert!(told.last("statistics", "page_count") > 200.0);
+    assert_eq!(told.missing("statistics freelist_count").len(), 1);
+}
