@@ -12,7 +12,7 @@ use engine::{
     Drivers, Failed, Finished, LaneOutlet, Listener, News, NodeAccount, Options, Reason, Stop,
     node_accounts,
 };
-use observe::{Scope, Watch};
+use observe::{DatabaseWatch, Scope, Watch};
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
     OpLogError, OpLogPlan, Pace, Reading, RecordError, RecordErrorKind, Recorder, TargetText,
@@ -234,13 +234,16 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
             recorder.notes().setting(name, value);
         }
         watch(recorder.live());
+        let ears = Ears::of(&recorder);
+        let database = observation::of_database(&order.plan, drivers.main.as_ref(), &ears);
         let scribe = Arc::new(Scribe {
             notes: recorder.notes(),
             next: listener,
             started: order.options.started,
             is_virtual: order.options.is_virtual,
             measures: !order.plan.jobs.is_empty(),
-            ears: Ears::of(&recorder),
+            ears,
+            database: Mutex::new(database.map(Database::Awaited)),
             scope: observation::scope(&order.plan, &reached),
             watch: Mutex::new(None),
             zero: Mutex::new(None),
@@ -258,6 +261,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
         let listener = Arc::clone(&scribe) as Arc<dyn Listener>;
         let finished =
             engine::run(&order.plan, drivers, &order.options, outlet, &order.stop, listener);
+        scribe.end_database();
         scribe.end_watch();
         let op_log_loss =
             op_log.and_then(|op_log| close(op_log, &finished, &scribe.notes, &order.stop));
@@ -422,6 +426,13 @@ fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
     }
 }
 
+/// Who asks the database what it does: from time zero to the end of the measured phase, so that
+/// what is asked lies between the two readings of the server's own account.
+enum Database {
+    Awaited(observation::Begin),
+    Watched(DatabaseWatch),
+}
+
 /// Writes what the run says of itself into the record, and passes it on.
 struct Scribe {
     notes: Notes,
@@ -434,6 +445,8 @@ struct Scribe {
     ears: Ears,
     /// Whom to look at, from time zero to the end.
     scope: Scope,
+    /// Who asks the database what it does.
+    database: Mutex<Option<Database>>,
     /// Who looks on.
     watch: Mutex<Option<Watch>>,
     zero: Mutex<Option<Stamp>>,
@@ -453,6 +466,18 @@ impl Scribe {
             ears.hear(at, sample);
         });
         *self.watch.lock().expect("nothing panics here") = watch.ok();
+        let mut database = self.database.lock().expect("nothing panics here");
+        if let Some(Database::Awaited(begin)) = database.take() {
+            *database = begin(zero).map(Database::Watched);
+        }
+    }
+
+    fn end_database(&self) {
+        if let Some(Database::Watched(watch)) =
+            self.database.lock().expect("nothing panics here").take()
+        {
+            watch.end();
+        }
     }
 
     fn end_watch(&self) {
@@ -507,12 +532,12 @@ impl Listener for Scribe {
                 self.begin_watch(*zero);
             }
             News::Account(account) => self.note_account(account),
+            News::Ended => self.end_database(),
             News::Setup { .. }
             | News::Counting { .. }
             | News::AwaitingWriter { .. }
             | News::WriterCame { .. }
             | News::Opening
-            | News::Ended
             | News::Teardown { .. }
             | News::TeardownFailed(_) => {}
         }

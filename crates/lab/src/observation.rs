@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::{Nanos, TargetKind};
+use base::{Nanos, Stamp, TargetKind};
+use driver::Driver;
 use observe::environment::network;
-use observe::{Busiest, Missing, Sample, Scope, Whereabouts};
+use observe::{Busiest, DatabaseWatch, Missing, Sample, Scope, Whereabouts};
 use record::{LiveView, Notes, Recorder};
 use workload::{Observe, Plan};
 
+use crate::account::DATABASE;
 use crate::target::Reached;
 
 /// What the names of facts about what cannot be observed begin with.
@@ -61,6 +63,25 @@ impl Ears {
             self.notes.readings(at, readings);
         }
     }
+}
+
+/// Begins to watch the database of a run at its time zero.
+pub(crate) type Begin = Box<dyn FnOnce(Stamp) -> Option<DatabaseWatch> + Send>;
+
+/// How the main target is watched; `None` if that is not wanted, or it is no database.
+pub(crate) fn of_database<D: Driver>(plan: &Plan, main: Option<&D>, ears: &Ears) -> Option<Begin> {
+    let driver = main.filter(|driver| plan.observe.database && driver.keeps_data())?.clone();
+    let (every, ears) = (plan.observe.every, ears.clone());
+    if driver.nodes().len() > 1 {
+        let mut sample = Sample::default();
+        sample.missing(DATABASE, "the URL names several servers, and only one can be watched");
+        ears.hear(Nanos::ZERO, sample);
+        return None;
+    }
+    // A run that nobody looks at is no worse: the answer says what was not seen.
+    Some(Box::new(move |zero| {
+        DatabaseWatch::begin(zero, driver, every, move |at, sample| ears.hear(at, sample)).ok()
+    }))
 }
 
 /// What could not be observed in a run, and why.
