@@ -1,5 +1,6 @@
 //! What do all benchmarks share? The machine and the commit that a result belongs to.
 
+pub mod limiter;
 mod simulated;
 pub mod trust;
 

@@ -72,6 +72,9 @@ pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem>
     for (name, value) in &options.settings {
         command.arg(format!("--{name}={value}"));
     }
+    if let Some(library) = &options.preload {
+        command.env("LD_PRELOAD", library);
+    }
     Ok(command)
 }
 

@@ -1,5 +1,7 @@
 //! Which server is wanted.
 
+use std::path::{Path, PathBuf};
+
 use base::Nanos;
 
 use crate::Problem;
@@ -103,6 +105,9 @@ pub struct Options {
     pub via: Option<Via>,
     /// The settings of what stands in between.
     pub via_settings: Vec<(String, String)>,
+    /// A library that is loaded into the server before all others (ld.so(8), `LD_PRELOAD`): for
+    /// tests in which its system calls are to behave badly.
+    pub preload: Option<PathBuf>,
 }
 
 impl Options {
@@ -129,7 +134,14 @@ impl Options {
             tls: Tls::Off,
             via: None,
             via_settings: Vec::new(),
+            preload: None,
         }
+    }
+
+    /// With a library that is loaded before all others.
+    pub fn preload(mut self, library: &Path) -> Options {
+        self.preload = Some(library.to_owned());
+        self
     }
 
     /// With a setting of the server.

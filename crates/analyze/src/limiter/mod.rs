@@ -170,9 +170,13 @@ impl Scene<'_, '_> {
         if !is_idle || !is_asked {
             return None;
         }
+        let who = match clients == 1.0 {
+            true => "one client asks".to_owned(),
+            false => format!("{clients} clients ask"),
+        };
         let because = format!(
-            "{clients} clients ask one request at a time, each of which takes {} ms, and no \
-             resource is full: {per_s:.0} requests per second keep {in_flight:.1} of them busy",
+            "{who} one request at a time, which takes {} ms, and nothing that was seen is full: \
+             {per_s:.0} requests per second keep {in_flight:.1} busy",
             suspect::number(service_s * 1e3)
         );
         let suspect = Suspect::new(Component::Concurrency, 1.0, because)

@@ -1,0 +1,390 @@
+//! The situations, and how each is made.
+//!
+//! The load generator and the servers are on one machine, with two processors or more: processor 0
+//! is the load generator's and processor 1 the server's where they are to be told apart.
+
+use std::process::Command;
+
+use base::{Address, Endpoint, Nanos, Target};
+use testbed::{Options, Relay, Server, Via};
+
+use super::stage::{Narrow, Quota, Slowly, bind, server};
+use super::{Answer, Scenario, Stage, Stopped};
+
+/// How long a run takes, and how much of it is not measured.
+const TIMES: &str = "duration = 10s\nwarmup = 2s\n";
+
+/// All of them.
+pub const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "generator pinned to a busy processor",
+        made: "busy loops on the only processor that the generator may use",
+        accepted: &["generator-cpu"],
+        word: None,
+        run: pinned,
+    },
+    Scenario {
+        name: "generator's own thread",
+        made: "a server that answers at once, one thread of the generator for 32 to 64 clients",
+        accepted: &["generator-thread"],
+        word: None,
+        run: own_thread,
+    },
+    Scenario {
+        name: "one client, PostgreSQL",
+        made: "a closed loop of one client against an idle server",
+        accepted: &["concurrency"],
+        word: None,
+        run: |stage| one_client(stage, &Options::postgres()),
+    },
+    Scenario {
+        name: "one client, MariaDB",
+        made: "the same",
+        accepted: &["concurrency"],
+        word: None,
+        run: |stage| one_client(stage, &Options::mariadb()),
+    },
+    Scenario {
+        name: "far below capacity, PostgreSQL",
+        made: "50 to 300 requests per second",
+        accepted: &["not-saturated"],
+        word: None,
+        run: |stage| below_capacity(stage, &Options::postgres()),
+    },
+    Scenario {
+        name: "far below capacity, MariaDB",
+        made: "the same",
+        accepted: &["not-saturated"],
+        word: None,
+        run: |stage| below_capacity(stage, &Options::mariadb()),
+    },
+    Scenario {
+        name: "processor of PostgreSQL",
+        made: "a server that may use one processor, reads of 8 to 24 clients",
+        accepted: &["database-cpu"],
+        word: None,
+        run: |stage| {
+            database_cpu(stage, &Options::postgres(), "select count(*) from generate_series(1, ?)")
+        },
+    },
+    Scenario {
+        name: "processor of MariaDB",
+        made: "the same",
+        accepted: &["database-cpu"],
+        word: None,
+        run: |stage| {
+            let query = "with recursive n as (select 1 as i union all select i + 1 from n where i \
+                         < ?) select count(*) from n";
+            database_cpu(stage, &Options::mariadb(), query)
+        },
+    },
+    Scenario {
+        name: "one session of PostgreSQL",
+        made: "long reads of one client, other processors idle",
+        accepted: &["database-single-core"],
+        word: None,
+        run: |stage| {
+            one_session(stage, &Options::postgres(), "select sum(i) from generate_series(1, ?) i")
+        },
+    },
+    Scenario {
+        name: "hot row, PostgreSQL",
+        made: "24 to 40 clients update one row in a transaction",
+        accepted: &["database-locks"],
+        word: Some("acct"),
+        run: |stage| hot_row(stage, &Options::postgres()),
+    },
+    Scenario {
+        name: "hot row, MariaDB",
+        made: "the same",
+        accepted: &["database-locks"],
+        word: Some("acct"),
+        run: |stage| hot_row(stage, &Options::mariadb()),
+    },
+    Scenario {
+        name: "slow flush, PostgreSQL",
+        made: "every flush of a file takes 5 to 15 ms longer, 4 to 12 clients insert",
+        accepted: &["database-flush"],
+        word: None,
+        run: |stage| slow_flush(stage, Options::postgres()),
+    },
+    Scenario {
+        name: "slow flush, MariaDB",
+        made: "the same",
+        accepted: &["database-flush"],
+        word: None,
+        run: |stage| slow_flush(stage, Options::mariadb()),
+    },
+    Scenario {
+        name: "slow flush, SQLite",
+        made: "the same for one client of SQLite with `synchronous=full`",
+        accepted: &["database-flush"],
+        word: None,
+        run: slow_flush_inside,
+    },
+    Scenario {
+        name: "one thread of SQLite",
+        made: "long reads of one client",
+        accepted: &["database-single-core"],
+        word: None,
+        run: one_thread_inside,
+    },
+    Scenario {
+        name: "narrow network",
+        made: "10 to 40 Mbit/s between generator and server, answers of 40 to 100 kB",
+        accepted: &["network-bandwidth"],
+        word: None,
+        run: narrow,
+    },
+    Scenario {
+        name: "long network",
+        made: "a relay that holds bytes for 5 to 20 ms each way",
+        accepted: &["network-latency"],
+        word: None,
+        run: long,
+    },
+    Scenario {
+        name: "pool of two sessions",
+        made: "pgbouncer with two sessions for 24 to 40 clients",
+        accepted: &["connections", "proxy"],
+        word: None,
+        run: pool,
+    },
+    Scenario {
+        name: "too few connections",
+        made: "a server that admits 8, for a job that needs 20 to 40",
+        accepted: &["connections"],
+        word: None,
+        run: too_few,
+    },
+    Scenario {
+        name: "quota of a control group",
+        made: "a server that may use 0.3 to 0.6 processors",
+        accepted: &["cgroup"],
+        word: None,
+        run: quota,
+    },
+    Scenario {
+        name: "somebody else's queries",
+        made: "2 to 4 sessions of another program that read all the time",
+        accepted: &["background-task"],
+        word: None,
+        run: strangers,
+    },
+    Scenario {
+        name: "clean-up",
+        made: "a job that deletes and updates in bulk for the middle third of the run",
+        accepted: &["background-task"],
+        word: None,
+        run: clean_up,
+    },
+    Scenario {
+        name: "slow source",
+        made: "8 clients that read what they insert from a pipe of 20 to 100 lines per second",
+        accepted: &["generator-input"],
+        word: None,
+        run: slow_source,
+    },
+];
+
+fn closed(clients: u64, query: &str) -> String {
+    format!("{TIMES}[job]\nquery = {query}\nconcurrency = {clients}\n")
+}
+
+fn pinned(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    bind(&server, 1)?;
+    let _loops = stage.busy_loops(0, stage.draw(0, 1, 3))?;
+    let command = stage.assay_by(&["taskset", "-c", "0"]);
+    let workload = closed(stage.draw(1, 8, 16), "select 1");
+    stage.run_as(&server.url(), Some(server.password()), &workload, command, &["--threads", "1"])
+}
+
+fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
+    let host = stage.simulated("sim:null", 1)?;
+    let command = stage.assay_by(&["taskset", "-c", "0"]);
+    let workload = closed(stage.draw(0, 32, 64), "select 1");
+    stage.run_as(host.target(), None, &workload, command, &["--threads", "1"])
+}
+
+fn one_client(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
+    let server = server(options)?;
+    let key = stage.draw(0, 1, 1_000);
+    stage.run(&server, &closed(1, &format!("select {key}")))
+}
+
+fn below_capacity(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
+    let server = server(options)?;
+    let rate = stage.draw(0, 50, 300);
+    stage.run(&server, &format!("{TIMES}[job]\nquery = select 1\nrate = {rate}\n"))
+}
+
+fn database_cpu(stage: &Stage, options: &Options, query: &str) -> Result<Answer, Stopped> {
+    let server = server(options)?;
+    bind(&server, 1)?;
+    let rows = stage.draw(0, 500, 3_000).to_string();
+    let workload = closed(stage.draw(1, 8, 24), &query.replace('?', &rows));
+    let command = stage.assay_by(&["taskset", "-c", "0"]);
+    stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
+}
+
+fn one_session(stage: &Stage, options: &Options, query: &str) -> Result<Answer, Stopped> {
+    let server = server(options)?;
+    let rows = stage.draw(0, 200_000, 600_000).to_string();
+    stage.run(&server, &closed(1, &query.replace('?', &rows)))
+}
+
+fn hot_row(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
+    let server = server(options)?;
+    let clients = stage.draw(0, 24, 40);
+    let reads = (0..stage.draw(1, 2, 4)).map(|_| "query = select count(*) from other\n");
+    let workload = format!(
+        "{TIMES}[setup]\nquery = create table acct (id int primary key, v bigint)\nquery = insert \
+         into acct values (1, 0)\nquery = create table other (id int primary key)\n[job]\n\
+         transaction = yes\nquery = update acct set v = v + 1 where id = 1\n{}concurrency = \
+         {clients}\n",
+        reads.collect::<String>()
+    );
+    stage.run(&server, &workload)
+}
+
+fn inserts(stage: &Stage, clients: u64) -> String {
+    let column = stage.draw(9, 10, 60);
+    format!(
+        "{TIMES}[setup]\nquery = create table t (v varchar(100))\n[job]\nquery = insert into t \
+         values ('{}')\nconcurrency = {clients}\n",
+        "x".repeat(column as usize)
+    )
+}
+
+fn slow_flush(stage: &Stage, options: Options) -> Result<Answer, Stopped> {
+    let library = stage.slow_flush(stage.draw(0, 5, 15))?;
+    let server = server(&options.preload(&library))?;
+    stage.run(&server, &inserts(stage, stage.draw(1, 4, 12)))
+}
+
+fn inside(stage: &Stage) -> Target {
+    let file = stage.path("inside.db").display().to_string();
+    let options = vec![
+        ("journal".to_owned(), "wal".to_owned()),
+        ("synchronous".to_owned(), "full".to_owned()),
+    ];
+    Target { kind: base::TargetKind::Sqlite, endpoint: Endpoint::File(file.into()), options }
+}
+
+fn slow_flush_inside(stage: &Stage) -> Result<Answer, Stopped> {
+    let library = stage.slow_flush(stage.draw(0, 5, 15))?;
+    let mut command = stage.assay_by(&[]);
+    command.env("LD_PRELOAD", &library);
+    stage.run_as(&inside(stage), None, &inserts(stage, 1), command, &[])
+}
+
+fn one_thread_inside(stage: &Stage) -> Result<Answer, Stopped> {
+    let rows = stage.draw(0, 30_000, 200_000);
+    let query = format!(
+        "with recursive n (i) as (select 1 union all select i + 1 from n where i < {rows}) select \
+         sum(i) from n"
+    );
+    stage.run_as(&inside(stage), None, &closed(1, &query), stage.assay_by(&[]), &[])
+}
+
+/// The server is started by the program itself, inside of the narrow network.
+fn narrow(stage: &Stage) -> Result<Answer, Stopped> {
+    let network = Narrow::new(stage.draw(0, 10, 40))?;
+    let command = stage.assay_by(&network.words());
+    let bytes = stage.draw(1, 40_000, 100_000);
+    let workload = closed(stage.draw(2, 8, 24), &format!("select repeat('x', {bytes})"));
+    let target = Target::parse("testbed:postgres").map_err(|error| error.to_string())?;
+    stage.run_as(&target, None, &workload, command, &[])
+}
+
+/// The URL of a server by another port of this machine.
+fn through(server: &Server, port: u16) -> Target {
+    let mut target = server.url();
+    if let Endpoint::Network { addresses, .. } = &mut target.endpoint {
+        *addresses = vec![Address { host: "127.0.0.1".to_owned(), port: Some(port) }];
+    }
+    target
+}
+
+fn long(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
+    relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));
+    let target = through(&server, relay.address().port());
+    let workload = closed(stage.draw(1, 4, 16), "select 1");
+    stage.run_as(&target, Some(server.password()), &workload, stage.assay_by(&[]), &[])
+}
+
+fn pool(stage: &Stage) -> Result<Answer, Stopped> {
+    let options = Options::postgres()
+        .via(Via::Pgbouncer)
+        .set_via("pool_mode", "transaction")
+        .set_via("default_pool_size", "2");
+    let server = server(&options)?;
+    let ms = stage.draw(0, 2, 8) as f64 / 1e3;
+    let clients = stage.draw(1, 24, 40);
+    let workload = format!(
+        "{TIMES}[job]\nquery = select pg_sleep({ms})\nprepare = no\nconcurrency = {clients}\n"
+    );
+    stage.run(&server, &workload)
+}
+
+fn too_few(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres().max_connections(8))?;
+    let rate = stage.draw(0, 100, 200);
+    let workload =
+        format!("{TIMES}connections = 2\n[job]\nquery = select pg_sleep(0.2)\nrate = {rate}\n");
+    stage.run(&server, &workload)
+}
+
+fn quota(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let _quota = Quota::on(&server, stage.draw(0, 30, 60))?;
+    let rows = stage.draw(1, 500, 3_000);
+    let query = format!("select count(*) from generate_series(1, {rows})");
+    stage.run(&server, &closed(stage.draw(2, 8, 24), &query))
+}
+
+fn strangers(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let query = "select count(*) from generate_series(1, 5000000)";
+    let file = stage.path("others.ini");
+    let clients = stage.draw(0, 2, 4);
+    let text = format!("duration = 60s\n[others]\nquery = {query}\nconcurrency = {clients}\n");
+    std::fs::write(&file, text)?;
+    let mut target = server.url();
+    target.options.push(("application-name".to_owned(), "batch".to_owned()));
+    let mut command: Command = stage.assay_by(&[]);
+    command.arg("run").arg(&file).arg("--url").arg(target.to_string());
+    command.env("ASSAY_PASSWORD", server.password().expose());
+    command.args(["--quiet", "--out"]).arg(stage.path("others.assay"));
+    let _others = stage.beside(command)?;
+    stage.run(&server, &closed(stage.draw(1, 4, 8), "select count(*) from pg_class"))
+}
+
+fn clean_up(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let rows = stage.draw(0, 200_000, 400_000);
+    let clients = stage.draw(1, 2, 6);
+    let workload = format!(
+        "duration = 42s\nwarmup = 2s\n[setup]\nquery = create table t (v varchar(100))\nquery = \
+         create table old as select i, repeat('x', 100) as v from generate_series(1, {rows}) \
+         i\n[commit]\nquery = insert into t values ('x')\nconcurrency = {clients}\n[clean-up]\n\
+         query = update old set v = repeat('y', 100) where i % 2 = 0\nconcurrency = 2\nstart = \
+         15s\nstop = 29s\n"
+    );
+    stage.run(&server, &workload)
+}
+
+fn slow_source(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let pipe = stage.path("source");
+    let _source = Slowly::feed(&pipe, stage.draw(0, 20, 100))?;
+    let workload = format!(
+        "{TIMES}[setup]\nquery = create table t (v varchar(100))\n[job]\nquery = insert into t \
+         values (?)\nquery-args-file = {}\nconcurrency = 8\n",
+        pipe.display()
+    );
+    stage.run(&server, &workload)
+}

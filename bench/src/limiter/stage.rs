@@ -1,0 +1,329 @@
+//! Where a scenario takes place: what it draws, starts and runs.
+
+use std::error::Error;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use base::{Secret, Seed, Stream, Target};
+use testbed::{Options, Server};
+
+/// Why a situation cannot be made on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unable(pub String);
+
+impl Unable {
+    /// For this reason.
+    pub(super) fn because(why: impl Into<String>) -> Unable {
+        Unable(why.into())
+    }
+}
+
+/// Why a repetition has no answer.
+#[derive(Debug)]
+pub enum Stopped {
+    /// The machine does not permit what it takes.
+    Unable(Unable),
+    /// Something failed.
+    Failed(Box<dyn Error>),
+}
+
+impl From<Unable> for Stopped {
+    fn from(unable: Unable) -> Stopped {
+        Stopped::Unable(unable)
+    }
+}
+
+impl<E: Into<Box<dyn Error>>> From<E> for Stopped {
+    fn from(error: E) -> Stopped {
+        Stopped::Failed(error.into())
+    }
+}
+
+impl fmt::Display for Unable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What was named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The component.
+    pub component: String,
+    /// Why.
+    pub because: String,
+}
+
+/// A folder, and the numbers of one repetition.
+pub struct Stage {
+    folder: tempfile::TempDir,
+    assay: PathBuf,
+    draws: Stream,
+}
+
+impl Stage {
+    /// That of a repetition of a scenario.
+    ///
+    /// # Errors
+    /// There is no room for a folder, or no program `assay` beside this one.
+    pub fn new(seed: u64, scenario: &str, repetition: u64) -> Result<Stage, Box<dyn Error>> {
+        let assay = std::env::current_exe()?.with_file_name("assay");
+        if !assay.exists() {
+            return Err(format!("there is no {}: build it first", assay.display()).into());
+        }
+        let draws = Stream::new(Seed(seed), "limiter", &format!("{scenario} {repetition}"));
+        Ok(Stage { folder: tempfile::tempdir()?, assay, draws })
+    }
+
+    /// A number of this repetition between two ends; `place` tells it from its others.
+    pub(super) fn draw(&self, place: u64, low: u64, high: u64) -> u64 {
+        low + self.draws.draw(place).below(high - low + 1)
+    }
+
+    /// A path in the folder.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs a workload against a server and gives what is named.
+    pub(super) fn run(&self, server: &Server, workload: &str) -> Result<Answer, Stopped> {
+        self.run_as(&server.url(), Some(server.password()), workload, self.assay_by(&[]), &[])
+    }
+
+    /// The same with more arguments, by another command that ends with the program's path.
+    pub(super) fn run_as(
+        &self,
+        target: &Target,
+        password: Option<&Secret>,
+        workload: &str,
+        mut command: Command,
+        arguments: &[&str],
+    ) -> Result<Answer, Stopped> {
+        let file = self.path("workload.ini");
+        fs::write(&file, workload)?;
+        let record = self.path("run.assay");
+        command.arg("run").arg(&file).arg("--url").arg(target.to_string());
+        command.args(["--json", "--quiet", "--out"]).arg(&record).args(arguments);
+        if let Some(password) = password {
+            command.env("ASSAY_PASSWORD", password.expose());
+        }
+        answer_of(command)
+    }
+
+    /// The program, by the command that has these words before it.
+    pub(super) fn assay_by(&self, words: &[&str]) -> Command {
+        match words {
+            [] => Command::new(&self.assay),
+            [first, rest @ ..] => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(&self.assay);
+                command
+            }
+        }
+    }
+
+    /// Starts a program that is ended with what this returns.
+    pub(super) fn beside(&self, mut command: Command) -> Result<Beside, Stopped> {
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(Beside(child.spawn()?))
+    }
+
+    /// A simulated server on a processor of its own, which speaks the protocol of PostgreSQL.
+    pub(super) fn simulated(&self, url: &str, cpu: u64) -> Result<Simulated, Stopped> {
+        let program = self.assay.with_file_name("testbed-host");
+        let mut command = Command::new(program);
+        command.args([url, "postgres", &cpu.to_string()]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        let out = child.stdout.as_mut().map(BufReader::new);
+        out.map_or(Ok(0), |mut out| out.read_line(&mut line))?;
+        let url = format!("postgres://assay@{}/assay", line.trim());
+        let target = Target::parse(&url).map_err(|error| error.to_string())?;
+        Ok(Simulated { _process: Beside(child), target })
+    }
+
+    /// Busy loops on a processor.
+    pub(super) fn busy_loops(&self, cpu: u64, count: u64) -> Result<Vec<Beside>, Stopped> {
+        let one = || {
+            let mut command = Command::new("taskset");
+            command.args(["-c", &cpu.to_string(), "sh", "-c", "while :; do :; done"]);
+            self.beside(command)
+        };
+        (0..count).map(|_| one()).collect()
+    }
+
+    /// A library that makes every flush of a file take so many milliseconds longer.
+    pub(super) fn slow_flush(&self, ms: u64) -> Result<PathBuf, Stopped> {
+        let source = self.path("slow_flush.c");
+        let library = self.path("slow_flush.so");
+        fs::write(&source, include_str!("slow_flush.c"))?;
+        let mut command = Command::new("cc");
+        command.args(["-shared", "-fPIC", "-O1", &format!("-DDELAY_MS={ms}"), "-o"]);
+        let told = command.arg(&library).arg(&source).arg("-ldl").output();
+        let told = told.map_err(|error| Unable::because(format!("no C compiler: {error}")))?;
+        if !told.status.success() {
+            return Err(String::from_utf8_lossy(&told.stderr).into_owned().into());
+        }
+        // The server is another user.
+        open_to_all(self.folder.path(), 0o755)?;
+        open_to_all(&library, 0o755)?;
+        Ok(library)
+    }
+}
+
+/// Runs a command whose output is the document of a run.
+fn answer_of(mut command: Command) -> Result<Answer, Stopped> {
+    let told = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
+    let document: serde_json::Value = serde_json::from_slice(&told.stdout).map_err(|error| {
+        let words = String::from_utf8_lossy(&told.stderr).into_owned();
+        format!("{error}: {words}")
+    })?;
+    let word = |name: &str| document["limiter"][name].as_str().unwrap_or_default().to_owned();
+    Ok(Answer { component: word("component"), because: word("because") })
+}
+
+fn open_to_all(path: &Path, mode: u32) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// A private server of this kind.
+pub(super) fn server(options: &Options) -> Result<Server, Stopped> {
+    Ok(Server::start(options)?)
+}
+
+/// Binds a server's processes to a processor. Those that it starts later inherit that.
+pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), Stopped> {
+    let pid = server.pid().unwrap_or_default().to_string();
+    succeed(Command::new("taskset").args(["-a", "-p", "-c", &cpu.to_string(), &pid]))
+}
+
+/// A command that has to succeed.
+pub(super) fn succeed(command: &mut Command) -> Result<(), Stopped> {
+    let told = command.stdin(Stdio::null()).output();
+    let name = command.get_program().to_string_lossy().into_owned();
+    let told = told.map_err(|error| Unable::because(format!("{name}: {error}")))?;
+    if told.status.success() {
+        return Ok(());
+    }
+    let words = String::from_utf8_lossy(&told.stderr).trim().to_owned();
+    Err(Unable::because(format!("{name}: {words}")).into())
+}
+
+/// A program that runs beside, and is ended with this.
+pub(super) struct Beside(Child);
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A simulated server, ended with this.
+pub(super) struct Simulated {
+    _process: Beside,
+    target: Target,
+}
+
+impl Simulated {
+    /// How it is reached.
+    pub(super) fn target(&self) -> &Target {
+        &self.target
+    }
+}
+
+/// A control group with a quota of processor time, in a server's way. Removed with this.
+pub(super) struct Quota(PathBuf);
+
+impl Quota {
+    /// Puts a server into a group that may use so many hundredths of a processor.
+    pub(super) fn on(server: &Server, hundredths: u64) -> Result<Quota, Stopped> {
+        let pid = server.pid().unwrap_or_default();
+        let name = format!("assay-limiter-{pid}");
+        let (first, second) = (Path::new("/sys/fs/cgroup/cpu"), Path::new("/sys/fs/cgroup"));
+        let group = if first.is_dir() { first.join(name) } else { second.join(name) };
+        let unable =
+            |error: std::io::Error| Unable::because(format!("{}: {error}", group.display()));
+        fs::create_dir(&group).map_err(unable)?;
+        let quota = Quota(group.clone());
+        let limit = match first.is_dir() {
+            true => fs::write(group.join("cpu.cfs_quota_us"), (hundredths * 1_000).to_string()),
+            false => fs::write(group.join("cpu.max"), format!("{} 100000", hundredths * 1_000)),
+        };
+        limit.map_err(unable)?;
+        fs::write(group.join("cgroup.procs"), pid.to_string()).map_err(unable)?;
+        Ok(quota)
+    }
+}
+
+impl Drop for Quota {
+    fn drop(&mut self) {
+        // It cannot be removed while a process of the server is in it, which goes home first.
+        let home = self.0.parent().map(|parent| parent.join("cgroup.procs"));
+        let processes = fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
+        for pid in processes.lines() {
+            let _ = home.as_ref().map(|home| fs::write(home, pid));
+        }
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// A network of its own whose loopback carries so many megabits per second. Removed with this.
+pub(super) struct Narrow(String);
+
+impl Narrow {
+    /// Makes one.
+    pub(super) fn new(mbit: u64) -> Result<Narrow, Stopped> {
+        let name = format!("assay-{}", std::process::id());
+        succeed(Command::new("ip").args(["netns", "add", &name]))?;
+        let narrow = Narrow(name);
+        let inside = |words: &str| {
+            let mut command = Command::new("ip");
+            command.args(["netns", "exec", &narrow.0]).args(words.split(' '));
+            succeed(&mut command)
+        };
+        inside("ip link set lo up mtu 1500")?;
+        inside(&format!("tc qdisc add dev lo root tbf rate {mbit}mbit burst 64kb latency 400ms"))?;
+        Ok(narrow)
+    }
+
+    /// The words that run a command there.
+    pub(super) fn words(&self) -> [&str; 4] {
+        ["ip", "netns", "exec", &self.0]
+    }
+}
+
+impl Drop for Narrow {
+    fn drop(&mut self) {
+        let _ = succeed(Command::new("ip").args(["netns", "del", &self.0]));
+    }
+}
+
+/// Feeds a pipe with so many lines per second until nobody reads it any more.
+pub(super) struct Slowly(#[expect(dead_code, reason = "ended with this")] Beside);
+
+impl Slowly {
+    /// Makes the pipe and begins.
+    pub(super) fn feed(path: &Path, per_s: u64) -> Result<Slowly, Stopped> {
+        succeed(Command::new("mkfifo").arg(path))?;
+        let pause = 1.0 / per_s as f64;
+        let script = format!(
+            "i=0; while :; do i=$((i+1)); echo $i; sleep {pause}; done > '{}'",
+            path.display()
+        );
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script).stdin(Stdio::null());
+        Ok(Slowly(Beside(command.spawn()?)))
+    }
+}
+
+/// Says how far the suite is.
+pub fn say(words: impl AsRef<OsStr>) {
+    let _ = writeln!(std::io::stderr(), "{}", words.as_ref().to_string_lossy());
+}
