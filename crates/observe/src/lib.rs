@@ -2,7 +2,8 @@
 //!
 //! [`Watch`] is a thread of its own that looks beside a run: once a second it takes a sample of
 //! each source, and every millisecond it sees whether the process stood still. One file per source,
-//! which names what it reads; what cannot be read is left out, and whoever judges says so.
+//! which names what it reads: those of the machine, of processes, of sockets and of control groups.
+//! What cannot be read is said to be missing, with the reason.
 //! [`DatabaseWatch`] is another, which asks the database through a session of its own.
 //!
 //! [`environment`] reads once what a run takes place in: the facts without which its numbers mean
@@ -10,21 +11,22 @@
 //! [`doctor`] judges such facts before a run, and [`processors`] reads how busy the machine is.
 
 mod busiest;
+mod cgroup;
 mod database;
 pub mod doctor;
 pub mod environment;
-mod frequency;
+mod host;
 mod pace;
-pub mod processors;
+mod process;
 mod sample;
 mod scope;
+mod sockets;
 mod sources;
-mod threads;
-mod wall_clock;
 mod watch;
 
 pub use busiest::Busiest;
 pub use database::DatabaseWatch;
+pub use host::processors;
 pub use sample::{Missing, Sample, Source};
 pub use scope::{PERIOD, Scope, Whereabouts};
 pub use watch::Watch;

@@ -1,12 +1,19 @@
 //! All that is looked at on a machine.
 
 use crate::environment::Root;
-use crate::frequency::Frequency;
-use crate::processors::Processors;
+use crate::host::disks::Disks;
+use crate::host::frequency::Frequency;
+use crate::host::interfaces::Interfaces;
+use crate::host::memory::Memory;
+use crate::host::pressure::Pressure;
+use crate::host::processors::Processors;
+use crate::host::tcp::Tcp;
+use crate::host::wall_clock::WallClock;
+use crate::process::Processes;
+use crate::process::lanes::Lanes;
 use crate::sample::{Known, Sample, Source};
 use crate::scope::Scope;
-use crate::threads::Threads;
-use crate::wall_clock::WallClock;
+use crate::sockets::Sockets;
 
 /// The sources of a machine, and what was said to be missing.
 pub(crate) struct Sources {
@@ -17,12 +24,19 @@ pub(crate) struct Sources {
 
 impl Sources {
     /// Those for a scope, in the order in which they are read.
-    pub(crate) fn of(root: Root, _scope: &Scope) -> Sources {
+    pub(crate) fn of(root: Root, scope: &Scope) -> Sources {
         let sources: Vec<Box<dyn Source>> = vec![
-            Box::new(Threads),
+            Box::new(Lanes),
             Box::new(Processors),
             Box::new(Frequency::of(&root)),
             Box::new(WallClock::default()),
+            Box::new(Pressure),
+            Box::new(Memory),
+            Box::new(Disks::default()),
+            Box::new(Interfaces::default()),
+            Box::new(Tcp),
+            Box::new(Processes::of(scope)),
+            Box::new(Sockets::of(scope)),
         ];
         Sources { root, sources, known: Known::default() }
     }

@@ -26,9 +26,12 @@ pub(super) fn facts(root: &Root) -> [Fact; 3] {
     ]
 }
 
+/// Of the interface of control groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
+pub(crate) enum Version {
+    /// A hierarchy per controller.
     One,
+    /// One hierarchy of all.
     Two,
 }
 
@@ -41,18 +44,20 @@ impl Version {
     }
 }
 
-/// The groups that bound this process for one controller.
+/// The groups that bound a process for one controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Hierarchy {
-    version: Version,
+pub(crate) struct Hierarchy {
+    /// Of its files.
+    pub(crate) version: Version,
     /// Where the controller's groups are.
     mount: String,
-    /// That of this process, below the mount.
+    /// That of the process, below the mount.
     group: String,
 }
 
-/// Finds a controller: a hierarchy of version 1 that has it, else that of version 2.
-fn hierarchy(root: &Root, text: &str, controller: &str) -> Option<Hierarchy> {
+/// Finds a controller in the text of a `/proc/PID/cgroup`: a hierarchy of version 1 that has it, else
+/// that of version 2.
+pub(crate) fn hierarchy(root: &Root, text: &str, controller: &str) -> Option<Hierarchy> {
     let lines = || text.lines().filter_map(line);
     let has_it = |(names, _): &(&str, &str)| names.split(',').any(|name| name == controller);
     if let Some((names, group)) = lines().find(has_it) {
@@ -73,8 +78,8 @@ fn line(line: &str) -> Option<(&str, &str)> {
 }
 
 impl Hierarchy {
-    /// The group of this process and those above it, up to the root.
-    fn groups(&self) -> Vec<String> {
+    /// The group of the process and those above it, up to the root.
+    pub(crate) fn groups(&self) -> Vec<String> {
         let is_name = |part: &&str| !part.is_empty() && *part != "." && *part != "..";
         let parts: Vec<&str> = self.group.split('/').filter(is_name).take(DEEPEST).collect();
         let group = |length: usize| match length {
@@ -98,7 +103,7 @@ impl Hierarchy {
 }
 
 /// How many processors a group may keep busy.
-fn quota(root: &Root, version: Version, group: &str) -> Option<f64> {
+pub(crate) fn quota(root: &Root, version: Version, group: &str) -> Option<f64> {
     let (quota, period) = match version {
         Version::Two => {
             let line = root.line(&format!("{group}/cpu.max"))?;
@@ -115,7 +120,7 @@ fn quota(root: &Root, version: Version, group: &str) -> Option<f64> {
 }
 
 /// How many bytes a group may have.
-fn limit(root: &Root, version: Version, group: &str) -> Option<u64> {
+pub(crate) fn limit(root: &Root, version: Version, group: &str) -> Option<u64> {
     match version {
         Version::Two => root.number(&format!("{group}/memory.max")),
         Version::One => {

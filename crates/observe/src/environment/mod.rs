@@ -7,7 +7,7 @@
 //! function of a folder, `/` outside of tests, and of files alone: it starts nothing and waits for
 //! nothing. [`differences`] says whether two runs had the same surroundings.
 
-mod cgroup;
+pub(crate) mod cgroup;
 mod clock;
 mod comparison;
 mod kernel;
@@ -129,6 +129,14 @@ pub(crate) mod tests {
             let path = self.folder.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
+            self
+        }
+
+        /// With a link to something, which need not be there.
+        pub(crate) fn with_link(self, path: &str, target: &str) -> Planted {
+            let path = self.folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(target, path).unwrap();
             self
         }
     }

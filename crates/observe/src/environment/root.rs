@@ -3,7 +3,8 @@
 //! No file is read further than a limit, and none has a fault that is told: what cannot be read is
 //! not known.
 
-use std::fs::File;
+use std::borrow::Cow;
+use std::fs::{DirEntry, File};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -65,6 +66,28 @@ impl Root {
         names
     }
 
+    /// The beginning of a file, as far as one reading brings it and `memory` holds it: for short
+    /// files that are read again and again. The kernel makes those of `/proc` in one piece.
+    pub(crate) fn brief<'a>(&self, path: &str, memory: &'a mut [u8]) -> Option<Cow<'a, str>> {
+        let mut file = File::open(self.0.join(path)).ok()?;
+        let length = file.read(memory).ok()?;
+        Some(String::from_utf8_lossy(memory.get(..length)?))
+    }
+
+    /// The numbers among the names in a folder, as of processes and threads; none if it cannot be
+    /// read.
+    pub(crate) fn numbers(&self, path: &str) -> Vec<u32> {
+        let Ok(entries) = self.0.join(path).read_dir() else { return Vec::new() };
+        let number = |entry: DirEntry| entry.file_name().to_str()?.parse().ok();
+        entries.flatten().take(MOST_ENTRIES).filter_map(number).collect()
+    }
+
+    /// What a link points to.
+    pub(crate) fn link(&self, path: &str) -> Option<String> {
+        let target = self.0.join(path).read_link().ok()?;
+        Some(target.to_string_lossy().into_owned())
+    }
+
     /// Whether there is such a file or folder.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.0.join(path).exists()
@@ -86,5 +109,16 @@ mod tests {
         assert_eq!(planted.root.names(""), ["a", "b", "c"]);
         assert_eq!(planted.root.names("a"), [""; 0]);
         assert_eq!(planted.root.beginning("a", 2).as_deref(), Some(" x"));
+    }
+
+    #[test]
+    fn a_brief_file_is_read_as_far_as_there_is_room() {
+        let planted = Planted::new().with("a", b"12\xff4").with("7/x", "").with("x8", "");
+        let mut memory = [0; 3];
+        assert_eq!(planted.root.brief("a", &mut memory).as_deref(), Some("12\u{fffd}"));
+        assert_eq!(planted.root.brief("b", &mut memory), None);
+        assert_eq!(planted.root.brief("7", &mut memory), None);
+        assert_eq!(planted.root.numbers(""), [7]);
+        assert_eq!((planted.root.numbers("none"), planted.root.link("a")), (vec![], None));
     }
 }

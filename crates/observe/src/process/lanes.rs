@@ -18,9 +18,9 @@ const MOST: usize = 64;
 const TASKS: &str = "proc/self/task";
 
 /// The threads of this process that make requests.
-pub(crate) struct Threads;
+pub(crate) struct Lanes;
 
-impl Source for Threads {
+impl Source for Lanes {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         sample.readings.extend(readings(root));
     }

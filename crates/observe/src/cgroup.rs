@@ -1,0 +1,193 @@
+//! What the control group of a side keeps it from: `cpu.max`, `cpu.stat` and `memory.*` of version
+//! 2, `cpu.cfs_quota_us`, `cpu.stat` and `memory.*_in_bytes` of version 1 (Linux,
+//! Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/). A limit may be set at any group on the
+//! way to the root; the tightest one is told, and the time in which its group was kept from running.
+
+use record::{Part, Side};
+
+use crate::environment::Root;
+use crate::environment::cgroup::{Hierarchy, Version, hierarchy, limit, quota};
+use crate::sample::Sample;
+
+/// After so many looks it is seen anew which groups a process is in and what limits they have.
+const SEARCH_EVERY: u32 = 8;
+
+/// The group of one side.
+#[derive(Debug)]
+pub(crate) struct Cgroup {
+    side: Side,
+    looks: u32,
+    process: Option<u32>,
+    bounds: Bounds,
+}
+
+/// What bounds a process.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Bounds {
+    /// Processors, and the group in which they are limited.
+    quota: Option<(f64, Version, String)>,
+    /// Bytes, and the group in which they are limited.
+    limit: Option<(u64, Version, String)>,
+    /// Whether the groups were found at all.
+    is_known: bool,
+}
+
+impl Bounds {
+    fn of(root: &Root, process: u32) -> Bounds {
+        let text = root.text(&format!("proc/{process}/cgroup")).unwrap_or_default();
+        let cpu = hierarchy(root, &text, "cpu");
+        let memory = hierarchy(root, &text, "memory");
+        Bounds {
+            is_known: cpu.is_some() || memory.is_some(),
+            quota: cpu
+                .and_then(|found| tightest(&found, |version, group| quota(root, version, group))),
+            limit: memory
+                .and_then(|found| tightest(&found, |version, group| limit(root, version, group))),
+        }
+    }
+}
+
+/// The least of the limits, and where it is set.
+fn tightest<T: PartialOrd>(
+    found: &Hierarchy,
+    read: impl Fn(Version, &str) -> Option<T>,
+) -> Option<(T, Version, String)> {
+    let limits = found.groups().into_iter().filter_map(|group| {
+        let limit = read(found.version, &group)?;
+        Some((limit, found.version, group))
+    });
+    limits.reduce(|a, b| if b.0 < a.0 { b } else { a })
+}
+
+impl Cgroup {
+    /// That of a side.
+    pub(crate) fn of(side: Side) -> Cgroup {
+        Cgroup { side, looks: 0, process: None, bounds: Bounds::default() }
+    }
+
+    /// Looks at the group of a process, which stands for its side.
+    pub(crate) fn look(&mut self, root: &Root, process: u32, sample: &mut Sample) {
+        if self.process != Some(process) || self.looks.is_multiple_of(SEARCH_EVERY) {
+            let bounds = Bounds::of(root, process);
+            // A process that has ended does not unsay what its limits were.
+            if bounds.is_known || self.process != Some(process) {
+                self.bounds = bounds;
+            }
+            self.process = Some(process);
+        }
+        self.looks = self.looks.wrapping_add(1);
+        let part = Part::Cgroup(self.side);
+        if !self.bounds.is_known {
+            return sample
+                .missing(&part, "its control group, or where groups are, does not show itself");
+        }
+        if let Some((quota, version, group)) = &self.bounds.quota {
+            sample.read(&part, "quota", "processors", *quota);
+            match throttled_s(root, *version, group) {
+                Some(throttled_s) => sample.read(&part, "throttled", "s", throttled_s),
+                None => sample.missing(format!("{part} throttled"), "cpu.stat does not tell it"),
+            }
+        }
+        if let Some((limit, version, group)) = &self.bounds.limit {
+            sample.read(&part, "memory-limit", "bytes", *limit as f64);
+            if let Some(bytes) = memory(root, *version, group) {
+                sample.read(&part, "memory", "bytes", bytes as f64);
+            }
+        }
+    }
+}
+
+/// How long a group was kept from running.
+fn throttled_s(root: &Root, version: Version, group: &str) -> Option<f64> {
+    let text = root.beginning(&format!("{group}/cpu.stat"), 4_096)?;
+    let (name, per_s) = match version {
+        Version::One => ("throttled_time ", 1e9),
+        Version::Two => ("throttled_usec ", 1e6),
+    };
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.trim().parse::<u64>().ok()? as f64 / per_s)
+}
+
+/// How much memory it has.
+fn memory(root: &Root, version: Version, group: &str) -> Option<u64> {
+    let name = match version {
+        Version::One => "memory.usage_in_bytes",
+        Version::Two => "memory.current",
+    };
+    root.number(&format!("{group}/{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Reading;
+
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    fn look(planted: &Planted) -> Sample {
+        let mut sample = Sample::default();
+        Cgroup::of(Side::Server).look(&planted.root, 7, &mut sample);
+        sample
+    }
+
+    fn readings(found: [(&str, &str, f64); 4]) -> Vec<Reading> {
+        let of = |(metric, unit, value)| Reading::of("cgroup server", metric, unit, value);
+        found.map(of).to_vec()
+    }
+
+    #[test]
+    fn the_tightest_limit_of_version_two_is_told_with_its_groups_throttling() {
+        let planted = Planted::new()
+            .with("proc/7/cgroup", "0::/a/b\n")
+            .with("sys/fs/cgroup/cgroup.controllers", "cpu memory\n")
+            .with("sys/fs/cgroup/a/cpu.max", "150000 100000\n")
+            .with("sys/fs/cgroup/a/cpu.stat", "usage_usec 9\nthrottled_usec 2500000\n")
+            .with("sys/fs/cgroup/a/b/cpu.max", "200000 100000\n")
+            .with("sys/fs/cgroup/a/b/cpu.stat", "throttled_usec 1\n")
+            .with("sys/fs/cgroup/a/b/memory.max", "4096\n")
+            .with("sys/fs/cgroup/a/b/memory.current", "1024\n");
+        let expected = readings([
+            ("quota", "processors", 1.5),
+            ("throttled", "s", 2.5),
+            ("memory-limit", "bytes", 4_096.0),
+            ("memory", "bytes", 1_024.0),
+        ]);
+        assert_eq!(look(&planted).readings, expected);
+    }
+
+    #[test]
+    fn version_one_counts_in_nanoseconds() {
+        let planted = Planted::new()
+            .with("proc/7/cgroup", "4:memory:/d\n3:cpu:/d\n")
+            .with("sys/fs/cgroup/cpu/d/cpu.cfs_quota_us", "50000\n")
+            .with("sys/fs/cgroup/cpu/d/cpu.cfs_period_us", "100000\n")
+            .with("sys/fs/cgroup/cpu/d/cpu.stat", "nr_periods 1\nthrottled_time 1500000000\n")
+            .with("sys/fs/cgroup/memory/d/memory.limit_in_bytes", "8192\n")
+            .with("sys/fs/cgroup/memory/d/memory.usage_in_bytes", "8000\n");
+        let expected = readings([
+            ("quota", "processors", 0.5),
+            ("throttled", "s", 1.5),
+            ("memory-limit", "bytes", 8_192.0),
+            ("memory", "bytes", 8_000.0),
+        ]);
+        assert_eq!(look(&planted).readings, expected);
+    }
+
+    #[test]
+    fn a_group_without_limits_has_nothing_to_tell() {
+        let planted = Planted::new()
+            .with("proc/7/cgroup", "0::/\n")
+            .with("sys/fs/cgroup/cgroup.controllers", "cpu\n");
+        assert_eq!(look(&planted), Sample::default());
+    }
+
+    #[test]
+    fn what_does_not_show_itself_is_missing() {
+        assert_eq!(look(&Planted::new()).missing[0].what, "cgroup server");
+        let planted = Planted::new()
+            .with("proc/7/cgroup", "0::/\n")
+            .with("sys/fs/cgroup/cgroup.controllers", "cpu\n")
+            .with("sys/fs/cgroup/cpu.max", "1 1\n");
+        assert_eq!(look(&planted).missing[0].what, "cgroup server throttled");
+    }
+}

@@ -1,0 +1,199 @@
+//! What the disks do: `/proc/diskstats` (Linux, Documentation/admin-guide/iostats.rst).
+//!
+//! Only whole disks are told, which are those under `/sys/block`, and among them none that is made
+//! of memory or of a file, and none that has never done anything. A volume that lies on other disks
+//! (LVM, RAID, encryption) is told beside those that it lies on.
+
+use std::collections::BTreeMap;
+
+use record::Part;
+
+use crate::environment::Root;
+use crate::sample::{Sample, Source};
+
+/// How the names of disks begin that are none.
+const NO_DISKS: [&str; 4] = ["loop", "ram", "zram", "sr"];
+
+/// More disks than this are not told.
+const MOST: usize = 64;
+
+/// In what the kernel counts what is read and written, whatever the disk's own sectors are.
+const SECTOR: u64 = 512;
+
+/// What a disk has done since the machine started. Times are in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Done {
+    reads: u64,
+    read_sectors: u64,
+    read_time: u64,
+    writes: u64,
+    written_sectors: u64,
+    write_time: u64,
+    busy: u64,
+    queue_time: u64,
+    /// Flushes and the time that they took, which kernels tell from 5.5 on.
+    flushes: Option<(u64, u64)>,
+}
+
+/// The disks of the machine.
+#[derive(Debug, Default)]
+pub(crate) struct Disks {
+    /// Which names are whole disks: looked up once.
+    whole: BTreeMap<String, bool>,
+}
+
+impl Source for Disks {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
+        let Some(text) = root.text("proc/diskstats") else {
+            return sample.missing("disk", "/proc/diskstats cannot be read");
+        };
+        let mut told = 0;
+        for (name, done) in text.lines().filter_map(parse) {
+            if done.reads + done.writes == 0 || !self.is_whole(root, name) {
+                continue;
+            }
+            told += 1;
+            if told > MOST {
+                return sample.missing("disk", format!("only the first {MOST} disks are told"));
+            }
+            tell(name, &done, sample);
+        }
+        if told == 0 {
+            sample.missing("disk", "the system shows no disk that has ever done anything");
+        }
+    }
+}
+
+impl Disks {
+    fn is_whole(&mut self, root: &Root, name: &str) -> bool {
+        if let Some(known) = self.whole.get(name) {
+            return *known;
+        }
+        // A slash in a name is written so there.
+        let folder = format!("sys/block/{}", name.replace('/', "!"));
+        let is_whole = !NO_DISKS.iter().any(|begin| name.starts_with(begin)) && root.has(&folder);
+        self.whole.insert(name.to_owned(), is_whole);
+        is_whole
+    }
+}
+
+/// The name of a line, and what it tells: two numbers and the name, then the fields 1 to 17.
+fn parse(line: &str) -> Option<(&str, Done)> {
+    let mut words = line.split_whitespace().skip(2);
+    let name = words.next()?;
+    let fields: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
+    let fields = fields?;
+    let [
+        reads,
+        _,
+        read_sectors,
+        read_time,
+        writes,
+        _,
+        written_sectors,
+        write_time,
+        _,
+        busy,
+        queue_time,
+    ] = *fields.first_chunk()?;
+    // Sums of a machine's life fit; what does not is no sum.
+    reads.checked_add(writes)?;
+    let flushes = fields.get(15).copied().zip(fields.get(16).copied());
+    let done = Done {
+        reads,
+        read_sectors,
+        read_time,
+        writes,
+        written_sectors,
+        write_time,
+        busy,
+        queue_time,
+        flushes,
+    };
+    Some((name, done))
+}
+
+fn tell(name: &str, done: &Done, sample: &mut Sample) {
+    let part = Part::Disk(name.to_owned());
+    let bytes = |sectors: u64| sectors as f64 * SECTOR as f64;
+    let seconds = |ms: u64| ms as f64 / 1e3;
+    sample.read(&part, "reads", "operations", done.reads as f64);
+    sample.read(&part, "writes", "operations", done.writes as f64);
+    sample.read(&part, "read-bytes", "bytes", bytes(done.read_sectors));
+    sample.read(&part, "written-bytes", "bytes", bytes(done.written_sectors));
+    sample.read(&part, "read-time", "s", seconds(done.read_time));
+    sample.read(&part, "write-time", "s", seconds(done.write_time));
+    sample.read(&part, "busy", "s", seconds(done.busy));
+    sample.read(&part, "queue-time", "s", seconds(done.queue_time));
+    match done.flushes {
+        Some((flushes, time)) => {
+            sample.read(&part, "flushes", "operations", flushes as f64);
+            sample.read(&part, "flush-time", "s", seconds(time));
+        }
+        None => sample.missing("disk flushes", "kernels tell them from 5.5 on"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Reading;
+
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    const VDA: &str = " 254       0 vda 10 1 20 30 40 2 50 60 0 70 80 3 4 5 6 7 8\n";
+
+    fn look(planted: &Planted) -> Sample {
+        let mut sample = Sample::default();
+        Disks::default().look(&planted.root, &mut sample);
+        sample
+    }
+
+    fn disk(name: &str) -> Planted {
+        Planted::new().with(&format!("sys/block/{name}/size"), "1\n")
+    }
+
+    #[test]
+    fn a_whole_disk_is_told_in_bytes_and_seconds() {
+        let text =
+            format!("   7 0 loop0 1 0 1 1 1 0 1 1 0 1 1\n{VDA} 254 1 vda1 1 0 1 1 1 0 1 1 0 1 1\n");
+        let planted = disk("vda").with("sys/block/loop0/size", "1").with("proc/diskstats", text);
+        let expected = [
+            ("reads", "operations", 10.0),
+            ("writes", "operations", 40.0),
+            ("read-bytes", "bytes", 10_240.0),
+            ("written-bytes", "bytes", 25_600.0),
+            ("read-time", "s", 0.03),
+            ("write-time", "s", 0.06),
+            ("busy", "s", 0.07),
+            ("queue-time", "s", 0.08),
+            ("flushes", "operations", 7.0),
+            ("flush-time", "s", 0.008),
+        ];
+        let expected = expected.map(|(metric, unit, v)| Reading::of("disk vda", metric, unit, v));
+        let sample = look(&planted);
+        assert_eq!((sample.readings, sample.missing), (expected.to_vec(), vec![]));
+    }
+
+    #[test]
+    fn an_old_kernel_tells_no_flushes() {
+        let planted =
+            disk("cciss!c0d0").with("proc/diskstats", "1 0 cciss/c0d0 1 0 1 1 1 0 1 1 0 1 1\n");
+        let sample = look(&planted);
+        assert_eq!(sample.readings.len(), 8);
+        assert_eq!(sample.missing[0].what, "disk flushes");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_no_disk() {
+        let odd = ["", "1 2", "1 0 vda", "1 0 vda 1 2 3", "1 0 vda 1 0 1 1 1 0 1 1 0 1 -1"];
+        for line in odd {
+            assert_eq!(parse(line), None, "{line}");
+        }
+        let planted = disk("vda").with("proc/diskstats", "1 0 vda 0 0 0 0 0 0 0 0 0 0 0\n");
+        for planted in [Planted::new(), planted] {
+            let sample = look(&planted);
+            assert_eq!((sample.readings.len(), sample.missing[0].what.as_str()), (0, "disk"));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What goes over the network interfaces: `/proc/net/dev` (`proc_pid_net(5)`), and the speed of
+//! their links: `/sys/class/net/*/speed` (Linux, Documentation/ABI/testing/sysfs-class-net), in
+//! Mbit/s. An interface over which nothing has gone is left out.
+
+use std::collections::BTreeMap;
+
+use record::Part;
+
+use crate::environment::Root;
+use crate::sample::{Sample, Source};
+
+/// More interfaces than this are not told.
+const MOST: usize = 64;
+
+/// A link's Mbit/s in bytes per second.
+const BYTES_PER_MEGABIT: f64 = 125_000.0;
+
+/// What has gone over an interface since it is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Gone {
+    received_bytes: u64,
+    received_packets: u64,
+    sent_bytes: u64,
+    sent_packets: u64,
+    dropped: u64,
+    errors: u64,
+}
+
+/// The interfaces of the machine.
+#[derive(Debug, Default)]
+pub(crate) struct Interfaces {
+    /// Their speeds in bytes per second, where they are known: looked up once.
+    speeds: BTreeMap<String, Option<f64>>,
+}
+
+impl Source for Interfaces {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
+        let Some(text) = root.text("proc/net/dev") else {
+            return sample.missing("interface", "/proc/net/dev cannot be read");
+        };
+        let used = |(_, gone): &(&str, Gone)| gone.received_packets > 0 || gone.sent_packets > 0;
+        for (number, (name, gone)) in text.lines().filter_map(parse).filter(used).enumerate() {
+            if number == MOST {
+                return sample.missing("interface", format!("only the first {MOST} are told"));
+            }
+            tell(name, gone, sample);
+            if let Some(speed) = self.speed(root, name) {
+                sample.read(&Part::Interface(name.to_owned()), "speed", "bytes/s", speed);
+            }
+        }
+    }
+}
+
+impl Interfaces {
+    fn speed(&mut self, root: &Root, name: &str) -> Option<f64> {
+        if let Some(known) = self.speeds.get(name) {
+            return *known;
+        }
+        // Without a link, and in most virtual machines, it is -1, which is not read as a number.
+        let megabits =
+            root.number(&format!("sys/class/net/{name}/speed")).filter(|speed| *speed > 0);
+        let speed = megabits.map(|speed| speed as f64 * BYTES_PER_MEGABIT);
+        self.speeds.insert(name.to_owned(), speed);
+        speed
+    }
+}
+
+/// The interface of a line, and what it tells: eight numbers of what was received (bytes, packets,
+/// errors, drops, …), then eight of what was sent.
+fn parse(line: &str) -> Option<(&str, Gone)> {
+    let (name, numbers) = line.rsplit_once(':')?;
+    let numbers: Option<Vec<u64>> = numbers.split_whitespace().map(|n| n.parse().ok()).collect();
+    let numbers = numbers?;
+    let [received_bytes, received_packets, received_errors, received_drops, _, _, _, _] =
+        *numbers.first_chunk()?;
+    let [sent_bytes, sent_packets, sent_errors, sent_drops] = *numbers.get(8..)?.first_chunk()?;
+    let gone = Gone {
+        received_bytes,
+        received_packets,
+        sent_bytes,
+        sent_packets,
+        dropped: received_drops.checked_add(sent_drops)?,
+        errors: received_errors.checked_add(sent_errors)?,
+    };
+    Some((name.trim(), gone))
+}
+
+fn tell(name: &str, gone: Gone, sample: &mut Sample) {
+    let part = Part::Interface(name.to_owned());
+    let found = [
+        ("received-bytes", "bytes", gone.received_bytes),
+        ("sent-bytes", "bytes", gone.sent_bytes),
+        ("received-packets", "packets", gone.received_packets),
+        ("sent-packets", "packets", gone.sent_packets),
+        ("dropped", "packets", gone.dropped),
+        ("errors", "packets", gone.errors),
+    ];
+    for (metric, unit, value) in found {
+        sample.read(&part, metric, unit, value as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Reading;
+
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    const HEAD: &str = "Inter-|   Receive  |  Transmit\n face |bytes    packets errs|bytes\n";
+
+    fn look(planted: &Planted) -> Sample {
+        let mut sample = Sample::default();
+        Interfaces::default().look(&planted.root, &mut sample);
+        sample
+    }
+
+    #[test]
+    fn what_was_received_and_sent_is_told_against_the_speed_of_the_link() {
+        let text = format!(
+            "{HEAD}  eth0: 1000 10 1 2 0 0 0 0 500 5 3 4 0 0 0 0\n  ifb0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n\
+             eth0:1:7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
+        );
+        let planted = Planted::new()
+            .with("proc/net/dev", text)
+            .with("sys/class/net/eth0/speed", "1000\n")
+            .with("sys/class/net/eth0:1/speed", "-1\n");
+        let expected = [
+            ("received-bytes", "bytes", 1_000.0),
+            ("sent-bytes", "bytes", 500.0),
+            ("received-packets", "packets", 10.0),
+            ("sent-packets", "packets", 5.0),
+            ("dropped", "packets", 6.0),
+            ("errors", "packets", 4.0),
+            ("speed", "bytes/s", 125e6),
+        ];
+        let expected = expected.map(|(name, unit, v)| Reading::of("interface eth0", name, unit, v));
+        let readings = look(&planted).readings;
+        assert_eq!(readings[..7], expected);
+        assert_eq!(readings.len(), 13, "the alias has no speed, and the unused one is not told");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_no_interface() {
+        for odd in
+            ["", "lo", "lo:", "lo: 1 2 3", "lo: 1 1 1 1 1 1 1 1 1 1 1", "lo: a b c d e f g h"]
+        {
+            assert_eq!(parse(odd), None, "{odd}");
+        }
+        assert_eq!(look(&Planted::new()).missing[0].what, "interface");
+    }
+}

@@ -1,0 +1,100 @@
+//! What of the machine's memory is in use, and whether pages come and go: `/proc/meminfo` and
+//! `/proc/vmstat` (`proc_meminfo(5)`, `proc_vmstat(5)`).
+
+use record::Part;
+
+use crate::environment::Root;
+use crate::sample::{Sample, Source};
+
+/// Counters of `/proc/vmstat`, what they are called here, and what they count.
+const COUNTERS: [(&str, &str, &str); 3] = [
+    ("pswpin", "swapped-in", "pages"),
+    ("pswpout", "swapped-out", "pages"),
+    ("pgmajfault", "major-faults", "faults"),
+];
+
+/// The memory of the machine.
+pub(crate) struct Memory;
+
+impl Source for Memory {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
+        let text = root.text("proc/meminfo").unwrap_or_default();
+        let bytes = |name: &str| bytes(&text, name);
+        let swapped = bytes("SwapTotal").zip(bytes("SwapFree"));
+        let found = [
+            ("memory", bytes("MemTotal")),
+            ("available", bytes("MemAvailable")),
+            ("swap-used", swapped.map(|(total, free)| total.saturating_sub(free))),
+            ("dirty", bytes("Dirty")),
+        ];
+        for (metric, value) in found {
+            match value {
+                Some(value) => sample.read(&Part::Host, metric, "bytes", value as f64),
+                None => sample.missing(format!("host {metric}"), "/proc/meminfo does not tell it"),
+            }
+        }
+        let text = root.text("proc/vmstat").unwrap_or_default();
+        for (name, metric, unit) in COUNTERS {
+            match number(&text, name) {
+                Some(value) => sample.read(&Part::Host, metric, unit, value as f64),
+                None => sample.missing(format!("host {metric}"), "/proc/vmstat does not tell it"),
+            }
+        }
+    }
+}
+
+/// The bytes of a line such as `MemTotal:       16384 kB`.
+fn bytes(meminfo: &str, name: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
+}
+
+/// The number of a line such as `pswpin 12`.
+fn number(vmstat: &str, name: &str) -> Option<u64> {
+    vmstat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Reading;
+
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    fn look(planted: &Planted) -> Sample {
+        let mut sample = Sample::default();
+        Memory.look(&planted.root, &mut sample);
+        sample
+    }
+
+    #[test]
+    fn memory_is_told_in_bytes_and_paging_in_pages() {
+        let planted = Planted::new()
+            .with(
+                "proc/meminfo",
+                "MemTotal:  16 kB\nMemFree: 1 kB\nMemAvailable:   4 kB\nSwapTotal: 8 kB\n\
+                 SwapFree:  6 kB\nDirty:    3 kB\nDirtyX: 9 kB\n",
+            )
+            .with("proc/vmstat", "pswpin 5\npswpout 6\npgfault 9\npgmajfault 7\n");
+        let expected = [
+            Reading::of("host", "memory", "bytes", 16_384.0),
+            Reading::of("host", "available", "bytes", 4_096.0),
+            Reading::of("host", "swap-used", "bytes", 2_048.0),
+            Reading::of("host", "dirty", "bytes", 3_072.0),
+            Reading::of("host", "swapped-in", "pages", 5.0),
+            Reading::of("host", "swapped-out", "pages", 6.0),
+            Reading::of("host", "major-faults", "faults", 7.0),
+        ];
+        assert_eq!(look(&planted).readings, expected);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_missing() {
+        assert_eq!(look(&Planted::new()).missing.len(), 7);
+        let odd =
+            "MemTotal: x kB\nMemAvailable: 99999999999999999999 kB\nDirty: 18446744073709551615 kB";
+        let planted =
+            Planted::new().with("proc/meminfo", odd).with("proc/vmstat", "pswpin\npswpout -1");
+        assert_eq!(look(&planted).missing.len(), 7);
+    }
+}

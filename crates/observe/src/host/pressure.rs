@@ -1,0 +1,87 @@
+//! How long tasks lacked something: `/proc/pressure/{cpu,memory,io}` (Linux,
+//! Documentation/accounting/psi.rst), in microseconds since the machine started.
+
+use record::Part;
+
+use crate::environment::Root;
+use crate::sample::{Sample, Source};
+
+/// The files, which line of each is read, and what it is called.
+const LINES: [(&str, &str, &str); 5] = [
+    ("cpu", "some", "pressure-cpu"),
+    ("memory", "some", "pressure-memory"),
+    ("memory", "full", "pressure-memory-full"),
+    ("io", "some", "pressure-io"),
+    ("io", "full", "pressure-io-full"),
+];
+
+/// The pressure on the machine.
+pub(crate) struct Pressure;
+
+impl Source for Pressure {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
+        let mut found = 0;
+        for file in ["cpu", "memory", "io"] {
+            let text = root.beginning(&format!("proc/pressure/{file}"), 1_024);
+            let text = text.unwrap_or_default();
+            for (_, kind, metric) in LINES.iter().filter(|(of, _, _)| *of == file) {
+                if let Some(micros) = total(&text, kind) {
+                    sample.read(&Part::Host, metric, "s", micros as f64 / 1e6);
+                    found += 1;
+                }
+            }
+        }
+        if found == 0 {
+            sample.missing(
+                "host pressure",
+                "/proc/pressure is not there: the kernel is built or was started without it (psi=1)",
+            );
+        }
+    }
+}
+
+/// The microseconds of the line of this kind: `some avg10=0.00 avg60=0.00 avg300=0.00 total=12`.
+fn total(text: &str, kind: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.split(' ').next() == Some(kind))?;
+    line.rsplit_once("total=")?.1.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Reading;
+
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    fn look(planted: &Planted) -> Sample {
+        let mut sample = Sample::default();
+        Pressure.look(&planted.root, &mut sample);
+        sample
+    }
+
+    #[test]
+    fn some_and_all_tasks_are_told_apart() {
+        let line =
+            |kind, total| format!("{kind} avg10=0.52 avg60=1.89 avg300=10.09 total={total}\n");
+        let both = format!("{}{}", line("some", 2_500_000), line("full", 500_000));
+        let planted = Planted::new()
+            .with("proc/pressure/cpu", line("some", 7_000_000))
+            .with("proc/pressure/io", both);
+        let expected = [
+            Reading::of("host", "pressure-cpu", "s", 7.0),
+            Reading::of("host", "pressure-io", "s", 2.5),
+            Reading::of("host", "pressure-io-full", "s", 0.5),
+        ];
+        assert_eq!(look(&planted).readings, expected);
+    }
+
+    #[test]
+    fn a_kernel_without_it_is_said_so() {
+        for planted in [Planted::new(), Planted::new().with("proc/pressure/cpu", "some total=-1\n")]
+        {
+            let sample = look(&planted);
+            assert_eq!(sample.readings, []);
+            assert_eq!(sample.missing[0].what, "host pressure");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What the machine's processors did: the lines of `/proc/stat` that begin with `cpu`
+//! (`proc_stat(5)`), all of them together and each for itself.
+
+use record::Part;
+
+use super::scheduler;
+use crate::environment::Root;
+use crate::sample::{Sample, Source};
+
+/// `USER_HZ`, in which the kernel counts: 100 wherever Rust has threads and Linux has `/proc`.
+pub(crate) const TICKS_PER_S: f64 = 100.0;
+
+/// More processors than this are not told one by one.
+const MOST: usize = 128;
+
+/// What processors have done since the machine started, in the kernel's ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ticks {
+    /// Working on programs, for whomever.
+    pub user: u64,
+    /// Working in the kernel, interrupts included.
+    pub system: u64,
+    /// Working on what interrupts left to do, as most of the network is.
+    pub softirq: u64,
+    /// Idle, while somebody waited for a disk.
+    pub iowait: u64,
+    /// Ready to work, while the hypervisor had given the processor to others.
+    pub stolen: u64,
+    /// Idle, and nobody waited for a disk.
+    pub idle: u64,
+}
+
+/// The shares of a time, from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares {
+    /// Working.
+    pub busy: f64,
+    /// Stolen by the hypervisor.
+    pub stolen: f64,
+}
+
+impl Ticks {
+    /// Reads those of all processors together; `None` where the system does not tell.
+    pub fn read(root: &Root) -> Option<Ticks> {
+        match Ticks::parse(&root.line("proc/stat")?)? {
+            (Whose::All, ticks) => Some(ticks),
+            (Whose::One(_), _) => None,
+        }
+    }
+
+    /// The line `cpu  user nice system idle iowait irq softirq steal …` of `proc_stat(5)`, in which
+    /// one processor has its number behind `cpu`. Guests' time is a part of the user's.
+    fn parse(line: &str) -> Option<(Whose, Ticks)> {
+        let mut words = line.split_whitespace();
+        let whose = match words.next()?.strip_prefix("cpu")? {
+            "" => Whose::All,
+            number => Whose::One(number.parse().ok()?),
+        };
+        let numbers: Option<Vec<u64>> = words.take(8).map(|word| word.parse().ok()).collect();
+        let [user, nice, system, idle, iowait, irq, softirq, stolen] = numbers?.try_into().ok()?;
+        let (user, system) = (user.checked_add(nice)?, system.checked_add(irq)?);
+        let ticks = Ticks { user, system, softirq, iowait, stolen, idle };
+        // So that no sum of them is too large.
+        [user, system, softirq, iowait, stolen, idle]
+            .iter()
+            .try_fold(0, |sum: u64, part| sum.checked_add(*part))?;
+        Some((whose, ticks))
+    }
+
+    /// Working, for whomever.
+    pub fn busy(self) -> u64 {
+        self.user + self.system + self.softirq
+    }
+
+    /// All ticks there were.
+    pub fn total(self) -> u64 {
+        self.busy() + self.stolen + self.iowait + self.idle
+    }
+
+    /// What there was between an earlier reading and this one; `None` if no tick passed.
+    pub fn since(self, earlier: Ticks) -> Option<Shares> {
+        let total = self.total().checked_sub(earlier.total()).filter(|total| *total > 0)? as f64;
+        let share = |now: u64, then: u64| (now.saturating_sub(then) as f64 / total).min(1.0);
+        let busy = share(self.busy(), earlier.busy());
+        Some(Shares { busy, stolen: share(self.stolen, earlier.stolen) })
+    }
+}
+
+/// Whose ticks a line tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// Those of all processors.
+    All,
+    /// Those of the one with this number.
+    One(u32),
+}
+
+/// The processors of the machine, in seconds since it started, and what waits for them.
+pub(crate) struct Processors;
+
+impl Source for Processors {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
+        let Some(text) = root.text("proc/stat") else {
+            return sample.missing("host processors", "/proc/stat cannot be read");
+        };
+        let found: Vec<(Whose, Ticks)> = text
+            .lines()
+            .take_while(|line| line.starts_with("cpu"))
+            .filter_map(Ticks::parse)
+            .collect();
+        if found.len() > MOST + 1 {
+            sample.missing("cpu", format!("only the first {MOST} processors are told one by one"));
+        }
+        for (whose, ticks) in found.into_iter().take(MOST + 1) {
+            tell(whose, ticks, sample);
+        }
+        scheduler::tell(&text, sample);
+    }
+}
+
+/// Tells what processors did.
+fn tell(whose: Whose, ticks: Ticks, sample: &mut Sample) {
+    let mut second = |part: &Part, metric: &str, ticks: u64| {
+        sample.read(part, metric, "s", ticks as f64 / TICKS_PER_S);
+    };
+    let (busy, total) = (ticks.busy(), ticks.total());
+    let common = [
+        ("busy", busy),
+        ("stolen", ticks.stolen),
+        ("iowait", ticks.iowait),
+        ("softirq", ticks.softirq),
+    ];
+    let (part, own) = match whose {
+        Whose::All => {
+            let own = vec![("processors", total), ("user", ticks.user), ("system", ticks.system)];
+            (Part::Host, own)
+        }
+        Whose::One(number) => (Part::Processor(number), vec![("total", total)]),
+    };
+    for (metric, ticks) in own.into_iter().chain(common) {
+        second(&part, metric, ticks);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Reading;
+
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    const LINE: &str = "cpu  100 10 50 800 20 3 7 10 0 0";
+
+    fn look(stat: &str) -> Sample {
+        let mut sample = Sample::default();
+        Processors.look(&Planted::new().with("proc/stat", stat).root, &mut sample);
+        sample
+    }
+
+    #[test]
+    fn busy_and_stolen_ticks_are_told_apart() {
+        let planted = Planted::new().with("proc/stat", format!("{LINE}\n"));
+        let ticks = Ticks::read(&planted.root).unwrap();
+        assert_eq!((ticks.busy(), ticks.stolen, ticks.total()), (170, 10, 1_000));
+        let later = Ticks { user: 160, stolen: 20, idle: 840, ..ticks };
+        assert_eq!(later.since(ticks), Some(Shares { busy: 0.5, stolen: 0.1 }));
+    }
+
+    #[test]
+    fn all_processors_and_each_one_are_told_in_seconds() {
+        let sample = look(&format!("{LINE}\ncpu7 50 5 25 400 10 1 3 5 0 0\nctxt 12\n"));
+        let host = [
+            ("processors", 10.0),
+            ("user", 1.1),
+            ("system", 0.53),
+            ("busy", 1.7),
+            ("stolen", 0.1),
+            ("iowait", 0.2),
+            ("softirq", 0.07),
+        ];
+        let one =
+            [("total", 4.99), ("busy", 0.84), ("stolen", 0.05), ("iowait", 0.1), ("softirq", 0.03)];
+        let host = host.map(|(metric, s)| Reading::of("host", metric, "s", s));
+        let one = one.map(|(metric, s)| Reading::of("cpu 7", metric, "s", s));
+        assert_eq!(sample.readings[..12], [&host[..], &one[..]].concat());
+    }
+
+    #[test]
+    fn of_very_many_processors_the_rest_is_said_to_be_missing() {
+        let lines = |count: usize| (0..count).map(|n| format!("cpu{n} 1 1 1 1 1 1 1 1\n"));
+        let text = |count| format!("{LINE}\n{}ctxt 1\n", lines(count).collect::<String>());
+        assert!(look(&text(MOST)).missing.iter().all(|missing| missing.what != "cpu"));
+        let many = look(&text(MOST + 1));
+        assert_eq!(many.missing[0].what, "cpu");
+        assert_eq!(many.readings.len(), look(&text(MOST)).readings.len());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_unknown() {
+        for odd in ["", "cpux 1 2 3 4 5 6 7 8", "cpu 1 2 3", "cpu 1 2 3 4 5 6 7 x", "cpu -1"] {
+            assert_eq!(Ticks::parse(odd), None, "{odd}");
+        }
+        let most = u64::MAX;
+        assert_eq!(Ticks::parse(&format!("cpu {most} 1 1 1 1 1 1 1")), None);
+        assert_eq!(Ticks::parse(&format!("cpu {} 0 1 1 1 1 1 1", most - 1)), None);
+        let ticks = Ticks { user: 1, stolen: 1, idle: 8, ..Ticks::default() };
+        assert_eq!(ticks.since(ticks), None);
+        assert_eq!(Ticks::default().since(ticks), None);
+        let mut sample = Sample::default();
+        Processors.look(&Planted::new().root, &mut sample);
+        assert_eq!(sample.missing[0].what, "host processors");
+    }
+}

@@ -1,0 +1,52 @@
+//! What waits for processors: the lines `ctxt`, `procs_running` and `procs_blocked` of `/proc/stat`
+//! (`proc_stat(5)`).
+
+use record::Part;
+
+use crate::sample::Sample;
+
+/// Tells what the text of that file says.
+pub(super) fn tell(stat: &str, sample: &mut Sample) {
+    let number = |name: &str| -> Option<u64> {
+        stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+    };
+    // One of those that run is whoever reads this.
+    let running = number("procs_running ").map(|tasks| tasks.saturating_sub(1));
+    let found = [
+        ("run-queue", "tasks", running),
+        ("blocked", "tasks", number("procs_blocked ")),
+        ("context-switches", "switches", number("ctxt ")),
+    ];
+    for (metric, unit, value) in found {
+        match value {
+            Some(value) => sample.read(&Part::Host, metric, unit, value as f64),
+            None => sample.missing(format!("host {metric}"), "/proc/stat does not tell it"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Reading;
+
+    use super::*;
+
+    #[test]
+    fn whoever_looks_does_not_count() {
+        let mut sample = Sample::default();
+        tell("cpu 1\nintr 9 8\nctxt 1234\nprocs_running 3\nprocs_blocked 2\n", &mut sample);
+        let expected = [
+            Reading::of("host", "run-queue", "tasks", 2.0),
+            Reading::of("host", "blocked", "tasks", 2.0),
+            Reading::of("host", "context-switches", "switches", 1_234.0),
+        ];
+        assert_eq!(sample.readings, expected);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_missing() {
+        let mut sample = Sample::default();
+        tell("ctxt x\nprocs_running -1\n\u{fffd}", &mut sample);
+        assert_eq!((sample.readings.len(), sample.missing.len()), (0, 3));
+    }
+}

@@ -1,0 +1,66 @@
+//! What TCP had to send again: the two lines `Tcp:` of `/proc/net/snmp` (`proc_pid_net(5)`, RFC
+//! 1213: names, then values).
+
+use record::Part;
+
+use crate::environment::Root;
+use crate::sample::{Sample, Source};
+
+/// The counters, and what they are called here.
+const COUNTERS: [(&str, &str); 2] =
+    [("OutSegs", "tcp-segments"), ("RetransSegs", "tcp-retransmits")];
+
+/// TCP of the machine.
+pub(crate) struct Tcp;
+
+impl Source for Tcp {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
+        let text = root.text("proc/net/snmp").unwrap_or_default();
+        for (name, metric) in COUNTERS {
+            match number(&text, name) {
+                Some(value) => sample.read(&Part::Host, metric, "segments", value as f64),
+                None => sample.missing(format!("host {metric}"), "/proc/net/snmp does not tell it"),
+            }
+        }
+    }
+}
+
+/// The value under a name.
+fn number(snmp: &str, name: &str) -> Option<u64> {
+    let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp:"));
+    let (names, values) = (lines.next()?, lines.next()?);
+    let place = names.split_whitespace().position(|word| word == name)?;
+    values.split_whitespace().nth(place)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Reading;
+
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    fn look(planted: &Planted) -> Sample {
+        let mut sample = Sample::default();
+        Tcp.look(&planted.root, &mut sample);
+        sample
+    }
+
+    #[test]
+    fn segments_are_found_by_their_names() {
+        let text = "Ip: OutSegs\nIp: 9\nTcp: MaxConn InSegs OutSegs RetransSegs\nTcp: -1 5 6 7\n";
+        let expected = [
+            Reading::of("host", "tcp-segments", "segments", 6.0),
+            Reading::of("host", "tcp-retransmits", "segments", 7.0),
+        ];
+        assert_eq!(look(&Planted::new().with("proc/net/snmp", text)).readings, expected);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_missing() {
+        for odd in ["", "Tcp: OutSegs RetransSegs\n", "Tcp: OutSegs RetransSegs\nTcp:\n"] {
+            let sample = look(&Planted::new().with("proc/net/snmp", odd));
+            assert_eq!((sample.readings.len(), sample.missing.len()), (0, 2), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Who descends from whom: the fourth field of `/proc/*/stat` (`proc_pid_stat(5)`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::files::Files;
+use super::stat::Stat;
+
+/// What is known of a process is forgotten after so many looks, because another one may have got
+/// its number.
+const FORGET_EVERY: u32 = 16;
+
+/// The processes of the machine with their parents.
+#[derive(Debug, Default)]
+pub(super) struct Census {
+    parents: BTreeMap<u32, u32>,
+    looks: u32,
+}
+
+impl Census {
+    /// Looks who is there. Only those are read that are new.
+    pub(super) fn take(&mut self, files: &mut Files<'_>) {
+        self.looks = self.looks.wrapping_add(1);
+        let turn = self.looks;
+        let is_due = |number: u32| number.wrapping_add(turn).is_multiple_of(FORGET_EVERY);
+        let before = std::mem::take(&mut self.parents);
+        for number in files.root.numbers("proc") {
+            let known = before.get(&number).copied().filter(|_| !is_due(number));
+            let parent = known.or_else(|| {
+                let line = files.read(format_args!("proc/{number}/stat"))?;
+                Some(Stat::parse(&line)?.parent)
+            });
+            if let Some(parent) = parent {
+                self.parents.insert(number, parent);
+            }
+        }
+    }
+
+    /// Those who descend from some, and are none of them.
+    pub(super) fn descendants(&self, of: &BTreeSet<u32>) -> BTreeSet<u32> {
+        let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (child, parent) in &self.parents {
+            children.entry(*parent).or_default().push(*child);
+        }
+        let mut found = BTreeSet::new();
+        let mut next: Vec<u32> = of.iter().copied().collect();
+        while let Some(parent) = next.pop() {
+            for child in children.get(&parent).into_iter().flatten() {
+                if !of.contains(child) && found.insert(*child) {
+                    next.push(*child);
+                }
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stat::tests::line;
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    fn plant(planted: Planted, number: u32, parent: u32) -> Planted {
+        let stat = line(&Stat { parent, threads: 1, ..Stat::default() });
+        planted.with(&format!("proc/{number}/stat"), stat)
+    }
+
+    #[test]
+    fn children_and_their_children_are_found() {
+        let family = [(1, 0), (10, 1), (11, 10), (12, 11), (13, 10), (20, 1), (21, 20)];
+        let planted = family.iter().fold(Planted::new(), |p, (n, parent)| plant(p, *n, *parent));
+        let planted = planted.with("proc/30/stat", "odd").with("proc/uptime", "1");
+        let mut census = Census::default();
+        census.take(&mut Files::of(&planted.root));
+        assert_eq!(census.descendants(&[10].into()), [11, 12, 13].into());
+        assert_eq!(census.descendants(&[10, 11].into()), [12, 13].into());
+        assert_eq!(census.descendants(&[99].into()), BTreeSet::new());
+    }
+
+    #[test]
+    fn whoever_has_got_a_number_anew_is_found_in_the_end() {
+        let planted = plant(Planted::new(), 10, 1);
+        let mut census = Census::default();
+        census.take(&mut Files::of(&planted.root));
+        let planted = plant(planted, 10, 5);
+        for _ in 0..FORGET_EVERY {
+            census.take(&mut Files::of(&planted.root));
+        }
+        assert_eq!(census.descendants(&[5].into()), [10].into());
+    }
+
+    #[test]
+    fn a_circle_of_parents_has_an_end() {
+        let planted = plant(plant(plant(Planted::new(), 1, 2), 2, 1), 3, 3);
+        let mut census = Census::default();
+        census.take(&mut Files::of(&planted.root));
+        assert_eq!(census.descendants(&[1].into()), [2].into());
+        assert_eq!(census.descendants(&[3].into()), BTreeSet::new());
+    }
+}

@@ -1,0 +1,262 @@
+//! Which processes are the database: those that hold the socket on which it listens.
+//!
+//! `/proc/net/tcp`, `/proc/net/tcp6` and `/proc/net/unix` (`proc_pid_net(5)`) name the sockets that
+//! listen by their inodes, and the links in `/proc/*/fd` who holds them. Those links show only to
+//! the owner of a process and to root. To others the user of the socket and the name of the process
+//! must do, and if they name more than one server, nobody does.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::files::Files;
+use super::stat::Stat;
+use crate::scope::Whereabouts;
+
+/// How the programs of databases are called.
+const PROGRAMS: [&str; 4] = ["postgres", "mariadbd", "mysqld", "postmaster"];
+
+/// So many sockets are looked at to find one that listens; in `/proc/net/tcp` those come first.
+const MOST_SOCKETS: usize = 65_536;
+
+/// So many open files are looked at in all.
+const MOST_FILES: usize = 262_144;
+
+/// A socket that listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Listener {
+    inode: u64,
+    /// Its user, where that is told.
+    user: Option<u32>,
+}
+
+/// The processes at a place; `None` if their place is not on this machine or no process.
+///
+/// # Errors
+/// Why there is none, and what helps.
+pub(super) fn find(files: &mut Files<'_>, place: &Whereabouts) -> Option<Result<Vec<u32>, String>> {
+    match place {
+        Whereabouts::Port(port) => {
+            Some(of_listeners(files, &tcp_listeners(files, *port), &format!("port {port}")))
+        }
+        Whereabouts::Socket(path) => {
+            Some(of_listeners(files, &unix_listeners(files, path), &path.display().to_string()))
+        }
+        Whereabouts::Process(number) => {
+            Some(match files.root.has(&format!("proc/{number}/stat")) {
+                true => Ok(vec![*number]),
+                false => Err(format!("there is no process {number}")),
+            })
+        }
+        Whereabouts::Elsewhere(_) | Whereabouts::Threads(_) => None,
+    }
+}
+
+fn of_listeners(
+    files: &mut Files<'_>,
+    listeners: &[Listener],
+    place: &str,
+) -> Result<Vec<u32>, String> {
+    if listeners.is_empty() {
+        return Err(format!(
+            "nothing on this machine, as far as it can be seen, listens on {place}"
+        ));
+    }
+    let holders = without_children(files, holders(files, listeners));
+    if !holders.is_empty() {
+        return Ok(holders);
+    }
+    let found = by_user(files, listeners);
+    let found = without_children(files, found);
+    match found.len() {
+        1 => Ok(found),
+        0 => Err(format!(
+            "the process that listens on {place} does not show itself: run Assay as its user or as \
+             root, or give its number as `pid` in [observe]"
+        )),
+        several => Err(format!(
+            "{several} processes could be the one that listens on {place}: run Assay as their user \
+             or as root, or give its number as `pid` in [observe]"
+        )),
+    }
+}
+
+/// The sockets of a file in `/proc/net` that listen on a port.
+fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
+    let mut found = Vec::new();
+    for file in ["proc/net/tcp", "proc/net/tcp6"] {
+        let text = files.root.text(file).unwrap_or_default();
+        let sockets = text.lines().skip(1).take(MOST_SOCKETS).map_while(tcp_listener);
+        found.extend(sockets.filter(|(at, _)| *at == port).map(|(_, listener)| listener));
+    }
+    found
+}
+
+/// A line such as `0: 0100007F:1538 00000000:0000 0A 0:0 0:0 0 UID 0 INODE …`; `None` if it does
+/// not listen, as those behind it.
+fn tcp_listener(line: &str) -> Option<(u16, Listener)> {
+    let mut words = line.split_ascii_whitespace().skip(1);
+    let (_, port) = words.next()?.rsplit_once(':')?;
+    let port = u16::from_str_radix(port, 16).ok()?;
+    (words.nth(1)? == "0A").then_some(())?;
+    let user = words.nth(3)?.parse().ok()?;
+    let inode = words.nth(1)?.parse().ok()?;
+    Some((port, Listener { inode, user: Some(user) }))
+}
+
+/// The sockets that listen at a path. The kernel shows it as the server wrote it.
+fn unix_listeners(files: &Files<'_>, path: &Path) -> Vec<Listener> {
+    let text = files.root.text("proc/net/unix").unwrap_or_default();
+    let lines = text.lines().skip(1).take(MOST_SOCKETS).filter_map(unix_listener);
+    let is_it = |(at, _): &(&str, u64)| is_same_path(Path::new(at), path);
+    lines.filter(is_it).map(|(_, inode)| Listener { inode, user: None }).collect()
+}
+
+/// A line such as `ADDRESS: 00000002 00000000 00010000 0001 01 INODE PATH`, if it listens.
+fn unix_listener(line: &str) -> Option<(&str, u64)> {
+    /// `SO_ACCEPTCON`.
+    const LISTENS: u32 = 0x1_0000;
+    let mut words = line.splitn(8, ' ').skip(3);
+    let flags = u32::from_str_radix(words.next()?, 16).ok()?;
+    let rest = line.splitn(7, ' ').nth(6)?.trim_start();
+    let (inode, path) = rest.split_once(' ')?;
+    (flags & LISTENS != 0).then_some((path, inode.parse().ok()?))
+}
+
+/// Whether two paths are one file, perhaps by a link such as `/var/run`.
+pub(crate) fn is_same_path(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    a == b || (a.file_name() == b.file_name() && real(a).is_some() && real(a) == real(b))
+}
+
+/// Who holds one of these sockets.
+fn holders(files: &Files<'_>, listeners: &[Listener]) -> Vec<u32> {
+    let wanted: Vec<String> =
+        listeners.iter().map(|listener| format!("socket:[{}]", listener.inode)).collect();
+    let mut left = MOST_FILES;
+    let mut found = Vec::new();
+    for number in files.root.numbers("proc") {
+        let folder = format!("proc/{number}/fd");
+        let numbers = files.root.numbers(&folder);
+        let Some(rest) = left.checked_sub(numbers.len()) else { break };
+        left = rest;
+        let mut links = numbers.iter().filter_map(|fd| files.root.link(&format!("{folder}/{fd}")));
+        if links.any(|link| wanted.contains(&link)) {
+            found.push(number);
+        }
+    }
+    found
+}
+
+/// Whose user is that of one of these sockets, and whose name is that of a database.
+fn by_user(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
+    let users: Vec<u32> = listeners.iter().filter_map(|listener| listener.user).collect();
+    let mut found = Vec::new();
+    for number in files.root.numbers("proc") {
+        let Some(status) = files.read(format_args!("proc/{number}/status")) else { continue };
+        let word = |name: &str, place: usize| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_ascii_whitespace().nth(place)
+        };
+        // The second number is that of the effective user.
+        let user = word("Uid:", 1).and_then(|user| user.parse().ok());
+        let is_program = word("Name:", 0).is_some_and(|name| PROGRAMS.contains(&name));
+        if is_program && user.is_some_and(|user| users.is_empty() || users.contains(&user)) {
+            found.push(number);
+        }
+    }
+    found
+}
+
+/// Those of some processes whose parent is none of them.
+fn without_children(files: &mut Files<'_>, numbers: Vec<u32>) -> Vec<u32> {
+    let all: BTreeSet<u32> = numbers.iter().copied().collect();
+    let mut is_child = |number: u32| {
+        let line = files.read(format_args!("proc/{number}/stat"));
+        let parent = line.and_then(|line| Stat::parse(&line)).map(|stat| stat.parent);
+        parent.is_some_and(|parent| all.contains(&parent))
+    };
+    numbers.into_iter().filter(|number| !is_child(*number)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stat::tests::line;
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    const TCP: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt\n\
+           0: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000   101  0 77 1\n\
+           1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0  0 78 1\n\
+           2: 0100007F:1538 0100007F:9999 01 00000000:00000000 00:00000000 00000000   102  0 79 1\n";
+
+    fn process(planted: Planted, number: u32, parent: u32, name: &str) -> Planted {
+        let stat = Stat { parent, threads: 1, ..Stat::default() };
+        planted
+            .with(&format!("proc/{number}/stat"), line(&stat))
+            .with(&format!("proc/{number}/status"), format!("Name:\t{name}\nUid:\t1\t101\t1\t1\n"))
+    }
+
+    fn found(planted: &Planted, place: Whereabouts) -> Result<Vec<u32>, String> {
+        find(&mut Files::of(&planted.root), &place).unwrap()
+    }
+
+    #[test]
+    fn whoever_holds_the_listening_socket_is_the_server() {
+        let planted = process(process(Planted::new(), 40, 1, "postgres"), 41, 40, "postgres");
+        let planted = process(planted, 50, 1, "other")
+            .with("proc/net/tcp", TCP)
+            .with_link("proc/40/fd/3", "socket:[77]")
+            .with_link("proc/41/fd/3", "socket:[77]")
+            .with_link("proc/50/fd/4", "socket:[78]")
+            .with_link("proc/50/fd/5", "socket:[79]");
+        assert_eq!(found(&planted, Whereabouts::Port(0x1538)), Ok(vec![40]));
+        assert_eq!(found(&planted, Whereabouts::Port(22)), Ok(vec![50]));
+        let why = found(&planted, Whereabouts::Port(23)).unwrap_err();
+        assert!(why.contains("listens on port 23"), "{why}");
+    }
+
+    #[test]
+    fn without_a_right_to_look_the_user_and_the_name_must_do() {
+        let planted = process(process(Planted::new(), 40, 1, "postgres"), 41, 40, "postgres");
+        let planted = process(planted, 50, 1, "other").with("proc/net/tcp", TCP);
+        assert_eq!(found(&planted, Whereabouts::Port(0x1538)), Ok(vec![40]));
+        let why = found(&planted, Whereabouts::Port(22)).unwrap_err();
+        assert!(why.contains("as its user or as root"), "{why}");
+        let two = process(planted, 60, 1, "postgres");
+        let why = found(&two, Whereabouts::Port(0x1538)).unwrap_err();
+        assert!(why.starts_with("2 processes"), "{why}");
+    }
+
+    #[test]
+    fn a_socket_of_the_file_system_is_found_by_its_path() {
+        let text = "Num       RefCount Protocol Flags    Type St Inode Path\n\
+                    00000000: 00000002 00000000 00010000 0001 01 81 /none/a b.sock\n\
+                    00000000: 00000003 00000000 00000000 0001 03 82 /none/a b.sock\n\
+                    00000000: 00000003 00000000 00000000 0001 03  1142\n";
+        let planted = process(Planted::new(), 40, 1, "mariadbd")
+            .with("proc/net/unix", text)
+            .with_link("proc/40/fd/9", "socket:[81]");
+        assert_eq!(found(&planted, Whereabouts::Socket("/none/a b.sock".into())), Ok(vec![40]));
+        assert!(found(&planted, Whereabouts::Socket("/other/a b.sock".into())).is_err());
+    }
+
+    #[test]
+    fn a_number_is_taken_as_it_is() {
+        let planted = process(Planted::new(), 40, 1, "mariadbd");
+        assert_eq!(found(&planted, Whereabouts::Process(40)), Ok(vec![40]));
+        assert_eq!(found(&planted, Whereabouts::Process(4)), Err("there is no process 4".into()));
+        assert_eq!(find(&mut Files::of(&planted.root), &Whereabouts::Elsewhere(1)), None);
+    }
+
+    #[test]
+    fn odd_lines_are_no_listeners() {
+        for odd in
+            ["", "0:", "0: :", "0: 1:ZZ 2 0A", "0: 0:16 0:0 01 0 0 0 0 0 0", "0: 0:16 0:0 0A"]
+        {
+            assert_eq!(tcp_listener(odd), None, "{odd}");
+        }
+        for odd in ["", "a b c d", "a: 2 0 00010000 1 1 x /p", "a: 2 0 zz 1 1 7 /p"] {
+            assert_eq!(unix_listener(odd), None, "{odd}");
+        }
+    }
+}

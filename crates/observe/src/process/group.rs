@@ -1,0 +1,279 @@
+//! All processes of one side: who they are changes, and what they have used only grows.
+//!
+//! What a process uses is added up look by look, so that nothing is lost when it ends. What it used
+//! since the last look before its end, and what processes used that began and ended between two
+//! looks, is told by the parent that waited for them (the fields `cutime` and `cstime` of
+//! `proc_pid_stat(5)`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::files::Files;
+use super::process::{Detail, Process, Seen};
+use super::thread::Since;
+use super::used::{Pair, Used};
+use super::{TICK, ids};
+
+/// More threads than this are not read one by one: each is one or two files.
+pub(super) const ONE_BY_ONE: usize = 128;
+
+/// The status of so many threads is read at one look: it is the longest of their files.
+const STATUSES: usize = 24;
+
+/// So many processes are read at one look if there are too many to read their threads.
+const AT_ONCE: usize = 192;
+
+/// The processes of a side, and what they have used.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    processes: BTreeMap<u32, Process>,
+    /// What all of them have used, those that have ended included.
+    pub(super) used: Used,
+    /// What the threads have used that belong to the other side.
+    pub(super) apart: Used,
+    /// The same of those that do one kind of work in the background.
+    pub(super) roles: BTreeMap<&'static str, Used>,
+    /// What the threads have used that observe.
+    pub(super) observing: u64,
+    reaped: Reaped,
+    turn: usize,
+}
+
+/// What was seen at a look beside the sums.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Moment {
+    /// How many processes there are.
+    pub(super) processes: usize,
+    /// How many threads they have.
+    pub(super) threads: usize,
+    /// Their pages in memory.
+    pub(super) resident: u64,
+    /// What the busiest thread had since the last look, and of those apart; `None` if threads are
+    /// not read one by one.
+    pub(super) busiest: Option<Pair>,
+    /// The processors that they may run on; empty if that is not known.
+    pub(super) allowed: BTreeSet<u32>,
+    /// Whether one of them tells what it reads and writes.
+    pub(super) tells_io: bool,
+}
+
+impl Group {
+    /// The numbers of its processes.
+    pub(super) fn numbers(&self) -> BTreeSet<u32> {
+        self.processes.keys().copied().collect()
+    }
+
+    /// Adds processes to it.
+    pub(super) fn adopt(
+        &mut self,
+        files: &mut Files<'_>,
+        numbers: impl IntoIterator<Item = u32>,
+        since: Since,
+    ) {
+        let detail = self.detail(None);
+        for number in numbers {
+            if !self.processes.contains_key(&number)
+                && let Some(process) = Process::adopt(files, number, since, detail)
+            {
+                self.processes.insert(number, process);
+            }
+        }
+    }
+
+    /// Looks at all of them. Threads that are called so belong to the other side.
+    pub(super) fn look(&mut self, files: &mut Files<'_>, apart: Option<&'static str>) -> Moment {
+        self.turn = self.turn.wrapping_add(1);
+        let detail = self.detail(apart);
+        let due = self.due(detail);
+        let mut moment = Moment::default();
+        let (mut busiest, mut has_threads, mut place) = (Pair::default(), false, 0);
+        let (mut reaped, mut gone) = (Pair::default(), 0_u64);
+        for number in due {
+            let Some(process) = self.processes.get_mut(&number) else { continue };
+            let Some(seen) = process.look(files, &mut place, detail) else {
+                gone = gone.saturating_add(process.counted);
+                self.processes.remove(&number);
+                continue;
+            };
+            let Seen { used, apart, observing, .. } = seen;
+            self.used += used;
+            self.apart += apart;
+            self.observing = self.observing.saturating_add(observing);
+            if let Some(role) = process.role {
+                *self.roles.entry(role).or_default() += used;
+            }
+            reaped = Pair(reaped.0 + seen.reaped.0, reaped.1 + seen.reaped.1);
+            busiest = Pair(busiest.0.max(seen.busiest.0), busiest.1.max(seen.busiest.1));
+            has_threads |= seen.has_threads;
+        }
+        self.count_reaped(reaped, gone);
+        self.describe(&mut moment);
+        moment.busiest = (detail.threads && has_threads).then_some(busiest);
+        moment
+    }
+
+    /// How closely its processes can be looked at.
+    fn detail(&self, apart: Option<&'static str>) -> Detail {
+        let count: usize = self.processes.values().map(|p| p.stat.threads as usize).sum();
+        let (rounds, turn) = (count.div_ceil(STATUSES), self.turn);
+        Detail { threads: count <= ONE_BY_ONE, rounds, turn, apart }
+    }
+
+    /// Whose turn it is.
+    fn due(&self, detail: Detail) -> Vec<u32> {
+        let numbers = self.processes.keys().copied();
+        if detail.threads || self.processes.len() <= AT_ONCE {
+            return numbers.collect();
+        }
+        let rounds = self.processes.len().div_ceil(AT_ONCE);
+        let is_due = |(place, _): &(usize, u32)| (place + self.turn).is_multiple_of(rounds);
+        numbers.enumerate().filter(is_due).map(|(_, number)| number).collect()
+    }
+
+    /// Adds what children had used that ended, without what was counted of them before.
+    fn count_reaped(&mut self, reaped: Pair, gone: u64) {
+        let new = self.reaped.beyond(reaped.sum(), gone).saturating_mul(TICK);
+        let Pair(user, system) = reaped.divide(new);
+        self.used += Used { user, system, ..Used::default() };
+    }
+
+    fn describe(&self, moment: &mut Moment) {
+        let mut lists = BTreeSet::new();
+        for process in self.processes.values() {
+            moment.threads += process.stat.threads as usize;
+            moment.resident = moment.resident.saturating_add(process.stat.resident);
+            moment.tells_io |= process.io.is_some();
+            lists.extend(process.allowed());
+        }
+        moment.processes = self.processes.len();
+        moment.allowed = lists.into_iter().flat_map(ids).collect();
+    }
+}
+
+/// The account of processes that ended, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Reaped {
+    /// What was counted of those that were gone at the last look, and of which no parent has told.
+    owed: u64,
+}
+
+impl Reaped {
+    /// What parents tell beyond what was counted of the processes that are gone. A parent may be
+    /// read before and its child be gone after it ended, so that it tells at the next look; one
+    /// that does not wait for its children never tells.
+    fn beyond(&mut self, told: u64, gone: u64) -> u64 {
+        let all = gone.saturating_add(self.owed);
+        self.owed = all.saturating_sub(told).min(gone);
+        told.saturating_sub(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stat::Stat;
+    use super::super::stat::tests::line;
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    /// A process with one thread.
+    fn plant(planted: Planted, number: u32, stat: Stat, ran_ms: u64) -> Planted {
+        let stat = Stat { threads: 1, started: u64::from(number), ..stat };
+        let task = format!("proc/{number}/task/{number}");
+        planted
+            .with(&format!("proc/{number}/stat"), line(&stat))
+            .with(&format!("proc/{number}/cmdline"), "postgres: checkpointer ")
+            .with(&format!("proc/{number}/io"), "read_bytes: 4096\nwrite_bytes: 0\n")
+            .with(&format!("{task}/comm"), "postgres\n")
+            .with(&format!("{task}/status"), "Cpus_allowed_list:\t0-1\n")
+            .with(&format!("{task}/schedstat"), format!("{} 0 1\n", ran_ms * 1_000_000))
+    }
+
+    fn ticks(user: u64, reaped_user: u64) -> Stat {
+        Stat { user, reaped_user, ..Stat::default() }
+    }
+
+    fn millis(group: &Group) -> u64 {
+        (group.used.user + group.used.system) / 1_000_000
+    }
+
+    #[test]
+    fn what_a_process_used_is_not_lost_when_it_ends() {
+        let planted = plant(plant(Planted::new(), 1, ticks(5, 0), 50), 2, ticks(1, 0), 10);
+        let mut group = Group::default();
+        let mut files = Files::of(&planted.root);
+        group.adopt(&mut files, [1, 2], Since::Now);
+        let moment = group.look(&mut files, None);
+        assert_eq!((moment.processes, moment.threads, moment.allowed.len()), (2, 2, 2));
+        assert_eq!(millis(&group), 0, "what was before does not count");
+        let planted = plant(plant(planted, 1, ticks(6, 0), 63), 2, ticks(3, 0), 35);
+        let mut files = Files::of(&planted.root);
+        let moment = group.look(&mut files, None);
+        assert_eq!((millis(&group), moment.busiest), (38, Some(Pair(25_000_000, 0))));
+        let role =
+            group.roles.get("checkpointer").map(|used| (used.user + used.system) / 1_000_000);
+        assert_eq!(role, Some(38));
+        // The second one ends after another 20 ms, for which its parent waits.
+        let planted = plant(planted, 1, ticks(6, 5), 63).with("proc/2/stat", "");
+        let mut files = Files::of(&planted.root);
+        assert_eq!(group.look(&mut files, None).processes, 1);
+        assert_eq!(millis(&group), 58);
+    }
+
+    #[test]
+    fn another_process_with_the_same_number_is_another_one() {
+        let planted = plant(Planted::new(), 1, ticks(50, 0), 500);
+        let mut group = Group::default();
+        group.adopt(&mut Files::of(&planted.root), [1], Since::Now);
+        let stat = Stat { started: 999, user: 70, threads: 1, ..Stat::default() };
+        let planted = planted.with("proc/1/stat", line(&stat));
+        assert_eq!(group.look(&mut Files::of(&planted.root), None).processes, 0);
+        assert_eq!(millis(&group), 0);
+    }
+
+    #[test]
+    fn of_too_many_threads_only_totals_are_read() {
+        let stat = Stat { threads: 200, ..ticks(100, 0) };
+        let planted = Planted::new().with("proc/1/stat", line(&stat));
+        let mut group = Group::default();
+        group.adopt(&mut Files::of(&planted.root), [1], Since::Now);
+        let planted = planted.with("proc/1/stat", line(&Stat { user: 103, ..stat }));
+        let moment = group.look(&mut Files::of(&planted.root), None);
+        assert_eq!((moment.busiest, moment.threads, millis(&group)), (None, 200, 30));
+        assert!(!moment.tells_io);
+    }
+
+    #[test]
+    fn a_parent_that_tells_late_tells_nothing_twice() {
+        let mut reaped = Reaped::default();
+        assert_eq!(reaped.beyond(0, 7), 0);
+        assert_eq!(reaped.beyond(9, 0), 2);
+        assert_eq!(reaped.beyond(4, 0), 4);
+        // One that never tells is forgotten.
+        assert_eq!(reaped.beyond(0, 50), 0);
+        assert_eq!(reaped.beyond(0, 0), 0);
+        assert_eq!(reaped.beyond(3, 0), 3);
+    }
+
+    #[test]
+    fn threads_of_the_other_side_are_told_apart() {
+        let process = |planted: Planted, own_ms: u64, apart_ms: u64| {
+            let stat = Stat { threads: 2, user: 9, ..Stat::default() };
+            let thread = |planted: Planted, number: u32, name: &str, ms: u64| {
+                let task = format!("proc/1/task/{number}");
+                planted
+                    .with(&format!("{task}/comm"), format!("{name}\n"))
+                    .with(&format!("{task}/schedstat"), format!("{} 5 1\n", ms * 1_000_000))
+                    .with(&format!("{task}/stat"), line(&stat))
+            };
+            let planted = planted.with("proc/1/stat", line(&stat));
+            thread(thread(planted, 1, "watch", own_ms), 2, "sqlite", apart_ms)
+        };
+        let planted = process(Planted::new(), 10, 20);
+        let mut group = Group::default();
+        group.adopt(&mut Files::of(&planted.root), [1], Since::Now);
+        let planted = process(planted, 13, 27);
+        let moment = group.look(&mut Files::of(&planted.root), Some("sqlite"));
+        assert_eq!((millis(&group), group.apart.user / 1_000_000), (3, 7));
+        assert_eq!(group.observing, 3_000_000);
+        assert_eq!(moment.busiest, Some(Pair(3_000_000, 7_000_000)));
+    }
+}

@@ -1,0 +1,447 @@
+//! What the processes of both sides use: of the load generator, or of the program that is watched,
+//! and of the database on this machine.
+//!
+//! [`find`] says which processes are the database, [`census`] who descends from them, and
+//! [`group`] adds up what all of a side use while they come and go. [`lanes`] tells of the threads
+//! of this process that make requests, each for itself.
+
+mod census;
+mod files;
+mod find;
+mod group;
+pub(crate) mod lanes;
+#[allow(clippy::module_inception, reason = "one process, of all that are watched here")]
+mod process;
+mod roles;
+mod stat;
+mod thread;
+mod used;
+
+use std::collections::BTreeSet;
+
+use base::{Clock, Monotonic, Stamp};
+use record::{Part, Side};
+
+use self::census::Census;
+use self::files::Files;
+pub(crate) use self::find::is_same_path;
+use self::group::{Group, Moment, ONE_BY_ONE};
+use self::thread::Since;
+use self::used::{Pair, Used};
+use crate::cgroup::Cgroup;
+use crate::environment::Root;
+use crate::host::processors::TICKS_PER_S;
+use crate::sample::{Sample, Source};
+use crate::scope::{Scope, Whereabouts};
+
+/// One of the kernel's ticks in nanoseconds.
+const TICK: u64 = (1e9 / TICKS_PER_S) as u64;
+
+/// A server that was not found is looked for again after so many looks at most: it means looking
+/// at the open files of all processes.
+const PATIENCE: u32 = 16;
+
+/// A list of processors names no more than this.
+const MOST_PROCESSORS: usize = 8_192;
+
+/// A place of the database, and the processes that were found there.
+#[derive(Debug)]
+struct Place {
+    whereabouts: Whereabouts,
+    found: Vec<u32>,
+}
+
+/// The processes of both sides.
+#[derive(Debug)]
+pub(crate) struct Processes {
+    /// The process that is watched, if it is not this one.
+    foreign: Option<u32>,
+    places: Vec<Place>,
+    /// How the threads of this process are called that are the database.
+    threads: Option<&'static str>,
+    generator: Group,
+    server: Group,
+    /// This process, if another one is watched.
+    observer: Group,
+    census: Census,
+    cgroups: [Cgroup; 2],
+    last: Option<Stamp>,
+    /// Looks until servers are looked for again, and how many there will be the next time.
+    search: (u32, u32),
+}
+
+impl Processes {
+    /// Those of a scope.
+    pub(crate) fn of(scope: &Scope) -> Processes {
+        let threads = scope.servers.iter().find_map(|place| match place {
+            Whereabouts::Threads(begin) => Some(*begin),
+            Whereabouts::Port(_)
+            | Whereabouts::Elsewhere(_)
+            | Whereabouts::Socket(_)
+            | Whereabouts::Process(_) => None,
+        });
+        let place = |place: &Whereabouts| match place {
+            Whereabouts::Port(_) | Whereabouts::Socket(_) | Whereabouts::Process(_) => {
+                Some(Place { whereabouts: place.clone(), found: Vec::new() })
+            }
+            Whereabouts::Elsewhere(_) | Whereabouts::Threads(_) => None,
+        };
+        Processes {
+            foreign: scope.generator,
+            places: scope.servers.iter().filter_map(place).collect(),
+            threads,
+            generator: Group::default(),
+            server: Group::default(),
+            observer: Group::default(),
+            census: Census::default(),
+            cgroups: Side::ALL.map(Cgroup::of),
+            last: None,
+            search: (0, 1),
+        }
+    }
+}
+
+impl Source for Processes {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
+        let mut files = Files::of(root);
+        self.gather(&mut files, sample);
+        let now = Monotonic.now();
+        let since_s = self.last.map(|last| now.since(last).as_secs_f64());
+        self.last = Some(now);
+        let moment = self.generator.look(&mut files, self.threads);
+        let told = Told { side: Side::Generator, used: self.generator.used, since_s };
+        match moment.processes {
+            0 => sample.missing("generator", self.no_generator()),
+            _ => told.tell(&files, &moment, sample),
+        }
+        self.tell_observing(&mut files, sample);
+        if self.threads.is_some() {
+            let told = Told { side: Side::Server, used: self.generator.apart, since_s };
+            told.tell_used(sample);
+            told.tell_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
+            told.tell_io(moment.tells_io, sample);
+        } else if !self.server.numbers().is_empty() {
+            let moment = self.server.look(&mut files, None);
+            let told = Told { side: Side::Server, used: self.server.used, since_s };
+            told.tell(&files, &moment, sample);
+            self.tell_roles(sample);
+        }
+        self.tell_cgroups(root, sample);
+    }
+}
+
+impl Processes {
+    /// Finds out who belongs to which side now.
+    fn gather(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
+        let own = own_number(files.root);
+        let is_first = self.last.is_none();
+        if is_first {
+            self.generator.adopt(files, [self.foreign.unwrap_or(own)], Since::Now);
+            if self.foreign.is_some() {
+                self.observer.adopt(files, [own], Since::Now);
+            }
+        }
+        let is_new = self.find_servers(files, sample);
+        let servers = self.server.numbers();
+        if self.foreign.is_none() && servers.is_empty() {
+            return;
+        }
+        self.census.take(files);
+        let born = |is_new: bool| if is_new { Since::Now } else { Since::Birth };
+        let generators = self.generator.numbers();
+        let mut found = self.census.descendants(&servers);
+        found.retain(|number| !generators.contains(number));
+        self.server.adopt(files, found, born(is_new));
+        if self.foreign.is_some() {
+            let servers = self.server.numbers();
+            let mut found = self.census.descendants(&generators);
+            found.retain(|number| !servers.contains(number) && *number != own);
+            self.generator.adopt(files, found, born(is_first));
+        }
+    }
+
+    /// Looks for the servers that are not there, or not any longer; whether one was found.
+    fn find_servers(&mut self, files: &mut Files<'_>, sample: &mut Sample) -> bool {
+        let here = self.server.numbers();
+        let is_lost = |place: &Place| !place.found.iter().any(|number| here.contains(number));
+        if !self.places.iter().any(is_lost) {
+            return false;
+        }
+        let (left, next) = self.search;
+        if left > 0 {
+            self.search.0 = left - 1;
+            return false;
+        }
+        self.search = (next, (next * 2).min(PATIENCE));
+        let mut is_new = false;
+        for place in self.places.iter_mut().filter(|place| is_lost(place)) {
+            match find::find(files, &place.whereabouts) {
+                Some(Ok(found)) => {
+                    self.server.adopt(files, found.iter().copied(), Since::Now);
+                    place.found = found;
+                    is_new = true;
+                }
+                Some(Err(why)) => sample.missing("server", why),
+                None => {}
+            }
+        }
+        is_new
+    }
+
+    fn no_generator(&self) -> String {
+        match self.foreign {
+            Some(number) => format!("process {number} has ended, or does not show itself"),
+            None => "/proc does not show this process".to_owned(),
+        }
+    }
+
+    /// What observing costs: the threads of this process that do it.
+    fn tell_observing(&mut self, files: &mut Files<'_>, sample: &mut Sample) {
+        let group = match self.foreign {
+            Some(_) => {
+                self.observer.look(files, None);
+                &self.observer
+            }
+            None => &self.generator,
+        };
+        if !group.numbers().is_empty() {
+            let s = seconds(group.observing);
+            sample.read(&Part::Processes(Side::Generator), "observing", "s", s);
+        }
+    }
+
+    fn tell_roles(&self, sample: &mut Sample) {
+        for (role, used) in &self.server.roles {
+            let part = Part::Role((*role).to_owned());
+            sample.read(&part, "user", "s", seconds(used.user));
+            sample.read(&part, "system", "s", seconds(used.system));
+            sample.read(&part, "read-bytes", "bytes", used.read as f64);
+            sample.read(&part, "written-bytes", "bytes", used.written as f64);
+        }
+    }
+
+    fn tell_cgroups(&mut self, root: &Root, sample: &mut Sample) {
+        let [generator, server] = &mut self.cgroups;
+        let own = self.foreign.unwrap_or_else(|| own_number(root));
+        generator.look(root, own, sample);
+        let listeners = self.places.iter().flat_map(|place| &place.found);
+        if let Some(number) = listeners.copied().next() {
+            server.look(root, number, sample);
+        }
+    }
+}
+
+/// What is told of one side.
+struct Told {
+    side: Side,
+    used: Used,
+    /// How long ago the last look was.
+    since_s: Option<f64>,
+}
+
+impl Told {
+    fn read(&self, sample: &mut Sample, metric: &str, unit: &str, value: f64) {
+        sample.read(&Part::Processes(self.side), metric, unit, value);
+    }
+
+    fn tell(&self, files: &Files<'_>, moment: &Moment, sample: &mut Sample) {
+        self.read(sample, "processes", "processes", moment.processes as f64);
+        self.read(sample, "threads", "threads", moment.threads as f64);
+        let bytes = moment.resident as f64 * rustix::param::page_size() as f64;
+        self.read(sample, "resident", "bytes", bytes);
+        self.tell_used(sample);
+        self.read(sample, "major-faults", "faults", self.used.major_faults as f64);
+        self.tell_busiest(moment.busiest.map(|Pair(own, _)| own), sample);
+        self.tell_io(moment.tells_io, sample);
+        match processors(files.root, &moment.allowed) {
+            0 => {}
+            count => self.read(sample, "processors", "processors", count as f64),
+        }
+    }
+
+    fn tell_used(&self, sample: &mut Sample) {
+        let Used { user, system, waited, voluntary, involuntary, .. } = self.used;
+        self.read(sample, "user", "s", seconds(user));
+        self.read(sample, "system", "s", seconds(system));
+        self.read(sample, "waited", "s", seconds(waited));
+        self.read(sample, "voluntary-switches", "switches", voluntary as f64);
+        self.read(sample, "involuntary-switches", "switches", involuntary as f64);
+    }
+
+    /// The part of a processor that the busiest thread has had.
+    fn tell_busiest(&self, busiest: Option<u64>, sample: &mut Sample) {
+        let Some(since_s) = self.since_s.filter(|since_s| *since_s > 0.0) else { return };
+        match busiest {
+            Some(nanos) => {
+                let share = (seconds(nanos) / since_s).min(1.0);
+                self.read(sample, "busiest", "", share);
+            }
+            None => sample.missing(
+                format!("{} busiest", self.side.name()),
+                format!(
+                    "there are more than {ONE_BY_ONE} threads, which are not read one by one, or \
+                     the kernel does not count what each has (CONFIG_SCHED_INFO)"
+                ),
+            ),
+        }
+    }
+
+    fn tell_io(&self, is_known: bool, sample: &mut Sample) {
+        if is_known {
+            self.read(sample, "read-bytes", "bytes", self.used.read as f64);
+            self.read(sample, "written-bytes", "bytes", self.used.written as f64);
+        } else {
+            sample.missing(
+                format!("{} read-bytes", self.side.name()),
+                "/proc/PID/io shows itself to the user of the process and to root only",
+            );
+        }
+    }
+}
+
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+/// The number of this process, as the files are called that tell of it.
+fn own_number(root: &Root) -> u32 {
+    let number = root.link("proc/self").and_then(|number| number.parse().ok());
+    number.unwrap_or_else(std::process::id)
+}
+
+/// How many of some processors are there.
+fn processors(root: &Root, allowed: &BTreeSet<u32>) -> usize {
+    match root.line("sys/devices/system/cpu/online") {
+        Some(online) => ids(&online).into_iter().filter(|id| allowed.contains(id)).count(),
+        None => allowed.len(),
+    }
+}
+
+/// The numbers of a list such as `0-3,8`.
+fn ids(list: &str) -> Vec<u32> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse::<u32>().ok()?..=last.trim().parse().ok()?)
+    };
+    list.split(',').filter_map(range).flatten().take(MOST_PROCESSORS).collect()
+}
+
+/// Bytes that came from disks and that went to them: `read_bytes` and `write_bytes` of
+/// `proc_pid_io(5)`.
+fn io(text: &str) -> Option<Pair> {
+    let number = |name: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+    };
+    Some(Pair(number("read_bytes:")?, number("write_bytes:")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    fn value(sample: &Sample, component: &str, metric: &str) -> Option<f64> {
+        let of =
+            |r: &&record::Reading| r.series.component == component && r.series.metric == metric;
+        sample.readings.iter().find(of).map(|reading| reading.value)
+    }
+
+    fn look(processes: &mut Processes, root: &Root) -> Sample {
+        let mut sample = Sample::default();
+        processes.look(root, &mut sample);
+        sample
+    }
+
+    #[test]
+    fn this_process_is_seen_at_work() {
+        let mut processes = Processes::of(&Scope::default());
+        let root = Root::system();
+        let first = look(&mut processes, &root);
+        let until = Monotonic.now() + base::Nanos::from_millis(30);
+        while Monotonic.now() < until {}
+        let second = look(&mut processes, &root);
+        let used = |sample| {
+            value(sample, "generator", "user").unwrap()
+                + value(sample, "generator", "system").unwrap()
+        };
+        assert!(used(&second) > used(&first), "{second:?}");
+        assert!(value(&second, "generator", "busiest").is_some_and(|share| share > 0.0));
+        assert!(value(&second, "generator", "resident").is_some_and(|bytes| bytes > 1e5));
+        assert!(value(&second, "generator", "processors").is_some_and(|count| count >= 1.0));
+        assert_eq!(value(&second, "generator", "processes"), Some(1.0));
+    }
+
+    #[test]
+    fn a_server_is_found_by_its_port_and_by_its_number() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        for place in [Whereabouts::Port(port), Whereabouts::Process(std::process::id())] {
+            let servers = vec![place];
+            let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
+            let sample = look(&mut processes, &Root::system());
+            assert_eq!(value(&sample, "server", "processes"), Some(1.0), "{sample:?}");
+        }
+    }
+
+    #[test]
+    fn children_of_a_watched_process_count_with_it() {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "cat; true"]).stdin(std::process::Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let mut processes =
+            Processes::of(&Scope { generator: Some(shell.id()), ..Scope::default() });
+        let until = Monotonic.now() + base::Nanos::from_secs(10);
+        let mut count = None;
+        while count != Some(2.0) && Monotonic.now() < until {
+            count = value(&look(&mut processes, &Root::system()), "generator", "processes");
+        }
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        assert_eq!(count, Some(2.0));
+        let after = look(&mut processes, &Root::system());
+        assert_eq!(after.missing[0].what, "generator");
+        assert!(value(&after, "generator", "observing").is_some());
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_said_so_and_looked_for_again() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let servers = vec![Whereabouts::Port(port)];
+        let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
+        let sample = look(&mut processes, &Root::system());
+        assert_eq!(sample.missing[0].what, "server");
+        let _listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        let mut found = (0..PATIENCE).map(|_| look(&mut processes, &Root::system()));
+        assert!(found.any(|sample| value(&sample, "server", "processes") == Some(1.0)));
+    }
+
+    #[test]
+    fn where_nothing_can_be_read_all_is_missing() {
+        let servers = vec![Whereabouts::Port(1), Whereabouts::Socket("/none".into())];
+        let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
+        let sample = look(&mut processes, &Planted::new().root);
+        let whats: BTreeSet<&str> = sample.missing.iter().map(|m| m.what.as_str()).collect();
+        assert!(whats.contains("generator") && whats.contains("server"), "{whats:?}");
+    }
+
+    #[test]
+    fn lists_of_processors_are_read_as_far_as_they_make_sense() {
+        assert_eq!(ids("0-2,8"), [0, 1, 2, 8]);
+        assert_eq!(ids("3-1,x,,7"), [7]);
+        assert_eq!(ids("0-4294967295").len(), MOST_PROCESSORS);
+        let planted = Planted::new().with("sys/devices/system/cpu/online", "0-1\n");
+        assert_eq!(processors(&planted.root, &[1, 2, 3].into()), 1);
+        assert_eq!(processors(&Planted::new().root, &[1, 2, 3].into()), 3);
+    }
+
+    #[test]
+    fn bytes_are_those_of_disks() {
+        let text = "rchar: 1\nwchar: 2\nread_bytes: 3\nwrite_bytes: 4\ncancelled_write_bytes: 5\n";
+        assert_eq!(io(text), Some(Pair(3, 4)));
+        assert_eq!(io("read_bytes: x"), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! One process that is looked at again and again: `/proc/PID/stat` and `/proc/PID/io`
+//! (`proc_pid_stat(5)`, `proc_pid_io(5)`), and its threads.
+
+use std::collections::BTreeMap;
+
+use super::files::Files;
+use super::roles;
+use super::stat::Stat;
+use super::thread::{Id, Since, Thread, share};
+use super::used::{Pair, Used};
+use super::{TICK, io};
+
+/// After so many looks the list of threads is read again although their number is the same.
+const LIST_EVERY: u32 = 8;
+
+/// The title of a process is read again at its first looks: it names itself after it has begun.
+const NAMING: u32 = 3;
+
+/// How the threads are called that observe.
+const OBSERVERS: &str = "watch";
+
+/// How the threads are called that make requests.
+const LANES: &str = "lane-";
+
+/// How closely processes are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Detail {
+    /// Whether their threads are read one by one.
+    pub(super) threads: bool,
+    /// The status of each so many-th thread is read at a look.
+    pub(super) rounds: usize,
+    /// Which turn it is of them.
+    pub(super) turn: usize,
+    /// How the threads are called that belong to the other side.
+    pub(super) apart: Option<&'static str>,
+}
+
+/// What was seen of a process at a look.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Seen {
+    /// What it has used since the last look, without what is told apart.
+    pub(super) used: Used,
+    /// What the threads have used that are told apart.
+    pub(super) apart: Used,
+    /// What its children had used that ended since the last look, in ticks.
+    pub(super) reaped: Pair,
+    /// What the busiest of its threads had, and of those apart, in nanoseconds.
+    pub(super) busiest: Pair,
+    /// What the threads had that observe, in nanoseconds.
+    pub(super) observing: u64,
+    /// Whether the kernel told what threads had.
+    pub(super) has_threads: bool,
+}
+
+/// A process.
+#[derive(Clone, Debug)]
+pub(super) struct Process {
+    number: u32,
+    /// What was read last.
+    pub(super) stat: Stat,
+    /// Its threads, if they are read one by one.
+    pub(super) threads: BTreeMap<u32, Thread>,
+    /// Bytes read and written; `None` if it may not be known.
+    pub(super) io: Option<Pair>,
+    /// What it does in the background.
+    pub(super) role: Option<&'static str>,
+    /// What was counted of it, in ticks.
+    pub(super) counted: u64,
+    looks: u32,
+}
+
+impl Process {
+    /// Begins to look at one; `None` if it has ended.
+    pub(super) fn adopt(
+        files: &mut Files<'_>,
+        number: u32,
+        since: Since,
+        detail: Detail,
+    ) -> Option<Process> {
+        let mut stat = read_stat(files, number)?;
+        let mut bytes = read_io(files, number);
+        let counted = match since {
+            Since::Birth => 0,
+            Since::Now => Pair(stat.user, stat.system).sum(),
+        };
+        if since == Since::Birth {
+            (stat.user, stat.system) = (0, 0);
+            (stat.reaped_user, stat.reaped_system, stat.major_faults) = (0, 0, 0);
+            bytes = bytes.map(|_| Pair::default());
+        }
+        let threads = BTreeMap::new();
+        let role = roles::read(files, number);
+        let mut process = Process { number, stat, threads, io: bytes, role, counted, looks: 0 };
+        if detail.threads {
+            process.list_threads(files, since);
+        }
+        Some(process)
+    }
+
+    /// Looks again; `None` if it has ended.
+    pub(super) fn look(
+        &mut self,
+        files: &mut Files<'_>,
+        place: &mut usize,
+        detail: Detail,
+    ) -> Option<Seen> {
+        let now = read_stat(files, self.number).filter(|now| now.started == self.stat.started)?;
+        let before = std::mem::replace(&mut self.stat, now);
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks < NAMING {
+            self.role = roles::read(files, self.number);
+        }
+        let mut seen = Seen {
+            reaped: Pair(now.reaped_user, now.reaped_system)
+                .since(Pair(before.reaped_user, before.reaped_system)),
+            ..Seen::default()
+        };
+        let was_alone = self.threads.len() == 1 && before.threads <= 1 && now.threads <= 1;
+        self.choose_threads(files, detail);
+        let ran = self.look_at_threads(files, place, detail, &mut seen);
+        let (ticks, ticks_before) = (Pair(now.user, now.system), Pair(before.user, before.system));
+        let grown = ticks.since(ticks_before).sum().saturating_mul(TICK);
+        // The scheduler's own count is finer than ticks, but ends with a thread: where others may
+        // have ended, ticks are complete. Both count the same time, so that neither runs away.
+        let by_threads = seen.has_threads && (was_alone || detail.apart.is_some());
+        let time = if by_threads { ran } else { grown };
+        let Pair(user, system) = share(ticks, ticks_before).divide(time);
+        (seen.used.user, seen.used.system) = (user, system);
+        seen.used.major_faults = now.major_faults.saturating_sub(before.major_faults);
+        self.counted = ticks.sum();
+        self.look_at_io(files, &mut seen);
+        Some(seen)
+    }
+
+    /// The numbers of its threads change: read anew when there are others.
+    fn choose_threads(&mut self, files: &mut Files<'_>, detail: Detail) {
+        if !detail.threads {
+            self.threads.clear();
+        } else if self.threads.is_empty() {
+            self.list_threads(files, Since::Now);
+        } else if self.threads.len() != self.stat.threads as usize
+            || (self.stat.threads > 1 && self.looks.is_multiple_of(LIST_EVERY))
+        {
+            self.list_threads(files, Since::Birth);
+        }
+    }
+
+    fn list_threads(&mut self, files: &mut Files<'_>, since: Since) {
+        let process = self.number;
+        let numbers = match self.stat.threads {
+            1 => vec![process],
+            _ => files.root.numbers(&format!("proc/{process}/task")),
+        };
+        self.threads.retain(|number, _| numbers.contains(number));
+        for thread in numbers {
+            if !self.threads.contains_key(&thread)
+                && let Some(found) = Thread::adopt(files, Id { process, thread }, since)
+            {
+                self.threads.insert(thread, found);
+            }
+        }
+    }
+
+    /// What its threads have run since the last look, without those apart.
+    fn look_at_threads(
+        &mut self,
+        files: &mut Files<'_>,
+        place: &mut usize,
+        detail: Detail,
+        seen: &mut Seen,
+    ) -> u64 {
+        let mut all_ran = 0;
+        for thread in self.threads.values_mut() {
+            *place += 1;
+            let with_status = (*place + detail.turn).is_multiple_of(detail.rounds.max(1));
+            let Some(turn) = thread.look(files, with_status) else { continue };
+            seen.has_threads = true;
+            let ran = turn.times.ran;
+            if thread.name.starts_with(OBSERVERS) {
+                seen.observing += ran;
+            }
+            if detail.apart.is_some_and(|begin| thread.name.starts_with(begin)) {
+                seen.apart += thread.apart(files, turn);
+                seen.busiest.1 = seen.busiest.1.max(ran);
+                continue;
+            }
+            all_ran += ran;
+            seen.busiest.0 = seen.busiest.0.max(ran);
+            seen.used.waited += turn.times.waited;
+            seen.used.voluntary += turn.switches.0;
+            seen.used.involuntary += turn.switches.1;
+        }
+        all_ran
+    }
+
+    fn look_at_io(&mut self, files: &mut Files<'_>, seen: &mut Seen) {
+        let Some(now) = read_io(files, self.number) else { return };
+        let Pair(read, written) = now.since(self.io.unwrap_or(now));
+        self.io = Some(now);
+        seen.used.read = read.saturating_sub(seen.apart.read);
+        seen.used.written = written.saturating_sub(seen.apart.written);
+    }
+
+    /// The lists of processors that its threads may use: if some of them make requests, of those.
+    pub(super) fn allowed(&self) -> impl Iterator<Item = &str> {
+        let is_lane = |thread: &Thread| thread.name.starts_with(LANES);
+        let has_lanes = self.threads.values().any(is_lane);
+        let those = self.threads.values().filter(move |thread| !has_lanes || is_lane(thread));
+        those.map(|thread| thread.status.allowed.as_str())
+    }
+}
+
+fn read_stat(files: &mut Files<'_>, number: u32) -> Option<Stat> {
+    Stat::parse(&files.read(format_args!("proc/{number}/stat"))?)
+}
+
+fn read_io(files: &mut Files<'_>, number: u32) -> Option<Pair> {
+    io(&files.read(format_args!("proc/{number}/io"))?)
+}

@@ -1,0 +1,89 @@
+//! What one line tells of a process or of a thread: `/proc/PID/stat` (`proc_pid_stat(5)`).
+
+/// What is taken from the line. Times are in the kernel's ticks, memory in pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stat {
+    /// The process that it descends from.
+    pub(super) parent: u32,
+    /// Page faults that waited for a disk.
+    pub(super) major_faults: u64,
+    /// Processor time outside of the kernel, of threads that have ended too.
+    pub(super) user: u64,
+    /// Processor time in the kernel.
+    pub(super) system: u64,
+    /// The same of its children that have ended, and of theirs.
+    pub(super) reaped_user: u64,
+    /// The same in the kernel.
+    pub(super) reaped_system: u64,
+    /// How many threads it has.
+    pub(super) threads: u32,
+    /// When it began: with its number it is the only one.
+    pub(super) started: u64,
+    /// Its pages in memory.
+    pub(super) resident: u64,
+}
+
+impl Stat {
+    /// The fields behind the name, which is in parentheses and may hold any character.
+    pub(super) fn parse(line: &str) -> Option<Stat> {
+        let (_, fields) = line.rsplit_once(") ")?;
+        let mut words = fields.split_ascii_whitespace();
+        // Fields are counted from 1 and the first one here is the third; they are read in order.
+        let mut next = 3;
+        let mut field = |number: usize| -> Option<u64> {
+            let word = words.nth(number.checked_sub(next)?)?;
+            next = number + 1;
+            word.parse().ok()
+        };
+        Some(Stat {
+            parent: field(4)?.try_into().ok()?,
+            major_faults: field(12)?,
+            user: field(14)?,
+            system: field(15)?,
+            reaped_user: field(16)?,
+            reaped_system: field(17)?,
+            threads: field(20)?.try_into().ok()?,
+            started: field(22)?,
+            resident: field(24)?,
+        })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A line for a process.
+    pub(in crate::process) fn line(stat: &Stat) -> String {
+        let Stat { parent, major_faults, user, system, reaped_user, reaped_system, .. } = stat;
+        let Stat { threads, started, resident, .. } = stat;
+        format!(
+            "7 (a) b) S {parent} 1 1 0 -1 0 9 9 {major_faults} 9 {user} {system} {reaped_user} \
+             {reaped_system} 20 0 {threads} 0 {started} 999 {resident} 1 1\n"
+        )
+    }
+
+    #[test]
+    fn a_name_may_hold_any_character() {
+        let stat = Stat {
+            parent: 1,
+            major_faults: 2,
+            user: 3,
+            system: 4,
+            reaped_user: 5,
+            reaped_system: 6,
+            threads: 7,
+            started: 8,
+            resident: 9,
+        };
+        assert_eq!(Stat::parse(&line(&stat)), Some(stat));
+        assert_eq!(Stat::parse(&line(&stat).replace("(a) b)", "(")), None);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_none() {
+        for odd in ["", "7 (a) S", "7 (a) S x", ") ", "7 (a) S 1 1 1 0 -1 0 9 9 9 9 1 2 3"] {
+            assert_eq!(Stat::parse(odd), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What processes have used: sums that only grow, and what they are made of.
+
+use std::ops::AddAssign;
+
+/// What was used. Times are in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Used {
+    /// Processor time outside of the kernel.
+    pub(super) user: u64,
+    /// Processor time in the kernel.
+    pub(super) system: u64,
+    /// Time in which a thread could have run and had no processor.
+    pub(super) waited: u64,
+    /// Page faults that waited for a disk.
+    pub(super) major_faults: u64,
+    /// Bytes that came from disks.
+    pub(super) read: u64,
+    /// Bytes that went to disks.
+    pub(super) written: u64,
+    /// How often a thread went to sleep by itself.
+    pub(super) voluntary: u64,
+    /// How often one was put aside.
+    pub(super) involuntary: u64,
+}
+
+impl AddAssign for Used {
+    fn add_assign(&mut self, other: Used) {
+        let add = |sum: &mut u64, part: u64| *sum = sum.saturating_add(part);
+        add(&mut self.user, other.user);
+        add(&mut self.system, other.system);
+        add(&mut self.waited, other.waited);
+        add(&mut self.major_faults, other.major_faults);
+        add(&mut self.read, other.read);
+        add(&mut self.written, other.written);
+        add(&mut self.voluntary, other.voluntary);
+        add(&mut self.involuntary, other.involuntary);
+    }
+}
+
+/// Two counters that grow, of which their difference is taken: bytes read and written, switches of
+/// both kinds, ticks in the two modes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pair(pub(super) u64, pub(super) u64);
+
+impl Pair {
+    /// By how much they have grown since an earlier reading.
+    pub(super) fn since(self, earlier: Pair) -> Pair {
+        Pair(self.0.saturating_sub(earlier.0), self.1.saturating_sub(earlier.1))
+    }
+
+    /// Both together.
+    pub(super) fn sum(self) -> u64 {
+        self.0.saturating_add(self.1)
+    }
+
+    /// A whole divided as these two are; as its first part if both are nothing.
+    pub(super) fn divide(self, whole: u64) -> Pair {
+        let sum = u128::from(self.0) + u128::from(self.1);
+        if sum == 0 {
+            return Pair(whole, 0);
+        }
+        let first = u128::from(whole) * u128::from(self.0) / sum;
+        let first = u64::try_from(first).unwrap_or(whole).min(whole);
+        Pair(first, whole - first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_is_divided_without_a_rest() {
+        assert_eq!(Pair(1, 3).divide(10), Pair(2, 8));
+        assert_eq!(Pair(0, 0).divide(10), Pair(10, 0));
+        assert_eq!(Pair(u64::MAX, u64::MAX).divide(u64::MAX).sum(), u64::MAX);
+        assert_eq!(Pair(5, 1).since(Pair(3, 2)), Pair(2, 0));
+    }
+}

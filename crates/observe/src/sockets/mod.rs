@@ -1,0 +1,396 @@
+//! What both sides see of the connections between them: how much waits in their queues, and what
+//! kept those that had something to send from sending it.
+//!
+//! The kernel tells it of each connection ([`tcp`], [`unix`]) if it is asked ([`netlink`]). A side
+//! of a connection is told by its port: that of the server is the local one at the server. What
+//! connections have counted is added up look by look, so that nothing is lost when they end.
+
+mod netlink;
+mod tcp;
+mod unix;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+
+use record::{Part, Side};
+
+use self::netlink::{Diagnostics, Enough};
+use self::tcp::Family;
+use crate::environment::Root;
+use crate::process::is_same_path;
+use crate::sample::{Sample, Source};
+use crate::scope::{Scope, Whereabouts};
+
+/// More connections than this are not read one by one.
+const MOST: usize = 4_096;
+
+/// More ports than this are not asked for at once: the question has to fit.
+const MOST_PORTS: usize = 16;
+
+/// More sockets of the file system than this are not looked at.
+const MOST_ENDS: usize = 16_384;
+
+/// A connection of TCP as one side sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Connection {
+    /// Ports, addresses and the number of the socket.
+    key: [u8; 40],
+    local_port: u16,
+    remote_port: u16,
+    /// Bytes that have come and were not read.
+    receive_queue: u32,
+    /// Bytes that were sent and not acknowledged, or not sent yet.
+    send_queue: u32,
+    counted: Counted,
+}
+
+/// What was counted of a connection; times in microseconds. `None` is not told by this kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counted {
+    busy: Option<u64>,
+    receiver_limited: Option<u64>,
+    buffer_limited: Option<u64>,
+    round_trip: Option<u32>,
+    round_trip_least: Option<u32>,
+    retransmits: Option<u64>,
+}
+
+/// The connections of one side.
+#[derive(Debug, Default)]
+struct End {
+    /// What was counted of those that are there.
+    known: HashMap<[u8; 40], Growing>,
+    /// What was counted of all there ever were.
+    sum: Growing,
+    round_trip_least: Option<u32>,
+    /// What there is now.
+    now: Moment,
+}
+
+/// What grows as long as a connection lasts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Growing {
+    busy: Option<u64>,
+    receiver_limited: Option<u64>,
+    buffer_limited: Option<u64>,
+    retransmits: Option<u64>,
+}
+
+/// What there is at an instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Moment {
+    connections: usize,
+    receive_queue: u64,
+    send_queue: u64,
+    with_receive_queue: usize,
+    with_send_queue: usize,
+    round_trips: Vec<u32>,
+}
+
+impl Moment {
+    fn add(&mut self, receive_queue: u32, send_queue: u32) {
+        self.connections += 1;
+        self.receive_queue += u64::from(receive_queue);
+        self.send_queue += u64::from(send_queue);
+        self.with_receive_queue += usize::from(receive_queue > 0);
+        self.with_send_queue += usize::from(send_queue > 0);
+    }
+}
+
+impl Growing {
+    fn of(counted: &Counted) -> Growing {
+        let Counted { busy, receiver_limited, buffer_limited, retransmits, .. } = *counted;
+        Growing { busy, receiver_limited, buffer_limited, retransmits }
+    }
+
+    /// Adds by how much a connection has grown.
+    fn add(&mut self, now: Growing, before: Growing) {
+        let add = |sum: &mut Option<u64>, now: Option<u64>, before: Option<u64>| {
+            if let Some(now) = now {
+                let grown = now.saturating_sub(before.unwrap_or(0));
+                *sum = Some(sum.unwrap_or(0).saturating_add(grown));
+            }
+        };
+        add(&mut self.busy, now.busy, before.busy);
+        add(&mut self.receiver_limited, now.receiver_limited, before.receiver_limited);
+        add(&mut self.buffer_limited, now.buffer_limited, before.buffer_limited);
+        add(&mut self.retransmits, now.retransmits, before.retransmits);
+    }
+}
+
+impl End {
+    /// Begins a look.
+    fn begin(&mut self) -> HashMap<[u8; 40], Growing> {
+        self.now = Moment::default();
+        std::mem::take(&mut self.known)
+    }
+
+    /// Sees a connection, of which something may be known from the last look.
+    fn see(&mut self, connection: &Connection, before: &HashMap<[u8; 40], Growing>) {
+        let Connection { key, receive_queue, send_queue, counted, .. } = connection;
+        self.now.add(*receive_queue, *send_queue);
+        self.now.round_trips.extend(counted.round_trip);
+        let least = [self.round_trip_least, counted.round_trip_least];
+        self.round_trip_least = least.into_iter().flatten().min();
+        let now = Growing::of(counted);
+        self.sum.add(now, before.get(key).copied().unwrap_or_default());
+        self.known.insert(*key, now);
+    }
+
+    fn tell(&self, side: Side, sample: &mut Sample) {
+        let part = Part::Sockets(side);
+        let now = &self.now;
+        sample.read(&part, "connections", "connections", now.connections as f64);
+        sample.read(&part, "receive-queue", "bytes", now.receive_queue as f64);
+        sample.read(&part, "send-queue", "bytes", now.send_queue as f64);
+        sample.read(&part, "with-receive-queue", "connections", now.with_receive_queue as f64);
+        sample.read(&part, "with-send-queue", "connections", now.with_send_queue as f64);
+        let times = [
+            ("busy", self.sum.busy),
+            ("receiver-limited", self.sum.receiver_limited),
+            ("buffer-limited", self.sum.buffer_limited),
+            ("round-trip", mean(&now.round_trips)),
+            ("round-trip-least", self.round_trip_least.map(u64::from)),
+        ];
+        for (metric, micros) in times {
+            if let Some(micros) = micros {
+                sample.read(&part, metric, "s", micros as f64 / 1e6);
+            }
+        }
+        if let Some(segments) = self.sum.retransmits {
+            sample.read(&part, "retransmits", "segments", segments as f64);
+        }
+    }
+}
+
+fn mean(micros: &[u32]) -> Option<u64> {
+    let count = u64::try_from(micros.len()).ok().filter(|count| *count > 0)?;
+    Some(micros.iter().map(|micros| u64::from(*micros)).sum::<u64>() / count)
+}
+
+/// The sockets between both sides.
+#[derive(Debug)]
+pub(crate) struct Sockets {
+    /// Ports of servers, and whether they are on this machine.
+    ports: Vec<(u16, bool)>,
+    paths: Vec<PathBuf>,
+    diagnostics: Option<Diagnostics>,
+    generator: End,
+    server: End,
+}
+
+impl Sockets {
+    /// Those to the servers of a scope.
+    pub(crate) fn of(scope: &Scope) -> Sockets {
+        let mut sockets = Sockets {
+            ports: Vec::new(),
+            paths: Vec::new(),
+            diagnostics: None,
+            generator: End::default(),
+            server: End::default(),
+        };
+        for place in &scope.servers {
+            match place {
+                Whereabouts::Port(port) => sockets.ports.push((*port, true)),
+                Whereabouts::Elsewhere(port) => sockets.ports.push((*port, false)),
+                Whereabouts::Socket(path) => sockets.paths.push(path.clone()),
+                Whereabouts::Process(_) | Whereabouts::Threads(_) => {}
+            }
+        }
+        sockets.ports.sort_unstable();
+        sockets.ports.dedup();
+        sockets
+    }
+
+    /// Reads all connections, and says whether those were all.
+    fn read(&mut self) -> io::Result<Enough> {
+        let diagnostics = match &mut self.diagnostics {
+            Some(diagnostics) => diagnostics,
+            none => none.insert(Diagnostics::open()?),
+        };
+        let (generators, servers) = (self.generator.begin(), self.server.begin());
+        let mut left = MOST;
+        let mut is_enough = Enough::No;
+        let numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).take(MOST_PORTS).collect();
+        let here = |port: u16| self.ports.contains(&(port, true));
+        for family in Family::ALL.into_iter().filter(|_| !numbers.is_empty()) {
+            diagnostics.ask(&tcp::request(family, &numbers), |message| {
+                let Some(connection) = tcp::connection(message) else { return Enough::No };
+                let Some(rest) = left.checked_sub(1) else {
+                    is_enough = Enough::Yes;
+                    return Enough::Yes;
+                };
+                left = rest;
+                if here(connection.local_port) {
+                    self.server.see(&connection, &servers);
+                } else if numbers.contains(&connection.remote_port) {
+                    self.generator.see(&connection, &generators);
+                }
+                Enough::No
+            })?;
+        }
+        if !self.paths.is_empty() {
+            let mut ends = Vec::new();
+            diagnostics.ask(&unix::request(), |message| {
+                ends.extend(unix::end(message));
+                if ends.len() < MOST_ENDS { Enough::No } else { Enough::Yes }
+            })?;
+            let is_server =
+                |path: &std::path::Path| self.paths.iter().any(|server| is_same_path(server, path));
+            let [clients, at_server] = unix::sides(&ends, is_server);
+            clients.iter().for_each(|end| self.generator.now.add(end.queues.0, end.queues.1));
+            at_server.iter().for_each(|end| self.server.now.add(end.queues.0, end.queues.1));
+        }
+        Ok(is_enough)
+    }
+}
+
+impl Source for Sockets {
+    fn look(&mut self, _root: &Root, sample: &mut Sample) {
+        if self.ports.is_empty() && self.paths.is_empty() {
+            return;
+        }
+        match self.read() {
+            Ok(Enough::No) => {}
+            Ok(Enough::Yes) => {
+                let why = format!("there are more than {MOST} connections");
+                return sample.missing("sockets", why);
+            }
+            Err(error) => {
+                // What is left of an answer would be the next one's.
+                self.diagnostics = None;
+                let why = format!("the kernel does not tell of sockets (sock_diag): {error}");
+                return sample.missing("sockets", why);
+            }
+        }
+        self.generator.tell(Side::Generator, sample);
+        if !self.paths.is_empty() || self.ports.iter().any(|(_, is_here)| *is_here) {
+            self.server.tell(Side::Server, sample);
+        }
+        if !self.paths.is_empty() {
+            sample.missing("sockets busy", "sockets of the file system have queues and no times");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    use super::*;
+
+    fn value(sample: &Sample, component: &str, metric: &str) -> Option<f64> {
+        let of =
+            |r: &&record::Reading| r.series.component == component && r.series.metric == metric;
+        sample.readings.iter().find(of).map(|reading| reading.value)
+    }
+
+    fn look(sockets: &mut Sockets) -> Sample {
+        let mut sample = Sample::default();
+        sockets.look(&Root::system(), &mut sample);
+        sample
+    }
+
+    fn scope(servers: Vec<Whereabouts>) -> Scope {
+        Scope { servers, ..Scope::default() }
+    }
+
+    #[test]
+    fn bytes_that_nobody_reads_wait_in_the_queue_of_the_server() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let Ok(listener) = TcpListener::bind(address) else { continue };
+            let port = listener.local_addr().unwrap().port();
+            let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (mut server, _) = listener.accept().unwrap();
+            client.write_all(&[7; 1_000]).unwrap();
+            server.peek(&mut [0]).unwrap();
+            let mut sockets = Sockets::of(&scope(vec![Whereabouts::Port(port)]));
+            let sample = look(&mut sockets);
+            assert_eq!(sample.missing, [], "{address}");
+            for side in ["sockets generator", "sockets server"] {
+                assert_eq!(value(&sample, side, "connections"), Some(1.0), "{side} {sample:?}");
+            }
+            assert_eq!(value(&sample, "sockets server", "receive-queue"), Some(1_000.0));
+            assert_eq!(value(&sample, "sockets server", "with-receive-queue"), Some(1.0));
+            assert_eq!(value(&sample, "sockets generator", "receive-queue"), Some(0.0));
+            let round_trip = value(&sample, "sockets generator", "round-trip");
+            assert!(round_trip.is_some_and(|s| s > 0.0 && s < 1.0), "{sample:?}");
+            server.read_exact(&mut [0; 1_000]).unwrap();
+            assert_eq!(value(&look(&mut sockets), "sockets server", "receive-queue"), Some(0.0));
+        }
+    }
+
+    #[test]
+    fn a_full_window_shows_as_time_limited_by_the_receiver() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (_server, _) = listener.accept().unwrap();
+        client.set_nonblocking(true).unwrap();
+        let mut sockets = Sockets::of(&scope(vec![Whereabouts::Elsewhere(port)]));
+        let limited = |sample: &Sample| {
+            let of = |metric| value(sample, "sockets generator", metric).unwrap();
+            of("receiver-limited") + of("buffer-limited")
+        };
+        // Nobody reads: the window fills up, and stays so from then on.
+        let full = (0..1_000_000).any(|_| {
+            let _ = client.write(&[7; 65_536]);
+            let sample = look(&mut sockets);
+            limited(&sample) > 0.0
+        });
+        assert!(full);
+        let sample = look(&mut sockets);
+        assert!(value(&sample, "sockets generator", "send-queue").is_some_and(|bytes| bytes > 0.0));
+        assert_eq!(value(&sample, "sockets server", "connections"), None, "it is elsewhere");
+    }
+
+    #[test]
+    fn sockets_of_the_file_system_have_queues() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.sock");
+        let listener = UnixListener::bind(&path).unwrap();
+        let mut client = UnixStream::connect(&path).unwrap();
+        let _server = listener.accept().unwrap();
+        client.write_all(&[7; 500]).unwrap();
+        let mut sockets = Sockets::of(&scope(vec![Whereabouts::Socket(path)]));
+        let sample = look(&mut sockets);
+        assert_eq!(value(&sample, "sockets server", "receive-queue"), Some(500.0), "{sample:?}");
+        assert_eq!(value(&sample, "sockets generator", "connections"), Some(1.0));
+        assert_eq!(value(&sample, "sockets generator", "with-receive-queue"), Some(0.0));
+    }
+
+    #[test]
+    fn sums_grow_although_connections_end() {
+        let mut end = End::default();
+        let see = |end: &mut End, inodes: &[(u32, u64)]| {
+            let before = end.begin();
+            for (inode, busy) in inodes {
+                let message = tcp::tests::message(1, 2, *inode, *busy);
+                end.see(&tcp::connection(&message).unwrap(), &before);
+            }
+            (end.now.connections, end.sum.busy)
+        };
+        assert_eq!(see(&mut end, &[(1, 10), (2, 20)]), (2, Some(30)));
+        assert_eq!(see(&mut end, &[(2, 25)]), (1, Some(35)));
+        assert_eq!(see(&mut end, &[(2, 25), (3, 4)]), (2, Some(39)));
+        // A number that is used again begins anew.
+        assert_eq!(see(&mut end, &[(2, 3)]), (1, Some(39)));
+        assert_eq!(mean(&end.now.round_trips), Some(150));
+        assert_eq!(see(&mut end, &[]), (0, Some(39)));
+    }
+
+    #[test]
+    fn other_ports_are_not_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut ports = vec![Whereabouts::Port(unused); 3];
+        ports.push(Whereabouts::Elsewhere(unused - 1));
+        let sample = look(&mut Sockets::of(&scope(ports)));
+        assert_eq!(value(&sample, "sockets server", "connections"), Some(0.0), "{sample:?}");
+        assert_eq!(look(&mut Sockets::of(&scope(vec![]))), Sample::default());
+    }
+}

@@ -1,0 +1,249 @@
+//! Asking the kernel about sockets: `sock_diag(7)` over `netlink(7)`, the layouts in
+//! `linux/netlink.h`. Numbers are in the machine's own order, except where a layout says network.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
+
+/// `SOCK_DIAG_BY_FAMILY` of `linux/sock_diag.h`.
+const BY_FAMILY: u16 = 20;
+
+/// `NLM_F_REQUEST | NLM_F_DUMP`: all sockets that fit.
+const DUMP: u16 = 0x301;
+
+/// `NLMSG_ERROR` and `NLMSG_DONE`.
+const ERROR: u16 = 2;
+const DONE: u16 = 3;
+
+/// The length of the head of a message, and of an attribute.
+const HEAD: usize = 16;
+const ATTRIBUTE: usize = 4;
+
+/// So much is received at once: the kernel makes pieces of up to 32 KiB.
+const PIECE: usize = 32 << 10;
+
+/// So long an answer may take.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// No more pieces than this are received to one question.
+const MOST_PIECES: usize = 4_096;
+
+/// A way to ask.
+#[derive(Debug)]
+pub(super) struct Diagnostics {
+    socket: OwnedFd,
+    piece: Vec<u8>,
+    question: u32,
+}
+
+impl Diagnostics {
+    /// # Errors
+    /// The system has no such sockets, or grants none.
+    pub(super) fn open() -> io::Result<Diagnostics> {
+        let (family, flags) = (AddressFamily::NETLINK, SocketFlags::CLOEXEC);
+        let protocol = Some(netlink::SOCK_DIAG);
+        let socket = rustix::net::socket_with(family, SocketType::RAW, flags, protocol)?;
+        set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+        Ok(Diagnostics { socket, piece: vec![0; PIECE], question: 0 })
+    }
+
+    /// Asks, and hands each socket of the answer to `see`, until that has seen enough.
+    ///
+    /// # Errors
+    /// The kernel refuses, or does not answer in time.
+    pub(super) fn ask(
+        &mut self,
+        request: &[u8],
+        mut see: impl FnMut(&[u8]) -> Enough,
+    ) -> io::Result<()> {
+        self.question = self.question.wrapping_add(1);
+        let message = framed(self.question, request);
+        rustix::net::send(&self.socket, &message, SendFlags::empty())?;
+        let mut is_enough = Enough::No;
+        for _ in 0..MOST_PIECES {
+            let (_, length) =
+                rustix::net::recv(&self.socket, self.piece.as_mut_slice(), RecvFlags::empty())?;
+            let piece = self.piece.get(..length).unwrap_or_default();
+            for message in Messages(piece) {
+                let Message { kind, question, content } = message;
+                if question != self.question {
+                    continue;
+                }
+                match kind {
+                    DONE => return Ok(()),
+                    ERROR => return Err(refusal(content)),
+                    // The rest of an answer is received all the same, or it would answer the next.
+                    BY_FAMILY if is_enough == Enough::No => is_enough = see(content),
+                    _ => {}
+                }
+            }
+        }
+        Err(io::Error::other("the answer has no end"))
+    }
+}
+
+/// Whether somebody has seen all that he wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Enough {
+    /// He has.
+    Yes,
+    /// He wants more.
+    No,
+}
+
+/// A request with its head.
+fn framed(question: u32, request: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(HEAD + request.len()).unwrap_or(0);
+    let mut message = Vec::with_capacity(HEAD + request.len());
+    message.extend(length.to_ne_bytes());
+    message.extend(BY_FAMILY.to_ne_bytes());
+    message.extend(DUMP.to_ne_bytes());
+    message.extend(question.to_ne_bytes());
+    message.extend(0_u32.to_ne_bytes());
+    message.extend(request);
+    message
+}
+
+/// The number of an error is negative there.
+fn refusal(content: &[u8]) -> io::Error {
+    let code = u32_at(content, 0).map_or(0, |code| i32::from_ne_bytes(code.to_ne_bytes()));
+    io::Error::from_raw_os_error(code.checked_neg().unwrap_or(0))
+}
+
+/// One message of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Message<'a> {
+    kind: u16,
+    question: u32,
+    content: &'a [u8],
+}
+
+/// The messages of a piece.
+struct Messages<'a>(&'a [u8]);
+
+impl<'a> Iterator for Messages<'a> {
+    type Item = Message<'a>;
+
+    fn next(&mut self) -> Option<Message<'a>> {
+        let length = usize::try_from(u32_at(self.0, 0)?).ok()?;
+        let message = self.0.get(..length)?;
+        let found = Message {
+            kind: u16_at(message, 4)?,
+            question: u32_at(message, 8)?,
+            content: message.get(HEAD..)?,
+        };
+        self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some(found)
+    }
+}
+
+/// The attributes behind the fixed part of a message: their kinds and contents.
+pub(super) struct Attributes<'a>(pub(super) &'a [u8]);
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = (u16, &'a [u8]);
+
+    fn next(&mut self) -> Option<(u16, &'a [u8])> {
+        let length = usize::from(u16_at(self.0, 0)?);
+        let kind = u16_at(self.0, 2)?;
+        let content = self.0.get(ATTRIBUTE..length)?;
+        self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, content))
+    }
+}
+
+/// An attribute of a request.
+pub(super) fn attribute(kind: u16, content: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(ATTRIBUTE + content.len()).unwrap_or(0);
+    let mut attribute = Vec::with_capacity(ATTRIBUTE + content.len());
+    attribute.extend(length.to_ne_bytes());
+    attribute.extend(kind.to_ne_bytes());
+    attribute.extend(content);
+    attribute
+}
+
+/// So many bytes at a place.
+fn at<const N: usize>(bytes: &[u8], place: usize) -> Option<[u8; N]> {
+    bytes.get(place..)?.first_chunk().copied()
+}
+
+/// A number at a place.
+pub(super) fn u16_at(bytes: &[u8], place: usize) -> Option<u16> {
+    at(bytes, place).map(u16::from_ne_bytes)
+}
+
+/// A number at a place.
+pub(super) fn u32_at(bytes: &[u8], place: usize) -> Option<u32> {
+    at(bytes, place).map(u32::from_ne_bytes)
+}
+
+/// A number at a place.
+pub(super) fn u64_at(bytes: &[u8], place: usize) -> Option<u64> {
+    at(bytes, place).map(u64::from_ne_bytes)
+}
+
+/// A number in network order at a place.
+pub(super) fn network_u16_at(bytes: &[u8], place: usize) -> Option<u16> {
+    at(bytes, place).map(u16::from_be_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_told_apart_by_their_lengths() {
+        let piece = [framed(7, b"abc\0"), framed(8, b"")].concat();
+        let found: Vec<Message<'_>> = Messages(&piece).collect();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0], Message { kind: BY_FAMILY, question: 7, content: b"abc\0" });
+        assert_eq!(found[1].content, b"");
+    }
+
+    #[test]
+    fn what_is_cut_off_or_odd_ends_the_walk() {
+        let piece = framed(7, b"abc\0");
+        for length in 0..piece.len() {
+            assert_eq!(Messages(&piece[..length]).count(), 0, "{length}");
+        }
+        for odd in [[0; 16], [255; 16]] {
+            assert_eq!(Messages(&odd).count(), 0);
+            assert_eq!(Attributes(&odd).count(), 0);
+        }
+        // An attribute that says that it is shorter than its own head.
+        assert_eq!(Attributes(&[3, 0, 1, 0, 9, 9, 9, 9]).count(), 0);
+    }
+
+    #[test]
+    fn attributes_are_padded() {
+        let bytes = [attribute(2, b"abc"), vec![0], attribute(5, b"")].concat();
+        let found: Vec<(u16, &[u8])> = Attributes(&bytes).collect();
+        assert_eq!(found, [(2, b"abc".as_slice()), (5, b"".as_slice())]);
+    }
+
+    #[test]
+    fn a_refusal_has_the_kernels_reason() {
+        let refused = refusal(&(-2_i32).to_ne_bytes());
+        assert_eq!(refused.kind(), io::ErrorKind::NotFound);
+        assert_eq!(refusal(&[1]).raw_os_error(), Some(0));
+        assert_eq!(refusal(&i32::MIN.to_ne_bytes()).raw_os_error(), Some(0));
+    }
+
+    #[test]
+    fn a_question_that_makes_no_sense_is_refused_and_the_next_one_answered() {
+        let mut diagnostics = Diagnostics::open().unwrap();
+        let none = |_: &[u8]| panic!("there is no such family");
+        assert!(diagnostics.ask(&[99, 0, 0, 0], none).is_err());
+        let mut count = 0;
+        let request = super::super::tcp::request(super::super::tcp::Family::Four, &[1]);
+        let count_one = |_: &[u8]| {
+            count += 1;
+            Enough::No
+        };
+        diagnostics.ask(&request, count_one).unwrap();
+        assert_eq!(count, 0, "nobody talks to port 1");
+    }
+}

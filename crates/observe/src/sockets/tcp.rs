@@ -1,0 +1,202 @@
+//! Connections of TCP: `struct inet_diag_req_v2` and `inet_diag_msg` of `linux/inet_diag.h`, and
+//! `struct tcp_info` of `linux/tcp.h` (RFC 4898 has the meaning of most of it).
+
+use super::netlink::{Attributes, attribute, network_u16_at, u32_at, u64_at};
+use super::{Connection, Counted};
+
+/// `INET_DIAG_INFO`: ask for, and find, `struct tcp_info`.
+const INFO: u16 = 2;
+
+/// `INET_DIAG_REQ_BYTECODE`: which sockets are wanted.
+const WANTED: u16 = 1;
+
+/// `IPPROTO_TCP`.
+const TCP: u8 = 6;
+
+/// `1 << TCP_ESTABLISHED`.
+const ESTABLISHED: u32 = 1 << 1;
+
+/// The length of `struct inet_diag_sockid`, and of `struct inet_diag_msg`.
+const IDENTITY: usize = 48;
+const MESSAGE: usize = 72;
+
+/// Which addresses the sockets have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// Those of IPv4.
+    Four,
+    /// Those of IPv6, among them sockets that take both and talk to IPv4.
+    Six,
+}
+
+impl Family {
+    /// Both.
+    pub(super) const ALL: [Family; 2] = [Family::Four, Family::Six];
+
+    /// `AF_INET` and `AF_INET6`.
+    fn number(self) -> u8 {
+        match self {
+            Family::Four => 2,
+            Family::Six => 10,
+        }
+    }
+}
+
+/// A question for the established connections that have one of these ports on either side.
+pub(super) fn request(family: Family, ports: &[u16]) -> Vec<u8> {
+    let mut request = vec![family.number(), TCP, 1 << (INFO - 1), 0];
+    request.extend(ESTABLISHED.to_ne_bytes());
+    request.extend([0; IDENTITY]);
+    request.extend(attribute(WANTED, &wanted(ports)));
+    request
+}
+
+/// A test of `struct inet_diag_bc_op`.
+#[derive(Clone, Copy)]
+enum Test {
+    LocalAtLeast = 2,
+    LocalAtMost = 3,
+    RemoteAtLeast = 4,
+    RemoteAtMost = 5,
+}
+
+/// The length of an operation. A comparison has a second one behind it, which holds its port.
+const OPERATION: usize = 4;
+
+/// How much each port adds: two ranges with a jump to the end behind each.
+const PER_PORT: usize = 2 * (2 * 2 * OPERATION + OPERATION);
+
+/// A program that accepts a socket if one of its ports is one of these. Each operation goes on by
+/// `yes` or by `no` bytes; whoever arrives at the end exactly is accepted, whoever goes beyond is
+/// not.
+fn wanted(ports: &[u16]) -> Vec<u8> {
+    let length = ports.len() * PER_PORT + OPERATION;
+    let mut program: Vec<u8> = Vec::with_capacity(length);
+    for port in ports {
+        for pair in
+            [[Test::LocalAtLeast, Test::LocalAtMost], [Test::RemoteAtLeast, Test::RemoteAtMost]]
+        {
+            let [at_least, at_most] = pair;
+            // If it is not so, on behind the jump.
+            compare(&mut program, at_least, *port, 5 * OPERATION);
+            compare(&mut program, at_most, *port, 3 * OPERATION);
+            let left = length - program.len();
+            jump(&mut program, left);
+        }
+    }
+    jump(&mut program, 2 * OPERATION);
+    program
+}
+
+fn compare(program: &mut Vec<u8>, test: Test, port: u16, otherwise: usize) {
+    operation(program, test as u8, 2 * OPERATION, otherwise);
+    operation(program, 0, 0, usize::from(port));
+}
+
+/// `INET_DIAG_BC_JMP`, which goes on by its `no`.
+fn jump(program: &mut Vec<u8>, by: usize) {
+    operation(program, 1, OPERATION, by);
+}
+
+fn operation(program: &mut Vec<u8>, code: u8, yes: usize, no: usize) {
+    program.push(code);
+    program.push(u8::try_from(yes).unwrap_or(0));
+    program.extend(u16::try_from(no).unwrap_or(0).to_ne_bytes());
+}
+
+/// The connection that a message tells of.
+pub(super) fn connection(message: &[u8]) -> Option<Connection> {
+    let identity = message.get(4..4 + IDENTITY)?;
+    let mut key = [0; 40];
+    // Both ports and both addresses, and the inode of the socket.
+    key.get_mut(..36)?.copy_from_slice(identity.get(..36)?);
+    key.get_mut(36..)?.copy_from_slice(message.get(68..72)?);
+    let attributes = Attributes(message.get(MESSAGE..)?);
+    let info = attributes.filter(|(kind, _)| *kind == INFO).map(|(_, info)| info).next();
+    Some(Connection {
+        key,
+        local_port: network_u16_at(identity, 0)?,
+        remote_port: network_u16_at(identity, 2)?,
+        receive_queue: u32_at(message, 56)?,
+        send_queue: u32_at(message, 60)?,
+        counted: info.map(counted).unwrap_or_default(),
+    })
+}
+
+/// What `struct tcp_info` has counted; older kernels have a shorter one.
+fn counted(info: &[u8]) -> Counted {
+    let micros = |place: usize| u64_at(info, place);
+    Counted {
+        busy: micros(168),
+        receiver_limited: micros(176),
+        buffer_limited: micros(184),
+        round_trip: u32_at(info, 68).filter(|micros| *micros > 0),
+        // Without a measurement it is the largest number.
+        round_trip_least: u32_at(info, 148).filter(|micros| *micros > 0 && *micros < u32::MAX),
+        retransmits: u32_at(info, 100).map(u64::from),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A message of the kernel.
+    pub(in crate::sockets) fn message(local: u16, remote: u16, inode: u32, busy: u64) -> Vec<u8> {
+        let mut message = vec![2, 1, 0, 0];
+        message.extend(local.to_be_bytes());
+        message.extend(remote.to_be_bytes());
+        message.extend([127; 44]);
+        for number in [0, 11, 22, 0, inode] {
+            message.extend(u32::to_ne_bytes(number));
+        }
+        let mut info = vec![0; 232];
+        info[68..72].copy_from_slice(&u32::to_ne_bytes(150));
+        info[100..104].copy_from_slice(&u32::to_ne_bytes(3));
+        info[148..152].copy_from_slice(&u32::to_ne_bytes(70));
+        info[168..176].copy_from_slice(&busy.to_ne_bytes());
+        info[176..184].copy_from_slice(&u64::to_ne_bytes(40));
+        info[184..192].copy_from_slice(&u64::to_ne_bytes(50));
+        message.extend(attribute(8, &[0]));
+        message.extend([0; 3]);
+        message.extend(attribute(INFO, &info));
+        message
+    }
+
+    #[test]
+    fn a_connection_is_read_out_of_its_message() {
+        let found = connection(&message(5_432, 40_000, 9, 30)).unwrap();
+        assert_eq!((found.local_port, found.remote_port), (5_432, 40_000));
+        assert_eq!((found.receive_queue, found.send_queue), (11, 22));
+        let expected = Counted {
+            busy: Some(30),
+            receiver_limited: Some(40),
+            buffer_limited: Some(50),
+            round_trip: Some(150),
+            round_trip_least: Some(70),
+            retransmits: Some(3),
+        };
+        assert_eq!(found.counted, expected);
+        let other = connection(&message(5_432, 40_000, 10, 30)).unwrap();
+        assert_ne!(found.key, other.key, "another socket has another inode");
+    }
+
+    #[test]
+    fn a_message_that_is_cut_off_tells_less_or_nothing() {
+        let whole = message(1, 2, 3, 4);
+        for length in 0..whole.len() {
+            let found = connection(&whole[..length]);
+            assert_eq!(found.is_some(), length >= MESSAGE, "{length}");
+            assert!(found.is_none_or(|found| found.counted == Counted::default()));
+        }
+        let short = counted(&[1; 104]);
+        assert_eq!((short.busy, short.retransmits.is_some()), (None, true));
+    }
+
+    #[test]
+    fn a_program_has_the_length_that_its_jumps_count_on() {
+        for count in 0..9 {
+            assert_eq!(wanted(&vec![7; count]).len(), count * PER_PORT + OPERATION);
+        }
+    }
+}
