@@ -116,13 +116,18 @@ const STATUS: [&str; 62] = [
 
 /// States of a statement that is at work, and waits for nothing that it says. Reading from the disk
 /// is among them: no state tells it apart.
-const WORKING: [&str; 34] = [
+const WORKING: [&str; 40] = [
     "",
     "after create",
+    "altering table",
+    "analyzing",
     "checking permissions",
     "closing tables",
+    "copy to tmp table",
     "copying to tmp table",
+    "creating index",
     "creating sort index",
+    "creating table",
     "creating tmp table",
     "deleting from main table",
     "end",
@@ -138,6 +143,7 @@ const WORKING: [&str; 34] = [
     "preparing",
     "query end",
     "reading file",
+    "rename result table",
     "removing duplicates",
     "removing tmp table",
     "reset for next command",
@@ -193,6 +199,10 @@ const LONG_HISTORY: f64 = 1_000.0;
 /// Which part of the log is taken when pages are written for its sake.
 const FULL_LOG: f64 = 0.8;
 
+/// How many pages are then written from one look to the next at least; a server at rest leaves its
+/// log as full as it is.
+const PAGES_PER_LOOK: f64 = 20.0;
+
 /// What is known of a server.
 pub(super) struct Mysql {
     /// This session's own number.
@@ -208,8 +218,8 @@ pub(super) struct Mysql {
     remedy: String,
     /// The text of what is asked once per reading.
     status: String,
-    /// The length of the history list at the last reading.
-    history: Option<f64>,
+    /// What was counted at the last reading.
+    before: BTreeMap<String, f64>,
     /// Looks since the last reading.
     looks: u64,
 }
@@ -250,7 +260,7 @@ impl Mysql {
             transactions: if is_mariadb { TRANSACTIONS } else { MYSQL_TRANSACTIONS },
             has_waits: text(row, 4) == "1",
             status: status(),
-            history: None,
+            before: BTreeMap::new(),
             looks: 0,
         };
         if !is_mariadb && eye.has_waits && session.ask_quietly(MYSQL_LIST).await?.is_some() {
@@ -357,7 +367,7 @@ impl Mysql {
         for work in self.working(&status) {
             tally.add(&Part::Background, work, "looks", self.looks);
         }
-        self.history = status.get("innodb_history_list_length").copied();
+        self.before = status;
         self.looks = 0;
         if self.has_waits {
             let remedy = "grant select on performance_schema.* to the user";
@@ -378,22 +388,16 @@ impl Mysql {
     /// Old versions of rows are being removed if there are many and fewer than before. Pages are
     /// being written for the sake of the log if that is nearly full.
     fn working(&self, status: &BTreeMap<String, f64>) -> Vec<&'static str> {
-        let mut works = Vec::new();
-        let history = status.get("innodb_history_list_length");
-        if let (Some(before), Some(&now)) = (self.history, history)
-            && before >= LONG_HISTORY
-            && now < before
-        {
-            works.push("purge");
-        }
-        let age = status.get("innodb_checkpoint_age").zip(status.get("innodb_checkpoint_max_age"));
-        if let Some((age, most)) = age
-            && *most > 0.0
-            && age / most >= FULL_LOG
-        {
-            works.push("checkpoint");
-        }
-        works
+        let ends = |name: &str| Some((*self.before.get(name)?, *status.get(name)?));
+        let now = |name: &str| status.get(name).copied().unwrap_or_default();
+        let is_purging = ends("innodb_history_list_length")
+            .is_some_and(|(before, now)| before >= LONG_HISTORY && now < before);
+        let is_full = now("innodb_checkpoint_age") >= FULL_LOG * now("innodb_checkpoint_max_age");
+        let is_writing = ends("innodb_buffer_pool_pages_flushed")
+            .is_some_and(|(before, now)| now - before >= PAGES_PER_LOOK * self.looks as f64);
+        let is_checkpoint = is_full && is_writing && now("innodb_checkpoint_max_age") > 0.0;
+        let works = [("purge", is_purging), ("checkpoint", is_checkpoint)];
+        works.into_iter().filter(|(_, is_so)| *is_so).map(|(name, _)| name).collect()
     }
 }
 
@@ -450,7 +454,7 @@ mod tests {
             has_waits: false,
             remedy: String::new(),
             status: status(),
-            history: None,
+            before: BTreeMap::new(),
             looks: 0,
         }
     }
@@ -548,21 +552,24 @@ mod tests {
 
     #[test]
     fn the_background_is_told_by_the_counts() {
-        let status = |history: f64, age: f64| {
+        let status = |history: f64, age: f64, flushed: f64| -> BTreeMap<String, f64> {
             let told = [
                 ("innodb_history_list_length", history),
                 ("innodb_checkpoint_age", age),
                 ("innodb_checkpoint_max_age", 100.0),
+                ("innodb_buffer_pool_pages_flushed", flushed),
             ];
             told.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
         };
-        let mut eye = eye();
-        assert_eq!(eye.working(&status(9e5, 0.0)), Vec::<&str>::new());
-        eye.history = Some(2_000.0);
-        assert_eq!(eye.working(&status(1_500.0, 79.0)), ["purge"]);
-        assert_eq!(eye.working(&status(2_500.0, 81.0)), ["checkpoint"]);
-        eye.history = Some(500.0);
-        assert_eq!(eye.working(&status(400.0, 0.0)), Vec::<&str>::new());
-        assert_eq!(eye.working(&BTreeMap::new()), Vec::<&str>::new());
+        let mut eye = Mysql { looks: 10, ..eye() };
+        let none = Vec::<&str>::new();
+        assert_eq!(eye.working(&status(9e5, 99.0, 9e9)), none, "nothing to compare with");
+        eye.before = status(2_000.0, 0.0, 1_000.0);
+        assert_eq!(eye.working(&status(1_500.0, 79.0, 9_000.0)), ["purge"]);
+        assert_eq!(eye.working(&status(2_500.0, 81.0, 1_200.0)), ["checkpoint"]);
+        assert_eq!(eye.working(&status(2_500.0, 99.0, 1_199.0)), none, "it rests");
+        eye.before = status(500.0, 0.0, 0.0);
+        assert_eq!(eye.working(&status(400.0, 0.0, 9_000.0)), none);
+        assert_eq!(eye.working(&BTreeMap::new()), none);
     }
 }

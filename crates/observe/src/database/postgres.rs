@@ -148,7 +148,7 @@ impl Postgres {
         };
         let Seen { look, hidden } = seen(&activity);
         if hidden > 0 {
-            let why = format!("{hidden} of other users are hidden; {remedy}");
+            let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
             sample.missing("sessions of others", why);
         }
         tally.add_look(&look);

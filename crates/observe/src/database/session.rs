@@ -12,14 +12,15 @@ use rt::{Rt, unless_fired};
 
 use crate::sample::Sample;
 
-/// How often whoever waits sees whether the watch is over.
-const POLL: Nanos = Nanos::from_millis(25);
+/// How often whoever waits sees whether the watch is over: more than two looks are apart, so that
+/// between them nobody is woken for it.
+const POLL: Nanos = Nanos::from_millis(200);
 
 /// How long an answer may take while the watch goes on.
 const LONGEST_ANSWER: Nanos = Nanos::from_secs(10);
 
 /// How long all that is left to do may take when it is over.
-const LAST_ANSWERS: Nanos = Nanos::from_millis(1_200);
+const LAST_ANSWERS: Nanos = Nanos::from_millis(1_000);
 
 /// How long the session may take to end.
 const FAREWELL: Nanos = Nanos::from_millis(500);

@@ -105,12 +105,15 @@ fn accounts_around_a_watch<D: Driver>(driver: &D) -> [Vec<Count>; 2] {
     let (watch, mut told) = Told::begin(driver);
     told.until(|told| told.last("sessions", "looks") >= 10.0);
     watch.end();
+    assert_eq!(told.last("sessions", "active"), 0.0, "nobody but the observer is there");
     [before, account()]
 }
 
 #[test]
 fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
-    let mut server = Server::start(&Options::postgres()).expect("a server");
+    let options = Options::postgres().set("shared_preload_libraries", "pg_stat_statements");
+    let mut server = Server::start(&options).expect("a server");
+    server.sql("create extension pg_stat_statements").expect("it comes with the server");
     let driver = postgres(&server.url());
     let [before, after] = accounts_around_a_watch(&driver);
     let own = growth(&before, &after, "commits-of-assay");
@@ -118,6 +121,7 @@ fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
     assert_eq!(growth(&before, &after, "commits"), own);
     let (watch, mut told) = Told::begin(&driver);
     told.until(|told| told.last("sessions", "looks") >= 2.0);
+    assert!(told.last("statistics", "pg_stat_statements.") > 0.0);
     server.freeze();
     let begun = Monotonic.now();
     watch.end();
@@ -130,9 +134,14 @@ fn postgres_counts_the_observer_as_ours_and_may_stop_in_the_middle() {
 
 #[test]
 fn mariadb_counts_the_observer_as_ours() {
-    let server = Server::start(&Options::mariadb()).expect("a server");
-    let [before, after] = accounts_around_a_watch(&mariadb(&server.url()));
+    let options = Options::mariadb().set("performance_schema", "on");
+    let server = Server::start(&options).expect("a server");
+    let driver = mariadb(&server.url());
+    let [before, after] = accounts_around_a_watch(&driver);
     let own = growth(&before, &after, "statements-of-assay");
     assert!(own > 20.0, "{own}");
     assert_eq!(growth(&before, &after, "statements"), own);
+    let (watch, mut told) = Told::begin(&driver);
+    told.until(|told| told.last("statistics", "performance_schema.wait/") > 0.0);
+    watch.end();
 }
