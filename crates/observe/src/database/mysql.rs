@@ -116,7 +116,7 @@ const STATUS: [&str; 62] = [
 
 /// States of a statement that is at work, and waits for nothing that it says. Reading from the disk
 /// is among them: no state tells it apart.
-const WORKING: [&str; 40] = [
+const WORKING: [&str; 41] = [
     "",
     "after create",
     "altering table",
@@ -153,6 +153,7 @@ const WORKING: [&str; 40] = [
     "starting",
     "starting cleanup",
     "statistics",
+    "system lock",
     "unlocking tables",
     "update",
     "updating",

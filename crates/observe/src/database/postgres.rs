@@ -41,18 +41,22 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
     group by 1, 2, 3, 4, 5, 6, 7";
 
 /// Who waits for a lock of which table. Who waits for another's transaction to end has locked the
-/// row's place by then (`tuple`), or else writes to some table.
-const LOCKS: &str = "with l as materialized (select pid, locktype, database, relation, mode, \
-        granted from pg_locks where pid <> pg_backend_pid()), \
-    w as (select l.pid, l.locktype, coalesce(l.relation, \
+/// row's place by then (`tuple`), or else writes to some table. Tables of other databases have
+/// numbers that mean others here.
+const LOCKS: &str = "with l as materialized (select pid, locktype, mode, granted, \
+        case when database in (0, (select oid from pg_database \
+            where datname = current_database())) then relation end as relation \
+        from pg_locks where pid <> pg_backend_pid()), \
+    w as (select l.pid, coalesce(l.relation, \
         (select t.relation from l t where t.pid = l.pid and t.granted \
             and t.locktype = 'tuple' limit 1), \
         (select min(t.relation::oid) from l t join pg_class c on c.oid = t.relation \
-            where t.pid = l.pid and t.granted and t.mode = 'RowExclusiveLock' \
-            and c.relkind in ('r', 'p') and t.relation >= 16384)) as relation \
+            where l.locktype = 'transactionid' and t.pid = l.pid and t.granted \
+            and t.mode = 'RowExclusiveLock' and c.relkind in ('r', 'p') \
+            and t.relation >= 16384)) as relation \
         from l where not l.granted) \
-    select coalesce(w.relation::regclass::text, w.locktype) as name, \
-    count(distinct w.pid) as sessions from w group by 1";
+    select w.relation::regclass::text as name, count(distinct w.pid) as sessions from w \
+    where w.relation is not null group by 1";
 
 /// The same before version 12, which materialises by itself.
 fn locks(version: u64) -> String {

@@ -1,10 +1,17 @@
 //! Who waits for whom.
 
-use base::Clock;
 use driver::{Connection, Driver, Step, Work};
 use testbed::{Kind, shared};
 
-use crate::{LONGEST, Told, ask, in_real_time, mariadb, postgres};
+use crate::{Told, ask, in_real_time, mariadb, postgres};
+
+/// A request of one text.
+fn request(text: &str) -> Work {
+    let mut work = Work::default();
+    work.values.push_text(|buffer| buffer.push_str(text));
+    work.steps.push(Step::ExecuteText { text: 0 });
+    work
+}
 
 /// A row that somebody has changed in a transaction that stays open, and three others who would
 /// change it too.
@@ -16,31 +23,30 @@ fn a_hot_row<D: Driver>(driver: &D, table: &str, is_seen: impl Fn(&Told) -> bool
             &format!("insert into {table} values (1, 0)"),
         ],
     );
-    let text = format!("update {table} set n = n + 1 where id = 1");
+    while_held(driver, &format!("update {table} set n = n + 1 where id = 1"), is_seen)
+}
+
+/// What is told while somebody has run a text in a transaction that stays open, and three others
+/// run it too.
+fn while_held<D: Driver>(driver: &D, text: &str, is_seen: impl Fn(&Told) -> bool) -> Told {
     in_real_time(async |rt| {
         let mut holder = driver.connect(&rt).await.expect("a connection");
-        let mut held = Work::default();
-        held.values.push_text(|buffer| buffer.push_str(&text));
-        held.steps = vec![Step::Begin, Step::ExecuteText { text: 0 }];
-        holder.run(&mut held).await.expect("the row was free");
+        let mut held = request(text);
+        held.steps.insert(0, Step::Begin);
+        holder.run(&mut held).await.expect("nobody was in the way");
         let mut waiters = Vec::new();
         for _ in 0..3 {
             let mut waiter = driver.connect(&rt).await.expect("a connection");
-            let text = text.clone();
+            let text = text.to_owned();
             waiters.push(rt.spawn(async move {
-                waiter.query_text(&text).await.expect("the row becomes free");
+                waiter.query_text(&text).await.expect("the way becomes free");
                 waiter.close().await;
             }));
         }
         // The waiters are sent on their way by this thread, which then waits for the observer's.
         rt::yield_now().await;
         let (watch, mut told) = Told::begin(driver);
-        let late = rt.now() + LONGEST;
-        while !is_seen(&told) {
-            assert!(rt.now() < late, "it never came: {:?}", told.samples.last());
-            rt.sleep(base::Nanos::from_millis(10)).await;
-            told.take();
-        }
+        told.wait(&rt, is_seen).await;
         let mut end = Work { steps: vec![Step::Commit], ..Work::default() };
         holder.run(&mut end).await.expect("a commit");
         for waiter in waiters {
@@ -77,4 +83,42 @@ fn mariadb_shows_the_table_of_a_hot_row() {
     assert!(told.last("sessions", "idle-in-transaction") >= 1.0);
     assert!(told.last("sessions", "most") > 0.0);
     assert!(told.last("statistics", "status.innodb_row_lock_waits") >= 3.0);
+}
+
+#[test]
+fn postgres_shows_the_table_behind_a_key_that_two_would_insert() {
+    let driver = postgres(&shared(Kind::Postgres).url());
+    ask(&driver, &["create table one_key (id int primary key)"]);
+    let told =
+        while_held(&driver, "insert into one_key values (1) on conflict do nothing", |told| {
+            told.last("locks", "one_key") >= 2.0
+        });
+    assert!(told.last("waits", "Lock:transactionid") >= 2.0);
+    assert_eq!(told.last("locks", "transactionid"), 0.0, "that is no table");
+}
+
+#[test]
+fn mariadb_shows_who_waits_to_change_a_table() {
+    let driver = mariadb(&shared(Kind::Mariadb).url());
+    ask(&driver, &["create table in_use (id int primary key)"]);
+    in_real_time(async |rt| {
+        let mut holder = driver.connect(&rt).await.expect("a connection");
+        let mut held = request("select count(*) from in_use");
+        held.steps.insert(0, Step::Begin);
+        holder.run(&mut held).await.expect("a number");
+        let mut waiter = driver.connect(&rt).await.expect("a connection");
+        let change = rt.spawn(async move {
+            waiter.query_text("alter table in_use add column n int").await.expect("a column");
+            waiter.close().await;
+        });
+        rt::yield_now().await;
+        let (watch, mut told) = Told::begin(&driver);
+        told.wait(&rt, |told| told.last("waits", "Lock:metadata") >= 2.0).await;
+        assert!(told.last("background", "alter table: in_use") >= 1.0);
+        let mut end = Work { steps: vec![Step::Commit], ..Work::default() };
+        holder.run(&mut end).await.expect("a commit");
+        change.await;
+        holder.close().await;
+        watch.end();
+    });
 }

@@ -58,7 +58,17 @@ impl Told {
         missing.filter(|missing| missing.what == what).map(|missing| missing.why.as_str()).collect()
     }
 
-    /// Waits until what was told is like this.
+    /// Waits until what was told is like this, while other tasks of this thread go on.
+    async fn wait(&mut self, rt: &Rt, is_so: impl Fn(&Told) -> bool) {
+        let late = rt.now() + LONGEST;
+        while !is_so(self) {
+            assert!(rt.now() < late, "it never came: {:?}", self.samples.last());
+            rt.sleep(Nanos::from_millis(10)).await;
+            self.take();
+        }
+    }
+
+    /// Waits until what was told is like this, and does nothing else.
     #[track_caller]
     fn until(&mut self, is_so: impl Fn(&Told) -> bool) {
         let late = Monotonic.now() + LONGEST;
