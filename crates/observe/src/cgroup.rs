@@ -1,7 +1,7 @@
 //! What the control group of a side keeps it from: `cpu.max`, `cpu.stat` and `memory.*` of version
 //! 2, `cpu.cfs_quota_us`, `cpu.stat` and `memory.*_in_bytes` of version 1 (Linux,
 //! Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/). A limit may be set at any group on the
-//! way to the root; the tightest one is told, and the time in which its group was kept from running.
+//! way to the root; the tightest is told, and the time in which its group was kept from running.
 
 use record::{Part, Side};
 

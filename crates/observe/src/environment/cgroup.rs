@@ -55,8 +55,8 @@ pub(crate) struct Hierarchy {
     group: String,
 }
 
-/// Finds a controller in the text of a `/proc/PID/cgroup`: a hierarchy of version 1 that has it, else
-/// that of version 2.
+/// Finds a controller in the text of a `/proc/PID/cgroup`: a hierarchy of version 1 that has it,
+/// else that of version 2.
 pub(crate) fn hierarchy(root: &Root, text: &str, controller: &str) -> Option<Hierarchy> {
     let lines = || text.lines().filter_map(line);
     let has_it = |(names, _): &(&str, &str)| names.split(',').any(|name| name == controller);

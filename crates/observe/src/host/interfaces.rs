@@ -118,7 +118,8 @@ mod tests {
     #[test]
     fn what_was_received_and_sent_is_told_against_the_speed_of_the_link() {
         let text = format!(
-            "{HEAD}  eth0: 1000 10 1 2 0 0 0 0 500 5 3 4 0 0 0 0\n  ifb0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n\
+            "{HEAD}  eth0: 1000 10 1 2 0 0 0 0 500 5 3 4 0 0 0 0\n\
+             ifb0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n\
              eth0:1:7 1 0 0 0 0 0 0 8 1 0 0 0 0 0 0\n"
         );
         let planted = Planted::new()

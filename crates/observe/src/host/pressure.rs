@@ -34,7 +34,7 @@ impl Source for Pressure {
         if found == 0 {
             sample.missing(
                 "host pressure",
-                "/proc/pressure is not there: the kernel is built or was started without it (psi=1)",
+                "there is no /proc/pressure: the kernel is built or was started without it (psi=1)",
             );
         }
     }

@@ -15,11 +15,17 @@ use crate::scope::Whereabouts;
 /// How the programs of databases are called.
 const PROGRAMS: [&str; 4] = ["postgres", "mariadbd", "mysqld", "postmaster"];
 
-/// So many sockets are looked at to find one that listens; in `/proc/net/tcp` those come first.
+/// So much of `/proc/net/tcp` is read to find all sockets that listen: a line is 150 bytes.
+const BEGINNINGS: [u64; 3] = [8 << 10, 64 << 10, 1 << 20];
+
+/// So many sockets of the file system are looked at to find one that listens.
 const MOST_SOCKETS: usize = 65_536;
 
 /// So many open files are looked at in all.
 const MOST_FILES: usize = 262_144;
+
+/// A socket is handed down no further than this.
+const MOST_ANCESTORS: usize = 16;
 
 /// A socket that listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +67,8 @@ fn of_listeners(
             "nothing on this machine, as far as it can be seen, listens on {place}"
         ));
     }
-    let holders = without_children(files, holders(files, listeners));
+    let holders = holders(files, listeners);
+    let holders = without_children(files, holders);
     if !holders.is_empty() {
         return Ok(holders);
     }
@@ -80,13 +87,22 @@ fn of_listeners(
     }
 }
 
-/// The sockets of a file in `/proc/net` that listen on a port.
+/// The sockets that listen on a port. They come first in the files, and the kernel takes its time to
+/// write the rest.
 fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
     let mut found = Vec::new();
     for file in ["proc/net/tcp", "proc/net/tcp6"] {
-        let text = files.root.text(file).unwrap_or_default();
-        let sockets = text.lines().skip(1).take(MOST_SOCKETS).map_while(tcp_listener);
-        found.extend(sockets.filter(|(at, _)| *at == port).map(|(_, listener)| listener));
+        for length in BEGINNINGS {
+            let text = files.root.beginning(file, length).unwrap_or_default();
+            let is_whole = (text.len() as u64) < length;
+            let lines = text.lines().skip(1).filter(|line| !line.is_empty());
+            let sockets: Vec<_> = lines.clone().map_while(tcp_listener).collect();
+            // The last line may be cut off. If all before it listen, more may.
+            if is_whole || sockets.len() + 1 < lines.count() {
+                found.extend(sockets.into_iter().filter(|(at, _)| *at == port).map(|(_, it)| it));
+                break;
+            }
+        }
     }
     found
 }
@@ -128,23 +144,62 @@ pub(crate) fn is_same_path(a: &Path, b: &Path) -> bool {
     a == b || (a.file_name() == b.file_name() && real(a).is_some() && real(a) == real(b))
 }
 
-/// Who holds one of these sockets.
-fn holders(files: &Files<'_>, listeners: &[Listener]) -> Vec<u32> {
-    let wanted: Vec<String> =
+/// Who holds these sockets. Processes that are called like a database are asked first, in the order
+/// of their numbers, which mostly is that of their beginnings, and nobody else if that is enough.
+fn holders(files: &mut Files<'_>, listeners: &[Listener]) -> Vec<u32> {
+    let mut wanted: BTreeSet<String> =
         listeners.iter().map(|listener| format!("socket:[{}]", listener.inode)).collect();
+    let is_program = |files: &mut Files<'_>, number: u32| {
+        let name = files.read(format_args!("proc/{number}/comm"));
+        name.is_some_and(|name| PROGRAMS.contains(&name.trim()))
+    };
+    let all = files.root.numbers("proc");
+    let (programs, others): (Vec<u32>, Vec<u32>) =
+        all.into_iter().partition(|number| is_program(files, *number));
     let mut left = MOST_FILES;
     let mut found = Vec::new();
-    for number in files.root.numbers("proc") {
-        let folder = format!("proc/{number}/fd");
-        let numbers = files.root.numbers(&folder);
-        let Some(rest) = left.checked_sub(numbers.len()) else { break };
-        left = rest;
-        let mut links = numbers.iter().filter_map(|fd| files.root.link(&format!("{folder}/{fd}")));
-        if links.any(|link| wanted.contains(&link)) {
-            found.push(number);
+    for number in programs.into_iter().chain(others) {
+        if wanted.is_empty() || left == 0 {
+            break;
+        }
+        let held = held(files, number, &wanted, &mut left);
+        if let Some(one) = held.first() {
+            found.push(eldest(files, number, one, &mut left));
+            wanted.retain(|socket| !held.contains(socket));
         }
     }
+    found.sort_unstable();
+    found.dedup();
     found
+}
+
+/// Which of some sockets a process holds.
+fn held(
+    files: &Files<'_>,
+    number: u32,
+    wanted: &BTreeSet<String>,
+    left: &mut usize,
+) -> Vec<String> {
+    let folder = format!("proc/{number}/fd");
+    let open = files.root.numbers(&folder);
+    *left = left.saturating_sub(open.len());
+    let links = open.iter().filter_map(|fd| files.root.link(&format!("{folder}/{fd}")));
+    links.filter(|link| wanted.contains(link)).collect()
+}
+
+/// The first of the process and those that it descends from that holds a socket: a child may have
+/// got it from its parent.
+fn eldest(files: &mut Files<'_>, mut number: u32, socket: &str, left: &mut usize) -> u32 {
+    let wanted = BTreeSet::from([socket.to_owned()]);
+    for _ in 0..MOST_ANCESTORS {
+        let line = files.read(format_args!("proc/{number}/stat"));
+        let Some(stat) = line.and_then(|line| Stat::parse(&line)) else { break };
+        if held(files, stat.parent, &wanted, left).is_empty() {
+            break;
+        }
+        number = stat.parent;
+    }
+    number
 }
 
 /// Whose user is that of one of these sockets, and whose name is that of a database.
@@ -184,10 +239,10 @@ mod tests {
     use super::*;
     use crate::environment::tests::Planted;
 
-    const TCP: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt\n\
-           0: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000   101  0 77 1\n\
-           1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0  0 78 1\n\
-           2: 0100007F:1538 0100007F:9999 01 00000000:00000000 00:00000000 00000000   102  0 79 1\n";
+    const TCP: &str = "sl local_address rem_address st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode\n\
+         0: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000   101  0 77 1\n\
+         1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0  0 78 1\n\
+         2: 0100007F:1538 0100007F:9999 01 00000000:00000000 00:00000000 00000000   102  0 79 1\n";
 
     fn process(planted: Planted, number: u32, parent: u32, name: &str) -> Planted {
         let stat = Stat { parent, threads: 1, ..Stat::default() };
@@ -206,13 +261,30 @@ mod tests {
         let planted = process(planted, 50, 1, "other")
             .with("proc/net/tcp", TCP)
             .with_link("proc/40/fd/3", "socket:[77]")
-            .with_link("proc/41/fd/3", "socket:[77]")
+            .with_link("proc/31/fd/3", "socket:[77]")
+            .with("proc/40/comm", "postgres\n")
+            .with("proc/41/comm", "postgres\n")
             .with_link("proc/50/fd/4", "socket:[78]")
             .with_link("proc/50/fd/5", "socket:[79]");
         assert_eq!(found(&planted, Whereabouts::Port(0x1538)), Ok(vec![40]));
         assert_eq!(found(&planted, Whereabouts::Port(22)), Ok(vec![50]));
         let why = found(&planted, Whereabouts::Port(23)).unwrap_err();
         assert!(why.contains("listens on port 23"), "{why}");
+    }
+
+    #[test]
+    fn a_listener_behind_many_others_is_found() {
+        let line = |port: usize| {
+            format!(
+                "{port}: 00000000:{port:04X} 00000000:0000 0A 0:0 0:0 0 1 0 {port} 1 0 100 0 0\n"
+            )
+        };
+        let others: String = (1_000..3_000).map(line).collect();
+        let planted = Planted::new().with("proc/net/tcp", format!("head\n{others}"));
+        let found = |port: u16| tcp_listeners(&Files::of(&planted.root), port);
+        assert_eq!(found(1_000).len(), 1);
+        assert_eq!(found(2_999), [Listener { inode: 2_999, user: Some(1) }]);
+        assert_eq!(found(3_000), []);
     }
 
     #[test]

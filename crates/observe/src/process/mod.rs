@@ -25,7 +25,7 @@ use record::{Part, Side};
 use self::census::Census;
 use self::files::Files;
 pub(crate) use self::find::is_same_path;
-use self::group::{Group, Moment, ONE_BY_ONE};
+use self::group::{Group, Moment};
 use self::thread::Since;
 use self::used::{Pair, Used};
 use crate::cgroup::Cgroup;
@@ -40,6 +40,10 @@ const TICK: u64 = (1e9 / TICKS_PER_S) as u64;
 /// A server that was not found is looked for again after so many looks at most: it means looking
 /// at the open files of all processes.
 const PATIENCE: u32 = 16;
+
+/// Why threads are not read one by one: [`group::ONE_BY_ONE`].
+const TOO_MANY: &str = "if there are more than 128 of them, or if the kernel does not count what \
+                        each has had (CONFIG_SCHED_INFO)";
 
 /// A list of processors names no more than this.
 const MOST_PROCESSORS: usize = 8_192;
@@ -115,7 +119,10 @@ impl Source for Processes {
             _ => told.tell(&files, &moment, sample),
         }
         self.tell_observing(&mut files, sample);
-        if self.threads.is_some() {
+        if self.threads.is_some() && moment.busiest.is_none() {
+            let why = format!("its threads are not read one by one {TOO_MANY}");
+            sample.missing("server", why);
+        } else if self.threads.is_some() {
             let told = Told { side: Side::Server, used: self.generator.apart, since_s };
             told.tell_used(sample);
             told.tell_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
@@ -172,7 +179,6 @@ impl Processes {
             self.search.0 = left - 1;
             return false;
         }
-        self.search = (next, (next * 2).min(PATIENCE));
         let mut is_new = false;
         for place in self.places.iter_mut().filter(|place| is_lost(place)) {
             match find::find(files, &place.whereabouts) {
@@ -185,6 +191,8 @@ impl Processes {
                 None => {}
             }
         }
+        let later = (next, (next * 2).min(PATIENCE));
+        self.search = if is_new { (0, 1) } else { later };
         is_new
     }
 
@@ -278,10 +286,7 @@ impl Told {
             }
             None => sample.missing(
                 format!("{} busiest", self.side.name()),
-                format!(
-                    "there are more than {ONE_BY_ONE} threads, which are not read one by one, or \
-                     the kernel does not count what each has (CONFIG_SCHED_INFO)"
-                ),
+                format!("threads are not read one by one {TOO_MANY}"),
             ),
         }
     }

@@ -31,6 +31,10 @@ const MOST_PORTS: usize = 16;
 /// More sockets of the file system than this are not looked at.
 const MOST_ENDS: usize = 16_384;
 
+/// A family without connections, beside one that has some, is asked for at each so many-th look:
+/// the kernel goes through all of its tables for an answer.
+const UNUSED_EVERY: u32 = 8;
+
 /// A connection of TCP as one side sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Connection {
@@ -40,7 +44,7 @@ struct Connection {
     remote_port: u16,
     /// Bytes that have come and were not read.
     receive_queue: u32,
-    /// Bytes that were sent and not acknowledged, or not sent yet.
+    /// Bytes that were not sent yet.
     send_queue: u32,
     counted: Counted,
 }
@@ -178,6 +182,9 @@ pub(crate) struct Sockets {
     diagnostics: Option<Diagnostics>,
     generator: End,
     server: End,
+    /// Which families had connections when they were asked for last.
+    used: [bool; 2],
+    looks: u32,
 }
 
 impl Sockets {
@@ -189,6 +196,8 @@ impl Sockets {
             diagnostics: None,
             generator: End::default(),
             server: End::default(),
+            used: [false; 2],
+            looks: 0,
         };
         for place in &scope.servers {
             match place {
@@ -214,7 +223,14 @@ impl Sockets {
         let mut is_enough = Enough::No;
         let numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).take(MOST_PORTS).collect();
         let here = |port: u16| self.ports.contains(&(port, true));
-        for family in Family::ALL.into_iter().filter(|_| !numbers.is_empty()) {
+        let is_due = self.looks.is_multiple_of(UNUSED_EVERY) || self.used == [false; 2];
+        self.looks = self.looks.wrapping_add(1);
+        let families = Family::ALL.into_iter().zip(&mut self.used);
+        for (family, used) in families.filter(|(_, used)| is_due || **used) {
+            if numbers.is_empty() {
+                break;
+            }
+            *used = false;
             diagnostics.ask(&tcp::request(family, &numbers), |message| {
                 let Some(connection) = tcp::connection(message) else { return Enough::No };
                 let Some(rest) = left.checked_sub(1) else {
@@ -222,6 +238,7 @@ impl Sockets {
                     return Enough::Yes;
                 };
                 left = rest;
+                *used = true;
                 if here(connection.local_port) {
                     self.server.see(&connection, &servers);
                 } else if numbers.contains(&connection.remote_port) {
@@ -360,6 +377,22 @@ mod tests {
         assert_eq!(value(&sample, "sockets server", "receive-queue"), Some(500.0), "{sample:?}");
         assert_eq!(value(&sample, "sockets generator", "connections"), Some(1.0));
         assert_eq!(value(&sample, "sockets generator", "with-receive-queue"), Some(0.0));
+    }
+
+    #[test]
+    fn a_family_that_was_not_used_is_seen_in_time() {
+        let four = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = four.local_addr().unwrap().port();
+        let Ok(six) = TcpListener::bind(("::1", port)) else { return };
+        let _first = TcpStream::connect(four.local_addr().unwrap()).unwrap();
+        let mut sockets = Sockets::of(&scope(vec![Whereabouts::Port(port)]));
+        let count = |sockets: &mut Sockets| {
+            value(&look(sockets), "sockets generator", "connections").unwrap()
+        };
+        assert_eq!(count(&mut sockets), 1.0);
+        let _second = TcpStream::connect(six.local_addr().unwrap()).unwrap();
+        let counts: Vec<f64> = (0..=UNUSED_EVERY).map(|_| count(&mut sockets)).collect();
+        assert_eq!((counts.first(), counts.last()), (Some(&1.0), Some(&2.0)));
     }
 
     #[test]
