@@ -87,8 +87,8 @@ fn of_listeners(
     }
 }
 
-/// The sockets that listen on a port. They come first in the files, and the kernel takes its time to
-/// write the rest.
+/// The sockets that listen on a port. They come first in the files, and the kernel takes its time
+/// to write the rest.
 fn tcp_listeners(files: &Files<'_>, port: u16) -> Vec<Listener> {
     let mut found = Vec::new();
     for file in ["proc/net/tcp", "proc/net/tcp6"] {
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::environment::tests::Planted;
 
-    const TCP: &str = "sl local_address rem_address st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode\n\
+    const TCP: &str = "sl local_address rem_address st tx_queue rx_queue uid timeout inode\n\
          0: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000   101  0 77 1\n\
          1: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0  0 78 1\n\
          2: 0100007F:1538 0100007F:9999 01 00000000:00000000 00:00000000 00000000   102  0 79 1\n";
