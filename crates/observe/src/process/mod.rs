@@ -127,6 +127,8 @@ impl Source for Processes {
             told.tell_used(sample);
             told.tell_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
             told.tell_io(moment.tells_io, sample);
+            // Its threads have been begun by those that make requests, and may run where these may.
+            told.tell_processors(&files, &moment, sample);
         } else if !self.server.numbers().is_empty() {
             let moment = self.server.look(&mut files, None);
             let told = Told { side: Side::Server, used: self.server.used, since_s };
@@ -261,6 +263,10 @@ impl Told {
         self.read(sample, "major-faults", "faults", self.used.major_faults as f64);
         self.tell_busiest(moment.busiest.map(|Pair(own, _)| own), sample);
         self.tell_io(moment.tells_io, sample);
+        self.tell_processors(files, moment, sample);
+    }
+
+    fn tell_processors(&self, files: &Files<'_>, moment: &Moment, sample: &mut Sample) {
         match processors(files.root, &moment.allowed) {
             0 => {}
             count => self.read(sample, "processors", "processors", count as f64),
@@ -376,6 +382,29 @@ mod tests {
         assert!(value(&second, "generator", "resident").is_some_and(|bytes| bytes > 1e5));
         assert!(value(&second, "generator", "processors").is_some_and(|count| count >= 1.0));
         assert_eq!(value(&second, "generator", "processes"), Some(1.0));
+    }
+
+    #[test]
+    fn a_database_on_threads_of_this_process_is_told_apart() {
+        let (sender, receiver) = std::sync::mpsc::sync_channel::<()>(0);
+        let thread = std::thread::Builder::new().name("apart".to_owned());
+        let thread = thread.spawn(move || while receiver.recv().is_ok() {}).unwrap();
+        sender.send(()).unwrap();
+        let servers = vec![Whereabouts::Threads("apart")];
+        let mut processes = Processes::of(&Scope { servers, ..Scope::default() });
+        let first = look(&mut processes, &Root::system());
+        for _ in 0..10_000 {
+            sender.send(()).unwrap();
+        }
+        let second = look(&mut processes, &Root::system());
+        drop(sender);
+        thread.join().unwrap();
+        let used = |sample| {
+            value(sample, "server", "user").unwrap() + value(sample, "server", "system").unwrap()
+        };
+        assert!(used(&second) > used(&first), "{second:?}");
+        assert!(value(&second, "server", "busiest").is_some_and(|share| share > 0.0));
+        assert!(value(&second, "server", "processors").is_some_and(|count| count >= 1.0));
     }
 
     #[test]

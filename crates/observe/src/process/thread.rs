@@ -47,6 +47,8 @@ impl Times {
 /// What is told of a thread in many lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Status {
+    /// What it is called.
+    pub(super) name: String,
     /// Switches: voluntary and involuntary ones.
     pub(super) switches: Pair,
     /// The processors that it may run on, as a list such as `0-3,8`.
@@ -60,6 +62,7 @@ impl Status {
         };
         let number = |name: &str| word(name)?.parse().ok();
         Status {
+            name: word("Name").unwrap_or_default().to_owned(),
             switches: Pair(
                 number("voluntary_ctxt_switches").unwrap_or(0),
                 number("nonvoluntary_ctxt_switches").unwrap_or(0),
@@ -117,6 +120,10 @@ impl Thread {
         let mut switches = Pair::default();
         if with_status && let Some(status) = read_status(files, self.id) {
             switches = status.switches.since(self.status.switches);
+            // A thread names itself after it has begun.
+            if !status.name.is_empty() {
+                self.name.clone_from(&status.name);
+            }
             self.status = status;
         }
         Some(Turn { times, switches })
@@ -181,7 +188,8 @@ mod tests {
     fn switches_and_processors_are_found_by_their_names() {
         let text = "Name:\ta\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\n\
                     voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
-        let expected = Status { switches: Pair(5, 6), allowed: "0-1".to_owned() };
+        let expected =
+            Status { name: "a".to_owned(), switches: Pair(5, 6), allowed: "0-1".to_owned() };
         assert_eq!(Status::parse(text), expected);
         assert_eq!(Status::parse("voluntary_ctxt_switches: x"), Status::default());
     }
