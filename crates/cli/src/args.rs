@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Say what here would spoil a run, and what mends it.
     Doctor(DoctorArgs),
+    /// Watch another program, and say what limits it.
+    Observe(ObserveArgs),
     /// Measure what the load generator itself takes on this machine, once for all later runs.
     Calibrate(CalibrateArgs),
     /// Run a file of dbbench, with that program's flags.
@@ -217,6 +219,37 @@ pub(crate) struct DoctorArgs {
     /// Print one JSON document instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What is watched, and beside which database.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ObserveArgs {
+    /// The database that the program asks; without one, only the program and this machine are
+    /// looked at.
+    #[arg(value_name = "URL", value_parser = parse_url)]
+    pub(crate) url: Option<Url>,
+    /// A process that is there already: it is watched until it ends.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) pid: Option<u32>,
+    /// For how long at most. Without a program to watch, the machine and the database are watched
+    /// for so long.
+    #[arg(long, value_parser = parse_duration)]
+    pub(crate) duration: Option<Nanos>,
+    /// How often everything is looked at, from 100ms to 1m.
+    #[arg(long, default_value = "1s", value_parser = crate::commands::observe::parse_every)]
+    pub(crate) every: Nanos,
+    /// A process of the database, if it is not found by the URL's port; may be given more than once.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) server: Vec<u32>,
+    /// Where the record goes; it must not exist. Default: ./observe-<UTC time>.assay.
+    #[arg(long, value_name = "R.assay")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print one JSON document instead of text. What the program says on stdout goes to stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The program, with its arguments: it is run, and watched until it ends.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }
 
 /// What is measured of the load generator itself.

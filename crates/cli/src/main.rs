@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report::report(&report),
         Command::Export(export) => commands::export::export(&export),
         Command::Doctor(doctor) => commands::doctor::doctor(&doctor),
+        Command::Observe(observe) => commands::observe::observe(&observe),
         Command::Calibrate(calibrate) => commands::calibrate::calibrate(&calibrate),
         Command::Dbbench(dbbench) => commands::dbbench::dbbench(&dbbench),
         Command::Workloads(workloads) => commands::workloads::workloads(&workloads),

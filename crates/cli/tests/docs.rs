@@ -329,7 +329,8 @@ impl Step {
     fn depends_on_the_machine(&self) -> bool {
         let asks_for_help = self.has("--help");
         let runs_dbbench = self.has("dbbench") && !asks_for_help;
-        let looks = ["report", "doctor", "calibrate"].iter().any(|command| self.has(command));
+        let looks =
+            ["report", "doctor", "observe", "calibrate"].iter().any(|command| self.has(command));
         let measures = self.is_real_run() || self.has("load") || looks || runs_dbbench;
         measures && self.code != 2
     }
@@ -615,7 +616,9 @@ fn every_check_has_a_heading_and_every_heading_is_a_check() {
 
 #[test]
 fn every_limiter_that_a_run_can_have_is_explained() {
-    let text = page("docs/checks.md").text;
+    let text = page("docs/limiter.md").text;
+    let names = analyze::Component::ALL.map(analyze::Component::name);
+    assert_eq!(undocumented(&text, names), [""; 0]);
     for (file, url, limiter) in [
         (OPEN, "sim:mm1", "not-saturated"),
         (CLOSED, "sim:mm1", "unknown"),
@@ -643,6 +646,7 @@ fn every_command_option_and_exit_code_is_on_the_page_of_the_command_line() {
         "report",
         "export",
         "doctor",
+        "observe",
         "calibrate",
         "dbbench",
         "workloads",

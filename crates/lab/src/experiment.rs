@@ -74,7 +74,7 @@ impl RecordPlace {
         }
     }
 
-    fn create(&self, header: &Header) -> Result<Recorder, RecordError> {
+    pub(crate) fn create(&self, header: &Header) -> Result<Recorder, RecordError> {
         let path = match self {
             RecordPlace::Exactly(path) => return Recorder::create(path, header),
             RecordPlace::Numbered(path) => path,

@@ -2,6 +2,7 @@
 //!
 //! The lab brings plan, target and record together: [`run`] carries one plan out and leaves a
 //! record, [`load`] only fills its tables, and [`evidence()`] reads a record for the analysis.
+//! [`observe`](observe()) watches a program that is none of ours.
 //! [`examine`] looks at machine and server before a run.
 //! [`selftest`] asks whether the program itself measures what is so, and [`calibrate`] what it
 //! takes on this machine.
@@ -12,6 +13,7 @@ pub mod calibrate;
 mod doctor;
 mod evidence;
 mod experiment;
+mod foreign;
 mod observation;
 mod open_files;
 pub mod selftest;
@@ -22,5 +24,6 @@ mod target;
 pub use doctor::{Examined, Unexamined, examine};
 pub use evidence::{end_of_warmup, evidence, evidence_of_run};
 pub use experiment::{Done, Error, Order, RecordPlace, load, run};
+pub use foreign::{ForeignOrder, Seen, Unwatched, Watched, observe};
 pub use open_files::TooManyFiles;
 pub use target::{TargetProblem, admit, admit_all};

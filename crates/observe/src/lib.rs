@@ -28,5 +28,5 @@ pub use busiest::Busiest;
 pub use database::DatabaseWatch;
 pub use host::processors;
 pub use sample::{Missing, Sample, Source};
-pub use scope::{PERIOD, Scope, Whereabouts};
+pub use scope::{COMMAND, ENDED, PERIOD, Scope, Whereabouts};
 pub use watch::Watch;

@@ -7,6 +7,12 @@ use base::Nanos;
 /// How often a sample of each source is taken, if nobody says otherwise.
 pub const PERIOD: Nanos = Nanos::from_secs(1);
 
+/// The setting of a record that has the command of a program that was watched.
+pub const COMMAND: &str = "observe.command";
+
+/// The one that says how it ended.
+pub const ENDED: &str = "observe.command.ended";
+
 /// What a watch looks at beside the machine that it is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {

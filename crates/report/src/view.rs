@@ -30,6 +30,19 @@ impl View {
         self.evidence.surroundings.has_database_here(&self.evidence.plan)
     }
 
+    /// The program that was watched, in words, and how it ended; `None` if a workload was run.
+    pub(crate) fn watched(&self) -> Option<(String, String)> {
+        let found = |name: &str| {
+            let settings = &self.about.settings;
+            settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+        };
+        let program = found(observe::COMMAND).map(|program| match program.is_empty() {
+            true => "this machine".to_owned(),
+            false => format!("`{program}`"),
+        });
+        program.zip(found(observe::ENDED))
+    }
+
     /// Whether a database runs in the generator's own process, so that its processor time cannot
     /// be told from the generator's.
     pub(crate) fn has_database_inside(&self) -> bool {

@@ -33,7 +33,9 @@ impl Plan {
             out.header(&format!("target {}", named.name));
             out.key("url", &named.target);
         }
-        self.observe.print(&mut out);
+        if self.observe != Observe::default() || self.does_nothing() {
+            self.observe.print(&mut out);
+        }
         fixed("setup", &self.setup, &mut out);
         self.loads.iter().for_each(|load| load.print(&mut out));
         for (place, job) in self.jobs.iter().enumerate() {
@@ -44,6 +46,12 @@ impl Plan {
         self.thresholds(&mut out);
         fixed("teardown", &self.teardown, &mut out);
         out.0
+    }
+
+    /// Whether there is nothing to run: then it only observes.
+    fn does_nothing(&self) -> bool {
+        let has_statements = !self.setup.is_empty() || !self.teardown.is_empty();
+        self.jobs.is_empty() && self.loads.is_empty() && !has_statements
     }
 
     /// The conditions that stand in no section: those of a job whose section makes others too, a
@@ -128,11 +136,7 @@ fn fixed(name: &str, statements: &[FixedStatement], out: &mut Page) {
 }
 
 impl Observe {
-    /// Nothing, if it is as it comes.
     fn print(&self, out: &mut Page) {
-        if *self == Observe::default() {
-            return;
-        }
         out.header("observe");
         out.key("every", self.every);
         out.key("database", if self.database { "yes" } else { "no" });

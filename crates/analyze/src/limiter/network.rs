@@ -16,8 +16,12 @@ const LATENCY: f64 = 0.4;
 /// on one machine, and no network's.
 const SHORTEST: f64 = 0.000_2;
 
-/// How many times as long as the shortest round trip the mean one is, if bytes queue on the way.
-const QUEUED: f64 = 2.0;
+/// The service time in seconds below which waking up and switching between processes on one machine
+/// may be all that takes the time between the two ends.
+const NO_NETWORK: f64 = 0.001;
+
+/// The part of the requests on the way that have a session which idles meanwhile.
+const HAVE_SESSIONS: f64 = 0.7;
 
 /// The part of its speed from which on a link is full.
 const LINK_FULL: f64 = 0.85;
@@ -89,43 +93,83 @@ impl Scene<'_, '_> {
     }
 
     /// A way that takes most of the time of the requests.
+    ///
+    /// The mean round trip of TCP says little of it: acknowledgements ride on answers, so that it
+    /// holds the time of the request itself. The shortest one is that of the way, and bytes that
+    /// were given to a socket and not sent yet wait for room on it.
     fn way(&self) -> Option<Suspect> {
-        let side = Part::Sockets(Side::Generator);
-        let round_trip = self.signals.mean(&side, "round-trip")?;
-        let least = self.signals.mean(&side, "round-trip-least").unwrap_or(round_trip);
         let service_s = self.demand.service_s;
-        if service_s <= 0.0 || round_trip < SHORTEST || self.is_idle_on_the_way() {
+        if service_s <= 0.0 || self.is_idle_on_the_way() {
             return None;
         }
-        if least >= SHORTEST && least / service_s >= LATENCY {
-            let because = format!(
-                "a round trip takes {} ms of the {} ms of a request",
-                number(least * 1e3),
-                number(service_s * 1e3)
-            );
-            let suspect = Suspect::new(Component::NetworkLatency, least / service_s, because)
-                .with("round_trip_least_ms", least * 1e3)
-                .with("service_ms", service_s * 1e3);
-            return Some(suspect.with_any("sessions_active", self.active()));
-        }
-        let is_queued = round_trip >= least * QUEUED && round_trip / service_s >= LATENCY / 2.0;
-        let sending = self.sending_sessions();
-        if !is_queued && sending < self.demand.in_flight * ON_THE_WAY {
+        self.narrow_way().or_else(|| self.long_way()).or_else(|| self.silent_way())
+    }
+
+    /// Answers that wait for room on the way.
+    fn narrow_way(&self) -> Option<Suspect> {
+        let server = Part::Sockets(Side::Server);
+        let waiting = self.signals.mean(&server, "with-send-queue").unwrap_or(0.0);
+        let sending = self.sending_sessions().max(waiting);
+        let share = sending / self.demand.in_flight.max(1.0);
+        // Whoever does not read keeps the others from sending as well.
+        let unread = self.signals.mean(&Part::Sockets(Side::Generator), "with-receive-queue");
+        let is_read = unread.is_none_or(|unread| unread < sending / 2.0);
+        if share < ON_THE_WAY / 2.0 || !is_read {
             return None;
         }
-        let share = self.share_on_the_way().unwrap_or(ON_THE_WAY);
         let because = format!(
-            "bytes queue on the way: a round trip takes {} ms while the shortest took {} ms, of \
-             the {} ms of a request",
-            number(round_trip * 1e3),
+            "of {:.1} requests under way {sending:.1} have an answer that waits for room on the way",
+            self.demand.in_flight
+        );
+        let suspect = Suspect::new(Component::NetworkBandwidth, share, because)
+            .with("requests_in_flight", self.demand.in_flight)
+            .with("answers_that_wait_to_be_sent", sending)
+            .with("service_ms", self.demand.service_s * 1e3);
+        let queue = self.signals.mean(&server, "send-queue");
+        Some(suspect.with_any("bytes_that_wait_to_be_sent", queue))
+    }
+
+    /// A round trip that takes much of a request.
+    fn long_way(&self) -> Option<Suspect> {
+        let service_s = self.demand.service_s;
+        let least = self.signals.mean(&Part::Sockets(Side::Generator), "round-trip-least")?;
+        if least < SHORTEST || least / service_s < LATENCY {
+            return None;
+        }
+        let because = format!(
+            "a round trip takes {} ms of the {} ms of a request",
             number(least * 1e3),
             number(service_s * 1e3)
         );
-        let suspect = Suspect::new(Component::NetworkBandwidth, share, because)
-            .with("round_trip_ms", round_trip * 1e3)
+        let suspect = Suspect::new(Component::NetworkLatency, least / service_s, because)
             .with("round_trip_least_ms", least * 1e3)
-            .with("service_ms", service_s * 1e3)
-            .with("sessions_that_wait_to_send", sending);
+            .with("service_ms", service_s * 1e3);
+        Some(suspect.with_any("sessions_active", self.active()))
+    }
+
+    /// Requests that are neither with the database, which has a session for each of them that
+    /// idles, nor with the load generator, which has time to spare: they are on the way, though no
+    /// socket shows it, as behind a relay.
+    fn silent_way(&self) -> Option<Suspect> {
+        let share = self.share_on_the_way()?;
+        let idle = self.signals.per_look(&Part::Sessions, "idle")?;
+        let has_sessions = idle >= share * self.demand.in_flight * HAVE_SESSIONS;
+        let has_time = self.generator_share().is_some_and(|share| share < ON_THE_WAY);
+        if share < ON_THE_WAY || self.demand.service_s < NO_NETWORK || !has_sessions || !has_time {
+            return None;
+        }
+        let because = format!(
+            "of {} requests under way {} are not with the database, whose sessions idle, and each \
+             takes {} ms: they are on the way, or with a program that stands on it",
+            number(self.demand.in_flight),
+            number(share * self.demand.in_flight),
+            number(self.demand.service_s * 1e3)
+        );
+        let suspect = Suspect::new(Component::NetworkLatency, share, because)
+            .with("requests_in_flight", self.demand.in_flight)
+            .with("sessions_idle", idle)
+            .with_any("sessions_active", self.active())
+            .with("service_ms", self.demand.service_s * 1e3);
         Some(suspect)
     }
 

@@ -171,8 +171,19 @@ fn a_long_way_and_a_narrow_one_are_told_apart() {
     let mut evidence = watched();
     far_away(&mut evidence, 1.3, 1.2);
     names(&evidence, Component::NetworkLatency, "1.20 ms of the 1.60 ms");
+    // The mean alone says nothing: acknowledgements ride on answers.
     far_away(&mut evidence, 1.3, 0.1);
-    names(&evidence, Component::NetworkBandwidth, "bytes queue on the way");
+    plant(&mut evidence, "sessions", "idle", 1.0);
+    assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
+    hold(&mut evidence, "sockets server", "with-send-queue", 1.2);
+    names(&evidence, Component::NetworkBandwidth, "1.2 have an answer that waits for room");
+    // Nobody takes them from the other end.
+    hold(&mut evidence, "sockets generator", "with-receive-queue", 1.2);
+    assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
+    // No socket shows it, and yet the database's sessions idle with requests under way.
+    hold(&mut evidence, "sockets server", "with-send-queue", 0.0);
+    plant(&mut evidence, "sessions", "idle", 16.0);
+    names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
     // The database has the requests, and not the way.
     plant(&mut evidence, "sessions", "active", 15.0);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);

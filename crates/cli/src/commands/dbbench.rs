@@ -85,7 +85,10 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
     let (shown, stats) = (wish.shown(), wish.stats.clone());
     let run = wish.into_run(file);
     let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
-    run::carry_out(&run, Manner { shown, op_log, command: command(&run), needs_jobs: false })
+    let command = command(&run);
+    // A server's log is to show what dbbench would send, and nothing else.
+    let manner = Manner { shown, op_log, command, needs_jobs: false, asks_beside: false };
+    run::carry_out(&run, manner)
 }
 
 /// The one file that stands behind the flags.

@@ -23,6 +23,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
         op_log: args.op_log.as_deref().map(op_log),
         command: command(args),
         needs_jobs: true,
+        asks_beside: true,
     };
     carry_out(args, manner)
 }
@@ -37,17 +38,20 @@ pub(crate) struct Manner {
     pub(crate) command: String,
     /// Whether a file without jobs is refused, because nothing would be measured.
     pub(crate) needs_jobs: bool,
+    /// Whether the database may be asked something that the file does not say: what it does.
+    pub(crate) asks_beside: bool,
 }
 
 /// Runs a workload file and prints the answer, whichever command asked for it.
 pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complaint> {
-    let Manner { shown, op_log, command, needs_jobs } = manner;
-    let file = workload_file::read(&args.file, args.is_virtual)?;
+    let Manner { shown, op_log, command, needs_jobs, asks_beside } = manner;
+    let mut file = workload_file::read(&args.file, args.is_virtual)?;
     if needs_jobs && file.plan.jobs.is_empty() {
         let sentence = "the file has no job, so there is nothing to measure: `assay load` only \
                         fills its tables";
         return Err(Complaint::new(sentence));
     }
+    file.plan.observe.database &= asks_beside;
     if !args.allow_commands {
         refuse_commands(&file.plan)?;
     }

@@ -20,6 +20,7 @@ mod killed;
 mod liar;
 mod many;
 mod mixed;
+mod observe;
 mod options;
 mod outage;
 mod output;

@@ -34,6 +34,10 @@ pub(super) fn write(page: &mut Page, view: &View) {
         write_findings(page, verdict);
         page.gap();
         write_headlines(page, view);
+    } else if view.watched().is_some() {
+        // Nothing of ours was measured that could be doubted.
+        write_headlines(page, view);
+        page.gap();
     } else {
         write_headlines(page, view);
         page.gap();
@@ -59,7 +63,13 @@ fn write_headlines(page: &mut Page, view: &View) {
         lines.extend(loads.map(|load| Line::new(&load.table, headline_of_load(view, load))));
     }
     if lines.is_empty() {
-        lines.push(Line::new("nothing", "was measured: there is no job and no load"));
+        lines.push(match view.watched() {
+            Some((program, ended)) => {
+                let lasted = seconds(view.summary.window.end_s);
+                Line::new("watched", format!("{program} for {lasted}: {ended}"))
+            }
+            None => Line::new("nothing", "was measured: there is no job and no load"),
+        });
     }
     lines.iter_mut().for_each(|line| line.tone = Tone::Strong);
     page.lines(0, &lines);

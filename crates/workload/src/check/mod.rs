@@ -302,8 +302,9 @@ impl<'f> Checker<'f> {
     fn something_to_do(&mut self, plan: &Plan) {
         let has_statements = !plan.setup.is_empty() || !plan.teardown.is_empty();
         let idle = !has_statements && plan.loads.is_empty() && plan.jobs.is_empty();
+        let observes = self.file.sections.iter().any(|section| section.name == "observe");
         let sound = self.sink.errors() == 0 && self.file.errors() == 0;
-        if idle && sound {
+        if idle && !observes && sound {
             self.sink.error(|| {
                 wording::error(None, "the file has no job: there is nothing to run").help(
                     "a job is a section with a statement:\n\

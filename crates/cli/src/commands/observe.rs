@@ -1,0 +1,173 @@
+//! `assay observe`: what limits a program that is none of ours.
+
+use std::process::Command;
+
+use base::{Nanos, Target, without_passwords};
+use engine::Stop;
+use lab::{ForeignOrder, Seen, Watched};
+use workload::Observe;
+
+use crate::args::{AnswerArgs, ObserveArgs};
+use crate::commands::answer;
+use crate::commands::order::{self, quoted};
+use crate::complain::Complaint;
+use crate::display::Ending;
+use crate::exit::Exit;
+use crate::signals;
+use crate::workload_file::warn_of_password;
+
+/// What stands for a part of a command that may be a secret.
+const HIDDEN: &str = "…";
+
+pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
+    warn_of_password(args.url.as_ref());
+    let target = match &args.url {
+        None => None,
+        Some(Ok(target)) => Some(target.clone()),
+        Some(Err(error)) => return Err(Complaint::new(format!("the URL: {error}"))),
+    };
+    let watched = watched(args)?;
+    let stop = Stop::default();
+    let (described, command) = (in_words(&args.command), command(args, target.as_ref()));
+    let order = ForeignOrder {
+        watched,
+        described,
+        target,
+        duration: args.duration,
+        observe: Observe {
+            every: args.every,
+            processes: args.server.clone(),
+            ..Observe::default()
+        },
+        record: order::record(args.out.as_ref(), "observe"),
+        command,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("ASSAY_COMMIT").map(str::to_owned),
+        stop: stop.clone(),
+    };
+    // A Ctrl-C of the terminal reaches the program that is watched as well: its end is awaited.
+    let waits = !args.command.is_empty();
+    let listening = signals::listen(if waits { Stop::default() } else { stop }, |_: Ending| {});
+    listening.map_err(|error| Complaint::of(&error))?;
+    let Seen { record, end, status, record_error } =
+        lab::observe(order).map_err(|error| Complaint::of(&error))?;
+    if let Some(error) = &record_error {
+        Complaint::of(error).print();
+    }
+    if let Some(status) = status.filter(|status| !status.success()) {
+        Complaint::warning(format!("the program that was watched ended with {status}")).print();
+    }
+    answer::of_run(&record, end, AnswerArgs { json: args.json, strict: false })
+}
+
+fn watched(args: &ObserveArgs) -> Result<Watched, Complaint> {
+    match (args.command.as_slice(), args.pid) {
+        ([program, rest @ ..], None) => {
+            let mut command = Command::new(program);
+            command.args(rest);
+            // The answer stands on stdout; what the program says there stands beside it.
+            if args.json {
+                command.stdout(std::io::stderr());
+            }
+            Ok(Watched::Command(command))
+        }
+        ([], Some(number)) => Ok(Watched::Process(number)),
+        ([], None) if args.duration.is_some() => Ok(Watched::Nothing),
+        ([], None) => Err(Complaint::new("there is nothing to watch").help(
+            "name a command behind `--`, a process with --pid, or say how long with --duration",
+        )),
+        (_, Some(_)) => Err(Complaint::new("a command and --pid are two programs: name one")),
+    }
+}
+
+/// The program's command without what may be a secret.
+fn in_words(words: &[String]) -> String {
+    let mut is_secret = false;
+    let shown = words.iter().map(|word| {
+        let hidden = std::mem::replace(&mut is_secret, announces_secret(word));
+        match hidden {
+            true => HIDDEN.to_owned(),
+            false => quoted(&without_secret(word)),
+        }
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// Words behind which a secret stands.
+const SECRETS: [&str; 4] = ["pass", "secret", "token", "pwd"];
+
+fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRETS.iter().any(|secret| name.contains(secret))
+}
+
+/// Whether the next word is a secret: `--password geheim`.
+fn announces_secret(word: &str) -> bool {
+    word.starts_with('-') && !word.contains('=') && names_secret(word)
+}
+
+/// A word without the secret in it: `--password=…`, `-p…` of MySQL's clients, `PGPASSWORD=…`, a URL.
+fn without_secret(word: &str) -> String {
+    match word.split_once('=') {
+        Some((name, _)) if names_secret(name) => format!("{name}={HIDDEN}"),
+        _ if word.starts_with("-p") && word.len() > 2 && !word.starts_with("--") => {
+            format!("-p{HIDDEN}")
+        }
+        _ => without_passwords(word),
+    }
+}
+
+/// The command line as the record shows it.
+fn command(args: &ObserveArgs, target: Option<&Target>) -> String {
+    let mut words = vec!["assay observe".to_owned()];
+    words.extend(target.map(|target| quoted(&target.to_string())));
+    words.extend(args.pid.map(|number| format!("--pid {number}")));
+    words.extend(args.duration.map(|duration| format!("--duration {duration}")));
+    words.extend((args.every != Observe::EVERY).then(|| format!("--every {}", args.every)));
+    if !args.command.is_empty() {
+        words.push(format!("-- {}", in_words(&args.command)));
+    }
+    words.join(" ")
+}
+
+/// How often there may be a look.
+pub(crate) fn parse_every(text: &str) -> Result<Nanos, String> {
+    let every = base::units::parse_duration(text).map_err(|error| error.to_string())?;
+    let (least, most) = Observe::ENDS;
+    match (least..=most).contains(&every) {
+        true => Ok(every),
+        false => Err(format!("is not between {least} and {most}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_recorded_without_its_secrets() {
+        let shown = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            in_words(&words)
+        };
+        for (line, expected) in [
+            ("sysbench --mysql-password=geheim run", "sysbench '--mysql-password=…' run"),
+            ("mysql -pgeheim -e x", "mysql '-p…' -e x"),
+            ("x --password geheim y", "x --password '…' y"),
+            ("env PGPASSWORD=geheim psql", "env 'PGPASSWORD=…' psql"),
+            ("pgbench -c 8 -T 60", "pgbench -c 8 -T 60"),
+        ] {
+            let text = shown(line);
+            assert!(!text.contains("geheim"), "{text}");
+            assert_eq!(text.replace('\'', ""), expected.replace('\'', ""), "{line}");
+        }
+        assert!(!shown("x postgres://u:geheim@h/d").contains("geheim"));
+    }
+
+    #[test]
+    fn looks_are_neither_too_many_nor_too_few() {
+        assert_eq!(parse_every("500ms"), Ok(Nanos::from_millis(500)));
+        assert!(parse_every("1ms").is_err() && parse_every("2m").is_err());
+        assert!(parse_every("soon").is_err());
+    }
+}

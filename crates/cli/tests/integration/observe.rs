@@ -1,0 +1,133 @@
+//! Other programs that are watched, and what is observed beside a run.
+
+use serde_json::Value;
+use testbed::{Kind, Options, Server};
+
+use crate::support::{Place, Ran, check};
+
+/// A `psql` that asks one statement and waits, over and over, in one session.
+const HOLDS_ITSELF_BACK: &str = "(for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo 'select 1;'; sleep \
+     0.2; done) | psql -q -o /dev/null";
+
+fn unseen(document: &Value) -> Vec<&str> {
+    let unseen = document["limiter"]["unseen"].as_array().unwrap();
+    unseen.iter().map(|it| it["what"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_program_that_holds_itself_back_is_found_out() {
+    let server = testbed::shared(Kind::Postgres);
+    let place = Place::new();
+    let url = server.url().to_string();
+    let mut command = place.command(&[
+        "observe",
+        &url,
+        "--json",
+        "--out",
+        "r.assay",
+        "--",
+        "sh",
+        "-c",
+        HOLDS_ITSELF_BACK,
+    ]);
+    command.env("ASSAY_PASSWORD", server.password().expose());
+    command.env("PGPASSWORD", server.password().expose()).env("PGHOST", "127.0.0.1");
+    command.env("PGPORT", server.port().to_string()).env("PGUSER", "assay");
+    command.env("PGDATABASE", "assay");
+    let document = Ran::of(&mut command).expect(0).json();
+    let limiter = &document["limiter"];
+    assert_eq!(limiter["component"], "generator-input", "{document:#}");
+    assert!(limiter["because"].as_str().unwrap().contains("nothing to do"), "{limiter}");
+    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    assert!(text.contains("exit status: 0") && text.contains("psql"), "{text}");
+    assert!(!text.contains("VALID"), "{text}");
+}
+
+#[test]
+fn a_busy_program_is_limited_by_its_own_thread() {
+    let place = Place::new();
+    let spin = "i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done; exit 3";
+    let ran = place.assay(&["observe", "--every", "200ms", "--json", "--", "sh", "-c", spin]);
+    let ran = ran.expect(0);
+    assert!(ran.stderr.contains("ended with exit status: 3"), "{}", ran.stderr);
+    // On a machine that others use as well it may lack the processor.
+    let limiter = ran.json()["limiter"]["component"].clone();
+    assert!(limiter == "generator-thread" || limiter == "generator-cpu", "{limiter}");
+}
+
+#[test]
+fn what_cannot_be_watched_is_said() {
+    let place = Place::new();
+    let nothing = place.assay(&["observe"]).expect(2);
+    assert!(nothing.stderr.contains("there is nothing to watch"), "{}", nothing.stderr);
+    let none = place.assay(&["observe", "--", "no-such-program"]).expect(2);
+    assert!(none.stderr.contains("cannot be started"), "{}", none.stderr);
+    let gone = place.assay(&["observe", "--pid", "4194304"]).expect(2);
+    assert!(gone.stderr.contains("there is no process 4194304"), "{}", gone.stderr);
+    let two = place.assay(&["observe", "--pid", "1", "--", "true"]).expect(2);
+    assert!(two.stderr.contains("two programs"), "{}", two.stderr);
+    // A server that does not answer is no reason not to watch the program.
+    let url = "postgres://u@127.0.0.1:1/d";
+    let document = place.assay(&["observe", url, "--json", "--", "sleep", "2"]).expect(0).json();
+    assert!(unseen(&document).contains(&"database"), "{document:#}");
+}
+
+#[test]
+fn a_secret_of_the_program_is_in_no_record() {
+    let place = Place::new();
+    let line = ["observe", "--out", "r.assay", "--", "true", "--password=geheim", "-pgeheim"];
+    place.assay(&line).expect(0);
+    let bytes = std::fs::read(place.at("r.assay")).unwrap();
+    assert!(!bytes.windows(6).any(|part| part == b"geheim"));
+}
+
+const HOT: &str = "\
+duration = 6s
+warmup = 1s
+[setup]
+query = create table hot_spot (id int primary key, v bigint)
+query = insert into hot_spot values (1, 0)
+query = create table other (id int primary key)
+[job]
+transaction = yes
+query = update hot_spot set v = v + 1 where id = 1
+query = select count(*) from other
+query = select count(*) from other
+concurrency = 24
+";
+
+#[test]
+fn a_hot_row_is_named_with_its_table() {
+    for options in [Options::postgres(), Options::mariadb()] {
+        let server = Server::start(&options).unwrap();
+        let place = Place::with(HOT);
+        let mut command =
+            place.command(&["run", "w.ini", "--json", "--url", &server.url().to_string()]);
+        command.env("ASSAY_PASSWORD", server.password().expose());
+        let document = Ran::of(&mut command).json();
+        let limiter = &document["limiter"];
+        assert_eq!(limiter["component"], "database-locks", "{limiter:#}");
+        assert!(limiter["because"].as_str().unwrap().contains("hot_spot"), "{limiter:#}");
+        // The database's own account knows what was asked beside the requests.
+        let commits = check(&document, "commits");
+        assert_eq!(commits["status"], "pass", "{commits}");
+    }
+}
+
+#[test]
+fn a_database_that_is_not_to_be_asked_is_not() {
+    let server = testbed::shared(Kind::Postgres);
+    let workload = "duration = 3s\n[observe]\ndatabase = no\n[a]\nquery = select 1\nrate = 50\n";
+    let place = Place::with(workload);
+    let mut command =
+        place.command(&["run", "w.ini", "--out", "r.assay", "--url", &server.url().to_string()]);
+    command.env("ASSAY_PASSWORD", server.password().expose());
+    Ran::of(&mut command);
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let count = |component: &str| -> i64 {
+        let sql = "select count(*) from series where component = ?";
+        record.query_row(sql, [component], |row| row.get(0)).unwrap()
+    };
+    assert_eq!((count("sessions"), count("waits")), (0, 0));
+    assert!(count("server") > 5 && count("sockets generator") > 3);
+}

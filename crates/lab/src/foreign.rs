@@ -1,0 +1,293 @@
+//! Watching a program that is none of ours: the same observers, the same record, no jobs.
+
+use std::fmt;
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use base::{Clock, Monotonic, Nanos, Target, WallTime};
+use driver::Driver;
+use engine::{Drivers, Options, Stop};
+use observe::{COMMAND, ENDED, Scope, Watch};
+use record::{End, EndKind, Header, Pace, RecordError, TargetText};
+use workload::{Observe, Overrides, Plan};
+
+use crate::experiment::{Error, RecordPlace};
+use crate::observation::{self, Ears};
+use crate::surroundings;
+use crate::target::{Reached, WithDrivers, with_drivers};
+
+/// How often it is asked whether the program has ended.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The plan of a record in which a program is watched: a file that observes and runs nothing.
+const WATCHES: &str = "[observe]\n";
+
+/// What is watched.
+pub enum Watched {
+    /// A command, from its start to its end.
+    Command(Command),
+    /// A process that is there already, until it ends.
+    Process(u32),
+    /// The machine and the database alone.
+    Nothing,
+}
+
+/// What is to be watched, beside what, and where the record goes.
+pub struct ForeignOrder {
+    /// Whom.
+    pub watched: Watched,
+    /// The program in words, for the record; without secrets.
+    pub described: String,
+    /// The database that it is thought to ask.
+    pub target: Option<Target>,
+    /// For how long at most.
+    pub duration: Option<Nanos>,
+    /// What is looked at, and how often.
+    pub observe: Observe,
+    /// The record's place.
+    pub record: RecordPlace,
+    /// The command line, rebuilt from what was understood of it.
+    pub command: String,
+    /// The version of the program.
+    pub version: String,
+    /// The commit that it was built from, if that is known.
+    pub commit: Option<String>,
+    /// Ends the watching, but not the program.
+    pub stop: Stop,
+}
+
+/// A watch that left a record.
+#[derive(Debug)]
+pub struct Seen {
+    /// Where the record is.
+    pub record: std::path::PathBuf,
+    /// Why it ended.
+    pub end: EndKind,
+    /// How the command ended, if there was one.
+    pub status: Option<ExitStatus>,
+    /// Why the record could not be kept to the end, if it could not.
+    pub record_error: Option<RecordError>,
+}
+
+/// Why nothing was watched.
+#[derive(Debug)]
+pub enum Unwatched {
+    /// There can be no record, or no driver for the URL.
+    Error(Error),
+    /// The program cannot be started.
+    Start(io::Error),
+    /// There is no such process.
+    NoProcess(u32),
+}
+
+impl fmt::Display for Unwatched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unwatched::Error(error) => error.fmt(f),
+            Unwatched::Start(error) => write!(f, "the program cannot be started: {error}"),
+            Unwatched::NoProcess(number) => write!(f, "there is no process {number}"),
+        }
+    }
+}
+
+impl std::error::Error for Unwatched {}
+
+/// Watches a program, and the database that it asks if one is named. A database that cannot be
+/// reached is no reason not to: the record says what could not be seen.
+///
+/// # Errors
+/// Nothing was watched, and there is no record.
+pub fn observe(order: ForeignOrder) -> Result<Seen, Unwatched> {
+    if let Watched::Process(number) = order.watched
+        && !is_there(number)
+    {
+        return Err(Unwatched::NoProcess(number));
+    }
+    let Some(target) = order.target.clone() else {
+        return Watching { order }.watch::<driver::Null>(None, &[]);
+    };
+    let options = Options { loaded: true, ..Options::in_real_time() };
+    let plan = asking();
+    with_drivers(&plan, &target, &options, Watching { order }).map_err(Unwatched::Error)?
+}
+
+/// A plan that asks the main target, so that there is a driver for it. It is never run.
+fn asking() -> Plan {
+    let (plan, _) = workload::plan("[asked]\nquery = select 1\n", &Overrides::default());
+    plan.expect("a plan of one statement")
+}
+
+/// The plan of the record.
+fn watching(observe: &Observe) -> Plan {
+    let (plan, _) = workload::plan(WATCHES, &Overrides::default());
+    let plan = plan.expect("a plan that observes");
+    Plan { observe: observe.clone(), ..plan }
+}
+
+struct Watching {
+    order: ForeignOrder,
+}
+
+impl WithDrivers for Watching {
+    type Output = Result<Seen, Unwatched>;
+
+    fn call<D: Driver>(self, drivers: Drivers<D>, reached: Vec<Reached>) -> Self::Output {
+        self.watch(drivers.main, &reached)
+    }
+
+    fn unreachable(self, error: driver::Error) -> Self::Output {
+        // Its file is not there, for one: what it would have shown is missing.
+        let why = error.to_string();
+        let mut watching = self;
+        watching.order.observe.database = false;
+        watching.watch_and_say::<driver::Null>(None, &[], Some(why))
+    }
+}
+
+impl Watching {
+    fn watch<D: Driver>(self, main: Option<D>, reached: &[Reached]) -> Result<Seen, Unwatched> {
+        self.watch_and_say(main, reached, None)
+    }
+
+    fn watch_and_say<D: Driver>(
+        self,
+        main: Option<D>,
+        reached: &[Reached],
+        missing: Option<String>,
+    ) -> Result<Seen, Unwatched> {
+        let Watching { order } = self;
+        let plan = watching(&order.observe);
+        let recorder = order.record.create(&header(&order, &plan));
+        let recorder = recorder.map_err(|error| Unwatched::Error(Error::Record(error)))?;
+        let notes = recorder.notes();
+        for (name, value) in surroundings::read(order.record.path(), reached) {
+            notes.setting(name, value);
+        }
+        notes.setting(COMMAND, order.described.as_str());
+        if let Some(why) = missing {
+            notes.setting(format!("{}database", observation::MISSING), why);
+        }
+        let mut program = match Program::start(order.watched) {
+            Ok(program) => program,
+            Err(error) => {
+                recorder.discard().map_err(|error| Unwatched::Error(Error::Record(error)))?;
+                return Err(Unwatched::Start(error));
+            }
+        };
+        let ears = Ears::of(&recorder);
+        let zero = Monotonic.now();
+        notes.time_zero(WallTime::now());
+        let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
+        let heard = ears.clone();
+        // What cannot be looked at is missing; the program is not kept waiting for it.
+        let watch = Watch::begin(zero, scope, move |at, sample| heard.hear(at, sample)).ok();
+        let database = observation::of_database(&plan, main.as_ref(), &ears);
+        let database = database.and_then(|begin| begin(zero));
+        let until = order.duration.map(|duration| zero + duration);
+        let mut was_stopped = false;
+        while program.goes_on() && !was_stopped && until.is_none_or(|until| Monotonic.now() < until)
+        {
+            thread::sleep(PATIENCE);
+            was_stopped = order.stop.is_asked();
+        }
+        let at = Monotonic.now().since(zero);
+        database.into_iter().for_each(observe::DatabaseWatch::end);
+        watch.into_iter().for_each(Watch::end);
+        let status = program.status();
+        notes.setting(ENDED, program.in_words());
+        let kind = if was_stopped { EndKind::Interrupted } else { EndKind::Completed };
+        let record = recorder.path().to_owned();
+        let record_error = recorder.finish(End { at, kind, text: String::new() }).err();
+        Ok(Seen { record, end: kind, status, record_error })
+    }
+}
+
+/// What is watched, while it goes on.
+struct Program {
+    child: Option<Child>,
+    number: Option<u32>,
+    status: Option<ExitStatus>,
+    is_over: AtomicBool,
+}
+
+impl Program {
+    fn start(watched: Watched) -> io::Result<Program> {
+        let (child, number) = match watched {
+            Watched::Command(mut command) => {
+                let child = command.spawn()?;
+                let number = child.id();
+                (Some(child), Some(number))
+            }
+            Watched::Process(number) => (None, Some(number)),
+            Watched::Nothing => (None, None),
+        };
+        Ok(Program { child, number, status: None, is_over: AtomicBool::new(false) })
+    }
+
+    fn number(&self) -> Option<u32> {
+        self.number
+    }
+
+    fn goes_on(&mut self) -> bool {
+        let goes_on = match (&mut self.child, self.number) {
+            (Some(child), _) => {
+                // A child that cannot be asked for is not waited for.
+                self.status = child.try_wait().unwrap_or_default();
+                self.status.is_none()
+            }
+            (None, Some(number)) => is_there(number),
+            (None, None) => true,
+        };
+        self.is_over.store(!goes_on, Ordering::Relaxed);
+        goes_on
+    }
+
+    fn status(&self) -> Option<ExitStatus> {
+        self.status
+    }
+
+    fn in_words(&self) -> String {
+        match (self.status, self.is_over.load(Ordering::Relaxed)) {
+            (Some(status), _) => status.to_string(),
+            (None, true) => "it ended".to_owned(),
+            (None, false) => "it went on".to_owned(),
+        }
+    }
+}
+
+fn is_there(number: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{number}")).exists()
+}
+
+fn header(order: &ForeignOrder, plan: &Plan) -> Header {
+    Header {
+        assay: order.version.clone(),
+        commit: order.commit.clone(),
+        started: WallTime::now(),
+        pace: Pace::Real,
+        lanes: 0,
+        seed: plan.seed,
+        target: order.target.as_ref().map_or_else(TargetText::none, TargetText::from),
+        command: order.command.clone(),
+        workload: "observe".to_owned(),
+        plan: plan.to_text(),
+        warmup: Nanos::ZERO,
+        duration: None,
+        jobs: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_of_a_watch_is_one_that_can_be_read_again() {
+        let plan = watching(&Observe::default());
+        let (again, diagnostics) = workload::plan(&plan.to_text(), &Overrides::default());
+        assert_eq!(again.map(|plan| plan.observe), Some(Observe::default()), "{diagnostics:?}");
+    }
+}
