@@ -1,5 +1,6 @@
 //! What do all benchmarks share? The machine and the commit that a result belongs to.
 
+mod document;
 pub mod limiter;
 mod simulated;
 pub mod trust;
@@ -7,6 +8,7 @@ pub mod trust;
 use std::fs;
 use std::process::Command;
 
+pub use document::between_marks;
 pub use simulated::SimulatedServer;
 
 /// One line about the machine and one about the commit.
@@ -37,7 +39,8 @@ fn commit() -> Option<String> {
     };
     let head = git(&["rev-parse", "--short", "HEAD"])?;
     // What one measure publishes is no change of what the next one measures.
-    let published = [":(exclude)bench/results", ":(exclude)docs/performance.md"];
+    let published =
+        [":(exclude)bench/results", ":(exclude)docs/performance.md", ":(exclude)docs/limiter.md"];
     let status = [&["status", "--porcelain", "--", "."], &published[..]].concat();
     let changed = !git(&status)?.is_empty();
     Some(if changed { format!("{head}, with changes") } else { head })

@@ -8,7 +8,7 @@ mod stage;
 mod table;
 
 pub use scenarios::SCENARIOS;
-pub use stage::{Answer, Stage, Stopped, Unable, say};
+pub use stage::{Answer, Draws, Stage, Stopped, Unable, say};
 pub use table::{Row, Table};
 
 /// A situation with a known limiter.

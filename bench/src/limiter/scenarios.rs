@@ -3,16 +3,15 @@
 //! The load generator and the servers are on one machine, with two processors or more: processor 0
 //! is the load generator's and processor 1 the server's where they are to be told apart.
 
+use std::ffi::OsStr;
 use std::process::Command;
 
 use base::{Address, Endpoint, Nanos, Target};
 use testbed::{Options, Relay, Server, Via};
 
-use super::stage::{Narrow, Quota, Slowly, bind, server};
+use super::stage::{Network, Quota, Slowly, bind, psql, server};
 use super::{Answer, Scenario, Stage, Stopped};
-
-/// How long a run takes, and how much of it is not measured.
-const TIMES: &str = "duration = 10s\nwarmup = 2s\n";
+use crate::SimulatedServer;
 
 /// All of them.
 pub const SCENARIOS: &[Scenario] = &[
@@ -144,6 +143,13 @@ pub const SCENARIOS: &[Scenario] = &[
         run: long,
     },
     Scenario {
+        name: "long network, by the kernel",
+        made: "packets that wait for 5 to 20 ms between generator and server (tc-netem(8))",
+        accepted: &["network-latency"],
+        word: None,
+        run: long_by_kernel,
+    },
+    Scenario {
         name: "pool of two sessions",
         made: "pgbouncer with two sessions for 24 to 40 clients",
         accepted: &["connections", "proxy"],
@@ -172,6 +178,13 @@ pub const SCENARIOS: &[Scenario] = &[
         run: strangers,
     },
     Scenario {
+        name: "vacuum",
+        made: "2 or 3 sessions that vacuum, and as many clients, on one processor",
+        accepted: &["background-task"],
+        word: None,
+        run: vacuum,
+    },
+    Scenario {
         name: "clean-up",
         made: "a job that deletes and updates in bulk for the middle third of the run",
         accepted: &["background-task"],
@@ -185,10 +198,29 @@ pub const SCENARIOS: &[Scenario] = &[
         word: None,
         run: slow_source,
     },
+    Scenario {
+        name: "program that holds itself back",
+        made: "`psql` that is given 5 to 50 statements per second, watched",
+        accepted: &["generator-input"],
+        word: None,
+        run: held_back,
+    },
+    Scenario {
+        name: "program that reads slowly",
+        made: "`psql` that copies out rows to a reader of 0.5 to 2 MB per second, watched",
+        accepted: &["generator-input", "generator-thread", "generator-cpu"],
+        word: None,
+        run: slow_reader,
+    },
 ];
 
-fn closed(clients: u64, query: &str) -> String {
-    format!("{TIMES}[job]\nquery = {query}\nconcurrency = {clients}\n")
+/// How long a run takes, and how much of it is not measured.
+fn times(stage: &Stage) -> String {
+    format!("duration = {}s\nwarmup = 2s\n", stage.seconds)
+}
+
+fn closed(stage: &Stage, clients: u64, query: &str) -> String {
+    format!("{}[job]\nquery = {query}\nconcurrency = {clients}\n", times(stage))
 }
 
 fn pinned(stage: &Stage) -> Result<Answer, Stopped> {
@@ -196,34 +228,36 @@ fn pinned(stage: &Stage) -> Result<Answer, Stopped> {
     bind(&server, 1)?;
     let _loops = stage.busy_loops(0, stage.draw(0, 1, 3))?;
     let command = stage.assay_by(&["taskset", "-c", "0"]);
-    let workload = closed(stage.draw(1, 8, 16), "select 1");
+    let workload = closed(stage, stage.draw(1, 8, 16), "select 1");
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &["--threads", "1"])
 }
 
 fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
-    let host = stage.simulated("sim:null", 1)?;
+    let host = SimulatedServer::start("postgres")?;
+    let url = format!("postgres://assay@{}:{}/assay", host.host, host.port);
+    let target = Target::parse(&url).map_err(|error| error.to_string())?;
     let command = stage.assay_by(&["taskset", "-c", "0"]);
-    let workload = closed(stage.draw(0, 32, 64), "select 1");
-    stage.run_as(host.target(), None, &workload, command, &["--threads", "1"])
+    let workload = closed(stage, stage.draw(0, 32, 64), "select 1");
+    stage.run_as(&target, None, &workload, command, &["--threads", "1"])
 }
 
 fn one_client(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
     let server = server(options)?;
     let key = stage.draw(0, 1, 1_000);
-    stage.run(&server, &closed(1, &format!("select {key}")))
+    stage.run(&server, &closed(stage, 1, &format!("select {key}")))
 }
 
 fn below_capacity(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
     let server = server(options)?;
     let rate = stage.draw(0, 50, 300);
-    stage.run(&server, &format!("{TIMES}[job]\nquery = select 1\nrate = {rate}\n"))
+    stage.run(&server, &format!("{}[job]\nquery = select 1\nrate = {rate}\n", times(stage)))
 }
 
 fn database_cpu(stage: &Stage, options: &Options, query: &str) -> Result<Answer, Stopped> {
     let server = server(options)?;
     bind(&server, 1)?;
     let rows = stage.draw(0, 500, 3_000).to_string();
-    let workload = closed(stage.draw(1, 8, 24), &query.replace('?', &rows));
+    let workload = closed(stage, stage.draw(1, 8, 24), &query.replace('?', &rows));
     let command = stage.assay_by(&["taskset", "-c", "0"]);
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
 }
@@ -231,15 +265,16 @@ fn database_cpu(stage: &Stage, options: &Options, query: &str) -> Result<Answer,
 fn one_session(stage: &Stage, options: &Options, query: &str) -> Result<Answer, Stopped> {
     let server = server(options)?;
     let rows = stage.draw(0, 200_000, 600_000).to_string();
-    stage.run(&server, &closed(1, &query.replace('?', &rows)))
+    stage.run(&server, &closed(stage, 1, &query.replace('?', &rows)))
 }
 
 fn hot_row(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
     let server = server(options)?;
     let clients = stage.draw(0, 24, 40);
+    let times = times(stage);
     let reads = (0..stage.draw(1, 2, 4)).map(|_| "query = select count(*) from other\n");
     let workload = format!(
-        "{TIMES}[setup]\nquery = create table acct (id int primary key, v bigint)\nquery = insert \
+        "{times}[setup]\nquery = create table acct (id int primary key, v bigint)\nquery = insert \
          into acct values (1, 0)\nquery = create table other (id int primary key)\n[job]\n\
          transaction = yes\nquery = update acct set v = v + 1 where id = 1\n{}concurrency = \
          {clients}\n",
@@ -249,9 +284,10 @@ fn hot_row(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
 }
 
 fn inserts(stage: &Stage, clients: u64) -> String {
+    let times = times(stage);
     let column = stage.draw(9, 10, 60);
     format!(
-        "{TIMES}[setup]\nquery = create table t (v varchar(100))\n[job]\nquery = insert into t \
+        "{times}[setup]\nquery = create table t (v varchar(100))\n[job]\nquery = insert into t \
          values ('{}')\nconcurrency = {clients}\n",
         "x".repeat(column as usize)
     )
@@ -285,15 +321,24 @@ fn one_thread_inside(stage: &Stage) -> Result<Answer, Stopped> {
         "with recursive n (i) as (select 1 union all select i + 1 from n where i < {rows}) select \
          sum(i) from n"
     );
-    stage.run_as(&inside(stage), None, &closed(1, &query), stage.assay_by(&[]), &[])
+    stage.run_as(&inside(stage), None, &closed(stage, 1, &query), stage.assay_by(&[]), &[])
 }
 
 /// The server is started by the program itself, inside of the narrow network.
 fn narrow(stage: &Stage) -> Result<Answer, Stopped> {
-    let network = Narrow::new(stage.draw(0, 10, 40))?;
+    let mbit = stage.draw(0, 10, 40);
+    let network = Network::new(&format!("tbf rate {mbit}mbit burst 64kb latency 400ms"))?;
     let command = stage.assay_by(&network.words());
     let bytes = stage.draw(1, 40_000, 100_000);
-    let workload = closed(stage.draw(2, 8, 24), &format!("select repeat('x', {bytes})"));
+    let workload = closed(stage, stage.draw(2, 8, 24), &format!("select repeat('x', {bytes})"));
+    let target = Target::parse("testbed:postgres").map_err(|error| error.to_string())?;
+    stage.run_as(&target, None, &workload, command, &[])
+}
+
+fn long_by_kernel(stage: &Stage) -> Result<Answer, Stopped> {
+    let network = Network::new(&format!("netem delay {}ms", stage.draw(0, 5, 20)))?;
+    let command = stage.assay_by(&network.words());
+    let workload = closed(stage, stage.draw(1, 4, 16), "select 1");
     let target = Target::parse("testbed:postgres").map_err(|error| error.to_string())?;
     stage.run_as(&target, None, &workload, command, &[])
 }
@@ -312,7 +357,7 @@ fn long(stage: &Stage) -> Result<Answer, Stopped> {
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));
     let target = through(&server, relay.address().port());
-    let workload = closed(stage.draw(1, 4, 16), "select 1");
+    let workload = closed(stage, stage.draw(1, 4, 16), "select 1");
     stage.run_as(&target, Some(server.password()), &workload, stage.assay_by(&[]), &[])
 }
 
@@ -322,19 +367,21 @@ fn pool(stage: &Stage) -> Result<Answer, Stopped> {
         .set_via("pool_mode", "transaction")
         .set_via("default_pool_size", "2");
     let server = server(&options)?;
+    let times = times(stage);
     let ms = stage.draw(0, 2, 8) as f64 / 1e3;
     let clients = stage.draw(1, 24, 40);
     let workload = format!(
-        "{TIMES}[job]\nquery = select pg_sleep({ms})\nprepare = no\nconcurrency = {clients}\n"
+        "{times}[job]\nquery = select pg_sleep({ms})\nprepare = no\nconcurrency = {clients}\n"
     );
     stage.run(&server, &workload)
 }
 
 fn too_few(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres().max_connections(8))?;
+    let times = times(stage);
     let rate = stage.draw(0, 100, 200);
     let workload =
-        format!("{TIMES}connections = 2\n[job]\nquery = select pg_sleep(0.2)\nrate = {rate}\n");
+        format!("{times}connections = 2\n[job]\nquery = select pg_sleep(0.2)\nrate = {rate}\n");
     stage.run(&server, &workload)
 }
 
@@ -343,7 +390,7 @@ fn quota(stage: &Stage) -> Result<Answer, Stopped> {
     let _quota = Quota::on(&server, stage.draw(0, 30, 60))?;
     let rows = stage.draw(1, 500, 3_000);
     let query = format!("select count(*) from generate_series(1, {rows})");
-    stage.run(&server, &closed(stage.draw(2, 8, 24), &query))
+    stage.run(&server, &closed(stage, stage.draw(2, 8, 24), &query))
 }
 
 fn strangers(stage: &Stage) -> Result<Answer, Stopped> {
@@ -360,7 +407,31 @@ fn strangers(stage: &Stage) -> Result<Answer, Stopped> {
     command.env("ASSAY_PASSWORD", server.password().expose());
     command.args(["--quiet", "--out"]).arg(stage.path("others.assay"));
     let _others = stage.beside(command)?;
-    stage.run(&server, &closed(stage.draw(1, 4, 8), "select count(*) from pg_class"))
+    stage.run(&server, &closed(stage, stage.draw(1, 4, 8), "select count(*) from pg_class"))
+}
+
+/// Vacuuming what needs none takes processor time alone, and no locks that anyone waits for.
+fn vacuum(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let rows = stage.draw(0, 100_000, 300_000);
+    let sessions = stage.draw(1, 2, 3);
+    bind(&server, 1)?;
+    let mut vacuums = Vec::new();
+    for session in 0..sessions {
+        server.sql(&format!(
+            "create table old{session} as select i from generate_series(1, {rows}) i; alter table \
+             old{session} owner to assay"
+        ))?;
+        let words = format!("vacuum (disable_page_skipping) old{session};\n").repeat(10_000);
+        let script = stage.path(&format!("vacuum{session}.sql"));
+        std::fs::write(&script, words)?;
+        let mut command = psql(&server)?;
+        command.arg("-f").arg(&script);
+        vacuums.push(stage.beside(command)?);
+    }
+    let workload = closed(stage, sessions, "select count(*) from generate_series(1, 300)");
+    let command = stage.assay_by(&["taskset", "-c", "0"]);
+    stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
 }
 
 fn clean_up(stage: &Stage) -> Result<Answer, Stopped> {
@@ -379,12 +450,46 @@ fn clean_up(stage: &Stage) -> Result<Answer, Stopped> {
 
 fn slow_source(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres())?;
+    let times = times(stage);
     let pipe = stage.path("source");
     let _source = Slowly::feed(&pipe, stage.draw(0, 20, 100))?;
     let workload = format!(
-        "{TIMES}[setup]\nquery = create table t (v varchar(100))\n[job]\nquery = insert into t \
+        "{times}[setup]\nquery = create table t (v varchar(100))\n[job]\nquery = insert into t \
          values (?)\nquery-args-file = {}\nconcurrency = 8\n",
         pipe.display()
     );
     stage.run(&server, &workload)
+}
+
+/// Another program whose source gives it little.
+fn held_back(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    server.sql("create table t (v varchar(100)); alter table t owner to assay")?;
+    let pause = 1.0 / stage.draw(0, 5, 50) as f64;
+    let feed = format!("while sleep {pause}; do echo \"insert into t values ('x');\"; done");
+    watched(stage, &server, &format!("({feed}) | \"$@\""))
+}
+
+/// Another program that takes rows only when who reads from it does.
+fn slow_reader(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let pause = 0.05 / stage.draw(0, 1, 4) as f64;
+    let rows = "copy (select repeat('x', 1000) from generate_series(1, 100000000)) to stdout";
+    let reader = format!("while head -c 25000 | grep -q x; do sleep {pause}; done");
+    watched(stage, &server, &format!("\"$@\" -c \"{rows}\" | ({reader})"))
+}
+
+/// Watches a command of the shell, to which `psql` with its arguments is `"$@"`, for as long as a
+/// run takes.
+fn watched(stage: &Stage, server: &Server, script: &str) -> Result<Answer, Stopped> {
+    let client = psql(server)?;
+    // What it writes does not belong to the answer.
+    let script = format!("exec >/dev/null 2>&1; {script}");
+    let mut words: Vec<&OsStr> = ["timeout", "-s", "INT"].map(OsStr::new).to_vec();
+    let span = stage.seconds.to_string();
+    words.push(OsStr::new(&span));
+    words.extend(["sh", "-c", &script, "sh"].map(OsStr::new));
+    words.push(client.get_program());
+    words.extend(client.get_args());
+    stage.observe(server, &words)
 }

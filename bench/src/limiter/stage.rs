@@ -4,7 +4,7 @@ use std::error::Error;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -58,25 +58,39 @@ pub struct Answer {
     pub because: String,
 }
 
+/// What the numbers of a repetition are drawn from.
+#[derive(Clone, Copy, Debug)]
+pub struct Draws<'s> {
+    /// The seed of all.
+    pub seed: u64,
+    /// The name of the scenario.
+    pub scenario: &'s str,
+    /// Which repetition of it.
+    pub repetition: u64,
+}
+
 /// A folder, and the numbers of one repetition.
 pub struct Stage {
+    /// How long a run is.
+    pub(super) seconds: u64,
     folder: tempfile::TempDir,
     assay: PathBuf,
     draws: Stream,
 }
 
 impl Stage {
-    /// That of a repetition of a scenario.
+    /// That of a repetition of a scenario, with runs of so many seconds.
     ///
     /// # Errors
     /// There is no room for a folder, or no program `assay` beside this one.
-    pub fn new(seed: u64, scenario: &str, repetition: u64) -> Result<Stage, Box<dyn Error>> {
+    pub fn new(from: Draws<'_>, seconds: u64) -> Result<Stage, Box<dyn Error>> {
         let assay = std::env::current_exe()?.with_file_name("assay");
         if !assay.exists() {
             return Err(format!("there is no {}: build it first", assay.display()).into());
         }
-        let draws = Stream::new(Seed(seed), "limiter", &format!("{scenario} {repetition}"));
-        Ok(Stage { folder: tempfile::tempdir()?, assay, draws })
+        let name = format!("{} {}", from.scenario, from.repetition);
+        let draws = Stream::new(Seed(from.seed), "limiter", &name);
+        Ok(Stage { seconds, folder: tempfile::tempdir()?, assay, draws })
     }
 
     /// A number of this repetition between two ends; `place` tells it from its others.
@@ -126,24 +140,22 @@ impl Stage {
         }
     }
 
+    /// Watches a command beside a server and gives what is named.
+    pub(super) fn observe(&self, server: &Server, words: &[&OsStr]) -> Result<Answer, Stopped> {
+        let mut asked = self.assay_by(&[]);
+        succeed(asked.args(["observe", "--help"]))?;
+        let mut command = self.assay_by(&[]);
+        command.arg("observe").arg(server.url().to_string()).arg("--json");
+        command.arg("--record").arg(self.path("watched.assay")).arg("--").args(words);
+        command.env("ASSAY_PASSWORD", server.password().expose());
+        command.env("PGPASSWORD", server.password().expose());
+        answer_of(command)
+    }
+
     /// Starts a program that is ended with what this returns.
     pub(super) fn beside(&self, mut command: Command) -> Result<Beside, Stopped> {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Beside(child.spawn()?))
-    }
-
-    /// A simulated server on a processor of its own, which speaks the protocol of PostgreSQL.
-    pub(super) fn simulated(&self, url: &str, cpu: u64) -> Result<Simulated, Stopped> {
-        let program = self.assay.with_file_name("testbed-host");
-        let mut command = Command::new(program);
-        command.args([url, "postgres", &cpu.to_string()]);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let mut line = String::new();
-        let out = child.stdout.as_mut().map(BufReader::new);
-        out.map_or(Ok(0), |mut out| out.read_line(&mut line))?;
-        let url = format!("postgres://assay@{}/assay", line.trim());
-        let target = Target::parse(&url).map_err(|error| error.to_string())?;
-        Ok(Simulated { _process: Beside(child), target })
     }
 
     /// Busy loops on a processor.
@@ -202,6 +214,16 @@ pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), Stopped> {
     succeed(Command::new("taskset").args(["-a", "-p", "-c", &cpu.to_string(), &pid]))
 }
 
+/// PostgreSQL's own client program, as a user of a server.
+pub(super) fn psql(server: &Server) -> Result<Command, Stopped> {
+    succeed(Command::new("psql").arg("--version"))?;
+    let mut command = Command::new("psql");
+    command.args(["-X", "-q", "-h", "127.0.0.1", "-p", &server.port().to_string()]);
+    command.args(["-U", "assay", "-d", "assay"]);
+    command.env("PGPASSWORD", server.password().expose());
+    Ok(command)
+}
+
 /// A command that has to succeed.
 pub(super) fn succeed(command: &mut Command) -> Result<(), Stopped> {
     let told = command.stdin(Stdio::null()).output();
@@ -222,19 +244,6 @@ impl Drop for Beside {
         // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
-    }
-}
-
-/// A simulated server, ended with this.
-pub(super) struct Simulated {
-    _process: Beside,
-    target: Target,
-}
-
-impl Simulated {
-    /// How it is reached.
-    pub(super) fn target(&self) -> &Target {
-        &self.target
     }
 }
 
@@ -274,23 +283,23 @@ impl Drop for Quota {
     }
 }
 
-/// A network of its own whose loopback carries so many megabits per second. Removed with this.
-pub(super) struct Narrow(String);
+/// A network of its own whose loopback has a queueing discipline (tc(8)). Removed with this.
+pub(super) struct Network(String);
 
-impl Narrow {
+impl Network {
     /// Makes one.
-    pub(super) fn new(mbit: u64) -> Result<Narrow, Stopped> {
+    pub(super) fn new(discipline: &str) -> Result<Network, Stopped> {
         let name = format!("assay-{}", std::process::id());
         succeed(Command::new("ip").args(["netns", "add", &name]))?;
-        let narrow = Narrow(name);
+        let network = Network(name);
         let inside = |words: &str| {
             let mut command = Command::new("ip");
-            command.args(["netns", "exec", &narrow.0]).args(words.split(' '));
+            command.args(["netns", "exec", &network.0]).args(words.split(' '));
             succeed(&mut command)
         };
         inside("ip link set lo up mtu 1500")?;
-        inside(&format!("tc qdisc add dev lo root tbf rate {mbit}mbit burst 64kb latency 400ms"))?;
-        Ok(narrow)
+        inside(&format!("tc qdisc add dev lo root {discipline}"))?;
+        Ok(network)
     }
 
     /// The words that run a command there.
@@ -299,7 +308,7 @@ impl Narrow {
     }
 }
 
-impl Drop for Narrow {
+impl Drop for Network {
     fn drop(&mut self) {
         let _ = succeed(Command::new("ip").args(["netns", "del", &self.0]));
     }

@@ -1,6 +1,6 @@
 //! What came of all repetitions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::{Answer, Outcome, Scenario};
@@ -40,14 +40,18 @@ impl Table<'_> {
             && self.0.iter().all(|row| misses(row) < 2)
     }
 
-    /// The table in Markdown.
+    /// All tables in Markdown: the situations, what was made against what was named, and what was
+    /// not run.
     pub fn to_text(&self) -> String {
+        format!("{}\n{}{}", self.situations(), self.confusion(), self.end())
+    }
+
+    fn situations(&self) -> String {
         let mut text = String::from(
-            "| situation | what was made | named rightly by | named right | otherwise |\n\
+            "| situation | what was made | named rightly by | named right | named |\n\
              | --- | --- | --- | --: | --- |\n",
         );
-        let (ran, not): (Vec<_>, Vec<_>) = self.0.iter().partition(|row| row.unable.is_none());
-        for row in &ran {
+        for row in self.ran() {
             let right = row.outcomes().filter(|it| *it == Outcome::Right).count();
             // Writing into a String cannot fail.
             let _ = writeln!(
@@ -57,17 +61,57 @@ impl Table<'_> {
                 row.scenario.made,
                 row.scenario.accepted.join("`, `"),
                 row.answers.len(),
-                row.otherwise()
+                row.named()
             );
         }
-        let count = self.outcomes().count();
-        let right = self.outcomes().filter(|outcome| *outcome == Outcome::Right).count();
-        let _ = writeln!(text, "\n{right} of {count} were named right.");
-        for row in not {
-            let why = row.unable.as_deref().unwrap_or_default();
-            let _ = writeln!(text, "\nNot run here: {}: {why}", row.scenario.name);
+        text
+    }
+
+    /// What was made against what was named, each with how often.
+    fn confusion(&self) -> String {
+        let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
+        for row in self.ran() {
+            for answer in &row.answers {
+                let made = row.scenario.accepted.join("` or `");
+                *counts.entry((made, &answer.component)).or_default() += 1;
+            }
+        }
+        let made: BTreeSet<&String> = counts.keys().map(|(made, _)| made).collect();
+        let named: BTreeSet<&str> = counts.keys().map(|(_, named)| *named).collect();
+        let heads = named.iter().map(|name| format!(" `{name}` |")).collect::<String>();
+        let mut text =
+            format!("| made, and named |{heads}\n| --- |{}\n", " --: |".repeat(named.len()));
+        for made in made {
+            let cell = |name| match counts.get(&(made.clone(), name)) {
+                Some(count) => format!(" {count} |"),
+                None => "  |".to_owned(),
+            };
+            let cells = named.iter().copied().map(cell).collect::<String>();
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "| `{made}` |{cells}");
         }
         text
+    }
+
+    fn end(&self) -> String {
+        let count = self.outcomes().count();
+        let right = self.outcomes().filter(|outcome| *outcome == Outcome::Right).count();
+        let missed = self.outcomes().filter(|outcome| *outcome == Outcome::Missed).count();
+        let wrong = count - right - missed;
+        let mut text = format!(
+            "\n{right} of {count} were named right, {missed} were not named, {wrong} were named \
+             wrong.\n"
+        );
+        for row in self.0.iter().filter(|row| row.unable.is_some()) {
+            let why = row.unable.as_deref().unwrap_or_default();
+            let _ = writeln!(text, "\nNot run here: {}: {why}.", row.scenario.name);
+        }
+        text
+    }
+
+    /// Those that could be made on this machine.
+    fn ran(&self) -> impl Iterator<Item = &Row<'_>> {
+        self.0.iter().filter(|row| row.unable.is_none())
     }
 }
 
@@ -76,15 +120,17 @@ impl Row<'_> {
         self.answers.iter().map(|answer| self.scenario.judge(answer))
     }
 
-    /// What was named instead, with how often.
-    fn otherwise(&self) -> String {
-        let mut named: BTreeMap<&str, usize> = BTreeMap::new();
+    /// What was named, each with how often, and whether it was another one of its kind: the locks
+    /// of another table.
+    fn named(&self) -> String {
+        let mut named: BTreeMap<String, usize> = BTreeMap::new();
         for answer in &self.answers {
-            if self.scenario.judge(answer) != Outcome::Right {
-                *named.entry(&answer.component).or_default() += 1;
-            }
+            let is_other = self.scenario.judge(answer) == Outcome::Wrong
+                && self.scenario.accepted.contains(&answer.component.as_str());
+            let other = if is_other { " (of another)" } else { "" };
+            *named.entry(format!("`{}`{other}", answer.component)).or_default() += 1;
         }
-        let words = named.iter().map(|(name, count)| format!("`{name}` {count}"));
+        let words = named.iter().map(|(name, count)| format!("{count} × {name}"));
         words.collect::<Vec<_>>().join(", ")
     }
 }
@@ -128,11 +174,33 @@ mod tests {
     }
 
     #[test]
-    fn what_was_named_instead_and_what_was_not_run_is_told() {
+    fn what_was_named_and_what_was_not_run_is_told() {
         let not = Row { unable: Some("no namespaces".to_owned()), ..row(&[]) };
         let text = Table(vec![row(&["concurrency", "unknown"]), not]).to_text();
-        assert!(text.contains("| `concurrency` | 1 of 2 | `unknown` 1 |"), "{text}");
-        assert!(text.contains("1 of 2 were named right."), "{text}");
-        assert!(text.contains("Not run here: one client: no namespaces"), "{text}");
+        assert!(text.contains("| 1 of 2 | 1 × `concurrency`, 1 × `unknown` |"), "{text}");
+        assert!(
+            text.contains("1 of 2 were named right, 1 were not named, 0 were named wrong."),
+            "{text}"
+        );
+        assert!(text.contains("Not run here: one client: no namespaces."), "{text}");
+    }
+
+    #[test]
+    fn what_was_made_stands_against_what_was_named() {
+        let other = Scenario { accepted: &["cgroup", "proxy"], word: Some("acct"), ..SCENARIO };
+        let others = Row { scenario: &other, ..row(&["cgroup", "concurrency", "concurrency"]) };
+        let table = Table(vec![row(&["concurrency", "unknown"]), others]);
+        let expected = "\
+            | made, and named | `cgroup` | `concurrency` | `unknown` |\n\
+            | --- | --: | --: | --: |\n\
+            | `cgroup` or `proxy` | 1 | 2 |  |\n\
+            | `concurrency` |  | 1 | 1 |\n";
+        assert_eq!(table.confusion(), expected);
+        let text = table.to_text();
+        assert!(text.contains("1 × `cgroup` (of another), 2 × `concurrency`"), "{text}");
+        assert!(
+            text.contains("1 of 5 were named right, 1 were not named, 3 were named wrong."),
+            "{text}"
+        );
     }
 }

@@ -131,16 +131,8 @@ impl Publication {
 /// Writes another body between the marks of a measure in the document.
 pub(crate) fn replace(measure: Measure, body: &str) -> Result<(), Failure> {
     let document = fs::read_to_string(DOCUMENT)?;
-    Ok(fs::write(DOCUMENT, between_marks(&document, measure.word(), body)?)?)
-}
-
-/// The document with another body between the marks of a measure.
-pub(crate) fn between_marks(document: &str, word: &str, body: &str) -> Result<String, Failure> {
-    let (begin, end) = (format!("<!-- {word}: begin -->"), format!("<!-- {word}: end -->"));
-    let missing = || format!("{DOCUMENT}: the marks `{begin}` and `{end}` are not there");
-    let (before, rest) = document.split_once(&begin).ok_or_else(missing)?;
-    let (_, behind) = rest.split_once(&end).ok_or_else(missing)?;
-    Ok(format!("{before}{begin}\n\n{body}\n\n{end}{behind}"))
+    let changed = bench::between_marks(&document, measure.word(), body);
+    Ok(fs::write(DOCUMENT, changed.map_err(|missing| format!("{DOCUMENT}: {missing}"))?)?)
 }
 
 #[cfg(test)]
@@ -155,14 +147,5 @@ mod tests {
         check(open, "5 rounds of 15 s, 3 searches of 6 such runs");
         check(Extent::Once { seconds: 3 }, "each once, for 3 s");
         check(Extent::Fillings { rounds: 2, rows: 1_000 }, "2 rounds of 1000 rows");
-    }
-
-    #[test]
-    fn only_what_is_between_the_marks_changes() {
-        let document = "a\n<!-- load: begin -->\nold\n<!-- load: end -->\nb\n";
-        let changed = between_marks(document, "load", "new").expect("both marks");
-        assert_eq!(changed, "a\n<!-- load: begin -->\n\nnew\n\n<!-- load: end -->\nb\n");
-        assert_eq!(between_marks(&changed, "load", "new").expect("both marks"), changed);
-        assert!(between_marks("a", "load", "new").is_err());
     }
 }
