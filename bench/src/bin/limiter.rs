@@ -1,10 +1,10 @@
 //! Is the limiter named that was made? Prints the table of known answers.
 //!
 //! `limiter [--seed N] [--repetitions N] [--only WORDS] [--seconds S] [--write]`: every scenario
-//! five times with numbers that are drawn from the seed, for 10 s each, unless it is told otherwise;
-//! half an hour, on a machine with two processors or more that has nothing else to do. It fails if
-//! fewer than 95 % are named right, one scenario is missed twice, or one is named wrong. `--write`
-//! puts the tables into `docs/limiter.md`.
+//! five times with numbers that are drawn from the seed, for 10 s each, unless it is told
+//! otherwise; half an hour, on a machine with two processors or more that has nothing else to do.
+//! It fails if fewer than 95 % are named right, one scenario is missed twice, or one is named
+//! wrong. `--write` puts the tables into `docs/limiter.md`.
 
 use std::error::Error;
 use std::io::Write as _;

@@ -208,10 +208,20 @@ pub(super) fn server(options: &Options) -> Result<Server, Stopped> {
     Ok(Server::start(options)?)
 }
 
-/// Binds a server's processes to a processor. Those that it starts later inherit that.
+/// Binds a server's processes to a processor, those of its background work too. Those that it
+/// starts later inherit that.
 pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), Stopped> {
-    let pid = server.pid().unwrap_or_default().to_string();
-    succeed(Command::new("taskset").args(["-a", "-p", "-c", &cpu.to_string(), &pid]))
+    let first = server.pid().unwrap_or_default().to_string();
+    let bind = |pid: &str| {
+        succeed(Command::new("taskset").args(["-a", "-p", "-c", &cpu.to_string(), pid]))
+    };
+    bind(&first)?;
+    let children = fs::read_to_string(format!("/proc/{first}/task/{first}/children"))?;
+    for child in children.split_whitespace() {
+        // One that has ended meanwhile needs no processor.
+        let _ = bind(child);
+    }
+    Ok(())
 }
 
 /// PostgreSQL's own client program, as a user of a server.
@@ -227,13 +237,15 @@ pub(super) fn psql(server: &Server) -> Result<Command, Stopped> {
 /// A command that has to succeed.
 pub(super) fn succeed(command: &mut Command) -> Result<(), Stopped> {
     let told = command.stdin(Stdio::null()).output();
-    let name = command.get_program().to_string_lossy().into_owned();
+    let name = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let name = name.to_string_lossy().into_owned();
     let told = told.map_err(|error| Unable::because(format!("{name}: {error}")))?;
     if told.status.success() {
         return Ok(());
     }
-    let words = String::from_utf8_lossy(&told.stderr).trim().to_owned();
-    Err(Unable::because(format!("{name}: {words}")).into())
+    let words = String::from_utf8_lossy(&told.stderr).into_owned();
+    let first = words.lines().next().unwrap_or_default().trim_end_matches('.');
+    Err(Unable::because(format!("{name}: {first}")).into())
 }
 
 /// A program that runs beside, and is ended with this.
