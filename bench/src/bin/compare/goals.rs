@@ -563,7 +563,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let document = fs::read_to_string(root.join(publish::DOCUMENT)).expect("the document");
         let block =
-            publish::between_marks(&document, Measure::Goals.word(), &table(&root.join(RESULTS)));
+            bench::between_marks(&document, Measure::Goals.word(), &table(&root.join(RESULTS)));
         assert!(block.expect("both marks") == document, "stale: `compare goals --write`");
     }
 }
