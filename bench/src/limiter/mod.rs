@@ -72,6 +72,8 @@ mod tests {
         check("database-locks", "locks of table other", Outcome::Wrong);
         check("database-cpu", "acct", Outcome::Wrong);
         check("unknown", "acct", Outcome::Missed);
+        let failed = Answer::none("locks of table acct".to_owned());
+        assert_eq!(scenario.judge(&failed), Outcome::Wrong);
     }
 
     #[test]

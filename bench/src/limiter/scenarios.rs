@@ -186,7 +186,7 @@ pub const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "clean-up",
-        made: "a job that deletes and updates in bulk for the middle third of the run",
+        made: "two jobs that update in bulk for the middle third of the run",
         accepted: &["background-task"],
         word: None,
         run: clean_up,
@@ -434,17 +434,27 @@ fn vacuum(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
 }
 
+/// Each of the two jobs has a table of its own: on one they would wait for each other.
 fn clean_up(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres())?;
     let rows = stage.draw(0, 200_000, 400_000);
     let clients = stage.draw(1, 2, 6);
-    let workload = format!(
-        "duration = 42s\nwarmup = 2s\n[setup]\nquery = create table t (v varchar(100))\nquery = \
-         create table old as select i, repeat('x', 100) as v from generate_series(1, {rows}) \
-         i\n[commit]\nquery = insert into t values ('x')\nconcurrency = {clients}\n[clean-up]\n\
-         query = update old set v = repeat('y', 100) where i % 2 = 0\nconcurrency = 2\nstart = \
-         15s\nstop = 29s\n"
-    );
+    let mut workload = "duration = 42s\nwarmup = 2s\n[setup]\nquery = create table t (v \
+                        varchar(100))\n"
+        .to_owned();
+    for table in ["old", "older"] {
+        workload += &format!(
+            "query = create table {table} as select i, repeat('x', 100) as v from \
+             generate_series(1, {rows}) i\n"
+        );
+    }
+    workload += &format!("[commit]\nquery = insert into t values ('x')\nconcurrency = {clients}\n");
+    for table in ["old", "older"] {
+        workload += &format!(
+            "[clean {table}]\nquery = update {table} set v = repeat('y', 100) where i % 2 = \
+             0\nconcurrency = 1\nstart = 15s\nstop = 29s\n"
+        );
+    }
     stage.run(&server, &workload)
 }
 
@@ -455,7 +465,7 @@ fn slow_source(stage: &Stage) -> Result<Answer, Stopped> {
     let _source = Slowly::feed(&pipe, stage.draw(0, 20, 100))?;
     let workload = format!(
         "{times}[setup]\nquery = create table t (v varchar(100))\n[job]\nquery = insert into t \
-         values (?)\nquery-args-file = {}\nconcurrency = 8\n",
+         values ($1)\nquery-args-file = {}\nconcurrency = 8\n",
         pipe.display()
     );
     stage.run(&server, &workload)

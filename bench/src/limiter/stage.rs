@@ -58,6 +58,13 @@ pub struct Answer {
     pub because: String,
 }
 
+impl Answer {
+    /// That of a repetition that failed: it is named wrong, and the others still run.
+    pub fn none(because: String) -> Answer {
+        Answer { component: "failed".to_owned(), because }
+    }
+}
+
 /// What the numbers of a repetition are drawn from.
 #[derive(Clone, Copy, Debug)]
 pub struct Draws<'s> {
