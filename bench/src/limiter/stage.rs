@@ -153,7 +153,7 @@ impl Stage {
         succeed(asked.args(["observe", "--help"]))?;
         let mut command = self.assay_by(&[]);
         command.arg("observe").arg(server.url().to_string()).arg("--json");
-        command.arg("--record").arg(self.path("watched.assay")).arg("--").args(words);
+        command.arg("--out").arg(self.path("watched.assay")).arg("--").args(words);
         command.env("ASSAY_PASSWORD", server.password().expose());
         command.env("PGPASSWORD", server.password().expose());
         answer_of(command)
