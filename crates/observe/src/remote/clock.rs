@@ -1,0 +1,98 @@
+//! What the clock of another machine shows, by that of this one.
+//!
+//! A question is sent, answered with the time there, and comes back: the answer was given between
+//! the two, on average in the middle, and the shorter the way, the less that can be wrong (D. L.
+//! Mills, RFC 5905, chapter 8). The other side counts on from its clock's first reading by its
+//! monotonic clock, so that it makes no steps while it is watched.
+
+use base::{Clock, Monotonic, Nanos, Stamp, WallTime};
+
+/// One exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Echo {
+    /// When the question was sent.
+    pub(super) sent: Stamp,
+    /// When the answer was there.
+    pub(super) back: Stamp,
+    /// What the clock showed there, in nanoseconds since 1970.
+    pub(super) clock: i64,
+}
+
+impl Echo {
+    /// How long there and back took. Half of that is what the offset may be wrong by.
+    pub(super) fn delay(self) -> Nanos {
+        self.back.since(self.sent)
+    }
+
+    /// The middle of the exchange by this machine's monotonic clock.
+    fn middle(self) -> i128 {
+        (i128::from(self.sent.0) + i128::from(self.back.0)) / 2
+    }
+
+    /// The instant here at which the clock there shows this, but none outside these two.
+    pub(super) fn stamp(self, there: i64, earliest: Stamp, latest: Stamp) -> Stamp {
+        let here = i128::from(there) - i128::from(self.clock) + self.middle();
+        let here = u64::try_from(here.max(0)).unwrap_or(u64::MAX);
+        Stamp(here).min(latest).max(earliest)
+    }
+
+    /// How far the clock there is ahead of the clock here, in seconds.
+    pub(super) fn offset_s(self, here: Reference) -> f64 {
+        let here = i128::from(here.wall.0) - (i128::from(here.stamp.0) - self.middle());
+        (i128::from(self.clock) - here) as f64 / 1e9
+    }
+}
+
+/// What this machine's two clocks show at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reference {
+    wall: WallTime,
+    stamp: Stamp,
+}
+
+impl Reference {
+    /// Now.
+    pub(super) fn now() -> Reference {
+        Reference { wall: WallTime::now(), stamp: Monotonic.now() }
+    }
+
+    /// What the clock shows, counted on from here: nanoseconds since 1970, without steps.
+    pub(super) fn counted_on(self) -> i64 {
+        self.wall.after(Monotonic.now().since(self.stamp)).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i64 = 1_000_000_000;
+
+    fn echo(sent: u64, back: u64, clock: i64) -> Echo {
+        Echo { sent: Stamp(sent), back: Stamp(back), clock }
+    }
+
+    #[test]
+    fn an_hour_of_difference_is_found_and_put_right() {
+        // Here it is 100 s since 1970 at stamp 50 s; there it is an hour more.
+        let here = Reference { wall: WallTime(100 * SECOND), stamp: Stamp(50 * SECOND as u64) };
+        let echo = echo(49_000_000_000, 51_000_000_000, 3_700 * SECOND);
+        assert_eq!(echo.offset_s(here), 3_600.0);
+        let latest = Stamp(u64::MAX);
+        let stamp = echo.stamp(3_702 * SECOND, Stamp::ZERO, latest);
+        assert_eq!(stamp, Stamp(52 * SECOND as u64));
+        assert_eq!(echo.delay(), Nanos::from_secs(2));
+    }
+
+    #[test]
+    fn a_clock_that_shows_anything_gives_an_instant_of_the_run() {
+        let (earliest, latest) = (Stamp(10), Stamp(20));
+        for clock in [i64::MIN, -1, 0, 1, i64::MAX] {
+            for there in [i64::MIN, -1, 0, 1, i64::MAX] {
+                let stamp = echo(12, 14, clock).stamp(there, earliest, latest);
+                assert!((earliest..=latest).contains(&stamp), "{clock} {there}: {stamp:?}");
+            }
+            assert!(echo(0, u64::MAX, clock).offset_s(Reference::now()).is_finite());
+        }
+    }
+}

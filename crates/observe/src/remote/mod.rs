@@ -1,0 +1,366 @@
+//! What happens on another machine, as `assay` there sees it.
+//!
+//! [`RemoteWatch`] starts `assay observe --stdio` there by the user's own ssh, finds out how far
+//! the two clocks are apart, and tells what comes back with the name of the machine in front, at
+//! the times of this one. Nothing listens for that on either machine, and the end of its input ends
+//! the program there, however this one ends. [`serve()`] is the other side.
+//!
+//! Whatever goes wrong is told as missing, once, with what helps: the run goes on.
+
+mod clock;
+mod protocol;
+mod serve;
+mod ssh;
+
+use std::ffi::OsStr;
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use base::{Clock, Monotonic, Nanos, Stamp};
+use record::{Component, Part};
+
+use self::clock::{Echo, Reference};
+use self::protocol::{Asked, Said, VERSION, plain};
+pub use self::serve::{scope, serve};
+use self::ssh::{Connection, Event, Parting, Trouble};
+use crate::sample::Sample;
+use crate::scope::Scope;
+
+/// The ssh of whoever runs this, by the `PATH`.
+const SSH: &str = "ssh";
+
+/// How many lines wait here at most.
+const QUEUE: usize = 64;
+
+/// A login may write so many lines of its own before the program there is reached.
+const MOST_NOISE: usize = 64;
+
+/// How often the clock there is asked for; the fastest answer counts.
+const ECHOES: u64 = 8;
+
+/// How often it is asked again: two clocks differ by up to 0.1 ms more after each second.
+const AGAIN: Nanos = Nanos::from_secs(30);
+
+/// An answer on a way so many times as long as the fastest says less than an older one.
+const SLOW: u64 = 2;
+
+/// Clocks that are further apart are told of, in seconds.
+const FAR_APART_S: f64 = 1.0;
+
+/// A machine that is reached by ssh.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteHost {
+    /// As whom; without a word it is ssh that decides.
+    pub user: Option<String>,
+    /// Its name or address, which stands in front of the names of its components.
+    pub host: String,
+    /// The port of its ssh; without a word it is ssh that decides.
+    pub port: Option<u16>,
+    /// The program there.
+    pub command: String,
+}
+
+impl RemoteHost {
+    /// How the program is called there.
+    pub const COMMAND: &str = "assay";
+
+    /// A machine of which only the name is known.
+    pub fn named(host: &str) -> RemoteHost {
+        let (host, command) = (host.to_owned(), RemoteHost::COMMAND.to_owned());
+        RemoteHost { user: None, host, port: None, command }
+    }
+
+    /// What ssh is given: `user@host`.
+    fn login(&self) -> String {
+        match &self.user {
+            Some(user) => format!("{user}@{}", self.host),
+            None => self.host.clone(),
+        }
+    }
+}
+
+/// How long is waited.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// For the program on the other machine to greet, and for each answer of its clock.
+    greeting: Nanos,
+    /// For the next sample, before it is said that none comes.
+    silence: Nanos,
+    /// For its last sample.
+    farewell: Nanos,
+}
+
+impl Patience {
+    fn with(every: Nanos) -> Patience {
+        Patience {
+            greeting: Nanos::from_secs(15),
+            silence: (every * 3).max(Nanos::from_secs(5)),
+            farewell: Nanos::from_secs(2),
+        }
+    }
+}
+
+/// Somebody who looks at another machine while a run goes.
+pub struct RemoteWatch {
+    events: SyncSender<Event>,
+    thread: JoinHandle<()>,
+}
+
+impl RemoteWatch {
+    /// Begins to look. `tell` is told what was read there and when, after `zero`. The scope says
+    /// how often, and on which port the database listens there. It does not wait for ssh.
+    ///
+    /// # Errors
+    /// The operating system grants no thread.
+    pub fn begin(
+        zero: Stamp,
+        host: RemoteHost,
+        scope: Scope,
+        tell: impl Fn(Nanos, Sample) + Send + 'static,
+    ) -> io::Result<RemoteWatch> {
+        let patience = Patience::with(scope.every);
+        RemoteWatch::begin_by(OsStr::new(SSH), zero, host, scope, patience, tell)
+    }
+
+    fn begin_by(
+        program: &OsStr,
+        zero: Stamp,
+        host: RemoteHost,
+        scope: Scope,
+        patience: Patience,
+        tell: impl Fn(Nanos, Sample) + Send + 'static,
+    ) -> io::Result<RemoteWatch> {
+        let (events, heard) = sync_channel(QUEUE);
+        let (program, sender) = (program.to_owned(), events.clone());
+        let thread = std::thread::Builder::new().name("watch-remote".to_owned());
+        let thread = thread.spawn(move || {
+            let opened = Connection::open(&program, &host, &scope, sender);
+            let opened = opened.map_err(Trouble::NotStarted);
+            let (trouble, parting) = match opened {
+                Err(trouble) => (Some(trouble), Parting::default()),
+                Ok(connection) => {
+                    let name = &host.host;
+                    let mut talk = Talk { zero, name, patience, connection, heard, tell: &tell };
+                    let trouble = talk.hold().err();
+                    // A thread that still reads finds nobody there, and ends.
+                    drop(talk.heard);
+                    (trouble, talk.connection.close())
+                }
+            };
+            if let Some(trouble) = trouble {
+                let mut sample = Sample::default();
+                sample.missing(&host.host, ssh::why(&trouble, &host, &parting));
+                tell(Monotonic.now().since(zero), sample);
+            }
+        })?;
+        Ok(RemoteWatch { events, thread })
+    }
+
+    /// Ends it, and the program on the other machine. What was read until now has been told when
+    /// this returns, which it does within a few seconds even if nobody answers any longer.
+    pub fn end(self) {
+        // One that has ended by itself hears nothing.
+        let _ = self.events.send(Event::Over);
+        // A panic there has been printed; the run itself is none the worse for it.
+        let _ = self.thread.join();
+    }
+}
+
+/// What was heard.
+enum Heard {
+    Said(Stamp, Said),
+    Other(String),
+    Nothing,
+    Over,
+}
+
+/// A talk with the program on another machine.
+struct Talk<'a, T> {
+    zero: Stamp,
+    name: &'a str,
+    patience: Patience,
+    connection: Connection,
+    heard: Receiver<Event>,
+    tell: &'a T,
+}
+
+impl<T: Fn(Nanos, Sample)> Talk<'_, T> {
+    /// From the greeting to the last sample.
+    fn hold(&mut self) -> Result<(), Trouble> {
+        self.greet()?;
+        let echo = self.compare_clocks()?;
+        self.connection.ask(Asked::Begin);
+        self.tell_offset(echo);
+        self.listen(echo)
+    }
+
+    fn hear(&self, until: Stamp) -> Result<Heard, Trouble> {
+        let wait = Duration::from_nanos(until.since(Monotonic.now()).0);
+        match self.heard.recv_timeout(wait) {
+            Ok(Event::Line(at, line)) => Ok(match Said::parse(&line) {
+                Some(said) => Heard::Said(at, said),
+                None => Heard::Other(plain(&String::from_utf8_lossy(&line))),
+            }),
+            Ok(Event::TooLong) => Err(Trouble::Rubbish("a line without an end".to_owned())),
+            Ok(Event::Over) => Ok(Heard::Over),
+            Err(RecvTimeoutError::Timeout) => Ok(Heard::Nothing),
+            Ok(Event::Closed) | Err(RecvTimeoutError::Disconnected) => {
+                Err(Trouble::Ended(Monotonic.now().since(self.zero)))
+            }
+        }
+    }
+
+    /// Waits for the program there. What the login writes before that is passed over.
+    fn greet(&mut self) -> Result<(), Trouble> {
+        let until = Monotonic.now() + self.patience.greeting;
+        let mut noise = String::new();
+        for _ in 0..MOST_NOISE {
+            match self.hear(until) {
+                Ok(Heard::Said(_, Said::Greeting { version: VERSION, .. })) => return Ok(()),
+                Ok(Heard::Said(_, Said::Greeting { version, .. })) => {
+                    return Err(Trouble::Version(version));
+                }
+                Ok(Heard::Said(..)) => {}
+                Ok(Heard::Other(line)) => noise = line,
+                Ok(Heard::Nothing) => return Err(Trouble::Silent(self.patience.greeting)),
+                Ok(Heard::Over) => return Err(Trouble::TooLate),
+                Err(Trouble::Ended(_)) => return Err(Trouble::NotReached),
+                Err(trouble) => return Err(trouble),
+            }
+        }
+        Err(Trouble::Stranger(noise))
+    }
+
+    fn compare_clocks(&mut self) -> Result<Echo, Trouble> {
+        let mut fastest = self.echo(0)?;
+        for number in 1..ECHOES {
+            let echo = self.echo(number)?;
+            if echo.delay() < fastest.delay() {
+                fastest = echo;
+            }
+        }
+        Ok(fastest)
+    }
+
+    fn echo(&mut self, asked: u64) -> Result<Echo, Trouble> {
+        let sent = Monotonic.now();
+        self.connection.ask(Asked::Ping(asked));
+        match self.hear(sent + self.patience.greeting)? {
+            Heard::Said(back, Said::Pong { number, clock }) if number == asked => {
+                Ok(Echo { sent, back, clock })
+            }
+            Heard::Said(..) => Err(Trouble::Rubbish("an answer to nothing".to_owned())),
+            Heard::Other(line) => Err(Trouble::Rubbish(line)),
+            Heard::Nothing => Err(Trouble::Silent(self.patience.greeting)),
+            Heard::Over => Err(Trouble::TooLate),
+        }
+    }
+
+    fn tell_offset(&self, echo: Echo) {
+        let offset_s = echo.offset_s(Reference::now());
+        let mut sample = Sample::default();
+        sample.read(&Part::Host, "clock-offset", "s", offset_s);
+        if offset_s.abs() > FAR_APART_S {
+            let side = if offset_s > 0.0 { "ahead of" } else { "behind" };
+            let why = format!(
+                "it is {:.1} s {side} the clock here; times were put right by that, but let NTP \
+                 set both",
+                offset_s.abs()
+            );
+            sample.missing("clock", why);
+        }
+        self.pass_on(echo.back, sample);
+    }
+
+    /// Tells what comes, until the watch is over.
+    fn listen(&mut self, mut echo: Echo) -> Result<(), Trouble> {
+        let (mut asked, mut was_silent) = (Asking { number: ECHOES, sent: Monotonic.now() }, false);
+        let (mut least, mut is_awaited) = (echo.delay(), false);
+        loop {
+            match self.hear(Monotonic.now() + self.patience.silence)? {
+                Heard::Said(at, Said::Sample { at: there, sample }) => {
+                    self.pass_on(echo.stamp(there, self.zero, at), sample);
+                    if at.since(asked.sent) >= AGAIN {
+                        asked = Asking { number: asked.number + 1, sent: Monotonic.now() };
+                        is_awaited = true;
+                        self.connection.ask(Asked::Ping(asked.number));
+                    }
+                }
+                Heard::Said(back, Said::Pong { number, clock }) => {
+                    let newest = Echo { sent: asked.sent, back, clock };
+                    if is_awaited && number == asked.number && newest.delay() <= least * SLOW {
+                        least = least.min(newest.delay());
+                        echo = newest;
+                        self.tell_offset(echo);
+                    }
+                    is_awaited = false;
+                }
+                Heard::Said(_, Said::Greeting { .. }) => {
+                    return Err(Trouble::Rubbish("another greeting".to_owned()));
+                }
+                Heard::Other(line) => return Err(Trouble::Rubbish(line)),
+                Heard::Nothing if !was_silent => {
+                    was_silent = true;
+                    self.tell_silence();
+                }
+                Heard::Nothing => {}
+                Heard::Over => {
+                    self.part(echo);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn tell_silence(&self) {
+        let mut sample = Sample::default();
+        let (at, silence) = (Monotonic.now().since(self.zero), self.patience.silence);
+        let why = format!(
+            "nothing came from it for {silence}, until {:.1} s into the run: machine or network \
+             were overloaded or away",
+            at.as_secs_f64()
+        );
+        sample.missing(self.name, why);
+        (self.tell)(at, sample);
+    }
+
+    /// Hears the last sample, which comes when the program there notices that it is over.
+    fn part(&mut self, echo: Echo) {
+        self.connection.hang_up();
+        let until = Monotonic.now() + self.patience.farewell;
+        loop {
+            match self.hear(until) {
+                Ok(Heard::Said(at, Said::Sample { at: there, sample })) => {
+                    self.pass_on(echo.stamp(there, self.zero, at), sample);
+                }
+                Ok(Heard::Said(..) | Heard::Other(_) | Heard::Over) => {}
+                Ok(Heard::Nothing) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Tells what was seen there, under the name of the machine.
+    fn pass_on(&self, at: Stamp, mut sample: Sample) {
+        for reading in &mut sample.readings {
+            if let Some(Component { part, .. }) = Component::parse(&reading.series.component) {
+                let there = Component { place: Some(self.name.to_owned()), part };
+                reading.series.component = there.to_string();
+            }
+        }
+        for missing in &mut sample.missing {
+            missing.what = format!("{}/{}", self.name, missing.what);
+        }
+        (self.tell)(at.since(self.zero), sample);
+    }
+}
+
+/// The last question to the clock there.
+struct Asking {
+    number: u64,
+    sent: Stamp,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+//! What two `assay` say to each other, a line each.
+//!
+//! The one that was started on the other machine greets with
+//! `{"assay-observe":1,"host":"db1","clock":…}`, answers each `ping N` with `pong N CLOCK`, and
+//! after `begin` sends
+//! `{"at_ns":…,"readings":[[component,metric,unit,value],…],"missing":[[what,why],…]}` as often as
+//! it was told to. Clocks are nanoseconds since 1970. The end of its input ends it.
+//!
+//! What comes is another machine's: any bytes are read or refused, and what is kept of them is
+//! bounded and has no control characters.
+
+use record::{Component, Reading, Series};
+use serde_json::{Value, json};
+
+use crate::sample::{Missing, Sample};
+
+/// The version of this protocol.
+pub(super) const VERSION: u64 = 1;
+
+/// The name in the greeting by which one `assay` knows the other.
+const GREETING: &str = "assay-observe";
+
+/// No line is longer.
+pub(super) const LONGEST_LINE: usize = 4 << 20;
+
+/// No sample says that more is missing.
+const MOST_MISSING: usize = 256;
+
+/// No name, and no text from the other machine, has more characters.
+const LONGEST_TEXT: usize = 200;
+
+/// What is asked of the other machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// What its clock shows.
+    Ping(u64),
+    /// To look, from now on.
+    Begin,
+}
+
+impl Asked {
+    /// As a line, with its end.
+    pub(super) fn line(self) -> String {
+        match self {
+            Asked::Ping(number) => format!("ping {number}\n"),
+            Asked::Begin => "begin\n".to_owned(),
+        }
+    }
+
+    /// Reads a line; `None` if it is none of these.
+    pub(super) fn parse(line: &[u8]) -> Option<Asked> {
+        let text = std::str::from_utf8(line).ok()?.trim();
+        match text.strip_prefix("ping ") {
+            Some(number) => Some(Asked::Ping(number.parse().ok()?)),
+            None => (text == "begin").then_some(Asked::Begin),
+        }
+    }
+}
+
+/// What the other machine says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Said {
+    /// Who is there.
+    Greeting {
+        /// The version of its protocol.
+        version: u64,
+        /// What the machine calls itself.
+        host: String,
+    },
+    /// What its clock shows.
+    Pong {
+        /// The number of the question.
+        number: u64,
+        /// Nanoseconds since 1970.
+        clock: i64,
+    },
+    /// What it saw.
+    Sample {
+        /// When, by its clock.
+        at: i64,
+        /// What.
+        sample: Sample,
+    },
+}
+
+impl Said {
+    /// Reads a line; `None` if it is none of these.
+    pub(super) fn parse(line: &[u8]) -> Option<Said> {
+        let text = std::str::from_utf8(line).ok()?.trim();
+        if let Some(rest) = text.strip_prefix("pong ") {
+            let (number, clock) = rest.split_once(' ')?;
+            return Some(Said::Pong { number: number.parse().ok()?, clock: clock.parse().ok()? });
+        }
+        let value: Value = serde_json::from_str(text).ok()?;
+        if let Some(version) = value.get(GREETING) {
+            let host = value.get("host").and_then(Value::as_str).map(plain).unwrap_or_default();
+            return Some(Said::Greeting { version: version.as_u64()?, host });
+        }
+        let at = value.get("at_ns")?.as_i64()?;
+        let sample = Sample {
+            readings: readings(value.get("readings")?)?,
+            missing: missing(value.get("missing")?)?,
+        };
+        Some(Said::Sample { at, sample })
+    }
+}
+
+/// The greeting as a line, with its end.
+pub(super) fn greeting(host: &str, clock: i64) -> String {
+    format!("{}\n", json!({ GREETING: VERSION, "host": host, "clock": clock }))
+}
+
+/// The answer to a ping as a line, with its end.
+pub(super) fn pong(number: u64, clock: i64) -> String {
+    format!("pong {number} {clock}\n")
+}
+
+/// A sample as a line, with its end. A value that is no number is left out.
+pub(super) fn sample(at: i64, sample: &Sample) -> String {
+    let finite = sample.readings.iter().filter(|reading| reading.value.is_finite());
+    let reading = |Reading { series, value }: &Reading| {
+        let Series { component, metric, unit } = series;
+        json!([component, metric, unit, value])
+    };
+    let missing = |Missing { what, why }: &Missing| json!([what, why]);
+    let readings: Vec<Value> = finite.map(reading).collect();
+    let missing: Vec<Value> = sample.missing.iter().map(missing).collect();
+    format!("{}\n", json!({ "at_ns": at, "readings": readings, "missing": missing }))
+}
+
+/// Readings of components that are known here; those of others are left out. `None` if they are not
+/// readings at all.
+fn readings(value: &Value) -> Option<Vec<Reading>> {
+    let mut readings = Vec::new();
+    for reading in value.as_array()? {
+        let [component, metric, unit, value] = reading.as_array()?.as_slice() else { return None };
+        let (component, metric, unit) = (component.as_str()?, metric.as_str()?, unit.as_str()?);
+        let value = value.as_f64()?;
+        let is_known = Component::parse(component).is_some_and(|known| known.place.is_none());
+        let is_plain = [component, metric, unit].iter().all(|text| plain(text) == **text);
+        if is_known && is_plain && value.is_finite() {
+            readings.push(Reading::of(component, metric, unit, value));
+        }
+    }
+    Some(readings)
+}
+
+fn missing(value: &Value) -> Option<Vec<Missing>> {
+    let pair = |pair: &Value| {
+        let [what, why] = pair.as_array()?.as_slice() else { return None };
+        Some(Missing { what: plain(what.as_str()?), why: plain(why.as_str()?) })
+    };
+    value.as_array()?.iter().take(MOST_MISSING).map(pair).collect()
+}
+
+/// A text from outside as it may stand in a record and on a terminal.
+pub(super) fn plain(text: &str) -> String {
+    let shown = text.trim().chars().filter(|c| !c.is_control());
+    shown.take(LONGEST_TEXT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{Seed, Stream};
+
+    use super::*;
+
+    fn seen() -> Sample {
+        let mut seen = Sample::default();
+        seen.readings.push(Reading::of("disk sda", "busy", "s", 1.5));
+        seen.readings.push(Reading::of("host", "run-queue", "tasks", 3.0));
+        seen.missing("disk sdb", "\"no\" permission");
+        seen
+    }
+
+    #[test]
+    fn what_one_side_writes_the_other_reads() {
+        for asked in [Asked::Ping(0), Asked::Ping(u64::MAX), Asked::Begin] {
+            assert_eq!(Asked::parse(asked.line().as_bytes()), Some(asked));
+        }
+        let host = "db1".to_owned();
+        let greets = Said::Greeting { version: VERSION, host };
+        assert_eq!(Said::parse(greeting("db1", -5).as_bytes()), Some(greets));
+        let pongs = Said::Pong { number: 7, clock: i64::MIN };
+        assert_eq!(Said::parse(pong(7, i64::MIN).as_bytes()), Some(pongs));
+        let seen = seen();
+        let tells = Said::Sample { at: i64::MAX, sample: seen.clone() };
+        assert_eq!(Said::parse(sample(i64::MAX, &seen).as_bytes()), Some(tells));
+    }
+
+    #[test]
+    fn what_is_none_of_it_is_refused() {
+        for line in [
+            "",
+            "begin",
+            "pong 1",
+            "pong x 1",
+            "pong 1 99999999999999999999",
+            "Last login: Mon Nov 23",
+            "{}",
+            "[]",
+            r#"{"assay-observe":"one"}"#,
+            r#"{"at_ns":1.5,"readings":[],"missing":[]}"#,
+            r#"{"at_ns":1,"readings":[["host","x","s"]],"missing":[]}"#,
+            r#"{"at_ns":1,"readings":[["host","x","s",null]],"missing":[]}"#,
+            r#"{"at_ns":1,"readings":[],"missing":["x"]}"#,
+        ] {
+            assert_eq!(Said::parse(line.as_bytes()), None, "{line}");
+        }
+        for line in ["", "ping", "ping x", "ping -1", "pong 1 1", "begin now"] {
+            assert_eq!(Asked::parse(line.as_bytes()), None, "{line}");
+        }
+        assert_eq!((Said::parse(b"\xff"), Asked::parse(b"\xff")), (None, None));
+    }
+
+    #[test]
+    fn nothing_of_it_reaches_a_terminal_or_another_host_s_series() {
+        let line = r#"{"at_ns":1,
+            "readings":[["db2/host","busy","s",1],["robot","busy","s",1],
+                ["host","\u001b[2J","s",1],["host","busy","s",2]],
+            "missing":[["a\nb","\u001b[31mred"]]}"#;
+        let Some(Said::Sample { sample, .. }) = Said::parse(line.as_bytes()) else {
+            panic!("it is a sample")
+        };
+        assert_eq!(sample.readings, [Reading::of("host", "busy", "s", 2.0)]);
+        let missing = Missing { what: "ab".to_owned(), why: "[31mred".to_owned() };
+        assert_eq!(sample.missing, [missing]);
+        assert_eq!(plain(&"x".repeat(5_000)).len(), LONGEST_TEXT);
+    }
+
+    #[test]
+    fn lines_of_any_bytes_are_read_or_refused() {
+        let lines = [greeting("db1", 1), pong(3, 4), sample(5, &seen()), Asked::Ping(6).line()];
+        for number in 0..4_000 {
+            let mut draw = Stream::new(Seed(7), "remote", "mutation").draw(number);
+            let mut line = lines[number as usize % lines.len()].clone().into_bytes();
+            for _ in 0..=draw.below(4) {
+                let at = draw.below(line.len() as u64 + 1) as usize;
+                match draw.below(3) {
+                    0 => line.truncate(at),
+                    1 => line.insert(at, draw.bits() as u8),
+                    _ => {
+                        line.iter_mut().skip(at).take(1).for_each(|byte| *byte = draw.bits() as u8)
+                    }
+                }
+            }
+            if let Some(Said::Sample { sample: read, .. }) = Said::parse(&line) {
+                let is_known = |reading: &Reading| {
+                    Component::parse(&reading.series.component).is_some()
+                        && reading.value.is_finite()
+                };
+                assert!(read.readings.iter().all(is_known), "{read:?}");
+            }
+            let _ = Asked::parse(&line);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The other side: `assay observe --stdio`, started by an `assay` on another machine.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use base::{Clock, Monotonic, Nanos};
+use record::{Component, Part, Reading, Side};
+
+use super::clock::Reference;
+use super::protocol::{self, Asked};
+use crate::environment::Root;
+use crate::sample::{Missing, Sample};
+use crate::scope::{Scope, Whereabouts};
+use crate::watch::Watch;
+
+/// No question is longer.
+const LONGEST_QUESTION: u64 = 256;
+
+/// What is looked at for somebody on another machine: this one, and the processes of a database
+/// that listens on a port, or has these numbers.
+pub fn scope(every: Nanos, port: Option<u16>, servers: Vec<u32>) -> Scope {
+    let processes = servers.into_iter().map(Whereabouts::Process);
+    let servers = port.map(Whereabouts::Port).into_iter().chain(processes).collect();
+    Scope { every, generator: None, servers }
+}
+
+/// Says what is seen on this machine until the input ends, in lines of the module `protocol`.
+///
+/// # Errors
+/// Input or output broke, or the operating system grants no thread.
+pub fn serve(
+    scope: Scope,
+    input: impl Read,
+    output: impl Write + Send + 'static,
+) -> io::Result<()> {
+    let clock = Reference::now();
+    let output = Arc::new(Mutex::new(output));
+    let host = Root::system().line("proc/sys/kernel/hostname").unwrap_or_default();
+    say(&output, &protocol::greeting(&host, clock.counted_on()))?;
+    let mut watch = None;
+    let mut input = BufReader::new(input);
+    loop {
+        let mut line = Vec::new();
+        if input.by_ref().take(LONGEST_QUESTION).read_until(b'\n', &mut line)? == 0 {
+            watch.into_iter().for_each(Watch::end);
+            return Ok(());
+        }
+        match Asked::parse(&line) {
+            Some(Asked::Ping(number)) => {
+                say(&output, &protocol::pong(number, clock.counted_on()))?;
+            }
+            Some(Asked::Begin) if watch.is_none() => {
+                let output = Arc::clone(&output);
+                watch = Some(Watch::begin(Monotonic.now(), scope.clone(), move |_, sample| {
+                    let sample = of_the_machine(sample);
+                    // Whoever does not hear it any longer has closed the input as well.
+                    let _ = say(&output, &protocol::sample(clock.counted_on(), &sample));
+                })?);
+            }
+            Some(Asked::Begin) | None => {}
+        }
+    }
+}
+
+fn say(output: &Mutex<impl Write>, line: &str) -> io::Result<()> {
+    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+    output.write_all(line.as_bytes())?;
+    output.flush()
+}
+
+/// A sample without the load generator, which is on another machine: what looks so from here is
+/// this process, of which only what it takes is told.
+fn of_the_machine(sample: Sample) -> Sample {
+    let is_here = |name: &str| match Component::parse(name).map(|component| component.part) {
+        Some(
+            Part::Processes(Side::Generator)
+            | Part::Sockets(Side::Generator)
+            | Part::Cgroup(Side::Generator),
+        )
+        | None => false,
+        Some(
+            Part::Host
+            | Part::Processor(_)
+            | Part::Disk(_)
+            | Part::Interface(_)
+            | Part::Processes(Side::Server)
+            | Part::Role(_)
+            | Part::Sockets(Side::Server)
+            | Part::Cgroup(Side::Server)
+            | Part::Sessions
+            | Part::Waits
+            | Part::Locks
+            | Part::Statements
+            | Part::Background
+            | Part::Statistics,
+        ) => true,
+    };
+    let is_cost = |reading: &Reading| reading.series.metric == "observing";
+    let is_told = |reading: &Reading| is_here(&reading.series.component) || is_cost(reading);
+    let of_generator = |missing: &Missing| missing.what.contains(Side::Generator.name());
+    let Sample { mut readings, mut missing } = sample;
+    readings.retain(is_told);
+    missing.retain(|missing| !of_generator(missing));
+    Sample { readings, missing }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::super::protocol::Said;
+    use super::*;
+
+    #[test]
+    fn it_greets_answers_and_looks_until_the_input_ends() {
+        let (mut here, there) = UnixStream::pair().unwrap();
+        let output = there.try_clone().unwrap();
+        let scope = scope(Nanos::from_millis(100), None, Vec::new());
+        let serving = std::thread::spawn(move || serve(scope, there, output));
+        here.write_all(b"ping 7\nwhat?\nbegin\nbegin\n").unwrap();
+        let mut lines = BufReader::new(here.try_clone().unwrap()).split(b'\n');
+        let mut next = || lines.next().map(|line| Said::parse(&line.unwrap()).expect("a line"));
+        assert!(matches!(next(), Some(Said::Greeting { version: protocol::VERSION, .. })));
+        assert!(matches!(next(), Some(Said::Pong { number: 7, clock: 1.. })));
+        let Some(Said::Sample { at, sample }) = next() else { panic!("a sample comes") };
+        let has = |component: &str, metric: &str| {
+            let is = |r: &Reading| r.series.component == component && r.series.metric == metric;
+            sample.readings.iter().any(is)
+        };
+        assert!(at > 0 && has("host", "busy") && has("generator", "observing"), "{sample:?}");
+        assert!(!has("generator", "threads"), "{sample:?}");
+        here.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(std::iter::from_fn(next).all(|said| matches!(said, Said::Sample { .. })));
+        serving.join().unwrap().unwrap();
+    }
+}

@@ -1,0 +1,385 @@
+//! The user's own ssh, and what it means when that does not go well.
+//!
+//! No port is opened and no password is asked for (ssh_config(5): `BatchMode`,
+//! `ClearAllForwardings`). Who may come in is settled by the user's keys and configuration.
+
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use base::{Clock, Monotonic, Nanos, Stamp};
+
+use super::RemoteHost;
+use super::protocol::{Asked, LONGEST_LINE, plain};
+use crate::scope::{Scope, Whereabouts};
+
+/// What ssh does here, beside what the user's own configuration says: it never asks anything, opens
+/// no port, and notices a connection that is dead after 15 seconds.
+const MANNERS: [&str; 12] = [
+    "-T",
+    "-x",
+    "-o",
+    "BatchMode=yes",
+    "-o",
+    "ConnectTimeout=10",
+    "-o",
+    "ClearAllForwardings=yes",
+    "-o",
+    "ServerAliveInterval=5",
+    "-o",
+    "ServerAliveCountMax=3",
+];
+
+/// So much of the end of what ssh complains of is kept.
+const KEPT: usize = 4_096;
+
+/// How long ssh may take to close what it complains on when it has closed its output.
+const PARTING: Duration = Duration::from_secs(1);
+
+/// The code with which ssh ends when it is its own fault (ssh(1), "EXIT STATUS"), and those of a
+/// shell that finds no such program, or may not run it.
+const OWN_FAULT: i32 = 255;
+const NOT_FOUND: i32 = 127;
+const NOT_RUN: i32 = 126;
+
+/// Something that happened.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// A line came, then.
+    Line(Stamp, Vec<u8>),
+    /// A line came that is longer than any may be.
+    TooLong,
+    /// No more will come.
+    Closed,
+    /// The watch is over.
+    Over,
+}
+
+/// The words of the command that runs on the other machine.
+fn asks_for(host: &RemoteHost, scope: &Scope) -> Vec<String> {
+    let mut words = vec![host.command.clone(), "observe".to_owned(), "--stdio".to_owned()];
+    words.extend(["--every".to_owned(), scope.every.to_string()]);
+    let port = |place: &Whereabouts| match place {
+        Whereabouts::Port(port) | Whereabouts::Elsewhere(port) => Some(*port),
+        Whereabouts::Socket(_) | Whereabouts::Process(_) | Whereabouts::Threads(_) => None,
+    };
+    if let Some(port) = scope.servers.iter().find_map(port) {
+        words.extend(["--port".to_owned(), port.to_string()]);
+    }
+    words
+}
+
+fn command(program: &OsStr, host: &RemoteHost, scope: &Scope) -> Command {
+    let mut command = Command::new(program);
+    command.args(MANNERS);
+    if let Some(port) = host.port {
+        command.args(["-p", &port.to_string()]);
+    }
+    command.args(["--", &host.login()]).args(asks_for(host, scope));
+    // A Ctrl-C at the terminal is meant for whoever started this, which ends it in good order.
+    command.process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// An ssh that runs.
+#[derive(Debug)]
+pub(super) struct Connection {
+    child: Child,
+    input: Option<ChildStdin>,
+    complaint: Receiver<String>,
+}
+
+/// How an ssh ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Parting {
+    /// Its exit code; `None` if it was killed.
+    pub(super) code: Option<i32>,
+    /// What it complained of.
+    pub(super) complaint: String,
+}
+
+impl Connection {
+    /// Starts it; what comes is told as events.
+    pub(super) fn open(
+        program: &OsStr,
+        host: &RemoteHost,
+        scope: &Scope,
+        events: SyncSender<Event>,
+    ) -> io::Result<Connection> {
+        let mut child = command(program, host, scope).spawn()?;
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let errors = child.stderr.take();
+        let (sender, complaint) = sync_channel(1);
+        let threads = thread::Builder::new()
+            .name("watch-ssh".to_owned())
+            .spawn(move || output.map(|output| pass_on(output, &events)))
+            .and_then(|_| {
+                let thread = thread::Builder::new().name("watch-ssh-errors".to_owned());
+                thread.spawn(move || {
+                    // Nobody who has gone wants to know.
+                    let _ = sender.send(errors.map(end_of).unwrap_or_default());
+                })
+            });
+        let mut connection = Connection { child, input, complaint };
+        match threads {
+            Ok(_) => Ok(connection),
+            Err(error) => {
+                connection.kill();
+                Err(error)
+            }
+        }
+    }
+
+    /// Asks something. Where nobody hears it, the end of the output says so.
+    pub(super) fn ask(&mut self, asked: Asked) {
+        if let Some(input) = &mut self.input {
+            let _ = input.write_all(asked.line().as_bytes());
+        }
+    }
+
+    /// Ends what is to be said, and with it the program on the other machine.
+    pub(super) fn hang_up(&mut self) {
+        self.input = None;
+    }
+
+    /// Ends it, if it has not ended.
+    pub(super) fn close(mut self) -> Parting {
+        self.hang_up();
+        let complaint = self.complaint.recv_timeout(PARTING).unwrap_or_default();
+        let code = self.kill();
+        Parting { code, complaint }
+    }
+
+    /// Nothing is left of it after this. One that has ended by itself keeps its code.
+    fn kill(&mut self) -> Option<i32> {
+        let _ = self.child.kill();
+        self.child.wait().ok()?.code()
+    }
+}
+
+/// Passes lines on until there are no more, or nobody hears them.
+fn pass_on(output: impl Read, events: &SyncSender<Event>) {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut line = Vec::new();
+        let read = output.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut line);
+        let event = match read {
+            Ok(0) | Err(_) => Event::Closed,
+            Ok(_) if line.len() >= LONGEST_LINE => Event::TooLong,
+            Ok(_) => Event::Line(Monotonic.now(), line),
+        };
+        let is_last = !matches!(event, Event::Line(..));
+        if events.send(event).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// The end of all that is said there.
+fn end_of(mut errors: impl Read) -> String {
+    let (mut kept, mut chunk) = (Vec::new(), [0; 1_024]);
+    while let Ok(count @ 1..) = errors.read(&mut chunk) {
+        kept.extend_from_slice(&chunk[..count]);
+        let excess = kept.len().saturating_sub(KEPT);
+        kept.drain(..excess);
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}
+
+/// What kept another machine from being watched.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// There is no ssh, or it does not start.
+    NotStarted(io::Error),
+    /// It ended before `assay` there had greeted.
+    NotReached,
+    /// It ended in the middle, after so long.
+    Ended(Nanos),
+    /// Nothing came for so long, before there was a sample.
+    Silent(Nanos),
+    /// What runs there is something else, and said this.
+    Stranger(String),
+    /// What runs there is another version, with this protocol.
+    Version(u64),
+    /// This is nothing that `assay` says.
+    Rubbish(String),
+    /// The run was over before there was a sample.
+    TooLate,
+}
+
+/// Why it is not watched, and what helps.
+pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &Parting) -> String {
+    let name = &host.host;
+    match trouble {
+        Trouble::NotStarted(error) if error.kind() == io::ErrorKind::NotFound => {
+            "there is no `ssh` on the PATH here: install openssh-client".to_owned()
+        }
+        Trouble::NotStarted(error) => format!("ssh does not start: {error}"),
+        Trouble::NotReached => not_reached(host, parting),
+        Trouble::Ended(after) => {
+            let seconds = after.as_secs_f64();
+            let said = last_line(&parting.complaint).map_or_else(
+                || "the program there ended, or was killed".to_owned(),
+                |line| format!("it said: {line}"),
+            );
+            format!("the connection to {name} ended {seconds:.1} s into the run: {said}")
+        }
+        Trouble::Silent(wait) => {
+            let said = last_line(&parting.complaint);
+            let said = said.map_or_else(String::new, |line| format!("; ssh said: {line}"));
+            format!(
+                "no answer from {name} within {wait}{said}: try `ssh {} {} --version`",
+                host.login(),
+                host.command
+            )
+        }
+        Trouble::Stranger(line) => format!(
+            "what answers on {name} is not `{} observe`: it said `{line}`; nothing that \
+             the login there runs may write to stdout",
+            host.command
+        ),
+        Trouble::Version(version) => format!(
+            "`{}` on {name} speaks version {version} of this protocol, and this one version {}: \
+             install the same version there",
+            host.command,
+            super::protocol::VERSION
+        ),
+        Trouble::Rubbish(line) => {
+            format!("{name} sent what is no sample: `{line}`; what came before it was kept")
+        }
+        Trouble::TooLate => format!("the run was over before ssh to {name} had an answer"),
+    }
+}
+
+/// Why ssh, or the program that it was to start, ended at once.
+fn not_reached(host: &RemoteHost, Parting { code, complaint }: &Parting) -> String {
+    let (name, program) = (&host.host, &host.command);
+    let quoted = last_line(complaint).map_or_else(String::new, |line| format!(": {line}"));
+    match code {
+        Some(OWN_FAULT) => own_fault(host, complaint),
+        Some(NOT_FOUND) => format!(
+            "there is no `{program}` on the PATH of {name}: install this version there, for \
+             example in /usr/local/bin"
+        ),
+        Some(NOT_RUN) => format!("`{program}` on {name} cannot be run{quoted}"),
+        Some(0) | None => format!("`{program}` on {name} ended without a word{quoted}"),
+        Some(code) => format!(
+            "`{program} observe --stdio` on {name} ended with code {code}{quoted}: install this \
+             version there"
+        ),
+    }
+}
+
+/// Why ssh itself did not come through, by its own words.
+fn own_fault(host: &RemoteHost, complaint: &str) -> String {
+    let (name, login) = (&host.host, host.login());
+    let says = |words: &str| complaint.contains(words);
+    if says("REMOTE HOST IDENTIFICATION HAS CHANGED") {
+        format!(
+            "ssh has another key for {name} than it shows: find out why, then `ssh-keygen -R \
+             {name}`"
+        )
+    } else if says("Host key verification failed") {
+        format!("ssh does not know the key of {name}: connect once by hand with `ssh {login}`")
+    } else if says("Permission denied") && (says("password") || says("keyboard")) {
+        format!("ssh to {name} asks for a password: set up a key, or use ssh-agent")
+    } else if says("Permission denied") {
+        format!("{name} does not know any key that ssh has: `ssh-copy-id {login}`, or ssh-agent")
+    } else if says("Could not resolve hostname") {
+        format!("ssh finds no host called {name}: check the name in `host`")
+    } else {
+        let said = last_line(complaint).map_or_else(String::new, |line| format!(": {line}"));
+        format!("ssh does not reach {name}{said}: try `ssh {login} true`")
+    }
+}
+
+/// The last line that says something, fit for a record.
+fn last_line(complaint: &str) -> Option<String> {
+    complaint.lines().rev().map(plain).find(|line| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn db1() -> RemoteHost {
+        let user = Some("u".to_owned());
+        RemoteHost { user, ..RemoteHost::named("db1") }
+    }
+
+    #[test]
+    fn ssh_is_asked_to_ask_nothing_and_open_nothing() {
+        let scope = Scope {
+            every: Nanos::from_millis(500),
+            servers: vec![Whereabouts::Process(3), Whereabouts::Elsewhere(5_432)],
+            ..Scope::default()
+        };
+        let host = RemoteHost { port: Some(2_222), ..db1() };
+        let command = command(OsStr::new("ssh"), &host, &scope);
+        let words: Vec<&str> = command.get_args().filter_map(OsStr::to_str).collect();
+        let line = words.join(" ");
+        assert!(line.starts_with("-T -x -o BatchMode=yes "), "{line}");
+        assert!(line.contains("ClearAllForwardings=yes"), "{line}");
+        let end = "-p 2222 -- u@db1 assay observe --stdio --every 500ms --port 5432";
+        assert!(line.ends_with(end), "{line}");
+    }
+
+    #[test]
+    fn each_end_of_ssh_has_its_reason_and_its_remedy() {
+        let check = |code: Option<i32>, complaint: &str, words: [&str; 2]| {
+            let parting = Parting { code, complaint: complaint.to_owned() };
+            let why = why(&Trouble::NotReached, &db1(), &parting);
+            assert!(words.iter().all(|word| why.contains(word)), "{why}");
+            assert!(!why.contains('\u{1b}'), "{why:?}");
+        };
+        check(
+            Some(255),
+            "u@db1: Permission denied (publickey,password).\r\n",
+            ["asks for a password", "set up a key, or use ssh-agent"],
+        );
+        check(Some(255), "u@db1: Permission denied (publickey).", ["any key", "ssh-copy-id u@db1"]);
+        check(Some(255), "Host key verification failed.\n", ["the key of db1", "ssh u@db1"]);
+        let changed =
+            "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!\nHost key verification failed.";
+        check(Some(255), changed, ["another key", "ssh-keygen -R db1"]);
+        let name = "ssh: Could not resolve hostname db1: Name or service not known";
+        check(Some(255), name, ["no host called db1", "check the name"]);
+        let refused = "ssh: connect to host db1 port 22: Connection refused\n\n";
+        check(Some(255), refused, ["Connection refused", "try `ssh u@db1 true`"]);
+        check(Some(127), "sh: assay: not found", ["no `assay`", "install"]);
+        check(Some(126), "\u{1b}[31mPermission denied", ["cannot be run", "denied"]);
+        check(Some(2), "error: unrecognized subcommand", ["code 2", "unrecognized"]);
+        check(None, "", ["ended without a word", "db1"]);
+    }
+
+    #[test]
+    fn other_troubles_are_told_with_what_helps() {
+        let quiet = Parting::default();
+        let told = |trouble: Trouble| why(&trouble, &db1(), &quiet);
+        let none = io::Error::from(io::ErrorKind::NotFound);
+        assert!(told(Trouble::NotStarted(none)).contains("openssh-client"));
+        assert!(told(Trouble::Version(2)).contains("version 2"));
+        assert!(told(Trouble::Ended(Nanos::from_millis(2_500))).contains("2.5 s into the run"));
+        assert!(told(Trouble::Silent(Nanos::from_secs(15))).contains("within 15s"));
+        assert!(told(Trouble::Stranger("hello".to_owned())).contains("`hello`"));
+    }
+
+    #[test]
+    fn only_the_end_of_many_complaints_is_kept() {
+        let many = "x".repeat(10 * KEPT) + "the end";
+        let kept = end_of(many.as_bytes());
+        assert!(kept.len() <= KEPT && kept.ends_with("the end"), "{}", kept.len());
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_not_waited_for() {
+        let (events, heard) = sync_channel(4);
+        pass_on(io::repeat(b'x'), &events);
+        assert!(matches!(heard.recv(), Ok(Event::TooLong)));
+    }
+}

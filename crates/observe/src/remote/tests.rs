@@ -1,0 +1,191 @@
+//! A stand-in for ssh, which is well or behaves in one of the ways in which ssh does not.
+
+use std::process::Command;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use record::Reading;
+use tempfile::TempDir;
+
+use super::*;
+use crate::sample::Missing;
+
+/// What a stand-in says that answers as `assay observe --stdio` does; its clock is so many seconds
+/// ahead.
+fn well(ahead_s: i64) -> String {
+    format!(
+        r#"clock() {{ echo $(( $(date +%s%N) + {ahead_s} * 1000000000 )); }}
+sample() {{
+  readings='"readings":[["host","busy","s",'$1']]'
+  echo '{{"at_ns":'$(clock)','$readings',"missing":[["disk sda","hidden"]]}}'
+}}
+echo 'Welcome to db1!'
+echo '{{"assay-observe":1,"host":"db1","clock":0}}'
+while read -r word number; do
+  case $word in ping) echo "pong $number $(clock)";; begin) break;; esac
+done
+sample 1
+sample 2
+"#
+    )
+}
+
+struct Standing {
+    watch: RemoteWatch,
+    told: Receiver<(Nanos, Sample)>,
+    _folder: TempDir,
+}
+
+/// A watch by a stand-in that runs this script.
+fn stand_in(script: &str, patience: Patience) -> Standing {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, path) = (folder.path().join("text"), folder.path().join("ssh"));
+    std::fs::write(&text, format!("#!/bin/sh\n{script}")).unwrap();
+    // A file that this process has open for writing cannot be run, and a fork of another test may
+    // have it open a little longer.
+    let status = Command::new("install").arg("-m755").args([&text, &path]).status();
+    assert!(status.unwrap().success());
+    let (sender, told) = sync_channel(1_000);
+    let (zero, host) = (Monotonic.now(), RemoteHost::named("db1"));
+    let tell = move |at, sample| drop(sender.send((at, sample)));
+    let watch =
+        RemoteWatch::begin_by(path.as_os_str(), zero, host, Scope::default(), patience, tell);
+    Standing { watch: watch.unwrap(), told, _folder: folder }
+}
+
+/// Nobody is waited for long, but for much longer than it takes here.
+fn patience() -> Patience {
+    let long = Nanos::from_secs(60);
+    Patience { greeting: long, silence: long, farewell: long }
+}
+
+impl Standing {
+    fn readings(&self, count: usize) -> Vec<(Nanos, Reading)> {
+        let told = self.told.iter();
+        told.flat_map(|(at, sample)| sample.readings.into_iter().map(move |read| (at, read)))
+            .take(count)
+            .collect()
+    }
+
+    /// The first thing that is missing.
+    fn missing(&self) -> Missing {
+        let mut missing = self.told.iter().flat_map(|(_, sample)| sample.missing);
+        missing.next().expect("something is missing")
+    }
+}
+
+#[test]
+fn what_is_seen_there_is_told_here_under_its_name() {
+    let standing = stand_in(&(well(0) + "cat\nsample 3\n"), patience());
+    let readings = standing.readings(3);
+    let of = |place: usize| {
+        let (_, Reading { series, value }) = &readings[place];
+        (series.component.as_str(), series.metric.as_str(), *value)
+    };
+    let (component, metric, offset_s) = of(0);
+    assert_eq!((component, metric), ("db1/host", "clock-offset"));
+    assert!(offset_s.abs() < 1.0, "{offset_s}");
+    assert_eq!(of(1), ("db1/host", "busy", 1.0));
+    assert_eq!(of(2), ("db1/host", "busy", 2.0));
+    // The end of the input ends it there, and what it says then is heard.
+    standing.watch.end();
+    let rest: Vec<Sample> = standing.told.iter().map(|(_, sample)| sample).collect();
+    let last = rest.iter().flat_map(|sample| &sample.readings).next_back();
+    assert_eq!(last.map(|reading| reading.value), Some(3.0));
+    let missing: Vec<&str> =
+        rest.iter().flat_map(|sample| &sample.missing).map(|m| m.what.as_str()).collect();
+    assert_eq!(missing, ["db1/disk sda"], "nothing else went wrong");
+}
+
+#[test]
+fn a_clock_that_is_an_hour_ahead_is_told_and_put_right() {
+    let standing = stand_in(&(well(3_600) + "cat\n"), patience());
+    let missing = standing.missing();
+    assert_eq!(missing.what, "db1/clock");
+    let is_told = missing.why.contains("3600.0 s ahead") || missing.why.contains("3599.9 s ahead");
+    assert!(is_told, "{}", missing.why);
+    let readings = standing.readings(2);
+    // By the clock there they were an hour later.
+    assert!(readings.iter().all(|(at, _)| *at < Nanos::from_secs(60)), "{readings:?}");
+    standing.watch.end();
+}
+
+#[test]
+fn whatever_ssh_dies_of_is_said_with_what_helps() {
+    for (script, words) in [
+        (
+            "echo 'u@db1: Permission denied (publickey,password).' >&2; exit 255\n",
+            "ssh to db1 asks for a password: set up a key, or use ssh-agent",
+        ),
+        ("echo 'Host key verification failed.' >&2; exit 255\n", "does not know the key of db1"),
+        ("echo 'sh: 1: assay: not found' >&2; exit 127\n", "no `assay` on the PATH of db1"),
+        ("echo 'unexpected argument' >&2; exit 2\n", "ended with code 2: unexpected argument"),
+        ("echo '{\"assay-observe\":2}'; cat\n", "version 2 of this protocol"),
+        ("yes 'I am a teapot'\n", "it said `I am a teapot`"),
+        ("kill -9 $$\n", "ended without a word"),
+    ] {
+        let standing = stand_in(script, patience());
+        let Missing { what, why } = standing.missing();
+        assert_eq!(what, "db1");
+        assert!(why.contains(words), "{why}");
+        standing.watch.end();
+    }
+}
+
+#[test]
+fn one_that_dies_in_the_middle_leaves_what_was_seen() {
+    let script = well(0) + "echo 'Connection to db1 closed by remote host.' >&2; exit 255\n";
+    let standing = stand_in(&script, patience());
+    let told: Vec<(Nanos, Sample)> = standing.told.iter().collect();
+    let readings = told.iter().map(|(_, sample)| sample.readings.len()).sum::<usize>();
+    assert_eq!(readings, 3, "{told:?}");
+    let last = told.last().and_then(|(_, sample)| sample.missing.first()).unwrap();
+    assert!(last.why.contains("s into the run: it said: Connection to db1 closed"), "{last:?}");
+    standing.watch.end();
+}
+
+#[test]
+fn one_that_speaks_rubbish_is_not_believed_any_longer() {
+    let standing = stand_in(&(well(0) + "echo '{\"at_ns\": tomorrow}'; cat\n"), patience());
+    let why = standing.told.iter().flat_map(|(_, sample)| sample.missing).find(|m| m.what == "db1");
+    assert!(why.unwrap().why.contains("no sample: `{\"at_ns\": tomorrow}`"));
+    standing.watch.end();
+}
+
+#[test]
+fn one_that_hangs_is_given_up() {
+    let short = Nanos::from_millis(50);
+    let before = stand_in("cat >/dev/null\n", Patience { greeting: short, ..patience() });
+    assert!(before.missing().why.contains("no answer from db1 within 50ms"));
+    before.watch.end();
+    // One that hangs later is waited for, and ended with the run.
+    let later = Patience { silence: short, farewell: short, ..patience() };
+    let standing = stand_in(&(well(0) + "exec tail -f /dev/null\n"), later);
+    let silent = standing.told.iter().flat_map(|(_, sample)| sample.missing);
+    let silent = silent.into_iter().find(|missing| missing.what == "db1").unwrap();
+    assert!(silent.why.contains("nothing came from it for 50ms"), "{silent:?}");
+    standing.watch.end();
+}
+
+#[test]
+fn a_run_that_is_over_before_ssh_answers_does_not_wait_for_it() {
+    let standing = stand_in("exec cat >/dev/null\n", patience());
+    standing.watch.end();
+    let missing: Vec<Missing> = standing.told.iter().flat_map(|(_, s)| s.missing).collect();
+    assert!(missing[0].why.contains("over before ssh to db1"), "{missing:?}");
+}
+
+#[test]
+fn without_an_ssh_there_is_nothing_but_the_reason() {
+    let (sender, told) = sync_channel(10);
+    let watch = RemoteWatch::begin_by(
+        OsStr::new("/none/ssh"),
+        Monotonic.now(),
+        RemoteHost::named("db1"),
+        Scope::default(),
+        patience(),
+        move |_, sample: Sample| drop(sender.send(sample)),
+    );
+    let sample = told.recv().unwrap();
+    assert!(sample.missing[0].why.contains("no `ssh` on the PATH"), "{sample:?}");
+    watch.unwrap().end();
+}
