@@ -237,7 +237,7 @@ fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
     let url = format!("postgres://assay@{}:{}/assay", host.host, host.port);
     let target = Target::parse(&url).map_err(|error| error.to_string())?;
     let command = stage.assay_by(&["taskset", "-c", "0"]);
-    let workload = closed(stage, stage.draw(0, 32, 64), "select 1");
+    let workload = closed(stage, stage.draw(0, 32, 64), "select ${digits(4000)}");
     stage.run_as(&target, None, &workload, command, &["--threads", "1"])
 }
 
@@ -264,7 +264,7 @@ fn database_cpu(stage: &Stage, options: &Options, query: &str) -> Result<Answer,
 
 fn one_session(stage: &Stage, options: &Options, query: &str) -> Result<Answer, Stopped> {
     let server = server(options)?;
-    let rows = stage.draw(0, 200_000, 600_000).to_string();
+    let rows = stage.draw(0, 30_000, 90_000).to_string();
     stage.run(&server, &closed(stage, 1, &query.replace('?', &rows)))
 }
 

@@ -89,7 +89,8 @@ impl Scene<'_, '_> {
         }
     }
 
-    /// The part of its processors that the database used and would have used.
+    /// The part of its processors that the database used and would have used. Requests that come
+    /// in bursts want more of them for a moment than they do on average.
     pub(super) fn database_wants(&self) -> Option<f64> {
         let waited = self.signals.rate(&Part::Processes(Side::Server), "waited")?;
         Some((self.database_cpu()? + waited) / self.database_processors()?)
@@ -122,12 +123,14 @@ impl Scene<'_, '_> {
     }
 
     /// Processors that are full of the database's work.
-    fn processors(&self) -> Option<Suspect> {
+    pub(super) fn processors(&self) -> Option<Suspect> {
         let (used, may) = (self.database_cpu()?, self.database_processors()?);
         let share = used / may;
         let wants = self.database_wants().unwrap_or(share);
-        let busiest = self.signals.busiest_processors(may.round() as usize);
-        let is_crowded = busiest.is_some_and(|busy| busy >= CPU_FULL) && wants >= 1.0;
+        // Which processors these are is not known, unless they are all.
+        let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= may);
+        let busy = all.map(|all| all.iter().sum::<f64>() / all.len() as f64);
+        let is_crowded = busy.is_some_and(|busy| busy >= CPU_FULL) && wants >= 1.0;
         // On a host that it shares it cannot have all, and yet it is what lacks them.
         let is_largest = self.generator_cpu().is_none_or(|generator| used >= generator);
         let is_full = share >= CPU_FULL || (is_crowded && is_largest && share >= 0.4);
@@ -145,7 +148,7 @@ impl Scene<'_, '_> {
             .with("used_processors", used)
             .with("processors", may)
             .with("wanted_processors", wants * may)
-            .with_any("busiest_processors_share", busiest)
+            .with_any("busy_processors_share", busy)
             .with_any("sessions_active", self.active());
         Some(suspect)
     }

@@ -44,7 +44,7 @@ impl Scene<'_, '_> {
         let lane = lanes.max_by(|a, b| a.waited.total_cmp(&b.waited))?;
         let wanted = lane.ran + lane.waited;
         // If the database wants all processors of one host, it is the database that lacks them.
-        let is_database = self.database_wants().is_some_and(|wanted| wanted >= FULL);
+        let is_database = self.processors().is_some();
         if lane.waited < KEPT_WAITING || wanted < FULL || is_database {
             return None;
         }
@@ -108,7 +108,7 @@ impl Scene<'_, '_> {
         let part = Part::Processes(Side::Generator);
         let waited = self.signals.rate(&part, "waited")?;
         let ran = self.signals.rate(&part, "user")? + self.signals.rate(&part, "system")?;
-        let is_database = self.database_wants().is_some_and(|wanted| wanted >= FULL);
+        let is_database = self.processors().is_some();
         if waited < KEPT_WAITING || ran + waited < FULL || is_database {
             return None;
         }

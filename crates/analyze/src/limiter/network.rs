@@ -176,7 +176,9 @@ impl Scene<'_, '_> {
     /// The part of the requests under way that the database does not work on; `None` if its
     /// sessions were not seen. One that waits to send its answer is on the way.
     fn share_on_the_way(&self) -> Option<f64> {
-        let busy = (self.active()? - self.sending_sessions()).max(0.0);
+        // A request that a session has not read yet is with the database: it waits for a processor.
+        let unread = self.signals.mean(&Part::Sockets(Side::Server), "with-receive-queue");
+        let busy = (self.active()? - self.sending_sessions()).max(0.0) + unread.unwrap_or(0.0);
         Some(1.0 - (busy / self.demand.in_flight.max(f64::MIN_POSITIVE)).min(1.0))
     }
 

@@ -146,15 +146,12 @@ impl<'a> Signals<'a> {
         mean(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
-    /// The part of the time in which so many processors of the database's host, the busiest ones,
-    /// were at work.
-    pub(super) fn busiest_processors(&self, count: usize) -> Option<f64> {
+    /// The part of the time in which each processor of the database's host was at work.
+    pub(super) fn busy_processors(&self) -> Option<Vec<f64>> {
         let processors = self.parts(|part| matches!(part, Part::Processor(_)));
-        let mut busy: Vec<f64> =
-            processors.iter().filter_map(|part| self.rate_at_server(part, "busy")).collect();
-        busy.sort_by(|a, b| b.total_cmp(a));
-        busy.truncate(count.max(1));
-        (!busy.is_empty()).then(|| busy.iter().sum::<f64>() / busy.len() as f64)
+        let busy = processors.iter().filter_map(|part| self.rate_at_server(part, "busy"));
+        let busy: Vec<f64> = busy.collect();
+        (!busy.is_empty()).then_some(busy)
     }
 
     /// Counters that began anew in the window: whatever counts was started again.

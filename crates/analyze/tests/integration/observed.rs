@@ -114,8 +114,11 @@ fn a_thread_of_the_generator_that_has_no_processor_is_named() {
     grow(&mut evidence, "lane-0", "ran", 0.5);
     grow(&mut evidence, "lane-0", "waited", 0.45);
     names(&evidence, Component::GeneratorCpu, "waited for a processor for 45 %");
-    // The database wants all of them: it is what lacks processors.
+    // The database wants all of them, and they are full: it is what lacks processors.
+    plant(&mut evidence, "server", "user", 1.0);
     plant(&mut evidence, "server", "waited", 1.6);
+    plant(&mut evidence, "cpu 0", "busy", 0.98);
+    plant(&mut evidence, "cpu 1", "busy", 0.99);
     assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorCpu);
 }
 
@@ -184,6 +187,10 @@ fn a_long_way_and_a_narrow_one_are_told_apart() {
     hold(&mut evidence, "sockets server", "with-send-queue", 0.0);
     plant(&mut evidence, "sessions", "idle", 16.0);
     names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+    // Requests that came and were not read yet are with the database, which lacks a processor.
+    hold(&mut evidence, "sockets server", "with-receive-queue", 1.5);
+    assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
+    hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
     // The database has the requests, and not the way.
     plant(&mut evidence, "sessions", "active", 15.0);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
