@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use base::units::{UnitError, parse_duration};
 use base::{Nanos, Seed, Target, TargetError};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use workload::{Rates, Warmup};
+use workload::{Rates, RemoteHost, Warmup};
 
 /// Database load generator and benchmark laboratory: a question in a text file, an answer that a
 /// sceptic can believe.
@@ -241,12 +241,23 @@ pub(crate) struct ObserveArgs {
     /// A process of the database, if it is not found by the URL's port; may be given more than once.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) server: Vec<u32>,
+    /// Another machine to look at, where `assay` is started by way of ssh, as ssh://USER@HOST:PORT;
+    /// may be given more than once.
+    #[arg(long, value_name = "ssh://HOST", value_parser = parse_host)]
+    pub(crate) host: Vec<Host>,
     /// Where the record goes; it must not exist. Default: ./observe-<UTC time>.assay.
     #[arg(long, value_name = "R.assay")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON document instead of text. What the program says on stdout goes to stderr.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Tell what there is to see here, until the input ends, to an `assay` on another machine that
+    /// started this one.
+    #[arg(long, hide = true, conflicts_with_all = ["url", "pid", "duration", "host", "command"])]
+    pub(crate) stdio: bool,
+    /// The port on which the database listens here.
+    #[arg(long, hide = true, requires = "stdio", value_name = "NUMBER")]
+    pub(crate) port: Option<u16>,
     /// The program, with its arguments: it is run, and watched until it ends.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
@@ -332,6 +343,13 @@ pub(crate) struct Cpus(pub(crate) Vec<usize>);
 /// What was given as a URL. Whether it is one is said later: a message of clap's would repeat it,
 /// and a password with it.
 pub(crate) type Url = Result<Target, TargetError>;
+
+/// What was given as another machine; for the same reason.
+pub(crate) type Host = Result<RemoteHost, String>;
+
+fn parse_host(text: &str) -> Result<Host, Infallible> {
+    Ok(RemoteHost::parse(text))
+}
 
 fn parse_url(url: &str) -> Result<Url, Infallible> {
     Ok(Target::parse(url))

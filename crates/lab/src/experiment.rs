@@ -12,17 +12,17 @@ use engine::{
     Drivers, Failed, Finished, LaneOutlet, Listener, News, NodeAccount, Options, Reason, Stop,
     node_accounts,
 };
-use observe::{DatabaseWatch, Scope, Watch};
+use observe::{DatabaseWatch, Scope};
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
     OpLogError, OpLogPlan, Pace, Reading, RecordError, RecordErrorKind, Recorder, TargetText,
 };
-use workload::{JobTarget, Placeholders, Plan, Warmup};
+use workload::{JobTarget, Observe, Placeholders, Plan, Warmup};
 
 use crate::account::{DATABASE, NO_ACCOUNT};
 use crate::calibrate::{self, Calibration};
 use crate::evidence::{SPIN, YES};
-use crate::observation::{self, Ears};
+use crate::observation::{self, Ears, Watches};
 use crate::open_files::{TooManyFiles, make_room};
 use crate::surroundings;
 use crate::target::{Reached, TargetProblem, WithDrivers, with_drivers};
@@ -245,6 +245,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
             ears,
             database: Mutex::new(database.map(Database::Awaited)),
             scope: observation::scope(&order.plan, &reached),
+            observe: order.plan.observe.clone(),
             watch: Mutex::new(None),
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
@@ -445,27 +446,25 @@ struct Scribe {
     ears: Ears,
     /// Whom to look at, from time zero to the end.
     scope: Scope,
+    /// Where else to look, and how often.
+    observe: Observe,
     /// Who asks the database what it does.
     database: Mutex<Option<Database>>,
     /// Who looks on.
-    watch: Mutex<Option<Watch>>,
+    watch: Mutex<Option<Watches>>,
     zero: Mutex<Option<Stamp>>,
     /// Whether the target has ever answered.
     was_reached: AtomicBool,
 }
 
 impl Scribe {
-    /// From time zero on somebody looks on, unless time is simulated. A run that nobody looks at is
-    /// no worse: the checks say what they could not see.
+    /// From time zero on somebody looks on, unless time is simulated.
     fn begin_watch(&self, zero: Stamp) {
         if self.is_virtual || !self.measures {
             return;
         }
-        let ears = self.ears.clone();
-        let watch = Watch::begin(zero, self.scope.clone(), move |at, sample| {
-            ears.hear(at, sample);
-        });
-        *self.watch.lock().expect("nothing panics here") = watch.ok();
+        let watches = Watches::begin(zero, &self.scope, &self.observe, &self.ears);
+        *self.watch.lock().expect("nothing panics here") = Some(watches);
         let mut database = self.database.lock().expect("nothing panics here");
         if let Some(Database::Awaited(begin)) = database.take() {
             *database = begin(zero).map(Database::Watched);
@@ -481,8 +480,8 @@ impl Scribe {
     }
 
     fn end_watch(&self) {
-        if let Some(watch) = self.watch.lock().expect("nothing panics here").take() {
-            watch.end();
+        if let Some(watches) = self.watch.lock().expect("nothing panics here").take() {
+            watches.end();
         }
     }
 

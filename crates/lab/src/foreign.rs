@@ -10,12 +10,12 @@ use std::time::Duration;
 use base::{Clock, Monotonic, Nanos, Target, WallTime};
 use driver::Driver;
 use engine::{Drivers, Options, Stop};
-use observe::{COMMAND, ENDED, Scope, Watch};
+use observe::{COMMAND, ENDED, Scope};
 use record::{End, EndKind, Header, Pace, RecordError, TargetText};
 use workload::{Observe, Overrides, Plan};
 
 use crate::experiment::{Error, RecordPlace};
-use crate::observation::{self, Ears};
+use crate::observation::{self, Ears, Watches};
 use crate::surroundings;
 use crate::target::{Reached, WithDrivers, with_drivers};
 
@@ -181,9 +181,8 @@ impl Watching {
         let zero = Monotonic.now();
         notes.time_zero(WallTime::now());
         let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
-        let heard = ears.clone();
         // What cannot be looked at is missing; the program is not kept waiting for it.
-        let watch = Watch::begin(zero, scope, move |at, sample| heard.hear(at, sample)).ok();
+        let watches = Watches::begin(zero, &scope, &plan.observe, &ears);
         let database = observation::of_database(&plan, main.as_ref(), &ears);
         let database = database.and_then(|begin| begin(zero));
         let until = order.duration.map(|duration| zero + duration);
@@ -195,7 +194,7 @@ impl Watching {
         }
         let at = Monotonic.now().since(zero);
         database.into_iter().for_each(observe::DatabaseWatch::end);
-        watch.into_iter().for_each(Watch::end);
+        watches.end();
         let status = program.status();
         notes.setting(ENDED, program.in_words());
         let kind = if was_stopped { EndKind::Interrupted } else { EndKind::Completed };

@@ -25,5 +25,6 @@ pub use doctor::{Examined, Unexamined, examine};
 pub use evidence::{end_of_warmup, evidence, evidence_of_run};
 pub use experiment::{Done, Error, Order, RecordPlace, load, run};
 pub use foreign::{ForeignOrder, Seen, Unwatched, Watched, observe};
+pub use observe::remote;
 pub use open_files::TooManyFiles;
 pub use target::{TargetProblem, admit, admit_all};

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use base::{Nanos, Stamp, TargetKind};
 use driver::Driver;
 use observe::environment::network;
-use observe::{Busiest, DatabaseWatch, Missing, Sample, Scope, Whereabouts};
+use observe::{
+    Busiest, DatabaseWatch, Missing, RemoteHost, RemoteWatch, Sample, Scope, Watch, Whereabouts,
+};
 use record::{LiveView, Notes, Recorder};
 use workload::{Observe, Plan};
 
@@ -63,6 +65,38 @@ impl Ears {
             self.notes.readings(at, readings);
         }
     }
+}
+
+/// Who looks at machines: this one, and others by way of ssh.
+pub(crate) struct Watches {
+    here: Option<Watch>,
+    there: Vec<RemoteWatch>,
+}
+
+impl Watches {
+    /// Begins to look at time zero. A run that nobody looks at is no worse: the checks say what
+    /// they could not see.
+    pub(crate) fn begin(zero: Stamp, scope: &Scope, observe: &Observe, ears: &Ears) -> Watches {
+        let heard = ears.clone();
+        let here = Watch::begin(zero, scope.clone(), move |at, sample| heard.hear(at, sample));
+        let there = observe.hosts.iter().filter_map(|host| {
+            let (host, heard) = (remote(host), ears.clone());
+            let tell = move |at, sample| heard.hear(at, sample);
+            RemoteWatch::begin(zero, host, scope.clone(), tell).ok()
+        });
+        Watches { here: here.ok(), there: there.collect() }
+    }
+
+    /// Ends it. What was seen until now is in the record's queue.
+    pub(crate) fn end(self) {
+        RemoteWatch::end_all(self.there);
+        self.here.into_iter().for_each(Watch::end);
+    }
+}
+
+fn remote(host: &workload::RemoteHost) -> RemoteHost {
+    let workload::RemoteHost { user, host, port } = host.clone();
+    RemoteHost { user, port, ..RemoteHost::named(&host) }
 }
 
 /// Begins to watch the database of a run at its time zero.

@@ -43,6 +43,12 @@ impl View {
         program.zip(found(observe::ENDED))
     }
 
+    /// Whether something that was not seen is a machine that was to be looked at, or its clock.
+    pub(crate) fn names_host(&self, what: &str) -> bool {
+        let host = what.strip_suffix("/clock").unwrap_or(what);
+        self.evidence.plan.observe.hosts.iter().any(|named| named.host == host)
+    }
+
     /// Whether a database runs in the generator's own process, so that its processor time cannot
     /// be told from the generator's.
     pub(crate) fn has_database_inside(&self) -> bool {

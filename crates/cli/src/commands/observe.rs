@@ -5,7 +5,7 @@ use std::process::Command;
 use base::{Nanos, Target, without_passwords};
 use engine::Stop;
 use lab::{ForeignOrder, Seen, Watched};
-use workload::Observe;
+use workload::{Observe, RemoteHost};
 
 use crate::args::{AnswerArgs, ObserveArgs};
 use crate::commands::answer;
@@ -20,6 +20,9 @@ use crate::workload_file::warn_of_password;
 const HIDDEN: &str = "…";
 
 pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
+    if args.stdio {
+        return stdio(args);
+    }
     warn_of_password(args.url.as_ref());
     let target = match &args.url {
         None => None,
@@ -27,6 +30,8 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         Some(Err(error)) => return Err(Complaint::new(format!("the URL: {error}"))),
     };
     let watched = watched(args)?;
+    let hosts: Result<Vec<RemoteHost>, String> = args.host.iter().cloned().collect();
+    let hosts = hosts.map_err(|error| Complaint::new(format!("the value of --host {error}")))?;
     let stop = Stop::default();
     let (described, command) = (in_words(&args.command), command(args, target.as_ref()));
     let order = ForeignOrder {
@@ -37,6 +42,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         observe: Observe {
             every: args.every,
             processes: args.server.clone(),
+            hosts,
             ..Observe::default()
         },
         record: order::record(args.out.as_ref(), "observe"),
@@ -58,6 +64,14 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         Complaint::warning(format!("the program that was watched ended with {status}")).print();
     }
     answer::of_run(&record, end, AnswerArgs { json: args.json, strict: false })
+}
+
+/// Tells what there is to see on this machine to an `assay` on another one, which asked for it.
+fn stdio(args: &ObserveArgs) -> Result<Exit, Complaint> {
+    let scope = lab::remote::scope(args.every, args.port, args.server.clone());
+    let served = lab::remote::serve(scope, std::io::stdin(), std::io::stdout());
+    served.map_err(|error| Complaint::new(format!("it cannot be told what is seen: {error}")))?;
+    Ok(Exit::Success)
 }
 
 fn watched(args: &ObserveArgs) -> Result<Watched, Complaint> {
@@ -123,6 +137,8 @@ fn command(args: &ObserveArgs, target: Option<&Target>) -> String {
     words.extend(target.map(|target| quoted(&target.to_string())));
     words.extend(args.pid.map(|number| format!("--pid {number}")));
     words.extend(args.duration.map(|duration| format!("--duration {duration}")));
+    let hosts = args.host.iter().flatten();
+    words.extend(hosts.map(|host| format!("--host {}", quoted(&host.to_string()))));
     words.extend((args.every != Observe::EVERY).then(|| format!("--every {}", args.every)));
     if !args.command.is_empty() {
         words.push(format!("-- {}", in_words(&args.command)));

@@ -28,6 +28,7 @@ mod pipelines;
 mod plans;
 mod poolers;
 mod reconnect;
+mod remote;
 mod repeatable;
 mod secrets;
 mod selftest;

@@ -158,13 +158,14 @@ impl RemoteWatch {
         Ok(RemoteWatch { events, thread })
     }
 
-    /// Ends it, and the program on the other machine. What was read until now has been told when
-    /// this returns, which it does within a few seconds even if nobody answers any longer.
-    pub fn end(self) {
+    /// Ends all of them, and the programs on the other machines. What was read until now has been
+    /// told when this returns, which it does within a few seconds even if nobody answers any
+    /// longer.
+    pub fn end_all(watches: Vec<RemoteWatch>) {
         // One that has ended by itself hears nothing.
-        let _ = self.events.send(Event::Over);
+        watches.iter().for_each(|watch| drop(watch.events.send(Event::Over)));
         // A panic there has been printed; the run itself is none the worse for it.
-        let _ = self.thread.join();
+        watches.into_iter().for_each(|watch| drop(watch.thread.join()));
     }
 }
 

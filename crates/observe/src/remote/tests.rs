@@ -30,7 +30,7 @@ sample 2
 }
 
 struct Standing {
-    watch: RemoteWatch,
+    watch: Vec<RemoteWatch>,
     told: Receiver<(Nanos, Sample)>,
     _folder: TempDir,
 }
@@ -49,7 +49,7 @@ fn stand_in(script: &str, patience: Patience) -> Standing {
     let tell = move |at, sample| drop(sender.send((at, sample)));
     let watch =
         RemoteWatch::begin_by(path.as_os_str(), zero, host, Scope::default(), patience, tell);
-    Standing { watch: watch.unwrap(), told, _folder: folder }
+    Standing { watch: vec![watch.unwrap()], told, _folder: folder }
 }
 
 /// Nobody is waited for long, but for much longer than it takes here.
@@ -59,6 +59,10 @@ fn patience() -> Patience {
 }
 
 impl Standing {
+    fn end(&mut self) {
+        RemoteWatch::end_all(std::mem::take(&mut self.watch));
+    }
+
     fn readings(&self, count: usize) -> Vec<(Nanos, Reading)> {
         let told = self.told.iter();
         told.flat_map(|(at, sample)| sample.readings.into_iter().map(move |read| (at, read)))
@@ -75,7 +79,7 @@ impl Standing {
 
 #[test]
 fn what_is_seen_there_is_told_here_under_its_name() {
-    let standing = stand_in(&(well(0) + "cat\nsample 3\n"), patience());
+    let mut standing = stand_in(&(well(0) + "cat\nsample 3\n"), patience());
     let readings = standing.readings(3);
     let of = |place: usize| {
         let (_, Reading { series, value }) = &readings[place];
@@ -87,7 +91,7 @@ fn what_is_seen_there_is_told_here_under_its_name() {
     assert_eq!(of(1), ("db1/host", "busy", 1.0));
     assert_eq!(of(2), ("db1/host", "busy", 2.0));
     // The end of the input ends it there, and what it says then is heard.
-    standing.watch.end();
+    standing.end();
     let rest: Vec<Sample> = standing.told.iter().map(|(_, sample)| sample).collect();
     let last = rest.iter().flat_map(|sample| &sample.readings).next_back();
     assert_eq!(last.map(|reading| reading.value), Some(3.0));
@@ -98,7 +102,7 @@ fn what_is_seen_there_is_told_here_under_its_name() {
 
 #[test]
 fn a_clock_that_is_an_hour_ahead_is_told_and_put_right() {
-    let standing = stand_in(&(well(3_600) + "cat\n"), patience());
+    let mut standing = stand_in(&(well(3_600) + "cat\n"), patience());
     let missing = standing.missing();
     assert_eq!(missing.what, "db1/clock");
     let is_told = missing.why.contains("3600.0 s ahead") || missing.why.contains("3599.9 s ahead");
@@ -106,7 +110,7 @@ fn a_clock_that_is_an_hour_ahead_is_told_and_put_right() {
     let readings = standing.readings(2);
     // By the clock there they were an hour later.
     assert!(readings.iter().all(|(at, _)| *at < Nanos::from_secs(60)), "{readings:?}");
-    standing.watch.end();
+    standing.end();
 }
 
 #[test]
@@ -123,53 +127,53 @@ fn whatever_ssh_dies_of_is_said_with_what_helps() {
         ("yes 'I am a teapot'\n", "it said `I am a teapot`"),
         ("kill -9 $$\n", "ended without a word"),
     ] {
-        let standing = stand_in(script, patience());
+        let mut standing = stand_in(script, patience());
         let Missing { what, why } = standing.missing();
         assert_eq!(what, "db1");
         assert!(why.contains(words), "{why}");
-        standing.watch.end();
+        standing.end();
     }
 }
 
 #[test]
 fn one_that_dies_in_the_middle_leaves_what_was_seen() {
     let script = well(0) + "echo 'Connection to db1 closed by remote host.' >&2; exit 255\n";
-    let standing = stand_in(&script, patience());
+    let mut standing = stand_in(&script, patience());
     let told: Vec<(Nanos, Sample)> = standing.told.iter().collect();
     let readings = told.iter().map(|(_, sample)| sample.readings.len()).sum::<usize>();
     assert_eq!(readings, 3, "{told:?}");
     let last = told.last().and_then(|(_, sample)| sample.missing.first()).unwrap();
     assert!(last.why.contains("s into the run: it said: Connection to db1 closed"), "{last:?}");
-    standing.watch.end();
+    standing.end();
 }
 
 #[test]
 fn one_that_speaks_rubbish_is_not_believed_any_longer() {
-    let standing = stand_in(&(well(0) + "echo '{\"at_ns\": tomorrow}'; cat\n"), patience());
+    let mut standing = stand_in(&(well(0) + "echo '{\"at_ns\": tomorrow}'; cat\n"), patience());
     let why = standing.told.iter().flat_map(|(_, sample)| sample.missing).find(|m| m.what == "db1");
     assert!(why.unwrap().why.contains("no sample: `{\"at_ns\": tomorrow}`"));
-    standing.watch.end();
+    standing.end();
 }
 
 #[test]
 fn one_that_hangs_is_given_up() {
     let short = Nanos::from_millis(50);
-    let before = stand_in("cat >/dev/null\n", Patience { greeting: short, ..patience() });
+    let mut before = stand_in("cat >/dev/null\n", Patience { greeting: short, ..patience() });
     assert!(before.missing().why.contains("no answer from db1 within 50ms"));
-    before.watch.end();
+    before.end();
     // One that hangs later is waited for, and ended with the run.
     let later = Patience { silence: short, farewell: short, ..patience() };
-    let standing = stand_in(&(well(0) + "exec tail -f /dev/null\n"), later);
+    let mut standing = stand_in(&(well(0) + "exec tail -f /dev/null\n"), later);
     let silent = standing.told.iter().flat_map(|(_, sample)| sample.missing);
     let silent = silent.into_iter().find(|missing| missing.what == "db1").unwrap();
     assert!(silent.why.contains("nothing came from it for 50ms"), "{silent:?}");
-    standing.watch.end();
+    standing.end();
 }
 
 #[test]
 fn a_run_that_is_over_before_ssh_answers_does_not_wait_for_it() {
-    let standing = stand_in("exec cat >/dev/null\n", patience());
-    standing.watch.end();
+    let mut standing = stand_in("exec cat >/dev/null\n", patience());
+    standing.end();
     let missing: Vec<Missing> = standing.told.iter().flat_map(|(_, s)| s.missing).collect();
     assert!(missing[0].why.contains("over before ssh to db1"), "{missing:?}");
 }
@@ -187,5 +191,5 @@ fn without_an_ssh_there_is_nothing_but_the_reason() {
     );
     let sample = told.recv().unwrap();
     assert!(sample.missing[0].why.contains("no `ssh` on the PATH"), "{sample:?}");
-    watch.unwrap().end();
+    RemoteWatch::end_all(vec![watch.unwrap()]);
 }

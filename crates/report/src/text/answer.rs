@@ -329,7 +329,12 @@ fn write_limiter(page: &mut Page, view: &View) {
         let share = percent(suspect.share);
         page.note(&format!("Also, {share}: {} ({}).", suspect.because, suspect.component.name()));
     }
-    let names: Vec<&str> = limiter.unseen.iter().map(|(what, _)| what.as_str()).collect();
+    let (asked_for, others): (Vec<_>, Vec<_>) =
+        limiter.unseen.iter().partition(|(what, _)| view.names_host(what));
+    for (what, why) in asked_for {
+        page.note(&format!("Not all was seen of {what}: {why}."));
+    }
+    let names: Vec<&str> = others.iter().map(|(what, _)| what.as_str()).collect();
     if limiter.component == Component::Unknown && !names.is_empty() {
         page.note(&format!("Not seen: {}.", names.join(", ")));
     }

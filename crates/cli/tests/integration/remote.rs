@@ -1,0 +1,124 @@
+//! Other machines that are looked at by way of ssh, for which a program stands that starts here
+//! what it is to start there.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{Place, Ran};
+
+/// Drops its own options and the host, as ssh does, and runs the rest by a shell.
+const RUNS_IT_HERE: &str = "#!/bin/sh
+while [ \"$1\" != -- ]; do shift; done
+shift 2
+echo \"$$\" > ssh.pid
+echo \"$*\" > asked
+exec sh -c \"exec $*\"
+";
+
+/// A folder with this file, an `ssh` that is this script, and an `assay`.
+fn place(workload: &str, ssh: &str) -> Place {
+    let place = Place::with(workload);
+    place.write("ssh.text", ssh);
+    let (text, path) = (place.at("ssh.text"), place.at("ssh"));
+    let status = Command::new("install").arg("-m755").args([text, path]).status();
+    assert!(status.unwrap().success());
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_assay"), place.at("assay")).unwrap();
+    place
+}
+
+/// Runs the program where that `ssh` is found first.
+fn assay(place: &Place, args: &[&str], environment: &[(&str, &str)]) -> Ran {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = place.command(args);
+    command.env("PATH", format!("{}:{path}", place.path().display()));
+    Ran::of(command.envs(environment.iter().copied()))
+}
+
+/// How many series of a component have readings, and the last value of a metric.
+fn count(place: &Place, component: &str) -> i64 {
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let sql = "select count(distinct s.series) from series s join sample using (series) \
+               where component = ?";
+    record.query_row(sql, [component], |row| row.get(0)).unwrap()
+}
+
+fn last(place: &Place, component: &str, metric: &str) -> Option<f64> {
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let sql = "select value from series join sample using (series) where component = ? and \
+               metric = ? order by at_s desc limit 1";
+    record.query_row(sql, [component, metric], |row| row.get(0)).ok()
+}
+
+fn unseen(document: &Value) -> Vec<(String, String)> {
+    let unseen = document["limiter"]["unseen"].as_array().unwrap();
+    let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
+    unseen.iter().map(|it| (text(it, "what"), text(it, "why"))).collect()
+}
+
+#[test]
+fn what_another_machine_sees_is_in_the_record_under_its_name() {
+    let server = testbed::shared(testbed::Kind::Postgres);
+    let workload = "duration = 4s\n[observe]\nevery = 250ms\nhost = ssh://u@db1:2222\n\
+                    [a]\nquery = select 1\nrate = 50\n";
+    let place = place(workload, RUNS_IT_HERE);
+    let url = server.url().to_string();
+    let args = ["run", "w.ini", "--json", "--out", "r.assay", "--url", &url];
+    let ran = assay(&place, &args, &[("ASSAY_PASSWORD", server.password().expose())]);
+    let document = ran.json();
+    let missing = unseen(&document);
+    assert!(missing.iter().all(|(what, _)| what != "db1" && what != "db1/clock"), "{missing:?}");
+    for component in ["db1/host", "db1/cpu 0", "db1/server", "host", "server"] {
+        assert!(count(&place, component) > 3, "{component}: {missing:?}");
+    }
+    // What runs there is no load generator, but has its cost.
+    assert_eq!(count(&place, "db1/generator"), 1);
+    assert!(last(&place, "db1/generator", "observing").is_some_and(|s| s > 0.0));
+    let offset_s = last(&place, "db1/host", "clock-offset").unwrap();
+    assert!(offset_s.abs() < 0.5, "{offset_s}");
+    let asked = std::fs::read_to_string(place.at("asked")).unwrap();
+    let port = server.port();
+    assert_eq!(asked.trim(), format!("assay observe --stdio --every 250ms --port {port}"));
+    // Nothing is left there.
+    let number = std::fs::read_to_string(place.at("ssh.pid")).unwrap();
+    assert!(!std::path::Path::new(&format!("/proc/{}", number.trim())).exists());
+}
+
+#[test]
+fn a_machine_that_cannot_be_looked_at_costs_the_run_nothing_but_a_word() {
+    let workload = "duration = 2s\n[observe]\nhost = ssh://u@db1\n[a]\nquery = select 1\n\
+                    rate = 50\n";
+    let refuses =
+        "#!/bin/sh\necho 'u@db1: Permission denied (publickey,password).' >&2\nexit 255\n";
+    let place = place(workload, refuses);
+    // Whether a run of two seconds is valid is another question.
+    let document = assay(&place, &["run", "w.ini", "--json"], &[]).json();
+    let missing = unseen(&document);
+    let (_, why) = missing.iter().find(|(what, _)| what == "db1").expect("db1 is missing");
+    assert!(why.contains("asks for a password: set up a key"), "{why}");
+    let text = assay(&place, &["run", "w.ini"], &[]).stdout;
+    assert!(text.contains("Not all was seen of db1: ssh to db1 asks for a password"), "{text}");
+}
+
+#[test]
+fn a_program_is_watched_together_with_another_machine() {
+    let place = place("", RUNS_IT_HERE);
+    let host = ["--host", "ssh://db1", "--every", "200ms", "--out", "r.assay"];
+    let line = [&["observe"][..], &host, &["--", "sleep", "2"]].concat();
+    assay(&place, &line, &[]).expect(0);
+    assert!(count(&place, "db1/host") > 3 && count(&place, "host") > 3);
+    let secret = ["observe", "--host", "ssh://u:geheim@db1", "--", "true"];
+    let ran = assay(&place, &secret, &[]).expect(2);
+    assert!(ran.stderr.contains("has a password"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("geheim"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_is_seen_is_told_until_the_input_ends() {
+    // The input of this one has ended before it began.
+    let ran = Place::new().assay(&["observe", "--stdio"]).expect(0);
+    let greeting: Value = serde_json::from_str(ran.stdout.trim()).unwrap();
+    assert_eq!(greeting["assay-observe"], 1, "{greeting}");
+    let ran = Place::new().assay(&["observe", "--stdio", "--pid", "1"]);
+    assert_eq!(ran.code, 2, "{}", ran.stdout);
+}
