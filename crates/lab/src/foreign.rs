@@ -4,14 +4,13 @@ use std::fmt;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use base::{Clock, Monotonic, Nanos, Target, WallTime};
 use driver::Driver;
 use engine::{Drivers, Options, Stop};
 use observe::{COMMAND, ENDED, Scope};
 use record::{End, EndKind, Header, Pace, RecordError, TargetText};
+use rt::run_real;
 use workload::{Observe, Overrides, Plan};
 
 use crate::experiment::{Error, RecordPlace};
@@ -20,7 +19,7 @@ use crate::surroundings;
 use crate::target::{Reached, WithDrivers, with_drivers};
 
 /// How often it is asked whether the program has ended.
-const PATIENCE: Duration = Duration::from_millis(20);
+const PATIENCE: Nanos = Nanos::from_millis(20);
 
 /// The plan of a record in which a program is watched: a file that observes and runs nothing.
 const WATCHES: &str = "[observe]\n";
@@ -186,12 +185,14 @@ impl Watching {
         let database = observation::of_database(&plan, main.as_ref(), &ears);
         let database = database.and_then(|begin| begin(zero));
         let until = order.duration.map(|duration| zero + duration);
-        let mut was_stopped = false;
-        while program.goes_on() && !was_stopped && until.is_none_or(|until| Monotonic.now() < until)
-        {
-            thread::sleep(PATIENCE);
-            was_stopped = order.stop.is_asked();
-        }
+        let (seen, stop) = (&mut program, &order.stop);
+        let waited = run_real(&rt::Options::default(), async |rt| {
+            while seen.goes_on() && !stop.is_asked() && until.is_none_or(|until| rt.now() < until) {
+                rt.sleep_until(rt.now() + PATIENCE).await;
+            }
+        });
+        // Without a timer it is watched for no time at all, and the record says so.
+        let was_stopped = order.stop.is_asked() || waited.is_err();
         let at = Monotonic.now().since(zero);
         database.into_iter().for_each(observe::DatabaseWatch::end);
         watches.end();

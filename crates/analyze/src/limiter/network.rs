@@ -118,7 +118,8 @@ impl Scene<'_, '_> {
             return None;
         }
         let because = format!(
-            "of {:.1} requests under way {sending:.1} have an answer that waits for room on the way",
+            "of {:.1} requests under way {sending:.1} have an answer that waits for room on the \
+             way",
             self.demand.in_flight
         );
         let suspect = Suspect::new(Component::NetworkBandwidth, share, because)

@@ -120,7 +120,7 @@ fn announces_secret(word: &str) -> bool {
     word.starts_with('-') && !word.contains('=') && names_secret(word)
 }
 
-/// A word without the secret in it: `--password=…`, `-p…` of MySQL's clients, `PGPASSWORD=…`, a URL.
+/// A word without the secret in it: `--password=…`, `-p…` of MySQL's clients, a variable, a URL.
 fn without_secret(word: &str) -> String {
     match word.split_once('=') {
         Some((name, _)) if names_secret(name) => format!("{name}={HIDDEN}"),
