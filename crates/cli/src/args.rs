@@ -238,7 +238,7 @@ pub(crate) struct ObserveArgs {
     /// How often everything is looked at, from 100ms to 1m.
     #[arg(long, default_value = "1s", value_parser = crate::commands::observe::parse_every)]
     pub(crate) every: Nanos,
-    /// A process of the database, if the URL's port does not lead to it; several are named one by one.
+    /// A process of the database, if its port does not lead to it; may be given several times.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) server: Vec<u32>,
     /// Another machine to look at, where `assay` is started by way of ssh, as ssh://USER@HOST:PORT;
