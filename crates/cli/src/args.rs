@@ -245,7 +245,7 @@ pub(crate) struct ObserveArgs {
     /// may be given more than once.
     #[arg(long, value_name = "ssh://HOST", value_parser = parse_host)]
     pub(crate) host: Vec<Host>,
-    /// Where the record goes; it must not exist. Default: ./observe-<UTC time>.assay.
+    /// Where the record goes; it must not exist. Default: `./observe-<UTC time>.assay`.
     #[arg(long, value_name = "R.assay")]
     pub(crate) out: Option<PathBuf>,
     /// Print one JSON document instead of text. What the program says on stdout goes to stderr.
