@@ -72,6 +72,22 @@ impl RemoteHost {
         RemoteHost { user: None, host, port: None, command }
     }
 
+    /// What the user would type to see for themselves.
+    fn by_hand(&self) -> String {
+        match self.port {
+            Some(port) => format!("ssh -p {port} {}", self.login()),
+            None => format!("ssh {}", self.login()),
+        }
+    }
+
+    /// How the machine is called in ssh's list of keys (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
+    fn in_known_hosts(&self) -> String {
+        match self.port {
+            Some(port) => format!("'[{}]:{port}'", self.host),
+            None => self.host.clone(),
+        }
+    }
+
     /// What ssh is given: `user@host`.
     fn login(&self) -> String {
         match &self.user {

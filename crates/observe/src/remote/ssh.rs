@@ -233,8 +233,8 @@ pub(super) fn why(trouble: &Trouble, host: &RemoteHost, parting: &Parting) -> St
             let said = last_line(&parting.complaint);
             let said = said.map_or_else(String::new, |line| format!("; ssh said: {line}"));
             format!(
-                "no answer from {name} within {wait}{said}: try `ssh {} {} --version`",
-                host.login(),
+                "no answer from {name} within {wait}{said}: try `{} {} --version`",
+                host.by_hand(),
                 host.command
             )
         }
@@ -277,30 +277,31 @@ fn not_reached(host: &RemoteHost, Parting { code, complaint }: &Parting) -> Stri
 
 /// Why ssh itself did not come through, by its own words.
 fn own_fault(host: &RemoteHost, complaint: &str) -> String {
-    let (name, login) = (&host.host, host.login());
+    let (name, by_hand) = (&host.host, host.by_hand());
     let says = |words: &str| complaint.contains(words);
     if says("REMOTE HOST IDENTIFICATION HAS CHANGED") {
         format!(
-            "ssh has another key for {name} than it shows: find out why, then `ssh-keygen -R \
-             {name}`"
+            "ssh has another key for {name} than it shows: find out why, then `ssh-keygen -R {}`",
+            host.in_known_hosts()
         )
     } else if says("Host key verification failed") {
-        format!("ssh does not know the key of {name}: connect once by hand with `ssh {login}`")
+        format!("ssh does not know the key of {name}: connect once by hand with `{by_hand}`")
     } else if says("Permission denied") && (says("password") || says("keyboard")) {
         format!("ssh to {name} asks for a password: set up a key, or use ssh-agent")
     } else if says("Permission denied") {
-        format!("{name} does not know any key that ssh has: `ssh-copy-id {login}`, or ssh-agent")
+        format!("{name} does not know any key that ssh has: use ssh-copy-id, or ssh-agent")
     } else if says("Could not resolve hostname") {
         format!("ssh finds no host called {name}: check the name in `host`")
     } else {
         let said = last_line(complaint).map_or_else(String::new, |line| format!(": {line}"));
-        format!("ssh does not reach {name}{said}: try `ssh {login} true`")
+        format!("ssh does not reach {name}{said}: try `{by_hand} true`")
     }
 }
 
-/// The last line that says something, fit for a record.
+/// The last line that says something, fit for a record and for the middle of a sentence.
 fn last_line(complaint: &str) -> Option<String> {
-    complaint.lines().rev().map(plain).find(|line| !line.is_empty())
+    let line = complaint.lines().rev().map(plain).find(|line| !line.is_empty())?;
+    Some(line.trim_end_matches('.').to_owned())
 }
 
 #[cfg(test)]
@@ -342,7 +343,7 @@ mod tests {
             "u@db1: Permission denied (publickey,password).\r\n",
             ["asks for a password", "set up a key, or use ssh-agent"],
         );
-        check(Some(255), "u@db1: Permission denied (publickey).", ["any key", "ssh-copy-id u@db1"]);
+        check(Some(255), "u@db1: Permission denied (publickey).", ["any key", "ssh-copy-id"]);
         check(Some(255), "Host key verification failed.\n", ["the key of db1", "ssh u@db1"]);
         let changed =
             "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!\nHost key verification failed.";
@@ -355,6 +356,18 @@ mod tests {
         check(Some(126), "\u{1b}[31mPermission denied", ["cannot be run", "denied"]);
         check(Some(2), "error: unrecognized subcommand", ["code 2", "unrecognized"]);
         check(None, "", ["ended without a word", "db1"]);
+        let closed = Parting { code: Some(255), complaint: "Closed by db1.\r\n".to_owned() };
+        let why = why(&Trouble::Ended(Nanos::ZERO), &db1(), &closed);
+        assert!(why.ends_with("it said: Closed by db1"), "{why}");
+    }
+
+    #[test]
+    fn a_remedy_names_the_port_where_there_is_one() {
+        let host = RemoteHost { port: Some(2_222), ..db1() };
+        let why = |complaint: &str| own_fault(&host, complaint);
+        assert!(why("Host key verification failed.").ends_with("`ssh -p 2222 u@db1`"));
+        let changed = why("REMOTE HOST IDENTIFICATION HAS CHANGED");
+        assert!(changed.ends_with("`ssh-keygen -R '[db1]:2222'`"), "{changed}");
     }
 
     #[test]
