@@ -237,7 +237,7 @@ fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
     let url = format!("postgres://assay@{}:{}/assay", host.host, host.port);
     let target = Target::parse(&url).map_err(|error| error.to_string())?;
     let command = stage.assay_by(&["taskset", "-c", "0"]);
-    let workload = closed(stage, stage.draw(0, 32, 64), "select ${digits(4000)}");
+    let workload = closed(stage, stage.draw(0, 32, 64), "select ${text(2000, 4000)}");
     stage.run_as(&target, None, &workload, command, &["--threads", "1"])
 }
 
