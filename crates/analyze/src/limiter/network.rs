@@ -9,6 +9,11 @@ use super::{Component, Scene, Suspect};
 /// decides.
 const ON_THE_WAY: f64 = 0.5;
 
+/// The part of the requests under way that have an answer which waits to be sent, from which on
+/// there is no room for it: on a way that is long and not narrow hardly any has. What was sent and
+/// not acknowledged yet waits for nothing here.
+const UNSENT: f64 = 0.1;
+
 /// The part of the time of a request that its round trip takes, from which on that decides.
 const LATENCY: f64 = 0.4;
 
@@ -114,7 +119,7 @@ impl Scene<'_, '_> {
         // Whoever does not read keeps the others from sending as well.
         let unread = self.signals.mean(&Part::Sockets(Side::Generator), "with-receive-queue");
         let is_read = unread.is_none_or(|unread| unread < sending / 2.0);
-        if share < ON_THE_WAY / 2.0 || !is_read {
+        if share < UNSENT || !is_read {
             return None;
         }
         let because = format!(
