@@ -9,7 +9,7 @@ use std::process::Command;
 use base::{Address, Endpoint, Nanos, Target};
 use testbed::{Options, Relay, Server, Via};
 
-use super::stage::{Network, Quota, Slowly, bind, psql, server};
+use super::stage::{Network, Quota, SlowDisk, Slowly, bind, psql, server};
 use super::{Answer, Scenario, Stage, Stopped};
 use crate::SimulatedServer;
 
@@ -24,7 +24,8 @@ pub const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "generator's own thread",
-        made: "a server that answers at once, one thread of the generator for 32 to 64 clients",
+        made: "a server that answers at once, one thread of the generator that draws 60 to 100 \
+               numbers for each request of 32 to 64 clients",
         accepted: &["generator-thread"],
         word: None,
         run: own_thread,
@@ -122,6 +123,27 @@ pub const SCENARIOS: &[Scenario] = &[
         run: slow_flush_inside,
     },
     Scenario {
+        name: "slow reads, PostgreSQL",
+        made: "every read of a file takes 1 to 4 ms longer, 4 to 12 clients read a table larger \
+               than the server's memory",
+        accepted: &["database-disk"],
+        word: None,
+        run: |stage| {
+            let options = Options::postgres().set("shared_buffers", "1MB");
+            slow_reads(stage, options, "generate_series(1, 50000) i")
+        },
+    },
+    Scenario {
+        name: "slow reads, MariaDB",
+        made: "the same",
+        accepted: &["database-disk"],
+        word: None,
+        run: |stage| {
+            let options = Options::mariadb().set("innodb_buffer_pool_size", "6M");
+            slow_reads(stage, options, "(select seq as i from seq_1_to_50000) s")
+        },
+    },
+    Scenario {
         name: "one thread of SQLite",
         made: "long reads of one client",
         accepted: &["database-single-core"],
@@ -186,7 +208,8 @@ pub const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "clean-up",
-        made: "two jobs that update in bulk for the middle third of the run",
+        made: "a disk that writes 12 to 33 MB/s, and a job that updates in bulk for the middle \
+               third of a run of commits",
         accepted: &["background-task"],
         word: None,
         run: clean_up,
@@ -237,7 +260,9 @@ fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
     let url = format!("postgres://assay@{}:{}/assay", host.host, host.port);
     let target = Target::parse(&url).map_err(|error| error.to_string())?;
     let command = stage.assay_by(&["taskset", "-c", "0"]);
-    let workload = closed(stage, stage.draw(0, 32, 64), "select ${text(2000, 4000)}");
+    // Drawing what is asked takes the generator several times what the server takes to answer.
+    let drawn = vec!["zipf(1, 1000000)"; stage.draw(1, 60, 100) as usize].join(" + ");
+    let workload = closed(stage, stage.draw(0, 32, 64), &format!("select ${{{drawn}}}"));
     stage.run_as(&target, None, &workload, command, &["--threads", "1"])
 }
 
@@ -293,8 +318,13 @@ fn inserts(stage: &Stage, clients: u64) -> String {
     )
 }
 
+/// Each flush takes 5 to 15 ms longer.
+fn flushes(stage: &Stage) -> SlowDisk {
+    SlowDisk { flush_us: stage.draw(0, 5_000, 15_000), ..SlowDisk::default() }
+}
+
 fn slow_flush(stage: &Stage, options: Options) -> Result<Answer, Stopped> {
-    let library = stage.slow_flush(stage.draw(0, 5, 15))?;
+    let library = stage.slow_disk(flushes(stage))?;
     let server = server(&options.preload(&library))?;
     stage.run(&server, &inserts(stage, stage.draw(1, 4, 12)))
 }
@@ -309,7 +339,7 @@ fn inside(stage: &Stage) -> Target {
 }
 
 fn slow_flush_inside(stage: &Stage) -> Result<Answer, Stopped> {
-    let library = stage.slow_flush(stage.draw(0, 5, 15))?;
+    let library = stage.slow_disk(flushes(stage))?;
     let mut command = stage.assay_by(&[]);
     command.env("LD_PRELOAD", &library);
     stage.run_as(&inside(stage), None, &inserts(stage, 1), command, &[])
@@ -434,27 +464,34 @@ fn vacuum(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
 }
 
-/// Each of the two jobs has a table of its own: on one they would wait for each other.
+/// What the clean-up writes to the log stands before what the others commit. Its rows are updated
+/// as a whole, so that most of the log is its own.
 fn clean_up(stage: &Stage) -> Result<Answer, Stopped> {
-    let server = server(&Options::postgres())?;
-    let rows = stage.draw(0, 200_000, 400_000);
-    let clients = stage.draw(1, 2, 6);
-    let mut workload = "duration = 42s\nwarmup = 2s\n[setup]\nquery = create table t (v \
-                        varchar(100))\n"
-        .to_owned();
-    for table in ["old", "older"] {
-        workload += &format!(
-            "query = create table {table} as select i, repeat('x', 100) as v from \
-             generate_series(1, {rows}) i\n"
-        );
-    }
-    workload += &format!("[commit]\nquery = insert into t values ('x')\nconcurrency = {clients}\n");
-    for table in ["old", "older"] {
-        workload += &format!(
-            "[clean {table}]\nquery = update {table} set v = repeat('y', 100) where i % 2 = \
-             0\nconcurrency = 1\nstart = 15s\nstop = 29s\n"
-        );
-    }
+    let disk = SlowDisk { write_ns: stage.draw(0, 30, 80), ..SlowDisk::default() };
+    let server = server(&Options::postgres().preload(&stage.slow_disk(disk)?))?;
+    let rows = stage.draw(1, 20_000, 40_000);
+    let clients = stage.draw(2, 2, 6);
+    let workload = format!(
+        "duration = 42s\nwarmup = 2s\n[setup]\nquery = create table t (v varchar(100))\nquery = \
+         create table old as select i, repeat('x', 100) as v from generate_series(1, {rows}) \
+         i\n[commit]\nquery = insert into t values ('x')\nconcurrency = {clients}\n[clean-up]\n\
+         query = update old set v = repeat('y', 100) where i % 2 = 0\nconcurrency = 1\n\
+         start = 15s\nstop = 29s\n"
+    );
+    stage.run(&server, &workload)
+}
+
+/// Reads of one row each from a table that does not fit into the server's memory.
+fn slow_reads(stage: &Stage, options: Options, rows: &str) -> Result<Answer, Stopped> {
+    let disk = SlowDisk { read_us: stage.draw(0, 1_000, 4_000), ..SlowDisk::default() };
+    let server = server(&options.preload(&stage.slow_disk(disk)?))?;
+    let times = times(stage);
+    let clients = stage.draw(1, 4, 12);
+    let workload = format!(
+        "{times}[setup]\nquery = create table t (i int primary key, v varchar(400))\n\
+         query = insert into t select i, repeat('x', 400) from {rows}\n[job]\n\
+         query = select v from t where i = ${{uniform(1, 50000)}}\nconcurrency = {clients}\n"
+    );
     stage.run(&server, &workload)
 }
 

@@ -76,6 +76,15 @@ pub struct Draws<'s> {
     pub repetition: u64,
 }
 
+/// How much longer a disk takes than it does: microseconds for a flush and for a read, nanoseconds
+/// for a byte that is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SlowDisk {
+    pub(super) flush_us: u64,
+    pub(super) read_us: u64,
+    pub(super) write_ns: u64,
+}
+
 /// A folder, and the numbers of one repetition.
 pub struct Stage {
     /// How long a run is.
@@ -175,13 +184,16 @@ impl Stage {
         (0..count).map(|_| one()).collect()
     }
 
-    /// A library that makes every flush of a file take so many milliseconds longer.
-    pub(super) fn slow_flush(&self, ms: u64) -> Result<PathBuf, Stopped> {
-        let source = self.path("slow_flush.c");
-        let library = self.path("slow_flush.so");
-        fs::write(&source, include_str!("slow_flush.c"))?;
+    /// A library that makes the disk of who loads it slower.
+    pub(super) fn slow_disk(&self, disk: SlowDisk) -> Result<PathBuf, Stopped> {
+        let SlowDisk { flush_us, read_us, write_ns } = disk;
+        let source = self.path("slow_disk.c");
+        let library = self.path("slow_disk.so");
+        fs::write(&source, include_str!("slow_disk.c"))?;
         let mut command = Command::new("cc");
-        command.args(["-shared", "-fPIC", "-O1", &format!("-DDELAY_MS={ms}"), "-o"]);
+        command.args(["-shared", "-fPIC", "-O1", &format!("-DFLUSH_US={flush_us}")]);
+        command.args([format!("-DREAD_US={read_us}"), format!("-DWRITE_NS={write_ns}")]);
+        command.arg("-o");
         let told = command.arg(&library).arg(&source).arg("-ldl").output();
         let told = told.map_err(|error| Unable::because(format!("no C compiler: {error}")))?;
         if !told.status.success() {

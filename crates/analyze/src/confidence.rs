@@ -55,6 +55,11 @@ pub const FEWEST_BATCHES: usize = 10;
 /// Batches whose correlation with the next one reaches this are not independent enough.
 const RESEMBLANCE: f64 = 0.2;
 
+/// How much wider an optimistic interval is taken to be before something is concluded from it: as
+/// much as if each of its batches resembled the last by 0.92 (of an autoregressive process of first
+/// order, the root of (1 + ρ) / (1 - ρ)).
+const WIDENED: f64 = 5.0;
+
 /// How far two figures lie apart that differ, in half-widths of the interval of their difference:
 /// more than a table of some twenty comparisons is to take for one. Equal figures lie so far apart
 /// once in five hundred comparisons. Their intervals then have nothing in common, as that takes no
@@ -135,13 +140,15 @@ impl Estimate {
         self.bounds.filter(|bounds| !bounds.is_optimistic)
     }
 
-    /// Whether another one differs by more than chance explains: both have intervals, neither is
-    /// optimistic, and they lie [`APART`].
+    /// Whether another one differs by more than chance explains: both have intervals, and they lie
+    /// [`APART`], an optimistic one [`WIDENED`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
-        let (Some(below), Some(above)) = (less.ci95(), more.ci95()) else { return false };
+        let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };
         let distance = more.value - less.value;
-        let chance = (below.high - less.value).hypot(more.value - above.low);
+        let wider = |bounds: Bounds| if bounds.is_optimistic { WIDENED } else { 1.0 };
+        let chance = ((below.high - less.value) * wider(below))
+            .hypot((more.value - above.low) * wider(above));
         distance > APART * chance && distance >= LEAST_DIFFERENCE * more.value
     }
 }
@@ -518,6 +525,8 @@ mod tests {
             (estimate(77.0, 10.0, false), true),
             (estimate(121.0, 10.0, false), false),
             (estimate(123.0, 10.0, true), false),
+            (estimate(179.0, 10.0, true), false),
+            (estimate(182.0, 10.0, true), true),
             (estimate(115.0, 0.0, false), false),
             (estimate(117.0, 0.0, false), true),
             (unknown, false),

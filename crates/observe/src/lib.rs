@@ -1,7 +1,7 @@
 //! What were all the components doing, and in which surroundings?
 //!
 //! [`Watch`] is a thread of its own that looks beside a run: once a second it takes a sample of
-//! each source, and every millisecond it sees whether the process stood still. One file per source,
+//! each source, and every 10 ms it sees whether the process stood still. One file per source,
 //! which names what it reads: those of the machine, of processes, of sockets and of control groups.
 //! What cannot be read is said to be missing, with the reason.
 //! [`DatabaseWatch`] is another, which asks the database through a session of its own, and

@@ -1,7 +1,7 @@
 //! The thread that looks beside a run.
 //!
-//! Every so often it looks at all [`Sources`], and each millisecond it sees whether the process
-//! stood still ([`Pace`]).
+//! Every so often it looks at all [`Sources`], and every few milliseconds it sees whether the
+//! process stood still ([`Pace`]).
 
 use std::io;
 use std::sync::Arc;
@@ -18,8 +18,7 @@ use crate::sample::Sample;
 use crate::scope::Scope;
 use crate::sources::Sources;
 
-/// Somebody who looks on while a run goes. Its 1,000 wakings a second cost about half a percent of
-/// a processor.
+/// Somebody who looks on while a run goes.
 pub struct Watch {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<()>,

@@ -114,6 +114,14 @@ impl<'a> Findings<'a> {
                     worst.what
                 ),
             ),
+            more if more > allowed && self.has_parallel_workers() => Check::not_possible(
+                "commits",
+                format!(
+                    "{sentence}: processes that help with a statement count as commits as well, \
+                     so that only commits that are missing would be noticed \
+                     (`max_parallel_workers_per_gather = 0` lets all be counted)"
+                ),
+            ),
             more if more > allowed => check.found(
                 Status::Suspect,
                 format!(
@@ -145,6 +153,12 @@ impl<'a> Findings<'a> {
         };
         let check = Check::new("checkpoints", "cycles", cycles.count(), ENOUGH_CYCLES);
         check.found(Status::Pass, cycles.sentence(written))
+    }
+
+    /// Whether PostgreSQL was seen to divide statements among processes.
+    fn has_parallel_workers(&self) -> bool {
+        let workers = self.evidence.observed("sessions", "parallel-workers");
+        workers.is_some_and(|workers| workers.points.iter().any(|(_, seen)| *seen > 0.0))
     }
 
     /// Why the server's account is not known or says nothing; `None` if it can be judged.

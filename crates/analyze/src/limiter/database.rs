@@ -22,6 +22,9 @@ const THROTTLED: f64 = 0.1;
 /// The part of the time in which some task lacked memory, from which on that decides.
 const MEMORY_LACKED: f64 = 0.1;
 
+/// How many reads InnoDB has asked for and not got at a moment.
+const PENDING_READS: &str = "status.innodb_data_pending_reads";
+
 /// What sessions wait for, as databases name it, by what would help.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wait {
@@ -232,7 +235,7 @@ impl Scene<'_, '_> {
     }
 
     fn disk(&self) -> Option<Suspect> {
-        let (waiting, event) = self.waiting(Wait::Disk)?;
+        let (waiting, event) = self.waiting(Wait::Disk).or_else(|| self.pending_reads())?;
         let share = self.share_of_requests(waiting);
         let because = format!(
             "{waiting:.1} of {:.1} active sessions wait for the disk ({event})",
@@ -243,6 +246,12 @@ impl Scene<'_, '_> {
             .with_any("sessions_active", self.active());
         let suspect = self.with_busiest_disk(suspect);
         (share >= WAIT_DECIDES).then_some(suspect)
+    }
+
+    /// Reads of InnoDB that the disk has not answered: no state of a session tells of them.
+    fn pending_reads(&self) -> Option<(f64, &str)> {
+        let reads = self.signals.mean(&Part::Statistics, PENDING_READS)?;
+        Some((reads.min(self.active()?), PENDING_READS))
     }
 
     /// The disk of its host with the least time to spare.

@@ -5,17 +5,33 @@ use workload::Pacing;
 
 use crate::checks::Findings;
 
+/// The clients of closed jobs, and their requests in the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Closed {
+    /// How many clients there are.
+    pub(super) clients: f64,
+    /// Requests that were with the database, on average.
+    pub(super) in_flight: f64,
+    /// Requests that were answered per second.
+    pub(super) per_s: f64,
+}
+
+impl Closed {
+    /// The mean service time in seconds (Little's law).
+    pub(super) fn service_s(&self) -> f64 {
+        self.in_flight / self.per_s.max(f64::MIN_POSITIVE)
+    }
+}
+
 /// The requests of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Demand {
     /// Whether there is a job at all; without one another program was watched.
     pub(super) asks: bool,
-    /// Whether there is a job without a schedule.
-    pub(super) is_closed: bool,
     /// Whether there is a job with a schedule that asks for more than it gets.
     pub(super) is_overloaded: bool,
-    /// How many clients the closed jobs have.
-    pub(super) clients: f64,
+    /// The closed jobs; those without a schedule.
+    pub(super) closed: Closed,
     /// The same of those that take what they ask for from a file or a pipe.
     pub(super) fed_clients: f64,
     /// Requests of those that were with the database, on average.
@@ -46,9 +62,10 @@ impl Demand {
             demand.in_flight += spent_s / length_s;
             demand.service_s += spent_s;
             if !findings.has_schedule(place) {
-                demand.is_closed = true;
                 let clients = clients(&job.pacing);
-                demand.clients += clients;
+                demand.closed.clients += clients;
+                demand.closed.in_flight += spent_s / length_s;
+                demand.closed.per_s += times as f64 / length_s;
                 if job.feed.is_some() {
                     demand.fed_clients += clients;
                     demand.fed_in_flight += spent_s / length_s;

@@ -81,7 +81,7 @@ impl Scene<'_, '_> {
     /// Clients that wait for the file or the pipe from which they have what they ask.
     fn slow_feed(&self) -> Option<Suspect> {
         let demand = &self.demand;
-        if demand.fed_clients == 0.0 || demand.fed_clients < demand.clients {
+        if demand.fed_clients == 0.0 || demand.fed_clients < demand.closed.clients {
             return None;
         }
         let idle = 1.0 - demand.fed_in_flight / demand.fed_clients;

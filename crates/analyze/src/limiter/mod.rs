@@ -22,7 +22,7 @@ use record::{Event, EventKind};
 
 use crate::checks::Findings;
 use crate::phases::SideEffects;
-use demand::Demand;
+use demand::{Closed, Demand};
 use signals::Signals;
 
 pub use component::Component;
@@ -164,9 +164,10 @@ impl Scene<'_, '_> {
 
     /// Nothing is full, and yet a job takes all that it can get: it asks for no more at once.
     fn concurrency(&self) -> Option<Suspect> {
-        let Demand { clients, per_s, service_s, in_flight, .. } = self.demand;
+        let Closed { clients, per_s, in_flight } = self.demand.closed;
+        let service_s = self.demand.closed.service_s();
         let is_idle = self.generator_share()? < 0.8 && self.database_share()? < 0.8;
-        let is_asked = self.demand.is_closed && !self.demand.is_overloaded && per_s > 0.0;
+        let is_asked = !self.demand.is_overloaded && per_s > 0.0;
         if !is_idle || !is_asked {
             return None;
         }

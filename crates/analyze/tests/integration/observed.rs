@@ -149,6 +149,15 @@ fn waiting_for_what_is_committed_and_for_disks_is_told_apart() {
 }
 
 #[test]
+fn reads_that_a_database_says_are_pending_are_waits_for_its_disk() {
+    let mut evidence = watched();
+    hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 1.5);
+    names(&evidence, Component::DatabaseDisk, "innodb_data_pending_reads");
+    hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 0.3);
+    names(&evidence, Component::Concurrency, "nothing that was seen is full");
+}
+
+#[test]
 fn a_group_that_is_kept_from_running_is_named_before_what_that_does() {
     let mut evidence = watched();
     hold(&mut evidence, "cgroup server", "quota", 0.5);

@@ -82,6 +82,25 @@ fn one_lost_commit_is_enough() {
 }
 
 #[test]
+fn commits_of_parallel_workers_are_nobody_elses() {
+    let seen = |commits, workers: f64| {
+        let mut evidence = postgres(READ, vec![answered(ALL, 1)], commits);
+        evidence.observed.push(Observed {
+            component: "sessions".to_owned(),
+            metric: "parallel-workers".to_owned(),
+            points: vec![(Nanos::ZERO, 0.0), (Nanos::from_secs(60), workers)],
+        });
+        evidence
+    };
+    only("commits", Status::Suspect, &seen(2 * ALL, 0.0));
+    only("commits", Status::NotPossible, &seen(2 * ALL, 3.0));
+    let found = check("commits", &seen(2 * ALL, 3.0));
+    assert!(found.explain.contains("max_parallel_workers_per_gather"), "{found:?}");
+    only("commits", Status::Pass, &seen(ALL + 7, 3.0));
+    only("commits", Status::Invalid, &seen(ALL + 6, 3.0));
+}
+
+#[test]
 fn in_a_short_run_five_strange_commits_a_second_are_allowed() {
     let few = |commits| postgres(READ, vec![answered(1_000, 1)], commits);
     only("commits", Status::Pass, &few(1_007 + 300));

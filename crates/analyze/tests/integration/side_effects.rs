@@ -253,6 +253,18 @@ fn a_difference_that_is_not_there_is_not_claimed() {
     assert!(claimed <= 6, "{claimed} of {RUNS}");
 }
 
+/// Seconds of a queue that is nearly full resemble their neighbours.
+#[test]
+fn a_difference_that_is_not_there_is_not_claimed_of_times_that_resemble_each_other() {
+    const RUNS: u64 = 200;
+    let claims = |seed| {
+        let run = Run::of(ONCE).queueing(seed, |_| 9.0).acting(1, 30, 59);
+        run.side_effects().remove(0).changes
+    };
+    let claimed = (1..=RUNS).filter(|seed| !claims(*seed).is_empty()).count();
+    assert!(claimed <= 10, "{claimed} of {RUNS}");
+}
+
 #[test]
 fn a_difference_that_is_over_is_not_claimed_of_the_time_after() {
     const RUNS: u64 = 50;
@@ -355,4 +367,17 @@ fn work_of_the_database_divides_the_window_as_a_job_does() {
     let harmless = Run::of(alone).queueing(7, |_| 3.0);
     let harmless = at_work(harmless, "purge", |s| if s > 40 { 10.0 } else { 0.0 });
     assert_eq!(summarize(&harmless.evidence()).effects, []);
+}
+
+#[test]
+fn what_is_too_short_to_tell_has_its_effect_told_by_what_follows() {
+    let run = |after: f64| {
+        let service = move |second: usize| if second < 30 { 4.0 } else { after };
+        summarize(&Run::of(ONCE).queueing(7, service).acting(1, 30, 30).evidence()).effects
+    };
+    let [effect] = run(1.5).try_into().expect("one effect");
+    assert_eq!((effect.job.as_str(), effect.cause.as_str()), ("read", "clean-up"));
+    assert_eq!((effect.at_s, effect.began, effect.times), (31.0, false, 1));
+    assert!(effect.figure == Figure::Mean && effect.from > 2.0 * effect.to, "{effect:?}");
+    assert_eq!(run(4.0), []);
 }

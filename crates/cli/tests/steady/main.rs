@@ -1,6 +1,7 @@
-//! A run in which nothing is wrong, on a real server and for as long as runs are. In a program of
-//! its own, because other tests beside it would be what is wrong.
+//! Runs on real servers that are as long as runs are. In a program of its own, because other tests
+//! beside it would be what is wrong.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -26,17 +27,24 @@ rate = 300
 expect-rows = 1
 ";
 
+/// Runs a file against a private server and gives the document of the run.
+fn run(folder: &Path, file: &str, url: &str, arguments: &[&str]) -> Value {
+    let ran = Command::new(env!("CARGO_BIN_EXE_assay"))
+        .args(["run", file, "--url", url, "--json"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("XDG_STATE_HOME", folder.join("state"))
+        .output()
+        .unwrap();
+    let complaint = || String::from_utf8_lossy(&ran.stderr).into_owned();
+    serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", complaint()))
+}
+
 #[test]
 fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
     let place = tempfile::TempDir::with_prefix("assay-test-").unwrap();
     std::fs::write(place.path().join("w.ini"), WARM_CACHE).unwrap();
-    let ran = Command::new(env!("CARGO_BIN_EXE_assay"))
-        .args(["run", "w.ini", "--url", "testbed:postgres", "--json"])
-        .current_dir(place.path())
-        .env("XDG_STATE_HOME", place.path().join("state"))
-        .output()
-        .unwrap();
-    let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let document = run(place.path(), "w.ini", "testbed:postgres", &[]);
     let checks = document["verdict"]["checks"].as_array().unwrap();
     let is_objection =
         |check: &&Value| check["status"] == "suspect" || check["status"] == "invalid";
@@ -51,5 +59,28 @@ fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
     {
         let check = checks.iter().find(|check| check["name"] == name).unwrap();
         assert_eq!(check["status"], "pass", "{check:#}");
+    }
+}
+
+/// The study `mixed`: each clean-up deletes more than half of the table, of which the reads are
+/// faster. On PostgreSQL without parallel workers, which two processors have no room for.
+#[test]
+fn the_clean_up_of_the_mixed_study_is_told_with_its_time_and_as_the_cause() {
+    const STUDY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/mixed.ini");
+    const SHORT: [&str; 6] = ["--set", "quarter=11s", "--set", "life=11s", "--set", "readers=2"];
+    for url in ["testbed:postgres?server.max_parallel_workers_per_gather=0", "testbed:mariadb"] {
+        let place = tempfile::TempDir::with_prefix("assay-test-").unwrap();
+        let document = run(place.path(), STUDY, url, &SHORT);
+        let effects = document["effects"].as_array().unwrap();
+        let is_it = |effect: &&Value| effect["job"] == "analytics" && effect["cause"] == "cleanup";
+        let effect = effects.iter().find(is_it);
+        let effect = effect.unwrap_or_else(|| panic!("{url}: {effects:#?}"));
+        let number = |name: &str| effect[name].as_f64().unwrap();
+        assert!(number("to") < 0.6 * number("from"), "{effect:#}");
+        // The last of three clean-ups, which come every 11 s.
+        assert!((33.0..=35.0).contains(&number("t_s")), "{effect:#}");
+        assert_eq!((&effect["began"], &effect["times"]), (&false.into(), &3.into()), "{effect:#}");
+        let limiter = &document["limiter"];
+        assert_eq!(limiter["component"], "concurrency", "{limiter:#}");
     }
 }

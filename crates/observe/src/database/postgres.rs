@@ -36,7 +36,8 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
     backend_type is null and usesysid is not null as hidden, count(*) as sessions \
     from pg_stat_get_activity(null) \
     where pid <> pg_backend_pid() and (backend_type in \
-        ('client backend', 'autovacuum worker', 'checkpointer', 'walsender') \
+        ('client backend', 'parallel worker', 'autovacuum worker', 'checkpointer', \
+        'walsender') \
         or backend_type is null and usesysid is not null) \
     group by 1, 2, 3, 4, 5, 6, 7";
 
@@ -102,6 +103,8 @@ pub(super) struct Postgres {
     version: u64,
     /// What helps if something is not shown.
     remedy: String,
+    /// Whether its user may see what all sessions do.
+    sees_all: bool,
     /// Which statements are asked.
     locks: String,
     statements: Option<String>,
@@ -129,13 +132,14 @@ impl Postgres {
             let why = "track_activities is off; set it on";
             sample.missing("sessions", why);
         }
-        if text(row, 4) != "t" {
+        let sees_all = text(row, 4) == "t";
+        if !sees_all {
             let why = format!("user `{user}` sees nothing of the server's own processes; {remedy}");
             sample.missing("background", why);
         }
         let statements = statements(version, text(row, 5));
         let locks = locks(version);
-        Ok(Postgres { version, remedy, locks, statements, readings: 0 })
+        Ok(Postgres { version, remedy, sees_all, locks, statements, readings: 0 })
     }
 
     /// Looks at what the sessions are doing.
@@ -151,7 +155,8 @@ impl Postgres {
             return Ok(());
         };
         let Seen { look, hidden } = seen(&activity);
-        if hidden > 0 {
+        // A process that helps with a statement has no kind any more when it has just ended.
+        if hidden > 0 && !self.sees_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
             sample.missing("sessions of others", why);
         }
@@ -252,6 +257,7 @@ fn seen(activity: &Table) -> Seen {
                     look.others += sessions;
                 }
             }
+            "parallel worker" => look.parallel_workers += sessions,
             "checkpointer" if wait_type != "Activity" => see_work(look, "checkpoint"),
             "autovacuum worker" => see_work(look, &autovacuum(query)),
             "walsender" if query.starts_with("BASE_BACKUP") => see_work(look, "base backup"),
@@ -375,12 +381,13 @@ mod tests {
             "client backend|idle|Client|ClientRead|t|-|f|7",
             "client backend|idle in transaction (aborted)|Client|ClientRead|f|-|f|3",
             "client backend|disabled|-|-|f|-|f|5",
+            "parallel worker|active|-|-|f|-|f|2",
             "checkpointer|-|Activity|CheckpointerMain|t|-|f|1",
             "autovacuum worker|active|-|-|t|autovacuum: VACUUM ANALYZE public.t|f|1",
             "-|-|-|-|t|-|t|9",
         ]));
         assert_eq!((look.active, look.idle, look.idle_in_transaction), (34, 7, 3));
-        assert_eq!((look.others, hidden), (1, 9));
+        assert_eq!((look.others, look.parallel_workers, hidden), (1, 2, 9));
         let waits: Vec<_> = look.waits.iter().map(|(event, n)| (event.as_str(), *n)).collect();
         assert_eq!(waits, [("Lock:tuple", 31), ("cpu", 3)]);
         let statements: Vec<_> = look.statements.into_iter().collect();

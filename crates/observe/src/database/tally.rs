@@ -39,6 +39,8 @@ pub(super) struct Look {
     pub(super) idle_in_transaction: u64,
     /// Active ones that are somebody else's.
     pub(super) others: u64,
+    /// Processes that help a session with its statement.
+    pub(super) parallel_workers: u64,
     /// What the active ones wait for.
     pub(super) waits: BTreeMap<String, u64>,
     /// With which statements they wait.
@@ -73,14 +75,15 @@ impl Tally {
 
     /// Adds what a look saw.
     pub(super) fn add_look(&mut self, look: &Look) {
-        let Look { active, idle, idle_in_transaction, others, waits, statements, background } =
-            look;
+        let Look { active, idle, idle_in_transaction, others, parallel_workers, .. } = look;
+        let Look { waits, statements, background, .. } = look;
         self.add(&Part::Sessions, "looks", "looks", 1);
         let seen = [
             ("active", active),
             ("idle", idle),
             ("idle-in-transaction", idle_in_transaction),
             ("others", others),
+            ("parallel-workers", parallel_workers),
         ];
         for (metric, &sessions) in seen {
             self.add(&Part::Sessions, metric, "sessions", sessions);

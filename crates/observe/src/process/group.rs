@@ -16,8 +16,8 @@ use super::{TICK, ids};
 /// More threads than this are not read one by one: each is one or two files.
 pub(super) const ONE_BY_ONE: usize = 128;
 
-/// The status of so many threads is read at one look: it is the longest of their files.
-const STATUSES: usize = 24;
+/// The status of so many threads is read at one look, and the bytes of as many processes.
+const STATUSES: usize = 16;
 
 /// So many processes are read at one look if there are too many to read their threads.
 const AT_ONCE: usize = 192;
@@ -87,10 +87,11 @@ impl Group {
         let mut moment = Moment::default();
         let (mut busiest, mut has_threads, mut place) = (Pair::default(), false, 0);
         let (mut reaped, mut gone) = (Pair::default(), 0_u64);
+        self.note_parents();
         for number in due {
             let Some(process) = self.processes.get_mut(&number) else { continue };
             let Some(seen) = process.look(files, &mut place, detail) else {
-                gone = gone.saturating_add(process.counted);
+                gone = gone.saturating_add(process.counted());
                 self.processes.remove(&number);
                 continue;
             };
@@ -109,6 +110,15 @@ impl Group {
         self.describe(&mut moment);
         moment.busiest = (detail.threads && has_threads).then_some(busiest);
         moment
+    }
+
+    /// Notes who has children among them. Whoever once had some stays a parent: it tells of the
+    /// last of them when that has gone.
+    fn note_parents(&mut self) {
+        let parents: BTreeSet<u32> = self.processes.values().map(|p| p.stat.parent).collect();
+        for (number, process) in &mut self.processes {
+            process.is_parent |= parents.contains(number);
+        }
     }
 
     /// How closely its processes can be looked at.
@@ -216,6 +226,37 @@ mod tests {
         let mut files = Files::of(&planted.root);
         assert_eq!(group.look(&mut files, None).processes, 1);
         assert_eq!(millis(&group), 58);
+    }
+
+    /// Many processes with one thread each: of most of them only what the thread has had is read,
+    /// and yet nothing is lost or counted twice when one ends.
+    #[test]
+    fn processes_that_are_looked_at_briefly_are_counted_in_full() {
+        const MANY: u32 = 80;
+        const PARENT: u32 = 3;
+        let all = |ran_ms: u64| {
+            (1..=MANY).fold(Planted::new(), |planted, number| {
+                let parent = if number == PARENT { 0 } else { PARENT };
+                let stat = Stat { parent, ..ticks(ran_ms / 10, 0) };
+                plant(planted, number, stat, ran_ms)
+            })
+        };
+        let mut group = Group::default();
+        group.adopt(&mut Files::of(&all(100).root), 1..=MANY, Since::Now);
+        for look in 1..=12_u64 {
+            let moment = group.look(&mut Files::of(&all(100 + 30 * look).root), None);
+            assert_eq!((moment.processes, moment.busiest), (80, Some(Pair(30_000_000, 0))));
+            assert_eq!(millis(&group), 80 * 30 * look, "look {look}");
+        }
+        // One ends 20 ms later, and its parent tells of all that it had.
+        let planted = all(460).with("proc/7/stat", "").with("proc/7/task/7/schedstat", "");
+        let parent = Stat { reaped_user: 48, ..ticks(46, 0) };
+        let planted = plant(planted, PARENT, parent, 460);
+        for _ in 0..6 {
+            group.look(&mut Files::of(&planted.root), None);
+        }
+        assert_eq!(millis(&group), 80 * 360 + 20);
+        assert_eq!(group.numbers().len(), 79);
     }
 
     #[test]

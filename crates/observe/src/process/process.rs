@@ -27,12 +27,20 @@ const LANES: &str = "lane-";
 pub(super) struct Detail {
     /// Whether their threads are read one by one.
     pub(super) threads: bool,
-    /// The status of each so many-th thread is read at a look.
+    /// At a look the status of each so many-th thread is read, and the bytes of each so many-th
+    /// process.
     pub(super) rounds: usize,
     /// Which turn it is of them.
     pub(super) turn: usize,
     /// How the threads are called that belong to the other side.
     pub(super) apart: Option<&'static str>,
+}
+
+impl Detail {
+    /// Whether what is not read at each look is read of the one at this place.
+    fn is_turn_of(&self, place: usize) -> bool {
+        place.wrapping_add(self.turn).is_multiple_of(self.rounds.max(1))
+    }
 }
 
 /// What was seen of a process at a look.
@@ -64,8 +72,12 @@ pub(super) struct Process {
     pub(super) io: Option<Pair>,
     /// What it does in the background.
     pub(super) role: Option<&'static str>,
-    /// What was counted of it, in ticks.
-    pub(super) counted: u64,
+    /// What was counted of it when its `stat` was read last, in ticks.
+    counted: u64,
+    /// What was counted since then, in nanoseconds.
+    counted_since: u64,
+    /// Whether others descend from it.
+    pub(super) is_parent: bool,
     looks: u32,
 }
 
@@ -90,15 +102,63 @@ impl Process {
         }
         let threads = BTreeMap::new();
         let role = roles::read(files, number);
-        let mut process = Process { number, stat, threads, io: bytes, role, counted, looks: 0 };
+        let io = bytes;
+        let (counted_since, is_parent, looks) = (0, false, 0);
+        let mut process =
+            Process { number, stat, threads, io, role, counted, counted_since, is_parent, looks };
         if detail.threads {
             process.list_threads(files, since);
         }
         Some(process)
     }
 
+    /// What was counted of it, in ticks.
+    pub(super) fn counted(&self) -> u64 {
+        self.counted.saturating_add(self.counted_since / TICK)
+    }
+
     /// Looks again; `None` if it has ended.
     pub(super) fn look(
+        &mut self,
+        files: &mut Files<'_>,
+        place: &mut usize,
+        detail: Detail,
+    ) -> Option<Seen> {
+        let from = *place;
+        if let Some(seen) = self.look_briefly(files, place, detail) {
+            return Some(seen);
+        }
+        *place = from;
+        self.look_closely(files, place, detail)
+    }
+
+    /// Looks at what its only thread has had and at nothing else, if it is not its turn, and if it
+    /// is no parent: what its children have had its `stat` tells. `None` if that will not do.
+    fn look_briefly(
+        &mut self,
+        files: &mut Files<'_>,
+        place: &mut usize,
+        detail: Detail,
+    ) -> Option<Seen> {
+        let Stat { threads, user, system, .. } = self.stat;
+        let is_simple = self.threads.len() == 1 && threads == 1 && !self.is_parent;
+        let is_known = self.looks >= NAMING && detail.threads && detail.apart.is_none();
+        if !is_simple || !is_known || detail.is_turn_of(self.number as usize) {
+            return None;
+        }
+        let mut seen = Seen::default();
+        let ran = self.look_at_threads(files, place, detail, &mut seen);
+        if !seen.has_threads {
+            return None;
+        }
+        self.looks = self.looks.wrapping_add(1);
+        self.counted_since = self.counted_since.saturating_add(ran);
+        let Pair(user, system) = Pair(user, system).divide(ran);
+        (seen.used.user, seen.used.system) = (user, system);
+        Some(seen)
+    }
+
+    fn look_closely(
         &mut self,
         files: &mut Files<'_>,
         place: &mut usize,
@@ -120,6 +180,7 @@ impl Process {
         let ran = self.look_at_threads(files, place, detail, &mut seen);
         let (ticks, ticks_before) = (Pair(now.user, now.system), Pair(before.user, before.system));
         let grown = ticks.since(ticks_before).sum().saturating_mul(TICK);
+        let grown = grown.saturating_sub(std::mem::take(&mut self.counted_since));
         // The scheduler's own count is finer than ticks, but ends with a thread: where others may
         // have ended, ticks are complete. Both count the same time, so that neither runs away.
         let by_threads = seen.has_threads && (was_alone || detail.apart.is_some());
@@ -128,7 +189,10 @@ impl Process {
         (seen.used.user, seen.used.system) = (user, system);
         seen.used.major_faults = now.major_faults.saturating_sub(before.major_faults);
         self.counted = ticks.sum();
-        self.look_at_io(files, &mut seen);
+        // What is told apart has been read now.
+        if detail.apart.is_some() || detail.is_turn_of(self.number as usize) {
+            self.look_at_io(files, &mut seen);
+        }
         Some(seen)
     }
 
@@ -172,8 +236,7 @@ impl Process {
         let mut all_ran = 0;
         for thread in self.threads.values_mut() {
             *place += 1;
-            let with_status = (*place + detail.turn).is_multiple_of(detail.rounds.max(1));
-            let Some(turn) = thread.look(files, with_status) else { continue };
+            let Some(turn) = thread.look(files, detail.is_turn_of(*place)) else { continue };
             seen.has_threads = true;
             let ran = turn.times.ran;
             if thread.name.starts_with(OBSERVERS) {

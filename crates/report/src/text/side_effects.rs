@@ -19,7 +19,7 @@ const OPTIMISTIC: &str = "*";
 
 /// What that mark means.
 const MARKED: &str =
-    "* neighbouring seconds resemble each other: the interval is too narrow to conclude from";
+    "* neighbouring seconds resemble each other: the interval is too narrow, up to five times";
 
 /// How many changes in time are told.
 const EFFECTS: usize = 4;
@@ -48,9 +48,10 @@ fn in_words(effect: &Effect) -> String {
         times => format!(", the last of {times} times"),
     };
     format!(
-        "{what} of [{job}] {direction} from {} to {} at {}, when {name} {}{again}.",
+        "{what} of [{job}] {direction} from {} to {} {} {}, when {name} {}{again}.",
         said(*figure, *from),
         said(*figure, *to),
+        if *began || *times < 2 { "at" } else { "by" },
         seconds(*at_s),
         if *began { "began" } else { "ended" },
     )
