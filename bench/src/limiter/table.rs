@@ -110,7 +110,7 @@ impl Table<'_> {
     }
 
     /// Those that could be made on this machine.
-    fn ran(&self) -> impl Iterator<Item = &Row<'_>> {
+    pub fn ran(&self) -> impl Iterator<Item = &Row<'_>> {
         self.0.iter().filter(|row| row.unable.is_none())
     }
 }

@@ -42,38 +42,70 @@ pub struct Effect {
     pub times: usize,
 }
 
-/// What changed with all that came and went.
+/// What changed with all that came and went: what began at its first moment, what ended at its
+/// last, and what is otherwise behind it than before it, although its own time was too short to
+/// tell.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
-    side_effects.iter().flat_map(of_one).collect()
+    let mut told: Vec<Effect> = side_effects.iter().flat_map(at_its_ends).collect();
+    let behind: Vec<Effect> = side_effects.iter().flat_map(behind_it).collect();
+    let is_only = |effect: &&Effect| {
+        let is_told = told.iter().any(|other| other.job == effect.job);
+        !is_told && !behind.iter().any(|other| is_rival(other, effect))
+    };
+    let only: Vec<Effect> = behind.iter().filter(is_only).cloned().collect();
+    told.extend(only);
+    told
 }
 
-/// What began at its first moment, what ended at its last, and what is otherwise than before
-/// although its own time was too short to tell.
-fn of_one(side_effects: &SideEffects) -> Vec<Effect> {
-    let phase = |name| side_effects.phases.iter().find(|phase| phase.name == name);
-    let Some(during) = phase(PhaseName::During) else { return Vec::new() };
-    let (Some((first, _)), Some((_, last))) =
-        (during.stretches_s.first(), during.stretches_s.last())
+/// Whether another cause explains the change between two levels as well: of two jobs nobody knows
+/// which it was, and work in the background follows a job that made it necessary.
+fn is_rival(other: &Effect, effect: &Effect) -> bool {
+    let is_other = other.cause != effect.cause || other.is_background != effect.is_background;
+    other.job == effect.job && is_other && (effect.is_background || !other.is_background)
+}
+
+fn at_its_ends(side_effects: &SideEffects) -> Vec<Effect> {
+    let Some(Span { during, first, last }) = Span::of(side_effects) else { return Vec::new() };
+    let phase = |name| phase(side_effects, name);
+    let before = phase(PhaseName::Before).or(phase(PhaseName::Between));
+    let began = before.map(|before| changes(before, during)).into_iter().flatten();
+    let began = began.map(|it| it.of(side_effects, Moment { at_s: first, began: true }));
+    let ended = phase(PhaseName::After).map(|after| changes(during, after)).into_iter().flatten();
+    let ended = ended.map(|it| it.of(side_effects, Moment { at_s: last, began: false }));
+    began.chain(ended).collect()
+}
+
+fn behind_it(side_effects: &SideEffects) -> Vec<Effect> {
+    let phase = |name| phase(side_effects, name);
+    let (Some(Span { last, .. }), Some(before), Some(after)) =
+        (Span::of(side_effects), phase(PhaseName::Before), phase(PhaseName::After))
     else {
         return Vec::new();
     };
-    let (before, after) = (phase(PhaseName::Before), phase(PhaseName::After));
-    let at = |at_s: f64, began: bool| Moment { at_s, began };
-    let moments = [
-        (before.or(phase(PhaseName::Between)), Some(during), at(*first, true)),
-        (Some(during), after, at(*last, false)),
-        (before, after, at(*last, false)),
-    ];
-    let mut found: Vec<Effect> = Vec::new();
-    for (earlier, later, moment) in moments {
-        let (Some(earlier), Some(later)) = (earlier, later) else { continue };
-        let is_whole = earlier.name == PhaseName::Before && later.name == PhaseName::After;
-        let told: Vec<String> = found.iter().map(|effect| effect.job.clone()).collect();
-        let changes = changes(earlier, later);
-        let new = changes.filter(|change| !(is_whole && told.iter().any(|job| job == change.job)));
-        found.extend(new.map(|change| change.of(side_effects, moment, during.stretches_s.len())));
+    let moment = Moment { at_s: last, began: false };
+    changes(before, after).map(|it| it.of(side_effects, moment)).collect()
+}
+
+fn phase(side_effects: &SideEffects, name: PhaseName) -> Option<&PhaseSummary> {
+    side_effects.phases.iter().find(|phase| phase.name == name)
+}
+
+/// When something was there.
+struct Span<'s> {
+    during: &'s PhaseSummary,
+    /// When it began for the first time, in seconds after time zero.
+    first: f64,
+    /// When it ended for the last time.
+    last: f64,
+}
+
+impl Span<'_> {
+    fn of(side_effects: &SideEffects) -> Option<Span<'_>> {
+        let during = phase(side_effects, PhaseName::During)?;
+        let (first, _) = during.stretches_s.first()?;
+        let (_, last) = during.stretches_s.last()?;
+        Some(Span { during, first: *first, last: *last })
     }
-    found
 }
 
 /// When something began, or ended.
@@ -92,9 +124,11 @@ struct Difference<'p> {
 }
 
 impl Difference<'_> {
-    /// The same as an effect of something that came so many times.
-    fn of(self, side_effects: &SideEffects, moment: Moment, times: usize) -> Effect {
+    /// The same as an effect.
+    fn of(self, side_effects: &SideEffects, moment: Moment) -> Effect {
         let Moment { at_s, began } = moment;
+        let during = phase(side_effects, PhaseName::During);
+        let times = during.map_or(0, |during| during.stretches_s.len());
         Effect {
             job: self.job.to_owned(),
             figure: self.figure,

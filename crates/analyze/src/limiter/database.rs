@@ -13,6 +13,12 @@ const WAIT_DECIDES: f64 = 0.4;
 /// leaves between two tasks.
 const CPU_FULL: f64 = 0.85;
 
+/// The part of its processors below which it has some to spare.
+const HAS_TIME: f64 = 0.8;
+
+/// What a session waits for that does not wait.
+const RUNNING: &str = "cpu";
+
 /// The part of one processor from which on a thread has no time left.
 const THREAD_FULL: f64 = 0.85;
 
@@ -83,12 +89,20 @@ impl Scene<'_, '_> {
         (may > 0.0).then_some(may)
     }
 
-    /// The part of its processors that the database used; `None` if it was not seen.
+    /// The part of its processors that the database used; `None` if they were not seen.
     pub(super) fn database_share(&self) -> Option<f64> {
-        match (self.database_cpu(), self.database_processors()) {
-            (Some(used), Some(may)) => Some(used / may),
-            // Its sessions alone tell how many of them were at work.
-            (_, _) => self.active().map(|_| 0.0),
+        Some(self.database_cpu()? / self.database_processors()?)
+    }
+
+    /// Whether the database has processors to spare; `None` if that is not known. Where they are
+    /// not seen its sessions tell that less than one of them ran.
+    pub(super) fn database_has_time(&self) -> Option<bool> {
+        match self.database_share() {
+            Some(share) => Some(share < HAS_TIME),
+            None => {
+                let running = self.signals.per_look(&Part::Waits, RUNNING)?;
+                (running < HAS_TIME).then_some(true)
+            }
         }
     }
 
@@ -103,7 +117,9 @@ impl Scene<'_, '_> {
     fn throttled(&self, side: Side) -> Option<Suspect> {
         let part = Part::Cgroup(side);
         let quota = self.signals.mean(&part, "quota")?;
-        let throttled = self.signals.rate(&part, "throttled")?;
+        // The kernel adds up what each processor was kept from.
+        let may = self.signals.mean(&Part::Processes(side), "processors").unwrap_or(1.0);
+        let throttled = self.signals.rate(&part, "throttled")? / may.max(1.0);
         let used = self.signals.rate(&Part::Processes(side), "user").unwrap_or(0.0)
             + self.signals.rate(&Part::Processes(side), "system").unwrap_or(0.0);
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
@@ -147,13 +163,22 @@ impl Scene<'_, '_> {
             number(wants * may)
         );
         let share = if is_crowded { share.max(CPU_FULL) } else { share };
-        let suspect = Suspect::new(Component::DatabaseCpu, share, because)
+        let component = self.or_proxy(Component::DatabaseCpu);
+        let suspect = Suspect::new(component, share, because)
             .with("used_processors", used)
             .with("processors", may)
             .with("wanted_processors", wants * may)
             .with_any("busy_processors_share", busy)
             .with_any("sessions_active", self.active());
         Some(suspect)
+    }
+
+    /// What is said of processes that take the target's connections, if they are no database.
+    fn or_proxy(&self, component: Component) -> Component {
+        match self.signals.mean(&Part::Processes(Side::Server), "proxies") {
+            Some(proxies) if proxies > 0.0 => Component::Proxy,
+            Some(_) | None => component,
+        }
     }
 
     /// How many processors the load generator used.
@@ -171,12 +196,13 @@ impl Scene<'_, '_> {
             return None;
         }
         let because = format!(
-            "one thread of the database used {} of a processor, while of {} it used {}",
+            "one of its threads used {} of a processor, while of {} it used {}",
             percent(busiest),
             number(may),
             number(used)
         );
-        let suspect = Suspect::new(Component::DatabaseSingleCore, busiest, because)
+        let component = self.or_proxy(Component::DatabaseSingleCore);
+        let suspect = Suspect::new(component, busiest, because)
             .with("busiest_thread_share", busiest)
             .with("used_processors", used)
             .with("processors", may)
@@ -248,10 +274,13 @@ impl Scene<'_, '_> {
         (share >= WAIT_DECIDES).then_some(suspect)
     }
 
-    /// Reads of InnoDB that the disk has not answered: no state of a session tells of them.
+    /// Reads of InnoDB that the disk has not answered: no state of a session tells of them. They
+    /// may be made ahead; no more sessions wait for them than seem to run and have no processor.
     fn pending_reads(&self) -> Option<(f64, &str)> {
         let reads = self.signals.mean(&Part::Statistics, PENDING_READS)?;
-        Some((reads.min(self.active()?), PENDING_READS))
+        let running = self.signals.per_look(&Part::Waits, RUNNING)?;
+        let ran = self.database_cpu().unwrap_or(0.0);
+        Some((reads.min((running - ran).max(0.0)), PENDING_READS))
     }
 
     /// The disk of its host with the least time to spare.

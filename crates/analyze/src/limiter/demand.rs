@@ -1,9 +1,10 @@
 //! What the load generator asked for, by its own measure.
 
 use record::Kind;
-use workload::Pacing;
+use workload::{JobTarget, Pacing};
 
 use crate::checks::Findings;
+use crate::evidence::Step;
 
 /// The clients of closed jobs, and their requests in the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,13 +37,15 @@ pub(super) struct Demand {
     pub(super) fed_clients: f64,
     /// Requests of those that were with the database, on average.
     pub(super) fed_in_flight: f64,
-    /// Requests that were with the database, on average: throughput times mean service time
-    /// (Little's law).
+    /// Requests that were with the main target's database, on average: throughput times mean
+    /// service time (Little's law).
     pub(super) in_flight: f64,
-    /// Requests that were answered per second.
+    /// Requests that were answered per second, by whomever.
     pub(super) per_s: f64,
-    /// The mean service time in seconds.
+    /// The mean service time of those of the main target in seconds.
     pub(super) service_s: f64,
+    /// Bytes of an answer, in the mean.
+    pub(super) received_bytes: f64,
 }
 
 impl Demand {
@@ -50,11 +53,19 @@ impl Demand {
         let evidence = findings.evidence;
         let length_s = evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE);
         let mut demand = Demand { per_s: findings.ended_per_s(), ..Demand::default() };
-        let mut count = 0;
+        let (mut count, mut received, mut answers) = (0, 0, 0);
         for place in findings.places() {
             demand.asks = true;
             let job = &evidence.plan.jobs[place];
             demand.is_overloaded |= findings.is_overloaded(place);
+            // What other targets and programs are asked is not with the database that is watched.
+            if job.target != JobTarget::Main {
+                continue;
+            }
+            for Step { counts, .. } in &evidence.jobs[place].steps {
+                received += counts.bytes_received;
+                answers += counts.balance.completed();
+            }
             let histogram = evidence.jobs[place].histogram(Kind::Service);
             let times = histogram.map_or(0, |times| times.len());
             let spent_s = histogram.map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9);
@@ -73,6 +84,7 @@ impl Demand {
             }
         }
         demand.service_s /= (count as f64).max(1.0);
+        demand.received_bytes = received as f64 / (answers as f64).max(1.0);
         demand
     }
 }

@@ -8,6 +8,9 @@ use super::{Component, Scene, Suspect};
 /// The part of the window in which a thread ran, or wanted to, from which on it has no time left.
 const FULL: f64 = 0.8;
 
+/// The same if the requests are known not to be with the database.
+const FULL_OF_ALL: f64 = 0.5;
+
 /// The part of the window that a thread waits for a processor, from which on that is what it lacks.
 const KEPT_WAITING: f64 = 0.2;
 
@@ -38,6 +41,14 @@ impl Scene<'_, '_> {
         }
     }
 
+    /// The one that ran or could have run for the largest part of the window: how large it is.
+    pub(super) fn generator_wants(&self) -> Option<f64> {
+        match self.demand.asks {
+            true => self.findings.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max),
+            false => self.generator_share(),
+        }
+    }
+
     /// A thread that could run and does not, because something else has its processor.
     fn waiting_thread(&self) -> Option<Suspect> {
         let lanes = self.findings.lanes();
@@ -45,7 +56,8 @@ impl Scene<'_, '_> {
         let wanted = lane.ran + lane.waited;
         // If the database wants all processors of one host, it is the database that lacks them.
         let is_database = self.processors().is_some();
-        if lane.waited < KEPT_WAITING || wanted < FULL || is_database {
+        let full = if self.is_elsewhere() { FULL_OF_ALL } else { FULL };
+        if lane.waited < KEPT_WAITING || wanted < full || is_database {
             return None;
         }
         let because = format!(

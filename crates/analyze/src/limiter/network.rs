@@ -17,6 +17,13 @@ const UNSENT: f64 = 0.1;
 /// The part of the time of a request that its round trip takes, from which on that decides.
 const LATENCY: f64 = 0.4;
 
+/// How many times as long as the shortest the mean round trip from the server is, from which on
+/// what it sends waits in a queue.
+const QUEUED: f64 = 4.0;
+
+/// The bytes of an answer from which on it is several packets.
+const LONG_ANSWER: f64 = 8_192.0;
+
 /// The shortest round trip in seconds of which anything is said: below that it is the kernel's time
 /// on one machine, and no network's.
 const SHORTEST: f64 = 0.000_2;
@@ -107,7 +114,8 @@ impl Scene<'_, '_> {
         if service_s <= 0.0 || self.is_idle_on_the_way() {
             return None;
         }
-        self.narrow_way().or_else(|| self.long_way()).or_else(|| self.silent_way())
+        let narrow = self.narrow_way().or_else(|| self.queued_way());
+        narrow.or_else(|| self.long_way()).or_else(|| self.silent_way())
     }
 
     /// Answers that wait for room on the way.
@@ -135,6 +143,36 @@ impl Scene<'_, '_> {
         Some(suspect.with_any("bytes_that_wait_to_be_sent", queue))
     }
 
+    /// Answers that wait in a queue of the way itself, which no socket shows. What the server sends
+    /// is acknowledged as soon as it has come, if it is more than a few packets (RFC 5681, section
+    /// 4.2; one that is shorter waits for the next request): that this takes many times as long as
+    /// it can is the queue.
+    fn queued_way(&self) -> Option<Suspect> {
+        let is_long = self.demand.received_bytes >= LONG_ANSWER;
+        let has_time = self.generator_wants().is_some_and(|share| share < ON_THE_WAY);
+        if !is_long || !has_time || self.demand.fed_clients > 0.0 {
+            return None;
+        }
+        let server = Part::Sockets(Side::Server);
+        let mean = self.signals.mean(&server, "round-trip")?;
+        let least = self.signals.mean(&server, "round-trip-least")?;
+        let share = mean / self.demand.service_s;
+        if mean < SHORTEST || mean < QUEUED * least || share < LATENCY {
+            return None;
+        }
+        let because = format!(
+            "what the server sends takes {} ms to be acknowledged, and {} ms if nothing else is on \
+             the way: answers queue there",
+            number(mean * 1e3),
+            number(least * 1e3)
+        );
+        let suspect = Suspect::new(Component::NetworkBandwidth, share, because)
+            .with("server_round_trip_ms", mean * 1e3)
+            .with("server_round_trip_least_ms", least * 1e3)
+            .with("service_ms", self.demand.service_s * 1e3);
+        Some(suspect)
+    }
+
     /// A round trip that takes much of a request.
     fn long_way(&self) -> Option<Suspect> {
         let service_s = self.demand.service_s;
@@ -160,7 +198,7 @@ impl Scene<'_, '_> {
         let share = self.share_on_the_way()?;
         let idle = self.signals.per_look(&Part::Sessions, "idle")?;
         let has_sessions = idle >= share * self.demand.in_flight * HAVE_SESSIONS;
-        let has_time = self.generator_share().is_some_and(|share| share < ON_THE_WAY);
+        let has_time = self.generator_wants().is_some_and(|share| share < ON_THE_WAY);
         if share < ON_THE_WAY || self.demand.service_s < NO_NETWORK || !has_sessions || !has_time {
             return None;
         }
@@ -186,6 +224,11 @@ impl Scene<'_, '_> {
         let unread = self.signals.mean(&Part::Sockets(Side::Server), "with-receive-queue");
         let busy = (self.active()? - self.sending_sessions()).max(0.0) + unread.unwrap_or(0.0);
         Some(1.0 - (busy / self.demand.in_flight.max(f64::MIN_POSITIVE)).min(1.0))
+    }
+
+    /// Whether most of the requests are known not to be with the database.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.share_on_the_way().is_some_and(|share| share >= ON_THE_WAY)
     }
 
     /// Whether the requests are known to be elsewhere than on the way.

@@ -191,11 +191,13 @@ fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64
 }
 
 /// What was added to a counter per second. Where it begins anew, what was counted until then is
-/// lost, and what it counts from there is new.
+/// lost, and what it counts from there is new. One that is first read within the window, because
+/// what it counts was not there before, has counted nothing until then.
 fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
     let points = around(observed, window);
     let (first, last) = (points.first()?, points.last()?);
-    let span = last.0.saturating_sub(first.0).as_secs_f64();
+    let since = if points.len() > 1 { first.0.min(window.start) } else { first.0 };
+    let span = last.0.saturating_sub(since).as_secs_f64();
     let pairs = points.iter().zip(points.iter().skip(1));
     let growth: f64 = pairs.map(|(a, b)| if b.1 >= a.1 { b.1 - a.1 } else { b.1.max(0.0) }).sum();
     (span > 0.0).then(|| growth / span)
@@ -232,6 +234,15 @@ mod tests {
         assert_eq!(rate(&counter, &window(3, 5)), Some(10.0));
         assert_eq!(rate(&observed(&[(3, 1.0)]), &window(0, 9)), None);
         assert_eq!(rate(&observed(&[]), &window(0, 9)), None);
+    }
+
+    #[test]
+    fn what_comes_late_is_no_more_for_that() {
+        let late = observed(&[(9, 0.0), (10, 80.0)]);
+        assert_eq!(rate(&late, &window(0, 10)), Some(8.0));
+        // What was looked at less often than that is not late: it was read before the window.
+        let seldom = observed(&[(0, 0.0), (10, 80.0)]);
+        assert_eq!(rate(&seldom, &window(5, 8)), Some(8.0));
     }
 
     #[test]

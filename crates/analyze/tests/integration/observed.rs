@@ -67,6 +67,12 @@ fn names(evidence: &Evidence, component: Component, words: &str) {
 #[test]
 fn clients_that_wait_for_each_answer_limit_where_nothing_is_full() {
     names(&watched(), Component::Concurrency, "2 clients ask one request at a time");
+    // Of a database whose processes are not seen its sessions say whether they run.
+    let mut far = watched();
+    far.observed.retain(|it| it.component != "server");
+    assert_eq!(summarize(&far).limiter.component, Component::Unknown);
+    plant(&mut far, "waits", "cpu", 2.0);
+    names(&far, Component::Concurrency, "2 clients ask one request at a time");
     // Without a look at the database nobody knows whether it is full.
     let mut blind = watched();
     blind.observed.retain(|it| !it.component.starts_with("se"));
@@ -90,9 +96,15 @@ fn full_processors_of_the_database_are_named() {
     plant(&mut evidence, "server", "user", 0.85);
     hold(&mut evidence, "server", "busiest", 0.95);
     names(&evidence, Component::DatabaseSingleCore, "95 % of a processor");
+    // A proxy that takes the connections is not the database.
+    hold(&mut evidence, "server", "proxies", 1.0);
+    names(&evidence, Component::Proxy, "95 % of a processor");
+    hold(&mut evidence, "server", "proxies", 0.0);
     // If it may only use that one, its processors are full.
     hold(&mut evidence, "server", "processors", 1.0);
     names(&evidence, Component::DatabaseCpu, "of the 1.00 processors");
+    hold(&mut evidence, "server", "proxies", 1.0);
+    names(&evidence, Component::Proxy, "of the 1.00 processors");
 }
 
 #[test]
@@ -114,6 +126,14 @@ fn a_thread_of_the_generator_that_has_no_processor_is_named() {
     grow(&mut evidence, "lane-0", "ran", 0.5);
     grow(&mut evidence, "lane-0", "waited", 0.45);
     names(&evidence, Component::GeneratorCpu, "waited for a processor for 45 %");
+    // It wanted less than all, but the requests are not with the database either.
+    grow(&mut evidence, "lane-0", "ran", 0.2);
+    assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
+    plant(&mut evidence, "sessions", "active", 4.0);
+    plant(&mut evidence, "sessions", "idle", 16.0);
+    names(&evidence, Component::GeneratorCpu, "ran for 20 %");
+    plant(&mut evidence, "sessions", "active", 14.0);
+    grow(&mut evidence, "lane-0", "ran", 0.5);
     // The database wants all of them, and they are full: it is what lacks processors.
     plant(&mut evidence, "server", "user", 1.0);
     plant(&mut evidence, "server", "waited", 1.6);
@@ -155,6 +175,10 @@ fn reads_that_a_database_says_are_pending_are_waits_for_its_disk() {
     names(&evidence, Component::DatabaseDisk, "innodb_data_pending_reads");
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 0.3);
     names(&evidence, Component::Concurrency, "nothing that was seen is full");
+    // What is read ahead for a session that runs is no wait of its.
+    hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 20.0);
+    plant(&mut evidence, "server", "user", 0.9);
+    assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseDisk);
 }
 
 #[test]
@@ -178,6 +202,13 @@ fn far_away(evidence: &mut Evidence, round_trip_ms: f64, least_ms: f64) {
     plant(evidence, "sessions", "active", 1.0);
 }
 
+/// Each request was answered with so many bytes.
+fn answers(evidence: &mut Evidence, bytes: u64) {
+    for step in &mut evidence.jobs[0].steps {
+        step.counts.bytes_received = step.counts.balance.completed() * bytes;
+    }
+}
+
 #[test]
 fn a_long_way_and_a_narrow_one_are_told_apart() {
     let mut evidence = watched();
@@ -196,6 +227,23 @@ fn a_long_way_and_a_narrow_one_are_told_apart() {
     hold(&mut evidence, "sockets server", "with-send-queue", 0.0);
     plant(&mut evidence, "sessions", "idle", 16.0);
     names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+    // A queue between the two ends has the answers.
+    hold(&mut evidence, "sockets server", "round-trip-least", 0.000_1);
+    hold(&mut evidence, "sockets server", "round-trip", 0.000_9);
+    // Short ones are acknowledged with the next request.
+    answers(&mut evidence, 1_000);
+    names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+    answers(&mut evidence, 50_000);
+    names(&evidence, Component::NetworkBandwidth, "0.90 ms to be acknowledged");
+    grow(&mut evidence, "lane-0", "waited", 0.6);
+    assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
+    grow(&mut evidence, "lane-0", "waited", 0.0);
+    hold(&mut evidence, "sockets server", "round-trip", 0.000_3);
+    names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+    hold(&mut evidence, "sockets server", "round-trip", 0.001_6);
+    hold(&mut evidence, "sockets server", "round-trip-least", 0.001_5);
+    names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+    hold(&mut evidence, "sockets server", "round-trip", 0.0);
     // Requests that came and were not read yet are with the database, which lacks a processor.
     hold(&mut evidence, "sockets server", "with-receive-queue", 1.5);
     assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);

@@ -380,4 +380,20 @@ fn what_is_too_short_to_tell_has_its_effect_told_by_what_follows() {
     assert_eq!((effect.at_s, effect.began, effect.times), (31.0, false, 1));
     assert!(effect.figure == Figure::Mean && effect.from > 2.0 * effect.to, "{effect:?}");
     assert_eq!(run(4.0), []);
+    // Work that follows the job is not taken for the cause instead of it; alone it is.
+    let work = |workload: &str, acts: bool| {
+        let service = |second: usize| if second < 31 { 4.0 } else { 1.5 };
+        let mut run = Run::of(workload).queueing(7, service);
+        if acts {
+            run = run.acting(1, 30, 30);
+        }
+        let run = at_work(run, "vacuum: t", |s| if (34..=36).contains(&s) { 9.0 } else { 0.0 });
+        let effects = summarize(&run.evidence()).effects;
+        effects.into_iter().map(|effect| effect.cause).collect::<Vec<String>>()
+    };
+    assert_eq!(work(ONCE, true), ["clean-up"]);
+    assert_eq!(
+        work("duration = 90s\n[read]\nquery = select 1\nrate = 100\n", false),
+        ["vacuum: t"]
+    );
 }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
@@ -27,7 +28,14 @@ rate = 300
 expect-rows = 1
 ";
 
+/// One of these at a time has the machine.
+fn alone() -> MutexGuard<'static, ()> {
+    static MACHINE: Mutex<()> = Mutex::new(());
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs a file against a private server and gives the document of the run.
+#[allow(clippy::unwrap_used, reason = "it belongs to the tests")]
 fn run(folder: &Path, file: &str, url: &str, arguments: &[&str]) -> Value {
     let ran = Command::new(env!("CARGO_BIN_EXE_assay"))
         .args(["run", file, "--url", url, "--json"])
@@ -42,6 +50,7 @@ fn run(folder: &Path, file: &str, url: &str, arguments: &[&str]) -> Value {
 
 #[test]
 fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
+    let _machine = alone();
     let place = tempfile::TempDir::with_prefix("assay-test-").unwrap();
     std::fs::write(place.path().join("w.ini"), WARM_CACHE).unwrap();
     let document = run(place.path(), "w.ini", "testbed:postgres", &[]);
@@ -68,6 +77,7 @@ fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
 fn the_clean_up_of_the_mixed_study_is_told_with_its_time_and_as_the_cause() {
     const STUDY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/mixed.ini");
     const SHORT: [&str; 6] = ["--set", "quarter=11s", "--set", "life=11s", "--set", "readers=2"];
+    let _machine = alone();
     for url in ["testbed:postgres?server.max_parallel_workers_per_gather=0", "testbed:mariadb"] {
         let place = tempfile::TempDir::with_prefix("assay-test-").unwrap();
         let document = run(place.path(), STUDY, url, &SHORT);

@@ -19,6 +19,9 @@ pub(super) const ONE_BY_ONE: usize = 128;
 /// The status of so many threads is read at one look, and the bytes of as many processes.
 const STATUSES: usize = 16;
 
+/// The bytes of a process are read at each so many-th of its looks at least.
+const IO_ROUNDS: usize = 5;
+
 /// So many processes are read at one look if there are too many to read their threads.
 const AT_ONCE: usize = 192;
 
@@ -125,7 +128,8 @@ impl Group {
     fn detail(&self, apart: Option<&'static str>) -> Detail {
         let count: usize = self.processes.values().map(|p| p.stat.threads as usize).sum();
         let (rounds, turn) = (count.div_ceil(STATUSES), self.turn);
-        Detail { threads: count <= ONE_BY_ONE, rounds, turn, apart }
+        let io_rounds = self.processes.len().div_ceil(STATUSES).min(IO_ROUNDS);
+        Detail { threads: count <= ONE_BY_ONE, rounds, io_rounds, turn, apart }
     }
 
     /// Whose turn it is.
@@ -238,7 +242,8 @@ mod tests {
             (1..=MANY).fold(Planted::new(), |planted, number| {
                 let parent = if number == PARENT { 0 } else { PARENT };
                 let stat = Stat { parent, ..ticks(ran_ms / 10, 0) };
-                plant(planted, number, stat, ran_ms)
+                let title = "postgres: ann db1 [local] SELECT";
+                plant(planted, number, stat, ran_ms).with(&format!("proc/{number}/cmdline"), title)
             })
         };
         let mut group = Group::default();

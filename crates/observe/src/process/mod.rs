@@ -12,6 +12,7 @@ mod group;
 pub(crate) mod lanes;
 #[allow(clippy::module_inception, reason = "one process, of all that are watched here")]
 mod process;
+mod proxies;
 mod roles;
 mod stat;
 mod thread;
@@ -133,6 +134,8 @@ impl Source for Processes {
             let moment = self.server.look(&mut files, None);
             let told = Told { side: Side::Server, used: self.server.used, since_s };
             told.tell(&files, &moment, sample);
+            let listeners = self.places.iter().flat_map(|place| &place.found).copied();
+            told.read(sample, "proxies", "processes", proxies::count(&mut files, listeners) as f64);
             self.tell_roles(sample);
         }
         self.tell_cgroups(root, sample);

@@ -27,9 +27,10 @@ const LANES: &str = "lane-";
 pub(super) struct Detail {
     /// Whether their threads are read one by one.
     pub(super) threads: bool,
-    /// At a look the status of each so many-th thread is read, and the bytes of each so many-th
-    /// process.
+    /// At a look the status of each so many-th thread is read.
     pub(super) rounds: usize,
+    /// The bytes of a process are read at each so many-th of its looks.
+    pub(super) io_rounds: usize,
     /// Which turn it is of them.
     pub(super) turn: usize,
     /// How the threads are called that belong to the other side.
@@ -143,7 +144,9 @@ impl Process {
         let Stat { threads, user, system, .. } = self.stat;
         let is_simple = self.threads.len() == 1 && threads == 1 && !self.is_parent;
         let is_known = self.looks >= NAMING && detail.threads && detail.apart.is_none();
-        if !is_simple || !is_known || detail.is_turn_of(self.number as usize) {
+        let is_due = (self.number as usize).wrapping_add(self.looks as usize + 1);
+        let is_due = is_due.is_multiple_of(detail.io_rounds.max(1));
+        if !is_simple || !is_known || is_due || self.role.is_some() {
             return None;
         }
         let mut seen = Seen::default();
@@ -190,7 +193,9 @@ impl Process {
         seen.used.major_faults = now.major_faults.saturating_sub(before.major_faults);
         self.counted = ticks.sum();
         // What is told apart has been read now.
-        if detail.apart.is_some() || detail.is_turn_of(self.number as usize) {
+        let is_due = (self.number as usize).wrapping_add(self.looks as usize);
+        let has_to_be = detail.apart.is_some() || self.role.is_some();
+        if has_to_be || is_due.is_multiple_of(detail.io_rounds.max(1)) {
             self.look_at_io(files, &mut seen);
         }
         Some(seen)

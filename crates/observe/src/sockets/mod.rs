@@ -142,6 +142,14 @@ impl End {
         self.known.insert(*key, now);
     }
 
+    /// Remembers those that a look that was cut off did not come to: they are counted from where
+    /// they were.
+    fn keep(&mut self, before: HashMap<[u8; 40], Growing>) {
+        for (key, growing) in before {
+            self.known.entry(key).or_insert(growing);
+        }
+    }
+
     fn tell(&self, side: Side, sample: &mut Sample) {
         let part = Part::Sockets(side);
         let now = &self.now;
@@ -212,13 +220,27 @@ impl Sockets {
         sockets
     }
 
-    /// Reads all connections, and says whether those were all.
+    /// Reads all connections, and says whether there are too many.
     fn read(&mut self) -> io::Result<Enough> {
+        let (generators, servers) = (self.generator.begin(), self.server.begin());
+        let read = self.read_beside(&generators, &servers);
+        if !matches!(read, Ok(Enough::No)) {
+            self.generator.keep(generators);
+            self.server.keep(servers);
+        }
+        read
+    }
+
+    /// The same, beside what was known of those of the generator and of the server.
+    fn read_beside(
+        &mut self,
+        generators: &HashMap<[u8; 40], Growing>,
+        servers: &HashMap<[u8; 40], Growing>,
+    ) -> io::Result<Enough> {
         let diagnostics = match &mut self.diagnostics {
             Some(diagnostics) => diagnostics,
             none => none.insert(Diagnostics::open()?),
         };
-        let (generators, servers) = (self.generator.begin(), self.server.begin());
         let mut left = MOST;
         let mut is_enough = Enough::No;
         let numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).take(MOST_PORTS).collect();
@@ -240,9 +262,9 @@ impl Sockets {
                 left = rest;
                 *used = true;
                 if here(connection.local_port) {
-                    self.server.see(&connection, &servers);
+                    self.server.see(&connection, servers);
                 } else if numbers.contains(&connection.remote_port) {
-                    self.generator.see(&connection, &generators);
+                    self.generator.see(&connection, generators);
                 }
                 Enough::No
             })?;
@@ -313,6 +335,31 @@ mod tests {
 
     fn scope(servers: Vec<Whereabouts>) -> Scope {
         Scope { servers, ..Scope::default() }
+    }
+
+    #[test]
+    fn what_was_counted_is_not_counted_again_after_a_look_that_was_cut_off() {
+        let connection = |number: u8, busy: u64| Connection {
+            key: [number; 40],
+            local_port: 1,
+            remote_port: 2,
+            receive_queue: 0,
+            send_queue: 0,
+            counted: Counted { busy: Some(busy), ..Counted::default() },
+        };
+        let mut end = End::default();
+        let before = end.begin();
+        for number in 1..=2 {
+            end.see(&connection(number, 100), &before);
+        }
+        let before = end.begin();
+        end.see(&connection(1, 110), &before);
+        end.keep(before);
+        let before = end.begin();
+        for number in 1..=2 {
+            end.see(&connection(number, 120), &before);
+        }
+        assert_eq!(end.sum.busy, Some(240));
     }
 
     #[test]

@@ -1,0 +1,33 @@
+//! Which of the processes that take a target's connections are no databases, but stand before one:
+//! by what they are called in `/proc/PID/comm` (`proc_pid_comm(5)`).
+
+use super::files::Files;
+
+/// What they are called. The kernel keeps 15 characters.
+const PROXIES: [&str; 8] =
+    ["haproxy", "maxscale", "mysqlrouter", "odyssey", "pgbouncer", "pgcat", "pgpool", "proxysql"];
+
+/// How many of some processes are proxies.
+pub(super) fn count(files: &mut Files<'_>, numbers: impl Iterator<Item = u32>) -> usize {
+    let is_proxy = |number: &u32| {
+        let name = files.read(format_args!("proc/{number}/comm"));
+        name.is_some_and(|name| PROXIES.contains(&name.trim()))
+    };
+    numbers.filter(is_proxy).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    #[test]
+    fn proxies_are_known_by_their_names() {
+        let planted = Planted::new()
+            .with("proc/1/comm", "pgbouncer\n")
+            .with("proc/2/comm", "postgres\n")
+            .with("proc/3/comm", "pgbouncer-exporter\n");
+        assert_eq!(count(&mut Files::of(&planted.root), 1..=4), 1);
+        assert!(PROXIES.iter().all(|name| name.len() <= 15));
+    }
+}
