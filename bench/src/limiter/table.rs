@@ -24,7 +24,7 @@ pub struct Table<'s>(pub Vec<Row<'s>>);
 
 impl Table<'_> {
     fn outcomes(&self) -> impl Iterator<Item = Outcome> {
-        self.0.iter().flat_map(Row::outcomes)
+        self.ran().flat_map(Row::outcomes)
     }
 
     /// Whether enough of them are named right, no scenario is missed twice, and none is named
@@ -37,7 +37,7 @@ impl Table<'_> {
         count > 0
             && right as f64 >= count as f64 * RIGHT
             && !is_wrong
-            && self.0.iter().all(|row| misses(row) < 2)
+            && self.ran().all(|row| misses(row) < 2)
     }
 
     /// All tables in Markdown: the situations, what was made against what was named, and what was

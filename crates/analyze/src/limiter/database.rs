@@ -5,6 +5,7 @@ use workload::Piece;
 
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
+use crate::surroundings::Place;
 
 /// The part of the requests' time that is spent in a wait, from which on that decides.
 const WAIT_DECIDES: f64 = 0.4;
@@ -285,6 +286,9 @@ impl Scene<'_, '_> {
 
     /// The disk of its host with the least time to spare.
     fn with_busiest_disk(&self, suspect: Suspect) -> Suspect {
+        if !self.sees_its_host() {
+            return suspect;
+        }
         let disks = self.signals.parts(|part| matches!(part, Part::Disk(_)));
         let busy = disks.iter().filter_map(|disk| {
             Some((self.signals.rate(disk, "busy")?, self.signals.rate(disk, "flushes")))
@@ -297,7 +301,16 @@ impl Scene<'_, '_> {
         }
     }
 
+    /// Whether the host of the database is looked at: another one's disks and memory say nothing.
+    fn sees_its_host(&self) -> bool {
+        let place = self.findings.evidence.surroundings.main.place;
+        self.signals.sees_processes() || place != Place::Elsewhere
+    }
+
     fn memory(&self) -> Option<Suspect> {
+        if !self.sees_its_host() {
+            return None;
+        }
         let lacked = self.signals.rate_at_server(&Part::Host, "pressure-memory")?;
         let swapped = self.signals.rate_at_server(&Part::Host, "swapped-in").unwrap_or(0.0);
         let faults =

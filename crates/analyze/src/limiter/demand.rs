@@ -77,7 +77,8 @@ impl Demand {
                 demand.closed.clients += clients;
                 demand.closed.in_flight += spent_s / length_s;
                 demand.closed.per_s += times as f64 / length_s;
-                if job.feed.is_some() {
+                // A client that thinks has something to ask, and does not ask it.
+                if job.feed.is_some() && !thinks(&job.pacing) {
                     demand.fed_clients += clients;
                     demand.fed_in_flight += spent_s / length_s;
                 }
@@ -99,4 +100,8 @@ fn clients(pacing: &Pacing) -> f64 {
         | Pacing::Replay
         | Pacing::Part { .. } => 0.0,
     }
+}
+
+fn thinks(pacing: &Pacing) -> bool {
+    matches!(pacing, Pacing::Closed { think: Some(_), .. })
 }

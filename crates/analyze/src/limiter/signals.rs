@@ -13,6 +13,8 @@ pub(super) struct Signals<'a> {
     series: Vec<(Component, &'a Observed)>,
     /// Where the database's processes were seen: `None` is this host.
     server: Option<String>,
+    /// Whether they were seen at all.
+    sees_processes: bool,
 }
 
 impl<'a> Signals<'a> {
@@ -31,7 +33,13 @@ impl<'a> Signals<'a> {
             series.iter().filter(is_there).map(|(component, _)| &component.place).collect();
         places.sort();
         let server = places.first().and_then(|place| (*place).clone());
-        Signals { window: evidence.window(), series, server }
+        let sees_processes = !places.is_empty();
+        Signals { window: evidence.window(), series, server, sees_processes }
+    }
+
+    /// Whether the processes of the database were seen.
+    pub(super) fn sees_processes(&self) -> bool {
+        self.sees_processes
     }
 
     /// Where a part is looked for: what is the server's, on its host.

@@ -299,6 +299,11 @@ fn memory_that_is_lacking_is_named() {
     let mut evidence = watched();
     plant(&mut evidence, "host", "pressure-memory", 0.3);
     names(&evidence, Component::DatabaseMemory, "lacked memory for 30 %");
+    // If the database is on a host that nobody looks at, it is not its memory.
+    evidence.surroundings.main.place = Place::Elsewhere;
+    names(&evidence, Component::DatabaseMemory, "lacked memory for 30 %");
+    evidence.observed.retain(|it| it.component != "server");
+    assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseMemory);
 }
 
 fn embedded(workload: &str, cpu: f64) -> Evidence {
@@ -330,6 +335,9 @@ fn a_source_that_is_too_slow_is_named() {
     let mut evidence = watched();
     evidence.plan = steady(fed).plan;
     names(&evidence, Component::GeneratorInput, "what they read comes too slowly");
+    // Clients that think have something to ask.
+    evidence.plan = steady(&format!("{fed}think = 5ms\n")).plan;
+    assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorInput);
 }
 
 /// A program that is watched: there are no jobs.

@@ -281,9 +281,12 @@ mod tests {
         let planted = Planted::new().with("proc/1/stat", line(&stat));
         let mut group = Group::default();
         group.adopt(&mut Files::of(&planted.root), [1], Since::Now);
-        let planted = planted.with("proc/1/stat", line(&Stat { user: 103, ..stat }));
+        let planted = planted
+            .with("proc/1/stat", line(&Stat { user: 103, ..stat }))
+            .with("proc/1/status", "Cpus_allowed_list:\t0-2\n");
         let moment = group.look(&mut Files::of(&planted.root), None);
         assert_eq!((moment.busiest, moment.threads, millis(&group)), (None, 200, 30));
+        assert_eq!(moment.allowed, [0, 1, 2].into());
         assert!(!moment.tells_io);
     }
 

@@ -294,7 +294,7 @@ impl Told {
                 self.read(sample, "busiest", "", share);
             }
             None => sample.missing(
-                format!("{} busiest", self.side.name()),
+                format!("{} busiest and waited", self.side.name()),
                 format!("threads are not read one by one {TOO_MANY}"),
             ),
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::files::Files;
 use super::roles;
 use super::stat::Stat;
-use super::thread::{Id, Since, Thread, share};
+use super::thread::{Id, Since, Thread, read_allowed, share};
 use super::used::{Pair, Used};
 use super::{TICK, io};
 
@@ -69,6 +69,8 @@ pub(super) struct Process {
     pub(super) stat: Stat,
     /// Its threads, if they are read one by one.
     pub(super) threads: BTreeMap<u32, Thread>,
+    /// The processors that it may run on, if its threads are not read.
+    allowed: String,
     /// Bytes read and written; `None` if it may not be known.
     pub(super) io: Option<Pair>,
     /// What it does in the background.
@@ -104,9 +106,18 @@ impl Process {
         let threads = BTreeMap::new();
         let role = roles::read(files, number);
         let io = bytes;
-        let (counted_since, is_parent, looks) = (0, false, 0);
-        let mut process =
-            Process { number, stat, threads, io, role, counted, counted_since, is_parent, looks };
+        let mut process = Process {
+            number,
+            stat,
+            threads,
+            allowed: String::new(),
+            io,
+            role,
+            counted,
+            counted_since: 0,
+            is_parent: false,
+            looks: 0,
+        };
         if detail.threads {
             process.list_threads(files, since);
         }
@@ -205,6 +216,9 @@ impl Process {
     fn choose_threads(&mut self, files: &mut Files<'_>, detail: Detail) {
         if !detail.threads {
             self.threads.clear();
+            if self.allowed.is_empty() {
+                self.allowed = read_allowed(files, self.number);
+            }
         } else if self.threads.is_empty() {
             self.list_threads(files, Since::Now);
         } else if self.threads.len() != self.stat.threads as usize
@@ -274,7 +288,8 @@ impl Process {
         let is_lane = |thread: &Thread| thread.name.starts_with(LANES);
         let has_lanes = self.threads.values().any(is_lane);
         let those = self.threads.values().filter(move |thread| !has_lanes || is_lane(thread));
-        those.map(|thread| thread.status.allowed.as_str())
+        let whole = self.threads.is_empty().then_some(self.allowed.as_str());
+        those.map(|thread| thread.status.allowed.as_str()).chain(whole)
     }
 }
 

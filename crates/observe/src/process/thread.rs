@@ -172,6 +172,13 @@ fn read_status(files: &mut Files<'_>, Id { process, thread }: Id) -> Option<Stat
     Some(Status::parse(&files.read(format_args!("proc/{process}/task/{thread}/status"))?))
 }
 
+/// The processors that a process may run on, as the list of its first thread; empty if it has
+/// ended.
+pub(super) fn read_allowed(files: &mut Files<'_>, process: u32) -> String {
+    let status = files.read(format_args!("proc/{process}/status"));
+    status.map(|text| Status::parse(&text).allowed).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
