@@ -158,6 +158,13 @@ pub const SCENARIOS: &[Scenario] = &[
         run: narrow,
     },
     Scenario {
+        name: "narrow relay",
+        made: "a relay that passes 10 to 40 Mbit/s, answers of 2 to 4 MB",
+        accepted: &["network-bandwidth"],
+        word: None,
+        run: narrow_relay,
+    },
+    Scenario {
         name: "long network",
         made: "a relay that holds bytes for 5 to 20 ms each way",
         accepted: &["network-latency"],
@@ -391,6 +398,18 @@ fn long(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&target, Some(server.password()), &workload, stage.assay_by(&[]), &[])
 }
 
+/// Answers are larger than what the kernel keeps for a relay that does not take them.
+fn narrow_relay(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
+    relay.bandwidth(Some(stage.draw(0, 10, 40) * 125_000));
+    let target = through(&server, relay.address().port());
+    let bytes = stage.draw(1, 2_000_000, 4_000_000);
+    let query = format!("select repeat('x', {bytes})");
+    let workload = closed(stage, stage.draw(2, 4, 8), &query);
+    stage.run_as(&target, Some(server.password()), &workload, stage.assay_by(&[]), &[])
+}
+
 fn pool(stage: &Stage) -> Result<Answer, Stopped> {
     let options = Options::postgres()
         .via(Via::Pgbouncer)
@@ -517,11 +536,13 @@ fn held_back(stage: &Stage) -> Result<Answer, Stopped> {
     watched(stage, &server, &format!("({feed}) | \"$@\""))
 }
 
-/// Another program that takes rows only when who reads from it does.
+/// Another program that takes rows only when who reads from it does. The rows are made one by one:
+/// a single series of so many would first be written to a file.
 fn slow_reader(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres())?;
     let pause = 0.05 / stage.draw(0, 1, 4) as f64;
-    let rows = "copy (select repeat('x', 1000) from generate_series(1, 100000000)) to stdout";
+    let rows = "copy (select repeat('x', 1000) from generate_series(1, 10000) a, \
+                generate_series(1, 10000) b) to stdout";
     let reader = format!("while head -c 25000 | grep -q x; do sleep {pause}; done");
     watched(stage, &server, &format!("\"$@\" -c \"{rows}\" | ({reader})"))
 }

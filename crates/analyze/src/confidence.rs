@@ -66,6 +66,9 @@ const WIDENED: f64 = 5.0;
 /// more than √2.
 const APART: f64 = 1.6;
 
+/// How many times another one a throughput is that is told apart without widening intervals.
+const MULTIPLE: f64 = 2.0;
+
 /// Figures that lie closer together than this part of themselves do not differ: histograms keep
 /// three digits, and so do texts.
 const LEAST_DIFFERENCE: f64 = 0.01;
@@ -150,6 +153,15 @@ impl Estimate {
         let chance = ((below.high - less.value) * wider(below))
             .hypot((more.value - above.low) * wider(above));
         distance > APART * chance && distance >= LEAST_DIFFERENCE * more.value
+    }
+
+    /// Whether another one is [`MULTIPLE`] times this or more, or the other way round, even by those
+    /// ends of their intervals that lie closest. These are taken as they are, also if they are
+    /// optimistic: that is for throughput alone, which no queue changes by so much.
+    pub(crate) fn is_multiple_of(&self, other: &Estimate) -> bool {
+        let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
+        let bounds = less.bounds.zip(more.bounds);
+        bounds.is_some_and(|(below, above)| below.high * MULTIPLE <= above.low && above.low > 0.0)
     }
 }
 
@@ -536,5 +548,26 @@ mod tests {
         }
         let [exact, next] = [100.0, 100.5].map(|value| estimate(value, 0.0, false));
         assert!(!exact.differs_from(&next), "by less than a third digit");
+    }
+
+    #[test]
+    fn a_multiple_is_one_by_the_ends_of_both_intervals() {
+        let estimate = |low: f64, high: f64| {
+            let bounds = Some(Bounds { low, high, is_optimistic: true });
+            Estimate { value: low.midpoint(high), bounds, effective_samples: None }
+        };
+        let reference = estimate(90.0, 110.0);
+        let unknown = Estimate { bounds: None, ..estimate(1.0, 1.0) };
+        for (other, is_multiple) in [
+            (estimate(15.0, 45.0), true),
+            (estimate(15.0, 46.0), false),
+            (estimate(220.0, 900.0), true),
+            (estimate(219.0, 900.0), false),
+            (unknown, false),
+        ] {
+            assert_eq!(reference.is_multiple_of(&other), is_multiple, "{other:?}");
+            assert_eq!(other.is_multiple_of(&reference), is_multiple, "{other:?}");
+        }
+        assert!(!estimate(0.0, 0.0).is_multiple_of(&estimate(0.0, 0.0)));
     }
 }

@@ -160,5 +160,5 @@ fn changed(before: &PhaseFigures, then: &PhaseFigures, figure: Figure) -> Option
     let (from, to): (Estimate, Estimate) = (before.figure(figure)?, then.figure(figure)?);
     let smaller = from.value.min(to.value);
     let is_worth = (to.value - from.value).abs() >= smaller * WORTH;
-    (is_worth && to.differs_from(&from)).then_some((from.value, to.value))
+    (is_worth && figure.differs(&from, &to)).then_some((from.value, to.value))
 }

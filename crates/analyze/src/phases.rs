@@ -80,7 +80,8 @@ pub struct SideEffects {
     pub job: String,
     /// Whether it is work of the database that no request asked for.
     pub is_background: bool,
-    /// How long the longest step of the window is, in seconds: what the division may be off by.
+    /// How long the longest step of the window is, in seconds: what the division may be off by. Of
+    /// work in the background not less than the time between two looks at it.
     pub resolution_s: f64,
     /// The phase that the others are compared with: the first one without the job that is long
     /// enough for intervals, or if there is none, the first without the job.
@@ -344,6 +345,12 @@ impl Figure {
         Figure::Quantile(3),
     ];
 
+    /// Whether two values of it differ by more than chance explains.
+    pub(crate) fn differs(self, from: &Estimate, to: &Estimate) -> bool {
+        let is_multiple = self == Figure::Throughput && to.is_multiple_of(from);
+        is_multiple || to.differs_from(from)
+    }
+
     /// The word for it in documents and texts.
     pub fn name(self) -> &'static str {
         match self {
@@ -372,7 +379,7 @@ pub(crate) fn summarize(
     is_withheld: impl Fn(usize) -> bool,
 ) -> Vec<SideEffects> {
     let window = evidence.steps.window();
-    let resolution_s = window.map(|step| length_s(evidence, step..step + 1)).fold(0.0, f64::max);
+    let longest_s = window.map(|step| length_s(evidence, step..step + 1)).fold(0.0, f64::max);
     let side_effects = |disturbance: &Disturbance| {
         let Disturbance { cause, phases, others } = disturbance;
         let phases: Vec<PhaseSummary> =
@@ -382,6 +389,9 @@ pub(crate) fn summarize(
             Cause::Job(place) => (evidence.plan.jobs[*place].name.clone(), false),
             Cause::Background(name) => (name.clone(), true),
         };
+        // When work began or ended is known as well as it was looked at.
+        let every_s = evidence.plan.observe.every.as_secs_f64();
+        let resolution_s = if is_background { longest_s.max(every_s) } else { longest_s };
         Some(SideEffects {
             job,
             is_background,
@@ -441,7 +451,7 @@ fn changes(phases: &[PhaseSummary], reference: usize) -> Vec<Change> {
         for (there, here) in phases[reference].jobs.iter().zip(&phase.jobs) {
             for figure in Figure::ALL {
                 if let (Some(from), Some(to)) = (there.figure(figure), here.figure(figure))
-                    && to.differs_from(&from)
+                    && figure.differs(&from, &to)
                 {
                     let (job, phase) = (here.name.clone(), phase.name);
                     changes.push(Change { job, phase, figure, from: from.value, to: to.value });

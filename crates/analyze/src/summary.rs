@@ -32,6 +32,9 @@ pub struct Summary {
     /// What the generator used; `None` in virtual time, and if it was not looked at twice in the
     /// window.
     pub client: Option<ClientSummary>,
+    /// The part of one processor that looking at the machine and the database took in the window;
+    /// `None` if it was not told.
+    pub observing_share: Option<f64>,
 }
 
 /// The part of the run that is measured, by intended start, in seconds since time zero.
@@ -54,8 +57,6 @@ pub struct ClientSummary {
     pub system_s: f64,
     /// Both, per request that was completed meanwhile; `None` without one.
     pub us_per_query: Option<f64>,
-    /// The part of one processor that looking at everything else took; `None` if it was not told.
-    pub observing_share: Option<f64>,
     /// The largest resident memory of the run.
     pub peak_rss_bytes: u64,
     /// How many lanes the measured phase had.
@@ -107,6 +108,7 @@ pub fn summarize(evidence: &Evidence) -> Summary {
         side_effects,
         loads: evidence.loads.iter().map(|it| load(evidence, it)).collect(),
         client: client(evidence),
+        observing_share: observing_share(evidence),
         jobs,
     }
 }
@@ -136,7 +138,6 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
         user_s,
         system_s,
         us_per_query,
-        observing_share: observing_share(evidence),
         peak_rss_bytes: last.peak_rss_bytes,
         threads: evidence.threads,
     })

@@ -231,8 +231,8 @@ pub(crate) struct ObserveArgs {
     /// A process that is there already: it is watched until it ends.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) pid: Option<u32>,
-    /// For how long at most. Without a program to watch, the machine and the database are watched
-    /// for so long.
+    /// For how long at most; a program that is watched goes on after that. Without one, the machine
+    /// and the database are watched for so long.
     #[arg(long, value_parser = parse_duration)]
     pub(crate) duration: Option<Nanos>,
     /// How often everything is looked at, from 100ms to 1m.

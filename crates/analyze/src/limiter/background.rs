@@ -34,9 +34,14 @@ impl Scene<'_, '_> {
         if share < TAKES || wants < 1.0 {
             return None;
         }
+        let work = self.work_in_the_background();
+        let work = work.filter(|(_, share)| *share >= GOES_ON);
+        let what = work.map_or(String::new(), |(name, share)| {
+            format!("; `{name}` went on for {} of the window", percent(share))
+        });
         let because = format!(
             "{others:.1} sessions of others were at work all the time, on {} processors of the \
-             database, which are full",
+             database, which are full{what}",
             number(may)
         );
         let suspect = Suspect::new(Component::BackgroundTask, share, because)
@@ -46,22 +51,23 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
+    /// The work that the database names and that was seen most often, and in which part of the looks.
+    fn work_in_the_background(&self) -> Option<(&str, f64)> {
+        self.signals.all_per_look(&Part::Background).first().copied()
+    }
+
     /// Work that the database names, and that takes a part of its processors or of its writes
     /// while these are what others lack.
     fn named_work(&self, found: &[Suspect]) -> Option<Suspect> {
-        let work = self.signals.all_per_look(&Part::Background);
-        let (name, share) = *work.first()?;
-        if share < GOES_ON {
-            return None;
-        }
+        let (name, share) = self.work_in_the_background().filter(|it| it.1 >= GOES_ON)?;
         let (cpu, bytes) = self.roles();
         let lacks = |component| found.iter().any(|suspect| suspect.component == component);
         let lacks_cpu = lacks(Component::DatabaseCpu) || lacks(Component::DatabaseSingleCore);
         let lacks_disk = lacks(Component::DatabaseDisk) || lacks(Component::DatabaseFlush);
         let takes_cpu = cpu / self.database_cpu()?.max(f64::MIN_POSITIVE);
         let server = Part::Processes(Side::Server);
-        let written = self.signals.rate(&server, "written-bytes")?
-            + self.signals.rate(&server, "read-bytes")?;
+        let bytes_of = |metric| self.signals.rate(&server, metric).unwrap_or(0.0);
+        let written = bytes_of("written-bytes") + bytes_of("read-bytes");
         let takes_bytes = bytes / written.max(f64::MIN_POSITIVE);
         let is_it = (lacks_cpu && takes_cpu >= TAKES) || (lacks_disk && takes_bytes >= TAKES);
         let because = format!(

@@ -29,6 +29,9 @@ const THROTTLED: f64 = 0.1;
 /// The part of the time in which some task lacked memory, from which on that decides.
 const MEMORY_LACKED: f64 = 0.1;
 
+/// The time of a disk's operations, of both kinds.
+const TIMES: [&str; 2] = ["read-time", "write-time"];
+
 /// How many reads InnoDB has asked for and not got at a moment.
 const PENDING_READS: &str = "status.innodb_data_pending_reads";
 
@@ -95,11 +98,18 @@ impl Scene<'_, '_> {
         Some(self.database_cpu()? / self.database_processors()?)
     }
 
+    /// The part of its processors' time that a hypervisor did not give to others: nobody has more.
+    fn given(&self) -> f64 {
+        let of = |metric| self.signals.rate_at_server(&Part::Host, metric);
+        let stolen = of("stolen").zip(of("processors").filter(|all| *all > 0.0));
+        1.0 - stolen.map_or(0.0, |(stolen, all)| (stolen / all).clamp(0.0, 0.5))
+    }
+
     /// Whether the database has processors to spare; `None` if that is not known. Where they are
     /// not seen its sessions tell that less than one of them ran.
     pub(super) fn database_has_time(&self) -> Option<bool> {
         match self.database_share() {
-            Some(share) => Some(share < HAS_TIME),
+            Some(share) => Some(share < HAS_TIME * self.given()),
             None => {
                 let running = self.signals.per_look(&Part::Waits, RUNNING)?;
                 (running < HAS_TIME).then_some(true)
@@ -153,7 +163,8 @@ impl Scene<'_, '_> {
         let is_crowded = busy.is_some_and(|busy| busy >= CPU_FULL) && wants >= 1.0;
         // On a host that it shares it cannot have all, and yet it is what lacks them.
         let is_largest = self.generator_cpu().is_none_or(|generator| used >= generator);
-        let is_full = share >= CPU_FULL || (is_crowded && is_largest && share >= 0.4);
+        let is_full =
+            share >= CPU_FULL * self.given() || (is_crowded && is_largest && share >= 0.4);
         if !is_full {
             return None;
         }
@@ -193,7 +204,8 @@ impl Scene<'_, '_> {
         let busiest = self.signals.mean(&Part::Processes(Side::Server), "busiest")?;
         let may = self.database_processors()?;
         let used = self.database_cpu()?;
-        if busiest < THREAD_FULL || may < 1.5 || used / may >= CPU_FULL {
+        let given = self.given();
+        if busiest < THREAD_FULL * given || may < 1.5 || used / may >= CPU_FULL * given {
             return None;
         }
         let because = format!(
@@ -290,15 +302,20 @@ impl Scene<'_, '_> {
             return suspect;
         }
         let disks = self.signals.parts(|part| matches!(part, Part::Disk(_)));
-        let busy = disks.iter().filter_map(|disk| {
-            Some((self.signals.rate(disk, "busy")?, self.signals.rate(disk, "flushes")))
-        });
-        match busy.max_by(|a, b| a.0.total_cmp(&b.0)) {
-            Some((busy, flushes)) => {
-                suspect.with("busiest_disk_share", busy).with_any("its_flushes_per_s", flushes)
-            }
-            None => suspect,
-        }
+        let busy = disks.iter().filter_map(|disk| Some((disk, self.signals.rate(disk, "busy")?)));
+        let Some((disk, busy)) = busy.max_by(|a, b| a.1.total_cmp(&b.1)) else { return suspect };
+        let sum = |metrics: [&str; 2]| {
+            let rates = metrics.map(|metric| self.signals.rate(disk, metric));
+            Some(rates[0]? + rates[1]?)
+        };
+        let operations = sum(["reads", "writes"]);
+        let took = operations.filter(|operations| *operations > 0.0).zip(sum(TIMES));
+        suspect
+            .with("busiest_disk_share", busy)
+            .with_any("its_bytes_per_s", sum(["read-bytes", "written-bytes"]))
+            .with_any("its_operations_per_s", operations)
+            .with_any("its_ms_per_operation", took.map(|(operations, s)| s / operations * 1e3))
+            .with_any("its_flushes_per_s", self.signals.rate(disk, "flushes"))
     }
 
     /// Whether the host of the database is looked at: another one's disks and memory say nothing.

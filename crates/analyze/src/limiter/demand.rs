@@ -91,7 +91,7 @@ impl Demand {
 }
 
 /// The clients of a job that has no schedule.
-fn clients(pacing: &Pacing) -> f64 {
+pub(super) fn clients(pacing: &Pacing) -> f64 {
     match pacing {
         Pacing::Closed { clients, .. } => f64::from(*clients),
         Pacing::Open { .. }

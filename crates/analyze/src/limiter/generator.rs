@@ -139,6 +139,9 @@ impl Scene<'_, '_> {
         let active = self.signals.per_look(&Part::Sessions, "active")?;
         let idle = self.signals.per_look(&Part::Sessions, "idle")?
             + self.signals.per_look(&Part::Sessions, "idle-in-transaction")?;
+        // Sessions of other programs idle for reasons of their own.
+        let connections = self.signals.mean(&Part::Sockets(Side::Generator), "connections");
+        let idle = connections.map_or(idle, |all| idle.min((all - active).max(0.0)));
         let sending = self.sending_sessions();
         let sessions = active + idle;
         let share = if sessions > 0.0 { (idle + sending) / sessions } else { 0.0 };

@@ -11,14 +11,13 @@
 
 mod background;
 mod component;
+mod connections;
 mod database;
 mod demand;
 mod generator;
 mod network;
 mod signals;
 mod suspect;
-
-use record::{Event, EventKind};
 
 use crate::checks::Findings;
 use crate::phases::SideEffects;
@@ -133,7 +132,7 @@ impl Scene<'_, '_> {
 
     /// All that stands in the way, what takes most first; at least that it is not known.
     fn ranked(&self, why: &str) -> Vec<Suspect> {
-        let mut ranked: Vec<Suspect> = self.refused_connections().into_iter().collect();
+        let mut ranked = self.connections();
         ranked.extend(self.generator());
         ranked.extend(self.database());
         ranked.extend(self.network());
@@ -143,23 +142,6 @@ impl Scene<'_, '_> {
             ranked.push(self.concurrency().unwrap_or_else(|| self.unknown(why)));
         }
         ranked
-    }
-
-    /// The server's refusal of further connections to a job whose requests wait for one.
-    fn refused_connections(&self) -> Option<Suspect> {
-        let event = self.limit_of_an_overloaded_job()?;
-        let because = format!("requests wait while {}", event.text);
-        Some(Suspect::new(Component::Connections, 1.0, because))
-    }
-
-    fn limit_of_an_overloaded_job(&self) -> Option<&Event> {
-        let findings = self.findings;
-        let jobs = findings.evidence.jobs.len();
-        let events = findings.evidence.events.iter();
-        events.filter(|e| e.kind == EventKind::ConnectionLimit).find(|event| match event.job {
-            Some(job) => findings.is_overloaded(usize::from(job.0)),
-            None => (0..jobs).any(|place| findings.is_overloaded(place)),
-        })
     }
 
     /// Nothing is full, and yet a job takes all that it can get: it asks for no more at once.

@@ -1,9 +1,12 @@
-//! Whether the way between load generator and database is what limits, or a pool that stands on it.
+//! Whether the way between load generator and database is what limits.
 
 use record::{Part, Side};
 
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
+
+/// What a session waits for whose answer is not taken, as PostgreSQL and the MySQL family name it.
+const SENDING: [&str; 2] = ["Client:ClientWrite", "Client:write"];
 
 /// The part of the requests' time that is spent between the two ends, from which on the way
 /// decides.
@@ -38,24 +41,17 @@ const HAVE_SESSIONS: f64 = 0.7;
 /// The part of its speed from which on a link is full.
 const LINK_FULL: f64 = 0.85;
 
-/// The part of the requests under way that have no session of the database, from which on they
-/// wait for one.
-const WITHOUT_SESSION: f64 = 0.4;
-
-/// The fewest requests under way by which a pool is told from chance.
-const FEWEST_POOLED: f64 = 3.0;
-
 impl Scene<'_, '_> {
     /// What of the way has no more to give, or takes the time.
     pub(super) fn network(&self) -> Vec<Suspect> {
-        let found = [self.link(), self.pool(), self.way()];
+        let found = [self.link(), self.way()];
         found.into_iter().flatten().collect()
     }
 
     /// Sessions of the database that cannot go on because their answers are not taken.
     pub(super) fn sending_sessions(&self) -> f64 {
         let waits = self.signals.all_per_look(&Part::Waits);
-        let is_sending = |name: &str| name == "Client:ClientWrite";
+        let is_sending = |name: &str| SENDING.contains(&name);
         waits.iter().filter(|(name, _)| is_sending(name)).map(|(_, mean)| mean).sum()
     }
 
@@ -81,29 +77,6 @@ impl Scene<'_, '_> {
         (share >= LINK_FULL).then_some(suspect)
     }
 
-    /// Requests that are under way and have no session: something between the two shares few
-    /// sessions among many connections.
-    fn pool(&self) -> Option<Suspect> {
-        let in_flight = self.demand.in_flight;
-        let active = self.signals.per_look(&Part::Sessions, "active")?;
-        let idle = self.signals.per_look(&Part::Sessions, "idle")?
-            + self.signals.per_look(&Part::Sessions, "idle-in-transaction")?;
-        let sessions = active + idle;
-        let share = 1.0 - sessions / in_flight.max(f64::MIN_POSITIVE);
-        if in_flight < FEWEST_POOLED || share < WITHOUT_SESSION || sessions < 0.5 {
-            return None;
-        }
-        let because = format!(
-            "{in_flight:.0} requests under way share {sessions:.0} sessions of the database: a \
-             pool between the two keeps the others waiting"
-        );
-        let suspect = Suspect::new(Component::Connections, share, because)
-            .with("requests_in_flight", in_flight)
-            .with("sessions", sessions)
-            .with("sessions_active", active);
-        Some(suspect)
-    }
-
     /// A way that takes most of the time of the requests.
     ///
     /// The mean round trip of TCP says little of it: acknowledgements ride on answers, so that it
@@ -115,7 +88,9 @@ impl Scene<'_, '_> {
             return None;
         }
         let narrow = self.narrow_way().or_else(|| self.queued_way());
-        narrow.or_else(|| self.long_way()).or_else(|| self.silent_way())
+        let found = narrow.or_else(|| self.long_way()).or_else(|| self.silent_way())?;
+        let sent_again = self.signals.rate(&Part::Sockets(Side::Server), "retransmits");
+        Some(found.with_any("segments_sent_again_per_s", sent_again))
     }
 
     /// Answers that wait for room on the way.

@@ -87,6 +87,23 @@ fn connections_limit_the_job_that_waits_for_them() {
     check(&evidence, Component::NotSaturated, because);
 }
 
+#[test]
+fn clients_that_got_no_connection_ask_nothing() {
+    let closed = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 20\n";
+    let text = "8 connections are the limit, and clients without one send nothing: too many";
+    let mut evidence = steady(closed);
+    evidence.events.push(event(500, Some(0), EventKind::ConnectionLimit, text));
+    evidence.jobs[0].steps.iter_mut().for_each(|step| step.connections = Some(8));
+    check(&evidence, Component::Connections, &format!("of 20 clients 8 ask anything: {text}"));
+    let limiter = summarize(&evidence).limiter;
+    assert_eq!(limiter.ranked[0].share, 0.6);
+    let numbers = [("clients".to_owned(), 20.0), ("connections".to_owned(), 8.0)];
+    assert_eq!(limiter.evidence, numbers);
+    // All of them have one.
+    evidence.jobs[0].steps.iter_mut().for_each(|step| step.connections = Some(20));
+    assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
+}
+
 /// Without a calibration, a thread that has no time left says as much.
 #[test]
 fn a_closed_job_whose_thread_is_busy_all_the_time_is_limited_by_it() {

@@ -62,6 +62,21 @@ fn names(evidence: &Evidence, component: Component, words: &str) {
     assert!(limiter.because.contains(words), "{}", limiter.because);
     assert_eq!(limiter.ranked[0].component, component);
     assert!(!limiter.evidence.is_empty());
+    for (name, _) in limiter.ranked.iter().flat_map(|suspect| &suspect.evidence) {
+        assert!(is_explained(name), "the guide does not say what {name} is made of");
+    }
+}
+
+/// Whether the guide says what a number of the evidence is made of. That of a table has its name.
+fn is_explained(name: &str) -> bool {
+    let guide = include_str!("../../../../docs/limiter.md");
+    let is_there = |name: &str| guide.contains(&format!("`{name}`"));
+    let kind = name.strip_prefix("sessions_that_wait_for");
+    is_there(name) || kind.is_some_and(|kind| is_there(&format!("…_for{kind}")) || is_table(kind))
+}
+
+fn is_table(kind: &str) -> bool {
+    ["_public.account", "_account"].contains(&kind)
 }
 
 #[test]
@@ -105,6 +120,14 @@ fn full_processors_of_the_database_are_named() {
     names(&evidence, Component::DatabaseCpu, "of the 1.00 processors");
     hold(&mut evidence, "server", "proxies", 1.0);
     names(&evidence, Component::Proxy, "of the 1.00 processors");
+    // What a hypervisor gave to others nobody could have had.
+    hold(&mut evidence, "server", "proxies", 0.0);
+    hold(&mut evidence, "server", "processors", 2.0);
+    hold(&mut evidence, "server", "busiest", 0.8);
+    assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseSingleCore);
+    plant(&mut evidence, "host", "processors", 2.0);
+    plant(&mut evidence, "host", "stolen", 0.2);
+    names(&evidence, Component::DatabaseSingleCore, "80 % of a processor");
 }
 
 #[test]
@@ -166,6 +189,28 @@ fn waiting_for_what_is_committed_and_for_disks_is_told_apart() {
     plant(&mut evidence, "waits", "LWLock:WALWrite", 0.0);
     plant(&mut evidence, "waits", "IO:DataFileRead", 12.0);
     names(&evidence, Component::DatabaseDisk, "IO:DataFileRead");
+    for (metric, per_s) in [
+        ("busy", 0.9),
+        ("reads", 390.0),
+        ("writes", 10.0),
+        ("read-bytes", 3e6),
+        ("written-bytes", 1e6),
+        ("read-time", 1.6),
+        ("write-time", 0.4),
+    ] {
+        plant(&mut evidence, "disk vda", metric, per_s);
+    }
+    plant(&mut evidence, "disk sdb", "busy", 0.1);
+    let told = summarize(&evidence).limiter.evidence;
+    for (name, value) in [
+        ("busiest_disk_share", 0.9),
+        ("its_bytes_per_s", 4e6),
+        ("its_operations_per_s", 400.0),
+        ("its_ms_per_operation", 5.0),
+    ] {
+        let found = told.iter().find(|(found, _)| found == name).expect("a number of the disk");
+        assert!((found.1 - value).abs() < 1e-9 * value, "{found:?}");
+    }
 }
 
 #[test]
@@ -283,6 +328,9 @@ fn sessions_of_others_and_work_of_the_server_are_named() {
     names(&evidence, Component::DatabaseCpu, "processors");
     plant(&mut evidence, "sessions", "others", 15.0);
     names(&evidence, Component::BackgroundTask, "1.5 sessions of others");
+    plant(&mut evidence, "background", "vacuum: old", 9.0);
+    names(&evidence, Component::BackgroundTask, "full; `vacuum: old` went on for 90 %");
+    plant(&mut evidence, "background", "vacuum: old", 0.0);
     plant(&mut evidence, "sessions", "others", 1.0);
     plant(&mut evidence, "background", "vacuum: account", 8.0);
     plant(&mut evidence, "server", "written-bytes", 1e6);
@@ -360,8 +408,18 @@ fn a_program_that_holds_itself_back_is_found_out_by_the_idle_database() {
     plant(&mut evidence, "sessions", "active", 19.0);
     plant(&mut evidence, "sessions", "idle", 1.0);
     names(&evidence, Component::GeneratorInput, "wait for the program to read its answers");
+    evidence.observed.retain(|it| it.component != "waits");
+    plant(&mut evidence, "waits", "Client:write", 18.0);
+    names(&evidence, Component::GeneratorInput, "wait for the program to read its answers");
     hold(&mut evidence, "generator", "busiest", 0.97);
     names(&evidence, Component::GeneratorThread, "97 %");
+    // The others' sessions say nothing of the program's.
+    let mut beside = foreign();
+    plant(&mut beside, "sessions", "active", 20.0);
+    plant(&mut beside, "sessions", "idle", 900.0);
+    assert_eq!(summarize(&beside).limiter.component, Component::GeneratorInput);
+    hold(&mut beside, "sockets generator", "connections", 2.0);
+    assert_eq!(summarize(&beside).limiter.component, Component::Unknown);
     let mut busy = foreign();
     plant(&mut busy, "server", "user", 1.8);
     names(&busy, Component::DatabaseCpu, "processors");

@@ -361,6 +361,12 @@ fn work_of_the_database_divides_the_window_as_a_job_does() {
     let told: Vec<(&str, f64, bool, bool)> =
         effects.iter().map(|it| (it.cause.as_str(), it.at_s, it.began, it.to > it.from)).collect();
     assert_eq!(told, [("vacuum: t", 30.0, true, true), ("vacuum: t", 60.0, false, false)]);
+    // Whoever looks seldom knows the moment no better than that.
+    assert_eq!(vacuum.resolution_s, 1.0);
+    let seldom = format!("{alone}[observe]\nevery = 5s\n");
+    let run = Run::of(&seldom).queueing(7, slow);
+    let seldom = at_work(run, "vacuum: t", |s| if s == 35 { 10.0 } else { 0.0 }).side_effects();
+    assert_eq!(seldom[0].resolution_s, 5.0);
     // What never stops has nothing to be compared with, and what changes nothing has no effect.
     let always = at_work(Run::of(alone).queueing(7, slow), "purge", |_| 10.0).side_effects();
     assert_eq!(always, []);

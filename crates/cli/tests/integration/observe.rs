@@ -1,5 +1,7 @@
 //! Other programs that are watched, and what is observed beside a run.
 
+use std::process::Command;
+
 use serde_json::Value;
 use testbed::{Kind, Options, Server};
 
@@ -53,6 +55,26 @@ fn a_busy_program_is_limited_by_its_own_thread() {
     // On a machine that others use as well it may lack the processor.
     let limiter = ran.json()["limiter"]["component"].clone();
     assert!(limiter == "generator-thread" || limiter == "generator-cpu", "{limiter}");
+}
+
+#[test]
+fn a_process_that_is_there_already_is_watched_and_what_that_costs_is_told() {
+    let place = Place::new();
+    let mut shell = Command::new("sh");
+    let mut busy = shell.args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let number = busy.id().to_string();
+    let line = ["observe", "--pid", &number, "--duration", "3s", "--out", "r.assay", "--json"];
+    let ran = place.assay(&line).expect(0);
+    busy.kill().unwrap();
+    busy.wait().unwrap();
+    let document = ran.json();
+    let limiter = document["limiter"]["component"].clone();
+    assert!(limiter == "generator-thread" || limiter == "generator-cpu", "{limiter}");
+    let share = document["observing_share"].as_f64().expect("what observing costs");
+    assert!(share > 0.0 && share < 0.5, "{share}");
+    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let told = text.lines().find(|line| line.starts_with("observing"));
+    assert!(told.is_some_and(|line| line.contains("% of one core")), "{text}");
 }
 
 #[test]

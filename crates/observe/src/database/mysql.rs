@@ -173,13 +173,10 @@ const COMMITTING: [&str; 5] = [
 ];
 
 /// States in which a statement waits for its client.
-const TALKING: [&str; 5] = [
-    "writing to net",
-    "reading from net",
-    "sending to client",
-    "receiving from client",
-    "net cleanup",
-];
+const SENDING: [&str; 3] = ["writing to net", "sending to client", "net cleanup"];
+
+/// The same that wait for something from the client.
+const RECEIVING: [&str; 2] = ["reading from net", "receiving from client"];
 
 /// Commands of threads that serve no client.
 const NO_CLIENTS: [&str; 9] = [
@@ -318,15 +315,16 @@ impl Mysql {
 
     /// What the list of processes shows.
     fn seen(&self, list: &Table, transactions: &BTreeMap<u64, Transaction>) -> Look {
-        let mut look = Look::default();
+        let (mut ours, mut theirs) = (Look::default(), Look::default());
         let names = ["id", "user", "command", "state", "info"];
-        let Some([id, user, command, state, info]) = columns(list, names) else { return look };
+        let Some([id, user, command, state, info]) = columns(list, names) else { return ours };
         for row in &list.rows {
             let [user, command, state, info] = [user, command, state, info].map(|at| text(row, at));
             let number = number(row, id);
             if number == self.own || !is_client(user, command) {
                 continue;
             }
+            let look = if user == self.user { &mut ours } else { &mut theirs };
             let transaction = transactions.get(&number);
             if command.eq_ignore_ascii_case("sleep") {
                 match transaction {
@@ -338,7 +336,6 @@ impl Mysql {
             let is_locked = transaction.is_some_and(|one| !one.locked.is_empty());
             let wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
             look.active += 1;
-            look.others += u64::from(user != self.user);
             if wait != CPU && !info.is_empty() {
                 let statement = beginning(info, DoubleQuotes::Text);
                 *look.statements.entry(statement).or_default() += 1;
@@ -348,7 +345,7 @@ impl Mysql {
                 *look.background.entry(work).or_default() += 1;
             }
         }
-        look
+        ours.beside(theirs)
     }
 
     /// Reads what the server counts.
@@ -431,7 +428,8 @@ fn wait(state: &str) -> String {
     match lock {
         _ if is_in(&WORKING) => CPU.to_owned(),
         _ if is_in(&COMMITTING) => "IO:commit".to_owned(),
-        _ if is_in(&TALKING) => "Client:net".to_owned(),
+        _ if is_in(&SENDING) => "Client:write".to_owned(),
+        _ if is_in(&RECEIVING) => "Client:read".to_owned(),
         Some(lock) if lock.ends_with("metadata") => "Lock:metadata".to_owned(),
         Some("table level") => "Lock:table".to_owned(),
         Some(lock) => format!("Lock:{lock}"),
@@ -518,7 +516,7 @@ mod tests {
             ],
             &["2|1|-", "4|0|-"],
         );
-        assert_eq!((look.active, look.idle, look.idle_in_transaction), (1, 2, 1));
+        assert_eq!((look.active, look.idle, look.idle_in_transaction), (0, 2, 1));
         assert_eq!(look.others, 1);
         assert_eq!(look.background.into_keys().collect::<Vec<_>>(), ["optimize: t"]);
     }
@@ -539,7 +537,8 @@ mod tests {
             ("Commit", "IO:commit"),
             ("Updating status", "IO:commit"),
             ("waiting for handler commit", "IO:commit"),
-            ("Writing to net", "Client:net"),
+            ("Writing to net", "Client:write"),
+            ("Reading from net", "Client:read"),
             ("Waiting for table metadata lock", "Lock:metadata"),
             ("Waiting for schema metadata lock", "Lock:metadata"),
             ("Waiting for table level lock", "Lock:table"),

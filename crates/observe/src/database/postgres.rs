@@ -232,7 +232,7 @@ struct Seen {
 
 /// What the answer to [`ACTIVITY`] says.
 fn seen(activity: &Table) -> Seen {
-    let mut seen = Seen { look: Look::default(), hidden: 0 };
+    let (mut look, mut theirs, mut hidden_sessions) = (Look::default(), Look::default(), 0);
     let names = [
         "backend_type",
         "state",
@@ -243,29 +243,25 @@ fn seen(activity: &Table) -> Seen {
         "hidden",
         "sessions",
     ];
-    let Some(places) = columns(activity, names) else { return seen };
+    let Some(places) = columns(activity, names) else { return Seen { look, hidden: 0 } };
     for row in &activity.rows {
         let [kind, state, wait_type, event, others, query, hidden] =
             [0, 1, 2, 3, 4, 5, 6].map(|place| text(row, places[place]));
         let sessions = number(row, places[7]);
-        let look = &mut seen.look;
         match kind {
             "client backend" => {
-                let wait = Wait { kind: wait_type, event };
-                see_client(look, state, wait, query, sessions);
-                if others == "t" && state == "active" {
-                    look.others += sessions;
-                }
+                let whose = if others == "t" { &mut theirs } else { &mut look };
+                see_client(whose, state, Wait { kind: wait_type, event }, query, sessions);
             }
             "parallel worker" => look.parallel_workers += sessions,
-            "checkpointer" if wait_type != "Activity" => see_work(look, "checkpoint"),
-            "autovacuum worker" => see_work(look, &autovacuum(query)),
-            "walsender" if query.starts_with("BASE_BACKUP") => see_work(look, "base backup"),
-            _ if hidden == "t" => seen.hidden += sessions,
+            "checkpointer" if wait_type != "Activity" => see_work(&mut look, "checkpoint"),
+            "autovacuum worker" => see_work(&mut look, &autovacuum(query)),
+            "walsender" if query.starts_with("BASE_BACKUP") => see_work(&mut look, "base backup"),
+            _ if hidden == "t" => hidden_sessions += sessions,
             _ => {}
         }
     }
-    seen
+    Seen { look: look.beside(theirs), hidden: hidden_sessions }
 }
 
 /// What a session waits for; both are empty if it does not wait.
@@ -378,7 +374,9 @@ mod tests {
             "client backend|active|Lock|tuple|f|update hot set n = 5|f|30",
             "client backend|active|Lock|tuple|f|update hot set n = 6|f|1",
             "client backend|active|-|-|t|vacuum t|f|1",
-            "client backend|idle|Client|ClientRead|t|-|f|7",
+            "client backend|active|Timeout|PgSleep|t|-|f|5",
+            "client backend|idle|Client|ClientRead|f|-|f|7",
+            "client backend|idle|Client|ClientRead|t|-|f|70",
             "client backend|idle in transaction (aborted)|Client|ClientRead|f|-|f|3",
             "client backend|disabled|-|-|f|-|f|5",
             "parallel worker|active|-|-|f|-|f|2",
@@ -386,10 +384,10 @@ mod tests {
             "autovacuum worker|active|-|-|t|autovacuum: VACUUM ANALYZE public.t|f|1",
             "-|-|-|-|t|-|t|9",
         ]));
-        assert_eq!((look.active, look.idle, look.idle_in_transaction), (34, 7, 3));
+        assert_eq!((look.active, look.idle, look.idle_in_transaction), (33, 7, 3));
         assert_eq!((look.others, look.parallel_workers, hidden), (1, 2, 9));
         let waits: Vec<_> = look.waits.iter().map(|(event, n)| (event.as_str(), *n)).collect();
-        assert_eq!(waits, [("Lock:tuple", 31), ("cpu", 3)]);
+        assert_eq!(waits, [("Lock:tuple", 31), ("cpu", 2)]);
         let statements: Vec<_> = look.statements.into_iter().collect();
         assert_eq!(statements, [("update hot set n = ?".to_owned(), 31)]);
         let background: Vec<_> = look.background.into_keys().collect();

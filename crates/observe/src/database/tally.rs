@@ -37,7 +37,7 @@ pub(super) struct Look {
     pub(super) idle: u64,
     /// The same within a transaction.
     pub(super) idle_in_transaction: u64,
-    /// Active ones that are somebody else's.
+    /// Sessions of others that run a statement and wait for nothing.
     pub(super) others: u64,
     /// Processes that help a session with its statement.
     pub(super) parallel_workers: u64,
@@ -56,6 +56,21 @@ impl Look {
     /// Active sessions wait for this.
     pub(super) fn wait(&mut self, event: &str, sessions: u64) {
         *self.waits.entry(event.to_owned()).or_default() += sessions;
+    }
+
+    /// This look at the load generator's own sessions, with what others do beside them. What others
+    /// wait for is no time of ours. If no session is known to be ours, as that of a program that is
+    /// watched, it is theirs that are looked at.
+    pub(super) fn beside(mut self, mut others: Look) -> Look {
+        let running = others.waits.get(CPU).copied().unwrap_or_default();
+        self.background.append(&mut others.background);
+        match self.active + self.idle + self.idle_in_transaction {
+            0 => {
+                let Look { background, parallel_workers, .. } = self;
+                Look { others: running, background, parallel_workers, ..others }
+            }
+            _ => Look { others: running, ..self },
+        }
     }
 }
 
@@ -141,6 +156,23 @@ mod tests {
         let mut sample = Sample::default();
         tally.write(&mut sample);
         assert_eq!(told(&sample), [("waits", "Lock:tuple", 5.0)]);
+    }
+
+    #[test]
+    fn what_others_wait_for_is_no_time_of_ours() {
+        let mut theirs = Look { active: 4, idle: 90, ..Look::default() };
+        theirs.wait("Lock:tuple", 3);
+        theirs.wait(CPU, 1);
+        theirs.background.insert("vacuum: t".to_owned(), 1);
+        let mut ours = Look { active: 2, parallel_workers: 1, ..Look::default() };
+        ours.wait(CPU, 2);
+        let both = ours.clone().beside(theirs.clone());
+        let background = theirs.background.clone();
+        assert_eq!(both, Look { others: 1, background, ..ours });
+        // Of a program that is watched none is known to be ours.
+        let helped = Look { parallel_workers: 1, ..Look::default() };
+        let watched = helped.beside(theirs.clone());
+        assert_eq!(watched, Look { others: 1, parallel_workers: 1, ..theirs });
     }
 
     #[test]

@@ -60,7 +60,8 @@ fn kind(token: &str, first: char, quotes: DoubleQuotes) -> Token {
         '$' => token.len() > 1,
         _ => first.is_ascii_digit(),
     };
-    let is_comment = token.starts_with("/*") || token.starts_with("--");
+    let is_comment = ["/*", "--"].iter().any(|mark| token.starts_with(mark))
+        || (first == '#' && quotes == DoubleQuotes::Text);
     match (first.is_whitespace() || is_comment, is_value) {
         (true, _) => Token::Space,
         (false, true) => Token::Value,
@@ -79,13 +80,21 @@ fn token(rest: &str, first: char, quotes: DoubleQuotes, before: Option<char>) ->
     let while_true = |is_in: &dyn Fn(char) -> bool, from: usize| {
         rest[from..].find(|c| !is_in(c)).map_or(rest.len(), |at| from + at)
     };
+    let is_text = quotes == DoubleQuotes::Text;
     match first {
-        '\'' => quoted(rest, '\'', quotes),
-        '"' => quoted(rest, '"', quotes),
+        // A text of PostgreSQL has escapes if an E stands right before it.
+        '\'' => quoted(rest, '\'', is_text || matches!(before, Some('e' | 'E'))),
+        '"' => quoted(rest, '"', is_text),
         '`' => through("`", 1),
-        '/' if rest.starts_with("/*") => through("*/", 2),
+        '/' if rest.starts_with("/*") && is_text => through("*/", 2),
+        '/' if rest.starts_with("/*") => nested_comment(rest),
         '-' if rest.starts_with("--") => through("\n", 2),
-        '$' => while_true(&|c| c.is_ascii_digit(), 1),
+        '#' if is_text => through("\n", 1),
+        '$' if before.is_some_and(is_name) => 1,
+        '$' => match dollar_quote(rest).filter(|_| !is_text) {
+            Some(mark) => through(mark, mark.len()),
+            None => while_true(&|c| c.is_ascii_digit(), 1),
+        },
         _ if first.is_whitespace() => while_true(&char::is_whitespace, 0),
         _ if first.is_ascii_digit() && !before.is_some_and(is_name) => {
             while_true(&|c| is_name(c) || c == '.', 0)
@@ -95,9 +104,40 @@ fn token(rest: &str, first: char, quotes: DoubleQuotes, before: Option<char>) ->
     }
 }
 
+/// The mark at the beginning, if it is one between which PostgreSQL reads a text: `$$` or `$tag$`.
+fn dollar_quote(rest: &str) -> Option<&str> {
+    let end = 1 + rest.get(1..)?.find('$')?;
+    let tag = &rest[1..end];
+    let is_tag = tag.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && !tag.starts_with(|c: char| c.is_ascii_digit());
+    is_tag.then(|| &rest[..=end])
+}
+
+/// How many bytes a comment has that may hold others, as PostgreSQL's do; one that was cut off
+/// reaches to the end.
+fn nested_comment(rest: &str) -> usize {
+    let mut depth = 0_u32;
+    let mut at = 0;
+    while let Some(found) = rest[at..].find(['/', '*']) {
+        at += found;
+        match rest.get(at..at + 2) {
+            Some("/*") => depth += 1,
+            Some("*/") => depth -= 1,
+            _ => {
+                at += 1;
+                continue;
+            }
+        }
+        at += 2;
+        if depth == 0 {
+            return at;
+        }
+    }
+    rest.len()
+}
+
 /// How many bytes a text between quotes has; one that was cut off reaches to the end.
-fn quoted(rest: &str, quote: char, quotes: DoubleQuotes) -> usize {
-    let has_escapes = quotes == DoubleQuotes::Text;
+fn quoted(rest: &str, quote: char, has_escapes: bool) -> usize {
     let mut characters = rest.char_indices().skip(1).peekable();
     while let Some((at, c)) = characters.next() {
         if c == '\\' && has_escapes {
@@ -241,6 +281,17 @@ mod tests {
             ("'", Name, "?"),
             ("\\", Text, "\\"),
             ("/*", Text, ""),
+            ("select $$it's secret$$, 1", Name, "select ?, ?"),
+            ("select $a$ $$ secret $b$ $a$ from t", Name, "select ? from t"),
+            ("select $a$ cut of", Name, "select ?"),
+            ("select a$b$c, $1$ from t", Name, "select a$b$c, ?$ from t"),
+            ("select E'it\\'s secret', 2", Name, "select E?, ?"),
+            ("select 'a\\', secret_column", Name, "select ?, secret_column"),
+            ("select 1 # the secret\n, 2 # more", Text, "select ? , ?"),
+            ("select 1 # 2", Name, "select ? # ?"),
+            ("select 1 /* a /* b */ secret */, 2", Name, "select ? , ?"),
+            ("select /* a /* b */ c", Text, "select c"),
+            ("select /* a /* secret */ and", Name, "select"),
         ] {
             assert_eq!(beginning(sql, quotes), expected, "{sql}");
         }

@@ -123,21 +123,19 @@ fn tell(whose: Whose, ticks: Ticks, sample: &mut Sample) {
     let mut second = |part: &Part, metric: &str, ticks: u64| {
         sample.read(part, metric, "s", ticks as f64 / TICKS_PER_S);
     };
-    let (busy, total) = (ticks.busy(), ticks.total());
-    let common = [
-        ("busy", busy),
+    let (part, all) = match whose {
+        Whose::All => (Part::Host, "processors"),
+        Whose::One(number) => (Part::Processor(number), "total"),
+    };
+    for (metric, ticks) in [
+        (all, ticks.total()),
+        ("user", ticks.user),
+        ("system", ticks.system),
+        ("busy", ticks.busy()),
         ("stolen", ticks.stolen),
         ("iowait", ticks.iowait),
         ("softirq", ticks.softirq),
-    ];
-    let (part, own) = match whose {
-        Whose::All => {
-            let own = vec![("processors", total), ("user", ticks.user), ("system", ticks.system)];
-            (Part::Host, own)
-        }
-        Whose::One(number) => (Part::Processor(number), vec![("total", total)]),
-    };
-    for (metric, ticks) in own.into_iter().chain(common) {
+    ] {
         second(&part, metric, ticks);
     }
 }
@@ -178,11 +176,18 @@ mod tests {
             ("iowait", 0.2),
             ("softirq", 0.07),
         ];
-        let one =
-            [("total", 4.99), ("busy", 0.84), ("stolen", 0.05), ("iowait", 0.1), ("softirq", 0.03)];
+        let one = [
+            ("total", 4.99),
+            ("user", 0.55),
+            ("system", 0.26),
+            ("busy", 0.84),
+            ("stolen", 0.05),
+            ("iowait", 0.1),
+            ("softirq", 0.03),
+        ];
         let host = host.map(|(metric, s)| Reading::of("host", metric, "s", s));
         let one = one.map(|(metric, s)| Reading::of("cpu 7", metric, "s", s));
-        assert_eq!(sample.readings[..12], [&host[..], &one[..]].concat());
+        assert_eq!(sample.readings[..14], [&host[..], &one[..]].concat());
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub(super) struct Document {
     loads: Vec<Load>,
     limiter: LimiterOf,
     client: Option<Client>,
+    observing_share: Option<f64>,
     run: Run,
 }
 
@@ -299,7 +300,6 @@ struct Client {
     cpu_user_s: f64,
     cpu_system_s: f64,
     cpu_us_per_query: Option<f64>,
-    observing_share: Option<f64>,
     peak_rss_bytes: u64,
     threads: u16,
 }
@@ -357,6 +357,7 @@ impl Document {
             loads: summary.loads.iter().map(Load::of).collect(),
             limiter: LimiterOf::of(&summary.limiter),
             client: summary.client.map(Client::of),
+            observing_share: summary.observing_share.and_then(finite),
             run: Run::of(view),
         }
     }
@@ -705,7 +706,6 @@ impl Client {
             cpu_user_s: client.user_s,
             cpu_system_s: client.system_s,
             cpu_us_per_query: client.us_per_query.and_then(finite),
-            observing_share: client.observing_share.and_then(finite),
             peak_rss_bytes: client.peak_rss_bytes,
             threads: client.threads,
         }

@@ -115,6 +115,10 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
     if let Some(generator) = generator(view) {
         lines.push(Line::new("generator", generator));
     }
+    if let Some(share) = view.summary.observing_share {
+        let what = "of one core for looking at the machine and the database";
+        lines.push(Line::new("observing", format!("{} {what}", percent(share))));
+    }
     let is_told = |check: &&Check| check.name == "checkpoints" && check.status == Status::Pass;
     if let Some(check) = view.summary.verdict.checks.iter().find(is_told) {
         // What a run did not meet no number can show.
@@ -176,12 +180,6 @@ fn generator(view: &View) -> Option<String> {
     );
     if let Some(us) = client.us_per_query {
         text.push_str(&format!(", {} per completed request", time(us * 1e3)));
-    }
-    if let Some(share) = client.observing_share {
-        text.push_str(&format!(
-            ", of which {} of a core looked at everything else",
-            percent(share)
-        ));
     }
     if view.has_database_inside() {
         text.push_str(", the database's own included");

@@ -11,6 +11,7 @@ pub(crate) fn all() -> Vec<(&'static str, View)> {
     let cases = [
         ("open", open()),
         ("closed", closed()),
+        ("limited", limited()),
         ("mixed", mixed()),
         ("beside", beside()),
         ("suspect", suspect()),
@@ -74,6 +75,38 @@ pub(crate) fn closed() -> Case {
     let at = Nanos::from_millis(7_250);
     let job = Some(JobIndex(0));
     case.evidence.events.push(Event { at, job, kind: EventKind::FirstError, text });
+    case
+}
+
+const LIMITED: &str = "
+duration = 30s
+[pay]
+query = update acct set v = v + 1 where id = 1
+concurrency = 8
+";
+
+/// A closed job whose server is seen: most sessions wait for locks, many others for flushes.
+pub(crate) fn limited() -> Case {
+    let traffic = Traffic { connections: 8, ..Traffic::of(4_000) };
+    let mut case = Case::new(LIMITED).serving(0, traffic).at(analyze::Place::ThisHost);
+    for (component, metric, per_s) in [
+        ("server", "user", 0.2),
+        ("server", "system", 0.1),
+        ("generator", "observing", 0.008),
+        ("sessions", "looks", 10.0),
+        ("sessions", "active", 76.0),
+        ("sessions", "idle", 4.0),
+        ("waits", "Lock:transactionid", 42.0),
+        ("waits", "IO:WalSync", 33.0),
+        ("waits", "cpu", 1.0),
+        ("locks", "acct", 42.0),
+        ("statements", "update acct set v = v + ? where id = ?", 42.0),
+    ] {
+        case.grow(component, metric, per_s);
+    }
+    let why = "user `ann` sees nothing of the server's own processes; grant pg_monitor to ann";
+    case.evidence.unseen.push(("background".to_owned(), why.to_owned()));
+    case.evidence.unseen.push(("host frequency".to_owned(), "the system has none".to_owned()));
     case
 }
 

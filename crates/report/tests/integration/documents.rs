@@ -25,7 +25,7 @@ fn full() -> Value {
     let mut case = cases::closed();
     case.evidence.loads = cases::loads().evidence.loads;
     let mut document = json(&case.view());
-    document["limiter"] = json(&cases::open().view())["limiter"].clone();
+    document["limiter"] = json(&cases::limited().view())["limiter"].clone();
     document["side_effects"] = json(&cases::beside().view())["side_effects"].clone();
     document
 }

@@ -180,6 +180,16 @@ impl Case {
         self
     }
 
+    /// With something observed that grows by so much in a second.
+    pub(crate) fn grow(&mut self, component: &str, metric: &str, per_s: f64) {
+        let seconds = self.evidence.end().0 / 1_000_000_000;
+        self.evidence.observed.push(Observed {
+            component: component.to_owned(),
+            metric: metric.to_owned(),
+            points: (0..=seconds).map(|s| (Nanos::from_secs(s), per_s * s as f64)).collect(),
+        });
+    }
+
     /// What an idle generator uses: little.
     fn sample_client(&mut self) {
         let seconds = self.evidence.end().0 / 1_000_000_000;

@@ -45,6 +45,11 @@ fn a_closed_job_with_errors_and_two_statements() {
 }
 
 #[test]
+fn a_limiter_is_told_with_what_would_help_what_else_there_was_and_what_was_not_seen() {
+    check("limited", cases::limited());
+}
+
+#[test]
 fn three_jobs_of_which_one_missed_its_slo() {
     check("mixed", cases::mixed());
 }

@@ -1,0 +1,95 @@
+//! Whether there are too few connections: fewer than the server admits, or than a pool has.
+
+use record::{Event, EventKind, Kind, Part};
+
+use super::demand::clients;
+use super::{Component, Scene, Suspect};
+
+/// The part of the requests under way that have no session of the database, from which on they
+/// wait for one.
+const WITHOUT_SESSION: f64 = 0.4;
+
+/// The fewest requests under way by which a pool is told from chance.
+const FEWEST_POOLED: f64 = 3.0;
+
+impl Scene<'_, '_> {
+    /// What of the connections there is too little of.
+    pub(super) fn connections(&self) -> Vec<Suspect> {
+        // A database that has no time left would answer no more by more of them.
+        let refused = match self.processors() {
+            Some(_) => None,
+            None => self.refused_requests().or_else(|| self.refused_clients()),
+        };
+        [refused, self.pool()].into_iter().flatten().collect()
+    }
+
+    /// What happened when the server admitted no more connections.
+    fn refusals(&self) -> impl Iterator<Item = &Event> {
+        let events = self.findings.evidence.events.iter();
+        events.filter(|event| event.kind == EventKind::ConnectionLimit)
+    }
+
+    /// Requests with a schedule that wait for a connection.
+    fn refused_requests(&self) -> Option<Suspect> {
+        let places = || self.findings.places().filter(|place| self.findings.is_overloaded(*place));
+        let (event, place) = self.refusals().find_map(|event| {
+            let is_of = |place: &usize| event.job.is_none_or(|job| usize::from(job.0) == *place);
+            Some((event, places().find(is_of)?))
+        })?;
+        let job = &self.findings.evidence.jobs[place];
+        let spent = |kind| job.histogram(kind).map_or(0.0, |it| it.mean() * it.len() as f64);
+        let (waited, all) = (spent(Kind::Wait), spent(Kind::Response));
+        let because = format!("requests wait while {}", event.text);
+        let suspect = Suspect::new(Component::Connections, waited / all.max(1.0), because)
+            .with_any("offered_per_s", self.findings.offered_per_s(place))
+            .with("waiting_share_of_response_time", waited / all.max(1.0));
+        Some(suspect.with_any("connections", self.most_connections(place)))
+    }
+
+    /// Clients that never got one, and ask nothing.
+    fn refused_clients(&self) -> Option<Suspect> {
+        self.refusals().find_map(|event| {
+            let place = usize::from(event.job?.0);
+            let clients = clients(&self.findings.evidence.plan.jobs[place].pacing);
+            let connections = self.most_connections(place)?;
+            let without = 1.0 - connections / clients.max(1.0);
+            let because =
+                format!("of {clients} clients {connections} ask anything: {}", event.text);
+            let suspect = Suspect::new(Component::Connections, without, because)
+                .with("clients", clients)
+                .with("connections", connections);
+            (without > 0.0).then_some(suspect)
+        })
+    }
+
+    /// The most connections that a job had in the window.
+    fn most_connections(&self, place: usize) -> Option<f64> {
+        let evidence = self.findings.evidence;
+        let steps = evidence.jobs[place].range(evidence.steps.window());
+        steps.filter_map(|step| step.connections).max().map(|most| most as f64)
+    }
+
+    /// Requests that are under way and have no session: something between the two shares few
+    /// sessions among many connections.
+    fn pool(&self) -> Option<Suspect> {
+        let in_flight = self.demand.in_flight;
+        let active = self.signals.per_look(&Part::Sessions, "active")?;
+        let idle = self.signals.per_look(&Part::Sessions, "idle")?
+            + self.signals.per_look(&Part::Sessions, "idle-in-transaction")?;
+        let sessions = active + idle;
+        let share = 1.0 - sessions / in_flight.max(f64::MIN_POSITIVE);
+        if in_flight < FEWEST_POOLED || share < WITHOUT_SESSION || sessions < 0.5 {
+            return None;
+        }
+        let because = format!(
+            "{in_flight:.0} requests under way share {sessions:.0} {} of the database: a pool \
+             between the two keeps the others waiting",
+            if sessions < 1.5 { "session" } else { "sessions" }
+        );
+        let suspect = Suspect::new(Component::Connections, share, because)
+            .with("requests_in_flight", in_flight)
+            .with("sessions", sessions)
+            .with("sessions_active", active);
+        Some(suspect)
+    }
+}
