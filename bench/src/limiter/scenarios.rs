@@ -229,6 +229,28 @@ pub const SCENARIOS: &[Scenario] = &[
         run: slow_source,
     },
     Scenario {
+        name: "program, processor of the database",
+        made: "`pgbench` with 4 to 12 clients that read, and a server that may use one processor, \
+               watched",
+        accepted: &["database-cpu"],
+        word: None,
+        run: program_cpu,
+    },
+    Scenario {
+        name: "program, hot row",
+        made: "`pgbench` with 16 to 32 clients that update one row in a transaction, watched",
+        accepted: &["database-locks"],
+        word: Some("acct"),
+        run: program_hot_row,
+    },
+    Scenario {
+        name: "program, one client",
+        made: "`pgbench` with one client against an idle server, watched",
+        accepted: &["concurrency"],
+        word: None,
+        run: program_one_client,
+    },
+    Scenario {
         name: "program that holds itself back",
         made: "`psql` that is given 5 to 50 statements per second, watched",
         accepted: &["generator-input"],
@@ -545,6 +567,46 @@ fn slow_reader(stage: &Stage) -> Result<Answer, Stopped> {
                 generate_series(1, 10000) b) to stdout";
     let reader = format!("while head -c 25000 | grep -q x; do sleep {pause}; done");
     watched(stage, &server, &format!("\"$@\" -c \"{rows}\" | ({reader})"))
+}
+
+fn program_cpu(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    bind(&server, 1)?;
+    let rows = stage.draw(0, 500, 3_000);
+    let script = format!("select count(*) from generate_series(1, {rows});\n");
+    pgbench(stage, &server, stage.draw(1, 4, 12), &script)
+}
+
+fn program_hot_row(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    server.sql(
+        "create table acct (id int primary key, v bigint); insert into acct values (1, 0); alter \
+         table acct owner to assay",
+    )?;
+    let reads = "select count(*) from acct;\n".repeat(stage.draw(1, 2, 4) as usize);
+    let script = format!("begin;\nupdate acct set v = v + 1 where id = 1;\n{reads}commit;\n");
+    pgbench(stage, &server, stage.draw(0, 16, 32), &script)
+}
+
+fn program_one_client(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    pgbench(stage, &server, 1, &format!("select {};\n", stage.draw(0, 1, 1_000)))
+}
+
+/// Watches PostgreSQL's own load generator on the first processor.
+fn pgbench(stage: &Stage, server: &Server, clients: u64, script: &str) -> Result<Answer, Stopped> {
+    let file = stage.path("script.sql");
+    std::fs::write(&file, script)?;
+    let (port, clients) = (server.port().to_string(), clients.to_string());
+    let seconds = stage.seconds.to_string();
+    let mut words: Vec<&OsStr> = ["taskset", "-c", "0", "pgbench", "-n"].map(OsStr::new).to_vec();
+    for (option, value) in
+        [("-h", "127.0.0.1"), ("-p", &port), ("-U", "assay"), ("-c", &clients), ("-T", &seconds)]
+    {
+        words.extend([option, value].map(OsStr::new));
+    }
+    words.extend([OsStr::new("-f"), file.as_os_str(), OsStr::new("assay")]);
+    stage.observe(server, &words)
 }
 
 /// Watches a command of the shell, to which `psql` with its arguments is `"$@"`, for as long as a

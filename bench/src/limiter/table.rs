@@ -100,7 +100,8 @@ impl Table<'_> {
         let wrong = count - right - missed;
         let mut text = format!(
             "\n{right} of {count} were named right, {missed} were not named, {wrong} were named \
-             wrong.\n"
+             wrong. The measure is {}.\n",
+            if self.is_good() { "met" } else { "not met" }
         );
         for row in self.0.iter().filter(|row| row.unable.is_some()) {
             let why = row.unable.as_deref().unwrap_or_default();
@@ -182,6 +183,8 @@ mod tests {
             text.contains("1 of 2 were named right, 1 were not named, 0 were named wrong."),
             "{text}"
         );
+        assert!(text.contains("wrong. The measure is not met."), "{text}");
+        assert!(Table(vec![row(&["concurrency"; 20])]).to_text().contains("The measure is met."));
         assert!(text.contains("Not run here: one client: no namespaces."), "{text}");
     }
 

@@ -184,7 +184,8 @@ pub fn disturbances<E>(
     Ok(disturbances)
 }
 
-fn comes_and_goes(plan: &Plan, place: usize) -> bool {
+/// Whether a job does not act all the time, by its plan.
+pub(crate) fn comes_and_goes(plan: &Plan, place: usize) -> bool {
     let job = &plan.jobs[place];
     let is_timed = job.start > base::Nanos::ZERO || job.stop.is_some() || job.count.is_some();
     let is_timetable = matches!(job.pacing, Pacing::Timetable { .. });

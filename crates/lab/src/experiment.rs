@@ -12,7 +12,7 @@ use engine::{
     Drivers, Failed, Finished, LaneOutlet, Listener, News, NodeAccount, Options, Reason, Stop,
     node_accounts,
 };
-use observe::{DatabaseWatch, Scope};
+use observe::{DatabaseWatch, Scope, Whose};
 use record::{
     End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
     OpLogError, OpLogPlan, Pace, Reading, RecordError, RecordErrorKind, Recorder, TargetText,
@@ -235,7 +235,11 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
         }
         watch(recorder.live());
         let ears = Ears::of(&recorder);
-        let database = observation::of_database(&order.plan, drivers.main.as_ref(), &ears);
+        let database =
+            observation::of_database(&order.plan, drivers.main.as_ref(), Whose::Ours, &ears);
+        if !order.options.is_virtual {
+            observation::note_other_targets(&order.plan, &ears);
+        }
         let scribe = Arc::new(Scribe {
             notes: recorder.notes(),
             next: listener,

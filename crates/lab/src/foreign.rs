@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::{Clock, Monotonic, Nanos, Target, WallTime};
 use driver::Driver;
 use engine::{Drivers, Options, Stop};
-use observe::{COMMAND, ENDED, Scope};
+use observe::{COMMAND, ENDED, Scope, Whose};
 use record::{End, EndKind, Header, Pace, RecordError, TargetText};
 use rt::run_real;
 use workload::{Observe, Overrides, Plan};
@@ -182,7 +182,7 @@ impl Watching {
         let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
         // What cannot be looked at is missing; the program is not kept waiting for it.
         let watches = Watches::begin(zero, &scope, &plan.observe, &ears);
-        let database = observation::of_database(&plan, main.as_ref(), &ears);
+        let database = observation::of_database(&plan, main.as_ref(), Whose::Everyones, &ears);
         let database = database.and_then(|begin| begin(zero));
         let until = order.duration.map(|duration| zero + duration);
         let (seen, stop) = (&mut program, &order.stop);
@@ -235,8 +235,9 @@ impl Program {
         let goes_on = match (&mut self.child, self.number) {
             (Some(child), _) => {
                 // A child that cannot be asked for is not waited for.
-                self.status = child.try_wait().unwrap_or_default();
-                self.status.is_none()
+                let asked = child.try_wait();
+                self.status = asked.as_ref().ok().copied().flatten();
+                asked.is_ok() && self.status.is_none()
             }
             (None, Some(number)) => is_there(number),
             (None, None) => true,
@@ -258,8 +259,12 @@ impl Program {
     }
 }
 
+/// Whether a process is there that has not ended: one that nobody has waited for yet has a `Z` or
+/// an `X` behind its name (`proc_pid_stat(5)`).
 fn is_there(number: u32) -> bool {
-    std::path::Path::new(&format!("/proc/{number}")).exists()
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{number}/stat")) else { return false };
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
 fn header(order: &ForeignOrder, plan: &Plan) -> Header {
@@ -283,6 +288,18 @@ fn header(order: &ForeignOrder, plan: &Plan) -> Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_has_ended_and_was_not_waited_for_is_not_there() {
+        let mut child = Command::new("true").spawn().expect("a program");
+        let number = child.id();
+        while is_there(number) {
+            std::thread::yield_now();
+        }
+        assert!(std::path::Path::new(&format!("/proc/{number}")).exists());
+        child.wait().expect("its end");
+        assert!(!is_there(number) && is_there(std::process::id()));
+    }
 
     #[test]
     fn the_plan_of_a_watch_is_one_that_can_be_read_again() {

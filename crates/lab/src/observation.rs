@@ -7,9 +7,10 @@ use driver::Driver;
 use observe::environment::network;
 use observe::{
     Busiest, DatabaseWatch, Missing, RemoteHost, RemoteWatch, Sample, Scope, Watch, Whereabouts,
+    Whose,
 };
 use record::{LiveView, Notes, Recorder};
-use workload::{Observe, Plan};
+use workload::{NamedTarget, Observe, Plan};
 
 use crate::account::DATABASE;
 use crate::target::Reached;
@@ -103,7 +104,12 @@ fn remote(host: &workload::RemoteHost) -> RemoteHost {
 pub(crate) type Begin = Box<dyn FnOnce(Stamp) -> Option<DatabaseWatch> + Send>;
 
 /// How the main target is watched; `None` if that is not wanted, or it is no database.
-pub(crate) fn of_database<D: Driver>(plan: &Plan, main: Option<&D>, ears: &Ears) -> Option<Begin> {
+pub(crate) fn of_database<D: Driver>(
+    plan: &Plan,
+    main: Option<&D>,
+    whose: Whose,
+    ears: &Ears,
+) -> Option<Begin> {
     let driver = main.filter(|driver| plan.observe.database && driver.keeps_data())?.clone();
     let (every, ears) = (plan.observe.every, ears.clone());
     if driver.nodes().len() > 1 {
@@ -114,8 +120,20 @@ pub(crate) fn of_database<D: Driver>(plan: &Plan, main: Option<&D>, ears: &Ears)
     }
     // A run that nobody looks at is no worse: the answer says what was not seen.
     Some(Box::new(move |zero| {
-        DatabaseWatch::begin(zero, driver, every, move |at, sample| ears.hear(at, sample)).ok()
+        DatabaseWatch::begin(zero, driver, whose, every, move |at, sample| ears.hear(at, sample))
+            .ok()
     }))
+}
+
+/// Says of the other targets that nobody looks at them.
+pub(crate) fn note_other_targets(plan: &Plan, ears: &Ears) {
+    let is_real = |named: &&NamedTarget| named.target.kind != TargetKind::Sim;
+    for named in plan.named_targets().filter(is_real) {
+        let mut sample = Sample::default();
+        let what = format!("{DATABASE} of target {}", named.name);
+        sample.missing(what, "only the main target's database and processes are looked at");
+        ears.hear(Nanos::ZERO, sample);
+    }
 }
 
 /// What could not be observed in a run, and why.

@@ -10,11 +10,33 @@ use crate::sample::Sample;
 /// From this part of a component's time on it is worth a word.
 const WORTH_A_WORD: f64 = 0.01;
 
+/// What was not told again for so many times as long as the time between its last two readings is
+/// over: a database that has ended is not busy.
+const FORGOTTEN: f64 = 2.5;
+
+/// The shortest time after which anything is over.
+const REMEMBERED: Nanos = Nanos::from_secs(3);
+
 /// What was read last, and what the busiest component was at that.
 #[derive(Debug, Default)]
 pub struct Busiest {
     last: BTreeMap<Series, (Nanos, f64)>,
-    shares: BTreeMap<String, f64>,
+    shares: BTreeMap<String, Told>,
+}
+
+/// The share of a component, when it was told, and how long after the one before.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    share: f64,
+    at: Nanos,
+    every: Nanos,
+}
+
+impl Told {
+    fn is_over(self, now: Nanos) -> bool {
+        let span = Nanos::from_secs_f64(self.every.as_secs_f64() * FORGOTTEN);
+        now.saturating_sub(self.at) > span.max(REMEMBERED)
+    }
 }
 
 impl Busiest {
@@ -32,10 +54,13 @@ impl Busiest {
             seen.insert((component, metric), (reading.value, per_s));
         }
         for (name, share) in shares(&seen) {
-            self.shares.insert(name, share.clamp(0.0, 1.0));
+            let share = share.clamp(0.0, 1.0);
+            let before = self.shares.get(&name).map_or(at, |told| told.at);
+            self.shares.insert(name, Told { share, at, every: at.saturating_sub(before) });
         }
-        let busiest = self.shares.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
-        let (name, share) = (busiest.0.clone(), *busiest.1);
+        self.shares.retain(|_, told| !told.is_over(at));
+        let busiest = self.shares.iter().max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
+        let (name, share) = (busiest.0.clone(), busiest.1.share);
         (share >= WORTH_A_WORD).then_some(Busy { name, share })
     }
 }
@@ -145,6 +170,23 @@ mod tests {
         // A counter that begins anew says nothing.
         let found = busiest.see(at(3), &look(1.0, 1.0)).unwrap();
         assert_eq!(found.share, 0.9);
+    }
+
+    #[test]
+    fn what_is_not_told_any_more_is_over() {
+        let busy = |part: Part, share| sample(&[(part, "busiest", share)]);
+        let server = || Part::Processes(Side::Server);
+        let generator = || Part::Processes(Side::Generator);
+        let mut busiest = Busiest::default();
+        for second in [0, 10] {
+            busiest.see(at(second), &busy(server(), 0.9));
+        }
+        let mut later = |second| {
+            let found = busiest.see(at(second), &busy(generator(), 0.2)).expect("a component");
+            found.share
+        };
+        // It is looked at every ten seconds.
+        assert_eq!((later(34), later(36)), (0.9, 0.2));
     }
 
     #[test]

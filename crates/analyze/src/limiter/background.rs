@@ -4,7 +4,7 @@ use record::{Part, Side};
 
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
-use crate::phases::{Figure, PhaseName};
+use crate::phases::{Figure, PhaseName, comes_and_goes};
 
 /// The part of the window for which it must go on to limit the result.
 const GOES_ON: f64 = 0.2;
@@ -15,11 +15,19 @@ const TAKES: f64 = 0.35;
 /// The part of the others' throughput that is left with it, if it is what limits.
 const LEFT: f64 = 0.8;
 
+/// The processes of PostgreSQL that do a work, by how its name begins.
+const ROLES: [(&str, &[&str]); 3] = [
+    ("checkpoint", &["checkpointer", "background writer"]),
+    ("auto", &["autovacuum worker"]),
+    ("base backup", &["walsender"]),
+];
+
 impl Scene<'_, '_> {
     /// The work that takes what the others lack: `found` is what else stands in their way.
     pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
         if !self.demand.asks {
-            return Vec::new();
+            // All sessions are others' there.
+            return self.named_work(found).into_iter().collect();
         }
         let found = [self.strangers(), self.named_work(found), self.job_that_comes_and_goes()];
         found.into_iter().flatten().collect()
@@ -60,7 +68,7 @@ impl Scene<'_, '_> {
     /// while these are what others lack.
     fn named_work(&self, found: &[Suspect]) -> Option<Suspect> {
         let (name, share) = self.work_in_the_background().filter(|it| it.1 >= GOES_ON)?;
-        let (cpu, bytes) = self.roles();
+        let (cpu, bytes) = self.of_work(name);
         let lacks = |component| found.iter().any(|suspect| suspect.component == component);
         let lacks_cpu = lacks(Component::DatabaseCpu) || lacks(Component::DatabaseSingleCore);
         let lacks_disk = lacks(Component::DatabaseDisk) || lacks(Component::DatabaseFlush);
@@ -84,9 +92,12 @@ impl Scene<'_, '_> {
         is_it.then_some(suspect)
     }
 
-    /// Processors and bytes per second of those processes that work in the background.
-    fn roles(&self) -> (f64, f64) {
-        let roles = self.signals.parts(|part| matches!(part, Part::Role(_)));
+    /// Processors and bytes per second of those processes that do the work of this name.
+    fn of_work(&self, work: &str) -> (f64, f64) {
+        let does_it = |role: &str| {
+            ROLES.iter().any(|(begin, of_it)| work.starts_with(begin) && of_it.contains(&role))
+        };
+        let roles = self.signals.parts(|part| matches!(part, Part::Role(role) if does_it(role)));
         let sum = |metrics: [&str; 2]| -> f64 {
             let of_role = |part: &Part| -> f64 {
                 metrics.iter().filter_map(|metric| self.signals.rate(part, metric)).sum()
@@ -94,6 +105,15 @@ impl Scene<'_, '_> {
             roles.iter().map(of_role).sum()
         };
         (sum(["user", "system"]), sum(["read-bytes", "written-bytes"]))
+    }
+
+    /// Whether a job is a closed one that was there all the time: what its throughput loses somebody
+    /// else took.
+    fn takes_what_it_gets(&self, name: &str) -> bool {
+        let plan = &self.findings.evidence.plan;
+        let place = plan.jobs.iter().position(|job| job.name == name);
+        place
+            .is_some_and(|place| !self.findings.has_schedule(place) && !comes_and_goes(plan, place))
     }
 
     /// A job of the file that comes and goes, and while it acts the closed ones get much less.
@@ -104,7 +124,9 @@ impl Scene<'_, '_> {
             let during = effects.phases.iter().find(|phase| phase.name == PhaseName::During)?;
             let share = during.length_s / length_s.max(f64::MIN_POSITIVE);
             let change = effects.changes.iter().find(|change| {
-                change.phase == PhaseName::During && change.figure == Figure::Throughput
+                change.phase == PhaseName::During
+                    && change.figure == Figure::Throughput
+                    && self.takes_what_it_gets(&change.job)
             })?;
             if share < GOES_ON || change.to > change.from * LEFT {
                 return None;

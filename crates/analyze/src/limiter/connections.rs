@@ -1,6 +1,7 @@
 //! Whether there are too few connections: fewer than the server admits, or than a pool has.
 
-use record::{Event, EventKind, Kind, Part};
+use record::{Event, EventKind, Kind};
+use workload::Reconnect;
 
 use super::demand::clients;
 use super::{Component, Scene, Suspect};
@@ -73,10 +74,13 @@ impl Scene<'_, '_> {
     /// sessions among many connections.
     fn pool(&self) -> Option<Suspect> {
         let in_flight = self.demand.in_flight;
-        let active = self.signals.per_look(&Part::Sessions, "active")?;
-        let idle = self.signals.per_look(&Part::Sessions, "idle")?
-            + self.signals.per_look(&Part::Sessions, "idle-in-transaction")?;
-        let sessions = active + idle;
+        let active = self.active()?;
+        let sessions = active + self.idle_sessions()?;
+        // A request that first connects has no session for a part of its time.
+        let jobs = &self.findings.evidence.plan.jobs;
+        if jobs.iter().any(|job| job.reconnect != Reconnect::No) {
+            return None;
+        }
         let share = 1.0 - sessions / in_flight.max(f64::MIN_POSITIVE);
         if in_flight < FEWEST_POOLED || share < WITHOUT_SESSION || sessions < 0.5 {
             return None;

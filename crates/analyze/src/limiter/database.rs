@@ -17,6 +17,9 @@ const CPU_FULL: f64 = 0.85;
 /// The part of its processors below which it has some to spare.
 const HAS_TIME: f64 = 0.8;
 
+/// How waits begin that say of themselves why they are: for the client, or for a time to pass.
+const KNOWN_WAITS: [&str; 3] = ["Client:", "Timeout:", "state: User sleep"];
+
 /// What a session waits for that does not wait.
 const RUNNING: &str = "cpu";
 
@@ -26,11 +29,18 @@ const THREAD_FULL: f64 = 0.85;
 /// The part of the time that a group may be kept from running.
 const THROTTLED: f64 = 0.1;
 
+/// The part of its quota from which on a group uses all of it, if it was kept from running at all.
+const USES_ALL: f64 = 0.9;
+
 /// The part of the time in which some task lacked memory, from which on that decides.
 const MEMORY_LACKED: f64 = 0.1;
 
 /// The time of a disk's operations, of both kinds.
 const TIMES: [&str; 2] = ["read-time", "write-time"];
+
+/// The part of the time in which one that holds the only lock of SQLite runs or wants to, if it is
+/// its statements that the others wait for.
+const HOLDER_RUNS: f64 = 0.6;
 
 /// How many reads InnoDB has asked for and not got at a moment.
 const PENDING_READS: &str = "status.innodb_data_pending_reads";
@@ -48,7 +58,19 @@ enum Wait {
 fn kind(name: &str) -> Wait {
     let lower = name.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if has(&["walsync", "walwrite", "walinit", "io:commit", "syncrep", "binlog", "redo"]) {
+    if has(&["bufferio"]) {
+        Wait::Disk
+    } else if has(&[
+        "semi-sync",
+        "wsrep",
+        "walsync",
+        "walwrite",
+        "walinit",
+        "io:commit",
+        "syncrep",
+        "binlog",
+        "redo",
+    ]) {
         Wait::Flush
     } else if lower.starts_with("lock:") || has(&["lwlock:", "bufferpin"]) {
         Wait::Lock
@@ -65,7 +87,7 @@ impl Scene<'_, '_> {
         let found = [
             self.throttled(Side::Server),
             self.throttled(Side::Generator),
-            self.processors(),
+            self.processors().or_else(|| self.starved()),
             self.one_processor(),
             self.locks(),
             self.flush(),
@@ -81,6 +103,12 @@ impl Scene<'_, '_> {
         self.signals.per_look(&Part::Sessions, "active")
     }
 
+    /// Those that had nothing to do, within a transaction or not.
+    pub(super) fn idle_sessions(&self) -> Option<f64> {
+        let of = |metric| self.signals.per_look(&Part::Sessions, metric);
+        Some(of("idle")? + of("idle-in-transaction").unwrap_or(0.0))
+    }
+
     /// How many processors the database used.
     pub(super) fn database_cpu(&self) -> Option<f64> {
         let part = Part::Processes(Side::Server);
@@ -90,7 +118,8 @@ impl Scene<'_, '_> {
     /// How many it may use.
     pub(super) fn database_processors(&self) -> Option<f64> {
         let may = self.signals.mean(&Part::Processes(Side::Server), "processors")?;
-        (may > 0.0).then_some(may)
+        let quota = self.signals.mean(&Part::Cgroup(Side::Server), "quota");
+        Some(may.min(quota.unwrap_or(may))).filter(|may| *may > 0.0)
     }
 
     /// The part of its processors that the database used; `None` if they were not seen.
@@ -109,7 +138,17 @@ impl Scene<'_, '_> {
     /// not seen its sessions tell that less than one of them ran.
     pub(super) fn database_has_time(&self) -> Option<bool> {
         match self.database_share() {
-            Some(share) => Some(share < HAS_TIME * self.given()),
+            Some(share) => {
+                // What seems to be the database may only lead to it, as a tunnel does.
+                let (used, waited) = (self.database_cpu()?, self.database_waited());
+                let running = self.signals.per_look(&Part::Waits, RUNNING);
+                let elsewhere = running.unwrap_or(0.0) - used - waited.unwrap_or(0.0);
+                if share < HAS_TIME && elsewhere >= HAS_TIME {
+                    return None;
+                }
+                let gets_it = self.database_wants().is_none_or(|wants| wants < 1.0);
+                Some(share < HAS_TIME * self.given() && gets_it && !self.is_host_full())
+            }
             None => {
                 let running = self.signals.per_look(&Part::Waits, RUNNING)?;
                 (running < HAS_TIME).then_some(true)
@@ -120,8 +159,13 @@ impl Scene<'_, '_> {
     /// The part of its processors that the database used and would have used. Requests that come
     /// in bursts want more of them for a moment than they do on average.
     pub(super) fn database_wants(&self) -> Option<f64> {
-        let waited = self.signals.rate(&Part::Processes(Side::Server), "waited")?;
+        let waited = self.database_waited()?;
         Some((self.database_cpu()? + waited) / self.database_processors()?)
+    }
+
+    /// How many of its threads waited for a processor; `None` if that is not known.
+    fn database_waited(&self) -> Option<f64> {
+        self.signals.rate(&Part::Processes(Side::Server), "waited")
     }
 
     /// A group that its quota keeps from running.
@@ -134,7 +178,9 @@ impl Scene<'_, '_> {
         let used = self.signals.rate(&Part::Processes(side), "user").unwrap_or(0.0)
             + self.signals.rate(&Part::Processes(side), "system").unwrap_or(0.0);
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
-        if throttled < THROTTLED {
+        // Of many processors only those are counted on which it had something to run.
+        let uses_all = used >= USES_ALL * quota && throttled > 0.0;
+        if throttled < THROTTLED && !uses_all {
             return None;
         }
         let because = format!(
@@ -156,13 +202,17 @@ impl Scene<'_, '_> {
     pub(super) fn processors(&self) -> Option<Suspect> {
         let (used, may) = (self.database_cpu()?, self.database_processors()?);
         let share = used / may;
-        let wants = self.database_wants().unwrap_or(share);
+        let wants = self.database_wants();
         // Which processors these are is not known, unless they are all.
         let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= may);
         let busy = all.map(|all| all.iter().sum::<f64>() / all.len() as f64);
-        let is_crowded = busy.is_some_and(|busy| busy >= CPU_FULL) && wants >= 1.0;
+        let is_busy = busy.is_some_and(|busy| busy >= CPU_FULL);
+        let is_crowded = is_busy && wants.is_none_or(|wants| wants >= 1.0);
+        let wants = wants.unwrap_or(share);
         // On a host that it shares it cannot have all, and yet it is what lacks them.
-        let is_largest = self.generator_cpu().is_none_or(|generator| used >= generator);
+        let generator = self.generator_cpu().unwrap_or(0.0);
+        let rest = busy.map_or(0.0, |busy| busy * may - used - generator);
+        let is_largest = used >= generator && used >= rest;
         let is_full =
             share >= CPU_FULL * self.given() || (is_crowded && is_largest && share >= 0.4);
         if !is_full {
@@ -193,6 +243,47 @@ impl Scene<'_, '_> {
         }
     }
 
+    /// Processors that the database lacks, because something that is neither it nor the load
+    /// generator has them.
+    fn starved(&self) -> Option<Suspect> {
+        let waited = self.signals.rate(&Part::Processes(Side::Server), "waited")?;
+        let (used, may) = (self.database_cpu()?, self.database_processors()?);
+        let under_way = self.demand.in_flight.max(self.active().unwrap_or(0.0)).max(1.0);
+        let share = waited / under_way;
+        if share < WAIT_DECIDES || used + waited < may || used / may >= CPU_FULL * self.given() {
+            return None;
+        }
+        let generator = self.generator_cpu().unwrap_or(0.0);
+        let all = self.signals.busy_processors().map(|all| all.iter().sum::<f64>());
+        if all.is_some_and(|all| all - used - generator < generator) {
+            return None;
+        }
+        let because = format!(
+            "its processes used {} of the {} processors that they may use, and would have used \
+             {}: something else had them",
+            number(used),
+            number(may),
+            number(used + waited)
+        );
+        let suspect = Suspect::new(Component::DatabaseCpu, share, because)
+            .with("used_processors", used)
+            .with("processors", may)
+            .with("wanted_processors", used + waited)
+            .with_any("busy_processors_share", self.busy_share());
+        Some(suspect.with_any("sessions_active", self.active()))
+    }
+
+    /// The part of their time in which the processors of its host were at work, all of them.
+    fn busy_share(&self) -> Option<f64> {
+        let all = self.signals.busy_processors()?;
+        Some(all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// Whether nobody on its host gets all the processor time that it wants.
+    pub(super) fn is_host_full(&self) -> bool {
+        self.busy_share().is_some_and(|busy| busy >= CPU_FULL)
+    }
+
     /// How many processors the load generator used.
     fn generator_cpu(&self) -> Option<f64> {
         let part = Part::Processes(Side::Generator);
@@ -204,6 +295,9 @@ impl Scene<'_, '_> {
         let busiest = self.signals.mean(&Part::Processes(Side::Server), "busiest")?;
         let may = self.database_processors()?;
         let used = self.database_cpu()?;
+        if self.is_others_thread() {
+            return None;
+        }
         let given = self.given();
         if busiest < THREAD_FULL * given || may < 1.5 || used / may >= CPU_FULL * given {
             return None;
@@ -223,6 +317,17 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
+    /// Whether the busiest thread may be that of a session of others, or of work in the background.
+    fn is_others_thread(&self) -> bool {
+        let roles = self.signals.parts(|part| matches!(part, Part::Role(_)));
+        let of = |part: &Part| -> f64 {
+            ["user", "system"].iter().filter_map(|metric| self.signals.rate(part, metric)).sum()
+        };
+        let others = self.signals.per_look(&Part::Sessions, "others").unwrap_or(0.0);
+        let is_watched = !self.demand.asks;
+        (!is_watched && others >= HAS_TIME) || roles.iter().any(|role| of(role) >= HAS_TIME)
+    }
+
     /// How many sessions wait in a kind of wait, on average, and in which most of them.
     fn waiting(&self, wanted: Wait) -> Option<(f64, &str)> {
         let waits = self.signals.all_per_look(&Part::Waits);
@@ -236,6 +341,16 @@ impl Scene<'_, '_> {
     fn share_of_requests(&self, waiting: f64) -> f64 {
         let active = self.active().unwrap_or(0.0);
         waiting / active.max(self.demand.in_flight).max(1.0)
+    }
+
+    /// Whether much of the requests' time is spent in waits of which it is not known what would help:
+    /// not for the client, and not because the statement asks for it.
+    pub(super) fn waits_for_something(&self) -> bool {
+        let waits = self.signals.all_per_look(&Part::Waits);
+        let is_known =
+            |name: &str| name == RUNNING || KNOWN_WAITS.iter().any(|known| name.starts_with(known));
+        let unknown = waits.iter().filter(|(name, _)| kind(name) == Wait::Other && !is_known(name));
+        self.share_of_requests(unknown.map(|(_, mean)| mean).sum()) >= WAIT_DECIDES
     }
 
     fn locks(&self) -> Option<Suspect> {
@@ -361,7 +476,9 @@ impl Scene<'_, '_> {
         if share < WAIT_DECIDES || in_flight < WAIT_DECIDES {
             return None;
         }
-        let (component, what) = match (self.writes(), in_flight >= 1.5) {
+        // Whoever holds the lock runs, unless it waits for its flush itself.
+        let one_runs = self.database_cpu()? + waited >= HOLDER_RUNS;
+        let (component, what) = match (self.writes(), in_flight >= 1.5 && one_runs) {
             (true, true) => (Component::DatabaseLocks, "for the one that writes"),
             (true, false) => (Component::DatabaseFlush, "until what it wrote is safe"),
             (false, _) => (Component::DatabaseDisk, "for the disk"),
@@ -379,7 +496,18 @@ impl Scene<'_, '_> {
 
     /// Whether a job writes, by the first words of its statements.
     fn writes(&self) -> bool {
-        let reads = ["select", "with", "values", "explain", "pragma"];
+        let reads = [
+            "select",
+            "with",
+            "values",
+            "explain",
+            "pragma",
+            "begin",
+            "commit",
+            "savepoint",
+            "release",
+            "rollback",
+        ];
         let jobs = self.findings.evidence.plan.jobs.iter();
         let mut statements = jobs.flat_map(|job| &job.statements);
         statements.any(|statement| {
@@ -408,7 +536,10 @@ mod tests {
             ("IO:WalSync", Wait::Flush),
             ("IO:commit", Wait::Flush),
             ("IPC:SyncRep", Wait::Flush),
+            ("state: Waiting for semi-sync ACK from slave", Wait::Flush),
             ("IO:DataFileRead", Wait::Disk),
+            ("IPC:BufferIO", Wait::Disk),
+            ("LWLock:BufferIO", Wait::Disk),
             ("IO:BufFileWrite", Wait::Disk),
             ("Client:ClientWrite", Wait::Other),
             ("cpu", Wait::Other),

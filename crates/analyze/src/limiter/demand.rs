@@ -44,6 +44,9 @@ pub(super) struct Demand {
     pub(super) per_s: f64,
     /// The mean service time of those of the main target in seconds.
     pub(super) service_s: f64,
+    /// Statements of a request of the main target, in the mean; one may take no round trip of its
+    /// own.
+    pub(super) statements: f64,
     /// Bytes of an answer, in the mean.
     pub(super) received_bytes: f64,
 }
@@ -70,6 +73,10 @@ impl Demand {
             let times = histogram.map_or(0, |times| times.len());
             let spent_s = histogram.map_or(0.0, |times| times.mean() * times.len() as f64 / 1e9);
             count += times;
+            let statements = &evidence.jobs[place].window;
+            let statements = statements.iter().filter(|(it, _)| matches!(it, Kind::Statement(_)));
+            let asked: u64 = statements.map(|(_, histogram)| histogram.len()).sum();
+            demand.statements += asked.max(times) as f64;
             demand.in_flight += spent_s / length_s;
             demand.service_s += spent_s;
             if !findings.has_schedule(place) {
@@ -85,6 +92,7 @@ impl Demand {
             }
         }
         demand.service_s /= (count as f64).max(1.0);
+        demand.statements /= (count as f64).max(1.0);
         demand.received_bytes = received as f64 / (answers as f64).max(1.0);
         demand
     }

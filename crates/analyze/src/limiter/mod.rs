@@ -90,7 +90,9 @@ impl Scene<'_, '_> {
         let findings = self.findings;
         let places = || findings.places();
         let has_schedules = places().all(|place| findings.has_schedule(place));
-        if !self.demand.asks {
+        if !self.demand.asks && !findings.evidence.loads.is_empty() {
+            Outcome::Silent("no requests were made: what limited each load is told with it")
+        } else if !self.demand.asks {
             Outcome::Greedy("another program asked what it wanted")
         } else if findings.overloaded().next().is_some() {
             Outcome::Greedy("requests arrive faster than they are answered")
@@ -150,7 +152,7 @@ impl Scene<'_, '_> {
         let service_s = self.demand.closed.service_s();
         let is_idle = self.generator_wants()? < 0.8 && self.database_has_time()?;
         let is_asked = !self.demand.is_overloaded && per_s > 0.0;
-        if !is_idle || !is_asked {
+        if !is_idle || !is_asked || self.waits_for_something() {
             return None;
         }
         let who = match clients == 1.0 {

@@ -4,6 +4,7 @@ use record::{Part, Side};
 
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
+use crate::surroundings::Place;
 
 /// What a session waits for whose answer is not taken, as PostgreSQL and the MySQL family name it.
 const SENDING: [&str; 2] = ["Client:ClientWrite", "Client:write"];
@@ -27,6 +28,10 @@ const QUEUED: f64 = 4.0;
 /// The bytes of an answer from which on it is several packets.
 const LONG_ANSWER: f64 = 8_192.0;
 
+/// The bytes of an answer from which on it is many, more than are sent before the first is
+/// acknowledged (RFC 6928) and several times as many again.
+const MANY_PACKETS: f64 = 65_536.0;
+
 /// The shortest round trip in seconds of which anything is said: below that it is the kernel's time
 /// on one machine, and no network's.
 const SHORTEST: f64 = 0.000_2;
@@ -40,6 +45,9 @@ const HAVE_SESSIONS: f64 = 0.7;
 
 /// The part of its speed from which on a link is full.
 const LINK_FULL: f64 = 0.85;
+
+/// The part beyond which it is none of its speed.
+const LINK_EXCEEDED: f64 = 1.2;
 
 impl Scene<'_, '_> {
     /// What of the way has no more to give, or takes the time.
@@ -57,6 +65,11 @@ impl Scene<'_, '_> {
 
     /// A link that carries nearly all that it can.
     fn link(&self) -> Option<Suspect> {
+        // What the links of this host carry is somebody else's if the database is on it.
+        let place = self.findings.evidence.surroundings.main.place;
+        if matches!(place, Place::Inside | Place::ThisHost) || self.is_idle_on_the_way() {
+            return None;
+        }
         let links = self.signals.interfaces();
         let used = links.iter().filter_map(|part| {
             let speed = self.signals.mean_of(part, "speed").filter(|speed| *speed > 0.0)?;
@@ -74,7 +87,8 @@ impl Scene<'_, '_> {
         let suspect = Suspect::new(Component::NetworkBandwidth, share, because)
             .with("bytes_per_s", rate)
             .with("link_bytes_per_s", speed);
-        (share >= LINK_FULL).then_some(suspect)
+        // A speed that is exceeded is none: those of tunnels are made up.
+        (LINK_FULL..=LINK_EXCEEDED).contains(&(rate / speed)).then_some(suspect)
     }
 
     /// A way that takes most of the time of the requests.
@@ -152,16 +166,23 @@ impl Scene<'_, '_> {
     fn long_way(&self) -> Option<Suspect> {
         let service_s = self.demand.service_s;
         let least = self.signals.mean(&Part::Sockets(Side::Generator), "round-trip-least")?;
-        if least < SHORTEST || least / service_s < LATENCY {
+        let trips = self.demand.statements.max(1.0);
+        let share = least * trips / service_s;
+        if least < SHORTEST || share < LATENCY {
             return None;
         }
+        let what = match trips {
+            trips if trips < 1.5 => "a round trip takes".to_owned(),
+            trips => format!("{trips:.0} round trips take"),
+        };
         let because = format!(
-            "a round trip takes {} ms of the {} ms of a request",
-            number(least * 1e3),
+            "{what} {} ms of the {} ms of a request",
+            number(least * trips * 1e3),
             number(service_s * 1e3)
         );
-        let suspect = Suspect::new(Component::NetworkLatency, least / service_s, because)
+        let suspect = Suspect::new(Component::NetworkLatency, share, because)
             .with("round_trip_least_ms", least * 1e3)
+            .with("statements_per_request", trips)
             .with("service_ms", service_s * 1e3);
         Some(suspect.with_any("sessions_active", self.active()))
     }
@@ -171,7 +192,12 @@ impl Scene<'_, '_> {
     /// socket shows it, as behind a relay.
     fn silent_way(&self) -> Option<Suspect> {
         let share = self.share_on_the_way()?;
-        let idle = self.signals.per_look(&Part::Sessions, "idle")?;
+        let idle = self.idle_sessions()?;
+        // Where the server's sockets are not seen, its sessions may idle for want of a processor
+        // while requests wait in these.
+        if self.unread_by_server().is_none() && self.database_has_time() != Some(true) {
+            return None;
+        }
         let has_sessions = idle >= share * self.demand.in_flight * HAVE_SESSIONS;
         let has_time = self.generator_wants().is_some_and(|share| share < ON_THE_WAY);
         if share < ON_THE_WAY || self.demand.service_s < NO_NETWORK || !has_sessions || !has_time {
@@ -184,8 +210,15 @@ impl Scene<'_, '_> {
             number(share * self.demand.in_flight),
             number(self.demand.service_s * 1e3)
         );
-        let suspect = Suspect::new(Component::NetworkLatency, share, because)
+        // What takes so long may be the length of the way or of the answers: of what is many packets
+        // it is these.
+        let component = match self.demand.received_bytes >= MANY_PACKETS {
+            true => Component::NetworkBandwidth,
+            false => Component::NetworkLatency,
+        };
+        let suspect = Suspect::new(component, share, because)
             .with("requests_in_flight", self.demand.in_flight)
+            .with("bytes_of_an_answer", self.demand.received_bytes)
             .with("sessions_idle", idle)
             .with_any("sessions_active", self.active())
             .with("service_ms", self.demand.service_s * 1e3);
@@ -196,9 +229,14 @@ impl Scene<'_, '_> {
     /// sessions were not seen. One that waits to send its answer is on the way.
     fn share_on_the_way(&self) -> Option<f64> {
         // A request that a session has not read yet is with the database: it waits for a processor.
-        let unread = self.signals.mean(&Part::Sockets(Side::Server), "with-receive-queue");
-        let busy = (self.active()? - self.sending_sessions()).max(0.0) + unread.unwrap_or(0.0);
+        let unread = self.unread_by_server().unwrap_or(0.0);
+        let busy = (self.active()? - self.sending_sessions()).max(0.0) + unread;
         Some(1.0 - (busy / self.demand.in_flight.max(f64::MIN_POSITIVE)).min(1.0))
+    }
+
+    /// Connections with a request that the server has not read; `None` if they were not seen.
+    pub(super) fn unread_by_server(&self) -> Option<f64> {
+        self.signals.mean(&Part::Sockets(Side::Server), "with-receive-queue")
     }
 
     /// Whether most of the requests are known not to be with the database.

@@ -29,12 +29,20 @@ impl<'a> Signals<'a> {
                 && observed.metric == "processes"
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
-        let mut places: Vec<&Option<String>> =
-            series.iter().filter(is_there).map(|(component, _)| &component.place).collect();
-        places.sort();
-        let server = places.first().and_then(|place| (*place).clone());
-        let sees_processes = !places.is_empty();
-        Signals { window: evidence.window(), series, server, sees_processes }
+        let window = evidence.window();
+        // If there is one on several hosts, it is the one that has more to do.
+        let used = |place: &Option<String>| -> f64 {
+            let is_it = |(component, observed): &&(Component, &Observed)| {
+                component.part == Part::Processes(Side::Server)
+                    && component.place == *place
+                    && ["user", "system"].contains(&observed.metric.as_str())
+            };
+            series.iter().filter(is_it).filter_map(|(_, observed)| rate(observed, &window)).sum()
+        };
+        let places = series.iter().filter(is_there).map(|(component, _)| &component.place);
+        let busiest = places.max_by(|a, b| used(a).total_cmp(&used(b)));
+        let (server, sees_processes) = (busiest.cloned().flatten(), busiest.is_some());
+        Signals { window, series, server, sees_processes }
     }
 
     /// Whether the processes of the database were seen.

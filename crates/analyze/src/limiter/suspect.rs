@@ -26,7 +26,8 @@ impl Suspect {
 
     /// The same with a number behind it.
     pub(super) fn with(mut self, name: &str, value: f64) -> Suspect {
-        self.evidence.push((name.to_owned(), value));
+        // The sum of no numbers is -0.
+        self.evidence.push((name.to_owned(), value + 0.0));
         self
     }
 

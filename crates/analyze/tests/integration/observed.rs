@@ -27,7 +27,7 @@ fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl F
 }
 
 /// A closed job of two clients whose server is seen and hardly has anything to do: of 1.6 requests
-/// under way each takes 1.6 ms.
+/// under way each takes 1.6 ms, and most of that is asleep.
 fn watched() -> Evidence {
     let mut evidence = steady(CLOSED);
     evidence.surroundings = Surroundings::default();
@@ -42,7 +42,8 @@ fn watched() -> Evidence {
         ("sessions", "looks", 10.0),
         ("sessions", "active", 14.0),
         ("sessions", "idle", 6.0),
-        ("waits", "cpu", 14.0),
+        ("waits", "cpu", 2.0),
+        ("waits", "Timeout:PgSleep", 12.0),
         ("host", "pressure-memory", 0.0),
     ] {
         plant(&mut evidence, component, metric, per_s);
@@ -85,9 +86,18 @@ fn clients_that_wait_for_each_answer_limit_where_nothing_is_full() {
     // Of a database whose processes are not seen its sessions say whether they run.
     let mut far = watched();
     far.observed.retain(|it| it.component != "server");
+    plant(&mut far, "waits", "cpu", 14.0);
     assert_eq!(summarize(&far).limiter.component, Component::Unknown);
     plant(&mut far, "waits", "cpu", 2.0);
     names(&far, Component::Concurrency, "2 clients ask one request at a time");
+    // What takes the connections has nothing to do, and sessions run: it only leads to a database.
+    let mut tunnel = watched();
+    plant(&mut tunnel, "waits", "cpu", 14.0);
+    assert_eq!(summarize(&tunnel).limiter.component, Component::Unknown);
+    // Nor is anything named while most wait for what nobody knows.
+    let mut odd = watched();
+    plant(&mut odd, "waits", "state: Waiting for the moon", 9.0);
+    assert_eq!(summarize(&odd).limiter.component, Component::Unknown);
     // Without a look at the database nobody knows whether it is full.
     let mut blind = watched();
     blind.observed.retain(|it| !it.component.starts_with("se"));
@@ -141,6 +151,12 @@ fn processors_that_are_shared_and_crowded_are_named_for_the_database_that_needs_
     // Whoever else has them: it is not the database that fills them.
     plant(&mut evidence, "generator", "user", 1.2);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
+    // Neither the one nor the other has them: nobody could say that more clients would help.
+    plant(&mut evidence, "generator", "user", 0.04);
+    plant(&mut evidence, "server", "user", 0.4);
+    names(&evidence, Component::DatabaseCpu, "something else had them");
+    plant(&mut evidence, "server", "waited", 0.2);
+    assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
 }
 
 #[test]
@@ -216,6 +232,7 @@ fn waiting_for_what_is_committed_and_for_disks_is_told_apart() {
 #[test]
 fn reads_that_a_database_says_are_pending_are_waits_for_its_disk() {
     let mut evidence = watched();
+    plant(&mut evidence, "waits", "cpu", 9.0);
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 1.5);
     names(&evidence, Component::DatabaseDisk, "innodb_data_pending_reads");
     hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 0.3);
@@ -234,7 +251,11 @@ fn a_group_that_is_kept_from_running_is_named_before_what_that_does() {
     plant(&mut evidence, "server", "user", 0.4);
     plant(&mut evidence, "server", "waited", 2.0);
     names(&evidence, Component::Cgroup, "it may use 0.50 processors");
+    // Of very many processors it is a small part, and yet it uses all that it may.
+    hold(&mut evidence, "server", "processors", 64.0);
+    names(&evidence, Component::Cgroup, "it may use 0.50 processors");
     plant(&mut evidence, "cgroup server", "throttled", 0.05);
+    plant(&mut evidence, "server", "user", 0.3);
     assert_ne!(summarize(&evidence).limiter.component, Component::Cgroup);
 }
 
@@ -301,10 +322,20 @@ fn a_long_way_and_a_narrow_one_are_told_apart() {
 #[test]
 fn a_full_link_is_named() {
     let mut evidence = watched();
+    plant(&mut evidence, "sessions", "active", 6.0);
     hold(&mut evidence, "interface eth0", "speed", 125e6);
     plant(&mut evidence, "interface eth0", "sent-bytes", 1e6);
     plant(&mut evidence, "interface eth0", "received-bytes", 118e6);
     names(&evidence, Component::NetworkBandwidth, "interface eth0 carried 118 MB/s, 94 %");
+    // A tunnel's speed is made up; and what the database has in hand is not on a link.
+    hold(&mut evidence, "interface eth0", "speed", 1.25e6);
+    assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
+    hold(&mut evidence, "interface eth0", "speed", 125e6);
+    evidence.surroundings.main.place = Place::ThisHost;
+    assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
+    evidence.surroundings.main.place = Place::Elsewhere;
+    plant(&mut evidence, "sessions", "active", 14.0);
+    assert_ne!(summarize(&evidence).limiter.component, Component::NetworkBandwidth);
 }
 
 #[test]
@@ -332,11 +363,11 @@ fn sessions_of_others_and_work_of_the_server_are_named() {
     names(&evidence, Component::BackgroundTask, "full; `vacuum: old` went on for 90 %");
     plant(&mut evidence, "background", "vacuum: old", 0.0);
     plant(&mut evidence, "sessions", "others", 1.0);
-    plant(&mut evidence, "background", "vacuum: account", 8.0);
+    plant(&mut evidence, "background", "autovacuum: account", 8.0);
     plant(&mut evidence, "server", "written-bytes", 1e6);
     plant(&mut evidence, "server", "read-bytes", 1e6);
     plant(&mut evidence, "server autovacuum worker", "user", 0.9);
-    names(&evidence, Component::BackgroundTask, "`vacuum: account` went on for 80 %");
+    names(&evidence, Component::BackgroundTask, "`autovacuum: account` went on for 80 %");
     // It is there and takes hardly anything.
     plant(&mut evidence, "server autovacuum worker", "user", 0.1);
     names(&evidence, Component::DatabaseCpu, "processors");
@@ -372,7 +403,9 @@ fn an_embedded_database_that_stands_still_waits_for_its_disk_or_its_writer() {
     names(&embedded(reads, 0.2), Component::DatabaseDisk, "for the disk");
     let writes = "duration = 60s\nwarmup = 10s\n[a]\nquery = insert into t values (1)\n\
                   concurrency = 2\n";
-    names(&embedded(writes, 0.2), Component::DatabaseLocks, "for the one that writes");
+    names(&embedded(writes, 0.7), Component::DatabaseLocks, "for the one that writes");
+    // Whoever has the lock stands still as well.
+    names(&embedded(writes, 0.2), Component::DatabaseFlush, "until what it wrote is safe");
     names(&embedded(reads, 0.93), Component::DatabaseSingleCore, "93 % of a processor");
 }
 
@@ -388,12 +421,50 @@ fn a_source_that_is_too_slow_is_named() {
     assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorInput);
 }
 
+#[test]
+fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
+    let mut evidence = foreign();
+    plant(&mut evidence, "sessions", "active", 1.0);
+    plant(&mut evidence, "sessions", "idle", 9.0);
+    // Its sockets tell more than the statistics of a database that counts transactions.
+    let commits = "pg_stat_database.all.xact_commit";
+    plant(&mut evidence, "statistics", commits, 9_000.0);
+    names(&evidence, Component::Concurrency, "which comes 0.10 ms after the last answer");
+    plant(&mut evidence, "statistics", commits, 20.0);
+    let (sent, received) = ("data-sent", "data-received");
+    let program = "sockets generator";
+    plant(&mut evidence, program, sent, 9_000.0);
+    plant(&mut evidence, program, received, 90.0);
+    names(&evidence, Component::GeneratorInput, "does not ask more");
+    plant(&mut evidence, program, received, 12_000.0);
+    // A request that is on its way at each look waits for nobody.
+    hold(&mut evidence, "sockets server", "with-receive-queue", 0.6);
+    names(&evidence, Component::Concurrency, "which comes 0.10 ms after the last answer");
+    // Ten milliseconds are its own, unless the way takes most of them.
+    hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
+    plant(&mut evidence, program, sent, 90.0);
+    names(&evidence, Component::GeneratorInput, "does not ask more");
+    hold(&mut evidence, "sockets generator", "round-trip-least", 0.005);
+    names(&evidence, Component::NetworkLatency, "which comes 10.0 ms after the last answer");
+    hold(&mut evidence, "sockets generator", "round-trip-least", 0.003);
+    names(&evidence, Component::GeneratorInput, "does not ask more");
+    // It would ask more if it had a processor.
+    let mut crowded = evidence.clone();
+    plant(&mut crowded, "cpu 0", "busy", 0.9);
+    plant(&mut crowded, "cpu 1", "busy", 0.9);
+    assert_eq!(summarize(&crowded).limiter.component, Component::Unknown);
+    // A thread that is full has nothing to spare, however many sessions idle.
+    hold(&mut evidence, "generator", "busiest", 0.81);
+    names(&evidence, Component::GeneratorThread, "81 %");
+}
+
 /// A program that is watched: there are no jobs.
 fn foreign() -> Evidence {
     let mut evidence = watched();
     evidence.jobs.clear();
     evidence.plan.jobs.clear();
     hold(&mut evidence, "generator", "busiest", 0.1);
+    plant(&mut evidence, "statistics", "pg_stat_database.all.xact_commit", 20.0);
     evidence
 }
 

@@ -96,19 +96,38 @@ fn watched(args: &ObserveArgs) -> Result<Watched, Complaint> {
 
 /// The program's command without what may be a secret.
 fn in_words(words: &[String]) -> String {
-    let mut is_secret = false;
+    let mut last = "";
     let shown = words.iter().map(|word| {
-        let hidden = std::mem::replace(&mut is_secret, announces_secret(word));
-        match hidden {
-            true => HIDDEN.to_owned(),
-            false => quoted(&without_secret(word)),
+        let before = std::mem::replace(&mut last, word.as_str());
+        // `-p` is a password of some programs, and the port of others.
+        let is_secret = match before {
+            "-p" | "-P" => word.parse::<u16>().is_err(),
+            before => announces_secret(before),
+        };
+        match (is_secret, before, word.split_once(':')) {
+            (true, _, _) => HIDDEN.to_owned(),
+            (false, "-u" | "--user", Some((user, _))) => quoted(&format!("{user}:{HIDDEN}")),
+            (false, _, _) => quoted(&without_secret(word)),
         }
     });
     shown.collect::<Vec<_>>().join(" ")
 }
 
 /// Words behind which a secret stands.
-const SECRETS: [&str; 4] = ["pass", "secret", "token", "pwd"];
+const SECRETS: [&str; 9] = [
+    "pass",
+    "secret",
+    "token",
+    "pwd",
+    "authorization",
+    "bearer",
+    "credential",
+    "apikey",
+    "api-key",
+];
+
+/// What divides the parts of a script, of a connection's settings or of a URL's options.
+const DIVIDERS: [char; 6] = [';', '&', '?', '|', '"', '\''];
 
 fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -120,9 +139,17 @@ fn announces_secret(word: &str) -> bool {
     word.starts_with('-') && !word.contains('=') && names_secret(word)
 }
 
+/// Whether a word is several in one, of which one may be a secret: a script, settings, a URL.
+fn holds_secret(word: &str) -> bool {
+    let is_divider = |c: char| c.is_whitespace() || DIVIDERS.contains(&c);
+    let mut parts = word.split(is_divider);
+    word.contains(is_divider) && (names_secret(word) || parts.any(|part| part.starts_with("-p")))
+}
+
 /// A word without the secret in it: `--password=…`, `-p…` of MySQL's clients, a variable, a URL.
 fn without_secret(word: &str) -> String {
     match word.split_once('=') {
+        _ if holds_secret(word) => HIDDEN.to_owned(),
         Some((name, _)) if names_secret(name) => format!("{name}={HIDDEN}"),
         _ if word.starts_with("-p") && word.len() > 2 && !word.starts_with("--") => {
             format!("-p{HIDDEN}")
@@ -172,12 +199,28 @@ mod tests {
             ("x --password geheim y", "x --password '…' y"),
             ("env PGPASSWORD=geheim psql", "env 'PGPASSWORD=…' psql"),
             ("pgbench -c 8 -T 60", "pgbench -c 8 -T 60"),
+            ("pgbench -p 5432 shop", "pgbench -p 5432 shop"),
+            ("go-tpc -p geheim run", "go-tpc -p '…' run"),
+            ("curl -u ann:geheim x", "curl -u 'ann:…' x"),
+            ("x jdbc:mysql://h/d?user=u&password=geheim", "x '…'"),
         ] {
             let text = shown(line);
             assert!(!text.contains("geheim"), "{text}");
             assert_eq!(text.replace('\'', ""), expected.replace('\'', ""), "{line}");
         }
         assert!(!shown("x postgres://u:geheim@h/d").contains("geheim"));
+        for script in [
+            "sysbench --threads=4 --mysql-password=geheim run",
+            "cd /tmp; mysql -pgeheim -e x",
+            "go-tpc -p geheim run",
+            "host=h user=u password=geheim",
+            "Authorization: Bearer geheim",
+        ] {
+            let words = ["sh", "-c", script].map(str::to_owned);
+            assert_eq!(in_words(&words).replace('\'', ""), "sh -c …", "{script}");
+        }
+        let plain = ["sh", "-c", "psql -q < a.sql"].map(str::to_owned);
+        assert_eq!(in_words(&plain), "sh -c 'psql -q < a.sql'");
     }
 
     #[test]

@@ -72,6 +72,10 @@ fn the_way_to_each_server_is_in_the_record() {
     for heading in ["Host", "Network", "Server", "Server of [target copy]"] {
         assert!(text.lines().any(|line| line == heading), "{heading}:\n{text}");
     }
+    // Only the main target is looked at, and the answer says so.
+    let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    let unseen = document["limiter"]["unseen"].as_array().unwrap();
+    assert!(unseen.iter().any(|it| it["what"] == "database of target copy"), "{unseen:?}");
 }
 
 /// What `assay doctor` finds, by the names of its checks.

@@ -29,6 +29,7 @@ use postgres::Postgres;
 use session::{Patience, Session, Trouble};
 use sqlite::Sqlite;
 use tally::Tally;
+pub use tally::Whose;
 
 /// How often the sessions are looked at, on average.
 const LOOK_EVERY: Nanos = Nanos::from_millis(100);
@@ -56,7 +57,7 @@ pub struct DatabaseWatch {
 }
 
 impl DatabaseWatch {
-    /// Begins to watch: connects at once, and looks from `zero` on. `tell` is told every so often
+    /// Begins to watch: connects at once, and looks at these sessions from `zero` on. `tell` is told every so often
     /// what was seen and counted until then, after `zero`.
     ///
     /// # Errors
@@ -64,6 +65,7 @@ impl DatabaseWatch {
     pub fn begin<D: Driver>(
         zero: Stamp,
         driver: D,
+        whose: Whose,
         every: Nanos,
         tell: impl Fn(Nanos, Sample) + Send + 'static,
     ) -> io::Result<DatabaseWatch> {
@@ -72,7 +74,8 @@ impl DatabaseWatch {
         let thread = std::thread::Builder::new().name(THREAD.to_owned()).spawn(move || {
             let watching = rt::run_real(&rt::Options::default(), |rt| async move {
                 let patience = Patience::new(rt.clone(), until);
-                Watching::new(zero, every, rt, patience, tell).watch(&driver).await;
+                let tally = Tally::of(whose);
+                Watching::new(zero, every, rt, patience, tally, tell).watch(&driver).await;
             });
             // Without a timer nothing is told, and the judgement says that it has nothing to judge.
             let _ = watching;
@@ -180,14 +183,21 @@ struct Watching<T> {
 }
 
 impl<T: Fn(Nanos, Sample)> Watching<T> {
-    fn new(zero: Stamp, every: Nanos, rt: Rt, patience: Patience, tell: T) -> Watching<T> {
+    fn new(
+        zero: Stamp,
+        every: Nanos,
+        rt: Rt,
+        patience: Patience,
+        tally: Tally,
+        tell: T,
+    ) -> Watching<T> {
         Watching {
             zero,
             every,
             rt,
             patience,
             tell,
-            tally: Tally::default(),
+            tally,
             known: Known::default(),
             sample: Sample::default(),
             looks: 0,

@@ -290,8 +290,8 @@ impl Mysql {
         let asked = Question { what: "sessions", sql: self.list, remedy };
         let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
         let transactions = self.read_transactions(&told);
-        let look = self.seen(&list, &transactions);
-        tally.add_look(&look);
+        let [ours, theirs] = self.seen(&list, &transactions);
+        tally.add_looks(ours, theirs);
         self.looks += 1;
         for transaction in transactions.values().filter(|one| !one.locked.is_empty()) {
             tally.add(&Part::Locks, &transaction.locked, "sessions", 1);
@@ -313,11 +313,13 @@ impl Mysql {
         told.rows.iter().map(one).collect()
     }
 
-    /// What the list of processes shows.
-    fn seen(&self, list: &Table, transactions: &BTreeMap<u64, Transaction>) -> Look {
+    /// What the list of processes shows of our sessions, and of others'.
+    fn seen(&self, list: &Table, transactions: &BTreeMap<u64, Transaction>) -> [Look; 2] {
         let (mut ours, mut theirs) = (Look::default(), Look::default());
         let names = ["id", "user", "command", "state", "info"];
-        let Some([id, user, command, state, info]) = columns(list, names) else { return ours };
+        let Some([id, user, command, state, info]) = columns(list, names) else {
+            return [ours, theirs];
+        };
         for row in &list.rows {
             let [user, command, state, info] = [user, command, state, info].map(|at| text(row, at));
             let number = number(row, id);
@@ -336,7 +338,7 @@ impl Mysql {
             let is_locked = transaction.is_some_and(|one| !one.locked.is_empty());
             let wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
             look.active += 1;
-            if wait != CPU && !info.is_empty() {
+            if wait.starts_with("Lock:") && !info.is_empty() {
                 let statement = beginning(info, DoubleQuotes::Text);
                 *look.statements.entry(statement).or_default() += 1;
             }
@@ -345,7 +347,7 @@ impl Mysql {
                 *look.background.entry(work).or_default() += 1;
             }
         }
-        ours.beside(theirs)
+        [ours, theirs]
     }
 
     /// Reads what the server counts.
@@ -467,7 +469,7 @@ mod tests {
         }
     }
 
-    fn look(list: &[&str], transactions: &[&str]) -> Look {
+    fn look(list: &[&str], transactions: &[&str]) -> [Look; 2] {
         let transactions = table("id|resting|locked", transactions);
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", list);
         let eye = eye();
@@ -476,7 +478,7 @@ mod tests {
 
     #[test]
     fn a_row_lock_is_seen_by_its_transaction() {
-        let look = look(
+        let [look, theirs] = look(
             &[
                 "1|ann|h|shop|Query|0|starting|show processlist|0",
                 "2|ann|h|shop|Execute|0|Updating|update hot set n = 7|0",
@@ -485,7 +487,7 @@ mod tests {
             ],
             &["2|0|`shop`.`hot`", "3|0|`shop`.`hot`", "4|0|-"],
         );
-        assert_eq!((look.active, look.others), (3, 0));
+        assert_eq!((look.active, theirs.active), (3, 0));
         let waits: Vec<_> = look.waits.into_iter().collect();
         assert_eq!(waits, [("Lock:row".to_owned(), 2), ("cpu".to_owned(), 1)]);
         assert_eq!(
@@ -504,7 +506,7 @@ mod tests {
 
     #[test]
     fn who_rests_is_told_by_the_transaction() {
-        let look = look(
+        let [look, theirs] = look(
             &[
                 "2|ann|h|shop|Sleep|1||-|0",
                 "3|ann|h|shop|Sleep|1||-|0",
@@ -517,16 +519,19 @@ mod tests {
             &["2|1|-", "4|0|-"],
         );
         assert_eq!((look.active, look.idle, look.idle_in_transaction), (0, 2, 1));
-        assert_eq!(look.others, 1);
-        assert_eq!(look.background.into_keys().collect::<Vec<_>>(), ["optimize: t"]);
+        assert_eq!(theirs.waits.into_iter().collect::<Vec<_>>(), [(CPU.to_owned(), 1)]);
+        assert_eq!(theirs.background.into_keys().collect::<Vec<_>>(), ["optimize: t"]);
     }
 
     #[test]
     fn an_odd_list_says_nothing() {
-        assert_eq!(eye().seen(&Table::default(), &BTreeMap::new()), Look::default());
+        assert_eq!(
+            eye().seen(&Table::default(), &BTreeMap::new()),
+            [(); 2].map(|()| Look::default())
+        );
         let short = table("Id|User|Command|State|Info", &["2", "x|y"]);
-        let look = eye().seen(&short, &BTreeMap::new());
-        assert_eq!(look.idle, 0);
+        let [look, theirs] = eye().seen(&short, &BTreeMap::new());
+        assert_eq!((look.idle, theirs.idle), (0, 0));
     }
 
     #[test]

@@ -154,14 +154,16 @@ impl Postgres {
         let Some(activity) = session.ask_or_miss(question, sample).await? else {
             return Ok(());
         };
-        let Seen { look, hidden } = seen(&activity);
+        let Seen { look, theirs, hidden } = seen(&activity);
         // A process that helps with a statement has no kind any more when it has just ended.
         if hidden > 0 && !self.sees_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
             sample.missing("sessions of others", why);
         }
-        tally.add_look(&look);
-        if look.waits.keys().any(|event| event.starts_with("Lock:")) {
+        let has_lock = |look: &Look| look.waits.keys().any(|event| event.starts_with("Lock:"));
+        let is_locked = has_lock(&look) || has_lock(&theirs);
+        tally.add_looks(look, theirs);
+        if is_locked {
             let question = Question { what: "locks", sql: &self.locks, remedy };
             if let Some(locks) = session.ask_or_miss(question, sample).await? {
                 count_locks(&locks, tally);
@@ -224,15 +226,17 @@ fn statements(version: u64, schema: &str) -> Option<String> {
     ))
 }
 
-/// What a look saw, and how many sessions were hidden.
+/// What a look saw of our sessions and of others', and how many sessions were hidden.
+#[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     look: Look,
+    theirs: Look,
     hidden: u64,
 }
 
 /// What the answer to [`ACTIVITY`] says.
 fn seen(activity: &Table) -> Seen {
-    let (mut look, mut theirs, mut hidden_sessions) = (Look::default(), Look::default(), 0);
+    let Seen { mut look, mut theirs, hidden: mut hidden_sessions } = Seen::default();
     let names = [
         "backend_type",
         "state",
@@ -243,7 +247,7 @@ fn seen(activity: &Table) -> Seen {
         "hidden",
         "sessions",
     ];
-    let Some(places) = columns(activity, names) else { return Seen { look, hidden: 0 } };
+    let Some(places) = columns(activity, names) else { return Seen::default() };
     for row in &activity.rows {
         let [kind, state, wait_type, event, others, query, hidden] =
             [0, 1, 2, 3, 4, 5, 6].map(|place| text(row, places[place]));
@@ -261,7 +265,7 @@ fn seen(activity: &Table) -> Seen {
             _ => {}
         }
     }
-    Seen { look: look.beside(theirs), hidden: hidden_sessions }
+    Seen { look, theirs, hidden: hidden_sessions }
 }
 
 /// What a session waits for; both are empty if it does not wait.
@@ -282,7 +286,7 @@ fn see_client(look: &mut Look, state: &str, wait: Wait<'_>, query: &str, session
             } else {
                 look.wait(&format!("{}:{}", wait.kind, wait.event), sessions);
                 let statement = beginning(query, DoubleQuotes::Name);
-                if !statement.is_empty() {
+                if wait.kind == "Lock" && !statement.is_empty() {
                     *look.statements.entry(statement).or_default() += sessions;
                 }
             }
@@ -369,12 +373,13 @@ mod tests {
 
     #[test]
     fn sessions_are_counted_by_what_they_do() {
-        let Seen { look, hidden } = seen(&activity(&[
+        let Seen { look, theirs, hidden } = seen(&activity(&[
             "client backend|active|-|-|f|-|f|2",
             "client backend|active|Lock|tuple|f|update hot set n = 5|f|30",
             "client backend|active|Lock|tuple|f|update hot set n = 6|f|1",
             "client backend|active|-|-|t|vacuum t|f|1",
             "client backend|active|Timeout|PgSleep|t|-|f|5",
+            "client backend|active|IO|WalSync|f|commit|f|2",
             "client backend|idle|Client|ClientRead|f|-|f|7",
             "client backend|idle|Client|ClientRead|t|-|f|70",
             "client backend|idle in transaction (aborted)|Client|ClientRead|f|-|f|3",
@@ -384,14 +389,14 @@ mod tests {
             "autovacuum worker|active|-|-|t|autovacuum: VACUUM ANALYZE public.t|f|1",
             "-|-|-|-|t|-|t|9",
         ]));
-        assert_eq!((look.active, look.idle, look.idle_in_transaction), (33, 7, 3));
-        assert_eq!((look.others, look.parallel_workers, hidden), (1, 2, 9));
+        assert_eq!((look.active, look.idle, look.idle_in_transaction), (35, 7, 3));
+        assert_eq!((theirs.active, theirs.idle, look.parallel_workers, hidden), (6, 70, 2, 9));
         let waits: Vec<_> = look.waits.iter().map(|(event, n)| (event.as_str(), *n)).collect();
-        assert_eq!(waits, [("Lock:tuple", 31), ("cpu", 2)]);
+        assert_eq!(waits, [("IO:WalSync", 2), ("Lock:tuple", 31), ("cpu", 2)]);
         let statements: Vec<_> = look.statements.into_iter().collect();
         assert_eq!(statements, [("update hot set n = ?".to_owned(), 31)]);
-        let background: Vec<_> = look.background.into_keys().collect();
-        assert_eq!(background, ["autovacuum: t", "vacuum: t"]);
+        assert_eq!(look.background.into_keys().collect::<Vec<_>>(), ["autovacuum: t"]);
+        assert_eq!(theirs.background.into_keys().collect::<Vec<_>>(), ["vacuum: t"]);
     }
 
     #[test]
@@ -406,11 +411,11 @@ mod tests {
 
     #[test]
     fn an_odd_answer_says_nothing() {
-        assert_eq!(seen(&Table::default()).look, Look::default());
+        assert_eq!(seen(&Table::default()), Seen::default());
         let mut short = activity(&["client backend|active"]);
         assert_eq!(seen(&short).look.active, 0);
         short.columns.pop();
-        assert_eq!(seen(&short).look, Look::default());
+        assert_eq!(seen(&short), Seen::default());
     }
 
     #[test]

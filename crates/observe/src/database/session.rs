@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use base::{Clock, Nanos, Stamp};
+use base::{Class, Clock, Nanos, Stamp};
 use driver::{Connection, Error, Table};
 use rt::{Rt, unless_fired};
 
@@ -111,6 +111,15 @@ pub(super) struct Question<'q> {
     pub(super) remedy: &'q str,
 }
 
+/// Codes of refusals that pass: a statement that took longer than it may, memory or disks that are
+/// full (PostgreSQL's manual, appendix A; MariaDB's and MySQL's lists of errors).
+const PASSING: [&str; 7] = ["57014", "53000", "53100", "53200", "1969", "3024", "1317"];
+
+fn is_passing(error: &Error) -> bool {
+    matches!(error.class(), Class::Conflict | Class::Timeout)
+        || PASSING.contains(&error.code().as_str())
+}
+
 impl<C: Connection> Session<C> {
     pub(super) fn new(connection: C, patience: Patience) -> Session<C> {
         Session { connection, patience, refused: BTreeSet::new(), owes: false }
@@ -143,6 +152,10 @@ impl<C: Connection> Session<C> {
         }
         match self.ask(sql).await {
             Ok(table) => Ok(Some(table)),
+            Err(Trouble::Refused(error)) if is_passing(&error) => {
+                sample.missing(what, format!("for a while: {error}"));
+                Ok(None)
+            }
             Err(Trouble::Refused(error)) => {
                 self.refused.insert(what);
                 let remedy = if remedy.is_empty() { String::new() } else { format!("; {remedy}") };

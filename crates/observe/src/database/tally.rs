@@ -24,9 +24,25 @@ struct Counted {
     is_told: bool,
 }
 
+/// Whose sessions are looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of this load generator. What others wait for is no time of its.
+    #[default]
+    Ours,
+    /// Everybody's, as those of a program that is watched cannot be told from others'.
+    Everyones,
+}
+
 /// Sums that only grow, also from one session of the observer to the next.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally(BTreeMap<(Part, String), Counted>);
+pub(super) struct Tally {
+    whose: Whose,
+    /// Whether a session was ever known to be ours: a program that stands between may change their
+    /// names, and then those of others must do.
+    knows_ours: bool,
+    sums: BTreeMap<(Part, String), Counted>,
+}
 
 /// What one look saw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +59,7 @@ pub(super) struct Look {
     pub(super) parallel_workers: u64,
     /// What the active ones wait for.
     pub(super) waits: BTreeMap<String, u64>,
-    /// With which statements they wait.
+    /// With which statements they wait for locks.
     pub(super) statements: BTreeMap<String, u64>,
     /// What goes on that nobody asked for, or that takes long.
     pub(super) background: BTreeMap<String, u64>,
@@ -58,38 +74,50 @@ impl Look {
         *self.waits.entry(event.to_owned()).or_default() += sessions;
     }
 
-    /// This look at the load generator's own sessions, with what others do beside them. What others
-    /// wait for is no time of ours. If no session is known to be ours, as that of a program that is
-    /// watched, it is theirs that are looked at.
-    pub(super) fn beside(mut self, mut others: Look) -> Look {
-        let running = others.waits.get(CPU).copied().unwrap_or_default();
-        self.background.append(&mut others.background);
-        match self.active + self.idle + self.idle_in_transaction {
-            0 => {
-                let Look { background, parallel_workers, .. } = self;
-                Look { others: running, background, parallel_workers, ..others }
-            }
-            _ => Look { others: running, ..self },
-        }
+    /// How many sessions of clients it saw.
+    fn sessions(&self) -> u64 {
+        self.active + self.idle + self.idle_in_transaction
     }
 }
 
 impl Tally {
+    /// Of these sessions.
+    pub(super) fn of(whose: Whose) -> Tally {
+        Tally { whose, ..Tally::default() }
+    }
+
+    /// Adds what a look saw of our sessions, and of those of others.
+    pub(super) fn add_looks(&mut self, mut ours: Look, mut theirs: Look) {
+        self.knows_ours |= ours.sessions() > 0;
+        ours.others = theirs.waits.get(CPU).copied().unwrap_or_default();
+        ours.background.append(&mut theirs.background);
+        if self.whose == Whose::Everyones || !self.knows_ours {
+            ours.active += theirs.active;
+            ours.idle += theirs.idle;
+            ours.idle_in_transaction += theirs.idle_in_transaction;
+            theirs.waits.iter().for_each(|(event, sessions)| ours.wait(event, *sessions));
+            for (statement, sessions) in theirs.statements {
+                *ours.statements.entry(statement).or_default() += sessions;
+            }
+        }
+        self.add_look(&ours);
+    }
+
     /// Adds to a sum.
     pub(super) fn add(&mut self, part: &Part, metric: &str, unit: &'static str, by: u64) {
         let key = (part.clone(), metric.to_owned());
-        if let Some(counted) = self.0.get_mut(&key) {
+        if let Some(counted) = self.sums.get_mut(&key) {
             counted.sum += by;
             return;
         }
-        let of_part = self.0.keys().filter(|(of, _)| of == part).count();
+        let of_part = self.sums.keys().filter(|(of, _)| of == part).count();
         let key = if of_part < MOST { key } else { (part.clone(), OTHER.to_owned()) };
-        let counted = self.0.entry(key).or_insert(Counted { unit, sum: 0, is_told: false });
+        let counted = self.sums.entry(key).or_insert(Counted { unit, sum: 0, is_told: false });
         counted.sum += by;
     }
 
     /// Adds what a look saw.
-    pub(super) fn add_look(&mut self, look: &Look) {
+    fn add_look(&mut self, look: &Look) {
         let Look { active, idle, idle_in_transaction, others, parallel_workers, .. } = look;
         let Look { waits, statements, background, .. } = look;
         self.add(&Part::Sessions, "looks", "looks", 1);
@@ -120,7 +148,7 @@ impl Tally {
     /// What has a sum for the first time: it was nothing before.
     pub(super) fn begun(&mut self) -> Sample {
         let mut sample = Sample::default();
-        for ((part, metric), counted) in &mut self.0 {
+        for ((part, metric), counted) in &mut self.sums {
             if !counted.is_told {
                 counted.is_told = true;
                 sample.read(part, metric, counted.unit, 0.0);
@@ -131,7 +159,7 @@ impl Tally {
 
     /// All sums.
     pub(super) fn write(&self, sample: &mut Sample) {
-        for ((part, metric), counted) in &self.0 {
+        for ((part, metric), counted) in &self.sums {
             sample.read(part, metric, counted.unit, counted.sum as f64);
         }
     }
@@ -158,6 +186,12 @@ mod tests {
         assert_eq!(told(&sample), [("waits", "Lock:tuple", 5.0)]);
     }
 
+    /// The sessions that were counted of a part, by the names of what they did.
+    fn sums(tally: &Tally, part: &Part) -> BTreeMap<String, u64> {
+        let of_it = tally.sums.iter().filter(|((of, _), _)| of == part);
+        of_it.map(|((_, metric), counted)| (metric.clone(), counted.sum)).collect()
+    }
+
     #[test]
     fn what_others_wait_for_is_no_time_of_ours() {
         let mut theirs = Look { active: 4, idle: 90, ..Look::default() };
@@ -166,13 +200,25 @@ mod tests {
         theirs.background.insert("vacuum: t".to_owned(), 1);
         let mut ours = Look { active: 2, parallel_workers: 1, ..Look::default() };
         ours.wait(CPU, 2);
-        let both = ours.clone().beside(theirs.clone());
-        let background = theirs.background.clone();
-        assert_eq!(both, Look { others: 1, background, ..ours });
-        // Of a program that is watched none is known to be ours.
-        let helped = Look { parallel_workers: 1, ..Look::default() };
-        let watched = helped.beside(theirs.clone());
-        assert_eq!(watched, Look { others: 1, parallel_workers: 1, ..theirs });
+        let seen = |tally: &Tally| {
+            let (sessions, waits) = (sums(tally, &Part::Sessions), sums(tally, &Part::Waits));
+            let lock = waits.get("Lock:tuple").copied().unwrap_or_default();
+            assert_eq!(sums(tally, &Part::Background).len(), 1);
+            [sessions["active"], sessions["idle"], sessions["others"], waits[CPU], lock]
+        };
+        let mut run = Tally::of(Whose::Ours);
+        run.add_looks(ours.clone(), theirs.clone());
+        assert_eq!(seen(&run), [2, 0, 1, 2, 0]);
+        // At a look without any of ours they are still not.
+        run.add_looks(Look::default(), theirs.clone());
+        assert_eq!(seen(&run), [2, 0, 2, 2, 0]);
+        let mut watched = Tally::of(Whose::Everyones);
+        watched.add_looks(ours, theirs.clone());
+        assert_eq!(seen(&watched), [6, 90, 1, 3, 3]);
+        // None was ever known to be ours: their names are not what they should be.
+        let mut renamed = Tally::of(Whose::Ours);
+        renamed.add_looks(Look::default(), theirs);
+        assert_eq!(seen(&renamed), [4, 90, 1, 1, 3]);
     }
 
     #[test]

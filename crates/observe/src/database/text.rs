@@ -82,9 +82,9 @@ fn token(rest: &str, first: char, quotes: DoubleQuotes, before: Option<char>) ->
     };
     let is_text = quotes == DoubleQuotes::Text;
     match first {
-        // A text of PostgreSQL has escapes if an E stands right before it.
-        '\'' => quoted(rest, '\'', is_text || matches!(before, Some('e' | 'E'))),
-        '"' => quoted(rest, '"', is_text),
+        '\'' => quoted(rest, first),
+        '"' if is_text => quoted(rest, first),
+        '"' => through("\"", 1),
         '`' => through("`", 1),
         '/' if rest.starts_with("/*") && is_text => through("*/", 2),
         '/' if rest.starts_with("/*") => nested_comment(rest),
@@ -136,15 +136,22 @@ fn nested_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// How many bytes a text between quotes has; one that was cut off reaches to the end.
-fn quoted(rest: &str, quote: char, has_escapes: bool) -> usize {
+/// How many bytes a text between quotes has; one that was cut off reaches to the end. So does one
+/// with a quote behind a backslash: whether that ends it depends on settings of the session
+/// (`standard_conforming_strings`, `NO_BACKSLASH_ESCAPES`), and what is behind it may be a value.
+fn quoted(rest: &str, quote: char) -> usize {
     let mut characters = rest.char_indices().skip(1).peekable();
+    let mut is_escape = false;
     while let Some((at, c)) = characters.next() {
-        if c == '\\' && has_escapes {
-            characters.next();
-        } else if c == quote && characters.next_if(|(_, next)| *next == quote).is_none() {
-            return at + c.len_utf8();
+        if c == quote {
+            if is_escape {
+                return rest.len();
+            }
+            if characters.next_if(|(_, next)| *next == quote).is_none() {
+                return at + c.len_utf8();
+            }
         }
+        is_escape = c == '\\' && !is_escape;
     }
     rest.len()
 }
@@ -271,7 +278,9 @@ mod tests {
         for (sql, quotes, expected) in [
             ("update  hot\n set n = 17 where id = -3", Name, "update hot set n = ? where id = -?"),
             ("select 'it''s', t1.a2 from t1", Name, "select ?, t1.a2 from t1"),
-            ("select 'it\\'s', \"x\" from t", Text, "select ?, ? from t"),
+            ("select 'its', \"x\" from t", Text, "select ?, ? from t"),
+            ("select 'it\\'s', secret from t", Text, "select ?"),
+            ("select 'a\\\\', x from t", Text, "select ?, x from t"),
             ("select \"A b\" from t where x = $12", Name, "select \"A b\" from t where x = ?"),
             ("/* a */ select -- b\n 1.5e7", Name, "select ?"),
             ("select `a 1` from t where b = 'cut of", Text, "select `a 1` from t where b = ?"),
@@ -285,9 +294,10 @@ mod tests {
             ("select $a$ $$ secret $b$ $a$ from t", Name, "select ? from t"),
             ("select $a$ cut of", Name, "select ?"),
             ("select a$b$c, $1$ from t", Name, "select a$b$c, ?$ from t"),
-            ("select E'it\\'s secret', 2", Name, "select E?, ?"),
-            ("select 'a\\', secret_column", Name, "select ?, secret_column"),
+            ("select E'it\\'s secret', 2", Name, "select E?"),
+            ("select 'a\\', 'secret'", Name, "select ?"),
             ("select 1 # the secret\n, 2 # more", Text, "select ? , ?"),
+            ("select \"a\\\", 'secret'", Name, "select \"a\\\", ?"),
             ("select 1 # 2", Name, "select ? # ?"),
             ("select 1 /* a /* b */ secret */, 2", Name, "select ? , ?"),
             ("select /* a /* b */ c", Text, "select c"),

@@ -194,7 +194,8 @@ fn eldest(files: &mut Files<'_>, mut number: u32, socket: &str, left: &mut usize
     for _ in 0..MOST_ANCESTORS {
         let line = files.read(format_args!("proc/{number}/stat"));
         let Some(stat) = line.and_then(|line| Stat::parse(&line)) else { break };
-        if held(files, stat.parent, &wanted, left).is_empty() {
+        // The first of all holds the sockets of services that it starts when they are asked for.
+        if stat.parent <= 1 || held(files, stat.parent, &wanted, left).is_empty() {
             break;
         }
         number = stat.parent;

@@ -9,6 +9,7 @@ mod census;
 mod files;
 mod find;
 mod group;
+mod holder;
 pub(crate) mod lanes;
 #[allow(clippy::module_inception, reason = "one process, of all that are watched here")]
 mod process;
@@ -27,6 +28,7 @@ use self::census::Census;
 use self::files::Files;
 pub(crate) use self::find::is_same_path;
 use self::group::{Group, Moment};
+pub(crate) use self::holder::Holder;
 use self::thread::Since;
 use self::used::{Pair, Used};
 use crate::cgroup::Cgroup;
@@ -109,6 +111,7 @@ impl Processes {
 impl Source for Processes {
     fn look(&mut self, root: &Root, sample: &mut Sample) {
         let mut files = Files::of(root);
+        let is_first = self.last.is_none();
         self.gather(&mut files, sample);
         let now = Monotonic.now();
         let since_s = self.last.map(|last| now.since(last).as_secs_f64());
@@ -116,6 +119,8 @@ impl Source for Processes {
         let moment = self.generator.look(&mut files, self.threads);
         let told = Told { side: Side::Generator, used: self.generator.used, since_s };
         match moment.processes {
+            // That a program has ended is nothing that was not seen.
+            0 if !is_first => {}
             0 => sample.missing("generator", self.no_generator()),
             _ => told.tell(&files, &moment, sample),
         }
@@ -125,7 +130,7 @@ impl Source for Processes {
             sample.missing("server", why);
         } else if self.threads.is_some() {
             let told = Told { side: Side::Server, used: self.generator.apart, since_s };
-            told.tell_used(sample);
+            told.tell_used(true, sample);
             told.tell_busiest(moment.busiest.map(|Pair(_, apart)| apart), sample);
             told.tell_io(moment.tells_io, sample);
             // Its threads have been begun by those that make requests, and may run where these may.
@@ -134,8 +139,12 @@ impl Source for Processes {
             let moment = self.server.look(&mut files, None);
             let told = Told { side: Side::Server, used: self.server.used, since_s };
             told.tell(&files, &moment, sample);
-            let listeners = self.places.iter().flat_map(|place| &place.found).copied();
-            told.read(sample, "proxies", "processes", proxies::count(&mut files, listeners) as f64);
+            let listeners: Vec<u32> =
+                self.places.iter().flat_map(|place| place.found.iter().copied()).collect();
+            let proxies = proxies::count(&mut files, listeners.iter().copied());
+            // Beside the database itself they do not stand for it.
+            let proxies = if proxies == listeners.len() { proxies } else { 0 };
+            told.read(sample, "proxies", "processes", proxies as f64);
             self.tell_roles(sample);
         }
         self.tell_cgroups(root, sample);
@@ -262,7 +271,7 @@ impl Told {
         self.read(sample, "threads", "threads", moment.threads as f64);
         let bytes = moment.resident as f64 * rustix::param::page_size() as f64;
         self.read(sample, "resident", "bytes", bytes);
-        self.tell_used(sample);
+        self.tell_used(moment.busiest.is_some(), sample);
         self.read(sample, "major-faults", "faults", self.used.major_faults as f64);
         self.tell_busiest(moment.busiest.map(|Pair(own, _)| own), sample);
         self.tell_io(moment.tells_io, sample);
@@ -276,11 +285,14 @@ impl Told {
         }
     }
 
-    fn tell_used(&self, sample: &mut Sample) {
+    /// What was waited for a processor is told by threads alone.
+    fn tell_used(&self, has_threads: bool, sample: &mut Sample) {
         let Used { user, system, waited, voluntary, involuntary, .. } = self.used;
         self.read(sample, "user", "s", seconds(user));
         self.read(sample, "system", "s", seconds(system));
-        self.read(sample, "waited", "s", seconds(waited));
+        if has_threads {
+            self.read(sample, "waited", "s", seconds(waited));
+        }
         self.read(sample, "voluntary-switches", "switches", voluntary as f64);
         self.read(sample, "involuntary-switches", "switches", involuntary as f64);
     }
@@ -437,8 +449,12 @@ mod tests {
         drop(shell.stdin.take());
         shell.wait().unwrap();
         assert_eq!(count, Some(2.0));
+        // That it has ended is nothing that was not seen; one that was never there is.
+        let number = shell.id();
         let after = look(&mut processes, &Root::system());
-        assert_eq!(after.missing[0].what, "generator");
+        assert_eq!(after.missing, []);
+        let mut late = Processes::of(&Scope { generator: Some(number), ..Scope::default() });
+        assert_eq!(look(&mut late, &Root::system()).missing[0].what, "generator");
         assert!(value(&after, "generator", "observing").is_some());
     }
 

@@ -16,15 +16,14 @@ const WHOLE: [(&str, &str); 8] = [
     ("logical replication launcher", "logical replication"),
 ];
 
-/// How titles begin behind which stands what the process is at.
-const BEGINNINGS: [(&str, &str); 8] = [
+/// How titles begin behind which stands what the process is at. An `io worker` reads for clients.
+const BEGINNINGS: [(&str, &str); 7] = [
     ("autovacuum worker ", "autovacuum worker"),
     ("logical replication ", "logical replication"),
     ("walsender ", "walsender"),
     ("walreceiver ", "walreceiver"),
     ("archiver ", "archiver"),
     ("startup ", "startup"),
-    ("io worker ", "io worker"),
     ("slotsync worker", "logical replication"),
 ];
 

@@ -19,7 +19,7 @@ use crate::scope::{Scope, Whereabouts};
 
 /// What ssh does here, beside what the user's own configuration says: it never asks anything, opens
 /// no port, and notices a connection that is dead after 15 seconds.
-const MANNERS: [&str; 12] = [
+const MANNERS: [&str; 16] = [
     "-T",
     "-x",
     "-o",
@@ -32,6 +32,11 @@ const MANNERS: [&str; 12] = [
     "ServerAliveInterval=5",
     "-o",
     "ServerAliveCountMax=3",
+    // A connection that others share would outlive this one, and has manners of its own.
+    "-o",
+    "ControlMaster=no",
+    "-o",
+    "ControlPath=none",
 ];
 
 /// So much of the end of what ssh complains of is kept.

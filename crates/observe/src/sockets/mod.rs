@@ -9,7 +9,7 @@ mod netlink;
 mod tcp;
 mod unix;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use record::{Part, Side};
 use self::netlink::{Diagnostics, Enough};
 use self::tcp::Family;
 use crate::environment::Root;
-use crate::process::is_same_path;
+use crate::process::{Holder, is_same_path};
 use crate::sample::{Sample, Source};
 use crate::scope::{Scope, Whereabouts};
 
@@ -40,6 +40,7 @@ const UNUSED_EVERY: u32 = 8;
 struct Connection {
     /// Ports, addresses and the number of the socket.
     key: [u8; 40],
+    inode: u32,
     local_port: u16,
     remote_port: u16,
     /// Bytes that have come and were not read.
@@ -58,6 +59,9 @@ struct Counted {
     round_trip: Option<u32>,
     round_trip_least: Option<u32>,
     retransmits: Option<u64>,
+    /// Segments with data.
+    data_sent: Option<u64>,
+    data_received: Option<u64>,
 }
 
 /// The connections of one side.
@@ -79,6 +83,9 @@ struct Growing {
     receiver_limited: Option<u64>,
     buffer_limited: Option<u64>,
     retransmits: Option<u64>,
+    /// Segments with data.
+    data_sent: Option<u64>,
+    data_received: Option<u64>,
 }
 
 /// What there is at an instant.
@@ -105,7 +112,8 @@ impl Moment {
 impl Growing {
     fn of(counted: &Counted) -> Growing {
         let Counted { busy, receiver_limited, buffer_limited, retransmits, .. } = *counted;
-        Growing { busy, receiver_limited, buffer_limited, retransmits }
+        let Counted { data_sent, data_received, .. } = *counted;
+        Growing { busy, receiver_limited, buffer_limited, retransmits, data_sent, data_received }
     }
 
     /// Adds by how much a connection has grown.
@@ -120,6 +128,8 @@ impl Growing {
         add(&mut self.receiver_limited, now.receiver_limited, before.receiver_limited);
         add(&mut self.buffer_limited, now.buffer_limited, before.buffer_limited);
         add(&mut self.retransmits, now.retransmits, before.retransmits);
+        add(&mut self.data_sent, now.data_sent, before.data_sent);
+        add(&mut self.data_received, now.data_received, before.data_received);
     }
 }
 
@@ -170,8 +180,14 @@ impl End {
                 sample.read(&part, metric, "s", micros as f64 / 1e6);
             }
         }
-        if let Some(segments) = self.sum.retransmits {
-            sample.read(&part, "retransmits", "segments", segments as f64);
+        for (metric, segments) in [
+            ("retransmits", self.sum.retransmits),
+            ("data-sent", self.sum.data_sent),
+            ("data-received", self.sum.data_received),
+        ] {
+            if let Some(segments) = segments {
+                sample.read(&part, metric, "segments", segments as f64);
+            }
         }
     }
 }
@@ -187,6 +203,8 @@ pub(crate) struct Sockets {
     /// Ports of servers, and whether they are on this machine.
     ports: Vec<(u16, bool)>,
     paths: Vec<PathBuf>,
+    /// The program that is watched, if it is not this one: others may ask the same servers.
+    holder: Option<Holder>,
     diagnostics: Option<Diagnostics>,
     generator: End,
     server: End,
@@ -201,6 +219,7 @@ impl Sockets {
         let mut sockets = Sockets {
             ports: Vec::new(),
             paths: Vec::new(),
+            holder: scope.generator.map(Holder::of),
             diagnostics: None,
             generator: End::default(),
             server: End::default(),
@@ -221,9 +240,10 @@ impl Sockets {
     }
 
     /// Reads all connections, and says whether there are too many.
-    fn read(&mut self) -> io::Result<Enough> {
+    fn read(&mut self, root: &Root) -> io::Result<Enough> {
+        let held = self.holder.as_mut().and_then(|holder| holder.sockets(root));
         let (generators, servers) = (self.generator.begin(), self.server.begin());
-        let read = self.read_beside(&generators, &servers);
+        let read = self.read_beside(&generators, &servers, held.as_ref());
         if !matches!(read, Ok(Enough::No)) {
             self.generator.keep(generators);
             self.server.keep(servers);
@@ -231,16 +251,19 @@ impl Sockets {
         read
     }
 
-    /// The same, beside what was known of those of the generator and of the server.
+    /// The same, beside what was known of those of the generator and of the server. Of the
+    /// generator's only those count that it holds.
     fn read_beside(
         &mut self,
         generators: &HashMap<[u8; 40], Growing>,
         servers: &HashMap<[u8; 40], Growing>,
+        held: Option<&HashSet<u32>>,
     ) -> io::Result<Enough> {
         let diagnostics = match &mut self.diagnostics {
             Some(diagnostics) => diagnostics,
             none => none.insert(Diagnostics::open()?),
         };
+        let is_ours = |inode: u32| held.is_none_or(|held| held.contains(&inode));
         let mut left = MOST;
         let mut is_enough = Enough::No;
         let numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).take(MOST_PORTS).collect();
@@ -263,7 +286,7 @@ impl Sockets {
                 *used = true;
                 if here(connection.local_port) {
                     self.server.see(&connection, servers);
-                } else if numbers.contains(&connection.remote_port) {
+                } else if numbers.contains(&connection.remote_port) && is_ours(connection.inode) {
                     self.generator.see(&connection, generators);
                 }
                 Enough::No
@@ -278,7 +301,8 @@ impl Sockets {
             let is_server =
                 |path: &std::path::Path| self.paths.iter().any(|server| is_same_path(server, path));
             let [clients, at_server] = unix::sides(&ends, is_server);
-            clients.iter().for_each(|end| self.generator.now.add(end.queues.0, end.queues.1));
+            let ours = clients.iter().filter(|end| is_ours(end.inode));
+            ours.for_each(|end| self.generator.now.add(end.queues.0, end.queues.1));
             at_server.iter().for_each(|end| self.server.now.add(end.queues.0, end.queues.1));
         }
         Ok(is_enough)
@@ -286,11 +310,11 @@ impl Sockets {
 }
 
 impl Source for Sockets {
-    fn look(&mut self, _root: &Root, sample: &mut Sample) {
+    fn look(&mut self, root: &Root, sample: &mut Sample) {
         if self.ports.is_empty() && self.paths.is_empty() {
             return;
         }
-        match self.read() {
+        match self.read(root) {
             Ok(Enough::No) => {}
             Ok(Enough::Yes) => {
                 let why = format!("there are more than {MOST} connections");
@@ -338,9 +362,28 @@ mod tests {
     }
 
     #[test]
+    fn of_a_program_that_is_watched_its_own_connections_count() {
+        let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = server.local_addr().expect("an address");
+        let _client = TcpStream::connect(address).expect("a connection");
+        let servers = vec![Whereabouts::Port(address.port())];
+        let mut child =
+            std::process::Command::new("sleep").arg("60").spawn().expect("another program");
+        let by = |generator| {
+            let mut sockets = Sockets::of(&Scope { generator, ..scope(servers.clone()) });
+            value(&look(&mut sockets), "sockets generator", "connections")
+        };
+        let found = (by(Some(std::process::id())), by(Some(child.id())), by(None));
+        child.kill().expect("an end");
+        child.wait().expect("an end");
+        assert_eq!(found, (Some(1.0), Some(0.0), Some(1.0)));
+    }
+
+    #[test]
     fn what_was_counted_is_not_counted_again_after_a_look_that_was_cut_off() {
         let connection = |number: u8, busy: u64| Connection {
             key: [number; 40],
+            inode: 1,
             local_port: 1,
             remote_port: 2,
             receive_queue: 0,

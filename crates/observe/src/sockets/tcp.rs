@@ -118,6 +118,7 @@ pub(super) fn connection(message: &[u8]) -> Option<Connection> {
     let unsent = info.and_then(|info| u32_at(info, 144));
     Some(Connection {
         key,
+        inode: u32_at(message, 68)?,
         local_port: network_u16_at(identity, 0)?,
         remote_port: network_u16_at(identity, 2)?,
         receive_queue: u32_at(message, 56)?,
@@ -137,6 +138,8 @@ fn counted(info: &[u8]) -> Counted {
         // Without a measurement it is the largest number.
         round_trip_least: u32_at(info, 148).filter(|micros| *micros > 0 && *micros < u32::MAX),
         retransmits: u32_at(info, 100).map(u64::from),
+        data_sent: u32_at(info, 156).map(u64::from),
+        data_received: u32_at(info, 152).map(u64::from),
     }
 }
 
@@ -158,6 +161,8 @@ pub(super) mod tests {
         info[100..104].copy_from_slice(&u32::to_ne_bytes(3));
         info[144..148].copy_from_slice(&u32::to_ne_bytes(20));
         info[148..152].copy_from_slice(&u32::to_ne_bytes(70));
+        info[152..156].copy_from_slice(&u32::to_ne_bytes(8));
+        info[156..160].copy_from_slice(&u32::to_ne_bytes(9));
         info[168..176].copy_from_slice(&busy.to_ne_bytes());
         info[176..184].copy_from_slice(&u64::to_ne_bytes(40));
         info[184..192].copy_from_slice(&u64::to_ne_bytes(50));
@@ -179,6 +184,8 @@ pub(super) mod tests {
             round_trip: Some(150),
             round_trip_least: Some(70),
             retransmits: Some(3),
+            data_sent: Some(9),
+            data_received: Some(8),
         };
         assert_eq!(found.counted, expected);
         let other = connection(&message(5_432, 40_000, 10, 30)).unwrap();

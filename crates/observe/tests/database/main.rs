@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base::{Clock, Endpoint, Monotonic, Nanos, Secret, Target};
 use driver::{Connection, Driver, Mysql, Postgres, Table};
-use observe::{DatabaseWatch, Sample};
+use observe::{DatabaseWatch, Sample, Whose};
 use rt::{Options, Rt, run_real};
 
 /// How often what is counted is told.
@@ -32,10 +32,15 @@ impl Told {
     /// Begins to watch.
     fn begin<D: Driver>(driver: &D) -> (DatabaseWatch, Told) {
         let (sender, receiver) = sync_channel(SAMPLES);
-        let watch =
-            DatabaseWatch::begin(Monotonic.now(), driver.clone(), EVERY, move |at, said| {
+        let watch = DatabaseWatch::begin(
+            Monotonic.now(),
+            driver.clone(),
+            Whose::Ours,
+            EVERY,
+            move |at, said| {
                 let _ = sender.send((at, said));
-            });
+            },
+        );
         (watch.expect("a thread"), Told { receiver, samples: Vec::new() })
     }
 

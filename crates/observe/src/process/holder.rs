@@ -1,0 +1,72 @@
+//! Which sockets are those of one program: the links in `/proc/PID/fd` of it and of all that descend
+//! from it (`proc_pid_fd(5)`).
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::census::Census;
+use super::files::Files;
+use crate::environment::Root;
+
+/// So many open files are looked at in all.
+const MOST_FILES: usize = 65_536;
+
+/// A program that holds sockets.
+#[derive(Debug)]
+pub(crate) struct Holder {
+    program: u32,
+    census: Census,
+}
+
+impl Holder {
+    /// The program whose first process has this number.
+    pub(crate) fn of(program: u32) -> Holder {
+        Holder { program, census: Census::default() }
+    }
+
+    /// The inodes of the sockets that it holds; `None` if it does not show them, as to another user.
+    pub(crate) fn sockets(&mut self, root: &Root) -> Option<HashSet<u32>> {
+        self.census.take(&mut Files::of(root));
+        let first = BTreeSet::from([self.program]);
+        let mut family = self.census.descendants(&first);
+        family.insert(self.program);
+        let open = |number: &u32| {
+            let folder = format!("proc/{number}/fd");
+            root.numbers(&folder).into_iter().map(move |fd| format!("{folder}/{fd}"))
+        };
+        let mut open = family.iter().flat_map(open).take(MOST_FILES).peekable();
+        open.peek()?;
+        let links = open.filter_map(|path| root.link(&path));
+        Some(links.filter_map(|link| socket(&link)).collect())
+    }
+}
+
+/// The inode of a link such as `socket:[4711]`.
+fn socket(link: &str) -> Option<u32> {
+    link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    #[test]
+    fn sockets_of_a_program_are_its_own() {
+        let socket_of_ours = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let fd = socket_of_ours.as_raw_fd();
+        let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).expect("a link");
+        let inode = socket(link.to_str().expect("a name")).expect("an inode");
+        let held = Holder::of(std::process::id()).sockets(&Root::system()).expect("its files");
+        assert!(held.contains(&inode), "{held:?}");
+        let nobody = Holder::of(u32::MAX).sockets(&Root::system());
+        assert_eq!(nobody, None, "there is no such process");
+        assert_eq!(Holder::of(1).sockets(&Planted::new().root), None);
+        assert_eq!(
+            (socket("pipe:[3]"), socket("socket:[x]"), socket("/tmp/a")),
+            (None, None, None)
+        );
+    }
+}
