@@ -14,8 +14,11 @@ mod component;
 mod connections;
 mod database;
 mod demand;
+mod embedded;
 mod generator;
 mod network;
+mod processors;
+mod program;
 mod signals;
 mod suspect;
 

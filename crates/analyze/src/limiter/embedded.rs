@@ -1,0 +1,74 @@
+//! Whether a database inside of the load generator, as SQLite is, is what limits.
+
+use record::{Part, Side};
+use workload::Piece;
+
+use super::database::WAIT_DECIDES;
+use super::suspect::number;
+use super::{Component, Scene, Suspect};
+
+/// The part of the time in which one that holds the only lock of SQLite runs or wants to, if it is
+/// its statements that the others wait for.
+const HOLDER_RUNS: f64 = 0.6;
+
+impl Scene<'_, '_> {
+    /// A database in the generator's own process shows no sessions: a request that is under way
+    /// and neither runs nor waits for a processor waits for the disk, or for another that writes.
+    pub(super) fn embedded(&self) -> Option<Suspect> {
+        let is_embedded = self.findings.evidence.plan.jobs.iter().all(|job| {
+            let asked = self.findings.evidence.surroundings.asked(job.target);
+            asked.route == Some(crate::surroundings::Route::Sqlite)
+        });
+        if !self.demand.asks || !is_embedded {
+            return None;
+        }
+        let waited = self.signals.rate(&Part::Processes(Side::Server), "waited").unwrap_or(0.0);
+        let in_flight = self.demand.in_flight;
+        let still = in_flight - self.database_cpu()? - waited;
+        let share = still / in_flight.max(f64::MIN_POSITIVE);
+        if share < WAIT_DECIDES || in_flight < WAIT_DECIDES {
+            return None;
+        }
+        // Whoever holds the lock runs, unless it waits for its flush itself.
+        let one_runs = self.database_cpu()? + waited >= HOLDER_RUNS;
+        let (component, what) = match (self.writes(), in_flight >= 1.5 && one_runs) {
+            (true, true) => (Component::DatabaseLocks, "for the one that writes"),
+            (true, false) => (Component::DatabaseFlush, "until what it wrote is safe"),
+            (false, _) => (Component::DatabaseDisk, "for the disk"),
+        };
+        let because = format!(
+            "of {} requests under way {} neither run nor lack a processor: they wait {what}",
+            number(in_flight),
+            number(still)
+        );
+        let suspect = Suspect::new(component, share, because)
+            .with("requests_in_flight", in_flight)
+            .with("requests_that_stand_still", still);
+        Some(self.with_busiest_disk(suspect))
+    }
+
+    /// Whether a job writes, by the first words of its statements.
+    fn writes(&self) -> bool {
+        let reads = [
+            "select",
+            "with",
+            "values",
+            "explain",
+            "pragma",
+            "begin",
+            "commit",
+            "savepoint",
+            "release",
+            "rollback",
+        ];
+        let jobs = self.findings.evidence.plan.jobs.iter();
+        let mut statements = jobs.flat_map(|job| &job.statements);
+        statements.any(|statement| {
+            let text = statement.pieces.iter().find_map(|piece| match piece {
+                Piece::Text(text) => Some(text.trim_start().to_ascii_lowercase()),
+                _ => None,
+            });
+            text.is_some_and(|text| !reads.iter().any(|word| text.starts_with(word)))
+        })
+    }
+}
