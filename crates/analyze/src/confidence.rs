@@ -155,7 +155,7 @@ impl Estimate {
         distance > APART * chance && distance >= LEAST_DIFFERENCE * more.value
     }
 
-    /// Whether another one is [`MULTIPLE`] times this or more, or the other way round, even by those
+    /// Whether another one is [`MULTIPLE`] times this or more, or the other way round, even by the
     /// ends of their intervals that lie closest. These are taken as they are, also if they are
     /// optimistic: that is for throughput alone, which no queue changes by so much.
     pub(crate) fn is_multiple_of(&self, other: &Estimate) -> bool {

@@ -59,7 +59,7 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
-    /// The work that the database names and that was seen most often, and in which part of the looks.
+    /// The work that the database names and that was seen most often, and in which part of looks.
     fn work_in_the_background(&self) -> Option<(&str, f64)> {
         self.signals.all_per_look(&Part::Background).first().copied()
     }
@@ -107,8 +107,8 @@ impl Scene<'_, '_> {
         (sum(["user", "system"]), sum(["read-bytes", "written-bytes"]))
     }
 
-    /// Whether a job is a closed one that was there all the time: what its throughput loses somebody
-    /// else took.
+    /// Whether a job is a closed one that was there all the time: what its throughput loses
+    /// somebody else took.
     fn takes_what_it_gets(&self, name: &str) -> bool {
         let plan = &self.findings.evidence.plan;
         let place = plan.jobs.iter().position(|job| job.name == name);

@@ -103,8 +103,8 @@ impl Scene<'_, '_> {
         waiting / active.max(self.demand.in_flight).max(1.0)
     }
 
-    /// Whether much of the requests' time is spent in waits of which it is not known what would help:
-    /// not for the client, and not because the statement asks for it.
+    /// Whether much of the requests' time is spent in waits of which it is not known what would
+    /// help: not for the client, and not because the statement asks for it.
     pub(super) fn waits_for_something(&self) -> bool {
         let waits = self.signals.all_per_look(&Part::Waits);
         let is_known =

@@ -210,8 +210,8 @@ impl Scene<'_, '_> {
             number(share * self.demand.in_flight),
             number(self.demand.service_s * 1e3)
         );
-        // What takes so long may be the length of the way or of the answers: of what is many packets
-        // it is these.
+        // What takes so long may be the length of the way or of the answers: of what is many
+        // packets it is these.
         let component = match self.demand.received_bytes >= MANY_PACKETS {
             true => Component::NetworkBandwidth,
             false => Component::NetworkLatency,

@@ -1,5 +1,5 @@
-//! Whether the database has processors to spare: all that it may use, one of them, or what a control
-//! group leaves of them.
+//! Whether the database has processors to spare: all that it may use, one of them, or what a
+//! control group leaves of them.
 
 use record::{Part, Side};
 

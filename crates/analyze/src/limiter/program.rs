@@ -113,9 +113,9 @@ impl Scene<'_, '_> {
     }
 
     /// How often a program that is watched asked something: as often as both sides sent data, as a
-    /// long request or a long answer is several segments. Without a sight of its sockets, as often as
-    /// the database was asked by whomever; PostgreSQL counts transactions, and those that read no
-    /// table late.
+    /// long request or a long answer is several segments. Without a sight of its sockets, as often
+    /// as the database was asked by whomever; PostgreSQL counts transactions, and those that read
+    /// no table late.
     fn requests_of_a_program_per_s(&self) -> Option<f64> {
         let sent = |metric| self.signals.rate(&Part::Sockets(Side::Generator), metric);
         let of = |metric| self.signals.rate(&Part::Statistics, metric);

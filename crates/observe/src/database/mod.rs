@@ -57,8 +57,8 @@ pub struct DatabaseWatch {
 }
 
 impl DatabaseWatch {
-    /// Begins to watch: connects at once, and looks at these sessions from `zero` on. `tell` is told every so often
-    /// what was seen and counted until then, after `zero`.
+    /// Begins to watch: connects at once, and looks at these sessions from `zero` on. `tell` is
+    /// told every so often what was seen and counted until then, after `zero`.
     ///
     /// # Errors
     /// The operating system grants no thread.

@@ -1,5 +1,5 @@
-//! Which sockets are those of one program: the links in `/proc/PID/fd` of it and of all that descend
-//! from it (`proc_pid_fd(5)`).
+//! Which sockets are those of one program: the links in `/proc/PID/fd` of it and of all that
+//! descend from it (`proc_pid_fd(5)`).
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -23,7 +23,8 @@ impl Holder {
         Holder { program, census: Census::default() }
     }
 
-    /// The inodes of the sockets that it holds; `None` if it does not show them, as to another user.
+    /// The inodes of the sockets that it holds; `None` if it does not show them, as to another
+    /// user.
     pub(crate) fn sockets(&mut self, root: &Root) -> Option<HashSet<u32>> {
         self.census.take(&mut Files::of(root));
         let first = BTreeSet::from([self.program]);
