@@ -138,7 +138,11 @@ impl Source for Processes {
         } else if !self.server.numbers().is_empty() {
             let moment = self.server.look(&mut files, None);
             let told = Told { side: Side::Server, used: self.server.used, since_s };
-            told.tell(&files, &moment, sample);
+            match moment.processes {
+                // It has ended since the last look: of nothing there is nothing to tell.
+                0 => told.read(sample, "processes", "processes", 0.0),
+                _ => told.tell(&files, &moment, sample),
+            }
             let listeners: Vec<u32> =
                 self.places.iter().flat_map(|place| place.found.iter().copied()).collect();
             let proxies = proxies::count(&mut files, listeners.iter().copied());
