@@ -83,6 +83,12 @@ pub trait Driver: Clone + Send + 'static {
         false
     }
 
+    /// What a database in this very process has counted of the statements of all connections: names
+    /// and sums that only grow. Others are [asked](Connection::query_text).
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
     /// Opens a connection.
     ///
     /// # Errors

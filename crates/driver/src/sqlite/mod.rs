@@ -38,6 +38,7 @@
 //!
 //! Connections to one file also share the locks of that file: they are part of what is measured.
 
+mod counters;
 mod faults;
 mod options;
 mod patience;
@@ -56,6 +57,7 @@ use base::{Class, Code, Dialect, Target};
 use rt::Rt;
 use rusqlite::InterruptHandle;
 
+use self::counters::{Counted, Counters};
 use self::options::Options;
 use self::place::Place;
 use self::thread::{Answer, Creation, Mail, Order};
@@ -78,6 +80,7 @@ struct Shared {
     place: Place,
     options: Options,
     processors: Processors,
+    counters: Arc<Counters>,
 }
 
 /// A connection to an SQLite database, with the thread that works for it.
@@ -116,7 +119,12 @@ impl Sqlite {
         };
         thread::try_out(&place.path, creation, &options)?;
         Ok(Sqlite {
-            shared: Arc::new(Shared { place, options, processors: Processors::of_this_thread() }),
+            shared: Arc::new(Shared {
+                place,
+                options,
+                processors: Processors::of_this_thread(),
+                counters: Arc::default(),
+            }),
         })
     }
 
@@ -152,10 +160,11 @@ impl Sqlite {
         let body = {
             let (path, options) = (self.path().to_owned(), self.shared.options.clone());
             let mail = Arc::clone(&mail);
+            let counted = Counted::new(&self.shared.counters);
             let processors = self.shared.processors.beside(Processors::of_this_thread());
             move || {
                 processors.adopt();
-                thread::live(&path, &options, &mail)
+                thread::live(&path, &options, &mail, counted)
             }
         };
         let thread =
@@ -192,6 +201,12 @@ impl Driver for Sqlite {
     /// The database, its journal or log, and the log's index.
     fn files(&self) -> u32 {
         3
+    }
+
+    /// What `sqlite3_stmt_status` counts of the statements of requests. Each connection in use
+    /// tells it once a second.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.shared.counters.read()
     }
 
     async fn connect(&self, rt: &Rt) -> Result<SqliteConnection, Error> {

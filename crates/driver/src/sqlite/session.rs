@@ -8,6 +8,7 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Batch, Connection, FileControl, PrepFlags, Row, Statement};
 
+use super::counters::Counted;
 use super::faults::{fault, interrupted, not_one_statement, wrong_number_of_values};
 use super::options::SYNCHRONOUS;
 use super::patience::Waits;
@@ -26,7 +27,8 @@ pub(super) struct Session<'c> {
     waits: Waits,
     statements: Vec<Statement<'c>>,
     brackets: Brackets<'c>,
-    /// When to look for the file again.
+    counted: Counted,
+    /// When to look for the file again, and to tell what was counted.
     next_look: Stamp,
 }
 
@@ -44,6 +46,7 @@ impl<'c> Session<'c> {
         path: &'c Path,
         mail: &'c Mail,
         waits: Waits,
+        counted: Counted,
     ) -> Result<Session<'c>, Error> {
         Ok(Session {
             connection,
@@ -57,6 +60,7 @@ impl<'c> Session<'c> {
                 commit: prepare(connection, "commit")?,
                 rollback: prepare(connection, "rollback")?,
             },
+            counted,
             next_look: Stamp::ZERO,
         })
     }
@@ -137,14 +141,18 @@ impl<'c> Session<'c> {
             Step::Execute { statement, first, count } => {
                 let parameters = Parameters::new(values, first, count);
                 let statement = &mut self.statements[usize::from(statement.0)];
-                execute(self.connection, statement, parameters, answered)
+                let outcome = execute(self.connection, statement, parameters, answered);
+                self.counted.add(statement);
+                outcome
             }
             Step::ExecuteText { text } => {
                 let text = values.text_at(text);
                 let mut statement = prepare(self.connection, text)?;
                 answered.reply.bytes_sent += text.len() as u64;
                 let none = Parameters::new(values, 0, 0);
-                execute(self.connection, &mut statement, none, answered)
+                let outcome = execute(self.connection, &mut statement, none, answered);
+                self.counted.add(&statement);
+                outcome
             }
         }
     }
@@ -182,6 +190,7 @@ impl<'c> Session<'c> {
             return Ok(());
         }
         self.next_look = now + LOOK_EVERY;
+        self.counted.tell();
         let mut moved = 0;
         self.connection
             .file_control(Some(c"main"), FileControl::HasMoved(&mut moved))

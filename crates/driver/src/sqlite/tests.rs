@@ -19,7 +19,7 @@ pub(crate) fn real<T>(program: impl AsyncFnOnce(Rt) -> T) -> T {
     run_real(&RtOptions::default(), |rt| program(rt)).unwrap()
 }
 
-fn open(url: &str) -> Result<Sqlite, Error> {
+pub(super) fn open(url: &str) -> Result<Sqlite, Error> {
     Sqlite::open(&Target::parse(url).unwrap())
 }
 
@@ -36,11 +36,11 @@ pub(crate) fn scratch() -> (Sqlite, PathBuf) {
     (driver, folder)
 }
 
-fn execute(statement: StatementId, first: u32, count: u32) -> Step {
+pub(super) fn execute(statement: StatementId, first: u32, count: u32) -> Step {
     Step::Execute { statement, first, count }
 }
 
-fn work<const N: usize>(steps: [Step; N], values: &[Value]) -> Work {
+pub(super) fn work<const N: usize>(steps: [Step; N], values: &[Value]) -> Work {
     let mut work = Work::default();
     work.steps.extend(steps);
     for value in values {
@@ -315,7 +315,8 @@ fn a_request_stops_between_its_statements_when_its_caller_goes() {
     let mail = Mail::new();
     mail.hang_up();
     let waits = patience::Waits::default();
-    let mut session = Session::new(&database, driver.path(), &mail, waits).unwrap();
+    let counted = Counted::new(&driver.shared.counters);
+    let mut session = Session::new(&database, driver.path(), &mail, waits, counted).unwrap();
     let order = Order::Run(texts(&["insert into t values (1)"]));
     let Answer::Ran(_, Err(error)) = session.carry_out(order) else {
         panic!("nothing is done for nobody");
@@ -734,7 +735,8 @@ fn invariant_3_a_request_allocates_nothing() {
             allocation_counter::measure(|| request_again_and_again(connection, requests))
         });
         let serving = allocation_counter::measure(|| {
-            thread::live(driver.path(), &driver.shared.options, &mail);
+            let counted = Counted::new(&driver.shared.counters);
+            thread::live(driver.path(), &driver.shared.options, &mail, counted);
         });
         (caller.join().unwrap().count_total, serving.count_total)
     };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
+use super::counters::Counted;
 use super::faults::fault_at_connect;
 use super::options::{Options, Setting};
 use super::patience;
@@ -44,21 +45,21 @@ pub(super) enum Answer {
 }
 
 /// The whole life of the thread.
-pub(super) fn live(path: &Path, options: &Options, mail: &Arc<Mail>) {
+pub(super) fn live(path: &Path, options: &Options, mail: &Arc<Mail>, counted: Counted) {
     // Declared first, so that the caller learns of the end only when the database is closed.
     let _end = End(mail);
-    if let Err(error) = serve(path, options, mail) {
+    if let Err(error) = serve(path, options, mail, counted) {
         mail.answer(Answer::Opened(Err(error)));
     }
 }
 
 /// Opens the database and carries out orders; the only errors are those of opening.
-fn serve(path: &Path, options: &Options, mail: &Arc<Mail>) -> Result<(), Error> {
+fn serve(path: &Path, options: &Options, mail: &Arc<Mail>, counted: Counted) -> Result<(), Error> {
     let mut connection = open(path, Creation::Refused)?;
     let waits = patience::install(&mut connection, options.busy_timeout, mail)
         .map_err(|error| fault_at_connect(path, error))?;
     configure(&connection, path, options)?;
-    let mut session = Session::new(&connection, path, mail, waits)?;
+    let mut session = Session::new(&connection, path, mail, waits, counted)?;
     mail.answer(Answer::Opened(Ok(connection.get_interrupt_handle())));
     while let Some(order) = mail.next_order() {
         mail.answer(session.carry_out(order));

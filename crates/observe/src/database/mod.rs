@@ -21,6 +21,7 @@ use std::thread::JoinHandle;
 
 use base::{Class, Clock, Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error};
+use record::Part;
 use rt::Rt;
 
 use crate::sample::{Known, Sample};
@@ -246,7 +247,7 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         }
         let mut session = Session::new(connection, self.patience.clone());
         let end = match Eye::open(driver.dialect(), &mut session, &mut self.sample).await {
-            Ok(eye) => self.look(eye, &mut session).await,
+            Ok(eye) => self.look(driver, eye, &mut session).await,
             Err(end) => end,
         };
         session.finish(matches!(end, End::Broken(_))).await;
@@ -254,7 +255,12 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
     }
 
     /// Looks until the watch is over or the session breaks.
-    async fn look<C: Connection>(&mut self, mut eye: Eye, session: &mut Session<C>) -> End {
+    async fn look<D: Driver>(
+        &mut self,
+        driver: &D,
+        mut eye: Eye,
+        session: &mut Session<D::Connection>,
+    ) -> End {
         self.due = self.due.max(self.zero);
         loop {
             let next = self.next_look();
@@ -265,6 +271,10 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             }
             if is_over || self.rt.now() >= self.due {
                 let read = eye.read(session, &mut self.tally, &mut self.sample).await;
+                for (name, sum) in driver.counters() {
+                    let metric = format!("sqlite3_stmt_status.{name}");
+                    self.sample.read(&Part::Statistics, &metric, "", sum as f64);
+                }
                 self.tell_all();
                 if let Err(trouble) = read {
                     return trouble.into();

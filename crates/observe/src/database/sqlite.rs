@@ -1,9 +1,10 @@
 //! SQLite (SQLite documentation, "PRAGMA Statements", "Write-Ahead Logging").
 //!
-//! Its own counters belong to one connection and tell nothing of others, and there are no sessions
-//! to be looked at. What the file itself says is read by a session: with a write-ahead log that
-//! disturbs nobody. With a rollback journal each question would be one more reader for whose lock
-//! a writer waits; there only the sizes of the files are read.
+//! Its counters belong to one connection and tell nothing of others: those of its statements the
+//! driver adds up for all ([`driver::Driver::counters`]). There are no sessions to be looked at.
+//! What the file itself says is read by a session: with a write-ahead log that disturbs nobody.
+//! With a rollback journal each question would be one more reader for whose lock a writer waits;
+//! there only the sizes of the files are read.
 //!
 //! The files are looked at and never opened here: when a process closes a file, it gives up all
 //! locks that it has on it, those of its other connections too (fcntl(2)).

@@ -1,7 +1,7 @@
 //! SQLite, whose files are looked at.
 
 use base::Target;
-use driver::{Connection, Driver, Sqlite};
+use driver::{Connection, Driver, Sqlite, StatementId, Step, Work};
 
 use crate::{Told, in_real_time};
 
@@ -16,6 +16,12 @@ fn watched(options: &str) -> Told {
         let fill = "insert into t values (zeroblob(1000000))";
         connection.query_text(fill).await.expect("a row");
         connection.query_text("delete from t").await.expect("no row");
+        let mut other = driver.connect(&rt).await.expect("a connection");
+        other.prepare("select a from t order by a").await.expect("a statement");
+        let mut work = Work::default();
+        work.steps.push(Step::Execute { statement: StatementId(0), first: 0, count: 0 });
+        other.run(&mut work).await.expect("no row");
+        other.close().await;
         watch.end();
         told.take();
         connection.close().await;
@@ -29,6 +35,9 @@ fn a_log_and_pages_are_told() {
     assert!(told.last("statistics", "wal_bytes") > 1e6);
     assert!(told.last("statistics", "page_count") > 200.0);
     assert!(told.last("statistics", "freelist_count") > 200.0);
+    // Of requests, and not of what the observer and the setup ask.
+    assert_eq!(told.last("statistics", "sqlite3_stmt_status.sort"), 1.0);
+    assert!(told.last("statistics", "sqlite3_stmt_status.vm_step") > 1.0);
     assert_eq!(told.last("sessions", "looks"), 0.0, "it has no sessions");
 }
 

@@ -1,0 +1,98 @@
+//! What SQLite counts of statements (SQLite documentation, "Status Parameters for prepared
+//! statements"). Each connection counts for itself, and once a second for all.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::{Statement, StatementStatus};
+
+/// All that is counted, by the names of `sqlite3_stmt_status` in small letters.
+const COUNTED: [(StatementStatus, &str); 7] = [
+    (StatementStatus::FullscanStep, "fullscan_step"),
+    (StatementStatus::Sort, "sort"),
+    (StatementStatus::AutoIndex, "autoindex"),
+    (StatementStatus::VmStep, "vm_step"),
+    (StatementStatus::RePrepare, "reprepare"),
+    (StatementStatus::FilterMiss, "filter_miss"),
+    (StatementStatus::FilterHit, "filter_hit"),
+];
+
+/// The sums of all connections of a driver.
+#[derive(Debug, Default)]
+pub(super) struct Counters([AtomicU64; COUNTED.len()]);
+
+impl Counters {
+    /// Names and sums.
+    pub(super) fn read(&self) -> Vec<(&'static str, u64)> {
+        let sums = self.0.iter().map(|sum| sum.load(Ordering::Relaxed));
+        COUNTED.iter().map(|(_, name)| *name).zip(sums).collect()
+    }
+}
+
+/// What one connection has counted and not told yet. Told at its end at the latest.
+#[derive(Debug)]
+pub(super) struct Counted {
+    counts: [u64; COUNTED.len()],
+    counters: Arc<Counters>,
+}
+
+impl Counted {
+    /// Nothing yet.
+    pub(super) fn new(counters: &Arc<Counters>) -> Counted {
+        Counted { counts: [0; COUNTED.len()], counters: Arc::clone(counters) }
+    }
+
+    /// Adds what a statement has counted since it was added last.
+    pub(super) fn add(&mut self, statement: &Statement<'_>) {
+        for (count, (status, _)) in self.counts.iter_mut().zip(COUNTED) {
+            *count += u64::try_from(statement.reset_status(status)).unwrap_or(0);
+        }
+    }
+
+    /// Adds it to the sums of all connections.
+    pub(super) fn tell(&mut self) {
+        for (count, sum) in self.counts.iter_mut().zip(&self.counters.0) {
+            sum.fetch_add(std::mem::take(count), Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::sqlite::tests::{execute, open, real, work};
+    use crate::{Connection, Driver};
+
+    #[test]
+    fn what_statements_did_is_counted_over_all_connections() {
+        let driver = open("sqlite:").unwrap();
+        let count = |name: &str| {
+            let found = driver.counters().into_iter().find(|(it, _)| *it == name);
+            found.unwrap_or_else(|| panic!("{name} is not counted")).1
+        };
+        assert!(driver.counters().iter().all(|(_, sum)| *sum == 0));
+        real(async |rt| {
+            for _ in 0..2 {
+                let mut connection = driver.connect(&rt).await.unwrap();
+                connection.query_text("create table if not exists t (a)").await.unwrap();
+                connection.query_text("insert into t values (1), (2), (3)").await.unwrap();
+                let sorted = connection.prepare("select a from t order by a").await.unwrap();
+                for _ in 0..2 {
+                    connection.run(&mut work([execute(sorted, 0, 0)], &[])).await.unwrap();
+                }
+                connection.close().await;
+            }
+        });
+        // Three rows by the first connection and six by the second, each read twice; a step of a
+        // scan leads from one row to the next.
+        assert_eq!((count("sort"), count("fullscan_step")), (4, 2 * 2 + 2 * 5));
+        assert!(count("vm_step") > 18);
+        // Texts of the observer and of the setup are no requests.
+        assert_eq!(count("reprepare"), 0);
+    }
+}
