@@ -26,8 +26,7 @@ const USES_ALL: f64 = 0.9;
 impl Scene<'_, '_> {
     /// How many processors the database used.
     pub(super) fn database_cpu(&self) -> Option<f64> {
-        let part = Part::Processes(Side::Server);
-        Some(self.signals.rate(&part, "user")? + self.signals.rate(&part, "system")?)
+        self.signals.used_processors(&Part::Processes(Side::Server))
     }
 
     /// How many it may use.
@@ -90,8 +89,7 @@ impl Scene<'_, '_> {
         // The kernel adds up what each processor was kept from.
         let may = self.signals.mean(&Part::Processes(side), "processors").unwrap_or(1.0);
         let throttled = self.signals.rate(&part, "throttled")? / may.max(1.0);
-        let used = self.signals.rate(&Part::Processes(side), "user").unwrap_or(0.0)
-            + self.signals.rate(&Part::Processes(side), "system").unwrap_or(0.0);
+        let used = self.signals.used_processors(&Part::Processes(side)).unwrap_or(0.0);
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
         // Of many processors only those are counted on which it had something to run.
         let uses_all = used >= USES_ALL * quota && throttled > 0.0;
@@ -161,7 +159,7 @@ impl Scene<'_, '_> {
     /// Processors that the database lacks, because something that is neither it nor the load
     /// generator has them.
     pub(super) fn starved(&self) -> Option<Suspect> {
-        let waited = self.signals.rate(&Part::Processes(Side::Server), "waited")?;
+        let waited = self.database_waited()?;
         let (used, may) = (self.database_cpu()?, self.database_processors()?);
         let under_way = self.demand.in_flight.max(self.active().unwrap_or(0.0)).max(1.0);
         let share = waited / under_way;
@@ -201,8 +199,7 @@ impl Scene<'_, '_> {
 
     /// How many processors the load generator used.
     fn generator_cpu(&self) -> Option<f64> {
-        let part = Part::Processes(Side::Generator);
-        Some(self.signals.rate(&part, "user")? + self.signals.rate(&part, "system")?)
+        self.signals.used_processors(&Part::Processes(Side::Generator))
     }
 
     /// One thread that is busy all the time, while there is room beside it.
@@ -235,11 +232,10 @@ impl Scene<'_, '_> {
     /// Whether the busiest thread may be that of a session of others, or of work in the background.
     fn is_others_thread(&self) -> bool {
         let roles = self.signals.parts(|part| matches!(part, Part::Role(_)));
-        let of = |part: &Part| -> f64 {
-            ["user", "system"].iter().filter_map(|metric| self.signals.rate(part, metric)).sum()
-        };
+        let is_busy =
+            |role| self.signals.used_processors(role).is_some_and(|used| used >= HAS_TIME);
         let others = self.signals.per_look(&Part::Sessions, "others").unwrap_or(0.0);
         let is_watched = !self.demand.asks;
-        (!is_watched && others >= HAS_TIME) || roles.iter().any(|role| of(role) >= HAS_TIME)
+        (!is_watched && others >= HAS_TIME) || roles.iter().any(is_busy)
     }
 }

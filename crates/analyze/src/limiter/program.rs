@@ -57,7 +57,7 @@ impl Scene<'_, '_> {
     fn waiting_program(&self) -> Option<Suspect> {
         let part = Part::Processes(Side::Generator);
         let waited = self.signals.rate(&part, "waited")?;
-        let ran = self.signals.rate(&part, "user")? + self.signals.rate(&part, "system")?;
+        let ran = self.signals.used_processors(&part)?;
         let is_database = self.processors().is_some();
         let share = waited / (ran + waited).max(f64::MIN_POSITIVE);
         if waited.min(share) < KEPT_WAITING || ran + waited < FULL || is_database {

@@ -96,6 +96,11 @@ impl<'a> Signals<'a> {
         rate(self.find(self.server.as_deref(), part, metric)?, &self.window)
     }
 
+    /// How many processors a part used.
+    pub(super) fn used_processors(&self, part: &Part) -> Option<f64> {
+        Some(self.rate(part, "user")? + self.rate(part, "system")?)
+    }
+
     /// The mean of a reading in the window.
     pub(super) fn mean(&self, part: &Part, metric: &str) -> Option<f64> {
         mean(self.series(part, metric)?, &self.window)
