@@ -349,6 +349,80 @@ fn few_sessions_behind_many_requests_are_a_pool() {
     plant(&mut evidence, "sessions", "active", 19.0);
     plant(&mut evidence, "sessions", "idle", 1.0);
     names(&evidence, Component::Connections, "16 requests under way share 2 sessions");
+    // One that first connects has none for a part of its time.
+    evidence.plan.jobs[0].reconnect = workload::Reconnect::PerTransaction;
+    assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
+}
+
+#[test]
+fn a_round_trip_counts_once_for_each_statement() {
+    let mut evidence = watched();
+    far_away(&mut evidence, 0.3, 0.25);
+    hold(&mut evidence, "sockets server", "with-receive-queue", 1.5);
+    plant(&mut evidence, "sessions", "idle", 1.0);
+    assert_eq!(summarize(&evidence).limiter.component, Component::Concurrency);
+    hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
+    let (_, service) = evidence.jobs[0].window[1].clone();
+    (0..4).for_each(|number| {
+        evidence.jobs[0].window.push((record::Kind::Statement(number), service.clone()));
+    });
+    names(&evidence, Component::NetworkLatency, "4 round trips take 1.00 ms of the 1.60 ms");
+}
+
+/// Sessions of a database on another machine idle for want of a processor while requests wait in
+/// its sockets, which nobody sees.
+#[test]
+fn a_far_database_whose_processors_are_not_seen_is_not_blamed_on_the_way() {
+    let mut evidence = watched();
+    evidence.observed.retain(|it| it.component != "server");
+    far_away(&mut evidence, 1.3, 0.1);
+    plant(&mut evidence, "sessions", "idle", 16.0);
+    plant(&mut evidence, "waits", "cpu", 40.0);
+    assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
+    plant(&mut evidence, "waits", "cpu", 1.0);
+    names(&evidence, Component::NetworkLatency, "they are on the way, or with a program");
+}
+
+#[test]
+fn of_several_hosts_with_a_server_it_is_the_one_that_has_more_to_do() {
+    let mut evidence = watched();
+    evidence.observed.retain(|it| it.component != "server");
+    for (host, user) in [("db1", 0.1), ("db2", 1.8), ("db3", 0.2)] {
+        plant(&mut evidence, &format!("{host}/server"), "user", user);
+        plant(&mut evidence, &format!("{host}/server"), "system", 0.05);
+        hold(&mut evidence, &format!("{host}/server"), "processes", 9.0);
+        hold(&mut evidence, &format!("{host}/server"), "processors", 2.0);
+    }
+    names(&evidence, Component::DatabaseCpu, "used 1.85 of the 2.00 processors");
+}
+
+/// Beyond so many threads nobody reads what they waited for.
+#[test]
+fn a_full_host_lacks_processors_also_if_nobody_knows_who_waited() {
+    let mut evidence = watched();
+    evidence.observed.retain(|it| it.component != "server" || it.metric != "waited");
+    plant(&mut evidence, "server", "user", 1.4);
+    plant(&mut evidence, "cpu 0", "busy", 0.95);
+    plant(&mut evidence, "cpu 1", "busy", 0.95);
+    names(&evidence, Component::DatabaseCpu, "used 1.50 of the 2.00 processors");
+    plant(&mut evidence, "cpu 0", "busy", 0.8);
+    plant(&mut evidence, "cpu 1", "busy", 0.8);
+    assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseCpu);
+}
+
+#[test]
+fn a_thread_of_somebody_else_is_not_what_ours_lack() {
+    let single = |component: &str, metric: &str, per_s: f64| {
+        let mut evidence = watched();
+        plant(&mut evidence, "server", "user", 0.9);
+        hold(&mut evidence, "server", "busiest", 0.95);
+        plant(&mut evidence, component, metric, per_s);
+        plant(&mut evidence, component, "system", 0.0);
+        summarize(&evidence).limiter.component
+    };
+    assert_eq!(single("sessions", "others", 2.0), Component::DatabaseSingleCore);
+    assert_ne!(single("sessions", "others", 9.0), Component::DatabaseSingleCore);
+    assert_ne!(single("server autovacuum worker", "user", 0.9), Component::DatabaseSingleCore);
 }
 
 #[test]
@@ -368,6 +442,12 @@ fn sessions_of_others_and_work_of_the_server_are_named() {
     plant(&mut evidence, "server", "read-bytes", 1e6);
     plant(&mut evidence, "server autovacuum worker", "user", 0.9);
     names(&evidence, Component::BackgroundTask, "`autovacuum: account` went on for 80 %");
+    // What others do in the background is not its work.
+    plant(&mut evidence, "background", "autovacuum: account", 0.0);
+    plant(&mut evidence, "background", "checkpoint", 9.0);
+    names(&evidence, Component::DatabaseCpu, "processors");
+    plant(&mut evidence, "background", "checkpoint", 0.0);
+    plant(&mut evidence, "background", "autovacuum: account", 8.0);
     // It is there and takes hardly anything.
     plant(&mut evidence, "server autovacuum worker", "user", 0.1);
     names(&evidence, Component::DatabaseCpu, "processors");

@@ -3,7 +3,8 @@
 use std::convert::Infallible;
 
 use analyze::{
-    Change, Evidence, Figure, PhaseName, SideEffects, Step, StepOfJob, disturbances, summarize,
+    Change, Component, Evidence, Figure, PhaseName, SideEffects, Step, StepOfJob, disturbances,
+    summarize,
 };
 use base::{Seed, Stream};
 use hdrhistogram::Histogram;
@@ -109,6 +110,45 @@ fn a_job_that_acts_once_has_a_before_a_during_and_an_after() {
     assert_eq!(stretches(&clean_up), expected);
     let lengths: Vec<f64> = clean_up.phases.iter().map(|phase| phase.length_s).collect();
     assert_eq!(lengths, [30.0, 15.0, 45.0]);
+}
+
+const CLEAN_UP: &str = "[clean-up]\nquery = delete\ncount = 1\nstart = 30s\n";
+
+/// Between 30 and 60 s a job has a tenth of its answers.
+fn slowed(traffic: &str, beside: &str) -> Run {
+    let workload = format!("duration = 90s\n[read]\nquery = select 1\n{traffic}\n{beside}");
+    let mut run = Run::of(&workload);
+    for second in 0..90 {
+        let requests = if (30..60).contains(&second) { 10 } else { 100 };
+        let mut times = Kind::Response.histogram();
+        times.record_n(1_000_000, requests).unwrap();
+        run.push(0, requests, times);
+    }
+    run
+}
+
+/// What limits it if there is a clean-up meanwhile.
+fn limited_by(traffic: &str) -> Component {
+    let run = slowed(traffic, CLEAN_UP).acting(1, 30, 59);
+    summarize(&run.evidence()).limiter.component
+}
+
+#[test]
+fn a_job_that_takes_what_others_lack_is_their_limiter() {
+    assert_eq!(limited_by("concurrency = 2"), Component::BackgroundTask);
+    // What has a schedule asks for less by that, and one that comes and goes by its own plan.
+    assert_ne!(limited_by("rate = 100"), Component::BackgroundTask);
+    assert_ne!(limited_by("concurrency = 2\nstop = 80s"), Component::BackgroundTask);
+}
+
+#[test]
+fn work_of_the_database_that_takes_what_others_lack_is_their_limiter() {
+    let purging = |s: u64| if (31..=60).contains(&s) { 10.0 } else { 0.0 };
+    let run = at_work(slowed("concurrency = 2", ""), "purge", purging);
+    let limiter = summarize(&run.evidence()).limiter;
+    assert_eq!(limiter.component, Component::BackgroundTask);
+    let because = "while the database's purge was at work, [read] had 10.0 instead of 100 answers";
+    assert!(limiter.because.starts_with(because), "{}", limiter.because);
 }
 
 #[test]

@@ -195,6 +195,16 @@ mod tests {
     }
 
     #[test]
+    fn what_took_too_long_once_is_asked_again() {
+        let refused = |class, code| is_passing(&Error::new(class, base::Code::new(code), "no"));
+        assert!(refused(Class::Server, "57014") && refused(Class::Statement, "3024"));
+        assert!(refused(Class::Conflict, "40P01"));
+        for code in ["42501", "42P01", "1227", ""] {
+            assert!(!refused(Class::Statement, code) && !refused(Class::Server, code), "{code}");
+        }
+    }
+
+    #[test]
     fn nobody_waits_much_longer_than_the_watch_goes_on() {
         in_real_time(async |rt| {
             let patience = Patience::new(rt.clone(), Arc::new(AtomicBool::new(true)));
