@@ -3,6 +3,7 @@
 //! Each [`Scenario`] builds a situation whose limiter is known because it was made, with real
 //! servers, and lets the program `assay` run in it. What it names is compared with what was made.
 
+mod loads;
 mod scenarios;
 mod stage;
 mod table;

@@ -10,7 +10,7 @@ use base::{Address, Endpoint, Nanos, Target};
 use testbed::{Options, Relay, Server, Via};
 
 use super::stage::{Network, Quota, SlowDisk, Slowly, bind, psql, server};
-use super::{Answer, Scenario, Stage, Stopped};
+use super::{Answer, Scenario, Stage, Stopped, loads};
 use crate::SimulatedServer;
 
 /// All of them.
@@ -229,6 +229,56 @@ pub const SCENARIOS: &[Scenario] = &[
         run: slow_source,
     },
     Scenario {
+        name: "load, generator's own thread",
+        made: "rows of which each takes 60 to 100 drawn numbers",
+        accepted: &["generator-thread"],
+        word: None,
+        run: loads::own_thread,
+    },
+    Scenario {
+        name: "load, slow flush, PostgreSQL",
+        made: "every flush of a file takes 5 to 15 ms longer, 2 to 6 writers commit 5 to 20 rows \
+               at once",
+        accepted: &["database-flush"],
+        word: None,
+        run: |stage| loads::slow_flush(stage, Options::postgres()),
+    },
+    Scenario {
+        name: "load, slow flush, MariaDB",
+        made: "the same",
+        accepted: &["database-flush"],
+        word: None,
+        run: |stage| loads::slow_flush(stage, Options::mariadb()),
+    },
+    Scenario {
+        name: "load, slow flush, SQLite",
+        made: "the same for one writer of SQLite with `synchronous=full`",
+        accepted: &["database-flush"],
+        word: None,
+        run: loads::slow_flush_inside,
+    },
+    Scenario {
+        name: "load, one session of PostgreSQL",
+        made: "one writer, rows that a check of the table reckons with for long",
+        accepted: &["database-single-core"],
+        word: None,
+        run: loads::one_session,
+    },
+    Scenario {
+        name: "load, narrow relay",
+        made: "a relay that passes 10 to 40 Mbit/s",
+        accepted: &["network-bandwidth"],
+        word: None,
+        run: loads::narrow_relay,
+    },
+    Scenario {
+        name: "load, long network",
+        made: "a relay that holds bytes for 5 to 20 ms each way, commits of 10 to 100 rows",
+        accepted: &["network-latency"],
+        word: None,
+        run: loads::long,
+    },
+    Scenario {
         name: "program, processor of the database",
         made: "`pgbench` with 4 to 12 clients that read, and a server that may use one processor, \
                watched",
@@ -348,7 +398,7 @@ fn inserts(stage: &Stage, clients: u64) -> String {
 }
 
 /// Each flush takes 5 to 15 ms longer.
-fn flushes(stage: &Stage) -> SlowDisk {
+pub(super) fn flushes(stage: &Stage) -> SlowDisk {
     SlowDisk { flush_us: stage.draw(0, 5_000, 15_000), ..SlowDisk::default() }
 }
 
@@ -358,7 +408,7 @@ fn slow_flush(stage: &Stage, options: Options) -> Result<Answer, Stopped> {
     stage.run(&server, &inserts(stage, stage.draw(1, 4, 12)))
 }
 
-fn inside(stage: &Stage) -> Target {
+pub(super) fn inside(stage: &Stage) -> Target {
     let file = stage.path("inside.db").display().to_string();
     let options = vec![
         ("journal".to_owned(), "wal".to_owned()),
@@ -403,7 +453,7 @@ fn long_by_kernel(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// The URL of a server by another port of this machine.
-fn through(server: &Server, port: u16) -> Target {
+pub(super) fn through(server: &Server, port: u16) -> Target {
     let mut target = server.url();
     if let Endpoint::Network { addresses, .. } = &mut target.endpoint {
         *addresses = vec![Address { host: "127.0.0.1".to_owned(), port: Some(port) }];

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use base::{Secret, Seed, Stream, Target};
+use serde_json::Value;
 use testbed::{Options, Server};
 
 /// Why a situation cannot be made on this machine.
@@ -133,15 +134,42 @@ impl Stage {
         mut command: Command,
         arguments: &[&str],
     ) -> Result<Answer, Stopped> {
+        self.carry_out("run", target, password, workload, &mut command)?;
+        command.args(arguments);
+        let limiter = &told_by(command)?["limiter"];
+        Ok(Answer { component: word(limiter, "component"), because: word(limiter, "because") })
+    }
+
+    /// Fills the one table of a workload and gives what is named for that.
+    pub(super) fn load_as(
+        &self,
+        target: &Target,
+        password: Option<&Secret>,
+        workload: &str,
+        mut command: Command,
+    ) -> Result<Answer, Stopped> {
+        self.carry_out("load", target, password, workload, &mut command)?;
+        let load = &told_by(command)?["loads"][0];
+        Ok(Answer { component: word(load, "limiter"), because: word(load, "because") })
+    }
+
+    /// What the program is to do with a workload, behind the words that it is begun by.
+    fn carry_out(
+        &self,
+        what: &str,
+        target: &Target,
+        password: Option<&Secret>,
+        workload: &str,
+        command: &mut Command,
+    ) -> Result<(), Stopped> {
         let file = self.path("workload.ini");
         fs::write(&file, workload)?;
-        let record = self.path("run.assay");
-        command.arg("run").arg(&file).arg("--url").arg(target.to_string());
-        command.args(["--json", "--quiet", "--out"]).arg(&record).args(arguments);
+        command.arg(what).arg(&file).arg("--url").arg(target.to_string());
+        command.args(["--json", "--quiet", "--out"]).arg(self.path("run.assay"));
         if let Some(password) = password {
             command.env("ASSAY_PASSWORD", password.expose());
         }
-        answer_of(command)
+        Ok(())
     }
 
     /// The program, by the command that has these words before it.
@@ -165,7 +193,8 @@ impl Stage {
         command.arg("--out").arg(self.path("watched.assay")).arg("--").args(words);
         command.env("ASSAY_PASSWORD", server.password().expose());
         command.env("PGPASSWORD", server.password().expose());
-        answer_of(command)
+        let limiter = &told_by(command)?["limiter"];
+        Ok(Answer { component: word(limiter, "component"), because: word(limiter, "because") })
     }
 
     /// Starts a program that is ended with what this returns.
@@ -207,14 +236,17 @@ impl Stage {
 }
 
 /// Runs a command whose output is the document of a run.
-fn answer_of(mut command: Command) -> Result<Answer, Stopped> {
+fn told_by(mut command: Command) -> Result<Value, Stopped> {
     let told = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
-    let document: serde_json::Value = serde_json::from_slice(&told.stdout).map_err(|error| {
+    let document = serde_json::from_slice(&told.stdout).map_err(|error| {
         let words = String::from_utf8_lossy(&told.stderr).into_owned();
         format!("{error}: {words}")
     })?;
-    let word = |name: &str| document["limiter"][name].as_str().unwrap_or_default().to_owned();
-    Ok(Answer { component: word("component"), because: word("because") })
+    Ok(document)
+}
+
+fn word(of: &Value, name: &str) -> String {
+    of[name].as_str().unwrap_or_default().to_owned()
 }
 
 fn open_to_all(path: &Path, mode: u32) -> std::io::Result<()> {

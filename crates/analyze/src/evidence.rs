@@ -179,6 +179,8 @@ pub struct LoadEvidence {
     pub took: Nanos,
     /// How far it was, over time.
     pub points: Vec<LoadPoint>,
+    /// What was watched meanwhile, with instants since it began; nothing in virtual time.
+    pub observed: Vec<Observed>,
 }
 
 /// How far a load was at an instant.

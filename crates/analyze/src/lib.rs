@@ -34,7 +34,7 @@ pub use evidence::{
     Observed, ROWS, Step,
 };
 pub use job::{JobSummary, NodeSummary, Probe, StatementSummary};
-pub use limiter::{Component, Limiter, Suspect};
+pub use limiter::{Component, Limiter, SHORTEST_LOAD, Suspect};
 pub use phases::{
     Cause, Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName,
     PhaseSummary, SideEffects, StepOfJob, disturbances,

@@ -1,16 +1,17 @@
 //! Everything that a report of one run says, as numbers.
 
+use std::ops::Range;
+
 use base::Nanos;
 use record::{Part, Side};
 
 use crate::check::Verdict;
 use crate::checks::Findings;
 use crate::effects::{self, Effect};
-use crate::evidence::{Evidence, Growth, LoadEvidence, LoadPoint};
+use crate::evidence::{Evidence, Growth, LoadEvidence, LoadPoint, Observed};
 use crate::job::{self, JobSummary};
-use crate::limiter::{self, Component, Limiter};
+use crate::limiter::{self, Limiter, Suspect};
 use crate::phases::{self, SideEffects};
-use crate::surroundings::Place;
 
 /// A run, judged and summed up.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,14 +81,13 @@ pub struct LoadSummary {
     pub exit_rows_per_s: Option<f64>,
     /// Processor time of the generator, from the first point to the last; `None` without two.
     pub client_cpu: Option<Nanos>,
-    /// What limited it, as far as the load generator's own time tells.
-    pub limiter: Component,
+    /// Processor time of the database; `None` if it was not seen.
+    pub server_cpu: Option<Nanos>,
+    /// What limited it.
+    pub limiter: Suspect,
     /// Rows over time.
     pub points: Vec<LoadPoint>,
 }
-
-/// The part of one processor from which on making the rows is what limits a load.
-const LOADS_FULLY: f64 = 0.85;
 
 /// Judges and sums up a run.
 pub fn summarize(evidence: &Evidence) -> Summary {
@@ -106,7 +106,7 @@ pub fn summarize(evidence: &Evidence) -> Summary {
         effects: effects::effects(&side_effects),
         limiter: limiter::name(&findings, &side_effects),
         side_effects,
-        loads: evidence.loads.iter().map(|it| load(evidence, it)).collect(),
+        loads: evidence.loads.iter().map(|it| load(&findings, it)).collect(),
         client: client(evidence),
         observing_share: observing_share(evidence),
         jobs,
@@ -143,14 +143,25 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     })
 }
 
+/// What looking took in the window, or, of loads alone, while these went on.
 fn observing_share(evidence: &Evidence) -> Option<f64> {
     let component = Part::Processes(Side::Generator).to_string();
-    let observing = evidence.observed(&component, "observing")?;
-    let Growth { by, span } = observing.growth(&evidence.window())?;
-    Some(by / span.as_secs_f64())
+    let is_it = |it: &&Observed| it.component == component && it.metric == "observing";
+    let growth = |observed: &[Observed], window: Range<Nanos>| {
+        let Growth { by, span } = observed.iter().find(is_it)?.growth(&window)?;
+        Some((by, span.as_secs_f64()))
+    };
+    let of_window = growth(&evidence.observed, evidence.window());
+    let of_loads = || {
+        let of_each = evidence.loads.iter();
+        let of_each = of_each.filter_map(|it| growth(&it.observed, Nanos::ZERO..it.took));
+        of_each.reduce(|(by, s), (more, length)| (by + more, s + length))
+    };
+    let (by, s) = of_window.or_else(of_loads)?;
+    Some(by / s)
 }
 
-fn load(evidence: &Evidence, load: &LoadEvidence) -> LoadSummary {
+fn load(findings: &Findings<'_>, load: &LoadEvidence) -> LoadSummary {
     let per_s =
         |rows: u64, time: Nanos| (time > Nanos::ZERO).then(|| rows as f64 / time.as_secs_f64());
     let exit_from = load.rows - load.rows / 20;
@@ -164,22 +175,8 @@ fn load(evidence: &Evidence, load: &LoadEvidence) -> LoadSummary {
         rows_per_s: per_s(load.rows, load.took),
         exit_rows_per_s: exit.and_then(|(rows, time)| per_s(rows, time)),
         client_cpu: load.points.iter().skip(1).next_back().and_then(|point| point.client_cpu),
-        limiter: limiter_of_load(evidence, load),
+        server_cpu: limiter::server_cpu(load),
+        limiter: limiter::name_of_load(findings, load),
         points: load.points.clone(),
-    }
-}
-
-/// Rows are made and sent by one thread: it limits a load for which it is busy all the time. What
-/// the database did meanwhile is not looked at, and inside of this process not told apart.
-fn limiter_of_load(evidence: &Evidence, load: &LoadEvidence) -> Component {
-    let (Some(first), Some(last)) = (load.points.first(), load.points.last()) else {
-        return Component::Unknown;
-    };
-    let took = last.at.saturating_sub(first.at).as_secs_f64();
-    let used = last.client_cpu.map_or(0.0, base::Nanos::as_secs_f64);
-    let is_inside = evidence.surroundings.main.place == Place::Inside;
-    match took > 0.0 && used / took >= LOADS_FULLY && !is_inside {
-        true => Component::GeneratorThread,
-        false => Component::Unknown,
     }
 }

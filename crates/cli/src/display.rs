@@ -178,7 +178,11 @@ impl Listener for Display {
     fn hear(&self, news: &News<'_>) {
         let mut state = self.shared.lock();
         state.phase = match news {
-            News::Settings { .. } | News::Account(_) | News::Ended => return,
+            News::Settings { .. }
+            | News::Account(_)
+            | News::LoadBegins { .. }
+            | News::LoadEnds
+            | News::Ended => return,
             // Without a job nothing more is opened, and nothing runs.
             News::Opening | News::TimeZero { .. } if state.jobs.is_empty() => return,
             News::Setup { done, of } => Phase::Setup { done: *done, of: *of },

@@ -274,6 +274,7 @@ impl<D: Driver> Control<'_, D> {
 
     async fn load(&self, load: &Load) -> Result<Loaded, Failed> {
         let began = self.rt.now();
+        self.common.listener.hear(&News::LoadBegins { table: &load.table, at: began });
         let shared = Rc::new(Filling {
             load: Arc::new(load.clone()),
             next_row: Cell::new(0),
@@ -292,11 +293,17 @@ impl<D: Driver> Control<'_, D> {
                 self.rt.spawn(async move { filling.write(&driver, &rt, &stop, started).await })
             })
             .collect();
+        let mut connections = Vec::new();
         for writer in self.watch(load, &shared, writers, began).await {
-            writer.await;
+            connections.extend(writer.await);
         }
         let took = shared.last_commit.get().since(began);
         self.report(load, &shared, took);
+        // Before sessions end, and what each of them used is gone with it.
+        self.common.listener.hear(&News::LoadEnds);
+        for connection in connections {
+            connection.close().await;
+        }
         if let Some(error) = shared.failed.take() {
             return Err(failure(place_of(load), error));
         }
@@ -401,19 +408,28 @@ impl Filling {
         self.committed.get() >= load.rows || nobody_writes || stop.is_asked()
     }
 
-    async fn write<D: Driver>(&self, driver: &D, rt: &Rt, stop: &Stop, started: WallTime) {
-        match driver.connect(rt).await {
-            Ok(mut connection) => {
-                if let Err(error) = self.write_on(&mut connection, rt, stop, started).await {
-                    self.failed.borrow_mut().get_or_insert(error);
-                }
-                connection.close().await;
-            }
+    /// Writes what there is to write, and gives the connection back if it got one.
+    async fn write<D: Driver>(
+        &self,
+        driver: &D,
+        rt: &Rt,
+        stop: &Stop,
+        started: WallTime,
+    ) -> Option<D::Connection> {
+        let mut connection = match driver.connect(rt).await {
+            Ok(connection) => Some(connection),
             Err(error) => {
                 self.refused.borrow_mut().get_or_insert(error);
+                None
             }
+        };
+        if let Some(connection) = &mut connection
+            && let Err(error) = self.write_on(connection, rt, stop, started).await
+        {
+            self.failed.borrow_mut().get_or_insert(error);
         }
         self.writers.set(self.writers.get() - 1);
+        connection
     }
 
     /// Takes batches of rows from the shared counter until none is left. A row's values depend on

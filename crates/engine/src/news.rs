@@ -26,6 +26,13 @@ pub enum News<'a> {
         /// How many there are.
         of: usize,
     },
+    /// A table is about to be filled.
+    LoadBegins {
+        /// The table.
+        table: &'a str,
+        /// When that begins, on the run's clock.
+        at: Stamp,
+    },
     /// Rows of a table were committed.
     Loading {
         /// The table.
@@ -39,6 +46,8 @@ pub enum News<'a> {
         /// How long it has taken so far.
         elapsed: Nanos,
     },
+    /// No more rows are written into the table that was begun last.
+    LoadEnds,
     /// The rows of a table are about to be counted, in place of a load.
     Counting {
         /// The table.

@@ -350,11 +350,12 @@ fn client(archive: &Archive) -> Result<Vec<ClientSample>, RecordError> {
 }
 
 fn observed(archive: &Archive) -> Result<Vec<Observed>, RecordError> {
-    let observed = archive.series()?.into_iter().map(|SeriesReadings { series, points }| {
-        let Series { component, metric, unit: _ } = series;
-        Observed { component, metric, points }
-    });
-    Ok(observed.collect())
+    Ok(archive.series()?.into_iter().map(observed_of).collect())
+}
+
+fn observed_of(SeriesReadings { series, points }: SeriesReadings) -> Observed {
+    let Series { component, metric, unit: _ } = series;
+    Observed { component, metric, points }
 }
 
 fn loads(archive: &Archive) -> Result<Vec<LoadEvidence>, RecordError> {
@@ -375,6 +376,7 @@ fn loads(archive: &Archive) -> Result<Vec<LoadEvidence>, RecordError> {
             rows: report.load.rows,
             bytes: report.load.bytes,
             took: report.load.length,
+            observed: report.series.into_iter().map(observed_of).collect(),
         }
     });
     Ok(loads.collect())

@@ -247,10 +247,9 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
             is_virtual: order.options.is_virtual,
             measures: !order.plan.jobs.is_empty(),
             ears,
-            database: Mutex::new(database.map(Database::Awaited)),
             scope: observation::scope(&order.plan, &reached),
             observe: order.plan.observe.clone(),
-            watch: Mutex::new(None),
+            watched: Mutex::new(Watched { begin: database, machines: None, database: None }),
             zero: Mutex::new(None),
             was_reached: AtomicBool::new(false),
         });
@@ -267,7 +266,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
         let finished =
             engine::run(&order.plan, drivers, &order.options, outlet, &order.stop, listener);
         scribe.end_database();
-        scribe.end_watch();
+        scribe.end_watches();
         let op_log_loss =
             op_log.and_then(|op_log| close(op_log, &finished, &scribe.notes, &order.stop));
         let done =
@@ -431,11 +430,14 @@ fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
     }
 }
 
-/// Who asks the database what it does: from time zero to the end of the measured phase, so that
-/// what is asked lies between the two readings of the server's own account.
-enum Database {
-    Awaited(observation::Begin),
-    Watched(DatabaseWatch),
+/// Who looks on at the moment: while a table is filled, or from time zero on.
+struct Watched {
+    /// How the database is asked what it does, if it is.
+    begin: Option<observation::Begin>,
+    machines: Option<Watches>,
+    /// It ends with the measured phase, so that what it asks lies between the two readings of the
+    /// server's own account.
+    database: Option<DatabaseWatch>,
 }
 
 /// Writes what the run says of itself into the record, and passes it on.
@@ -452,41 +454,31 @@ struct Scribe {
     scope: Scope,
     /// Where else to look, and how often.
     observe: Observe,
-    /// Who asks the database what it does.
-    database: Mutex<Option<Database>>,
-    /// Who looks on.
-    watch: Mutex<Option<Watches>>,
+    watched: Mutex<Watched>,
     zero: Mutex<Option<Stamp>>,
     /// Whether the target has ever answered.
     was_reached: AtomicBool,
 }
 
 impl Scribe {
-    /// From time zero on somebody looks on, unless time is simulated.
-    fn begin_watch(&self, zero: Stamp) {
-        if self.is_virtual || !self.measures {
+    /// From now on somebody looks on, unless time is simulated.
+    fn begin_watches(&self, zero: Stamp, ears: &Ears) {
+        if self.is_virtual {
             return;
         }
-        let watches = Watches::begin(zero, &self.scope, &self.observe, &self.ears);
-        *self.watch.lock().expect("nothing panics here") = Some(watches);
-        let mut database = self.database.lock().expect("nothing panics here");
-        if let Some(Database::Awaited(begin)) = database.take() {
-            *database = begin(zero).map(Database::Watched);
-        }
+        let mut watched = self.watched.lock().expect("nothing panics here");
+        watched.machines = Some(Watches::begin(zero, &self.scope, &self.observe, ears));
+        watched.database = watched.begin.as_ref().and_then(|begin| begin(zero, ears));
     }
 
     fn end_database(&self) {
-        if let Some(Database::Watched(watch)) =
-            self.database.lock().expect("nothing panics here").take()
-        {
-            watch.end();
-        }
+        let watch = self.watched.lock().expect("nothing panics here").database.take();
+        watch.into_iter().for_each(DatabaseWatch::end);
     }
 
-    fn end_watch(&self) {
-        if let Some(watches) = self.watch.lock().expect("nothing panics here").take() {
-            watches.end();
-        }
+    fn end_watches(&self) {
+        let watches = self.watched.lock().expect("nothing panics here").machines.take();
+        watches.into_iter().for_each(Watches::end);
     }
 
     /// Writes down what the server counted. The reading before the run is one at time zero.
@@ -522,6 +514,11 @@ impl Listener for Scribe {
                     }
                 }
             }
+            News::LoadBegins { table, at } => self.begin_watches(*at, &self.ears.of_load(table)),
+            News::LoadEnds => {
+                self.end_database();
+                self.end_watches();
+            }
             News::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
                 table: (*table).to_owned(),
                 started: self.now().plus(-(elapsed.0 as i64)),
@@ -532,7 +529,9 @@ impl Listener for Scribe {
             News::TimeZero { zero, ahead } => {
                 *self.zero.lock().expect("nothing panics here") = Some(*zero);
                 self.notes.time_zero(self.now().after(*ahead));
-                self.begin_watch(*zero);
+                if self.measures {
+                    self.begin_watches(*zero, &self.ears);
+                }
             }
             News::Account(account) => self.note_account(account),
             News::Ended => self.end_database(),

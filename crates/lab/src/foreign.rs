@@ -183,7 +183,7 @@ impl Watching {
         // What cannot be looked at is missing; the program is not kept waiting for it.
         let watches = Watches::begin(zero, &scope, &plan.observe, &ears);
         let database = observation::of_database(&plan, main.as_ref(), Whose::Everyones, &ears);
-        let database = database.and_then(|begin| begin(zero));
+        let database = database.and_then(|begin| begin(zero, &ears));
         let until = order.duration.map(|duration| zero + duration);
         let (seen, stop) = (&mut program, &order.stop);
         let waited = run_real(&rt::Options::default(), async |rt| {

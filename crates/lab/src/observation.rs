@@ -47,14 +47,22 @@ pub(crate) struct Ears {
     notes: Notes,
     live: LiveView,
     busiest: Arc<Mutex<Busiest>>,
+    /// The table that is being filled, before time zero.
+    table: Option<Arc<str>>,
 }
 
 impl Ears {
     pub(crate) fn of(recorder: &Recorder) -> Ears {
-        Ears { notes: recorder.notes(), live: recorder.live(), busiest: Arc::default() }
+        let (notes, live) = (recorder.notes(), recorder.live());
+        Ears { notes, live, busiest: Arc::default(), table: None }
     }
 
-    /// Hears what was seen at an instant after time zero.
+    /// The same for the time in which a table is filled.
+    pub(crate) fn of_load(&self, table: &str) -> Ears {
+        Ears { busiest: Arc::default(), table: Some(table.into()), ..self.clone() }
+    }
+
+    /// Hears what was seen at an instant after time zero, or after a load began.
     pub(crate) fn hear(&self, at: Nanos, sample: Sample) {
         let busiest = self.busiest.lock().unwrap_or_else(PoisonError::into_inner).see(at, &sample);
         self.live.show_busiest(busiest);
@@ -62,8 +70,10 @@ impl Ears {
         for Missing { what, why } in missing {
             self.notes.setting(format!("{MISSING}{what}"), why);
         }
-        if !readings.is_empty() {
-            self.notes.readings(at, readings);
+        match &self.table {
+            _ if readings.is_empty() => {}
+            None => self.notes.readings(at, readings),
+            Some(table) => self.notes.load_readings(table, at, readings),
         }
     }
 }
@@ -100,10 +110,11 @@ fn remote(host: &workload::RemoteHost) -> RemoteHost {
     RemoteHost { user, port, ..RemoteHost::named(&host) }
 }
 
-/// Begins to watch the database of a run at its time zero.
-pub(crate) type Begin = Box<dyn FnOnce(Stamp) -> Option<DatabaseWatch> + Send>;
+/// Begins to watch the database from an instant on.
+pub(crate) type Begin = Box<dyn Fn(Stamp, &Ears) -> Option<DatabaseWatch> + Send>;
 
-/// How the main target is watched; `None` if that is not wanted, or it is no database.
+/// How the main target is watched; `None` if that is not wanted, or it is no database. What is
+/// missing from the first is told to `ears`.
 pub(crate) fn of_database<D: Driver>(
     plan: &Plan,
     main: Option<&D>,
@@ -111,7 +122,7 @@ pub(crate) fn of_database<D: Driver>(
     ears: &Ears,
 ) -> Option<Begin> {
     let driver = main.filter(|driver| plan.observe.database && driver.keeps_data())?.clone();
-    let (every, ears) = (plan.observe.every, ears.clone());
+    let every = plan.observe.every;
     if driver.nodes().len() > 1 {
         let mut sample = Sample::default();
         sample.missing(DATABASE, "the URL names several servers, and only one can be watched");
@@ -119,7 +130,8 @@ pub(crate) fn of_database<D: Driver>(
         return None;
     }
     // A run that nobody looks at is no worse: the answer says what was not seen.
-    Some(Box::new(move |zero| {
+    Some(Box::new(move |zero, ears| {
+        let (driver, ears) = (driver.clone(), ears.clone());
         DatabaseWatch::begin(zero, driver, whose, every, move |at, sample| ears.hear(at, sample))
             .ok()
     }))

@@ -7,6 +7,7 @@ use record::{Part, Side};
 
 use crate::environment::Root;
 use crate::environment::cgroup::{Hierarchy, Version, hierarchy, limit, quota};
+use crate::host::pressure::total;
 use crate::sample::Sample;
 
 /// After so many looks it is seen anew which groups a process is in and what limits they have.
@@ -93,6 +94,13 @@ impl Cgroup {
             if let Some(bytes) = memory(root, *version, group) {
                 sample.read(&part, "memory", "bytes", bytes as f64);
             }
+            match pressure_s(root, *version, group) {
+                Some(pressure_s) => sample.read(&part, "pressure-memory", "s", pressure_s),
+                None => {
+                    let why = "its group has no memory.pressure, which version 2 alone has";
+                    sample.missing(format!("{part} pressure-memory"), why);
+                }
+            }
         }
     }
 }
@@ -117,6 +125,15 @@ fn memory(root: &Root, version: Version, group: &str) -> Option<u64> {
     root.number(&format!("{group}/{name}"))
 }
 
+/// How long some task of it lacked memory (Documentation/accounting/psi.rst, "Cgroup2 interface").
+fn pressure_s(root: &Root, version: Version, group: &str) -> Option<f64> {
+    let text = match version {
+        Version::One => return None,
+        Version::Two => root.beginning(&format!("{group}/memory.pressure"), 1_024)?,
+    };
+    Some(total(&text, "some")? as f64 / 1e6)
+}
+
 #[cfg(test)]
 mod tests {
     use record::Reading;
@@ -130,7 +147,7 @@ mod tests {
         sample
     }
 
-    fn readings(found: [(&str, &str, f64); 4]) -> Vec<Reading> {
+    fn readings<const N: usize>(found: [(&str, &str, f64); N]) -> Vec<Reading> {
         let of = |(metric, unit, value)| Reading::of("cgroup server", metric, unit, value);
         found.map(of).to_vec()
     }
@@ -145,12 +162,14 @@ mod tests {
             .with("sys/fs/cgroup/a/b/cpu.max", "200000 100000\n")
             .with("sys/fs/cgroup/a/b/cpu.stat", "throttled_usec 1\n")
             .with("sys/fs/cgroup/a/b/memory.max", "4096\n")
-            .with("sys/fs/cgroup/a/b/memory.current", "1024\n");
+            .with("sys/fs/cgroup/a/b/memory.current", "1024\n")
+            .with("sys/fs/cgroup/a/b/memory.pressure", "some avg10=9.00 total=3500000\n");
         let expected = readings([
             ("quota", "processors", 1.5),
             ("throttled", "s", 2.5),
             ("memory-limit", "bytes", 4_096.0),
             ("memory", "bytes", 1_024.0),
+            ("pressure-memory", "s", 3.5),
         ]);
         assert_eq!(look(&planted).readings, expected);
     }
@@ -170,7 +189,9 @@ mod tests {
             ("memory-limit", "bytes", 8_192.0),
             ("memory", "bytes", 8_000.0),
         ]);
-        assert_eq!(look(&planted).readings, expected);
+        let sample = look(&planted);
+        assert_eq!(sample.readings, expected);
+        assert_eq!(sample.missing[0].what, "cgroup server pressure-memory");
     }
 
     #[test]

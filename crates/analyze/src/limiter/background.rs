@@ -2,6 +2,7 @@
 
 use record::{Part, Side};
 
+use super::demand::Asker;
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
 use crate::phases::{Figure, PhaseName, comes_and_goes};
@@ -25,7 +26,7 @@ const ROLES: [(&str, &[&str]); 3] = [
 impl Scene<'_, '_> {
     /// The work that takes what the others lack: `found` is what else stands in their way.
     pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
-        if !self.demand.asks {
+        if self.demand.by == Asker::Program {
             // All sessions are others' there.
             return self.named_work(found).into_iter().collect();
         }

@@ -162,6 +162,27 @@ impl Component {
             Component::Proxy => Some("more processes of the proxy, or none between"),
         }
     }
+
+    /// The same of a table that is filled: by writers, from one thread.
+    pub fn relief_of_load(self) -> Option<&'static str> {
+        match self {
+            Component::Concurrency => {
+                Some("more writers, or more rows in a commit, would raise it")
+            }
+            Component::GeneratorThread => {
+                Some("columns that cost less to make, or a faster processor")
+            }
+            Component::NetworkBandwidth => Some("fewer bytes in a row, or a faster link"),
+            Component::NetworkLatency => {
+                Some("more rows in a commit, more writers, or a shorter way")
+            }
+            Component::DatabaseFlush => {
+                Some("more rows in a commit, more writers, or a disk that flushes faster")
+            }
+            Component::DatabaseSingleCore => Some("more writers would raise it"),
+            other => other.relief(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -177,6 +198,7 @@ mod tests {
             }
             let is_known = !matches!(one, Component::NotSaturated | Component::Unknown);
             assert_eq!(one.relief().is_some(), is_known, "{one:?}");
+            assert_eq!(one.relief_of_load().is_some(), is_known, "{one:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use record::{Event, EventKind, Kind};
 use workload::Reconnect;
 
-use super::demand::clients;
+use super::demand::{Asker, clients};
 use super::{Component, Scene, Suspect};
 
 /// The part of the requests under way that have no session of the database, from which on they
@@ -16,6 +16,10 @@ const FEWEST_POOLED: f64 = 3.0;
 impl Scene<'_, '_> {
     /// What of the connections there is too little of.
     pub(super) fn connections(&self) -> Vec<Suspect> {
+        if self.demand.by == Asker::Load {
+            // What was refused is told of jobs only, and few writers make no pool.
+            return Vec::new();
+        }
         // A database that has no time left would answer no more by more of them.
         let refused = match self.processors() {
             Some(_) => None,

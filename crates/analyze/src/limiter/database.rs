@@ -200,6 +200,28 @@ impl Scene<'_, '_> {
     }
 
     fn memory(&self) -> Option<Suspect> {
+        self.memory_of_group().or_else(|| self.memory_of_host())
+    }
+
+    /// A control group whose tasks wait until others of it have given memory back.
+    fn memory_of_group(&self) -> Option<Suspect> {
+        let group = Part::Cgroup(Side::Server);
+        let lacked = self.signals.rate(&group, "pressure-memory")?;
+        let limit = self.signals.mean(&group, "memory-limit")?;
+        let because = format!(
+            "tasks of the control group of the server lacked memory for {} of the time: it may \
+             have {} MB",
+            percent(lacked),
+            number(limit / 1e6)
+        );
+        let suspect = Suspect::new(Component::DatabaseMemory, lacked, because)
+            .with("group_pressure_memory_share", lacked)
+            .with("group_memory_limit_bytes", limit)
+            .with_any("group_memory_bytes", self.signals.mean(&group, "memory"));
+        (lacked >= MEMORY_LACKED).then_some(suspect)
+    }
+
+    fn memory_of_host(&self) -> Option<Suspect> {
         if !self.sees_its_host() {
             return None;
         }

@@ -1,10 +1,10 @@
 //! What the load generator asked for, by its own measure.
 
 use record::Kind;
-use workload::{JobTarget, Pacing};
+use workload::{JobTarget, Pacing, Plan};
 
 use crate::checks::Findings;
-use crate::evidence::Step;
+use crate::evidence::{LoadEvidence, Step};
 
 /// The clients of closed jobs, and their requests in the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,11 +24,23 @@ impl Closed {
     }
 }
 
-/// The requests of the window.
+/// Who asks the database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Asker {
+    /// The jobs of a run, in its window.
+    Jobs,
+    /// Whoever fills a table, before the jobs begin.
+    Load,
+    /// A program that is watched.
+    #[default]
+    Program,
+}
+
+/// What is asked of the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Demand {
-    /// Whether there is a job at all; without one another program was watched.
-    pub(super) asks: bool,
+    /// By whom.
+    pub(super) by: Asker,
     /// Whether there is a job with a schedule that asks for more than it gets.
     pub(super) is_overloaded: bool,
     /// The closed jobs; those without a schedule.
@@ -58,7 +70,7 @@ impl Demand {
         let mut demand = Demand { per_s: findings.ended_per_s(), ..Demand::default() };
         let (mut count, mut received, mut answers) = (0, 0, 0);
         for place in findings.places() {
-            demand.asks = true;
+            demand.by = Asker::Jobs;
             let job = &evidence.plan.jobs[place];
             demand.is_overloaded |= findings.is_overloaded(place);
             // What other targets and programs are asked is not with the database that is watched.
@@ -95,6 +107,25 @@ impl Demand {
         demand.statements /= (count as f64).max(1.0);
         demand.received_bytes = received as f64 / (answers as f64).max(1.0);
         demand
+    }
+
+    /// What filling a table asks for: its writers are clients, and what is committed together is a
+    /// request.
+    pub(super) fn of_load(plan: &Plan, load: &LoadEvidence) -> Demand {
+        let asked = plan.loads.iter().find(|asked| asked.table == load.table);
+        let writers = asked.map_or(1.0, |asked| f64::from(asked.writers));
+        let of_one = asked.map_or(1.0, |asked| f64::from(asked.batch));
+        let took_s = load.took.as_secs_f64().max(f64::MIN_POSITIVE);
+        let per_s = (load.rows as f64 / of_one).ceil() / took_s;
+        Demand {
+            by: Asker::Load,
+            closed: Closed { clients: writers, in_flight: writers, per_s },
+            in_flight: writers,
+            per_s,
+            service_s: writers / per_s.max(f64::MIN_POSITIVE),
+            statements: 1.0,
+            ..Demand::default()
+        }
     }
 }
 

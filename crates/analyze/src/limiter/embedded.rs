@@ -1,11 +1,14 @@
 //! Whether a database inside of the load generator, as SQLite is, is what limits.
 
 use record::{Part, Side};
-use workload::Piece;
+use workload::{JobTarget, Piece};
 
 use super::database::WAIT_DECIDES;
+use super::demand::Asker;
 use super::suspect::number;
 use super::{Component, Scene, Suspect};
+use crate::evidence::Evidence;
+use crate::surroundings::Route;
 
 /// The part of the time in which one that holds the only lock of SQLite runs or wants to, if it is
 /// its statements that the others wait for.
@@ -15,15 +18,12 @@ impl Scene<'_, '_> {
     /// A database in the generator's own process shows no sessions: a request that is under way
     /// and neither runs nor waits for a processor waits for the disk, or for another that writes.
     pub(super) fn embedded(&self) -> Option<Suspect> {
-        let is_embedded = self.findings.evidence.plan.jobs.iter().all(|job| {
-            let asked = self.findings.evidence.surroundings.asked(job.target);
-            asked.route == Some(crate::surroundings::Route::Sqlite)
-        });
-        if !self.demand.asks || !is_embedded {
+        if !self.is_embedded() {
             return None;
         }
         let waited = self.signals.rate(&Part::Processes(Side::Server), "waited").unwrap_or(0.0);
-        let in_flight = self.demand.in_flight;
+        // A writer that makes its rows has nothing under way.
+        let in_flight = self.demand.in_flight - self.loader_share().unwrap_or(0.0);
         let still = in_flight - self.database_cpu()? - waited;
         let share = still / in_flight.max(f64::MIN_POSITIVE);
         if share < WAIT_DECIDES || in_flight < WAIT_DECIDES {
@@ -47,7 +47,18 @@ impl Scene<'_, '_> {
         Some(self.with_busiest_disk(suspect))
     }
 
-    /// Whether a job writes, by the first words of its statements.
+    /// Whether all that is asked is inside of the load generator.
+    pub(super) fn is_embedded(&self) -> bool {
+        let Evidence { plan, surroundings, .. } = self.findings.evidence;
+        let is_inside = |target| surroundings.asked(target).route == Some(Route::Sqlite);
+        match self.demand.by {
+            Asker::Jobs => plan.jobs.iter().all(|job| is_inside(job.target)),
+            Asker::Load => is_inside(JobTarget::Main),
+            Asker::Program => false,
+        }
+    }
+
+    /// Whether a load writes, or a job, by the first words of its statements.
     fn writes(&self) -> bool {
         let reads = [
             "select",
@@ -69,6 +80,6 @@ impl Scene<'_, '_> {
                 _ => None,
             });
             text.is_some_and(|text| !reads.iter().any(|word| text.starts_with(word)))
-        })
+        }) || self.demand.by == Asker::Load
     }
 }

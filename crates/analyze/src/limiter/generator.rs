@@ -2,6 +2,7 @@
 
 use record::{Part, Side};
 
+use super::demand::Asker;
 use super::suspect::percent;
 use super::{Component, Scene, Suspect};
 
@@ -21,27 +22,31 @@ const STARVED: f64 = 0.5;
 impl Scene<'_, '_> {
     /// What of the load generator has no more to give.
     pub(super) fn generator(&self) -> Vec<Suspect> {
-        if self.demand.asks {
-            let found = [self.waiting_thread(), self.full_thread(), self.slow_feed()];
-            return found.into_iter().flatten().collect();
-        }
-        self.program()
+        let found = match self.demand.by {
+            Asker::Jobs => [self.waiting_thread(), self.full_thread(), self.slow_feed()],
+            Asker::Load => [self.loader(), None, None],
+            Asker::Program => return self.program(),
+        };
+        found.into_iter().flatten().collect()
     }
 
     /// The busiest of its threads, by the part of a processor that it had; `None` if none was
     /// looked at.
     pub(super) fn generator_share(&self) -> Option<f64> {
-        match self.demand.asks {
-            true => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
-            false => self.signals.mean(&Part::Processes(Side::Generator), "busiest"),
+        match self.demand.by {
+            Asker::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
+            Asker::Load => self.loader_share(),
+            Asker::Program => self.signals.mean(&Part::Processes(Side::Generator), "busiest"),
         }
     }
 
     /// The one that ran or could have run for the largest part of the window: how large it is.
     pub(super) fn generator_wants(&self) -> Option<f64> {
-        match self.demand.asks {
-            true => self.findings.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max),
-            false => self.generator_share(),
+        match self.demand.by {
+            Asker::Jobs => {
+                self.findings.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max)
+            }
+            Asker::Load | Asker::Program => self.generator_share(),
         }
     }
 

@@ -16,6 +16,7 @@ mod database;
 mod demand;
 mod embedded;
 mod generator;
+mod load;
 mod network;
 mod processors;
 mod program;
@@ -24,10 +25,12 @@ mod suspect;
 
 use crate::checks::Findings;
 use crate::phases::SideEffects;
-use demand::{Closed, Demand};
+use demand::{Asker, Closed, Demand};
 use signals::Signals;
 
 pub use component::Component;
+pub use load::SHORTEST_LOAD;
+pub(crate) use load::{name_of_load, server_cpu};
 pub use suspect::Suspect;
 
 /// The limiter of a run.
@@ -93,9 +96,10 @@ impl Scene<'_, '_> {
         let findings = self.findings;
         let places = || findings.places();
         let has_schedules = places().all(|place| findings.has_schedule(place));
-        if !self.demand.asks && !findings.evidence.loads.is_empty() {
+        let asks = self.demand.by == Asker::Jobs;
+        if !asks && !findings.evidence.loads.is_empty() {
             Outcome::Silent("no requests were made: what limited each load is told with it")
-        } else if !self.demand.asks {
+        } else if !asks {
             Outcome::Greedy("another program asked what it wanted")
         } else if findings.overloaded().next().is_some() {
             Outcome::Greedy("requests arrive faster than they are answered")
@@ -154,17 +158,21 @@ impl Scene<'_, '_> {
         let Closed { clients, per_s, in_flight } = self.demand.closed;
         let service_s = self.demand.closed.service_s();
         let is_idle = self.generator_wants()? < 0.8 && self.database_has_time()?;
-        let is_asked = !self.demand.is_overloaded && per_s > 0.0;
+        // Of SQLite only one may write.
+        let may_be_more = self.demand.by != Asker::Load || !self.is_embedded();
+        let is_asked = !self.demand.is_overloaded && per_s > 0.0 && may_be_more;
         if !is_idle || !is_asked || self.waits_for_something() {
             return None;
         }
-        let who = match clients == 1.0 {
-            true => "one client asks".to_owned(),
-            false => format!("{clients} clients ask"),
+        let (who, what) = match self.demand.by {
+            Asker::Load if clients == 1.0 => ("one writer commits a batch at a time", "batches"),
+            Asker::Load => (&*format!("{clients} writers commit a batch at a time"), "batches"),
+            _ if clients == 1.0 => ("one client asks one request at a time", "requests"),
+            _ => (&*format!("{clients} clients ask one request at a time"), "requests"),
         };
         let because = format!(
-            "{who} one request at a time, which takes {} ms, and nothing that was seen is full: \
-             {per_s:.0} requests per second keep {in_flight:.1} busy",
+            "{who}, which takes {} ms, and nothing that was seen is full: {per_s:.0} {what} per \
+             second keep {in_flight:.1} busy",
             suspect::number(service_s * 1e3)
         );
         let suspect = Suspect::new(Component::Concurrency, 1.0, because)

@@ -9,6 +9,9 @@ use crate::surroundings::Place;
 /// What a session waits for whose answer is not taken, as PostgreSQL and the MySQL family name it.
 const SENDING: [&str; 2] = ["Client:ClientWrite", "Client:write"];
 
+/// What one waits for whose rows to load, or whose request, has not come as a whole.
+const RECEIVING: [&str; 2] = ["Client:ClientRead", "Client:read"];
+
 /// The part of the requests' time that is spent between the two ends, from which on the way
 /// decides.
 const ON_THE_WAY: f64 = 0.5;
@@ -52,7 +55,7 @@ const LINK_EXCEEDED: f64 = 1.2;
 impl Scene<'_, '_> {
     /// What of the way has no more to give, or takes the time.
     pub(super) fn network(&self) -> Vec<Suspect> {
-        let found = [self.link(), self.way()];
+        let found = [self.link(), self.narrow_way_there(), self.way()];
         found.into_iter().flatten().collect()
     }
 
@@ -61,6 +64,18 @@ impl Scene<'_, '_> {
         let waits = self.signals.all_per_look(&Part::Waits);
         let is_sending = |name: &str| SENDING.contains(&name);
         waits.iter().filter(|(name, _)| is_sending(name)).map(|(_, mean)| mean).sum()
+    }
+
+    /// Sessions that are at work, and do not wait for their client; `None` if none were seen.
+    pub(super) fn working_sessions(&self) -> Option<f64> {
+        let waiting = self.sending_sessions() + self.receiving_sessions();
+        Some((self.active()? - waiting).max(0.0))
+    }
+
+    /// Those that cannot go on because the rest of what they are to load has not come.
+    fn receiving_sessions(&self) -> f64 {
+        let of_it = RECEIVING.map(|name| self.signals.per_look(&Part::Waits, name));
+        of_it.into_iter().flatten().sum()
     }
 
     /// A link that carries nearly all that it can.
@@ -192,7 +207,7 @@ impl Scene<'_, '_> {
     /// socket shows it, as behind a relay.
     fn silent_way(&self) -> Option<Suspect> {
         let share = self.share_on_the_way()?;
-        let idle = self.idle_sessions()?;
+        let idle = self.idle_sessions()? + self.receiving_sessions();
         // Where the server's sockets are not seen, its sessions may idle for want of a processor
         // while requests wait in these.
         if self.unread_by_server().is_none() && self.database_has_time() != Some(true) {
@@ -230,7 +245,7 @@ impl Scene<'_, '_> {
     fn share_on_the_way(&self) -> Option<f64> {
         // A request that a session has not read yet is with the database: it waits for a processor.
         let unread = self.unread_by_server().unwrap_or(0.0);
-        let busy = (self.active()? - self.sending_sessions()).max(0.0) + unread;
+        let busy = self.working_sessions()? + unread;
         Some(1.0 - (busy / self.demand.in_flight.max(f64::MIN_POSITIVE)).min(1.0))
     }
 

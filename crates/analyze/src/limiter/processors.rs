@@ -4,6 +4,7 @@
 use record::{Part, Side};
 
 use super::database::{RUNNING, WAIT_DECIDES};
+use super::demand::Asker;
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
 
@@ -235,7 +236,7 @@ impl Scene<'_, '_> {
         let is_busy =
             |role| self.signals.used_processors(role).is_some_and(|used| used >= HAS_TIME);
         let others = self.signals.per_look(&Part::Sessions, "others").unwrap_or(0.0);
-        let is_watched = !self.demand.asks;
+        let is_watched = self.demand.by == Asker::Program;
         (!is_watched && others >= HAS_TIME) || roles.iter().any(is_busy)
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use base::Nanos;
 use record::{Component, Part, Side};
 
-use crate::evidence::{Evidence, Observed};
+use crate::evidence::{Evidence, LoadEvidence, Observed};
 
 /// The readings of the window of a run.
 pub(super) struct Signals<'a> {
@@ -18,9 +18,20 @@ pub(super) struct Signals<'a> {
 }
 
 impl<'a> Signals<'a> {
+    /// Of the window of a run.
     pub(super) fn of(evidence: &'a Evidence) -> Signals<'a> {
-        let known = evidence
-            .observed
+        Signals::within(evidence.window(), &evidence.observed)
+    }
+
+    /// Of a table that was filled: all that was read from its begin to its end.
+    pub(super) fn of_load(load: &'a LoadEvidence) -> Signals<'a> {
+        let points = load.observed.iter().filter_map(|observed| observed.points.last());
+        let last = points.map(|(at, _)| *at).max().unwrap_or_default();
+        Signals::within(Nanos::ZERO..last + Nanos(1), &load.observed)
+    }
+
+    fn within(window: Range<Nanos>, observed: &'a [Observed]) -> Signals<'a> {
+        let known = observed
             .iter()
             .filter_map(|observed| Some((Component::parse(&observed.component)?, observed)));
         let series: Vec<(Component, &Observed)> = known.collect();
@@ -29,7 +40,6 @@ impl<'a> Signals<'a> {
                 && observed.metric == "processes"
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
-        let window = evidence.window();
         // If there is one on several hosts, it is the one that has more to do.
         let used = |place: &Option<String>| -> f64 {
             let is_it = |(component, observed): &&(Component, &Observed)| {
@@ -229,10 +239,20 @@ fn falls(observed: &Observed, window: &Range<Nanos>) -> bool {
     points.iter().zip(points.iter().skip(1)).any(|(a, b)| b.1 < a.1)
 }
 
+/// The mean of the readings in a window. Each stands for the time since the one before it, which
+/// differs at the end of a watch; the very first stands for as long as the next.
 fn mean(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
-    let inside = observed.points.iter().filter(|(at, _)| window.contains(at));
-    let values: Vec<f64> = inside.map(|(_, value)| *value).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    let points = &observed.points;
+    let at = |place: usize| points.get(place).map(|(at, _)| at.as_secs_f64());
+    let gap = |place: usize| Some((at(place)? - at(place.checked_sub(1)?)?).max(1e-9));
+    let inside = points.iter().enumerate().filter(|(_, (at, _))| window.contains(at));
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for (place, (_, value)) in inside {
+        let weight = gap(place).or_else(|| gap(place + 1)).unwrap_or(1.0);
+        sum += weight * value;
+        weights += weight;
+    }
+    (weights > 0.0).then(|| sum / weights)
 }
 
 #[cfg(test)]
@@ -272,6 +292,18 @@ mod tests {
         assert_eq!(rate(&counter, &window(0, 3)), Some(8.0));
         assert!(falls(&counter, &window(0, 3)));
         assert!(!falls(&counter, &window(2, 3)));
+    }
+
+    #[test]
+    fn a_reading_counts_for_the_time_since_the_one_before() {
+        let millis = |points: &[(u64, f64)]| {
+            let points = points.iter().map(|(ms, value)| (Nanos::from_millis(*ms), *value));
+            Observed { points: points.collect(), ..observed(&[]) }
+        };
+        let at_its_end = millis(&[(1_000, 0.9), (2_000, 0.9), (2_200, 0.1)]);
+        let mean_of = |observed| (mean(observed, &window(0, 9)).unwrap() * 1e3).round();
+        assert_eq!(mean_of(&at_its_end), 827.0);
+        assert_eq!(mean_of(&millis(&[(300, 0.5)])), 500.0);
     }
 
     #[test]

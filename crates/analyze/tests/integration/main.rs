@@ -5,6 +5,7 @@
 mod calibrated;
 mod checks;
 mod limiter;
+mod loads;
 mod numbers;
 mod observed;
 mod overload;

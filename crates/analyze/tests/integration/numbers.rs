@@ -1,6 +1,6 @@
 //! The window's bounds, and the numbers that are made of what lies in it.
 
-use analyze::{Component, Distribution, Evidence, LoadEvidence, LoadPoint, Place, summarize};
+use analyze::{Distribution, Evidence, LoadEvidence, LoadPoint, summarize};
 use base::Nanos;
 use record::{Grid, Kind};
 
@@ -161,6 +161,7 @@ fn load(points: &[(u64, u64)]) -> LoadEvidence {
         bytes: 8_000_000,
         took: Nanos::from_secs(30),
         points: points.iter().map(point).collect(),
+        observed: Vec::new(),
     }
 }
 
@@ -192,21 +193,4 @@ fn a_load_of_nothing_has_no_rate() {
     evidence.loads = vec![nothing];
     let load = summarize(&evidence).loads.remove(0);
     assert_eq!((load.rows_per_s, load.exit_rows_per_s), (None, None));
-}
-
-#[test]
-fn a_load_whose_rows_take_all_of_a_thread_is_limited_by_it() {
-    let limiter = |used_ms_per_s: u64, place: Place| {
-        let mut evidence = nothing(OPEN);
-        evidence.surroundings.main.place = place;
-        let mut load = load(&[(1, 1), (10, 10), (30, 1_000_000)]);
-        for point in &mut load.points {
-            point.client_cpu = Some(Nanos(point.at.0 / 1_000 * used_ms_per_s));
-        }
-        evidence.loads = vec![load];
-        summarize(&evidence).loads[0].limiter
-    };
-    assert_eq!(limiter(950, Place::ThisHost), Component::GeneratorThread);
-    assert_eq!(limiter(500, Place::ThisHost), Component::Unknown);
-    assert_eq!(limiter(950, Place::Inside), Component::Unknown);
 }

@@ -3,7 +3,7 @@
 use analyze::{Asked, Component, Evidence, Observed, Place, Route, Surroundings, summarize};
 use base::Nanos;
 
-use crate::support::{OPEN, grow, steady};
+use crate::support::{OPEN, grow, is_explained, steady};
 
 const CLOSED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
@@ -66,18 +66,6 @@ fn names(evidence: &Evidence, component: Component, words: &str) {
     for (name, _) in limiter.ranked.iter().flat_map(|suspect| &suspect.evidence) {
         assert!(is_explained(name), "the guide does not say what {name} is made of");
     }
-}
-
-/// Whether the guide says what a number of the evidence is made of. That of a table has its name.
-fn is_explained(name: &str) -> bool {
-    let guide = include_str!("../../../../docs/limiter.md");
-    let is_there = |name: &str| guide.contains(&format!("`{name}`"));
-    let kind = name.strip_prefix("sessions_that_wait_for");
-    is_there(name) || kind.is_some_and(|kind| is_there(&format!("…_for{kind}")) || is_table(kind))
-}
-
-fn is_table(kind: &str) -> bool {
-    ["_public.account", "_account"].contains(&kind)
 }
 
 #[test]
@@ -462,6 +450,22 @@ fn memory_that_is_lacking_is_named() {
     evidence.surroundings.main.place = Place::Elsewhere;
     names(&evidence, Component::DatabaseMemory, "lacked memory for 30 %");
     evidence.observed.retain(|it| it.component != "server");
+    assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseMemory);
+}
+
+#[test]
+fn memory_that_a_control_group_lacks_is_named() {
+    let mut evidence = watched();
+    hold(&mut evidence, "cgroup server", "memory-limit", 512e6);
+    hold(&mut evidence, "cgroup server", "memory", 511e6);
+    plant(&mut evidence, "cgroup server", "pressure-memory", 0.25);
+    names(
+        &evidence,
+        Component::DatabaseMemory,
+        "lacked memory for 25 % of the time: it may have 512",
+    );
+    // That all of it is in use says nothing: the kernel keeps files in what nobody else wants.
+    plant(&mut evidence, "cgroup server", "pressure-memory", 0.05);
     assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseMemory);
 }
 

@@ -284,3 +284,15 @@ pub(crate) fn check(name: &str, evidence: &Evidence) -> Check {
     let checks = summarize(evidence).verdict.checks;
     checks.into_iter().find(|check| check.name == name).unwrap()
 }
+
+/// Whether the guide says what a number of the evidence is made of. That of a table has its name.
+pub(crate) fn is_explained(name: &str) -> bool {
+    let guide = include_str!("../../../../docs/limiter.md");
+    let is_there = |name: &str| guide.contains(&format!("`{name}`"));
+    let kind = name.strip_prefix("sessions_that_wait_for");
+    is_there(name) || kind.is_some_and(|kind| is_there(&format!("…_for{kind}")) || is_table(kind))
+}
+
+fn is_table(kind: &str) -> bool {
+    ["_public.account", "_account"].contains(&kind)
+}

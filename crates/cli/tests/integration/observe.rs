@@ -153,3 +153,36 @@ fn a_database_that_is_not_to_be_asked_is_not() {
     assert_eq!((count("sessions"), count("waits")), (0, 0));
     assert!(count("server") > 5 && count("sockets generator") > 3);
 }
+
+/// A check that makes each row of PostgreSQL's a work of some 10 µs or more.
+const LOADED: &str = "[setup]
+query = create table costly (v bigint check (factorial(120 + v % 2) > 0))
+[load costly]
+rows = 60000
+columns = v: uniform(1, 1000000)
+";
+
+#[test]
+fn what_limited_a_load_is_told_by_what_was_seen_meanwhile() {
+    let server = Server::start(&Options::postgres()).unwrap();
+    let place = Place::with(LOADED);
+    let url = server.url().to_string();
+    let mut command =
+        place.command(&["load", "w.ini", "--json", "--out", "r.assay", "--url", &url]);
+    command.env("ASSAY_PASSWORD", server.password().expose());
+    let load = Ran::of(&mut command).expect(0).json()["loads"][0].clone();
+    let s = |field: &str| load[field].as_f64().unwrap_or_else(|| panic!("{field}: {load:#}"));
+    // One session works all the time; on a machine that others use as well it may lack some of it.
+    assert!(s("server_cpu_s") > 0.4 * s("length_s"), "{load:#}");
+    assert!(s("server_cpu_s") < 1.5 * s("length_s"), "{load:#}");
+    assert!(!load["because"].as_str().unwrap().is_empty());
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let sql = "select count(distinct metric) from series join load_sample using (series) where \
+               table_name = 'costly' and component = ?";
+    for component in ["server", "generator", "sessions", "waits", "sockets server", "host"] {
+        let count: i64 = record.query_row(sql, [component], |row| row.get(0)).unwrap();
+        assert!(count > 0, "{component}");
+    }
+    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    assert!(text.contains("server CPU") && text.contains("limited"), "{text}");
+}

@@ -41,7 +41,7 @@ impl Source for Pressure {
 }
 
 /// The microseconds of the line of this kind: `some avg10=0.00 avg60=0.00 avg300=0.00 total=12`.
-fn total(text: &str, kind: &str) -> Option<u64> {
+pub(crate) fn total(text: &str, kind: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.split(' ').next() == Some(kind))?;
     line.rsplit_once("total=")?.1.trim().parse().ok()
 }

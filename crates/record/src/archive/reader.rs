@@ -88,12 +88,14 @@ pub struct SeriesReadings {
 }
 
 /// A table that was filled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LoadReport {
     /// All of it, or as far as it came.
     pub load: Load,
     /// How it went, once a second.
     pub progress: Vec<LoadPoint>,
+    /// What was watched meanwhile, with instants since it began; nothing in virtual time.
+    pub series: Vec<SeriesReadings>,
 }
 
 /// How far a load was at an instant.
@@ -261,18 +263,28 @@ impl Archive {
     /// # Errors
     /// As [`Archive::intervals`].
     pub fn series(&self) -> Result<Vec<SeriesReadings>, RecordError> {
-        if v1::is_missing(&self.connection, "series")
-            .map_err(|trouble| trouble.while_reading(&self.path, "table `series`"))?
-        {
-            return Ok(Vec::new());
-        }
-        let series = self.rows("series", v1::SeriesRow::SELECT, [], v1::SeriesRow::read)?;
         let readings = |(place, series): (i64, Series)| {
             let select = v1::SampleRow::SELECT;
             let points = self.rows("sample", select, [place], v1::SampleRow::read)?;
             Ok(SeriesReadings { series, points })
         };
-        series.into_iter().map(readings).collect()
+        let read: Result<Vec<_>, _> = self.known_series()?.into_iter().map(readings).collect();
+        // Of some there are readings while tables were filled only.
+        Ok(read?.into_iter().filter(|series| !series.points.is_empty()).collect())
+    }
+
+    /// All series with their numbers, sorted by component and metric.
+    fn known_series(&self) -> Result<Vec<(i64, Series)>, RecordError> {
+        match self.is_missing("series")? {
+            true => Ok(Vec::new()),
+            false => self.rows("series", v1::SeriesRow::SELECT, [], v1::SeriesRow::read),
+        }
+    }
+
+    /// Whether the record is of before there was a table.
+    fn is_missing(&self, table: &str) -> Result<bool, RecordError> {
+        v1::is_missing(&self.connection, table)
+            .map_err(|trouble| trouble.while_reading(&self.path, &format!("table `{table}`")))
     }
 
     /// Names and values of settings, sorted by name.
@@ -301,15 +313,37 @@ impl Archive {
     /// As [`Archive::intervals`].
     pub fn loads(&self) -> Result<Vec<LoadReport>, RecordError> {
         let loads = self.rows("load", v1::LoadRow::SELECT, [], v1::LoadRow::read)?;
+        let known = self.known_series()?;
         let report = |load: Load| {
             let select = v1::LoadProgressRow::SELECT;
             let progress = self.rows("load_progress", select, [&load.table], |row| {
                 let v1::LoadProgressRow { at, rows, bytes, cpu } = v1::LoadProgressRow::read(row)?;
                 Ok(LoadPoint { at, rows, bytes, cpu })
             })?;
-            Ok(LoadReport { load, progress })
+            let series = self.load_series(&load.table, &known)?;
+            Ok(LoadReport { load, progress, series })
         };
         loads.into_iter().map(report).collect()
+    }
+
+    /// What was watched while a table was filled, of all that is `known`.
+    fn load_series(
+        &self,
+        table: &str,
+        known: &[(i64, Series)],
+    ) -> Result<Vec<SeriesReadings>, RecordError> {
+        if self.is_missing("load_sample")? {
+            return Ok(Vec::new());
+        }
+        let select = v1::LoadSampleRow::SELECT;
+        let samples = self.rows("load_sample", select, [table], v1::LoadSampleRow::read)?;
+        let readings = |(place, series): &(i64, Series)| {
+            let of_it = samples.iter().filter(|(of, ..)| of == place);
+            let points: Vec<_> = of_it.map(|(_, at, value)| (*at, *value)).collect();
+            let series = series.clone();
+            (!points.is_empty()).then_some(SeriesReadings { series, points })
+        };
+        Ok(known.iter().filter_map(readings).collect())
     }
 
     /// The times of the requests that were meant to start in a range of intervals. A row that is

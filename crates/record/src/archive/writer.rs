@@ -173,15 +173,36 @@ impl Writer {
     pub(crate) fn add_readings(&mut self, at: Nanos, readings: &[Reading]) -> Result<(), Trouble> {
         self.begin()?;
         for Reading { series, value } in readings {
-            let known = self.series.iter().position(|known| known == series);
-            let place = known.unwrap_or(self.series.len()) as i64;
-            if known.is_none() {
-                v1::SeriesRow::write(&self.connection, place, series)?;
-                self.series.push(series.clone());
-            }
+            let place = self.place_of(series)?;
             v1::SampleRow::write(&self.connection, place, at, *value)?;
         }
         Ok(())
+    }
+
+    /// Adds what was read so long after a load began.
+    pub(crate) fn add_load_readings(
+        &mut self,
+        table: &str,
+        at: Nanos,
+        readings: &[Reading],
+    ) -> Result<(), Trouble> {
+        self.begin()?;
+        for Reading { series, value } in readings {
+            let place = self.place_of(series)?;
+            v1::LoadSampleRow::write(&self.connection, table, place, at, *value)?;
+        }
+        Ok(())
+    }
+
+    /// The number of a series, which gets one if it has none.
+    fn place_of(&mut self, series: &Series) -> Result<i64, Trouble> {
+        if let Some(known) = self.series.iter().position(|known| known == series) {
+            return Ok(known as i64);
+        }
+        let place = self.series.len() as i64;
+        v1::SeriesRow::write(&self.connection, place, series)?;
+        self.series.push(series.clone());
+        Ok(place)
     }
 
     /// Notes a setting; a later value replaces an earlier one.

@@ -234,6 +234,9 @@ impl Keeper {
             Note::Load(load) => writer.set_load(&load, sample.as_ref()),
             Note::Event(event) => self.add_event(event),
             Note::Readings(at, readings) => writer.add_readings(at, &readings),
+            Note::LoadReadings { table, at, readings } => {
+                writer.add_load_readings(&table, at, &readings)
+            }
             Note::OpLog(told) => writer.set_op_log(&told),
         }
     }

@@ -176,6 +176,11 @@ impl Notes {
         self.note(Note::Readings(at, readings));
     }
 
+    /// The same of a table that is being filled, so long after its filling began.
+    pub fn load_readings(&self, table: &str, at: Nanos, readings: Vec<Reading>) {
+        self.note(Note::LoadReadings { table: table.to_owned(), at, readings });
+    }
+
     /// What came of the op-log.
     pub fn op_log(&self, told: OpLogTold) {
         self.note(Note::OpLog(told));

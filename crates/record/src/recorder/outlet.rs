@@ -69,6 +69,7 @@ pub(super) enum Note {
     Load(Load),
     Event(Event),
     Readings(Nanos, Vec<Reading>),
+    LoadReadings { table: String, at: Nanos, readings: Vec<Reading> },
     OpLog(OpLogTold),
 }
 

@@ -24,6 +24,8 @@ fn record(place: &Place) -> Connection {
             bytes: second * 9_000,
         });
     }
+    let looks = Reading::of("sessions", "looks", "looks", 10.0);
+    notes.load_readings("accounts", Nanos::from_secs(1), vec![looks]);
     notes.time_zero(WallTime(1_795_292_110_000_000_000));
     for second in 1..=3 {
         let ran = Reading::of("lane-0", "ran", "s", 0.25);

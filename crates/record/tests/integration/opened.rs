@@ -92,6 +92,26 @@ fn a_record_of_a_later_version_says_which_program_reads_it() {
 }
 
 #[test]
+fn a_record_of_before_there_were_series_is_read() {
+    let place = Place::new("older");
+    crate::support::record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
+        recorder.notes().load(record::Load {
+            table: "t".to_owned(),
+            started: base::WallTime(1),
+            length: base::Nanos(2),
+            rows: 3,
+            bytes: 4,
+        });
+    });
+    let old = "drop table series; drop table sample; drop table load_sample";
+    Connection::open(place.record()).unwrap().execute_batch(old).unwrap();
+    let archive = Archive::open(&place.record()).unwrap();
+    assert_eq!(archive.series().unwrap(), []);
+    let loads = archive.loads().unwrap();
+    assert_eq!((loads[0].load.rows, loads[0].series.len()), (3, 0));
+}
+
+#[test]
 fn a_record_with_other_tables_is_not_trusted() {
     let place = Place::new("trap");
     record(&place.record(), Scenario { seconds: 1, ..Scenario::SHORT }, 1);

@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 use proptest::prelude::*;
 use record::{
     Archive, Cell, ClientReading, Delivery, Event, EventKind, JobIndex, Kind, Load, MemoryOutlet,
-    Outlet, Pace, Recorder, Returned, Totals,
+    Outlet, Pace, Reading, Recorder, Returned, Totals,
 };
 
 use crate::support::{
@@ -155,7 +155,11 @@ fn facts_that_come_on_the_way_are_kept() {
         notes.setting("server.fsync", "off");
         for (seconds, rows) in [(0.2, 100), (0.9, 500), (1.5, 900), (2.25, 1_000)] {
             notes.load(load(seconds, rows));
+            let looks = Reading::of("sessions", "looks", "looks", rows as f64);
+            notes.load_readings("accounts", Nanos::from_secs_f64(seconds), vec![looks]);
         }
+        let ran = Reading::of("lane-0", "ran", "s", 0.25);
+        notes.readings(Nanos::from_secs(1), vec![ran]);
         notes.time_zero(zero);
         let mut outlet = recorder.outlet();
         for number in 0..10_100u64 {
@@ -174,6 +178,14 @@ fn facts_that_come_on_the_way_are_kept() {
     assert_eq!(loads[0].load, load(2.25, 1_000));
     let progress: Vec<u64> = loads[0].progress.iter().map(|point| point.rows).collect();
     assert_eq!(progress, [500, 900, 1_000], "the last of each second");
+    // What was read while the table was filled is no series of the run, nor the other way round.
+    let [watched] = &*loads[0].series else { panic!("{:?}", loads[0].series) };
+    assert_eq!((&*watched.series.component, &*watched.series.metric), ("sessions", "looks"));
+    assert_eq!(watched.points.len(), 4);
+    assert_eq!(watched.points[3], (Nanos::from_secs_f64(2.25), 1_000.0));
+    let series = archive.series().unwrap();
+    let names: Vec<&str> = series.iter().map(|it| it.series.component.as_str()).collect();
+    assert_eq!(names, ["lane-0"]);
     let events = archive.events().unwrap();
     assert_eq!((events.len(), archive.events_dropped().unwrap()), (10_000, 100));
     assert_eq!(

@@ -255,6 +255,9 @@ struct Load {
     client_cpu_s: Option<f64>,
     server_cpu_s: Option<f64>,
     limiter: &'static str,
+    because: String,
+    evidence: Vec<Number>,
+    relief: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -648,8 +651,11 @@ impl Load {
             exit_rows_per_s: load.exit_rows_per_s.and_then(finite),
             series: series.collect(),
             client_cpu_s: client_cpu(load).map(|cpu| cpu.as_secs_f64()),
-            server_cpu_s: None,
-            limiter: load.limiter.name(),
+            server_cpu_s: load.server_cpu.map(|cpu| cpu.as_secs_f64()),
+            limiter: load.limiter.component.name(),
+            because: load.limiter.because.clone(),
+            evidence: numbers(&load.limiter.evidence),
+            relief: load.limiter.component.relief_of_load(),
         }
     }
 }

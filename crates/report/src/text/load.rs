@@ -1,10 +1,11 @@
 //! The tables that were filled before the jobs began.
 
-use analyze::LoadSummary;
+use analyze::{LoadSummary, SHORTEST_LOAD};
+use base::Nanos;
 use base::units::grouped;
 
 use crate::number::{NONE, bytes, count, rate_or_none, time};
-use crate::text::page::Page;
+use crate::text::page::{Page, Tone};
 use crate::text::table::{Align, Table};
 use crate::view::{View, client_cpu};
 
@@ -18,9 +19,10 @@ pub(super) fn write(page: &mut Page, view: &View) {
         ("last 5 %", Align::Right),
         ("bytes", Align::Right),
         ("client CPU", Align::Right),
+        ("server CPU", Align::Right),
     ]);
+    let cpu = |used: Option<Nanos>| used.map_or_else(|| NONE.to_owned(), |it| time(it.0 as f64));
     for load in &view.summary.loads {
-        let cpu = client_cpu(load).map(|cpu| time(cpu.0 as f64));
         table.row([
             load.table.clone(),
             planned(view, load).map_or_else(|| grouped(load.rows), |of| part(load.rows, of)),
@@ -28,13 +30,28 @@ pub(super) fn write(page: &mut Page, view: &View) {
             rate_or_none(load.rows_per_s),
             rate_or_none(load.exit_rows_per_s),
             bytes(load.bytes),
-            cpu.unwrap_or_else(|| NONE.to_owned()),
+            cpu(client_cpu(load)),
+            cpu(load.server_cpu),
         ]);
     }
     if !table.is_empty() {
         page.gap();
         page.heading("Loads");
         page.table(&table);
+        view.summary.loads.iter().for_each(|load| write_limiter(page, load));
+    }
+}
+
+/// Writes what limited a load that was long enough to tell.
+fn write_limiter(page: &mut Page, load: &LoadSummary) {
+    let component = load.limiter.component;
+    let because = &load.limiter.because;
+    if let Some(relief) = component.relief_of_load() {
+        let lead = format!("{} was limited by {}", load.table, component.name());
+        page.sentence(Tone::Plain, &lead, &format!(": {because}; {relief}"));
+    } else if load.took >= SHORTEST_LOAD {
+        let lead = format!("What limited {} is unknown", load.table);
+        page.sentence(Tone::Plain, &lead, &format!(": {because}"));
     }
 }
 

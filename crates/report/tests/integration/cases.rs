@@ -264,11 +264,23 @@ pub(crate) fn loads() -> Case {
         bytes: rows * 34,
         took,
         points,
+        observed: Vec::new(),
     };
     let points = vec![point(1, 36_000), point(2, 69_000), point(3, 96_000)];
+    let grows = |component: &str, metric: &str, per_s: f64| analyze::Observed {
+        component: component.to_owned(),
+        metric: metric.to_owned(),
+        points: (0..=3).map(|s| (Nanos::from_secs(s), per_s * s as f64)).collect(),
+    };
     case.evidence.loads = vec![
         load("accounts", 100_000, Nanos::from_millis(3_140), points),
         load("orders", 3, Nanos::ZERO, Vec::new()),
+    ];
+    case.evidence.loads[0].observed = vec![
+        grows("generator", "user", 0.9),
+        grows("generator", "system", 0.05),
+        grows("server", "user", 0.3),
+        grows("server", "system", 0.1),
     ];
     case
 }

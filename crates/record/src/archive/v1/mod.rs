@@ -18,8 +18,8 @@ pub(crate) use content::{
     write_header, write_op_log, write_time_zero,
 };
 pub(crate) use rows::{
-    Client, Event, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow, SampleRow,
-    SeriesRow, Setting,
+    Client, Event, Failure, HistogramRow, IntervalRow, LoadProgressRow, LoadRow, LoadSampleRow,
+    SampleRow, SeriesRow, Setting,
 };
 pub(crate) use seal::{check_seal, sums, sums_on_disk, write_seal};
 
@@ -30,7 +30,7 @@ pub(crate) const VERSION: i64 = 1;
 pub(crate) const SCHEMA: &str = include_str!("schema.sql");
 
 /// Tables that the first records did not have.
-pub(crate) const LATER: [&str; 2] = ["series", "sample"];
+pub(crate) const LATER: [&str; 3] = ["series", "sample", "load_sample"];
 
 /// Whether a record is of before there was this table.
 pub(crate) fn is_missing(in_it: &Connection, table: &str) -> Result<bool, Trouble> {

@@ -307,6 +307,31 @@ impl SampleRow {
     }
 }
 
+/// A row of `load_sample`.
+pub(crate) struct LoadSampleRow;
+
+impl LoadSampleRow {
+    pub(crate) const SELECT: &str = "select series, at_s, value from load_sample
+        where table_name = ?1 order by series, at_s";
+
+    pub(crate) fn write(
+        to: &Connection,
+        table: &str,
+        series: i64,
+        at: Nanos,
+        value: f64,
+    ) -> Result<(), Trouble> {
+        to.prepare_cached("insert or replace into load_sample values (?, ?, ?, ?)")?
+            .execute(params![table, series, seconds(at), value])?;
+        Ok(())
+    }
+
+    /// The place of the series, when, and what it was.
+    pub(crate) fn read(row: &Row<'_>) -> Result<(i64, Nanos, f64), Trouble> {
+        Ok((row.get(0)?, nanos(row, 1)?, row.get(2)?))
+    }
+}
+
 /// A row of `client`.
 pub(crate) struct Client;
 

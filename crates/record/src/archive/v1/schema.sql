@@ -138,6 +138,15 @@ CREATE TABLE load_progress (
     primary key (table_name, second)
 ) without rowid;
 
+CREATE TABLE load_sample (
+    -- What was watched while a table was filled. The first records have no such table.
+    table_name text not null,
+    series integer not null,
+    at_s real not null,                 -- since the load began
+    value real not null,
+    primary key (table_name, series, at_s)
+) without rowid;
+
 CREATE TABLE seal (
     -- What the rows add up to, written when the run has ended: a record with a lost row shows.
     what text not null,                 -- `rows of …`, or a column of `interval`

@@ -9,7 +9,7 @@ use crate::archive::error::Trouble;
 use crate::balance::{Counts, Ends};
 
 /// The tables whose rows are counted.
-const COUNTED: [&str; 10] = [
+const COUNTED: [&str; 11] = [
     "meta",
     "job",
     "statement",
@@ -20,6 +20,7 @@ const COUNTED: [&str; 10] = [
     "setting",
     "load",
     "load_progress",
+    "load_sample",
 ];
 
 /// The tables whose rows are counted job by job.

@@ -1,0 +1,77 @@
+//! The situations in which a table is filled.
+
+use base::Nanos;
+use testbed::{Options, Relay};
+
+use super::scenarios::{flushes, inside, through};
+use super::stage::{bind, server};
+use super::{Answer, Stage, Stopped};
+
+/// A table of these columns and what fills it.
+fn table(columns: &str, rows: u64, keys: &str) -> String {
+    format!("[setup]\nquery = create table t ({columns})\n[load t]\nrows = {rows}\n{keys}\n")
+}
+
+pub(super) fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    bind(&server, 1)?;
+    let drawn = vec!["zipf(1, 1000000)"; stage.draw(0, 60, 100) as usize].join(" + ");
+    let workload = table("v bigint", 600_000, &format!("columns = v: {drawn}"));
+    let command = stage.assay_by(&["taskset", "-c", "0"]);
+    stage.load_as(&server.url(), Some(server.password()), &workload, command)
+}
+
+/// Some rows in a commit, and so many commits that it takes a few seconds.
+fn commits(stage: &Stage, writers: u64) -> String {
+    let batch = stage.draw(2, 5, 20);
+    let keys = format!("columns = v: text(10, 60)\nwriters = {writers}\nbatch = {batch}");
+    table("v varchar(100)", batch * 150 * (writers + 2), &keys)
+}
+
+pub(super) fn slow_flush(stage: &Stage, options: Options) -> Result<Answer, Stopped> {
+    let library = stage.slow_disk(flushes(stage))?;
+    let server = server(&options.preload(&library))?;
+    let workload = commits(stage, stage.draw(1, 2, 6));
+    stage.load_as(&server.url(), Some(server.password()), &workload, stage.assay_by(&[]))
+}
+
+pub(super) fn slow_flush_inside(stage: &Stage) -> Result<Answer, Stopped> {
+    let library = stage.slow_disk(flushes(stage))?;
+    let mut command = stage.assay_by(&[]);
+    command.env("LD_PRELOAD", &library);
+    stage.load_as(&inside(stage), None, &commits(stage, 1), command)
+}
+
+/// What the check costs keeps its session busy, while the other processors idle.
+pub(super) fn one_session(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let factors = stage.draw(0, 80, 160);
+    let workload = table(
+        &format!("v bigint check (factorial({factors} + v % 2) > 0)"),
+        200_000,
+        "columns = v: uniform(1, 1000000)\nbatch = 5000",
+    );
+    stage.load_as(&server.url(), Some(server.password()), &workload, stage.assay_by(&[]))
+}
+
+/// More than what the kernel keeps for a relay that does not take it.
+pub(super) fn narrow_relay(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
+    relay.bandwidth(Some(stage.draw(0, 10, 40) * 125_000));
+    let target = through(&server, relay.address().port());
+    let keys = format!("columns = v: text(800, 1000)\nwriters = {}", stage.draw(1, 1, 3));
+    let workload = table("v varchar(1000)", 20_000, &keys);
+    stage.load_as(&target, Some(server.password()), &workload, stage.assay_by(&[]))
+}
+
+pub(super) fn long(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
+    relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));
+    let target = through(&server, relay.address().port());
+    let (writers, batch) = (stage.draw(1, 1, 4), stage.draw(2, 10, 100));
+    let keys = format!("columns = v: text(10, 60)\nwriters = {writers}\nbatch = {batch}");
+    let workload = table("v varchar(100)", writers * batch * 100, &keys);
+    stage.load_as(&target, Some(server.password()), &workload, stage.assay_by(&[]))
+}

@@ -1,0 +1,214 @@
+//! Which component is named for the filling of a table: each made the limiter by hand.
+
+use analyze::{Asked, Component, Evidence, LoadEvidence, Observed, Route, Suspect, summarize};
+use base::Nanos;
+
+use crate::support::{is_explained, nothing};
+
+/// Four writers, 1,000 rows in a commit.
+const LOADED: &str = "
+[load t]
+rows = 1000000
+columns = id: row()
+writers = 4
+[read]
+query = select 1
+rate = 1
+";
+
+/// How long the load takes; the last look at it is that much after a whole second.
+const TOOK: Nanos = Nanos::from_millis(8_300);
+
+/// A load by four writers that wait for a database which mostly sleeps.
+fn loading() -> Evidence {
+    let mut evidence = nothing(LOADED);
+    evidence.loads = vec![LoadEvidence {
+        table: "t".to_owned(),
+        rows: 1_000_000,
+        bytes: 8_000_000,
+        took: TOOK,
+        points: Vec::new(),
+        observed: Vec::new(),
+    }];
+    for (component, metric, per_s) in [
+        ("generator", "user", 0.2),
+        ("generator", "system", 0.11),
+        ("generator", "observing", 0.01),
+        ("generator", "waited", 0.01),
+        ("server", "user", 0.1),
+        ("server", "system", 0.1),
+        ("server", "waited", 0.01),
+        ("cpu 0", "busy", 0.2),
+        ("cpu 1", "busy", 0.2),
+        ("sessions", "looks", 10.0),
+        ("sessions", "active", 36.0),
+        ("sessions", "idle", 14.0),
+        ("waits", "cpu", 2.0),
+        ("waits", "Timeout:PgSleep", 34.0),
+    ] {
+        plant(&mut evidence, component, metric, per_s);
+    }
+    for (component, metric, value) in
+        [("server", "processes", 9.0), ("server", "processors", 2.0), ("server", "busiest", 0.1)]
+    {
+        hold(&mut evidence, component, metric, value);
+    }
+    evidence
+}
+
+fn plant(evidence: &mut Evidence, component: &str, metric: &str, per_s: f64) {
+    reading(evidence, component, metric, |s| per_s * s);
+}
+
+fn hold(evidence: &mut Evidence, component: &str, metric: &str, value: f64) {
+    reading(evidence, component, metric, |_| value);
+}
+
+fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl Fn(f64) -> f64) {
+    let took = evidence.loads[0].took;
+    let looks = (0..=8).map(Nanos::from_secs).filter(|at| *at < took).chain([took]);
+    let observed = &mut evidence.loads[0].observed;
+    observed.retain(|known| known.component != component || known.metric != metric);
+    observed.push(Observed {
+        component: component.to_owned(),
+        metric: metric.to_owned(),
+        points: looks.map(|at| (at, value(at.as_secs_f64()))).collect(),
+    });
+}
+
+fn limiter(evidence: &Evidence) -> Suspect {
+    summarize(evidence).loads.remove(0).limiter
+}
+
+#[track_caller]
+fn names(evidence: &Evidence, component: Component, words: &str) {
+    let limiter = limiter(evidence);
+    assert_eq!(limiter.component, component, "{limiter:?}");
+    assert!(limiter.because.contains(words), "{}", limiter.because);
+    assert!(!limiter.evidence.is_empty());
+    for (name, _) in &limiter.evidence {
+        assert!(is_explained(name), "the guide does not say what {name} is made of");
+    }
+}
+
+#[test]
+fn writers_that_wait_for_each_commit_limit_where_nothing_is_full() {
+    names(&loading(), Component::Concurrency, "4 writers commit a batch at a time");
+}
+
+#[test]
+fn the_thread_that_makes_the_rows_is_named_when_it_is_full() {
+    let mut evidence = loading();
+    plant(&mut evidence, "generator", "user", 0.85);
+    names(&evidence, Component::GeneratorThread, "95 % of a processor");
+    // What looking at it takes is not its work.
+    plant(&mut evidence, "generator", "observing", 0.5);
+    assert_ne!(limiter(&evidence).component, Component::GeneratorThread);
+    // It wants a processor that something else has.
+    let mut evidence = loading();
+    plant(&mut evidence, "generator", "waited", 0.6);
+    names(&evidence, Component::GeneratorCpu, "waited for a processor for 60 %");
+}
+
+#[test]
+fn what_the_database_lacks_is_named() {
+    let mut evidence = loading();
+    plant(&mut evidence, "server", "user", 1.8);
+    names(&evidence, Component::DatabaseCpu, "1.90 of the 2.00 processors");
+    let mut evidence = loading();
+    plant(&mut evidence, "server", "user", 0.9);
+    hold(&mut evidence, "server", "busiest", 0.97);
+    names(&evidence, Component::DatabaseSingleCore, "97 % of a processor");
+    let mut evidence = loading();
+    plant(&mut evidence, "waits", "Timeout:PgSleep", 4.0);
+    plant(&mut evidence, "waits", "IO:WALSync", 30.0);
+    names(&evidence, Component::DatabaseFlush, "until what they commit is safe");
+}
+
+#[test]
+fn a_way_is_named_that_takes_the_rows_too_slowly_or_is_long() {
+    let mut narrow = loading();
+    hold(&mut narrow, "sockets generator", "with-send-queue", 3.6);
+    hold(&mut narrow, "sockets server", "with-receive-queue", 3.6);
+    // If sessions are at work, it is not the way that rows wait for.
+    assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
+    // If they wait for rows, whoever does not read these stands on the way.
+    plant(&mut narrow, "waits", "Timeout:PgSleep", 4.0);
+    plant(&mut narrow, "waits", "Client:ClientRead", 30.0);
+    names(&narrow, Component::NetworkBandwidth, "wait for room on the way");
+    // That a window was closed tells the same.
+    hold(&mut narrow, "sockets generator", "with-send-queue", 0.4);
+    assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
+    plant(&mut narrow, "sockets generator", "receiver-limited", 3.2);
+    names(&narrow, Component::NetworkBandwidth, "3.20 have some");
+    // Where they are not seen, what the database has not read tells it.
+    narrow.loads[0].observed.retain(|it| !["sessions", "waits"].contains(&&*it.component));
+    assert_ne!(limiter(&narrow).component, Component::NetworkBandwidth);
+    hold(&mut narrow, "sockets server", "with-receive-queue", 0.2);
+    names(&narrow, Component::NetworkBandwidth, "wait for room on the way");
+    // 1,000 batches by four writers take 33 ms each.
+    let mut long = loading();
+    plant(&mut long, "sessions", "active", 5.0);
+    plant(&mut long, "sessions", "idle", 35.0);
+    plant(&mut long, "waits", "Timeout:PgSleep", 0.0);
+    hold(&mut long, "sockets generator", "round-trip-least", 0.02);
+    names(&long, Component::NetworkLatency, "20.0 ms of the 33.2 ms");
+}
+
+#[test]
+fn a_database_inside_of_the_generator_waits_for_its_flushes() {
+    let mut evidence = loading();
+    let sqlite = Asked { route: Some(Route::Sqlite), ..Asked::default() };
+    evidence.surroundings.main = sqlite;
+    evidence.loads[0].observed.retain(|it| ["generator", "server"].contains(&&*it.component));
+    hold(&mut evidence, "server", "busiest", 0.1);
+    names(&evidence, Component::DatabaseFlush, "until what it wrote is safe");
+    // Of four writers the one that writes keeps the others waiting.
+    plant(&mut evidence, "server", "user", 0.7);
+    names(&evidence, Component::DatabaseLocks, "for the one that writes");
+    // Where it is busy half of the time and waits for nothing long, more writers would not help.
+    plant(&mut evidence, "server", "user", 0.5);
+    plant(&mut evidence, "server", "waited", 2.3);
+    hold(&mut evidence, "server", "processors", 9.0);
+    assert_eq!(limiter(&evidence).component, Component::Unknown);
+}
+
+#[test]
+fn of_what_was_not_watched_or_was_over_at_once_nothing_is_named() {
+    let is_unknown = |evidence: &Evidence, words: &str| {
+        let limiter = limiter(evidence);
+        assert_eq!(limiter.component, Component::Unknown, "{limiter:?}");
+        assert!(limiter.because.contains(words), "{}", limiter.because);
+    };
+    let mut evidence = loading();
+    evidence.loads[0].took = Nanos::from_millis(499);
+    is_unknown(&evidence, "too short");
+    let mut evidence = loading();
+    evidence.is_virtual = true;
+    is_unknown(&evidence, "simulated");
+    let mut evidence = loading();
+    evidence.loads[0].observed.retain(|it| it.component == "generator");
+    is_unknown(&evidence, "no component of the database was observed");
+    evidence.loads[0].observed.clear();
+    is_unknown(&evidence, "nothing was observed");
+}
+
+#[test]
+fn what_observing_took_is_told_of_loads_alone() {
+    let mut evidence = loading();
+    evidence.observed.clear();
+    let share = summarize(&evidence).observing_share.unwrap();
+    assert!((share - 0.01).abs() < 1e-6, "{share}");
+    evidence.loads[0].observed.clear();
+    assert_eq!(summarize(&evidence).observing_share, None);
+}
+
+#[test]
+fn what_the_database_used_for_a_load_is_told() {
+    let load = summarize(&loading()).loads.remove(0);
+    let s = load.server_cpu.unwrap().as_secs_f64();
+    assert!((s - 0.2 * TOOK.as_secs_f64()).abs() < 0.01, "{s}");
+    let mut evidence = loading();
+    evidence.loads[0].observed.clear();
+    assert_eq!(summarize(&evidence).loads[0].server_cpu, None);
+}
