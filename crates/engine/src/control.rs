@@ -14,7 +14,7 @@ use workload::{
 
 use crate::error::{Failed, Place};
 use crate::lane::Common;
-use crate::news::News;
+use crate::news::{Listener, News};
 use crate::patience::unless_ended;
 use crate::stop::Stop;
 use crate::targets::unreachable;
@@ -274,7 +274,6 @@ impl<D: Driver> Control<'_, D> {
 
     async fn load(&self, load: &Load) -> Result<Loaded, Failed> {
         let began = self.rt.now();
-        self.common.listener.hear(&News::LoadBegins { table: &load.table, at: began });
         let shared = Rc::new(Filling {
             load: Arc::new(load.clone()),
             next_row: Cell::new(0),
@@ -282,6 +281,9 @@ impl<D: Driver> Control<'_, D> {
             bytes: Cell::new(0),
             last_commit: Cell::new(began),
             writers: Cell::new(load.writers),
+            opening: Cell::new(load.writers),
+            began,
+            listener: Arc::clone(&self.common.listener),
             refused: RefCell::new(None),
             failed: RefCell::new(None),
         });
@@ -396,6 +398,11 @@ struct Filling {
     last_commit: Cell<Stamp>,
     /// Writers that have not ended.
     writers: Cell<u32>,
+    /// Those of them that have neither a connection nor been refused one.
+    opening: Cell<u32>,
+    /// When it began.
+    began: Stamp,
+    listener: Arc<dyn Listener>,
     /// Why a writer got no connection: the others go on without it.
     refused: RefCell<Option<Error>>,
     /// Why a batch was not written, which ends the load.
@@ -423,6 +430,7 @@ impl Filling {
                 None
             }
         };
+        self.opened();
         if let Some(connection) = &mut connection
             && let Err(error) = self.write_on(connection, rt, stop, started).await
         {
@@ -430,6 +438,16 @@ impl Filling {
         }
         self.writers.set(self.writers.get() - 1);
         connection
+    }
+
+    /// One more writer has its connection, or will not get one. Only now others may ask for theirs:
+    /// whoever watches must not take that of a writer.
+    fn opened(&self) {
+        self.opening.set(self.opening.get() - 1);
+        if self.opening.get() == 0 {
+            let (table, at) = (self.load.table.as_str(), self.began);
+            self.listener.hear(&News::LoadBegins { table, at });
+        }
     }
 
     /// Takes batches of rows from the shared counter until none is left. A row's values depend on

@@ -26,11 +26,11 @@ pub enum News<'a> {
         /// How many there are.
         of: usize,
     },
-    /// A table is about to be filled.
+    /// A table is being filled: all writers have their connections, or will not get one.
     LoadBegins {
         /// The table.
         table: &'a str,
-        /// When that begins, on the run's clock.
+        /// When that began, on the run's clock.
         at: Stamp,
     },
     /// Rows of a table were committed.
@@ -46,7 +46,7 @@ pub enum News<'a> {
         /// How long it has taken so far.
         elapsed: Nanos,
     },
-    /// No more rows are written into the table that was begun last.
+    /// No more rows are written into a table; it may never have been told that this began.
     LoadEnds,
     /// The rows of a table are about to be counted, in place of a load.
     Counting {

@@ -265,7 +265,6 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
         let listener = Arc::clone(&scribe) as Arc<dyn Listener>;
         let finished =
             engine::run(&order.plan, drivers, &order.options, outlet, &order.stop, listener);
-        scribe.end_database();
         scribe.end_watches();
         let op_log_loss =
             op_log.and_then(|op_log| close(op_log, &finished, &scribe.notes, &order.stop));
@@ -476,9 +475,12 @@ impl Scribe {
         watch.into_iter().for_each(DatabaseWatch::end);
     }
 
+    /// Ends all of it, what takes longer later: what is idle meanwhile is not to be watched.
     fn end_watches(&self) {
-        let watches = self.watched.lock().expect("nothing panics here").machines.take();
-        watches.into_iter().for_each(Watches::end);
+        let mut machines = self.watched.lock().expect("nothing panics here").machines.take();
+        machines.iter_mut().for_each(Watches::end_here);
+        self.end_database();
+        machines.into_iter().for_each(Watches::end);
     }
 
     /// Writes down what the server counted. The reading before the run is one at time zero.
@@ -515,10 +517,7 @@ impl Listener for Scribe {
                 }
             }
             News::LoadBegins { table, at } => self.begin_watches(*at, &self.ears.of_load(table)),
-            News::LoadEnds => {
-                self.end_database();
-                self.end_watches();
-            }
+            News::LoadEnds => self.end_watches(),
             News::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
                 table: (*table).to_owned(),
                 started: self.now().plus(-(elapsed.0 as i64)),

@@ -18,6 +18,9 @@ use crate::target::Reached;
 /// What the names of facts about what cannot be observed begin with.
 pub(crate) const MISSING: &str = "observe.missing.";
 
+/// The same of facts about what could not be observed while a table was filled.
+const MISSING_IN_LOAD: &str = "observe.load.missing.";
+
 /// How the threads are called on which SQLite runs.
 const SQLITE: &str = "sqlite";
 
@@ -68,7 +71,12 @@ impl Ears {
         self.live.show_busiest(busiest);
         let Sample { readings, missing } = sample;
         for Missing { what, why } in missing {
-            self.notes.setting(format!("{MISSING}{what}"), why);
+            let name = match &self.table {
+                None => format!("{MISSING}{what}"),
+                // The run may see it.
+                Some(table) => format!("{MISSING_IN_LOAD}{table}.{what}"),
+            };
+            self.notes.setting(name, why);
         }
         match &self.table {
             _ if readings.is_empty() => {}
@@ -98,10 +106,15 @@ impl Watches {
         Watches { here: here.ok(), there: there.collect() }
     }
 
-    /// Ends it. What was seen until now is in the record's queue.
-    pub(crate) fn end(self) {
+    /// Ends it on this machine. What was seen here until now is in the record's queue.
+    pub(crate) fn end_here(&mut self) {
+        self.here.take().into_iter().for_each(Watch::end);
+    }
+
+    /// Ends it everywhere, which may take as long as another machine lets itself be waited for.
+    pub(crate) fn end(mut self) {
+        self.end_here();
         RemoteWatch::end_all(self.there);
-        self.here.into_iter().for_each(Watch::end);
     }
 }
 

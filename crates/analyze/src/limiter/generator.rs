@@ -46,7 +46,8 @@ impl Scene<'_, '_> {
             Asker::Jobs => {
                 self.findings.lanes().map(|lane| lane.ran + lane.waited).reduce(f64::max)
             }
-            Asker::Load | Asker::Program => self.generator_share(),
+            Asker::Load => Some(self.loader_share()? + self.loader_waited()),
+            Asker::Program => self.generator_share(),
         }
     }
 

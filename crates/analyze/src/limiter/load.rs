@@ -51,8 +51,8 @@ pub(crate) fn name_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Susp
 /// The processor time of the database while a table was filled; `None` if it was not seen.
 pub(crate) fn server_cpu(load: &LoadEvidence) -> Option<Nanos> {
     let server = Part::Processes(Side::Server);
-    let used = Signals::of_load(load).used_processors(&server)?;
-    Some(Nanos((used * load.took.0 as f64) as u64))
+    let signals = Signals::of_load(load);
+    Some(Nanos::from_secs_f64(signals.grown(&server, "user")? + signals.grown(&server, "system")?))
 }
 
 impl Scene<'_, '_> {
@@ -65,10 +65,16 @@ impl Scene<'_, '_> {
         used.filter(|_| self.demand.by == Asker::Load)
     }
 
+    /// The part of the time in which it, or another thread of the load generator, lacked a
+    /// processor.
+    pub(super) fn loader_waited(&self) -> f64 {
+        self.signals.rate(&Part::Processes(Side::Generator), "waited").unwrap_or(0.0)
+    }
+
     /// The thread that makes and sends the rows.
     pub(super) fn loader(&self) -> Option<Suspect> {
         let ran = self.loader_share()?;
-        let waited = self.signals.rate(&Part::Processes(Side::Generator), "waited").unwrap_or(0.0);
+        let waited = self.loader_waited();
         if ran >= LOADS_FULLY {
             let because = format!(
                 "the thread that makes and sends the rows used {} of a processor",
@@ -96,13 +102,14 @@ impl Scene<'_, '_> {
             return None;
         }
         let sockets = Part::Sockets(Side::Generator);
-        let unsent = self.signals.mean(&sockets, "with-send-queue")?;
+        let unsent = self.signals.mean_before_the_last(&sockets, "with-send-queue").unwrap_or(0.0);
         // Whoever takes no more than so much closes its window meanwhile.
         let closed = self.signals.rate(&sockets, "receiver-limited").unwrap_or(0.0);
         let waiting = unsent.max(closed);
         let writers = self.demand.closed.clients.max(1.0);
         // What its own sockets say may be said by a program that stands on the way.
-        let unread = self.unread_by_server();
+        let server = Part::Sockets(Side::Server);
+        let unread = self.signals.mean_before_the_last(&server, "with-receive-queue");
         let at_work = self.working_sessions();
         let is_ready = match at_work {
             Some(at_work) => at_work < AT_WORK * writers,

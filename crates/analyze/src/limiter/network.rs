@@ -246,7 +246,10 @@ impl Scene<'_, '_> {
         // A request that a session has not read yet is with the database: it waits for a processor.
         let unread = self.unread_by_server().unwrap_or(0.0);
         let busy = self.working_sessions()? + unread;
-        Some(1.0 - (busy / self.demand.in_flight.max(f64::MIN_POSITIVE)).min(1.0))
+        // A writer that makes its rows has nothing under way.
+        let made = self.loader_share().unwrap_or(0.0);
+        let under_way = self.demand.in_flight - made;
+        Some(1.0 - (busy / under_way.max(f64::MIN_POSITIVE)).min(1.0))
     }
 
     /// Connections with a request that the server has not read; `None` if they were not seen.

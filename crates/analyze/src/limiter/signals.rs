@@ -1,5 +1,6 @@
 //! What was observed in the window, by component and metric.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use base::Nanos;
@@ -23,11 +24,28 @@ impl<'a> Signals<'a> {
         Signals::within(evidence.window(), &evidence.observed)
     }
 
-    /// Of a table that was filled: all that was read from its begin to its end.
+    /// Of a table that was filled: from when all machines were looked at to its end. One that was
+    /// not for half of the time is not known.
     pub(super) fn of_load(load: &'a LoadEvidence) -> Signals<'a> {
-        let points = load.observed.iter().filter_map(|observed| observed.points.last());
-        let last = points.map(|(at, _)| *at).max().unwrap_or_default();
-        Signals::within(Nanos::ZERO..last + Nanos(1), &load.observed)
+        let latest = Nanos(load.took.0 / 2);
+        let mut begins: BTreeMap<Option<String>, Nanos> = BTreeMap::new();
+        let mut end = Nanos::ZERO;
+        for observed in &load.observed {
+            let place = Component::parse(&observed.component).and_then(|it| it.place);
+            let (Some(first), Some(last)) = (observed.points.first(), observed.points.last())
+            else {
+                continue;
+            };
+            let begin = begins.entry(place).or_insert(first.0);
+            *begin = first.0.min(*begin);
+            end = end.max(last.0);
+        }
+        begins.retain(|place, begin| place.is_none() || *begin <= latest);
+        let begin = begins.iter().filter(|(place, _)| place.is_some()).map(|(_, begin)| *begin);
+        let window = begin.max().unwrap_or_default()..end + Nanos(1);
+        let mut signals = Signals::within(window, &load.observed);
+        signals.series.retain(|(component, _)| begins.contains_key(&component.place));
+        signals
     }
 
     fn within(window: Range<Nanos>, observed: &'a [Observed]) -> Signals<'a> {
@@ -101,6 +119,11 @@ impl<'a> Signals<'a> {
         rate(self.series(part, metric)?, &self.window)
     }
 
+    /// By how much a counter grew in the window, as far as it was read there.
+    pub(super) fn grown(&self, part: &Part, metric: &str) -> Option<f64> {
+        growth(self.series(part, metric)?, &self.window).map(|(by, _)| by)
+    }
+
     /// The same on the host of the database.
     pub(super) fn rate_at_server(&self, part: &Part, metric: &str) -> Option<f64> {
         rate(self.find(self.server.as_deref(), part, metric)?, &self.window)
@@ -114,6 +137,13 @@ impl<'a> Signals<'a> {
     /// The mean of a reading in the window.
     pub(super) fn mean(&self, part: &Part, metric: &str) -> Option<f64> {
         mean(self.series(part, metric)?, &self.window)
+    }
+
+    /// The mean of a reading without the last, which is made when all is over.
+    pub(super) fn mean_before_the_last(&self, part: &Part, metric: &str) -> Option<f64> {
+        let observed = self.series(part, metric)?;
+        let (last, _) = observed.points.last()?;
+        mean(observed, &(self.window.start..self.window.end.min(*last)))
     }
 
     /// Every metric of a part with its growth per second.
@@ -225,13 +255,18 @@ fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64
 /// lost, and what it counts from there is new. One that is first read within the window, because
 /// what it counts was not there before, has counted nothing until then.
 fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
+    growth(observed, window).map(|(by, span_s)| by / span_s)
+}
+
+/// What was added to a counter, and in how many seconds.
+fn growth(observed: &Observed, window: &Range<Nanos>) -> Option<(f64, f64)> {
     let points = around(observed, window);
     let (first, last) = (points.first()?, points.last()?);
     let since = if points.len() > 1 { first.0.min(window.start) } else { first.0 };
-    let span = last.0.saturating_sub(since).as_secs_f64();
+    let span_s = last.0.saturating_sub(since).as_secs_f64();
     let pairs = points.iter().zip(points.iter().skip(1));
-    let growth: f64 = pairs.map(|(a, b)| if b.1 >= a.1 { b.1 - a.1 } else { b.1.max(0.0) }).sum();
-    (span > 0.0).then(|| growth / span)
+    let by = pairs.map(|(a, b)| if b.1 >= a.1 { b.1 - a.1 } else { b.1.max(0.0) }).sum();
+    (span_s > 0.0).then_some((by, span_s))
 }
 
 fn falls(observed: &Observed, window: &Range<Nanos>) -> bool {
@@ -239,16 +274,15 @@ fn falls(observed: &Observed, window: &Range<Nanos>) -> bool {
     points.iter().zip(points.iter().skip(1)).any(|(a, b)| b.1 < a.1)
 }
 
-/// The mean of the readings in a window. Each stands for the time since the one before it, which
-/// differs at the end of a watch; the very first stands for as long as the next.
+/// The mean of the readings in a window. Each stands for the time since the one before it, or
+/// since looking began: at the ends of a watch that is shorter than elsewhere.
 fn mean(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
     let points = &observed.points;
-    let at = |place: usize| points.get(place).map(|(at, _)| at.as_secs_f64());
-    let gap = |place: usize| Some((at(place)? - at(place.checked_sub(1)?)?).max(1e-9));
+    let before = |place: usize| place.checked_sub(1).map_or(Nanos::ZERO, |it| points[it].0);
     let inside = points.iter().enumerate().filter(|(_, (at, _))| window.contains(at));
     let (mut sum, mut weights) = (0.0, 0.0);
-    for (place, (_, value)) in inside {
-        let weight = gap(place).or_else(|| gap(place + 1)).unwrap_or(1.0);
+    for (place, (at, value)) in inside {
+        let weight = at.saturating_sub(before(place)).as_secs_f64().max(1e-9);
         sum += weight * value;
         weights += weight;
     }
@@ -301,9 +335,41 @@ mod tests {
             Observed { points: points.collect(), ..observed(&[]) }
         };
         let at_its_end = millis(&[(1_000, 0.9), (2_000, 0.9), (2_200, 0.1)]);
-        let mean_of = |observed| (mean(observed, &window(0, 9)).unwrap() * 1e3).round();
+        let mean_of = |observed: &Observed| (mean(observed, &window(0, 9)).unwrap() * 1e3).round();
         assert_eq!(mean_of(&at_its_end), 827.0);
         assert_eq!(mean_of(&millis(&[(300, 0.5)])), 500.0);
+        assert_eq!(mean_of(&millis(&[(10, 9.0), (1_010, 0.4)])), 485.0);
+    }
+
+    /// A load of four seconds on another machine, of which it is known from `begin` on.
+    fn loaded(begin: u64) -> LoadEvidence {
+        let points = |from| (from..=4).map(|s| (Nanos::from_secs(s), 0.9 * s as f64)).collect();
+        let of = |component: &str, from| Observed {
+            component: component.to_owned(),
+            metric: "user".to_owned(),
+            points: points(from),
+        };
+        LoadEvidence {
+            table: "t".to_owned(),
+            rows: 1,
+            bytes: 1,
+            took: Nanos::from_secs(4),
+            points: Vec::new(),
+            observed: vec![of("generator", 0), of("db1/host", begin)],
+        }
+    }
+
+    #[test]
+    fn a_load_is_judged_from_when_all_machines_were_looked_at() {
+        let host = Component::parse("db1/host").unwrap();
+        let share = |load: &LoadEvidence| Signals::of_load(load).rate_of(&host, "user");
+        let near = |share: Option<f64>| share.is_some_and(|share| (share - 0.9).abs() < 1e-6);
+        assert!(near(share(&loaded(0))) && near(share(&loaded(2))), "{:?}", share(&loaded(2)));
+        assert_eq!(share(&loaded(3)), None);
+        let generator = Part::Processes(Side::Generator);
+        for load in [loaded(2), loaded(3)] {
+            assert!(near(Signals::of_load(&load).rate(&generator, "user")));
+        }
     }
 
     #[test]

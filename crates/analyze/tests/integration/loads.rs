@@ -21,7 +21,11 @@ const TOOK: Nanos = Nanos::from_millis(8_300);
 
 /// A load by four writers that wait for a database which mostly sleeps.
 fn loading() -> Evidence {
-    let mut evidence = nothing(LOADED);
+    loading_as(LOADED)
+}
+
+fn loading_as(workload: &str) -> Evidence {
+    let mut evidence = nothing(workload);
     evidence.loads = vec![LoadEvidence {
         table: "t".to_owned(),
         rows: 1_000_000,
@@ -153,6 +157,26 @@ fn a_way_is_named_that_takes_the_rows_too_slowly_or_is_long() {
     plant(&mut long, "waits", "Timeout:PgSleep", 0.0);
     hold(&mut long, "sockets generator", "round-trip-least", 0.02);
     names(&long, Component::NetworkLatency, "20.0 ms of the 33.2 ms");
+}
+
+#[test]
+fn a_writer_that_makes_rows_is_not_on_the_way() {
+    let mut evidence = loading_as(&LOADED.replace("writers = 4", "writers = 1"));
+    plant(&mut evidence, "sessions", "active", 2.5);
+    plant(&mut evidence, "sessions", "idle", 17.5);
+    plant(&mut evidence, "waits", "Timeout:PgSleep", 0.5);
+    // Neither the one session nor the thread is at work: the rows are.
+    names(&evidence, Component::NetworkLatency, "whose sessions idle");
+    // The thread wants to be.
+    plant(&mut evidence, "generator", "waited", 0.35);
+    assert_ne!(limiter(&evidence).component, Component::NetworkLatency);
+    // It makes rows for half of the time.
+    let mut evidence = loading_as(&LOADED.replace("writers = 4", "writers = 1"));
+    plant(&mut evidence, "generator", "user", 0.39);
+    plant(&mut evidence, "sessions", "active", 4.8);
+    plant(&mut evidence, "sessions", "idle", 15.2);
+    plant(&mut evidence, "waits", "Timeout:PgSleep", 2.8);
+    assert_ne!(limiter(&evidence).component, Component::NetworkLatency);
 }
 
 #[test]

@@ -258,9 +258,9 @@ impl Process {
             let Some(turn) = thread.look(files, detail.is_turn_of(*place)) else { continue };
             seen.has_threads = true;
             let ran = turn.times.ran;
-            if thread.name.starts_with(OBSERVERS) {
-                seen.observing += ran;
-            }
+            // What observing has to wait for keeps no request back.
+            let is_observer = thread.name.starts_with(OBSERVERS);
+            seen.observing += if is_observer { ran } else { 0 };
             if detail.apart.is_some_and(|begin| thread.name.starts_with(begin)) {
                 seen.apart += thread.apart(files, turn);
                 seen.busiest.1 = seen.busiest.1.max(ran);
@@ -268,7 +268,7 @@ impl Process {
             }
             all_ran += ran;
             seen.busiest.0 = seen.busiest.0.max(ran);
-            seen.used.waited += turn.times.waited;
+            seen.used.waited += if is_observer { 0 } else { turn.times.waited };
             seen.used.voluntary += turn.switches.0;
             seen.used.involuntary += turn.switches.1;
         }
