@@ -47,7 +47,7 @@ bench:
 		target/release/compare $$measure --write || exit 1; \
 	done
 
-# Half an hour: situations whose limiter is known because it was made, and which is named. The machine should have nothing
+# Forty minutes: situations whose limiter is known because it was made, and which is named. The machine should have nothing
 # else to do. The tables are written into the guide. One alone: `target/release/limiter --only hot`.
 limiter:
 	@scripts/setup limiter
