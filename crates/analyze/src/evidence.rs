@@ -166,6 +166,13 @@ pub struct Growth {
     pub span: Nanos,
 }
 
+impl Growth {
+    /// This and another one after it.
+    pub(crate) fn and(self, other: Growth) -> Growth {
+        Growth { by: self.by + other.by, span: self.span + other.span }
+    }
+}
+
 /// A table that was filled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadEvidence {
@@ -202,7 +209,7 @@ impl Evidence {
 
     /// What was watched of a component, if it was.
     pub fn observed(&self, component: &str, metric: &str) -> Option<&Observed> {
-        self.observed.iter().find(|o| o.component == component && o.metric == metric)
+        observed(&self.observed, component, metric)
     }
 
     /// From the end of the warm-up to the end of the schedule.
@@ -214,6 +221,17 @@ impl Evidence {
     pub fn window_length(&self) -> Nanos {
         self.end().saturating_sub(self.steps.warmup())
     }
+}
+
+impl LoadEvidence {
+    /// What was watched of a component, if it was.
+    pub fn observed(&self, component: &str, metric: &str) -> Option<&Observed> {
+        observed(&self.observed, component, metric)
+    }
+}
+
+fn observed<'o>(all: &'o [Observed], component: &str, metric: &str) -> Option<&'o Observed> {
+    all.iter().find(|it| it.component == component && it.metric == metric)
 }
 
 impl Step {

@@ -1,14 +1,12 @@
 //! Everything that a report of one run says, as numbers.
 
-use std::ops::Range;
-
 use base::Nanos;
 use record::{Part, Side};
 
 use crate::check::Verdict;
 use crate::checks::Findings;
 use crate::effects::{self, Effect};
-use crate::evidence::{Evidence, Growth, LoadEvidence, LoadPoint, Observed};
+use crate::evidence::{Evidence, Growth, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
 use crate::limiter::{self, Limiter, Suspect};
 use crate::phases::{self, SideEffects};
@@ -81,7 +79,7 @@ pub struct LoadSummary {
     pub exit_rows_per_s: Option<f64>,
     /// Processor time of the generator, from the first point to the last; `None` without two.
     pub client_cpu: Option<Nanos>,
-    /// Processor time of the database; `None` if it was not seen.
+    /// Processor time of the database, from the first look at it; `None` if it was not seen.
     pub server_cpu: Option<Nanos>,
     /// What limited it.
     pub limiter: Suspect,
@@ -146,19 +144,15 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
 /// What looking took in the window, or, of loads alone, while these went on.
 fn observing_share(evidence: &Evidence) -> Option<f64> {
     let component = Part::Processes(Side::Generator).to_string();
-    let is_it = |it: &&Observed| it.component == component && it.metric == "observing";
-    let growth = |observed: &[Observed], window: Range<Nanos>| {
-        let Growth { by, span } = observed.iter().find(is_it)?.growth(&window)?;
-        Some((by, span.as_secs_f64()))
+    let of_window = evidence
+        .observed(&component, "observing")
+        .and_then(|observing| observing.growth(&evidence.window()));
+    let of_load = |load: &LoadEvidence| {
+        load.observed(&component, "observing")?.growth(&(Nanos::ZERO..load.took))
     };
-    let of_window = growth(&evidence.observed, evidence.window());
-    let of_loads = || {
-        let of_each = evidence.loads.iter();
-        let of_each = of_each.filter_map(|it| growth(&it.observed, Nanos::ZERO..it.took));
-        of_each.reduce(|(by, s), (more, length)| (by + more, s + length))
-    };
-    let (by, s) = of_window.or_else(of_loads)?;
-    Some(by / s)
+    let of_loads = || evidence.loads.iter().filter_map(of_load).reduce(Growth::and);
+    let Growth { by, span } = of_window.or_else(of_loads)?;
+    Some(by / span.as_secs_f64())
 }
 
 fn load(findings: &Findings<'_>, load: &LoadEvidence) -> LoadSummary {

@@ -180,7 +180,7 @@ impl Listener for Display {
         state.phase = match news {
             News::Settings { .. }
             | News::Account(_)
-            | News::LoadBegins { .. }
+            | News::LoadLasts { .. }
             | News::LoadEnds
             | News::Ended => return,
             // Without a job nothing more is opened, and nothing runs.

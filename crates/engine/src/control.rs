@@ -14,7 +14,7 @@ use workload::{
 
 use crate::error::{Failed, Place};
 use crate::lane::Common;
-use crate::news::{Listener, News};
+use crate::news::News;
 use crate::patience::unless_ended;
 use crate::stop::Stop;
 use crate::targets::unreachable;
@@ -282,8 +282,6 @@ impl<D: Driver> Control<'_, D> {
             last_commit: Cell::new(began),
             writers: Cell::new(load.writers),
             opening: Cell::new(load.writers),
-            began,
-            listener: Arc::clone(&self.common.listener),
             refused: RefCell::new(None),
             failed: RefCell::new(None),
         });
@@ -322,7 +320,9 @@ impl<D: Driver> Control<'_, D> {
         })
     }
 
-    /// Reports the progress of a load until all of its rows are written.
+    /// Reports the progress of a load until all of its rows are written, and once that it lasts:
+    /// when all writers have been connected or refused, because whoever watches then must not take
+    /// the connection of one.
     async fn watch<T>(
         &self,
         load: &Load,
@@ -331,9 +331,14 @@ impl<D: Driver> Control<'_, D> {
         began: Stamp,
     ) -> Vec<T> {
         let step = (load.rows / PROGRESS_POINTS).max(1);
-        let mut reported = 0;
+        let (mut reported, mut is_known_to_last) = (0, false);
         while !filling.is_over(load, &self.common.stop) {
             self.rt.sleep(PROGRESS_POLL).await;
+            let elapsed = self.rt.now().since(began);
+            if !is_known_to_last && elapsed >= LASTS && filling.opening.get() == 0 {
+                self.common.listener.hear(&News::LoadLasts { table: &load.table, began, elapsed });
+                is_known_to_last = true;
+            }
             let committed = filling.committed.get();
             if committed >= reported + step {
                 reported = committed - committed % step;
@@ -386,6 +391,10 @@ fn method(load: &Load) -> Method {
 /// How many points the progress of a load has at most.
 const PROGRESS_POINTS: u64 = 1_000;
 
+/// After which time a load is known to last. What is shorter is not worth the time that it takes
+/// to end a watch.
+const LASTS: Nanos = Nanos::from_millis(250);
+
 /// How often the progress of a load is looked at.
 const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
 
@@ -400,9 +409,6 @@ struct Filling {
     writers: Cell<u32>,
     /// Those of them that have neither a connection nor been refused one.
     opening: Cell<u32>,
-    /// When it began.
-    began: Stamp,
-    listener: Arc<dyn Listener>,
     /// Why a writer got no connection: the others go on without it.
     refused: RefCell<Option<Error>>,
     /// Why a batch was not written, which ends the load.
@@ -430,7 +436,7 @@ impl Filling {
                 None
             }
         };
-        self.opened();
+        self.opening.set(self.opening.get() - 1);
         if let Some(connection) = &mut connection
             && let Err(error) = self.write_on(connection, rt, stop, started).await
         {
@@ -438,16 +444,6 @@ impl Filling {
         }
         self.writers.set(self.writers.get() - 1);
         connection
-    }
-
-    /// One more writer has its connection, or will not get one. Only now others may ask for theirs:
-    /// whoever watches must not take that of a writer.
-    fn opened(&self) {
-        self.opening.set(self.opening.get() - 1);
-        if self.opening.get() == 0 {
-            let (table, at) = (self.load.table.as_str(), self.began);
-            self.listener.hear(&News::LoadBegins { table, at });
-        }
     }
 
     /// Takes batches of rows from the shared counter until none is left. A row's values depend on

@@ -26,12 +26,14 @@ pub enum News<'a> {
         /// How many there are.
         of: usize,
     },
-    /// A table is being filled: all writers have their connections, or will not get one.
-    LoadBegins {
+    /// A table is being filled for a while: all writers have connections, or will not get one.
+    LoadLasts {
         /// The table.
         table: &'a str,
         /// When that began, on the run's clock.
-        at: Stamp,
+        began: Stamp,
+        /// How long ago that is.
+        elapsed: Nanos,
     },
     /// Rows of a table were committed.
     Loading {
@@ -46,7 +48,7 @@ pub enum News<'a> {
         /// How long it has taken so far.
         elapsed: Nanos,
     },
-    /// No more rows are written into a table; it may never have been told that this began.
+    /// No more rows are written into a table, whether it lasted or not.
     LoadEnds,
     /// The rows of a table are about to be counted, in place of a load.
     Counting {

@@ -516,7 +516,9 @@ impl Listener for Scribe {
                     }
                 }
             }
-            News::LoadBegins { table, at } => self.begin_watches(*at, &self.ears.of_load(table)),
+            News::LoadLasts { table, began, elapsed } => {
+                self.begin_watches(*began + *elapsed, &self.ears.of_load(table, *elapsed));
+            }
             News::LoadEnds => self.end_watches(),
             News::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {
                 table: (*table).to_owned(),

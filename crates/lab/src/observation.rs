@@ -50,38 +50,38 @@ pub(crate) struct Ears {
     notes: Notes,
     live: LiveView,
     busiest: Arc<Mutex<Busiest>>,
-    /// The table that is being filled, before time zero.
-    table: Option<Arc<str>>,
+    /// The table that is being filled, before time zero, and for how long it was then.
+    load: Option<(Arc<str>, Nanos)>,
 }
 
 impl Ears {
     pub(crate) fn of(recorder: &Recorder) -> Ears {
         let (notes, live) = (recorder.notes(), recorder.live());
-        Ears { notes, live, busiest: Arc::default(), table: None }
+        Ears { notes, live, busiest: Arc::default(), load: None }
     }
 
-    /// The same for the time in which a table is filled.
-    pub(crate) fn of_load(&self, table: &str) -> Ears {
-        Ears { busiest: Arc::default(), table: Some(table.into()), ..self.clone() }
+    /// The same for a table that has been filled for so long.
+    pub(crate) fn of_load(&self, table: &str, elapsed: Nanos) -> Ears {
+        Ears { busiest: Arc::default(), load: Some((table.into(), elapsed)), ..self.clone() }
     }
 
-    /// Hears what was seen at an instant after time zero, or after a load began.
+    /// Hears what was seen so long after looking began: at time zero, or in the middle of a load.
     pub(crate) fn hear(&self, at: Nanos, sample: Sample) {
         let busiest = self.busiest.lock().unwrap_or_else(PoisonError::into_inner).see(at, &sample);
         self.live.show_busiest(busiest);
         let Sample { readings, missing } = sample;
         for Missing { what, why } in missing {
-            let name = match &self.table {
+            let name = match &self.load {
                 None => format!("{MISSING}{what}"),
                 // The run may see it.
-                Some(table) => format!("{MISSING_IN_LOAD}{table}.{what}"),
+                Some((table, _)) => format!("{MISSING_IN_LOAD}{table}.{what}"),
             };
             self.notes.setting(name, why);
         }
-        match &self.table {
+        match &self.load {
             _ if readings.is_empty() => {}
             None => self.notes.readings(at, readings),
-            Some(table) => self.notes.load_readings(table, at, readings),
+            Some((table, elapsed)) => self.notes.load_readings(table, *elapsed + at, readings),
         }
     }
 }

@@ -113,10 +113,11 @@ impl Demand {
     /// request.
     pub(super) fn of_load(plan: &Plan, load: &LoadEvidence) -> Demand {
         let asked = plan.loads.iter().find(|asked| asked.table == load.table);
-        let writers = asked.map_or(1.0, |asked| f64::from(asked.writers));
         let of_one = asked.map_or(1.0, |asked| f64::from(asked.batch));
-        let took_s = load.took.as_secs_f64().max(f64::MIN_POSITIVE);
-        let per_s = (load.rows as f64 / of_one).ceil() / took_s;
+        let batches = (load.rows as f64 / of_one).ceil();
+        // Whoever finds no rows left writes none.
+        let writers = asked.map_or(1.0, |asked| f64::from(asked.writers)).min(batches.max(1.0));
+        let per_s = batches / load.took.as_secs_f64().max(f64::MIN_POSITIVE);
         Demand {
             by: Asker::Load,
             closed: Closed { clients: writers, in_flight: writers, per_s },

@@ -22,12 +22,14 @@ const STARVED: f64 = 0.5;
 impl Scene<'_, '_> {
     /// What of the load generator has no more to give.
     pub(super) fn generator(&self) -> Vec<Suspect> {
-        let found = match self.demand.by {
-            Asker::Jobs => [self.waiting_thread(), self.full_thread(), self.slow_feed()],
-            Asker::Load => [self.loader(), None, None],
-            Asker::Program => return self.program(),
-        };
-        found.into_iter().flatten().collect()
+        match self.demand.by {
+            Asker::Jobs => {
+                let found = [self.waiting_thread(), self.full_thread(), self.slow_feed()];
+                found.into_iter().flatten().collect()
+            }
+            Asker::Load => self.loader().into_iter().collect(),
+            Asker::Program => self.program(),
+        }
     }
 
     /// The busiest of its threads, by the part of a processor that it had; `None` if none was

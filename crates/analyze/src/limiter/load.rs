@@ -15,8 +15,9 @@ use super::{Component, Scene, Suspect};
 use crate::checks::Findings;
 use crate::evidence::LoadEvidence;
 
-/// The shortest load of which anything is said: a few looks at the sessions of the database.
-pub const SHORTEST_LOAD: Nanos = Nanos::from_millis(500);
+/// The shortest load of which anything is said. It is watched from when it is known to last, and
+/// until its end there are a few looks at the sessions of the database.
+pub const SHORTEST_LOAD: Nanos = Nanos::from_secs(1);
 
 /// The part of a processor from which on the thread has no time left. It never waits for anything
 /// else than the database.
@@ -48,7 +49,8 @@ pub(crate) fn name_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Susp
     scene.ranked("a load takes what it can get").swap_remove(0)
 }
 
-/// The processor time of the database while a table was filled; `None` if it was not seen.
+/// The processor time of the database while a table was filled, from the first look on; `None` if
+/// it was not seen.
 pub(crate) fn server_cpu(load: &LoadEvidence) -> Option<Nanos> {
     let server = Part::Processes(Side::Server);
     let signals = Signals::of_load(load);

@@ -171,9 +171,10 @@ impl Scene<'_, '_> {
             _ => (&*format!("{clients} clients ask one request at a time"), "requests"),
         };
         let because = format!(
-            "{who}, which takes {} ms, and nothing that was seen is full: {per_s:.0} {what} per \
-             second keep {in_flight:.1} busy",
-            suspect::number(service_s * 1e3)
+            "{who}, which takes {} ms, and nothing that was seen is full: {} {what} per second \
+             keep {in_flight:.1} busy",
+            suspect::number(service_s * 1e3),
+            suspect::number(per_s)
         );
         let suspect = Suspect::new(Component::Concurrency, 1.0, because)
             .with("clients", clients)

@@ -41,8 +41,8 @@ impl<'a> Signals<'a> {
             end = end.max(last.0);
         }
         begins.retain(|place, begin| place.is_none() || *begin <= latest);
-        let begin = begins.iter().filter(|(place, _)| place.is_some()).map(|(_, begin)| *begin);
-        let window = begin.max().unwrap_or_default()..end + Nanos(1);
+        let begin = begins.values().copied().max().unwrap_or_default();
+        let window = begin..end + Nanos(1);
         let mut signals = Signals::within(window, &load.observed);
         signals.series.retain(|(component, _)| begins.contains_key(&component.place));
         signals
@@ -274,8 +274,8 @@ fn falls(observed: &Observed, window: &Range<Nanos>) -> bool {
     points.iter().zip(points.iter().skip(1)).any(|(a, b)| b.1 < a.1)
 }
 
-/// The mean of the readings in a window. Each stands for the time since the one before it, or
-/// since looking began: at the ends of a watch that is shorter than elsewhere.
+/// The mean of the readings in a window. Each stands for the time since the one before it, the
+/// first for that since the window's zero: at the ends of a watch these are shorter.
 fn mean(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
     let points = &observed.points;
     let before = |place: usize| place.checked_sub(1).map_or(Nanos::ZERO, |it| points[it].0);

@@ -1,9 +1,9 @@
 //! Which component is named for the filling of a table: each made the limiter by hand.
 
-use analyze::{Asked, Component, Evidence, LoadEvidence, Observed, Route, Suspect, summarize};
+use analyze::{Asked, Component, Evidence, LoadEvidence, Route, Suspect, summarize};
 use base::Nanos;
 
-use crate::support::{is_explained, nothing};
+use crate::support::{is_explained, nothing, replace_readings};
 
 /// Four writers, 1,000 rows in a commit.
 const LOADED: &str = "
@@ -69,15 +69,10 @@ fn hold(evidence: &mut Evidence, component: &str, metric: &str, value: f64) {
 }
 
 fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl Fn(f64) -> f64) {
-    let took = evidence.loads[0].took;
+    let load = &mut evidence.loads[0];
+    let took = load.took;
     let looks = (0..=8).map(Nanos::from_secs).filter(|at| *at < took).chain([took]);
-    let observed = &mut evidence.loads[0].observed;
-    observed.retain(|known| known.component != component || known.metric != metric);
-    observed.push(Observed {
-        component: component.to_owned(),
-        metric: metric.to_owned(),
-        points: looks.map(|at| (at, value(at.as_secs_f64()))).collect(),
-    });
+    replace_readings(&mut load.observed, component, metric, looks, value);
 }
 
 fn limiter(evidence: &Evidence) -> Suspect {
@@ -98,6 +93,11 @@ fn names(evidence: &Evidence, component: Component, words: &str) {
 #[test]
 fn writers_that_wait_for_each_commit_limit_where_nothing_is_full() {
     names(&loading(), Component::Concurrency, "4 writers commit a batch at a time");
+    // Where all rows are one batch the others have nothing to write.
+    let all_at_once = LOADED.replace("writers = 4", "writers = 4\nbatch = 1000000");
+    let words = "one writer commits a batch at a time, which takes 8300 ms, and nothing that was \
+                 seen is full: 0.12 batches per second";
+    names(&loading_as(&all_at_once), Component::Concurrency, words);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn of_what_was_not_watched_or_was_over_at_once_nothing_is_named() {
         assert!(limiter.because.contains(words), "{}", limiter.because);
     };
     let mut evidence = loading();
-    evidence.loads[0].took = Nanos::from_millis(499);
+    evidence.loads[0].took = Nanos::from_millis(999);
     is_unknown(&evidence, "too short");
     let mut evidence = loading();
     evidence.is_virtual = true;

@@ -1,15 +1,15 @@
 //! Which component is named by what was observed: each made the limiter by hand.
 
-use analyze::{Asked, Component, Evidence, Observed, Place, Route, Surroundings, summarize};
+use analyze::{Asked, Component, Evidence, Place, Route, Surroundings, summarize};
 use base::Nanos;
 
-use crate::support::{OPEN, grow, is_explained, steady};
+use crate::support::{OPEN, grow, is_explained, replace_readings, steady};
 
 const CLOSED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
 /// Something that grows by so much in a second.
 fn plant(evidence: &mut Evidence, component: &str, metric: &str, per_s: f64) {
-    reading(evidence, component, metric, |s| per_s * s as f64);
+    reading(evidence, component, metric, |s| per_s * s);
 }
 
 /// Something that stays as it is.
@@ -17,13 +17,9 @@ fn hold(evidence: &mut Evidence, component: &str, metric: &str, value: f64) {
     reading(evidence, component, metric, |_| value);
 }
 
-fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl Fn(u64) -> f64) {
-    evidence.observed.retain(|known| known.component != component || known.metric != metric);
-    evidence.observed.push(Observed {
-        component: component.to_owned(),
-        metric: metric.to_owned(),
-        points: (0..=60).map(|s| (Nanos::from_secs(s), value(s))).collect(),
-    });
+fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl Fn(f64) -> f64) {
+    let looks = (0..=60).map(Nanos::from_secs);
+    replace_readings(&mut evidence.observed, component, metric, looks, value);
 }
 
 /// A closed job of two clients whose server is seen and hardly has anything to do: of 1.6 requests
@@ -586,12 +582,7 @@ fn what_could_not_be_seen_is_passed_on_and_a_restart_is_noticed() {
     evidence.unseen = vec![("sessions".to_owned(), "no permission".to_owned())];
     let limiter = summarize(&evidence).limiter;
     assert_eq!(limiter.unseen, evidence.unseen);
-    reading(
-        &mut evidence,
-        "sessions",
-        "looks",
-        |s| if s < 30 { 100.0 + s as f64 } else { s as f64 },
-    );
+    reading(&mut evidence, "sessions", "looks", |s| if s < 30.0 { 100.0 + s } else { s });
     let limiter = summarize(&evidence).limiter;
     assert!(limiter.unseen.iter().any(|(what, why)| what == "counters" && why.contains("reset")));
 }

@@ -285,6 +285,22 @@ pub(crate) fn check(name: &str, evidence: &Evidence) -> Check {
     checks.into_iter().find(|check| check.name == name).unwrap()
 }
 
+/// Plants what was read of a metric at some looks, by their seconds, in place of what was.
+pub(crate) fn replace_readings(
+    observed: &mut Vec<Observed>,
+    component: &str,
+    metric: &str,
+    looks: impl Iterator<Item = Nanos>,
+    value: impl Fn(f64) -> f64,
+) {
+    observed.retain(|known| known.component != component || known.metric != metric);
+    observed.push(Observed {
+        component: component.to_owned(),
+        metric: metric.to_owned(),
+        points: looks.map(|at| (at, value(at.as_secs_f64()))).collect(),
+    });
+}
+
 /// Whether the guide says what a number of the evidence is made of. That of a table has its name.
 pub(crate) fn is_explained(name: &str) -> bool {
     let guide = include_str!("../../../../docs/limiter.md");

@@ -158,7 +158,7 @@ fn a_database_that_is_not_to_be_asked_is_not() {
 const LOADED: &str = "[setup]
 query = create table costly (v bigint check (factorial(120 + v % 2) > 0))
 [load costly]
-rows = 60000
+rows = 200000
 columns = v: uniform(1, 1000000)
 ";
 
@@ -185,4 +185,19 @@ fn what_limited_a_load_is_told_by_what_was_seen_meanwhile() {
     }
     let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
     assert!(text.contains("server CPU") && text.contains("limited"), "{text}");
+}
+
+#[test]
+fn a_load_that_is_over_at_once_is_watched_by_nobody() {
+    let place = Place::with(
+        "[setup]\nquery = create table t (v int)\n[load t]\nrows = 10\ncolumns = v: row()\n",
+    );
+    let line = ["load", "w.ini", "--json", "--out", "r.assay", "--url", "sqlite:t.db"];
+    let load = place.assay(&line).expect(0).json()["loads"][0].clone();
+    assert_eq!((&load["limiter"], &load["server_cpu_s"]), (&"unknown".into(), &Value::Null));
+    assert!(load["because"].as_str().unwrap().contains("too short"), "{load:#}");
+    let record = rusqlite::Connection::open(place.at("r.assay")).unwrap();
+    let sql = "select count(*) from load_sample";
+    let count: i64 = record.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 0);
 }
