@@ -1,16 +1,24 @@
 //! Runs on real servers that are as long as runs are. In a program of its own, because other tests
 //! beside it would be what is wrong.
 
+mod witness;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
+use crate::witness::Witness;
+
 /// What a machine does to a generator that shares it with others. Whatever else objects would be a
 /// false alarm.
 const OF_THE_MACHINE: [&str; 5] =
     ["stall", "processor-wait", "stolen-time", "send-lag", "frequency"];
+
+/// What a machine does to the times themselves, if it gives its processors to others for a while.
+/// That it did is to be seen elsewhere too.
+const OF_A_MACHINE_THAT_CHANGED: [&str; 2] = ["drift", "step"];
 
 const WARM_CACHE: &str = "\
 duration = 60s
@@ -53,21 +61,31 @@ fn a_minute_of_moderate_load_on_a_warm_cache_is_valid() {
     let _machine = alone();
     let place = tempfile::TempDir::with_prefix("assay-test-").unwrap();
     std::fs::write(place.path().join("w.ini"), WARM_CACHE).unwrap();
+    let witness = Witness::begin();
     let document = run(place.path(), "w.ini", "testbed:postgres", &[]);
+    let machine = witness.end();
+    let is_of = |names: &[&str], check: &Value| names.iter().any(|name| check["name"] == *name);
+    let excused = |check: &Value| {
+        is_of(&OF_THE_MACHINE, check)
+            || (machine.changed() && is_of(&OF_A_MACHINE_THAT_CHANGED, check))
+    };
     let checks = document["verdict"]["checks"].as_array().unwrap();
     let is_objection =
         |check: &&Value| check["status"] == "suspect" || check["status"] == "invalid";
-    let of_the_machine = |check: &&Value| OF_THE_MACHINE.iter().any(|name| check["name"] == *name);
-    let objections: Vec<&Value> = checks.iter().filter(is_objection).collect();
-    let (machine, others): (Vec<&Value>, Vec<&Value>) =
-        objections.into_iter().partition(of_the_machine);
-    assert!(others.is_empty(), "{others:#?}");
+    let objections = checks.iter().filter(is_objection);
+    let (of_the_machine, others): (Vec<&Value>, Vec<&Value>) =
+        objections.partition(|check| excused(check));
+    assert!(others.is_empty(), "{others:#?} {machine:?}");
     // A machine that is busy makes a run SUSPECT, and says so; it does not spoil it altogether.
-    assert!(machine.iter().all(|check| check["status"] == "suspect"), "{machine:#?}");
-    for name in ["rate", "arrivals", "gaps", "backlog", "drift", "step", "wrong-results", "commits"]
-    {
+    let suspects = of_the_machine.iter().all(|check| check["status"] == "suspect");
+    assert!(suspects, "{of_the_machine:#?}");
+    for name in ["rate", "arrivals", "gaps", "backlog", "wrong-results", "commits"] {
         let check = checks.iter().find(|check| check["name"] == name).unwrap();
         assert_eq!(check["status"], "pass", "{check:#}");
+    }
+    for name in OF_A_MACHINE_THAT_CHANGED {
+        let check = checks.iter().find(|check| check["name"] == name).unwrap();
+        assert_ne!(check["status"], "not-possible", "{check:#}");
     }
 }
 
