@@ -136,8 +136,7 @@ impl Stage {
     ) -> Result<Answer, Stopped> {
         self.carry_out("run", target, password, workload, &mut command)?;
         command.args(arguments);
-        let limiter = &told_by(command)?["limiter"];
-        Ok(Answer { component: word(limiter, "component"), because: word(limiter, "because") })
+        limiter_told_by(command)
     }
 
     /// Fills the one table of a workload and gives what is named for that.
@@ -193,8 +192,7 @@ impl Stage {
         command.arg("--out").arg(self.path("watched.assay")).arg("--").args(words);
         command.env("ASSAY_PASSWORD", server.password().expose());
         command.env("PGPASSWORD", server.password().expose());
-        let limiter = &told_by(command)?["limiter"];
-        Ok(Answer { component: word(limiter, "component"), because: word(limiter, "because") })
+        limiter_told_by(command)
     }
 
     /// Starts a program that is ended with what this returns.
@@ -235,7 +233,13 @@ impl Stage {
     }
 }
 
-/// Runs a command whose output is the document of a run.
+/// The limiter of the run in the document that a command prints.
+fn limiter_told_by(command: Command) -> Result<Answer, Stopped> {
+    let limiter = &told_by(command)?["limiter"];
+    Ok(Answer { component: word(limiter, "component"), because: word(limiter, "because") })
+}
+
+/// The document that a command prints.
 fn told_by(mut command: Command) -> Result<Value, Stopped> {
     let told = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
     let document = serde_json::from_slice(&told.stdout).map_err(|error| {

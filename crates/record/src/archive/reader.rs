@@ -1,5 +1,6 @@
 //! The side that reads.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -336,12 +337,14 @@ impl Archive {
             return Ok(Vec::new());
         }
         let select = v1::LoadSampleRow::SELECT;
-        let samples = self.rows("load_sample", select, [table], v1::LoadSampleRow::read)?;
+        let mut points: BTreeMap<i64, Vec<(Nanos, f64)>> = BTreeMap::new();
+        self.each("load_sample", select, [table], |row| {
+            let (place, at, value) = v1::LoadSampleRow::read(row)?;
+            points.entry(place).or_default().push((at, value));
+            Ok(())
+        })?;
         let readings = |(place, series): &(i64, Series)| {
-            let of_it = samples.iter().filter(|(of, ..)| of == place);
-            let points: Vec<_> = of_it.map(|(_, at, value)| (*at, *value)).collect();
-            let series = series.clone();
-            (!points.is_empty()).then_some(SeriesReadings { series, points })
+            Some(SeriesReadings { series: series.clone(), points: points.remove(place)? })
         };
         Ok(known.iter().filter_map(readings).collect())
     }
