@@ -1,7 +1,7 @@
 //! The situations in which a table is filled.
 
 use base::Nanos;
-use testbed::{Options, Relay};
+use testbed::{Options, Relay, Server};
 
 use super::scenarios::{flushes, inside, through};
 use super::stage::{bind, server};
@@ -12,10 +12,16 @@ fn table(columns: &str, rows: u64, keys: &str) -> String {
     format!("[setup]\nquery = create table t ({columns})\n[load t]\nrows = {rows}\n{keys}\n")
 }
 
+/// A server whose commits wait for no disk: a load lasts a few seconds, and the machine's own disk
+/// may take one of them.
+fn unflushed() -> Result<Server, Stopped> {
+    server(&Options::postgres().set("fsync", "off"))
+}
+
 pub(super) fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
-    let server = server(&Options::postgres())?;
+    let server = unflushed()?;
     bind(&server, 1)?;
-    let drawn = vec!["zipf(1, 1000000)"; stage.draw(0, 60, 100) as usize].join(" + ");
+    let drawn = vec!["zipf(1, 1000000)"; stage.draw(0, 60, 90) as usize].join(" + ");
     let workload = table("v bigint", 600_000, &format!("columns = v: {drawn}"));
     let command = stage.assay_by(&["taskset", "-c", "0"]);
     stage.load_as(&server.url(), Some(server.password()), &workload, command)
@@ -44,7 +50,7 @@ pub(super) fn slow_flush_inside(stage: &Stage) -> Result<Answer, Stopped> {
 
 /// What the check costs keeps its session busy, while the other processors idle.
 pub(super) fn one_session(stage: &Stage) -> Result<Answer, Stopped> {
-    let server = server(&Options::postgres())?;
+    let server = unflushed()?;
     let factors = stage.draw(0, 80, 160);
     let workload = table(
         &format!("v bigint check (factorial({factors} + v % 2) > 0)"),
@@ -56,7 +62,7 @@ pub(super) fn one_session(stage: &Stage) -> Result<Answer, Stopped> {
 
 /// More than what the kernel keeps for a relay that does not take it.
 pub(super) fn narrow_relay(stage: &Stage) -> Result<Answer, Stopped> {
-    let server = server(&Options::postgres())?;
+    let server = unflushed()?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.bandwidth(Some(stage.draw(0, 10, 40) * 125_000));
     let target = through(&server, relay.address().port());
@@ -66,7 +72,7 @@ pub(super) fn narrow_relay(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 pub(super) fn long(stage: &Stage) -> Result<Answer, Stopped> {
-    let server = server(&Options::postgres())?;
+    let server = unflushed()?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
     relay.delay(Nanos::from_millis(stage.draw(0, 5, 20)));
     let target = through(&server, relay.address().port());

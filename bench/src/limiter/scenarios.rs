@@ -230,7 +230,7 @@ pub const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "load, generator's own thread",
-        made: "rows of which each takes 60 to 100 drawn numbers",
+        made: "rows of which each takes 60 to 90 drawn numbers",
         accepted: &["generator-thread"],
         word: None,
         run: loads::own_thread,
@@ -340,7 +340,7 @@ fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
     let target = Target::parse(&url).map_err(|error| error.to_string())?;
     let command = stage.assay_by(&["taskset", "-c", "0"]);
     // Drawing what is asked takes the generator several times what the server takes to answer.
-    let drawn = vec!["zipf(1, 1000000)"; stage.draw(1, 60, 100) as usize].join(" + ");
+    let drawn = vec!["zipf(1, 1000000)"; stage.draw(1, 60, 90) as usize].join(" + ");
     let workload = closed(stage, stage.draw(0, 32, 64), &format!("select ${{{drawn}}}"));
     stage.run_as(&target, None, &workload, command, &["--threads", "1"])
 }

@@ -188,6 +188,8 @@ pub struct LoadEvidence {
     pub points: Vec<LoadPoint>,
     /// What was watched meanwhile, with instants since it began; nothing in virtual time.
     pub observed: Vec<Observed>,
+    /// What could not be watched meanwhile, and why.
+    pub unseen: Vec<(String, String)>,
 }
 
 /// How far a load was at an instant.

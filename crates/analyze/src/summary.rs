@@ -83,6 +83,8 @@ pub struct LoadSummary {
     pub server_cpu: Option<Nanos>,
     /// What limited it.
     pub limiter: Suspect,
+    /// What could not be observed meanwhile, and why.
+    pub unseen: Vec<(String, String)>,
     /// Rows over time.
     pub points: Vec<LoadPoint>,
 }
@@ -171,6 +173,7 @@ fn load(findings: &Findings<'_>, load: &LoadEvidence) -> LoadSummary {
         client_cpu: load.points.iter().skip(1).next_back().and_then(|point| point.client_cpu),
         server_cpu: limiter::server_cpu(load),
         limiter: limiter::name_of_load(findings, load),
+        unseen: load.unseen.clone(),
         points: load.points.clone(),
     }
 }

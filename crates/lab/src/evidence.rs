@@ -63,7 +63,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         disturbances: Vec::new(),
         events: archive.events()?,
         client: client(archive)?,
-        loads: loads(archive)?,
+        loads: loads(archive, &settings)?,
         account: account(archive, &observed, plan.jobs.len())?,
         observed: observed.into_iter().filter(|o| o.component != DATABASE).collect(),
         unseen: observation::unseen(&settings),
@@ -358,7 +358,10 @@ fn observed_of(SeriesReadings { series, points }: SeriesReadings) -> Observed {
     Observed { component, metric, points }
 }
 
-fn loads(archive: &Archive) -> Result<Vec<LoadEvidence>, RecordError> {
+fn loads(
+    archive: &Archive,
+    settings: &[(String, String)],
+) -> Result<Vec<LoadEvidence>, RecordError> {
     let loads = archive.loads()?.into_iter().map(|report| {
         let first = report.progress.first().and_then(|point| point.cpu);
         let since = |cpu: (Nanos, Nanos)| {
@@ -372,6 +375,7 @@ fn loads(archive: &Archive) -> Result<Vec<LoadEvidence>, RecordError> {
         });
         LoadEvidence {
             points: points.collect(),
+            unseen: observation::unseen_in_load(settings, &report.load.table),
             table: report.load.table,
             rows: report.load.rows,
             bytes: report.load.bytes,

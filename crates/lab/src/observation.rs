@@ -163,8 +163,16 @@ pub(crate) fn note_other_targets(plan: &Plan, ears: &Ears) {
 
 /// What could not be observed in a run, and why.
 pub(crate) fn unseen(settings: &[(String, String)]) -> Vec<(String, String)> {
-    let missing = |(name, why): &(String, String)| {
-        Some((name.strip_prefix(MISSING)?.to_owned(), why.clone()))
-    };
-    settings.iter().filter_map(missing).collect()
+    missing(settings, MISSING)
+}
+
+/// The same of what could not be observed while a table was filled.
+pub(crate) fn unseen_in_load(settings: &[(String, String)], table: &str) -> Vec<(String, String)> {
+    missing(settings, &format!("{MISSING_IN_LOAD}{table}."))
+}
+
+fn missing(settings: &[(String, String)], prefix: &str) -> Vec<(String, String)> {
+    let begins =
+        |(name, why): &(String, String)| Some((name.strip_prefix(prefix)?.to_owned(), why.clone()));
+    settings.iter().filter_map(begins).collect()
 }

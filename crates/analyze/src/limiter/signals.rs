@@ -356,6 +356,7 @@ mod tests {
             took: Nanos::from_secs(4),
             points: Vec::new(),
             observed: vec![of("generator", 0), of("db1/host", begin)],
+            unseen: Vec::new(),
         }
     }
 

@@ -33,6 +33,7 @@ fn loading_as(workload: &str) -> Evidence {
         took: TOOK,
         points: Vec::new(),
         observed: Vec::new(),
+        unseen: Vec::new(),
     }];
     for (component, metric, per_s) in [
         ("generator", "user", 0.2),

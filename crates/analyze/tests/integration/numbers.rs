@@ -162,6 +162,7 @@ fn load(points: &[(u64, u64)]) -> LoadEvidence {
         took: Nanos::from_secs(30),
         points: points.iter().map(point).collect(),
         observed: Vec::new(),
+        unseen: Vec::new(),
     }
 }
 

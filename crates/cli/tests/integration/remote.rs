@@ -100,6 +100,33 @@ fn a_machine_that_cannot_be_looked_at_costs_the_run_nothing_but_a_word() {
     assert!(text.contains("Not all was seen of db1: ssh to db1 asks for a password"), "{text}");
 }
 
+/// Each row is a work of some 10 µs or more.
+const LOADED: &str = "[observe]
+host = ssh://u@db1
+[setup]
+query = create table t (v int check (length(hex(zeroblob(20000 + v % 2))) > 0))
+[load t]
+rows = 150000
+columns = v: row()
+";
+
+#[test]
+fn a_machine_that_cannot_be_looked_at_is_told_of_a_load() {
+    let refuses = "#!/bin/sh\necho 'ssh: connect to host db1 port 22: Connection refused' >&2\n\
+                   exit 255\n";
+    let place = place(LOADED, refuses);
+    let args = ["load", "w.ini", "--json", "--out", "r.assay", "--url", "sqlite:t.db"];
+    let document = assay(&place, &args, &[]).expect(0).json();
+    let load = &document["loads"][0];
+    let unseen = load["unseen"].as_array().unwrap();
+    let db1 = unseen.iter().find(|it| it["what"] == "db1");
+    let db1 = db1.unwrap_or_else(|| panic!("{load:#}"));
+    assert!(db1["why"].as_str().unwrap().contains("Connection refused"), "{load:#}");
+    let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
+    let told = text.contains("Not all was seen of db1 while t was filled: ");
+    assert!(told || load["length_s"].as_f64().unwrap() < 1.0, "{text}");
+}
+
 #[test]
 fn a_program_is_watched_together_with_another_machine() {
     let place = place("", RUNS_IT_HERE);

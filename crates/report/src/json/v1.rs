@@ -258,6 +258,7 @@ struct Load {
     because: String,
     evidence: Vec<Number>,
     relief: Option<&'static str>,
+    unseen: Vec<Unseen>,
 }
 
 #[derive(Serialize)]
@@ -656,6 +657,7 @@ impl Load {
             because: load.limiter.because.clone(),
             evidence: numbers(&load.limiter.evidence),
             relief: load.limiter.component.relief_of_load(),
+            unseen: unseen(&load.unseen),
         }
     }
 }
@@ -675,15 +677,13 @@ impl Point {
 
 impl LimiterOf {
     fn of(limiter: &Limiter) -> LimiterOf {
-        let unseen =
-            |(what, why): &(String, String)| Unseen { what: what.clone(), why: why.clone() };
         LimiterOf {
             component: limiter.component.name(),
             because: limiter.because.clone(),
             evidence: numbers(&limiter.evidence),
             relief: limiter.component.relief(),
             ranked: limiter.ranked.iter().map(SuspectOf::of).collect(),
-            unseen: limiter.unseen.iter().map(unseen).collect(),
+            unseen: unseen(&limiter.unseen),
         }
     }
 }
@@ -698,6 +698,11 @@ impl SuspectOf {
             relief: suspect.component.relief(),
         }
     }
+}
+
+fn unseen(unseen: &[(String, String)]) -> Vec<Unseen> {
+    let one = |(what, why): &(String, String)| Unseen { what: what.clone(), why: why.clone() };
+    unseen.iter().map(one).collect()
 }
 
 fn numbers(evidence: &[(String, f64)]) -> Vec<Number> {

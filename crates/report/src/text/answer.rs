@@ -10,6 +10,7 @@ use crate::number::{bytes, count, percent, rate, significant, span, time, trimme
 use crate::text::load;
 use crate::text::page::{Line, Page, Tone};
 use crate::text::side_effects;
+use crate::text::unseen;
 use crate::view::View;
 
 /// Below this number of times, p99 is the largest of them, and is called that.
@@ -17,10 +18,6 @@ const ENOUGH_FOR_P99: u64 = 100;
 
 /// How many other components are told that stand in the way.
 const SUSPECTS: usize = 2;
-
-/// What must have been seen for a limiter to be found, by the beginnings of its names: of this it
-/// is always told what was not.
-const NEEDED: [&str; 6] = ["server", "sessions", "database", "background", "generator", "counters"];
 
 /// Below this number of requests, it is said in the first line.
 const FEW: u64 = 1_000;
@@ -333,10 +330,8 @@ fn write_limiter(page: &mut Page, view: &View) {
         let share = percent(suspect.share);
         page.note(&format!("Also, {share}: {} ({}).", suspect.because, suspect.component.name()));
     }
-    let is_needed =
-        |what: &str| view.names_host(what) || NEEDED.iter().any(|it| what.starts_with(it));
     let (needed, others): (Vec<_>, Vec<_>) =
-        limiter.unseen.iter().partition(|(what, _)| is_needed(what));
+        limiter.unseen.iter().partition(|(what, _)| unseen::is_needed(view, what));
     for (what, why) in needed {
         page.note(&format!("Not all was seen of {what}: {why}."));
     }

@@ -1,5 +1,7 @@
 //! The tables that were filled before the jobs began.
 
+use std::collections::BTreeMap;
+
 use analyze::{LoadSummary, SHORTEST_LOAD};
 use base::Nanos;
 use base::units::grouped;
@@ -7,6 +9,7 @@ use base::units::grouped;
 use crate::number::{NONE, bytes, count, rate_or_none, time};
 use crate::text::page::{Page, Tone};
 use crate::text::table::{Align, Table};
+use crate::text::unseen;
 use crate::view::{View, client_cpu};
 
 /// Writes a line for each table.
@@ -39,6 +42,7 @@ pub(super) fn write(page: &mut Page, view: &View) {
         page.heading("Loads");
         page.table(&table);
         view.summary.loads.iter().for_each(|load| write_limiter(page, load));
+        write_unseen(page, view);
     }
 }
 
@@ -52,6 +56,24 @@ fn write_limiter(page: &mut Page, load: &LoadSummary) {
     } else if load.took >= SHORTEST_LOAD {
         let lead = format!("What limited {} is unknown", load.table);
         page.sentence(Tone::Plain, &lead, &format!(": {because}"));
+    }
+}
+
+/// Writes what could not be observed of loads that were long enough, unless it could not be in the
+/// run either.
+fn write_unseen(page: &mut Page, view: &View) {
+    let of_run = &view.summary.limiter.unseen;
+    let long = view.summary.loads.iter().filter(|load| load.took >= SHORTEST_LOAD);
+    let mut tables: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+    for load in long {
+        let news = load.unseen.iter().filter(|one| !of_run.contains(one));
+        for (what, why) in news.filter(|(what, _)| unseen::is_needed(view, what)) {
+            tables.entry((what, why)).or_default().push(&load.table);
+        }
+    }
+    for ((what, why), tables) in tables {
+        let tables = tables.join(", ");
+        page.note(&format!("Not all was seen of {what} while {tables} was filled: {why}."));
     }
 }
 

@@ -14,6 +14,7 @@ mod page;
 mod shape;
 mod side_effects;
 mod table;
+mod unseen;
 
 pub use doctor::diagnosis;
 pub use environment::environment;

@@ -265,6 +265,7 @@ pub(crate) fn loads() -> Case {
         took,
         points,
         observed: Vec::new(),
+        unseen: Vec::new(),
     };
     let points = vec![point(1, 36_000), point(2, 69_000), point(3, 96_000)];
     let grows = |component: &str, metric: &str, per_s: f64| analyze::Observed {
@@ -281,6 +282,10 @@ pub(crate) fn loads() -> Case {
         grows("generator", "system", 0.05),
         grows("server", "user", 0.3),
         grows("server", "system", 0.1),
+    ];
+    case.evidence.loads[0].unseen = vec![
+        ("sessions".to_owned(), "the user may not see those of others".to_owned()),
+        ("disk sda".to_owned(), "it is not told".to_owned()),
     ];
     case
 }
