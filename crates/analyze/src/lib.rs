@@ -17,6 +17,7 @@ mod evidence;
 mod job;
 mod limiter;
 mod phases;
+mod program;
 mod responses;
 mod slo;
 mod steps;
@@ -39,6 +40,7 @@ pub use phases::{
     Cause, Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName,
     PhaseSummary, SideEffects, StepOfJob, disturbances,
 };
+pub use program::ProgramSummary;
 pub use responses::Responses;
 pub use slo::Judgement;
 pub use steps::Steps;

@@ -10,6 +10,7 @@ use crate::evidence::{Evidence, Growth, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
 use crate::limiter::{self, Limiter, Suspect};
 use crate::phases::{self, SideEffects};
+use crate::program::{self, ProgramSummary};
 
 /// A run, judged and summed up.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +32,8 @@ pub struct Summary {
     /// What the generator used; `None` in virtual time, and if it was not looked at twice in the
     /// window.
     pub client: Option<ClientSummary>,
+    /// The throughput of a program that was observed; `None` if none was, or nothing tells it.
+    pub program: Option<ProgramSummary>,
     /// The part of one processor that looking at the machine and the database took in the window;
     /// `None` if it was not told.
     pub observing_share: Option<f64>,
@@ -108,6 +111,7 @@ pub fn summarize(evidence: &Evidence) -> Summary {
         side_effects,
         loads: evidence.loads.iter().map(|it| load(&findings, it)).collect(),
         client: client(evidence),
+        program: program::summarize(evidence),
         observing_share: observing_share(evidence),
         jobs,
     }

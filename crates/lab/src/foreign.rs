@@ -1,9 +1,11 @@
 //! Watching a program that is none of ours: the same observers, the same record, no jobs.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use base::{Clock, Monotonic, Nanos, Target, WallTime};
 use driver::Driver;
@@ -13,6 +15,7 @@ use record::{End, EndKind, Header, Pace, RecordError, TargetText};
 use rt::run_real;
 use workload::{Observe, Overrides, Plan};
 
+use crate::account::DATABASE;
 use crate::experiment::{Error, RecordPlace};
 use crate::observation::{self, Ears, Watches};
 use crate::surroundings;
@@ -56,6 +59,22 @@ pub struct ForeignOrder {
     pub commit: Option<String>,
     /// Ends the watching, but not the program.
     pub stop: Stop,
+    /// Is told at once, and once for each, why the database cannot be seen.
+    pub warn: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+/// Parts of the database without which its limits cannot be told from those of the program, with
+/// the words for them.
+const NEEDED: [(&str, &str); 3] = [
+    (DATABASE, "cannot observe the database"),
+    ("sessions", "cannot observe the sessions of the database"),
+    ("sessions of others", "cannot observe all sessions of the database"),
+];
+
+/// The warning that this is missing, if it is worth one.
+fn warning(what: &str, why: &str) -> Option<String> {
+    let (_, words) = NEEDED.iter().find(|(needed, _)| *needed == what)?;
+    Some(format!("{words}: {why}"))
 }
 
 /// A watch that left a record.
@@ -106,6 +125,10 @@ pub fn observe(order: ForeignOrder) -> Result<Seen, Unwatched> {
         return Err(Unwatched::NoProcess(number));
     }
     let Some(target) = order.target.clone() else {
+        (order.warn)(
+            "no URL: the database is not observed; name it as `assay observe postgres://… -- …` \
+             or `mysql://…`",
+        );
         return Watching { order }.watch::<driver::Null>(None, &[]);
     };
     let options = Options { loaded: true, ..Options::in_real_time() };
@@ -157,7 +180,8 @@ impl Watching {
         reached: &[Reached],
         missing: Option<String>,
     ) -> Result<Seen, Unwatched> {
-        let Watching { order } = self;
+        let Watching { mut order } = self;
+        let warn = std::mem::replace(&mut order.warn, Box::new(|_| {}));
         let plan = watching(&order.observe);
         let recorder = order.record.create(&header(&order, &plan));
         let recorder = recorder.map_err(|error| Unwatched::Error(Error::Record(error)))?;
@@ -167,6 +191,7 @@ impl Watching {
         }
         notes.setting(COMMAND, order.described.as_str());
         if let Some(why) = missing {
+            warning(DATABASE, &why).iter().for_each(|text| warn(text));
             notes.setting(format!("{}database", observation::MISSING), why);
         }
         let mut program = match Program::start(order.watched) {
@@ -176,13 +201,22 @@ impl Watching {
                 return Err(Unwatched::Start(error));
             }
         };
-        let ears = Ears::of(&recorder);
+        let told = Mutex::new(BTreeSet::new());
+        let ears = Ears::of(&recorder).warning(Arc::new(move |what, why| {
+            let text = warning(what, why);
+            let is_new = told.lock().is_ok_and(|mut told| told.insert(what.to_owned()));
+            text.filter(|_| is_new).iter().for_each(|text| warn(text));
+        }));
         let zero = Monotonic.now();
         notes.time_zero(WallTime::now());
         let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
         // What cannot be looked at is missing; the program is not kept waiting for it.
         let watches = Watches::begin(zero, &scope, &plan.observe, &ears);
-        let database = observation::of_database(&plan, main.as_ref(), Whose::Everyones, &ears);
+        let whose = match program.number() {
+            Some(_) => Whose::Program(scope.clone()),
+            None => Whose::Everyones,
+        };
+        let database = observation::of_database(&plan, main.as_ref(), whose, &ears);
         let database = database.and_then(|begin| begin(zero, &ears));
         let until = order.duration.map(|duration| zero + duration);
         let (seen, stop) = (&mut program, &order.stop);
@@ -299,6 +333,14 @@ mod tests {
         assert!(std::path::Path::new(&format!("/proc/{number}")).exists());
         child.wait().expect("its end");
         assert!(!is_there(number) && is_there(std::process::id()));
+    }
+
+    #[test]
+    fn database_that_is_not_seen_is_a_warning() {
+        let text = warning("database", "wrong password");
+        assert_eq!(text.as_deref(), Some("cannot observe the database: wrong password"));
+        assert!(warning("sessions of others", "hidden").is_some_and(|it| it.contains("hidden")));
+        assert_eq!(warning("disk sda", "no permission"), None);
     }
 
     #[test]

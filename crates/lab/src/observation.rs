@@ -52,17 +52,27 @@ pub(crate) struct Ears {
     busiest: Arc<Mutex<Busiest>>,
     /// The table that is being filled, before time zero, and for how long it was then.
     load: Option<(Arc<str>, Nanos)>,
+    /// Is told at once what is missing.
+    warn: Option<Warn>,
 }
+
+/// Is told what cannot be observed, and why.
+pub(crate) type Warn = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 impl Ears {
     pub(crate) fn of(recorder: &Recorder) -> Ears {
         let (notes, live) = (recorder.notes(), recorder.live());
-        Ears { notes, live, busiest: Arc::default(), load: None }
+        Ears { notes, live, busiest: Arc::default(), load: None, warn: None }
     }
 
     /// The same for a table that has been filled for so long.
     pub(crate) fn of_load(&self, table: &str, elapsed: Nanos) -> Ears {
         Ears { busiest: Arc::default(), load: Some((table.into(), elapsed)), ..self.clone() }
+    }
+
+    /// The same that tells at once what is missing.
+    pub(crate) fn warning(self, warn: Warn) -> Ears {
+        Ears { warn: Some(warn), ..self }
     }
 
     /// Hears what was seen so long after looking began: at time zero, or in the middle of a load.
@@ -71,6 +81,9 @@ impl Ears {
         self.live.show_busiest(busiest);
         let Sample { readings, missing } = sample;
         for Missing { what, why } in missing {
+            if let Some(warn) = &self.warn {
+                warn(&what, &why);
+            }
             let name = match &self.load {
                 None => format!("{MISSING}{what}"),
                 // The run may see it.
@@ -144,7 +157,7 @@ pub(crate) fn of_database<D: Driver>(
     }
     // A run that nobody looks at is no worse: the answer says what was not seen.
     Some(Box::new(move |zero, ears| {
-        let (driver, ears) = (driver.clone(), ears.clone());
+        let (driver, ears, whose) = (driver.clone(), ears.clone(), whose.clone());
         DatabaseWatch::begin(zero, driver, whose, every, move |at, sample| ears.hear(at, sample))
             .ok()
     }))

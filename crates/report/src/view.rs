@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use analyze::{Evidence, LoadSummary, Summary};
+use analyze::{Component, Evidence, LoadSummary, Summary};
 use base::{Nanos, Seed, Target, TargetKind, WallTime};
 use observe::environment::{ASSAY, UNKNOWN};
 use record::{Archive, End, OpLogTold, Pace, RecordError};
@@ -41,6 +41,14 @@ impl View {
             false => format!("`{program}`"),
         });
         program.zip(found(observe::ENDED))
+    }
+
+    /// The advice of a limiter: a program that was observed has options of its own.
+    pub(crate) fn relief(&self, component: Component) -> Option<&'static str> {
+        match self.watched() {
+            Some(_) => component.relief_of_program(),
+            None => component.relief(),
+        }
     }
 
     /// Whether something that was not seen is a machine that was to be looked at, or its clock.

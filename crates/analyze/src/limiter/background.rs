@@ -27,8 +27,10 @@ impl Scene<'_, '_> {
     /// The work that takes what the others lack: `found` is what else stands in their way.
     pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
         if self.demand.by == Asker::Program {
-            // All sessions are others' there.
-            return self.named_work(found).into_iter().collect();
+            // Sessions of others take nothing from a program that pauses.
+            let is_told = self.knows_sessions_of_program() && !self.program_pauses();
+            let strangers = is_told.then(|| self.strangers()).flatten();
+            return [strangers, self.named_work(found)].into_iter().flatten().collect();
         }
         let found = [self.strangers(), self.named_work(found), self.job_that_comes_and_goes()];
         found.into_iter().flatten().collect()

@@ -163,6 +163,28 @@ impl Component {
         }
     }
 
+    /// The same of a program that is observed, which has options of its own.
+    pub fn relief_of_program(self) -> Option<&'static str> {
+        match self {
+            Component::Concurrency => {
+                Some("more sessions of the program, or more work in each request, would raise it")
+            }
+            Component::GeneratorCpu => {
+                Some("a processor that only the program uses, or another machine for it")
+            }
+            Component::GeneratorThread => {
+                Some("more threads or processes of the program, if it can have them")
+            }
+            Component::GeneratorInput => {
+                Some("a faster source of the program, or fewer and shorter pauses in it")
+            }
+            Component::NetworkLatency => {
+                Some("more sessions of the program, fewer round trips, or a shorter way")
+            }
+            other => other.relief(),
+        }
+    }
+
     /// The same of a table that is filled: by writers, from one thread.
     pub fn relief_of_load(self) -> Option<&'static str> {
         match self {
@@ -199,6 +221,9 @@ mod tests {
             let is_known = !matches!(one, Component::NotSaturated | Component::Unknown);
             assert_eq!(one.relief().is_some(), is_known, "{one:?}");
             assert_eq!(one.relief_of_load().is_some(), is_known, "{one:?}");
+            let of_program = one.relief_of_program();
+            assert_eq!(of_program.is_some(), is_known, "{one:?}");
+            assert!(of_program.is_none_or(|text| !text.contains("--")), "{one:?}");
         }
     }
 }

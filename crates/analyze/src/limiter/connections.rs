@@ -1,9 +1,10 @@
 //! Whether there are too few connections: fewer than the server admits, or than a pool has.
 
-use record::{Event, EventKind, Kind};
+use record::{Event, EventKind, Kind, Part, Side};
 use workload::Reconnect;
 
 use super::demand::{Asker, clients};
+use super::suspect::percent;
 use super::{Component, Scene, Suspect};
 
 /// The part of the requests under way that have no session of the database, from which on they
@@ -12,6 +13,9 @@ const WITHOUT_SESSION: f64 = 0.4;
 
 /// The fewest requests under way by which a pool is told from chance.
 const FEWEST_POOLED: f64 = 3.0;
+
+/// The part of the sessions of a pool that idle, up to which the pool has none to spare.
+const FREE: f64 = 0.3;
 
 impl Scene<'_, '_> {
     /// What of the connections there is too little of.
@@ -25,7 +29,11 @@ impl Scene<'_, '_> {
             Some(_) => None,
             None => self.refused_requests().or_else(|| self.refused_clients()),
         };
-        [refused, self.pool()].into_iter().flatten().collect()
+        let pool = match self.demand.by {
+            Asker::Program => self.pool_of_program(),
+            Asker::Jobs | Asker::Load => self.pool(),
+        };
+        [refused, pool].into_iter().flatten().collect()
     }
 
     /// What happened when the server admitted no more connections.
@@ -96,6 +104,31 @@ impl Scene<'_, '_> {
         );
         let suspect = Suspect::new(Component::Connections, share, because)
             .with("requests_in_flight", in_flight)
+            .with("sessions", sessions)
+            .with("sessions_active", active);
+        Some(suspect)
+    }
+
+    /// A program with more connections than there are sessions behind them: something between the
+    /// two shares these among the connections, and none of them is ever free.
+    fn pool_of_program(&self) -> Option<Suspect> {
+        let program = Part::Sockets(Side::Generator);
+        let connections = self.signals.mean(&program, "connections")?;
+        let (active, idle) = (self.active()?, self.idle_sessions()?);
+        let sessions = active + idle;
+        let share = 1.0 - sessions / connections.max(f64::MIN_POSITIVE);
+        let is_free = idle > sessions * FREE;
+        if connections < FEWEST_POOLED || share < WITHOUT_SESSION || sessions < 0.5 || is_free {
+            return None;
+        }
+        let because = format!(
+            "{connections:.0} connections of the program share {sessions:.1} sessions of the \
+             database, which are at work for {} of the time: a pool between the two keeps the \
+             others waiting",
+            percent(active / sessions)
+        );
+        let suspect = Suspect::new(Component::Connections, share, because)
+            .with("connections", connections)
             .with("sessions", sessions)
             .with("sessions_active", active);
         Some(suspect)

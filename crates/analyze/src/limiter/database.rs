@@ -2,6 +2,7 @@
 
 use record::{Part, Side};
 
+use super::demand::Asker;
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
 use crate::surroundings::Place;
@@ -14,6 +15,10 @@ const KNOWN_WAITS: [&str; 3] = ["Client:", "Timeout:", "state: User sleep"];
 
 /// What a session waits for that does not wait.
 pub(super) const RUNNING: &str = "cpu";
+
+/// The part of the time of its requests for which a program that is observed has sessions at work,
+/// up to which the switches between program and database are no part of the requests.
+const AT_WORK: f64 = 0.7;
 
 /// The part of the time in which some task lacked memory, from which on that decides.
 const MEMORY_LACKED: f64 = 0.1;
@@ -67,7 +72,7 @@ impl Scene<'_, '_> {
             self.throttled(Side::Server),
             self.throttled(Side::Generator),
             self.processors().or_else(|| self.starved()),
-            self.one_processor(),
+            self.one_processor().or_else(|| self.one_session()),
             self.locks(),
             self.flush(),
             self.disk(),
@@ -97,9 +102,19 @@ impl Scene<'_, '_> {
         Some((of_it.iter().map(|(_, mean)| mean).sum(), most))
     }
 
+    fn one_session(&self) -> Option<Suspect> {
+        (self.demand.by == Asker::Program).then(|| self.one_session_works())?
+    }
+
     /// The part of the requests' time in which so many sessions wait.
     pub(super) fn share_of_requests(&self, waiting: f64) -> f64 {
         let active = self.active().unwrap_or(0.0);
+        if let Asker::Program = self.demand.by
+            && let Some(asked) = self.asked_sessions()
+        {
+            // Between an answer and the next request of a session nothing waits in the database.
+            return waiting / asked.min(active.max(asked * AT_WORK));
+        }
         waiting / active.max(self.demand.in_flight).max(1.0)
     }
 

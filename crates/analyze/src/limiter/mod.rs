@@ -148,7 +148,11 @@ impl Scene<'_, '_> {
         ranked.extend(self.background(&ranked));
         ranked.sort_by(Suspect::order);
         if ranked.is_empty() {
-            ranked.push(self.concurrency().unwrap_or_else(|| self.unknown(why)));
+            let concurrency = match self.demand.by {
+                Asker::Program => self.program_concurrency().or_else(|| self.lacking_side()),
+                Asker::Jobs | Asker::Load => self.concurrency(),
+            };
+            ranked.push(concurrency.unwrap_or_else(|| self.unknown(why)));
         }
         ranked
     }

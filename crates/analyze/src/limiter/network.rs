@@ -73,9 +73,16 @@ impl Scene<'_, '_> {
     }
 
     /// Those that cannot go on because the rest of what they are to load has not come.
-    fn receiving_sessions(&self) -> f64 {
+    pub(super) fn receiving_sessions(&self) -> f64 {
         let of_it = RECEIVING.map(|name| self.signals.per_look(&Part::Waits, name));
         of_it.into_iter().flatten().sum()
+    }
+
+    /// The name of the wait in which most of them are.
+    pub(super) fn receiving_event(&self) -> &'static str {
+        let sessions = |name: &str| self.signals.per_look(&Part::Waits, name).unwrap_or(0.0);
+        let [postgres, mysql] = RECEIVING;
+        if sessions(mysql) > sessions(postgres) { mysql } else { postgres }
     }
 
     /// A link that carries nearly all that it can.

@@ -79,7 +79,7 @@ impl Scene<'_, '_> {
     }
 
     /// How many of its threads waited for a processor; `None` if that is not known.
-    fn database_waited(&self) -> Option<f64> {
+    pub(super) fn database_waited(&self) -> Option<f64> {
         self.signals.rate(&Part::Processes(Side::Server), "waited")
     }
 
@@ -188,7 +188,7 @@ impl Scene<'_, '_> {
     }
 
     /// The part of their time in which the processors of its host were at work, all of them.
-    fn busy_share(&self) -> Option<f64> {
+    pub(super) fn busy_share(&self) -> Option<f64> {
         let all = self.signals.busy_processors()?;
         Some(all.iter().sum::<f64>() / all.len() as f64)
     }

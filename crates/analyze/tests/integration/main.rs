@@ -9,6 +9,7 @@ mod loads;
 mod numbers;
 mod observed;
 mod overload;
+mod programs;
 mod server;
 mod side_effects;
 mod slos;

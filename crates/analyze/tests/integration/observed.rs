@@ -8,12 +8,12 @@ use crate::support::{OPEN, grow, is_explained, replace_readings, steady};
 const CLOSED: &str = "duration = 60s\nwarmup = 10s\n[read]\nquery = select 1\nconcurrency = 2\n";
 
 /// Something that grows by so much in a second.
-fn plant(evidence: &mut Evidence, component: &str, metric: &str, per_s: f64) {
+pub(crate) fn plant(evidence: &mut Evidence, component: &str, metric: &str, per_s: f64) {
     reading(evidence, component, metric, |s| per_s * s);
 }
 
 /// Something that stays as it is.
-fn hold(evidence: &mut Evidence, component: &str, metric: &str, value: f64) {
+pub(crate) fn hold(evidence: &mut Evidence, component: &str, metric: &str, value: f64) {
     reading(evidence, component, metric, |_| value);
 }
 
@@ -24,7 +24,7 @@ fn reading(evidence: &mut Evidence, component: &str, metric: &str, value: impl F
 
 /// A closed job of two clients whose server is seen and hardly has anything to do: of 1.6 requests
 /// under way each takes 1.6 ms, and most of that is asleep.
-fn watched() -> Evidence {
+pub(crate) fn watched() -> Evidence {
     let mut evidence = steady(CLOSED);
     evidence.surroundings = Surroundings::default();
     for (component, metric, per_s) in [
@@ -53,7 +53,7 @@ fn watched() -> Evidence {
 }
 
 #[track_caller]
-fn names(evidence: &Evidence, component: Component, words: &str) {
+pub(crate) fn names(evidence: &Evidence, component: Component, words: &str) {
     let limiter = summarize(evidence).limiter;
     assert_eq!(limiter.component, component, "{limiter:?}");
     assert!(limiter.because.contains(words), "{}", limiter.because);
@@ -499,81 +499,6 @@ fn a_source_that_is_too_slow_is_named() {
     // Clients that think have something to ask.
     evidence.plan = steady(&format!("{fed}think = 5ms\n")).plan;
     assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorInput);
-}
-
-#[test]
-fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
-    let mut evidence = foreign();
-    plant(&mut evidence, "sessions", "active", 1.0);
-    plant(&mut evidence, "sessions", "idle", 9.0);
-    // Its sockets tell more than the statistics of a database that counts transactions.
-    let commits = "pg_stat_database.all.xact_commit";
-    plant(&mut evidence, "statistics", commits, 9_000.0);
-    names(&evidence, Component::Concurrency, "which comes 0.10 ms after the last answer");
-    plant(&mut evidence, "statistics", commits, 20.0);
-    let (sent, received) = ("data-sent", "data-received");
-    let program = "sockets generator";
-    plant(&mut evidence, program, sent, 9_000.0);
-    plant(&mut evidence, program, received, 90.0);
-    names(&evidence, Component::GeneratorInput, "does not ask more");
-    plant(&mut evidence, program, received, 12_000.0);
-    // A request that is on its way at each look waits for nobody.
-    hold(&mut evidence, "sockets server", "with-receive-queue", 0.6);
-    names(&evidence, Component::Concurrency, "which comes 0.10 ms after the last answer");
-    // Ten milliseconds are its own, unless the way takes most of them.
-    hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
-    plant(&mut evidence, program, sent, 90.0);
-    names(&evidence, Component::GeneratorInput, "does not ask more");
-    hold(&mut evidence, "sockets generator", "round-trip-least", 0.005);
-    names(&evidence, Component::NetworkLatency, "which comes 10.0 ms after the last answer");
-    hold(&mut evidence, "sockets generator", "round-trip-least", 0.003);
-    names(&evidence, Component::GeneratorInput, "does not ask more");
-    // It would ask more if it had a processor.
-    let mut crowded = evidence.clone();
-    plant(&mut crowded, "cpu 0", "busy", 0.9);
-    plant(&mut crowded, "cpu 1", "busy", 0.9);
-    assert_eq!(summarize(&crowded).limiter.component, Component::Unknown);
-    // A thread that is full has nothing to spare, however many sessions idle.
-    hold(&mut evidence, "generator", "busiest", 0.81);
-    names(&evidence, Component::GeneratorThread, "81 %");
-}
-
-/// A program that is watched: there are no jobs.
-fn foreign() -> Evidence {
-    let mut evidence = watched();
-    evidence.jobs.clear();
-    evidence.plan.jobs.clear();
-    hold(&mut evidence, "generator", "busiest", 0.1);
-    plant(&mut evidence, "statistics", "pg_stat_database.all.xact_commit", 20.0);
-    evidence
-}
-
-#[test]
-fn a_program_that_holds_itself_back_is_found_out_by_the_idle_database() {
-    let mut evidence = foreign();
-    plant(&mut evidence, "sessions", "active", 2.0);
-    plant(&mut evidence, "sessions", "idle", 18.0);
-    hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
-    names(&evidence, Component::GeneratorInput, "have nothing to do");
-    plant(&mut evidence, "waits", "Client:ClientWrite", 18.0);
-    plant(&mut evidence, "sessions", "active", 19.0);
-    plant(&mut evidence, "sessions", "idle", 1.0);
-    names(&evidence, Component::GeneratorInput, "wait for the program to read its answers");
-    evidence.observed.retain(|it| it.component != "waits");
-    plant(&mut evidence, "waits", "Client:write", 18.0);
-    names(&evidence, Component::GeneratorInput, "wait for the program to read its answers");
-    hold(&mut evidence, "generator", "busiest", 0.97);
-    names(&evidence, Component::GeneratorThread, "97 %");
-    // The others' sessions say nothing of the program's.
-    let mut beside = foreign();
-    plant(&mut beside, "sessions", "active", 20.0);
-    plant(&mut beside, "sessions", "idle", 900.0);
-    assert_eq!(summarize(&beside).limiter.component, Component::GeneratorInput);
-    hold(&mut beside, "sockets generator", "connections", 2.0);
-    assert_eq!(summarize(&beside).limiter.component, Component::Unknown);
-    let mut busy = foreign();
-    plant(&mut busy, "server", "user", 1.8);
-    names(&busy, Component::DatabaseCpu, "processors");
 }
 
 #[test]

@@ -50,6 +50,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("ASSAY_COMMIT").map(str::to_owned),
         stop: stop.clone(),
+        warn: Box::new(|text| Complaint::warning(text).print()),
     };
     // A Ctrl-C of the terminal reaches the program that is watched as well: its end is awaited.
     let waits = !args.command.is_empty();

@@ -90,8 +90,56 @@ fn what_cannot_be_watched_is_said() {
     assert!(two.stderr.contains("two programs"), "{}", two.stderr);
     // A server that does not answer is no reason not to watch the program.
     let url = "postgres://u@127.0.0.1:1/d";
-    let document = place.assay(&["observe", url, "--json", "--", "sleep", "2"]).expect(0).json();
+    let ran = place.assay(&["observe", url, "--json", "--", "sleep", "2"]).expect(0);
+    let document = ran.json();
     assert!(unseen(&document).contains(&"database"), "{document:#}");
+    let warnings = ran.stderr.matches("warning: cannot observe the database: ").count();
+    assert_eq!(warnings, 1, "{}", ran.stderr);
+    let blind = place.assay(&["observe", "--", "true"]).expect(0);
+    assert!(
+        blind.stderr.contains("warning: no URL: the database is not observed"),
+        "{}",
+        blind.stderr
+    );
+}
+
+/// A loader that sleeps between its rows.
+fn throttled(into: &str) -> String {
+    format!("(i=0; while [ $i -lt 60 ]; do i=$((i+1)); seq 1500; sleep 0.05; done) | {into}")
+}
+
+#[test]
+fn self_throttling_loader_is_named_by_its_session_and_both_sockets() {
+    let copy = "psql -q -c '\\copy throttled from stdin'";
+    let load = "mariadb --no-defaults --local-infile=1 -h 127.0.0.1 -P \"$PORT\" -u assay assay -e \
+                \"load data local infile '/dev/stdin' into table throttled\"";
+    let owned = "create table throttled (v int); alter table throttled owner to assay";
+    for (kind, table, loader, event) in [
+        (Kind::Postgres, owned, copy, "Client:ClientRead"),
+        (Kind::Mariadb, "create table throttled (v int)", load, "Client:read"),
+    ] {
+        let server = testbed::shared(kind);
+        server.sql(table).unwrap();
+        let (url, script) = (server.url().to_string(), throttled(loader));
+        let place = Place::new();
+        let mut command = place.command(&["observe", &url, "--json", "--", "sh", "-c", &script]);
+        let password = server.password().expose();
+        command.env("ASSAY_PASSWORD", password).env("MYSQL_PWD", password);
+        command.env("PGPASSWORD", password).env("PGHOST", "127.0.0.1").env("PGUSER", "assay");
+        command.env("PORT", server.port().to_string()).env("PGDATABASE", "assay");
+        command.env("PGPORT", server.port().to_string());
+        let ran = Ran::of(&mut command).expect(0);
+        let document = ran.json();
+        let limiter = &document["limiter"];
+        assert_eq!(limiter["component"], "generator-input", "{document:#}");
+        let because = limiter["because"].as_str().unwrap();
+        assert!(because.contains(&format!("for the program's rows ({event})")), "{because}");
+        assert!(because.contains("no request at the server and no answer at the"), "{because}");
+        assert!(!limiter["relief"].as_str().unwrap().contains("--"), "{limiter}");
+        let sent = &document["program"]["sent_bytes_per_s"];
+        assert!(sent.as_f64().is_some_and(|sent| sent > 0.0), "{document:#}");
+        server.sql("drop table throttled").unwrap();
+    }
 }
 
 #[test]

@@ -25,6 +25,7 @@ use record::Part;
 use rt::Rt;
 
 use crate::sample::{Known, Sample};
+use crate::sockets::Pairs;
 use mysql::Mysql;
 use postgres::Postgres;
 use session::{Patience, Session, Trouble};
@@ -75,8 +76,7 @@ impl DatabaseWatch {
         let thread = std::thread::Builder::new().name(THREAD.to_owned()).spawn(move || {
             let watching = rt::run_real(&rt::Options::default(), |rt| async move {
                 let patience = Patience::new(rt.clone(), until);
-                let tally = Tally::of(whose);
-                Watching::new(zero, every, rt, patience, tally, tell).watch(&driver).await;
+                Watching::new(zero, every, rt, patience, whose, tell).watch(&driver).await;
             });
             // Without a timer nothing is told, and the judgement says that it has nothing to judge.
             let _ = watching;
@@ -134,16 +134,17 @@ impl Eye {
         })
     }
 
-    /// What a glance at the sessions shows.
+    /// What a glance at the sessions shows, and at the sockets of a program that is observed.
     async fn glance<C: Connection>(
         &mut self,
         session: &mut Session<C>,
+        pairs: Option<&mut Pairs>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), Trouble> {
         match self {
-            Eye::Postgres(eye) => eye.glance(session, tally, sample).await,
-            Eye::Mysql(eye) => eye.glance(session, tally, sample).await,
+            Eye::Postgres(eye) => eye.glance(session, pairs, tally, sample).await,
+            Eye::Mysql(eye) => eye.glance(session, pairs, tally, sample).await,
             // It has no sessions that could be looked at.
             Eye::Sqlite(_) => Ok(()),
         }
@@ -172,6 +173,8 @@ struct Watching<T> {
     patience: Patience,
     tell: T,
     tally: Tally,
+    /// The connections of a program that is observed.
+    pairs: Option<Pairs>,
     known: Known,
     /// What could not be read since the last time that something was told.
     sample: Sample,
@@ -189,16 +192,21 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
         every: Nanos,
         rt: Rt,
         patience: Patience,
-        tally: Tally,
+        whose: Whose,
         tell: T,
     ) -> Watching<T> {
+        let pairs = match &whose {
+            Whose::Program(scope) => Pairs::of(scope),
+            Whose::Ours | Whose::Everyones => None,
+        };
         Watching {
             zero,
             every,
             rt,
             patience,
             tell,
-            tally,
+            tally: Tally::of(whose),
+            pairs,
             known: Known::default(),
             sample: Sample::default(),
             looks: 0,
@@ -266,7 +274,9 @@ impl<T: Fn(Nanos, Sample)> Watching<T> {
             let next = self.next_look();
             self.patience.pause_until(next).await;
             let is_over = self.patience.is_over();
-            if let Err(trouble) = eye.glance(session, &mut self.tally, &mut self.sample).await {
+            let (tally, sample) = (&mut self.tally, &mut self.sample);
+            let glance = eye.glance(session, self.pairs.as_mut(), tally, sample);
+            if let Err(trouble) = glance.await {
                 return trouble.into();
             }
             if is_over || self.rt.now() >= self.due {

@@ -19,9 +19,11 @@ use record::Part;
 
 use super::End;
 use super::session::{Question, Session, Trouble};
-use super::tally::{CPU, Look, Tally};
+use super::tally::{CPU, Look, Tally, Turn};
 use super::text::{DoubleQuotes, beginning, columns, number, table_name, text, work};
+use crate::environment::Root;
 use crate::sample::Sample;
+use crate::sockets::{Glimpse, Owner, Pairs};
 
 const WHO: &str = "select version(), connection_id(), user(), database(), @@performance_schema, \
     @@max_connections";
@@ -29,7 +31,7 @@ const WHO: &str = "select version(), connection_id(), user(), database(), @@perf
 const LIST: &str = "show processlist";
 
 /// MySQL's own list, which takes no lock of all sessions.
-const MYSQL_LIST: &str = "select id, user, command, state, left(info, 100) as info \
+const MYSQL_LIST: &str = "select id, user, host, command, state, left(info, 100) as info \
     from performance_schema.processlist";
 
 /// The open transactions, and for whose row's lock they wait.
@@ -49,7 +51,7 @@ const WAITS: &str = "select event_name, sum_timer_wait / 1e12, count_star \
     where sum_timer_wait > 0 and event_name <> 'idle' order by sum_timer_wait desc limit 8";
 
 /// What is read of `show global status`.
-const STATUS: [&str; 62] = [
+const STATUS: [&str; 65] = [
     "Aborted_clients",
     "Aborted_connects",
     "Binlog_bytes_written",
@@ -64,9 +66,12 @@ const STATUS: [&str; 62] = [
     "Com_update",
     "Created_tmp_disk_tables",
     "Created_tmp_tables",
+    "Handler_delete",
     "Handler_read_key",
     "Handler_read_next",
     "Handler_read_rnd_next",
+    "Handler_update",
+    "Handler_write",
     "Innodb_buffer_pool_pages_data",
     "Innodb_buffer_pool_pages_dirty",
     "Innodb_buffer_pool_pages_flushed",
@@ -178,6 +183,9 @@ const SENDING: [&str; 3] = ["writing to net", "sending to client", "net cleanup"
 /// The same that wait for something from the client.
 const RECEIVING: [&str; 2] = ["reading from net", "receiving from client"];
 
+/// The name of that wait.
+const RECEIVING_WAIT: &str = "Client:read";
+
 /// Commands of threads that serve no client.
 const NO_CLIENTS: [&str; 9] = [
     "daemon",
@@ -281,6 +289,7 @@ impl Mysql {
     pub(super) async fn glance<C: Connection>(
         &mut self,
         session: &mut Session<C>,
+        pairs: Option<&mut Pairs>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), Trouble> {
@@ -289,8 +298,9 @@ impl Mysql {
         let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
         let asked = Question { what: "sessions", sql: self.list, remedy };
         let Some(list) = session.ask_or_miss(asked, sample).await? else { return Ok(()) };
+        let glimpse = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&list)));
         let transactions = self.read_transactions(&told);
-        let [ours, theirs] = self.seen(&list, &transactions);
+        let [ours, theirs] = self.seen(&list, &transactions, glimpse);
         tally.add_looks(ours, theirs);
         self.looks += 1;
         for transaction in transactions.values().filter(|one| !one.locked.is_empty()) {
@@ -313,11 +323,17 @@ impl Mysql {
         told.rows.iter().map(one).collect()
     }
 
-    /// What the list of processes shows of our sessions, and of others'.
-    fn seen(&self, list: &Table, transactions: &BTreeMap<u64, Transaction>) -> [Look; 2] {
+    /// What the list of processes shows of our sessions, and of others', beside what is seen of
+    /// the sockets of a program.
+    fn seen(
+        &self,
+        list: &Table,
+        transactions: &BTreeMap<u64, Transaction>,
+        sockets: Option<&Glimpse>,
+    ) -> [Look; 2] {
         let (mut ours, mut theirs) = (Look::default(), Look::default());
-        let names = ["id", "user", "command", "state", "info"];
-        let Some([id, user, command, state, info]) = columns(list, names) else {
+        let names = ["id", "user", "host", "command", "state", "info"];
+        let Some([id, user, host, command, state, info]) = columns(list, names) else {
             return [ours, theirs];
         };
         for row in &list.rows {
@@ -326,9 +342,16 @@ impl Mysql {
             if number == self.own || !is_client(user, command) {
                 continue;
             }
-            let look = if user == self.user { &mut ours } else { &mut theirs };
+            let port = port(text(row, host));
+            let owner = sockets.map(|sockets| sockets.owner(port));
+            let waiting = sockets.and_then(|sockets| sockets.waiting(port));
+            let is_ours = owner.map_or(user == self.user, |owner| owner != Owner::Others);
+            let look = if is_ours { &mut ours } else { &mut theirs };
+            look.turns.identified += u64::from(owner == Some(Owner::Program));
             let transaction = transactions.get(&number);
             if command.eq_ignore_ascii_case("sleep") {
+                let turn = Turn { waiting, is_within_statement: false, is_long: None };
+                look.turns.add(turn, 1);
                 match transaction {
                     Some(Transaction { rests: true, .. }) => look.idle_in_transaction += 1,
                     Some(_) | None => look.idle += 1,
@@ -336,7 +359,15 @@ impl Mysql {
                 continue;
             }
             let is_locked = transaction.is_some_and(|one| !one.locked.is_empty());
-            let wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
+            let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
+            // No state tells it of MySQL; its socket does, which such a statement empties at once.
+            if wait == CPU && loads_from_client(info) && waiting.is_some_and(|it| !it.request) {
+                wait = RECEIVING_WAIT.to_owned();
+            }
+            if wait == RECEIVING_WAIT {
+                let turn = Turn { waiting, is_within_statement: true, is_long: None };
+                look.turns.add(turn, 1);
+            }
             look.active += 1;
             if wait.starts_with("Lock:") && !info.is_empty() {
                 let statement = beginning(info, DoubleQuotes::Text);
@@ -416,6 +447,25 @@ fn pairs(told: &Table) -> BTreeMap<String, f64> {
     told.rows.iter().filter_map(pair).collect()
 }
 
+/// The ports of the clients of all sessions.
+fn ports(list: &Table) -> Vec<u16> {
+    let Some([host]) = columns(list, ["host"]) else { return Vec::new() };
+    list.rows.iter().filter_map(|row| port(text(row, host))).collect()
+}
+
+/// The port of a client's address: `localhost` alone is a socket of the file system.
+fn port(host: &str) -> Option<u16> {
+    host.rsplit_once(':')?.1.parse().ok()
+}
+
+/// Whether a statement takes its rows from a file of the client: `load data [low_priority |
+/// concurrent] local`, or `load xml … local`.
+fn loads_from_client(info: &str) -> bool {
+    let statement = beginning(info, DoubleQuotes::Text).to_ascii_lowercase();
+    let mut words = statement.split_whitespace();
+    words.next() == Some("load") && words.take(3).any(|word| word == "local")
+}
+
 /// Whether a thread serves a client.
 fn is_client(user: &str, command: &str) -> bool {
     let is_none = NO_CLIENTS.iter().any(|none| command.eq_ignore_ascii_case(none));
@@ -431,7 +481,7 @@ fn wait(state: &str) -> String {
         _ if is_in(&WORKING) => CPU.to_owned(),
         _ if is_in(&COMMITTING) => "IO:commit".to_owned(),
         _ if is_in(&SENDING) => "Client:write".to_owned(),
-        _ if is_in(&RECEIVING) => "Client:read".to_owned(),
+        _ if is_in(&RECEIVING) => RECEIVING_WAIT.to_owned(),
         Some(lock) if lock.ends_with("metadata") => "Lock:metadata".to_owned(),
         Some("table level") => "Lock:table".to_owned(),
         Some(lock) => format!("Lock:{lock}"),
@@ -473,7 +523,7 @@ mod tests {
         let transactions = table("id|resting|locked", transactions);
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", list);
         let eye = eye();
-        eye.seen(&list, &eye.read_transactions(&transactions))
+        eye.seen(&list, &eye.read_transactions(&transactions), None)
     }
 
     #[test]
@@ -494,6 +544,29 @@ mod tests {
             look.statements.into_iter().collect::<Vec<_>>(),
             [("update hot set n = ?".to_owned(), 2)]
         );
+    }
+
+    #[test]
+    fn statement_that_takes_rows_from_its_client_is_known() {
+        for (info, expected) in [
+            ("load data local infile '/dev/stdin' into table t", true),
+            ("/* nightly */ LOAD DATA LOW_PRIORITY LOCAL INFILE 'x' INTO TABLE t", true),
+            ("load xml concurrent local infile 'x' into table t", true),
+            ("load data infile '/tmp/local' into table t", false),
+            ("select 'load data local'", false),
+            ("", false),
+        ] {
+            assert_eq!(loads_from_client(info), expected, "{info}");
+        }
+    }
+
+    #[test]
+    fn client_is_found_by_the_port_of_its_host() {
+        for (host, expected) in
+            [("localhost:47852", Some(47_852)), ("localhost", None), ("::1:5", Some(5)), ("", None)]
+        {
+            assert_eq!(port(host), expected, "{host}");
+        }
     }
 
     #[test]
@@ -526,11 +599,11 @@ mod tests {
     #[test]
     fn an_odd_list_says_nothing() {
         assert_eq!(
-            eye().seen(&Table::default(), &BTreeMap::new()),
+            eye().seen(&Table::default(), &BTreeMap::new(), None),
             [(); 2].map(|()| Look::default())
         );
-        let short = table("Id|User|Command|State|Info", &["2", "x|y"]);
-        let [look, theirs] = eye().seen(&short, &BTreeMap::new());
+        let short = table("Id|User|Host|Command|State|Info", &["2", "x|y"]);
+        let [look, theirs] = eye().seen(&short, &BTreeMap::new(), None);
         assert_eq!((look.idle, theirs.idle), (0, 0));
     }
 

@@ -13,9 +13,11 @@ use record::Part;
 
 use super::End;
 use super::session::{Question, Session, Trouble};
-use super::tally::{CPU, Look, Tally};
+use super::tally::{CPU, Look, Tally, Turn};
 use super::text::{DoubleQuotes, beginning, columns, number, read_wide, table_name, text, work};
+use crate::environment::Root;
 use crate::sample::Sample;
+use crate::sockets::{Glimpse, Owner, Pairs, Waiting};
 
 /// What the server is, and what its user may see.
 const WHO: &str = "select version(), current_setting('server_version_num'), current_user, \
@@ -40,6 +42,16 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         'walsender') \
         or backend_type is null and usesysid is not null) \
     group by 1, 2, 3, 4, 5, 6, 7";
+
+/// The same of a program that is observed: each session by the port of its client, and those that
+/// have been idle for longer than a switch between processes takes.
+fn activity_of_a_program() -> String {
+    let columns = "count(*) as sessions, client_port as port, \
+        state like 'idle%' and clock_timestamp() - state_change > interval '4 ms' as rests";
+    ACTIVITY
+        .replace("count(*) as sessions", columns)
+        .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 9, 10")
+}
 
 /// Who waits for a lock of which table. Who waits for another's transaction to end has locked the
 /// row's place by then (`tuple`), or else writes to some table. Tables of other databases have
@@ -87,12 +99,20 @@ const IO: &str = "select backend_type || '/' || context as name, sum(reads) as r
         'autovacuum worker', 'background writer', 'checkpointer', 'walwriter') \
     group by 1 having sum(reads) > 0 or sum(writes) > 0 or sum(fsyncs) > 0";
 
+/// Rows and bytes of the `copy` statements under way; the other counters have them at their end.
+const COPIES: &str = "select sum(tuples_processed) as tuples_processed, \
+    sum(bytes_processed) as bytes_processed from pg_stat_progress_copy";
+
 /// Which views are read as they are, and from which version on.
-const VIEWS: [(&str, &str, u64); 3] = [
+const VIEWS: [(&str, &str, u64); 4] = [
     ("pg_stat_bgwriter", "select * from pg_stat_bgwriter", 0),
     ("pg_stat_checkpointer", "select * from pg_stat_checkpointer", 170_000),
     ("pg_stat_wal", "select * from pg_stat_wal", 140_000),
+    ("pg_stat_progress_copy", COPIES, 140_000),
 ];
+
+/// The event of a session that waits for more from its client.
+const READING: &str = "ClientRead";
 
 /// How many readings pass from one look at `pg_stat_statements` to the next: it costs the server
 /// milliseconds.
@@ -107,6 +127,7 @@ pub(super) struct Postgres {
     sees_all: bool,
     /// Which statements are asked.
     locks: String,
+    activity_of_a_program: String,
     statements: Option<String>,
     readings: u64,
 }
@@ -138,23 +159,35 @@ impl Postgres {
             sample.missing("background", why);
         }
         let statements = statements(version, text(row, 5));
-        let locks = locks(version);
-        Ok(Postgres { version, remedy, sees_all, locks, statements, readings: 0 })
+        let (locks, activity_of_a_program) = (locks(version), activity_of_a_program());
+        let readings = 0;
+        Ok(Postgres {
+            version,
+            remedy,
+            sees_all,
+            locks,
+            activity_of_a_program,
+            statements,
+            readings,
+        })
     }
 
     /// Looks at what the sessions are doing.
     pub(super) async fn glance<C: Connection>(
         &mut self,
         session: &mut Session<C>,
+        pairs: Option<&mut Pairs>,
         tally: &mut Tally,
         sample: &mut Sample,
     ) -> Result<(), Trouble> {
         let remedy = &self.remedy;
-        let question = Question { what: "sessions", sql: ACTIVITY, remedy };
+        let sql = if pairs.is_some() { &self.activity_of_a_program } else { ACTIVITY };
+        let question = Question { what: "sessions", sql, remedy };
         let Some(activity) = session.ask_or_miss(question, sample).await? else {
             return Ok(());
         };
-        let Seen { look, theirs, hidden } = seen(&activity);
+        let glimpse = pairs.map(|pairs| pairs.look(&Root::system(), &ports(&activity)));
+        let Seen { look, theirs, hidden } = seen(&activity, glimpse);
         // A process that helps with a statement has no kind any more when it has just ended.
         if hidden > 0 && !self.sees_all {
             let why = format!("sessions of other users are hidden: {hidden}; {remedy}");
@@ -234,8 +267,14 @@ struct Seen {
     hidden: u64,
 }
 
-/// What the answer to [`ACTIVITY`] says.
-fn seen(activity: &Table) -> Seen {
+/// The ports of the clients of all sessions.
+fn ports(activity: &Table) -> Vec<u16> {
+    let Some([port]) = columns(activity, ["port"]) else { return Vec::new() };
+    activity.rows.iter().filter_map(|row| text(row, port).parse().ok()).collect()
+}
+
+/// What the answer to [`ACTIVITY`] says, beside what is seen of the sockets of a program.
+fn seen(activity: &Table, sockets: Option<&Glimpse>) -> Seen {
     let Seen { mut look, mut theirs, hidden: mut hidden_sessions } = Seen::default();
     let names = [
         "backend_type",
@@ -248,14 +287,31 @@ fn seen(activity: &Table) -> Seen {
         "sessions",
     ];
     let Some(places) = columns(activity, names) else { return Seen::default() };
+    let of_program = sockets.zip(columns(activity, ["port", "rests"]));
     for row in &activity.rows {
         let [kind, state, wait_type, event, others, query, hidden] =
             [0, 1, 2, 3, 4, 5, 6].map(|place| text(row, places[place]));
         let sessions = number(row, places[7]);
         match kind {
             "client backend" => {
-                let whose = if others == "t" { &mut theirs } else { &mut look };
-                see_client(whose, state, Wait { kind: wait_type, event }, query, sessions);
+                let wait = Wait { kind: wait_type, event };
+                let (owner, turn) = match of_program {
+                    Some((sockets, places)) => {
+                        let [port, rests] = places.map(|place| text(row, place));
+                        let port = port.parse().ok();
+                        (Some(sockets.owner(port)), turn(state, wait, rests, sockets.waiting(port)))
+                    }
+                    None => (None, None),
+                };
+                let is_others = owner.map_or(others == "t", |owner| owner == Owner::Others);
+                let whose = if is_others { &mut theirs } else { &mut look };
+                if owner == Some(Owner::Program) {
+                    whose.turns.identified += sessions;
+                }
+                if let Some(turn) = turn {
+                    whose.turns.add(turn, sessions);
+                }
+                see_client(whose, state, wait, query, sessions);
             }
             "parallel worker" => look.parallel_workers += sessions,
             "checkpointer" if wait_type != "Activity" => see_work(&mut look, "checkpoint"),
@@ -266,6 +322,14 @@ fn seen(activity: &Table) -> Seen {
         }
     }
     Seen { look, theirs, hidden: hidden_sessions }
+}
+
+/// The wait of a session for its client; `None` if it waits for something else, or for nothing.
+fn turn(state: &str, wait: Wait<'_>, rests: &str, waiting: Option<Waiting>) -> Option<Turn> {
+    let is_within_statement = state == "active" && (wait.kind, wait.event) == ("Client", READING);
+    let is_idle = state.starts_with("idle");
+    let is_long = is_idle.then_some(rests == "t");
+    (is_within_statement || is_idle).then_some(Turn { waiting, is_within_statement, is_long })
 }
 
 /// What a session waits for; both are empty if it does not wait.
@@ -371,9 +435,37 @@ mod tests {
         }
     }
 
+    fn seen_without_sockets(activity: &Table) -> Seen {
+        seen(activity, None)
+    }
+
+    #[test]
+    fn session_in_copy_waits_for_the_rows_of_its_client() {
+        let of = |state, kind, event, rests| {
+            let turn = turn(state, Wait { kind, event }, rests, None)?;
+            Some((turn.is_within_statement, turn.is_long))
+        };
+        assert_eq!(of("active", "Client", "ClientRead", "f"), Some((true, None)));
+        assert_eq!(of("idle", "Client", "ClientRead", "t"), Some((false, Some(true))));
+        assert_eq!(
+            of("idle in transaction", "Client", "ClientRead", "f"),
+            Some((false, Some(false)))
+        );
+        assert_eq!(of("active", "Client", "ClientWrite", "f"), None);
+        assert_eq!(of("active", "IO", "WALSync", "f"), None);
+        assert_eq!(of("active", "", "", "f"), None);
+    }
+
+    #[test]
+    fn sessions_of_a_program_are_asked_by_port() {
+        let sql = activity_of_a_program();
+        assert!(sql.contains("client_port as port") && sql.contains(" as rests"), "{sql}");
+        assert!(sql.ends_with("group by 1, 2, 3, 4, 5, 6, 7, 9, 10"), "{sql}");
+    }
+
     #[test]
     fn sessions_are_counted_by_what_they_do() {
-        let Seen { look, theirs, hidden } = seen(&activity(&[
+        let Seen { look, theirs, hidden } = seen_without_sockets(&activity(&[
             "client backend|active|-|-|f|-|f|2",
             "client backend|active|Lock|tuple|f|update hot set n = 5|f|30",
             "client backend|active|Lock|tuple|f|update hot set n = 6|f|1",
@@ -401,7 +493,7 @@ mod tests {
 
     #[test]
     fn a_checkpoint_and_a_backup_are_work_in_the_background() {
-        let Seen { look, .. } = seen(&activity(&[
+        let Seen { look, .. } = seen_without_sockets(&activity(&[
             "checkpointer|-|Timeout|CheckpointWriteDelay|t|-|f|1",
             "walsender|active|-|-|t|BASE_BACKUP ( LABEL 'x' )|f|1",
             "walsender|active|-|-|t|START_REPLICATION 0/1|f|1",
@@ -411,11 +503,11 @@ mod tests {
 
     #[test]
     fn an_odd_answer_says_nothing() {
-        assert_eq!(seen(&Table::default()), Seen::default());
+        assert_eq!(seen_without_sockets(&Table::default()), Seen::default());
         let mut short = activity(&["client backend|active"]);
-        assert_eq!(seen(&short).look.active, 0);
+        assert_eq!(seen_without_sockets(&short).look.active, 0);
         short.columns.pop();
-        assert_eq!(seen(&short), Seen::default());
+        assert_eq!(seen_without_sockets(&short), Seen::default());
     }
 
     #[test]

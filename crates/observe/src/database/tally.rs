@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use record::Part;
 
 use crate::sample::Sample;
+use crate::scope::Scope;
+use crate::sockets::Waiting;
 
 /// How many names one part may have; what comes later is counted as [`OTHER`].
 const MOST: usize = 64;
@@ -25,12 +27,15 @@ struct Counted {
 }
 
 /// Whose sessions are looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Whose {
     /// Those of this load generator. What others wait for is no time of its.
     #[default]
     Ours,
-    /// Everybody's, as those of a program that is watched cannot be told from others'.
+    /// Those of the program that a scope names: its sockets tell them from others'. All clients',
+    /// if none can be told.
+    Program(Scope),
+    /// Those of all clients.
     Everyones,
 }
 
@@ -63,6 +68,64 @@ pub(super) struct Look {
     pub(super) statements: BTreeMap<String, u64>,
     /// What goes on that nobody asked for, or that takes long.
     pub(super) background: BTreeMap<String, u64>,
+    /// The sessions that wait for a program that is observed.
+    pub(super) turns: Turns,
+}
+
+/// Sessions that wait for their client, by what their sockets hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Turns {
+    /// Sessions that are known to be the program's, waiting or not.
+    pub(super) identified: u64,
+    /// Neither side's socket holds anything.
+    pub(super) nothing_waits: u64,
+    /// A request waits at the server.
+    pub(super) unread_request: u64,
+    /// An answer waits at the program.
+    pub(super) unread_answer: u64,
+    /// The program pauses: nothing waits anywhere, and the next part of a statement or the next
+    /// statement has not come for longer than a switch between processes takes.
+    pub(super) paused: u64,
+}
+
+/// A session that waits for its client.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    /// What its sockets hold; `None` if they are not seen.
+    pub(super) waiting: Option<Waiting>,
+    /// It waits for more of a statement that has begun: rows to load.
+    pub(super) is_within_statement: bool,
+    /// The database says that it has waited for long; `None` if it does not say.
+    pub(super) is_long: Option<bool>,
+}
+
+impl Turns {
+    /// Adds so many sessions that wait for their client.
+    pub(super) fn add(&mut self, turn: Turn, sessions: u64) {
+        let Turn { waiting, is_within_statement, is_long } = turn;
+        if let Some(waiting) = waiting {
+            let counted = match waiting {
+                Waiting { request: true, .. } => &mut self.unread_request,
+                Waiting { answer: true, .. } => &mut self.unread_answer,
+                Waiting { unsent: true, .. } => return,
+                Waiting { .. } => &mut self.nothing_waits,
+            };
+            *counted += sessions;
+        }
+        let holds_nothing = waiting.is_none_or(|it| !it.request && !it.answer && !it.unsent);
+        let is_silent = is_long.or_else(|| waiting?.is_silent).unwrap_or(false);
+        if holds_nothing && (is_within_statement || is_silent) {
+            self.paused += sessions;
+        }
+    }
+
+    fn merge(&mut self, other: Turns) {
+        self.identified += other.identified;
+        self.nothing_waits += other.nothing_waits;
+        self.unread_request += other.unread_request;
+        self.unread_answer += other.unread_answer;
+        self.paused += other.paused;
+    }
 }
 
 /// What an active session waits for if it does not wait.
@@ -88,10 +151,15 @@ impl Tally {
 
     /// Adds what a look saw of our sessions, and of those of others.
     pub(super) fn add_looks(&mut self, mut ours: Look, mut theirs: Look) {
-        self.knows_ours |= ours.sessions() > 0;
+        self.knows_ours |= match self.whose {
+            Whose::Ours => ours.sessions() > 0,
+            Whose::Program(_) => ours.turns.identified > 0,
+            Whose::Everyones => false,
+        };
         ours.others = theirs.waits.get(CPU).copied().unwrap_or_default();
         ours.background.append(&mut theirs.background);
-        if self.whose == Whose::Everyones || !self.knows_ours {
+        if !self.knows_ours {
+            ours.turns.merge(theirs.turns);
             ours.active += theirs.active;
             ours.idle += theirs.idle;
             ours.idle_in_transaction += theirs.idle_in_transaction;
@@ -131,6 +199,9 @@ impl Tally {
         for (metric, &sessions) in seen {
             self.add(&Part::Sessions, metric, "sessions", sessions);
         }
+        if matches!(self.whose, Whose::Program(_)) {
+            self.add_turns(look.turns);
+        }
         self.add(&Part::Waits, CPU, "sessions", 0);
         for (event, &sessions) in waits {
             self.add(&Part::Waits, event, "sessions", sessions);
@@ -142,6 +213,19 @@ impl Tally {
         }
         for work in background.keys() {
             self.add(&Part::Background, work, "looks", 1);
+        }
+    }
+
+    fn add_turns(&mut self, turns: Turns) {
+        let Turns { identified, nothing_waits, unread_request, unread_answer, paused } = turns;
+        for (metric, sessions) in [
+            ("identified", identified),
+            ("nothing-waits", nothing_waits),
+            ("unread-request", unread_request),
+            ("unread-answer", unread_answer),
+            ("paused", paused),
+        ] {
+            self.add(&Part::Sessions, metric, "sessions", sessions);
         }
     }
 
@@ -219,6 +303,47 @@ mod tests {
         let mut renamed = Tally::of(Whose::Ours);
         renamed.add_looks(Look::default(), theirs);
         assert_eq!(seen(&renamed), [4, 90, 1, 1, 3]);
+    }
+
+    #[test]
+    fn session_of_a_program_that_loads_rows_pauses_when_its_sockets_are_empty() {
+        let nothing = Some(Waiting::default());
+        let silent = |is_silent| Some(Waiting { is_silent: Some(is_silent), ..Waiting::default() });
+        let request = Some(Waiting { request: true, is_silent: Some(true), ..Waiting::default() });
+        let answer = Some(Waiting { answer: true, is_silent: Some(true), ..Waiting::default() });
+        let unsent = Some(Waiting { unsent: true, is_silent: Some(true), ..Waiting::default() });
+        for (waiting, is_within_statement, is_long, expected) in [
+            (nothing, true, None, [1, 0, 0, 1]),
+            (nothing, false, None, [1, 0, 0, 0]),
+            (silent(false), false, None, [1, 0, 0, 0]),
+            (silent(true), false, None, [1, 0, 0, 1]),
+            (silent(false), false, Some(true), [1, 0, 0, 1]),
+            (silent(true), false, Some(false), [1, 0, 0, 0]),
+            (request, true, Some(true), [0, 1, 0, 0]),
+            (answer, false, Some(true), [0, 0, 1, 0]),
+            (unsent, true, Some(true), [0, 0, 0, 0]),
+            (None, false, Some(true), [0, 0, 0, 1]),
+            (None, true, None, [0, 0, 0, 1]),
+            (None, false, None, [0, 0, 0, 0]),
+        ] {
+            let mut turns = Turns::default();
+            turns.add(Turn { waiting, is_within_statement, is_long }, 1);
+            let Turns { nothing_waits, unread_request, unread_answer, paused, .. } = turns;
+            let found = [nothing_waits, unread_request, unread_answer, paused];
+            assert_eq!(found, expected, "{waiting:?} {is_within_statement} {is_long:?}");
+        }
+    }
+
+    #[test]
+    fn sessions_of_others_are_left_out_once_those_of_the_program_are_known() {
+        let mut tally = Tally::of(Whose::Program(Scope::default()));
+        let theirs = Look { active: 3, ..Look::default() };
+        let of = |tally: &Tally| sums(tally, &Part::Sessions)["active"];
+        tally.add_looks(Look { active: 1, ..Look::default() }, theirs.clone());
+        assert_eq!(of(&tally), 4, "none was known to be the program's");
+        let turns = Turns { identified: 1, ..Turns::default() };
+        tally.add_looks(Look { active: 1, turns, ..Look::default() }, theirs);
+        assert_eq!(of(&tally), 5);
     }
 
     #[test]

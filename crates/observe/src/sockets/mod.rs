@@ -6,6 +6,7 @@
 //! connections have counted is added up look by look, so that nothing is lost when they end.
 
 mod netlink;
+mod pairs;
 mod tcp;
 mod unix;
 
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use record::{Part, Side};
 
 use self::netlink::{Diagnostics, Enough};
+pub(crate) use self::pairs::{Glimpse, Owner, Pairs, Waiting};
 use self::tcp::Family;
 use crate::environment::Root;
 use crate::process::{Holder, is_same_path};
@@ -40,6 +42,10 @@ const UNUSED_EVERY: u32 = 8;
 struct Connection {
     /// Ports, addresses and the number of the socket.
     key: [u8; 40],
+    /// The kernel's words for them, by which it finds the socket again: `struct inet_diag_sockid`.
+    family: u8,
+    identity: [u8; 48],
+    is_established: bool,
     inode: u32,
     local_port: u16,
     remote_port: u16,
@@ -62,6 +68,13 @@ struct Counted {
     /// Segments with data.
     data_sent: Option<u64>,
     data_received: Option<u64>,
+    /// Bytes that were acknowledged by the other side, and that came from it.
+    bytes_sent: Option<u64>,
+    bytes_received: Option<u64>,
+    /// Time since data was last sent, and since data last came, in milliseconds. The kernel counts
+    /// it in its ticks, of up to 10 ms.
+    since_sent_ms: Option<u32>,
+    since_received_ms: Option<u32>,
 }
 
 /// The connections of one side.
@@ -86,6 +99,9 @@ struct Growing {
     /// Segments with data.
     data_sent: Option<u64>,
     data_received: Option<u64>,
+    /// Bytes that were acknowledged by the other side, and that came from it.
+    bytes_sent: Option<u64>,
+    bytes_received: Option<u64>,
 }
 
 /// What there is at an instant.
@@ -112,8 +128,17 @@ impl Moment {
 impl Growing {
     fn of(counted: &Counted) -> Growing {
         let Counted { busy, receiver_limited, buffer_limited, retransmits, .. } = *counted;
-        let Counted { data_sent, data_received, .. } = *counted;
-        Growing { busy, receiver_limited, buffer_limited, retransmits, data_sent, data_received }
+        let Counted { data_sent, data_received, bytes_sent, bytes_received, .. } = *counted;
+        Growing {
+            busy,
+            receiver_limited,
+            buffer_limited,
+            retransmits,
+            data_sent,
+            data_received,
+            bytes_sent,
+            bytes_received,
+        }
     }
 
     /// Adds by how much a connection has grown.
@@ -130,6 +155,8 @@ impl Growing {
         add(&mut self.retransmits, now.retransmits, before.retransmits);
         add(&mut self.data_sent, now.data_sent, before.data_sent);
         add(&mut self.data_received, now.data_received, before.data_received);
+        add(&mut self.bytes_sent, now.bytes_sent, before.bytes_sent);
+        add(&mut self.bytes_received, now.bytes_received, before.bytes_received);
     }
 }
 
@@ -180,13 +207,15 @@ impl End {
                 sample.read(&part, metric, "s", micros as f64 / 1e6);
             }
         }
-        for (metric, segments) in [
-            ("retransmits", self.sum.retransmits),
-            ("data-sent", self.sum.data_sent),
-            ("data-received", self.sum.data_received),
+        for (metric, unit, sum) in [
+            ("retransmits", "segments", self.sum.retransmits),
+            ("data-sent", "segments", self.sum.data_sent),
+            ("data-received", "segments", self.sum.data_received),
+            ("bytes-sent", "bytes", self.sum.bytes_sent),
+            ("bytes-received", "bytes", self.sum.bytes_received),
         ] {
-            if let Some(segments) = segments {
-                sample.read(&part, metric, "segments", segments as f64);
+            if let Some(sum) = sum {
+                sample.read(&part, metric, unit, sum as f64);
             }
         }
     }
@@ -205,6 +234,8 @@ pub(crate) struct Sockets {
     paths: Vec<PathBuf>,
     /// The program that is watched, if it is not this one: others may ask the same servers.
     holder: Option<Holder>,
+    /// Its sockets were seen: once it has ended it has none.
+    was_held: bool,
     diagnostics: Option<Diagnostics>,
     generator: End,
     server: End,
@@ -220,6 +251,7 @@ impl Sockets {
             ports: Vec::new(),
             paths: Vec::new(),
             holder: scope.generator.map(Holder::of),
+            was_held: false,
             diagnostics: None,
             generator: End::default(),
             server: End::default(),
@@ -242,6 +274,8 @@ impl Sockets {
     /// Reads all connections, and says whether there are too many.
     fn read(&mut self, root: &Root) -> io::Result<Enough> {
         let held = self.holder.as_mut().and_then(|holder| holder.sockets(root));
+        self.was_held |= held.is_some();
+        let held = held.or_else(|| self.was_held.then(HashSet::new));
         let (generators, servers) = (self.generator.begin(), self.server.begin());
         let read = self.read_beside(&generators, &servers, held.as_ref());
         if !matches!(read, Ok(Enough::No)) {
@@ -383,6 +417,9 @@ mod tests {
     fn what_was_counted_is_not_counted_again_after_a_look_that_was_cut_off() {
         let connection = |number: u8, busy: u64| Connection {
             key: [number; 40],
+            family: 2,
+            identity: [0; 48],
+            is_established: true,
             inode: 1,
             local_port: 1,
             remote_port: 2,

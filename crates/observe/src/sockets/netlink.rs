@@ -11,6 +11,9 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 /// `SOCK_DIAG_BY_FAMILY` of `linux/sock_diag.h`.
 const BY_FAMILY: u16 = 20;
 
+/// `NLM_F_REQUEST`: the one socket that is named.
+const ONE: u16 = 0x1;
+
 /// `NLM_F_REQUEST | NLM_F_DUMP`: all sockets that fit.
 const DUMP: u16 = 0x301;
 
@@ -60,7 +63,7 @@ impl Diagnostics {
         mut see: impl FnMut(&[u8]) -> Enough,
     ) -> io::Result<()> {
         self.question = self.question.wrapping_add(1);
-        let message = framed(self.question, request);
+        let message = framed(self.question, DUMP, request);
         rustix::net::send(&self.socket, &message, SendFlags::empty())?;
         let mut is_enough = Enough::No;
         for _ in 0..MOST_PIECES {
@@ -85,6 +88,25 @@ impl Diagnostics {
     }
 }
 
+impl Diagnostics {
+    /// Asks for one socket; `None` if it is not there any longer. The kernel finds it by its
+    /// addresses, and does not go through its tables.
+    ///
+    /// # Errors
+    /// The kernel does not answer in time.
+    pub(super) fn ask_for_one(&mut self, request: &[u8]) -> io::Result<Option<&[u8]>> {
+        self.question = self.question.wrapping_add(1);
+        let message = framed(self.question, ONE, request);
+        rustix::net::send(&self.socket, &message, SendFlags::empty())?;
+        let (_, length) =
+            rustix::net::recv(&self.socket, self.piece.as_mut_slice(), RecvFlags::empty())?;
+        let piece = self.piece.get(..length).unwrap_or_default();
+        let mut answers = Messages(piece).filter(|message| message.question == self.question);
+        let answer = answers.find(|message| message.kind == BY_FAMILY);
+        Ok(answer.map(|message| message.content))
+    }
+}
+
 /// Whether somebody has seen all that he wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enough {
@@ -95,12 +117,12 @@ pub(super) enum Enough {
 }
 
 /// A request with its head.
-fn framed(question: u32, request: &[u8]) -> Vec<u8> {
+fn framed(question: u32, flags: u16, request: &[u8]) -> Vec<u8> {
     let length = u32::try_from(HEAD + request.len()).unwrap_or(0);
     let mut message = Vec::with_capacity(HEAD + request.len());
     message.extend(length.to_ne_bytes());
     message.extend(BY_FAMILY.to_ne_bytes());
-    message.extend(DUMP.to_ne_bytes());
+    message.extend(flags.to_ne_bytes());
     message.extend(question.to_ne_bytes());
     message.extend(0_u32.to_ne_bytes());
     message.extend(request);
@@ -196,7 +218,7 @@ mod tests {
 
     #[test]
     fn messages_are_told_apart_by_their_lengths() {
-        let piece = [framed(7, b"abc\0"), framed(8, b"")].concat();
+        let piece = [framed(7, DUMP, b"abc\0"), framed(8, DUMP, b"")].concat();
         let found: Vec<Message<'_>> = Messages(&piece).collect();
         assert_eq!(found.len(), 2);
         assert_eq!(found[0], Message { kind: BY_FAMILY, question: 7, content: b"abc\0" });
@@ -205,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_off_or_odd_ends_the_walk() {
-        let piece = framed(7, b"abc\0");
+        let piece = framed(7, DUMP, b"abc\0");
         for length in 0..piece.len() {
             assert_eq!(Messages(&piece[..length]).count(), 0, "{length}");
         }

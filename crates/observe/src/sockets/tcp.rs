@@ -51,6 +51,14 @@ pub(super) fn request(family: Family, ports: &[u16]) -> Vec<u8> {
     request
 }
 
+/// A question for the socket of this identity.
+pub(super) fn request_for(connection: &Connection) -> Vec<u8> {
+    let mut request = vec![connection.family, TCP, 1 << (INFO - 1), 0];
+    request.extend(ESTABLISHED.to_ne_bytes());
+    request.extend(connection.identity);
+    request
+}
+
 /// A test of `struct inet_diag_bc_op`.
 #[derive(Clone, Copy)]
 enum Test {
@@ -118,6 +126,9 @@ pub(super) fn connection(message: &[u8]) -> Option<Connection> {
     let unsent = info.and_then(|info| u32_at(info, 144));
     Some(Connection {
         key,
+        family: *message.first()?,
+        identity: identity.try_into().ok()?,
+        is_established: message.get(1).is_some_and(|state| *state == 1),
         inode: u32_at(message, 68)?,
         local_port: network_u16_at(identity, 0)?,
         remote_port: network_u16_at(identity, 2)?,
@@ -140,6 +151,10 @@ fn counted(info: &[u8]) -> Counted {
         retransmits: u32_at(info, 100).map(u64::from),
         data_sent: u32_at(info, 156).map(u64::from),
         data_received: u32_at(info, 152).map(u64::from),
+        bytes_sent: micros(120),
+        bytes_received: micros(128),
+        since_sent_ms: u32_at(info, 44),
+        since_received_ms: u32_at(info, 52),
     }
 }
 
@@ -157,6 +172,10 @@ pub(super) mod tests {
             message.extend(u32::to_ne_bytes(number));
         }
         let mut info = vec![0; 232];
+        info[44..48].copy_from_slice(&u32::to_ne_bytes(12));
+        info[52..56].copy_from_slice(&u32::to_ne_bytes(16));
+        info[120..128].copy_from_slice(&u64::to_ne_bytes(700));
+        info[128..136].copy_from_slice(&u64::to_ne_bytes(800));
         info[68..72].copy_from_slice(&u32::to_ne_bytes(150));
         info[100..104].copy_from_slice(&u32::to_ne_bytes(3));
         info[144..148].copy_from_slice(&u32::to_ne_bytes(20));
@@ -186,6 +205,10 @@ pub(super) mod tests {
             retransmits: Some(3),
             data_sent: Some(9),
             data_received: Some(8),
+            bytes_sent: Some(700),
+            bytes_received: Some(800),
+            since_sent_ms: Some(12),
+            since_received_ms: Some(16),
         };
         assert_eq!(found.counted, expected);
         let other = connection(&message(5_432, 40_000, 10, 30)).unwrap();

@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 
 use analyze::{
     Bounds, Change, Check, ClientSummary, Distribution, Effect, Estimate, Figure, JobSummary,
-    Judgement, Limiter, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe,
-    Quantile, SideEffects, StatementSummary, Suspect, Verdict,
+    Judgement, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile,
+    SideEffects, StatementSummary, Suspect, Verdict,
 };
 use base::{Class, Code};
 use record::OpLogTold;
 use serde::Serialize;
 use workload::{Metric, NamedTarget, Placeholders, Plan};
 
+use super::program::Program;
 use crate::view::{View, client_cpu};
 
 /// The name of this version of the contract.
@@ -35,6 +36,7 @@ pub(super) struct Document {
     loads: Vec<Load>,
     limiter: LimiterOf,
     client: Option<Client>,
+    program: Option<Program>,
     observing_share: Option<f64>,
     run: Run,
 }
@@ -359,8 +361,9 @@ impl Document {
             side_effects: summary.side_effects.iter().map(SideEffectsOf::of).collect(),
             effects: summary.effects.iter().map(EffectOf::of).collect(),
             loads: summary.loads.iter().map(Load::of).collect(),
-            limiter: LimiterOf::of(&summary.limiter),
+            limiter: LimiterOf::of(view),
             client: summary.client.map(Client::of),
+            program: summary.program.map(Program::of),
             observing_share: summary.observing_share.and_then(finite),
             run: Run::of(view),
         }
@@ -676,26 +679,27 @@ impl Point {
 }
 
 impl LimiterOf {
-    fn of(limiter: &Limiter) -> LimiterOf {
+    fn of(view: &View) -> LimiterOf {
+        let limiter = &view.summary.limiter;
         LimiterOf {
             component: limiter.component.name(),
             because: limiter.because.clone(),
             evidence: numbers(&limiter.evidence),
-            relief: limiter.component.relief(),
-            ranked: limiter.ranked.iter().map(SuspectOf::of).collect(),
+            relief: view.relief(limiter.component),
+            ranked: limiter.ranked.iter().map(|it| SuspectOf::of(it, view)).collect(),
             unseen: unseen(&limiter.unseen),
         }
     }
 }
 
 impl SuspectOf {
-    fn of(suspect: &Suspect) -> SuspectOf {
+    fn of(suspect: &Suspect, view: &View) -> SuspectOf {
         SuspectOf {
             component: suspect.component.name(),
             share: suspect.share,
             because: suspect.because.clone(),
             evidence: numbers(&suspect.evidence),
-            relief: suspect.component.relief(),
+            relief: view.relief(suspect.component),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The first lines: the answer, the verdict and the limiter.
 
 use analyze::{Check, Component, HowEnded, JobSummary, Judgement, LoadSummary};
-use analyze::{Status, Verdict};
+use analyze::{ProgramSummary, Status, Verdict};
 use base::Nanos;
 use base::units::grouped;
 use workload::{Metric, Pacing, Plan};
@@ -71,6 +71,9 @@ fn write_headlines(page: &mut Page, view: &View) {
             }
             None => Line::new("nothing", "was measured: there is no job and no load"),
         });
+        if let Some(program) = &view.summary.program {
+            lines.extend(throughput(program).map(|text| Line::new("throughput", text)));
+        }
     }
     lines.iter_mut().for_each(|line| line.tone = Tone::Strong);
     page.lines(0, &lines);
@@ -82,6 +85,32 @@ fn write_headlines(page: &mut Page, view: &View) {
         let text = format!(" by {}: {}", job.name, said(job, missed));
         page.sentence(Tone::Bad, "SLO missed", &text);
     }
+}
+
+/// The throughput of a program that was observed: by its sockets, and as the database counts it for
+/// all of its clients.
+fn throughput(program: &ProgramSummary) -> Option<String> {
+    let per_s = |what: &str, value: Option<f64>| Some(format!("{what} {}", rate(value?)));
+    let in_bytes = |what: &str, value: Option<f64>| {
+        Some(format!("{what} {}/s", bytes(value?.max(0.0) as u64)))
+    };
+    let of_program = [
+        per_s("requests", program.requests_per_s),
+        in_bytes("sent", program.sent_bytes_per_s),
+        in_bytes("received", program.received_bytes_per_s),
+    ];
+    let of_database = [
+        per_s("statements", program.statements_per_s),
+        per_s("transactions", program.transactions_per_s),
+        per_s("rows changed", program.rows_per_s),
+    ];
+    let listed = |parts: [Option<String>; 3]| {
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    };
+    let of_database = listed(of_database).map(|text| format!("the database, for all: {text}"));
+    let both: Vec<String> = [listed(of_program), of_database].into_iter().flatten().collect();
+    (!both.is_empty()).then(|| both.join("; "))
 }
 
 /// The conditions that were not met, with their jobs.
@@ -323,7 +352,7 @@ fn explained(check: &Check) -> String {
 fn write_limiter(page: &mut Page, view: &View) {
     let limiter = &view.summary.limiter;
     page.sentence(Tone::Strong, limiter.component.lead(), &format!(": {}", limiter.because));
-    if let Some(relief) = limiter.component.relief() {
+    if let Some(relief) = view.relief(limiter.component) {
         page.note(&format!("What would help: {relief}."));
     }
     for suspect in limiter.ranked.iter().skip(1).take(SUSPECTS) {

@@ -1,0 +1,72 @@
+//! Throughput of a program that is observed, as its sockets and the database tell it.
+
+use record::{Part, Side};
+
+use crate::evidence::Evidence;
+
+/// The throughput of a program that is observed, as means over the time in which it was. `None` is
+/// not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ProgramSummary {
+    /// Requests per second on its connections: parts of a dialogue, each with an answer.
+    pub requests_per_s: Option<f64>,
+    /// Bytes per second that it sent to the database.
+    pub sent_bytes_per_s: Option<f64>,
+    /// Bytes per second that it received.
+    pub received_bytes_per_s: Option<f64>,
+    /// Statements per second that the database counted, of all clients.
+    pub statements_per_s: Option<f64>,
+    /// Transactions per second that it counted.
+    pub transactions_per_s: Option<f64>,
+    /// Rows per second that it inserted, updated or deleted.
+    pub rows_per_s: Option<f64>,
+}
+
+/// Counters of rows that were changed, by server.
+const ROWS: [&[&str]; 3] = [
+    &[
+        "pg_stat_database.tup_inserted",
+        "pg_stat_database.tup_updated",
+        "pg_stat_database.tup_deleted",
+    ],
+    &["status.innodb_rows_inserted", "status.innodb_rows_updated", "status.innodb_rows_deleted"],
+    // MariaDB has no such counters of InnoDB from version 10.6 on.
+    &["status.handler_write", "status.handler_update", "status.handler_delete"],
+];
+
+/// Counters of transactions.
+const TRANSACTIONS: [&[&str]; 2] = [
+    &["pg_stat_database.xact_commit", "pg_stat_database.xact_rollback"],
+    &["status.com_commit", "status.com_rollback"],
+];
+
+/// Rows that a statement has loaded that goes on, which are in no other counter until it ends.
+const LOADING: &str = "pg_stat_progress_copy.tuples_processed";
+
+/// Sums up the throughput of the program in an evidence; `None` if no program was observed.
+pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
+    if !evidence.jobs.is_empty() || !evidence.loads.is_empty() || evidence.is_virtual {
+        return None;
+    }
+    let rate = |part: &Part, metric: &str| {
+        let growth = evidence.observed(&part.to_string(), metric)?.growth(&evidence.window())?;
+        Some(growth.by / growth.span.as_secs_f64()).filter(|per_s| per_s.is_finite())
+    };
+    let socket = |metric| rate(&Part::Sockets(Side::Generator), metric);
+    let statistic = |metric: &str| rate(&Part::Statistics, metric);
+    let sum = |groups: &[&[&str]]| {
+        let of =
+            |names: &[&str]| names.iter().filter_map(|name| statistic(name)).reduce(|a, b| a + b);
+        groups.iter().find_map(|group| of(group))
+    };
+    let requests = socket("data-sent").zip(socket("data-received"));
+    let summary = ProgramSummary {
+        requests_per_s: requests.map(|(sent, received)| sent.min(received)),
+        sent_bytes_per_s: socket("bytes-sent"),
+        received_bytes_per_s: socket("bytes-received"),
+        statements_per_s: statistic("status.questions"),
+        transactions_per_s: sum(&TRANSACTIONS),
+        rows_per_s: sum(&ROWS).into_iter().chain(statistic(LOADING)).reduce(f64::max),
+    };
+    (summary != ProgramSummary::default()).then_some(summary)
+}

@@ -1,0 +1,312 @@
+//! Programs that are observed: the limiter that is named by what their sessions waited for and by
+//! what the sockets of both sides held.
+
+use analyze::{Component, Evidence, summarize};
+
+use crate::observed::{hold, names, plant, watched};
+
+/// A program that is watched: there are no jobs.
+fn foreign() -> Evidence {
+    let mut evidence = watched();
+    evidence.jobs.clear();
+    evidence.plan.jobs.clear();
+    hold(&mut evidence, "generator", "busiest", 0.1);
+    plant(&mut evidence, "statistics", "pg_stat_database.all.xact_commit", 20.0);
+    evidence
+}
+
+/// The sessions of a program that were seen, by what they did: numbers of them at ten looks.
+struct Seen {
+    active: f64,
+    idle: f64,
+    nothing_waits: f64,
+    unread_request: f64,
+    unread_answer: f64,
+    paused: f64,
+}
+
+/// Sessions that were told from those of others, with what their sockets held.
+fn seen(evidence: &mut Evidence, seen: Seen) {
+    evidence.observed.retain(|it| it.component != "waits");
+    for (metric, per_s) in [
+        ("active", seen.active),
+        ("idle", seen.idle),
+        ("identified", seen.active + seen.idle),
+        ("nothing-waits", seen.nothing_waits),
+        ("unread-request", seen.unread_request),
+        ("unread-answer", seen.unread_answer),
+        ("paused", seen.paused),
+    ] {
+        plant(evidence, "sessions", metric, per_s);
+    }
+    plant(evidence, "waits", "cpu", 0.0);
+    plant(evidence, "generator", "waited", 0.01);
+}
+
+/// A loader that sleeps between its rows, as it was recorded: 9.8 of 10 looks saw its session wait.
+fn self_throttling_loader(wait: &str) -> Evidence {
+    let mut evidence = foreign();
+    let looks = Seen {
+        active: 10.0,
+        idle: 0.0,
+        nothing_waits: 9.7,
+        unread_request: 0.1,
+        unread_answer: 0.0,
+        paused: 9.7,
+    };
+    seen(&mut evidence, looks);
+    plant(&mut evidence, "waits", wait, 9.8);
+    plant(&mut evidence, "waits", "cpu", 0.2);
+    plant(&mut evidence, "sockets generator", "data-sent", 32.0);
+    plant(&mut evidence, "sockets generator", "data-received", 0.0);
+    evidence
+}
+
+#[test]
+fn self_throttling_loader_is_named_with_its_session_and_both_sockets() {
+    for wait in ["Client:ClientRead", "Client:read"] {
+        let evidence = self_throttling_loader(wait);
+        names(&evidence, Component::GeneratorInput, "of 1.00 sessions of the database 0.98 wait");
+        let because = summarize(&evidence).limiter.because;
+        let session = format!("wait within a statement for the program's rows ({wait})");
+        let sockets = "for 99 % of that time their sockets hold nothing, no request at the server \
+                       and no answer at the program";
+        assert!(because.contains(&session) && because.contains(sockets), "{because}");
+    }
+}
+
+#[test]
+fn self_throttling_loader_is_named_while_others_take_the_processors() {
+    let mut evidence = self_throttling_loader("Client:ClientRead");
+    plant(&mut evidence, "cpu 0", "busy", 0.99);
+    plant(&mut evidence, "cpu 1", "busy", 0.99);
+    names(&evidence, Component::GeneratorInput, "does not ask more");
+    // A program that has no processor for most of that time does not throttle itself.
+    plant(&mut evidence, "generator", "waited", 0.7);
+    names(&evidence, Component::GeneratorCpu, "waited for a processor for 70 %");
+}
+
+#[test]
+fn loader_whose_rows_wait_for_the_network_does_not_throttle_itself() {
+    let mut evidence = self_throttling_loader("Client:ClientRead");
+    plant(&mut evidence, "sessions", "nothing-waits", 0.5);
+    plant(&mut evidence, "sessions", "paused", 0.5);
+    hold(&mut evidence, "sockets generator", "with-send-queue", 0.9);
+    names(&evidence, Component::NetworkBandwidth, "wait for room on the way");
+}
+
+/// A loader that sleeps 50 ms behind each 200 inserts: 0.31 ms between an answer and the next
+/// request on average.
+fn batches() -> Evidence {
+    let mut evidence = foreign();
+    let looks = Seen {
+        active: 2.0,
+        idle: 8.0,
+        nothing_waits: 7.8,
+        unread_request: 0.1,
+        unread_answer: 0.1,
+        paused: 6.8,
+    };
+    seen(&mut evidence, looks);
+    plant(&mut evidence, "waits", "cpu", 2.0);
+    plant(&mut evidence, "sockets generator", "data-sent", 2_580.0);
+    plant(&mut evidence, "sockets generator", "data-received", 2_580.0);
+    evidence
+}
+
+#[test]
+fn pauses_between_batches_are_added_up_and_not_averaged() {
+    names(&batches(), Component::GeneratorInput, "have nothing to do, and for 98 %");
+    // The same mean, without one long pause.
+    let mut quick = batches();
+    plant(&mut quick, "sessions", "paused", 0.2);
+    names(&quick, Component::Concurrency, "which comes 0.31 ms after the last answer");
+    // Requests and answers that wait unread are no pause of the program.
+    let mut starved = batches();
+    for (metric, looks) in [("unread-request", 4.5), ("unread-answer", 3.0), ("paused", 0.1)] {
+        plant(&mut starved, "sessions", metric, looks);
+    }
+    plant(&mut starved, "sessions", "nothing-waits", 0.5);
+    plant(&mut starved, "server", "waited", 0.6);
+    plant(&mut starved, "cpu 0", "busy", 0.99);
+    plant(&mut starved, "cpu 1", "busy", 0.99);
+    assert_ne!(summarize(&starved).limiter.component, Component::GeneratorInput);
+    assert_ne!(summarize(&starved).limiter.component, Component::Unknown);
+}
+
+#[test]
+fn one_session_that_waits_for_flushes_is_named() {
+    let mut evidence = foreign();
+    let looks = Seen {
+        active: 6.0,
+        idle: 4.0,
+        nothing_waits: 3.0,
+        unread_request: 0.5,
+        unread_answer: 0.5,
+        paused: 0.0,
+    };
+    seen(&mut evidence, looks);
+    plant(&mut evidence, "waits", "cpu", 2.2);
+    plant(&mut evidence, "waits", "IO:WALSync", 3.8);
+    plant(&mut evidence, "sockets generator", "data-sent", 900.0);
+    plant(&mut evidence, "sockets generator", "data-received", 900.0);
+    names(&evidence, Component::DatabaseFlush, "IO:WALSync");
+    // Where most of the time passes between the requests a flush that takes a tenth is no limiter.
+    plant(&mut evidence, "sessions", "active", 2.0);
+    plant(&mut evidence, "sessions", "idle", 8.0);
+    plant(&mut evidence, "waits", "cpu", 1.0);
+    plant(&mut evidence, "waits", "IO:WALSync", 1.0);
+    names(&evidence, Component::Concurrency, "no more are asked at once");
+}
+
+#[test]
+fn program_behind_a_pool_without_a_free_session_lacks_connections() {
+    let mut evidence = foreign();
+    plant(&mut evidence, "sessions", "active", 18.0);
+    plant(&mut evidence, "sessions", "idle", 2.0);
+    hold(&mut evidence, "sockets generator", "connections", 24.0);
+    names(&evidence, Component::Connections, "24 connections of the program share 2.0 sessions");
+    // A pool with sessions to spare is not what it lacks.
+    plant(&mut evidence, "sessions", "active", 10.0);
+    plant(&mut evidence, "sessions", "idle", 10.0);
+    assert_ne!(summarize(&evidence).limiter.component, Component::Connections);
+}
+
+#[test]
+fn fast_copy_is_limited_by_the_session_that_takes_its_rows() {
+    let mut evidence = foreign();
+    let looks = Seen {
+        active: 10.0,
+        idle: 0.0,
+        nothing_waits: 1.5,
+        unread_request: 0.5,
+        unread_answer: 0.0,
+        paused: 1.5,
+    };
+    seen(&mut evidence, looks);
+    plant(&mut evidence, "waits", "cpu", 7.0);
+    plant(&mut evidence, "waits", "Client:ClientRead", 2.0);
+    plant(&mut evidence, "waits", "IO:DataFileExtend", 1.0);
+    plant(&mut evidence, "server", "user", 0.6);
+    hold(&mut evidence, "server", "busiest", 0.7);
+    names(&evidence, Component::DatabaseSingleCore, "one session of the database was at work for");
+    // One that lacks a processor is no faster for a faster one.
+    plant(&mut evidence, "server", "waited", 0.5);
+    assert_ne!(summarize(&evidence).limiter.component, Component::DatabaseSingleCore);
+}
+
+#[test]
+fn queries_of_others_limit_a_program_only_if_it_asks() {
+    let mut busy = foreign();
+    let looks = Seen {
+        active: 36.0,
+        idle: 4.0,
+        nothing_waits: 1.0,
+        unread_request: 2.0,
+        unread_answer: 1.0,
+        paused: 0.0,
+    };
+    seen(&mut busy, looks);
+    plant(&mut busy, "waits", "cpu", 36.0);
+    plant(&mut busy, "server", "user", 1.8);
+    plant(&mut busy, "server", "waited", 3.0);
+    plant(&mut busy, "sessions", "others", 27.0);
+    names(&busy, Component::BackgroundTask, "2.7 sessions of others were at work");
+    let mut throttled = self_throttling_loader("Client:ClientRead");
+    plant(&mut throttled, "sessions", "others", 27.0);
+    names(&throttled, Component::GeneratorInput, "does not ask more");
+}
+
+#[test]
+fn remedies_for_a_program_name_no_option_of_a_run() {
+    for component in Component::ALL {
+        let relief = component.relief_of_program();
+        assert!(relief.is_none_or(|it| !it.contains("--")), "{component:?}: {relief:?}");
+    }
+}
+
+#[test]
+fn throughput_of_a_program_is_that_of_its_sockets_and_of_the_database() {
+    assert_eq!(summarize(&watched()).program, None, "a run of jobs");
+    let mut evidence = foreign();
+    for (component, metric, per_s) in [
+        ("sockets generator", "data-sent", 90.0),
+        ("sockets generator", "data-received", 60.0),
+        ("sockets generator", "bytes-sent", 5_000.0),
+        ("statistics", "pg_stat_database.xact_commit", 20.0),
+        ("statistics", "pg_stat_database.xact_rollback", 1.0),
+        ("statistics", "pg_stat_database.tup_inserted", 0.0),
+        ("statistics", "pg_stat_progress_copy.tuples_processed", 750.0),
+    ] {
+        plant(&mut evidence, component, metric, per_s);
+    }
+    let program = summarize(&evidence).program.unwrap();
+    assert_eq!((program.requests_per_s, program.sent_bytes_per_s), (Some(60.0), Some(5_000.0)));
+    assert_eq!((program.transactions_per_s, program.rows_per_s), (Some(21.0), Some(750.0)));
+    assert_eq!((program.statements_per_s, program.received_bytes_per_s), (None, None));
+}
+
+#[test]
+fn a_program_that_asks_again_at_once_does_not_hold_itself_back() {
+    let mut evidence = foreign();
+    plant(&mut evidence, "sessions", "active", 1.0);
+    plant(&mut evidence, "sessions", "idle", 9.0);
+    // Its sockets tell more than the statistics of a database that counts transactions.
+    let commits = "pg_stat_database.all.xact_commit";
+    plant(&mut evidence, "statistics", commits, 9_000.0);
+    names(&evidence, Component::Concurrency, "which comes 0.10 ms after the last answer");
+    plant(&mut evidence, "statistics", commits, 20.0);
+    let (sent, received) = ("data-sent", "data-received");
+    let program = "sockets generator";
+    plant(&mut evidence, program, sent, 9_000.0);
+    plant(&mut evidence, program, received, 90.0);
+    names(&evidence, Component::GeneratorInput, "does not ask more");
+    plant(&mut evidence, program, received, 12_000.0);
+    // A request that is on its way at each look waits for nobody.
+    hold(&mut evidence, "sockets server", "with-receive-queue", 0.6);
+    names(&evidence, Component::Concurrency, "which comes 0.10 ms after the last answer");
+    // Ten milliseconds are its own, unless the way takes most of them.
+    hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
+    plant(&mut evidence, program, sent, 90.0);
+    names(&evidence, Component::GeneratorInput, "does not ask more");
+    hold(&mut evidence, "sockets generator", "round-trip-least", 0.005);
+    names(&evidence, Component::NetworkLatency, "which comes 10.0 ms after the last answer");
+    hold(&mut evidence, "sockets generator", "round-trip-least", 0.003);
+    names(&evidence, Component::GeneratorInput, "does not ask more");
+    // It would ask more if it had a processor.
+    let mut crowded = evidence.clone();
+    plant(&mut crowded, "cpu 0", "busy", 0.9);
+    plant(&mut crowded, "cpu 1", "busy", 0.9);
+    assert_eq!(summarize(&crowded).limiter.component, Component::Unknown);
+    // A thread that is full has nothing to spare, however many sessions idle.
+    hold(&mut evidence, "generator", "busiest", 0.81);
+    names(&evidence, Component::GeneratorThread, "81 %");
+}
+
+#[test]
+fn a_program_that_holds_itself_back_is_found_out_by_the_idle_database() {
+    let mut evidence = foreign();
+    plant(&mut evidence, "sessions", "active", 2.0);
+    plant(&mut evidence, "sessions", "idle", 18.0);
+    hold(&mut evidence, "sockets server", "with-receive-queue", 0.0);
+    names(&evidence, Component::GeneratorInput, "have nothing to do");
+    plant(&mut evidence, "waits", "Client:ClientWrite", 18.0);
+    plant(&mut evidence, "sessions", "active", 19.0);
+    plant(&mut evidence, "sessions", "idle", 1.0);
+    names(&evidence, Component::GeneratorInput, "wait for the program to read its answers");
+    evidence.observed.retain(|it| it.component != "waits");
+    plant(&mut evidence, "waits", "Client:write", 18.0);
+    names(&evidence, Component::GeneratorInput, "wait for the program to read its answers");
+    hold(&mut evidence, "generator", "busiest", 0.97);
+    names(&evidence, Component::GeneratorThread, "97 %");
+    // The others' sessions say nothing of the program's.
+    let mut beside = foreign();
+    plant(&mut beside, "sessions", "active", 20.0);
+    plant(&mut beside, "sessions", "idle", 900.0);
+    assert_eq!(summarize(&beside).limiter.component, Component::GeneratorInput);
+    hold(&mut beside, "sockets generator", "connections", 2.0);
+    names(&beside, Component::Concurrency, "of 2.00 sessions of the database 2.00 are at work");
+    let mut busy = foreign();
+    plant(&mut busy, "server", "user", 1.8);
+    names(&busy, Component::DatabaseCpu, "processors");
+}

@@ -1,0 +1,438 @@
+//! The connections of a program that is observed, each seen from both ends at one moment.
+//!
+//! A session of the database that waits for its client is told apart by this: its next request may
+//! wait in the server's socket, its last answer in the program's, or neither holds anything, and
+//! the program has nothing to ask. A session is found by the port of its client.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::PathBuf;
+
+use super::netlink::{Diagnostics, Enough};
+use super::tcp::Family;
+use super::{Connection, MOST, MOST_ENDS, MOST_PORTS, UNUSED_EVERY, tcp, unix};
+use crate::environment::Root;
+use crate::process::{Holder, is_same_path};
+use crate::scope::{Scope, Whereabouts};
+
+/// Silence on a connection from which on it is a pause, in milliseconds: the kernel's ticks are up
+/// to 4 ms apart on most machines, and the silence of one tick may be none.
+const SILENCE_MS: u32 = 8;
+
+/// Looks from one reading of the program's open files to the next.
+const HELD_EVERY: u32 = 50;
+
+/// Looks from one reading of all connections to the next: the kernel goes through all of its tables
+/// for that. Between them those of the program are read one by one,
+const ALL_EVERY: u32 = 10;
+
+/// if they are no more than this.
+const ONE_BY_ONE: usize = 24;
+
+/// The same two if there is a session whose connection is not known yet.
+const NEW_EVERY: u32 = 3;
+
+/// The connections of a program to the servers of a scope.
+#[derive(Debug)]
+pub(crate) struct Pairs {
+    ports: Vec<(u16, bool)>,
+    paths: Vec<PathBuf>,
+    holder: Holder,
+    /// The program's sockets; `None` if its open files cannot be read.
+    held: Option<HashSet<u32>>,
+    /// Sockets of clients that were there when the open files were read.
+    known: HashSet<u32>,
+    looks: u32,
+    /// Readings of all connections.
+    reads: u32,
+    /// The look at which the program's open files were read last.
+    held_at: u32,
+    looks_since_all: u32,
+    used: [bool; 2],
+    diagnostics: Option<Diagnostics>,
+    last: Glimpse,
+}
+
+/// Whose connection it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The program that is observed.
+    Program,
+    /// Another one.
+    Others,
+    /// It is not known.
+    Unknown,
+}
+
+/// What waits on one connection at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// A request that the server has not read.
+    pub(crate) request: bool,
+    /// An answer that the program has not read.
+    pub(crate) answer: bool,
+    /// Bytes that one side was given to send and has not sent.
+    pub(crate) unsent: bool,
+    /// Nothing has come or gone for longer than a tick of the kernel; `None` if that is not known.
+    pub(crate) is_silent: Option<bool>,
+}
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct End {
+    /// `None` is a socket of the file system.
+    connection: Option<Connection>,
+    inode: u32,
+    receive_queue: u32,
+    send_queue: u32,
+    silence_ms: Option<u32>,
+}
+
+/// Both ends of a connection, as far as they are on this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Pair {
+    client: Option<End>,
+    server: Option<End>,
+}
+
+/// All connections at a moment.
+#[derive(Debug, Default)]
+pub(crate) struct Glimpse {
+    /// By the client's port.
+    pairs: HashMap<u16, Pair>,
+    /// Those over sockets of the file system, which have no ports.
+    local: Vec<Pair>,
+    /// The program's sockets; `None` if they are not known.
+    held: Option<HashSet<u32>>,
+    /// Sockets of which it is known whose they are.
+    known: HashSet<u32>,
+    /// All connections were read, lately,
+    is_complete: bool,
+    /// and just now.
+    is_fresh: bool,
+}
+
+impl Pairs {
+    /// Those of the program of a scope; `None` if no program is observed.
+    pub(crate) fn of(scope: &Scope) -> Option<Pairs> {
+        let mut pairs = Pairs {
+            ports: Vec::new(),
+            paths: Vec::new(),
+            holder: Holder::of(scope.generator?),
+            held: None,
+            known: HashSet::new(),
+            looks: 0,
+            reads: 0,
+            held_at: 0_u32.wrapping_sub(HELD_EVERY),
+            looks_since_all: ALL_EVERY,
+            last: Glimpse::default(),
+            used: [false; 2],
+            diagnostics: None,
+        };
+        for place in &scope.servers {
+            match place {
+                Whereabouts::Port(port) => pairs.ports.push((*port, true)),
+                Whereabouts::Elsewhere(port) => pairs.ports.push((*port, false)),
+                Whereabouts::Socket(path) => pairs.paths.push(path.clone()),
+                Whereabouts::Process(_) | Whereabouts::Threads(_) => {}
+            }
+        }
+        Some(pairs)
+    }
+
+    /// The connections of the program now, and all others as they were lately, beside sessions
+    /// with these ports of their clients. Those that cannot be read are left out.
+    pub(crate) fn look(&mut self, root: &Root, ports: &[u16]) -> &Glimpse {
+        self.looks = self.looks.wrapping_add(1);
+        self.looks_since_all += 1;
+        let is_new = ports.iter().any(|port| !self.last.pairs.contains_key(port));
+        let due = if is_new { NEW_EVERY } else { ALL_EVERY };
+        let is_few = self.last.of_program().count() <= ONE_BY_ONE;
+        let is_all = self.looks_since_all >= due || !is_few || !self.last.is_complete;
+        let read = if is_all { self.read_all() } else { self.read_again() };
+        if read.is_err() {
+            // What is left of an answer would be the next one's.
+            self.diagnostics = None;
+            self.last = Glimpse::default();
+        } else if is_all {
+            self.looks_since_all = 0;
+            self.find_owners(root);
+        }
+        &self.last
+    }
+
+    /// Reads the program's open files, if that is due.
+    fn find_owners(&mut self, root: &Root) {
+        let glimpse = &mut self.last;
+        let clients = glimpse.pairs.values().chain(&glimpse.local).filter_map(|pair| pair.client);
+        let clients: HashSet<u32> = clients.map(|end| end.inode).collect();
+        let has_new = clients.iter().any(|inode| !self.known.contains(inode));
+        if has_new || self.looks.wrapping_sub(self.held_at) >= HELD_EVERY {
+            self.held_at = self.looks;
+            self.held = self.holder.sockets(root);
+            self.known = clients;
+        }
+        glimpse.held.clone_from(&self.held);
+        glimpse.known.clone_from(&self.known);
+    }
+
+    /// Reads the connections of the program.
+    fn read_again(&mut self) -> io::Result<()> {
+        let Some(diagnostics) = &mut self.diagnostics else { return Ok(()) };
+        let Glimpse { pairs, held, is_fresh, .. } = &mut self.last;
+        *is_fresh = false;
+        let is_held = |pair: &Pair| is_held(pair, held.as_ref());
+        for pair in pairs.values_mut().filter(|pair| is_held(pair)) {
+            for end in [&mut pair.client, &mut pair.server] {
+                let Some(connection) = end.and_then(|end| end.connection) else { continue };
+                let message = diagnostics.ask_for_one(&tcp::request_for(&connection))?;
+                let now = message.and_then(tcp::connection).filter(|it| it.is_established);
+                *end = now.as_ref().map(End::of);
+            }
+        }
+        if !self.paths.is_empty() {
+            self.read_local()?;
+        }
+        Ok(())
+    }
+
+    /// Reads all connections.
+    fn read_all(&mut self) -> io::Result<()> {
+        let mut glimpse = Glimpse::default();
+        let diagnostics = match &mut self.diagnostics {
+            Some(diagnostics) => diagnostics,
+            none => none.insert(Diagnostics::open()?),
+        };
+        let numbers: Vec<u16> = self.ports.iter().map(|(port, _)| *port).take(MOST_PORTS).collect();
+        let is_due = self.reads.is_multiple_of(UNUSED_EVERY) || self.used == [false; 2];
+        self.reads = self.reads.wrapping_add(1);
+        let families = Family::ALL.into_iter().zip(&mut self.used);
+        for (family, used) in families.filter(|(_, used)| is_due || **used) {
+            if numbers.is_empty() {
+                break;
+            }
+            *used = false;
+            diagnostics.ask(&tcp::request(family, &numbers), |message| {
+                let Some(connection) = tcp::connection(message) else { return Enough::No };
+                *used = true;
+                glimpse.see(&connection, &self.ports);
+                if glimpse.pairs.len() < MOST { Enough::No } else { Enough::Yes }
+            })?;
+        }
+        glimpse.is_complete = glimpse.pairs.len() < MOST;
+        glimpse.is_fresh = true;
+        self.last = glimpse;
+        if !self.paths.is_empty() {
+            self.read_local()?;
+        }
+        Ok(())
+    }
+
+    /// Reads the connections over sockets of the file system.
+    fn read_local(&mut self) -> io::Result<()> {
+        let Some(diagnostics) = &mut self.diagnostics else { return Ok(()) };
+        let mut ends = Vec::new();
+        diagnostics.ask(&unix::request(), |message| {
+            ends.extend(unix::end(message));
+            if ends.len() < MOST_ENDS { Enough::No } else { Enough::Yes }
+        })?;
+        let paths = &self.paths;
+        let is_server =
+            |path: &std::path::Path| paths.iter().any(|server| is_same_path(server, path));
+        self.last.see_local(&ends, is_server);
+        Ok(())
+    }
+}
+
+/// Whether the client's end of a connection is one of these sockets.
+fn is_held(pair: &Pair, held: Option<&HashSet<u32>>) -> bool {
+    pair.client.zip(held).is_some_and(|(end, held)| held.contains(&end.inode))
+}
+
+impl End {
+    fn of(connection: &Connection) -> End {
+        let Connection { inode, receive_queue, send_queue, counted, .. } = *connection;
+        let times = [counted.since_sent_ms, counted.since_received_ms];
+        let silence_ms = times.into_iter().flatten().min();
+        let connection = Some(*connection);
+        End { connection, inode, receive_queue, send_queue, silence_ms }
+    }
+}
+
+impl Pair {
+    fn waiting(&self) -> Waiting {
+        let ends = || [self.client, self.server].into_iter().flatten();
+        // The server's end hears of what its kernel was given, as the client's end does not.
+        let silence_ms = ends().filter_map(|end| end.silence_ms).min();
+        Waiting {
+            request: self.server.is_some_and(|end| end.receive_queue > 0),
+            answer: self.client.is_some_and(|end| end.receive_queue > 0),
+            unsent: ends().any(|end| end.send_queue > 0),
+            is_silent: silence_ms.map(|ms| ms >= SILENCE_MS),
+        }
+    }
+}
+
+impl Glimpse {
+    fn see(&mut self, connection: &Connection, ports: &[(u16, bool)]) {
+        let end = Some(End::of(connection));
+        if ports.contains(&(connection.local_port, true)) {
+            self.pairs.entry(connection.remote_port).or_default().server = end;
+        } else if ports.iter().any(|(port, _)| *port == connection.remote_port) {
+            self.pairs.entry(connection.local_port).or_default().client = end;
+        }
+    }
+
+    fn see_local(&mut self, ends: &[unix::End], is_server: impl Fn(&std::path::Path) -> bool) {
+        let end = |end: &unix::End| End {
+            connection: None,
+            inode: end.inode,
+            receive_queue: end.queues.0,
+            // What was sent and not read is counted by the other end.
+            send_queue: 0,
+            silence_ms: None,
+        };
+        let [clients, servers] = unix::sides(ends, is_server);
+        let clients: HashMap<u32, End> = clients.iter().map(|it| (it.inode, end(it))).collect();
+        let pairs = servers.iter().map(|server| Pair {
+            client: clients.get(&server.peer).copied(),
+            server: Some(end(server)),
+        });
+        self.local = pairs.collect();
+    }
+
+    /// The connections of the program that have ports.
+    fn of_program(&self) -> impl Iterator<Item = &Pair> {
+        self.pairs.values().filter(|pair| is_held(pair, self.held.as_ref()))
+    }
+
+    /// The program or the others, by the port of the client; `None` is a socket of the file system.
+    pub(crate) fn owner(&self, port: Option<u16>) -> Owner {
+        let Some(held) = &self.held else { return Owner::Unknown };
+        let owner = |end: End| match (held.contains(&end.inode), self.known.contains(&end.inode)) {
+            (true, _) => Owner::Program,
+            (false, true) => Owner::Others,
+            (false, false) => Owner::Unknown,
+        };
+        match port.map(|port| self.pairs.get(&port)) {
+            Some(Some(Pair { client: Some(end), .. })) => owner(*end),
+            // Its client is on another machine.
+            Some(Some(Pair { client: None, server: Some(_) })) => Owner::Others,
+            // It has ended, or is that of another machine to a server elsewhere.
+            Some(_) if self.is_complete && self.is_fresh => Owner::Others,
+            Some(_) => Owner::Unknown,
+            None => {
+                let mut local = self.local.iter();
+                if local.any(|pair| is_held(pair, Some(held))) {
+                    Owner::Program
+                } else if self.of_program().next().is_some() {
+                    Owner::Others
+                } else {
+                    Owner::Unknown
+                }
+            }
+        }
+    }
+
+    /// What waits on the connection of a session; `None` if its sockets are not seen. Those of the
+    /// file system cannot be told apart: only that none of them holds anything is known.
+    pub(crate) fn waiting(&self, port: Option<u16>) -> Option<Waiting> {
+        match port {
+            Some(port) => self.pairs.get(&port).map(Pair::waiting),
+            None => {
+                let mut all = self.local.iter().map(Pair::waiting);
+                let first = all.next()?;
+                all.all(|next| next == first).then_some(first)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    fn pairs(generator: u32, port: u16) -> Pairs {
+        let servers = vec![Whereabouts::Port(port)];
+        Pairs::of(&Scope { generator: Some(generator), servers, ..Scope::default() })
+            .expect("a program")
+    }
+
+    #[test]
+    fn session_waits_for_its_program_when_no_socket_holds_anything() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let mut client = TcpStream::connect(address).expect("a connection");
+        let (mut server, peer) = listener.accept().expect("its other end");
+        let port = Some(peer.port());
+        let mut ours = pairs(std::process::id(), address.port());
+        let seen = |ours: &mut Pairs| {
+            let glimpse = ours.look(&Root::system(), &[peer.port()]);
+            assert_eq!(glimpse.owner(port), Owner::Program);
+            let Waiting { request, answer, .. } = glimpse.waiting(port).expect("its sockets");
+            (request, answer)
+        };
+        assert_eq!(seen(&mut ours), (false, false));
+        client.write_all(b"select 1").expect("a request");
+        assert_eq!(seen(&mut ours), (true, false));
+        server.read_exact(&mut [0; 8]).expect("the request");
+        server.write_all(b"one").expect("an answer");
+        assert_eq!(seen(&mut ours), (false, true));
+        client.read_exact(&mut [0; 3]).expect("the answer");
+        assert_eq!(seen(&mut ours), (false, false));
+    }
+
+    #[test]
+    fn session_of_another_program_is_told_by_its_port() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let client = TcpStream::connect(address).expect("a connection");
+        let port = Some(client.local_addr().expect("its port").port());
+        let mut child =
+            std::process::Command::new("sleep").arg("60").spawn().expect("another program");
+        let owner = pairs(child.id(), address.port()).look(&Root::system(), &[]).owner(port);
+        let none = pairs(u32::MAX, address.port()).look(&Root::system(), &[]).owner(port);
+        let gone = pairs(std::process::id(), 1).look(&Root::system(), &[]).owner(port);
+        child.kill().expect("an end");
+        child.wait().expect("an end");
+        assert_eq!((owner, none, gone), (Owner::Others, Owner::Unknown, Owner::Others));
+    }
+
+    /// A pair whose ends have been silent for so many milliseconds.
+    fn silent(client_ms: u32, server_ms: u32) -> Waiting {
+        let end = |inode, ms| {
+            let connection = None;
+            Some(End { connection, inode, receive_queue: 0, send_queue: 0, silence_ms: Some(ms) })
+        };
+        Pair { client: end(1, client_ms), server: end(2, server_ms) }.waiting()
+    }
+
+    #[test]
+    fn silence_longer_than_a_tick_is_a_pause() {
+        assert_eq!(silent(8, 12).is_silent, Some(true));
+        assert_eq!(silent(8, 4).is_silent, Some(false));
+        assert_eq!(Pair::default().waiting().is_silent, None);
+    }
+
+    #[test]
+    fn sockets_of_the_file_system_are_told_of_together() {
+        let of = |queues: [u32; 2]| {
+            let end = |receive_queue| End {
+                connection: None,
+                inode: 1,
+                receive_queue,
+                send_queue: 0,
+                silence_ms: None,
+            };
+            let pair = |queue| Pair { server: Some(end(queue)), client: None };
+            let glimpse = Glimpse { local: queues.map(pair).to_vec(), ..Glimpse::default() };
+            glimpse.waiting(None).map(|waiting| waiting.request)
+        };
+        assert_eq!([of([0, 0]), of([5, 5]), of([0, 5])], [Some(false), Some(true), None]);
+        assert_eq!(Glimpse::default().waiting(None), None);
+        assert_eq!(Glimpse::default().waiting(Some(1)), None);
+    }
+}
