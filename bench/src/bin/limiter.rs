@@ -10,7 +10,7 @@ use std::error::Error;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use bench::limiter::{Answer, Draws, Row, SCENARIOS, Scenario, Stage, Stopped, Table, say};
+use bench::limiter::{Answer, Draws, Row, Scenario, Stage, Stopped, Table, say, scenarios};
 
 /// The seed of the guide's table.
 const SEED: u64 = 2_027;
@@ -92,7 +92,7 @@ fn suite() -> Result<bool, Box<dyn Error>> {
         order.only.as_ref().is_none_or(|words| scenario.name.contains(words.as_str()))
     };
     let mut table = Table::default();
-    for scenario in SCENARIOS.iter().filter(wanted) {
+    for scenario in scenarios().filter(wanted) {
         table.0.push(repeat(scenario, &order)?);
     }
     let text = format!("{}\n{}", heading(&order), table.to_text());

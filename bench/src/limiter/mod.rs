@@ -4,13 +4,18 @@
 //! servers, and lets the program `assay` run in it. What it names is compared with what was made.
 
 mod loads;
+mod programs;
 mod scenarios;
 mod stage;
 mod table;
 
-pub use scenarios::SCENARIOS;
 pub use stage::{Answer, Draws, Stage, Stopped, Unable, say};
 pub use table::{Row, Table};
+
+/// All situations.
+pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
+    scenarios::SCENARIOS.iter().chain(programs::SCENARIOS)
+}
 
 /// A situation with a known limiter.
 pub struct Scenario {
@@ -79,13 +84,13 @@ mod tests {
 
     #[test]
     fn scenarios_have_names_of_their_own_and_words_of_the_contract() {
-        for (place, scenario) in SCENARIOS.iter().enumerate() {
-            assert!(SCENARIOS[place + 1..].iter().all(|other| other.name != scenario.name));
+        for (place, scenario) in scenarios().enumerate() {
+            assert!(scenarios().skip(place + 1).all(|other| other.name != scenario.name));
             for accepted in scenario.accepted {
                 let is_known = analyze::Component::ALL.iter().any(|it| it.name() == *accepted);
                 assert!(is_known, "{}: {accepted}", scenario.name);
             }
         }
-        assert!(SCENARIOS.len() >= 12);
+        assert!(scenarios().count() >= 12);
     }
 }

@@ -9,12 +9,12 @@ use std::process::Command;
 use base::{Address, Endpoint, Nanos, Target};
 use testbed::{Options, Relay, Server, Via};
 
-use super::stage::{Network, Quota, SlowDisk, Slowly, bind, psql, server};
+use super::stage::{Network, Quota, SlowDisk, Slowly, bind, client, psql, server};
 use super::{Answer, Scenario, Stage, Stopped, loads};
 use crate::SimulatedServer;
 
 /// All of them.
-pub const SCENARIOS: &[Scenario] = &[
+pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "generator pinned to a busy processor",
         made: "busy loops on the only processor that the generator may use",
@@ -644,7 +644,12 @@ fn program_one_client(stage: &Stage) -> Result<Answer, Stopped> {
 }
 
 /// Watches PostgreSQL's own load generator on the first processor.
-fn pgbench(stage: &Stage, server: &Server, clients: u64, script: &str) -> Result<Answer, Stopped> {
+pub(super) fn pgbench(
+    stage: &Stage,
+    server: &Server,
+    clients: u64,
+    script: &str,
+) -> Result<Answer, Stopped> {
     let file = stage.path("script.sql");
     std::fs::write(&file, script)?;
     let (port, clients) = (server.port().to_string(), clients.to_string());
@@ -659,10 +664,10 @@ fn pgbench(stage: &Stage, server: &Server, clients: u64, script: &str) -> Result
     stage.observe(server, &words)
 }
 
-/// Watches a command of the shell, to which `psql` with its arguments is `"$@"`, for as long as a
+/// Watches a command of the shell, to which the server's client program with its arguments is `"$@"`, for as long as a
 /// run takes.
-fn watched(stage: &Stage, server: &Server, script: &str) -> Result<Answer, Stopped> {
-    let client = psql(server)?;
+pub(super) fn watched(stage: &Stage, server: &Server, script: &str) -> Result<Answer, Stopped> {
+    let client = client(server)?;
     // What it writes does not belong to the answer.
     let script = format!("exec >/dev/null 2>&1; {script}");
     let mut words: Vec<&OsStr> = ["timeout", "-s", "INT"].map(OsStr::new).to_vec();

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use base::{Secret, Seed, Stream, Target};
 use serde_json::Value;
-use testbed::{Options, Server};
+use testbed::{Kind, Options, Server};
 
 /// Why a situation cannot be made on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,6 +192,7 @@ impl Stage {
         command.arg("--out").arg(self.path("watched.assay")).arg("--").args(words);
         command.env("ASSAY_PASSWORD", server.password().expose());
         command.env("PGPASSWORD", server.password().expose());
+        command.env("MYSQL_PWD", server.password().expose());
         limiter_told_by(command)
     }
 
@@ -286,6 +287,18 @@ pub(super) fn psql(server: &Server) -> Result<Command, Stopped> {
     command.args(["-X", "-q", "-h", "127.0.0.1", "-p", &server.port().to_string()]);
     command.args(["-U", "assay", "-d", "assay"]);
     command.env("PGPASSWORD", server.password().expose());
+    Ok(command)
+}
+
+/// The client program of a server, as its user.
+pub(super) fn client(server: &Server) -> Result<Command, Stopped> {
+    if server.kind() == Kind::Postgres {
+        return psql(server);
+    }
+    succeed(Command::new("mariadb").arg("--version"))?;
+    let mut command = Command::new("mariadb");
+    command.args(["--no-defaults", "--local-infile=1", "-h", "127.0.0.1"]);
+    command.args(["-P", &server.port().to_string(), "-u", "assay", "assay"]);
     Ok(command)
 }
 

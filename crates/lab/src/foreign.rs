@@ -22,7 +22,7 @@ use crate::surroundings;
 use crate::target::{Reached, WithDrivers, with_drivers};
 
 /// How often it is asked whether the program has ended.
-const PATIENCE: Nanos = Nanos::from_millis(20);
+const PATIENCE: Nanos = Nanos::from_millis(50);
 
 /// The plan of a record in which a program is watched: a file that observes and runs nothing.
 const WATCHES: &str = "[observe]\n";

@@ -1,7 +1,7 @@
 //! The thread that looks beside a run.
 //!
 //! Every so often it looks at all [`Sources`], and every few milliseconds it sees whether the
-//! process stood still ([`Pace`]).
+//! process stood still ([`Pace`]), unless it is another program that makes the requests.
 
 use std::io;
 use std::sync::Arc;
@@ -17,6 +17,9 @@ use crate::pace::{Pace, Stall};
 use crate::sample::Sample;
 use crate::scope::Scope;
 use crate::sources::Sources;
+
+/// Time within which the end of a watch is seen that does not look for pauses of this process.
+const END_SEEN: Nanos = Nanos::from_millis(100);
 
 /// Somebody who looks on while a run goes.
 pub struct Watch {
@@ -65,12 +68,18 @@ async fn look(
     rt.sleep_until(zero).await;
     let mut sources = Sources::of(Root::system(), scope);
     let mut pace = Pace::new(rt.now());
+    // That this process stood still says nothing of the requests of another one.
+    let is_of_others = scope.generator.is_some();
     let mut due = zero;
     while !is_over.load(Ordering::Relaxed) {
         if rt.now() >= due {
             tell(rt.now().since(zero), sources.sample());
             pace.busy_until(rt.now());
             due = rt.now().max(due + scope.every);
+        }
+        if is_of_others {
+            rt.sleep_until(due.min(rt.now() + END_SEEN)).await;
+            continue;
         }
         rt.sleep_until(pace.next()).await;
         if let Some(Stall { begin, length }) = pace.awake(rt.now()) {

@@ -30,7 +30,7 @@ const LACKS_PROCESSOR: f64 = 0.5;
 
 /// The part of the time for which threads of one side wait for a processor, from which on that is
 /// what they lack.
-const LACKED: f64 = 0.3;
+const LACKED: f64 = 0.2;
 
 /// The part of the requests' time in which one session must be at work to be what limits,
 const ONE_WORKS: f64 = 0.75;
@@ -224,7 +224,9 @@ impl Scene<'_, '_> {
     /// them, where nothing is full.
     pub(super) fn program_concurrency(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
-        if sessions.has_time != Some(true) || self.waits_for_something() {
+        // Full processors limit no program that gets one whenever it wants, and whose database does.
+        let has_time = sessions.has_time? || self.lacked_by_a_side()?.0 < LACKED * sessions.few();
+        if !has_time || self.waits_for_something() {
             return None;
         }
         let pause = match sessions.pause_s() {
@@ -249,24 +251,29 @@ impl Scene<'_, '_> {
     /// by no part of it that has a name here.
     pub(super) fn lacking_side(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
-        let (by_program, _) = self.program_cpu()?;
-        let by_database = self.database_waited().unwrap_or(0.0);
-        let lacked = by_program.max(by_database);
-        if lacked < LACKED * sessions.all.min(1.0) || !self.is_host_full() {
+        let (lacked, component) = self.lacked_by_a_side()?;
+        if lacked < LACKED * sessions.few() || !self.is_host_full() {
             return None;
         }
-        let (component, who) = match by_database >= by_program {
-            true => (Component::DatabaseCpu, "the database"),
-            false => (Component::GeneratorCpu, "the program"),
-        };
+        let who = if component == Component::DatabaseCpu { "the database" } else { "the program" };
         let because = format!(
             "the processors are full, and threads of {who} waited for one for {} s in every second",
             number(lacked)
         );
         let suspect = Suspect::new(component, lacked / sessions.all.max(1.0), because)
-            .with("waited_share", by_program)
+            .with("waited_share", lacked)
             .with_any("busy_processors_share", self.busy_share());
         Some(sessions.with_evidence(suspect))
+    }
+
+    /// The threads of that side that could have run and had no processor, of which there were more.
+    fn lacked_by_a_side(&self) -> Option<(f64, Component)> {
+        let (by_program, _) = self.program_cpu()?;
+        let by_database = self.database_waited().unwrap_or(0.0);
+        Some(match by_database >= by_program {
+            true => (by_database, Component::DatabaseCpu),
+            false => (by_program, Component::GeneratorCpu),
+        })
     }
 
     /// The requests of a program per second: as often as both sides sent data, as a long request or
@@ -288,6 +295,11 @@ impl ProgramSessions {
     /// The sessions that wait for their client, whichever part of them are most.
     fn waiting(&self) -> f64 {
         (self.idle + self.receiving).max(self.sending)
+    }
+
+    /// Its sessions, or one if there are more.
+    fn few(&self) -> f64 {
+        self.all.min(1.0)
     }
 
     /// The time that a session idles before each request, in seconds. Rows to load come without

@@ -1,0 +1,176 @@
+//! The situations in which another program is observed, whose limiter is in the program itself or
+//! in what stands beside it.
+
+use testbed::{Kind, Options, Server, Via};
+
+use super::scenarios::{flushes, pgbench, watched};
+use super::stage::{Beside, bind, psql, server};
+use super::{Answer, Scenario, Stage, Stopped};
+
+/// Words that a reason must have that names the evidence of both sockets.
+const BOTH_SOCKETS: Option<&str> = Some("no request at the server and no answer at the program");
+
+/// All of them.
+pub(super) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "loader that throttles itself, PostgreSQL",
+        made: "`psql` that copies 200 to 2,000 rows from a pipe, and gets the next 5 to 40 ms \
+               later, observed",
+        accepted: &["generator-input"],
+        word: BOTH_SOCKETS,
+        run: |stage| throttled(stage, &Options::postgres()),
+    },
+    Scenario {
+        name: "loader that throttles itself, MariaDB",
+        made: "the same with `load data local`",
+        accepted: &["generator-input"],
+        word: BOTH_SOCKETS,
+        run: |stage| throttled(stage, &Options::mariadb()),
+    },
+    Scenario {
+        name: "loader beside queries of others",
+        made: "the same with PostgreSQL, beside 2 to 4 sessions of others that sleep in a query",
+        accepted: &["generator-input"],
+        word: BOTH_SOCKETS,
+        run: throttled_beside_others,
+    },
+    Scenario {
+        name: "bursts with pauses, PostgreSQL",
+        made: "`psql` that is given 100 to 300 inserts at once, and the next 60 to 120 ms later, \
+               observed",
+        accepted: &["generator-input"],
+        word: BOTH_SOCKETS,
+        run: |stage| bursts(stage, &Options::postgres().set("synchronous_commit", "off")),
+    },
+    Scenario {
+        name: "bursts with pauses, MariaDB",
+        made: "the same",
+        accepted: &["generator-input"],
+        word: BOTH_SOCKETS,
+        run: |stage| bursts(stage, &Options::mariadb().set("innodb_flush_log_at_trx_commit", "0")),
+    },
+    Scenario {
+        name: "program behind a pool of two",
+        made: "`pgbench` with 16 to 32 clients behind pgbouncer with two sessions, observed",
+        accepted: &["connections"],
+        word: None,
+        run: pooled,
+    },
+    Scenario {
+        name: "program, one session that flushes",
+        made: "every flush of a file takes 5 to 15 ms longer, `pgbench` with one client that \
+               inserts, observed",
+        accepted: &["database-flush"],
+        word: None,
+        run: one_flushes,
+    },
+    Scenario {
+        name: "program beside others' queries",
+        made: "2 to 4 sessions of others that read all the time, `pgbench` with 4 to 8 clients \
+               that read, on a server that may use one processor, observed",
+        accepted: &["background-task"],
+        word: None,
+        run: beside_others,
+    },
+    Scenario {
+        name: "program that copies fast",
+        made: "`psql` that copies rows from a file which a check of the table reckons with for \
+               long, observed",
+        accepted: &["database-single-core"],
+        word: None,
+        run: fast_copy,
+    },
+];
+
+/// A table that the user of a program may fill.
+fn table(server: &Server) -> Result<(), Stopped> {
+    let owned = match server.kind() {
+        Kind::Postgres => "; alter table t owner to assay",
+        Kind::Mariadb => "",
+    };
+    server.sql(&format!("create table t (v varchar(100)){owned}"))?;
+    Ok(())
+}
+
+/// Rows from a pipe that gives some of them, and the next a while later.
+fn throttled_by(stage: &Stage, server: &Server) -> Result<Answer, Stopped> {
+    table(server)?;
+    let (rows, ms) = (stage.draw(0, 200, 2_000), stage.draw(1, 5, 40));
+    let load = match server.kind() {
+        Kind::Postgres => r#""$@" -c '\copy t from stdin'"#,
+        Kind::Mariadb => r#""$@" -e "load data local infile '/dev/stdin' into table t""#,
+    };
+    let pause = ms as f64 / 1e3;
+    watched(stage, server, &format!("(while seq {rows}; do sleep {pause}; done) | {load}"))
+}
+
+fn throttled(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
+    throttled_by(stage, &server(options)?)
+}
+
+/// Sessions of others that run a query, as the program `psql` that is not observed.
+fn others(stage: &Stage, server: &Server, query: &str) -> Result<Vec<Beside>, Stopped> {
+    let one = |_| {
+        let mut command = psql(server)?;
+        command.args(["-c", query]);
+        stage.beside(command)
+    };
+    (0..stage.draw(8, 2, 4)).map(one).collect()
+}
+
+fn throttled_beside_others(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let _others = others(stage, &server, "select pg_sleep(60)")?;
+    throttled_by(stage, &server)
+}
+
+fn bursts(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
+    let server = server(options)?;
+    table(&server)?;
+    let (inserts, ms) = (stage.draw(0, 100, 300), stage.draw(1, 60, 120));
+    let burst = format!("yes \"insert into t values ('x');\" | head -n {inserts}");
+    let pause = ms as f64 / 1e3;
+    watched(stage, &server, &format!("(while {burst}; do sleep {pause}; done) | \"$@\""))
+}
+
+fn pooled(stage: &Stage) -> Result<Answer, Stopped> {
+    let options = Options::postgres()
+        .via(Via::Pgbouncer)
+        .set_via("pool_mode", "transaction")
+        .set_via("default_pool_size", "2");
+    let server = server(&options)?;
+    let ms = stage.draw(0, 2, 8) as f64 / 1e3;
+    pgbench(stage, &server, stage.draw(1, 16, 32), &format!("select pg_sleep({ms});\n"))
+}
+
+fn one_flushes(stage: &Stage) -> Result<Answer, Stopped> {
+    let library = stage.slow_disk(flushes(stage))?;
+    let server = server(&Options::postgres().preload(&library))?;
+    table(&server)?;
+    pgbench(stage, &server, 1, "insert into t values ('x');\n")
+}
+
+fn beside_others(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    bind(&server, 1)?;
+    let query = "select count(*) from generate_series(1, 2000000000) i where i % 2 = 3";
+    let _others = others(stage, &server, query)?;
+    let rows = stage.draw(0, 500, 3_000);
+    let script = format!("select count(*) from generate_series(1, {rows});\n");
+    pgbench(stage, &server, stage.draw(1, 4, 8), &script)
+}
+
+/// One file again and again, each row of which takes a while to check.
+fn fast_copy(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres().set("fsync", "off"))?;
+    let factors = stage.draw(0, 80, 160);
+    server.sql(&format!(
+        "create table c (v bigint check (factorial({factors} + v % 2) > 0)); alter table c owner \
+         to assay"
+    ))?;
+    let file = stage.path("rows");
+    let rows: String = (0..200_000).map(|row| format!("{row}\n")).collect();
+    std::fs::write(&file, rows)?;
+    let copy = format!("\"$@\" -c \"\\copy c from '{}'\"", file.display());
+    watched(stage, &server, &format!("while {copy}; do :; done"))
+}
