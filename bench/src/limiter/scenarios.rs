@@ -664,8 +664,8 @@ pub(super) fn pgbench(
     stage.observe(server, &words)
 }
 
-/// Watches a command of the shell, to which the server's client program with its arguments is `"$@"`, for as long as a
-/// run takes.
+/// Watches a command of the shell, to which the server's client program with its arguments is
+/// `"$@"`, for as long as a run takes.
 pub(super) fn watched(stage: &Stage, server: &Server, script: &str) -> Result<Answer, Stopped> {
     let client = client(server)?;
     // What it writes does not belong to the answer.

@@ -224,7 +224,7 @@ impl Scene<'_, '_> {
     /// them, where nothing is full.
     pub(super) fn program_concurrency(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
-        // Full processors limit no program that gets one whenever it wants, and whose database does.
+        // Full processors limit no program that gets one when it wants one, as its database does.
         let has_time = sessions.has_time? || self.lacked_by_a_side()?.0 < LACKED * sessions.few();
         if !has_time || self.waits_for_something() {
             return None;
