@@ -28,8 +28,8 @@ const QUICK_ROUND_TRIPS: f64 = 3.0;
 /// processor to be kept from asking or from hearing what is asked.
 const LACKS_PROCESSOR: f64 = 0.5;
 
-/// The part of the time for which threads of one side wait for a processor, from which on that is
-/// what they lack.
+/// The part of the requests' time for which threads of one side wait for a processor, from which on
+/// that is what they lack.
 const LACKED: f64 = 0.2;
 
 /// The part of the requests' time in which one session must be at work to be what limits,
@@ -37,6 +37,9 @@ const ONE_WORKS: f64 = 0.75;
 
 /// and the same of a session that loads rows, which is asked without a break.
 const ONE_LOADS: f64 = 0.5;
+
+/// Names of what could not be seen, without which a program may have sessions all the same.
+const HIDDEN: [&str; 3] = ["database", "sessions", "sessions of others"];
 
 /// The most sessions under way that count as one.
 const ONE_SESSION: f64 = 1.5;
@@ -83,9 +86,43 @@ impl Scene<'_, '_> {
         let busy = [self.full_program(), self.waiting_program()];
         let busy: Vec<Suspect> = busy.into_iter().flatten().collect();
         match busy.is_empty() {
-            true => self.pausing_program().into_iter().collect(),
+            true => self.absent_program().or_else(|| self.pausing_program()).into_iter().collect(),
             false => busy,
         }
+    }
+
+    /// A program that has no session for most of the time: between two of them it is busy, or
+    /// pauses.
+    fn absent_program(&self) -> Option<Suspect> {
+        let sessions = self.program_session_count()?;
+        let absent = 1.0 - sessions;
+        if absent < PAUSES {
+            return None;
+        }
+        let (_, ran) = self.program_cpu()?;
+        let (component, what) = match ran >= FULL * absent {
+            true => (Component::GeneratorThread, "its processes were busy in between"),
+            false => (Component::GeneratorInput, "it does not ask more"),
+        };
+        let because = format!(
+            "the program used a session of the database for {} of the time, and {} processors: {what}",
+            percent(sessions),
+            number(ran)
+        );
+        let suspect = Suspect::new(component, absent, because).with("sessions", sessions);
+        Some(suspect.with("ran_share", ran))
+    }
+
+    /// The sessions that the program had on average; `None` if not all of them can be seen.
+    fn program_session_count(&self) -> Option<f64> {
+        // Without this metric no program was looked for.
+        self.signals.rate(&Part::Sessions, "identified")?;
+        let unseen = &self.findings.evidence.unseen;
+        let is_hidden = unseen.iter().any(|(what, _)| HIDDEN.contains(&what.as_str()));
+        if is_hidden {
+            return None;
+        }
+        Some(self.active()? + self.idle_sessions()?)
     }
 
     fn full_program(&self) -> Option<Suspect> {
@@ -183,7 +220,10 @@ impl Scene<'_, '_> {
     pub(super) fn asked_sessions(&self) -> Option<f64> {
         let sessions = self.program_sessions()?;
         let paused = if sessions.share() < PAUSES { sessions.paused() } else { 0.0 };
-        Some((sessions.all - paused).max(f64::MIN_POSITIVE))
+        // A program without sessions asks nothing of the database meanwhile.
+        let absent = self.program_session_count().map_or(0.0, |all| (1.0 - all).max(0.0));
+        let absent = if absent < PAUSES { 0.0 } else { absent };
+        Some((sessions.all - paused + absent).max(f64::MIN_POSITIVE))
     }
 
     /// Whether a program that is observed pauses for most of the time.
@@ -225,7 +265,8 @@ impl Scene<'_, '_> {
     pub(super) fn program_concurrency(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         // Full processors limit no program that gets one when it wants one, as its database does.
-        let has_time = sessions.has_time? || self.lacked_by_a_side()?.0 < LACKED * sessions.few();
+        let lacks = || Some(self.lacked_by_a_side()?.0 >= LACKED * self.asked_sessions()?);
+        let has_time = sessions.has_time? || !lacks()?;
         if !has_time || self.waits_for_something() {
             return None;
         }
@@ -252,7 +293,7 @@ impl Scene<'_, '_> {
     pub(super) fn lacking_side(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         let (lacked, component) = self.lacked_by_a_side()?;
-        if lacked < LACKED * sessions.few() || !self.is_host_full() {
+        if lacked < LACKED * self.asked_sessions()? || !self.is_host_full() {
             return None;
         }
         let who = if component == Component::DatabaseCpu { "the database" } else { "the program" };
@@ -295,11 +336,6 @@ impl ProgramSessions {
     /// The sessions that wait for their client, whichever part of them are most.
     fn waiting(&self) -> f64 {
         (self.idle + self.receiving).max(self.sending)
-    }
-
-    /// Its sessions, or one if there are more.
-    fn few(&self) -> f64 {
-        self.all.min(1.0)
     }
 
     /// The time that a session idles before each request, in seconds. Rows to load come without

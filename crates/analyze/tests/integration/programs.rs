@@ -160,6 +160,27 @@ fn one_session_that_waits_for_flushes_is_named() {
 }
 
 #[test]
+fn program_that_connects_for_each_statement_is_named_by_the_time_in_between() {
+    let mut evidence = foreign();
+    let looks = Seen {
+        active: 0.6,
+        idle: 0.1,
+        nothing_waits: 0.0,
+        unread_request: 0.0,
+        unread_answer: 0.0,
+        paused: 0.0,
+    };
+    seen(&mut evidence, looks);
+    plant(&mut evidence, "waits", "IO:WALSync", 0.5);
+    names(&evidence, Component::GeneratorInput, "a session of the database for 7 % of the time");
+    plant(&mut evidence, "generator", "user", 0.85);
+    names(&evidence, Component::GeneratorThread, "its processes were busy in between");
+    // Sessions that are hidden may be there.
+    evidence.unseen = vec![("sessions of others".to_owned(), "no permission".to_owned())];
+    assert_ne!(summarize(&evidence).limiter.component, Component::GeneratorThread);
+}
+
+#[test]
 fn program_behind_a_pool_without_a_free_session_lacks_connections() {
     let mut evidence = foreign();
     plant(&mut evidence, "sessions", "active", 18.0);

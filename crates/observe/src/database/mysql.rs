@@ -31,7 +31,7 @@ const WHO: &str = "select version(), connection_id(), user(), database(), @@perf
 const LIST: &str = "show processlist";
 
 /// MySQL's own list, which takes no lock of all sessions.
-const MYSQL_LIST: &str = "select id, user, host, command, state, left(info, 100) as info \
+const MYSQL_LIST: &str = "select id, user, host, command, time, state, left(info, 100) as info \
     from performance_schema.processlist";
 
 /// The open transactions, and for whose row's lock they wait.
@@ -183,6 +183,9 @@ const SENDING: [&str; 3] = ["writing to net", "sending to client", "net cleanup"
 /// The same that wait for something from the client.
 const RECEIVING: [&str; 2] = ["reading from net", "receiving from client"];
 
+/// Seconds of idling from which on a program does not use a session: a pool holds it in reserve.
+const SPARE_S: u64 = 5;
+
 /// The name of that wait.
 const RECEIVING_WAIT: &str = "Client:read";
 
@@ -332,8 +335,8 @@ impl Mysql {
         sockets: Option<&Glimpse>,
     ) -> [Look; 2] {
         let (mut ours, mut theirs) = (Look::default(), Look::default());
-        let names = ["id", "user", "host", "command", "state", "info"];
-        let Some([id, user, host, command, state, info]) = columns(list, names) else {
+        let names = ["id", "user", "host", "command", "time", "state", "info"];
+        let Some([id, user, host, command, time, state, info]) = columns(list, names) else {
             return [ours, theirs];
         };
         for row in &list.rows {
@@ -347,9 +350,15 @@ impl Mysql {
             let waiting = sockets.and_then(|sockets| sockets.waiting(port));
             let is_ours = owner.map_or(user == self.user, |owner| owner != Owner::Others);
             let look = if is_ours { &mut ours } else { &mut theirs };
+            let is_asleep = command.eq_ignore_ascii_case("sleep");
+            let rests = transactions.get(&number).is_some_and(|one| one.rests);
+            if is_asleep && owner.is_some() && !rests && self::number(row, time) >= SPARE_S {
+                look.turns.spare += 1;
+                continue;
+            }
             look.turns.identified += u64::from(owner == Some(Owner::Program));
             let transaction = transactions.get(&number);
-            if command.eq_ignore_ascii_case("sleep") {
+            if is_asleep {
                 let turn = Turn { waiting, is_within_statement: false, is_long: None };
                 look.turns.add(turn, 1);
                 match transaction {
@@ -561,6 +570,21 @@ mod tests {
     }
 
     #[test]
+    fn session_that_a_pool_holds_in_reserve_is_not_counted_as_idle() {
+        let rows =
+            ["2|ann|h|shop|Sleep|9||-|0", "3|ann|h|shop|Sleep|9||-|0", "4|ann|h|shop|Sleep|1||-|0"];
+        let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &rows);
+        let transactions = table("id|resting|locked", &["3|1|-"]);
+        let transactions = eye().read_transactions(&transactions);
+        let of = |sockets: Option<&Glimpse>| {
+            let [look, _] = eye().seen(&list, &transactions, sockets);
+            (look.idle, look.idle_in_transaction, look.turns.spare)
+        };
+        assert_eq!(of(Some(&Glimpse::default())), (1, 1, 1));
+        assert_eq!(of(None), (2, 1, 0), "a load generator of ours");
+    }
+
+    #[test]
     fn client_is_found_by_the_port_of_its_host() {
         for (host, expected) in
             [("localhost:47852", Some(47_852)), ("localhost", None), ("::1:5", Some(5)), ("", None)]
@@ -602,7 +626,7 @@ mod tests {
             eye().seen(&Table::default(), &BTreeMap::new(), None),
             [(); 2].map(|()| Look::default())
         );
-        let short = table("Id|User|Host|Command|State|Info", &["2", "x|y"]);
+        let short = table("Id|User|Host|Command|Time|State|Info", &["2", "x|y"]);
         let [look, theirs] = eye().seen(&short, &BTreeMap::new(), None);
         assert_eq!((look.idle, theirs.idle), (0, 0));
     }

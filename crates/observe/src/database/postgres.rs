@@ -43,11 +43,14 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
         or backend_type is null and usesysid is not null) \
     group by 1, 2, 3, 4, 5, 6, 7";
 
-/// The same of a program that is observed: each session by the port of its client, and those that
-/// have been idle for longer than a switch between processes takes.
+/// The same of a program that is observed: each session by the port of its client, and by how long
+/// it has been idle: for longer than a switch between processes takes, or for so long that it is
+/// not in use.
 fn activity_of_a_program() -> String {
     let columns = "count(*) as sessions, client_port as port, \
-        state like 'idle%' and clock_timestamp() - state_change > interval '4 ms' as rests";
+        case when state = 'idle' and clock_timestamp() - state_change > interval '5 s' then 'spare' \
+        when state like 'idle%' and clock_timestamp() - state_change > interval '4 ms' then 'long' \
+        end as rests";
     ACTIVITY
         .replace("count(*) as sessions", columns)
         .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 9, 10")
@@ -99,9 +102,10 @@ const IO: &str = "select backend_type || '/' || context as name, sum(reads) as r
         'autovacuum worker', 'background writer', 'checkpointer', 'walwriter') \
     group by 1 having sum(reads) > 0 or sum(writes) > 0 or sum(fsyncs) > 0";
 
-/// Rows and bytes of the `copy` statements under way; the other counters have them at their end.
+/// Rows and bytes of the `copy … from` statements under way; the other counters have them at their end.
 const COPIES: &str = "select sum(tuples_processed) as tuples_processed, \
-    sum(bytes_processed) as bytes_processed from pg_stat_progress_copy";
+    sum(bytes_processed) as bytes_processed from pg_stat_progress_copy \
+    where command = 'COPY FROM'";
 
 /// Which views are read as they are, and from which version on.
 const VIEWS: [(&str, &str, u64); 4] = [
@@ -295,16 +299,21 @@ fn seen(activity: &Table, sockets: Option<&Glimpse>) -> Seen {
         match kind {
             "client backend" => {
                 let wait = Wait { kind: wait_type, event };
-                let (owner, turn) = match of_program {
+                let (owner, turn, is_spare) = match of_program {
                     Some((sockets, places)) => {
                         let [port, rests] = places.map(|place| text(row, place));
                         let port = port.parse().ok();
-                        (Some(sockets.owner(port)), turn(state, wait, rests, sockets.waiting(port)))
+                        let turn = turn(state, wait, rests, sockets.waiting(port));
+                        (Some(sockets.owner(port)), turn, rests == "spare")
                     }
-                    None => (None, None),
+                    None => (None, None, false),
                 };
                 let is_others = owner.map_or(others == "t", |owner| owner == Owner::Others);
                 let whose = if is_others { &mut theirs } else { &mut look };
+                if is_spare {
+                    whose.turns.spare += sessions;
+                    continue;
+                }
                 if owner == Some(Owner::Program) {
                     whose.turns.identified += sessions;
                 }
@@ -328,7 +337,7 @@ fn seen(activity: &Table, sockets: Option<&Glimpse>) -> Seen {
 fn turn(state: &str, wait: Wait<'_>, rests: &str, waiting: Option<Waiting>) -> Option<Turn> {
     let is_within_statement = state == "active" && (wait.kind, wait.event) == ("Client", READING);
     let is_idle = state.starts_with("idle");
-    let is_long = is_idle.then_some(rests == "t");
+    let is_long = is_idle.then_some(rests == "long");
     (is_within_statement || is_idle).then_some(Turn { waiting, is_within_statement, is_long })
 }
 
@@ -446,7 +455,7 @@ mod tests {
             Some((turn.is_within_statement, turn.is_long))
         };
         assert_eq!(of("active", "Client", "ClientRead", "f"), Some((true, None)));
-        assert_eq!(of("idle", "Client", "ClientRead", "t"), Some((false, Some(true))));
+        assert_eq!(of("idle", "Client", "ClientRead", "long"), Some((false, Some(true))));
         assert_eq!(
             of("idle in transaction", "Client", "ClientRead", "f"),
             Some((false, Some(false)))
@@ -454,6 +463,19 @@ mod tests {
         assert_eq!(of("active", "Client", "ClientWrite", "f"), None);
         assert_eq!(of("active", "IO", "WALSync", "f"), None);
         assert_eq!(of("active", "", "", "f"), None);
+    }
+
+    #[test]
+    fn session_that_a_pool_holds_in_reserve_is_not_counted_as_idle() {
+        let mut table = activity(&[
+            "client backend|idle|Client|ClientRead|f|-|f|1|40001|spare",
+            "client backend|idle|Client|ClientRead|f|-|f|1|40002|long",
+            "client backend|active|-|-|f|-|f|1|40003|-",
+        ]);
+        table.columns.extend(["port".to_owned(), "rests".to_owned()]);
+        let Seen { look, .. } = seen(&table, Some(&Glimpse::default()));
+        assert_eq!((look.active, look.idle), (1, 1));
+        assert_eq!((look.turns.spare, look.turns.paused), (1, 1));
     }
 
     #[test]

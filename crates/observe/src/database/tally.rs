@@ -83,6 +83,9 @@ pub(super) struct Turns {
     pub(super) unread_request: u64,
     /// An answer waits at the program.
     pub(super) unread_answer: u64,
+    /// Sessions that have been idle for so long that the program does not use them: a pool holds
+    /// them in reserve. They are in no other count.
+    pub(super) spare: u64,
     /// The program pauses: nothing waits anywhere, and the next part of a statement or the next
     /// statement has not come for longer than a switch between processes takes.
     pub(super) paused: u64,
@@ -124,6 +127,7 @@ impl Turns {
         self.nothing_waits += other.nothing_waits;
         self.unread_request += other.unread_request;
         self.unread_answer += other.unread_answer;
+        self.spare += other.spare;
         self.paused += other.paused;
     }
 }
@@ -217,12 +221,14 @@ impl Tally {
     }
 
     fn add_turns(&mut self, turns: Turns) {
-        let Turns { identified, nothing_waits, unread_request, unread_answer, paused } = turns;
+        let Turns { identified, nothing_waits, unread_request, unread_answer, spare, paused } =
+            turns;
         for (metric, sessions) in [
             ("identified", identified),
             ("nothing-waits", nothing_waits),
             ("unread-request", unread_request),
             ("unread-answer", unread_answer),
+            ("spare", spare),
             ("paused", paused),
         ] {
             self.add(&Part::Sessions, metric, "sessions", sessions);
