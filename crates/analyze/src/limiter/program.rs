@@ -105,7 +105,8 @@ impl Scene<'_, '_> {
             false => (Component::GeneratorInput, "it does not ask more"),
         };
         let because = format!(
-            "the program used a session of the database for {} of the time, and {} processors: {what}",
+            "the program used a session of the database for {} of the time, and {} processors: \
+             {what}",
             percent(sessions),
             number(ran)
         );

@@ -48,9 +48,10 @@ const ACTIVITY: &str = "select backend_type, state, wait_event_type, wait_event,
 /// not in use.
 fn activity_of_a_program() -> String {
     let columns = "count(*) as sessions, client_port as port, \
-        case when state = 'idle' and clock_timestamp() - state_change > interval '5 s' then 'spare' \
-        when state like 'idle%' and clock_timestamp() - state_change > interval '4 ms' then 'long' \
-        end as rests";
+        case when state = 'idle' and clock_timestamp() > state_change + interval '5 s' \
+            then 'spare' \
+        when state like 'idle%' and clock_timestamp() > state_change + interval '4 ms' \
+            then 'long' end as rests";
     ACTIVITY
         .replace("count(*) as sessions", columns)
         .replace("group by 1, 2, 3, 4, 5, 6, 7", "group by 1, 2, 3, 4, 5, 6, 7, 9, 10")
@@ -102,7 +103,8 @@ const IO: &str = "select backend_type || '/' || context as name, sum(reads) as r
         'autovacuum worker', 'background writer', 'checkpointer', 'walwriter') \
     group by 1 having sum(reads) > 0 or sum(writes) > 0 or sum(fsyncs) > 0";
 
-/// Rows and bytes of the `copy … from` statements under way; the other counters have them at their end.
+/// Rows and bytes of the `copy … from` statements under way; the other counters have them at their
+/// end.
 const COPIES: &str = "select sum(tuples_processed) as tuples_processed, \
     sum(bytes_processed) as bytes_processed from pg_stat_progress_copy \
     where command = 'COPY FROM'";
