@@ -147,6 +147,10 @@ impl Scene<'_, '_> {
         ranked.extend(self.network());
         ranked.extend(self.background(&ranked));
         ranked.sort_by(Suspect::order);
+        if self.demand.by == Asker::Program {
+            // A program that does not ask gets no more of what others leave.
+            ranked.sort_by_key(|suspect| suspect.component != Component::GeneratorInput);
+        }
         if ranked.is_empty() {
             let concurrency = match self.demand.by {
                 Asker::Program => self.program_concurrency().or_else(|| self.lacking_side()),

@@ -236,7 +236,8 @@ impl Scene<'_, '_> {
         let is_busy =
             |role| self.signals.used_processors(role).is_some_and(|used| used >= HAS_TIME);
         let others = self.signals.per_look(&Part::Sessions, "others").unwrap_or(0.0);
-        let is_watched = self.demand.by == Asker::Program;
-        (!is_watched && others >= HAS_TIME) || roles.iter().any(is_busy)
+        // Sessions of a program that is observed may not be told from others'.
+        let are_known = self.demand.by != Asker::Program || self.knows_sessions_of_program();
+        (are_known && others >= HAS_TIME) || roles.iter().any(is_busy)
     }
 }

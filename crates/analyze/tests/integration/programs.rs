@@ -235,6 +235,12 @@ fn queries_of_others_limit_a_program_only_if_it_asks() {
     names(&busy, Component::BackgroundTask, "2.7 sessions of others were at work");
     let mut throttled = self_throttling_loader("Client:ClientRead");
     plant(&mut throttled, "sessions", "others", 27.0);
+    plant(&mut throttled, "server", "user", 1.8);
+    plant(&mut throttled, "server", "waited", 0.3);
+    hold(&mut throttled, "server", "busiest", 0.95);
+    names(&throttled, Component::GeneratorInput, "does not ask more");
+    // Half a pause is as good as one where the sessions of others fill the processors.
+    plant(&mut throttled, "sessions", "paused", 6.0);
     names(&throttled, Component::GeneratorInput, "does not ask more");
 }
 

@@ -570,6 +570,26 @@ mod tests {
     }
 
     #[test]
+    fn session_that_loads_rows_of_its_client_waits_for_them_when_its_socket_is_empty() {
+        let load = "2|ann|localhost:40001|shop|Query|3|executing|load data local infile 'x'|0";
+        let of = |row: &str, receive_queue| {
+            let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &[row]);
+            let sockets = Glimpse::planted(40_001, receive_queue);
+            let [look, _] = eye().seen(&list, &BTreeMap::new(), Some(&sockets));
+            let waits: Vec<String> = look.waits.into_keys().collect();
+            (waits.join(" "), look.turns.identified, look.turns.paused)
+        };
+        assert_eq!(of(load, 0), ("Client:read".to_owned(), 1, 1));
+        assert_eq!(of(load, 8_192), ("cpu".to_owned(), 1, 0));
+        let select = load.replace("load data local infile 'x'", "select 1");
+        assert_eq!(of(&select, 0), ("cpu".to_owned(), 1, 0));
+        // MariaDB has a state for it.
+        let reading = load.replace("executing", "Reading from net");
+        assert_eq!(of(&reading, 0), ("Client:read".to_owned(), 1, 1));
+        assert_eq!(of(&reading, 8_192), ("Client:read".to_owned(), 1, 0));
+    }
+
+    #[test]
     fn session_that_a_pool_holds_in_reserve_is_not_counted_as_idle() {
         let rows =
             ["2|ann|h|shop|Sleep|9||-|0", "3|ann|h|shop|Sleep|9||-|0", "4|ann|h|shop|Sleep|1||-|0"];

@@ -349,6 +349,19 @@ impl Glimpse {
 }
 
 #[cfg(test)]
+impl Glimpse {
+    /// One connection, whose server has so many bytes to read.
+    pub(crate) fn planted(port: u16, receive_queue: u32) -> Glimpse {
+        let end = |receive_queue| {
+            Some(End { connection: None, inode: 1, receive_queue, send_queue: 0, silence_ms: None })
+        };
+        let pair = Pair { client: end(0), server: end(receive_queue) };
+        let (held, known) = (Some([1].into()), [1].into());
+        Glimpse { pairs: [(port, pair)].into(), held, known, ..Glimpse::default() }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
