@@ -3,12 +3,12 @@
 use std::fs::{DirBuilder, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, chown, fchown};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Stdio};
+
+use guardian::Guardian;
 
 use crate::Problem;
-use crate::programs::{Account, plain};
+use crate::programs::Account;
 
 /// The longest path of a Unix socket in bytes (`sun_path` of unix(7), without its end).
 const LONGEST_SOCKET: usize = 107;
@@ -16,48 +16,10 @@ const LONGEST_SOCKET: usize = 107;
 /// The longest name of a socket that is made in a folder.
 const SOCKET: &str = "/via/.s.PGSQL.65535";
 
-/// What a guardian does: it keeps a list of the processes that use the folder, and when its input
-/// ends, which it does when our process ends in whichever way, it ends them and removes the folder.
-///
-/// A server that was killed leaves its segment of shared memory behind, which its `postmaster.pid`
-/// names in the seventh line. A process that nobody has waited for yet is as good as gone: whoever
-/// inherits it may take its time.
-const GUARDIAN: &str = r#"
-trap '' HUP INT QUIT TERM
-folder=$1 live=
-runs() {
-    read -r stat <"/proc/$1/stat" || return 1
-    case ${stat##*") "} in Z*) return 1 ;; esac
-}
-while read -r word pid signal; do
-    case $word in
-    started) live="$live $pid:$signal" ;;
-    ended)
-        others=
-        for one in $live; do [ "${one%:*}" = "$pid" ] || others="$others $one"; done
-        live=$others
-        ;;
-    esac
-done
-for one in $live; do kill -s CONT "${one%:*}"; kill -s "${one#*:}" "${one%:*}"; done
-turn=0
-for one in $live; do
-    while [ $turn -lt 100 ] && runs "${one%:*}"; do turn=$((turn + 1)); sleep 0.05; done
-    runs "${one%:*}" && kill -s KILL "${one%:*}"
-done
-for file in "$folder"/*/postmaster.pid; do
-    [ -f "$file" ] && set -- $(sed -n 7p "$file") && [ -n "$2" ] && ipcrm -m "$2"
-done
-turn=0
-while [ $turn -lt 100 ] && ! rm -rf "$folder"; do turn=$((turn + 1)); sleep 0.05; done
-"#;
-
 /// A folder that only its account (and root) can enter, with its guardian.
 pub(crate) struct Folder {
     path: PathBuf,
-    guardian: Child,
-    /// The guardian's input, while we are there.
-    line: Option<ChildStdin>,
+    guardian: Guardian,
 }
 
 impl Folder {
@@ -65,18 +27,8 @@ impl Folder {
     pub(crate) fn new(account: &Account) -> Result<Folder, Problem> {
         let path = home(account)?.join(format!("assay-{}", random_hex(6)?));
         // The guardian comes first: a folder without one would stay if we were killed here.
-        let mut guardian = plain(Path::new("/bin/sh"))
-            .args(["-c", GUARDIAN, "assay-guardian"])
-            .arg(&path)
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(Problem::of("start /bin/sh"))?;
-        let line = guardian.stdin.take();
-        let folder = Folder { path, guardian, line };
+        let guardian = Guardian::of_folder(&path).map_err(Problem::of("start /bin/sh"))?;
+        let folder = Folder { path, guardian };
         let made = DirBuilder::new().mode(0o700).create(&folder.path);
         made.map_err(Problem::of(format!("make {}", folder.path.display())))?;
         give_to(&folder.path, account)?;
@@ -90,26 +42,12 @@ impl Folder {
 
     /// Tells the guardian of a process that is to be ended by a signal if we do not.
     pub(crate) fn started(&mut self, pid: u32, signal: &str) {
-        self.tell(format!("started {pid} {signal}\n"));
+        self.guardian.started(pid, signal);
     }
 
     /// Tells the guardian that a process has been waited for.
     pub(crate) fn ended(&mut self, pid: u32) {
-        self.tell(format!("ended {pid}\n"));
-    }
-
-    fn tell(&mut self, text: String) {
-        // A guardian that was killed cannot hear; the servers then end by their parent's death.
-        if let Some(line) = &mut self.line {
-            let _ = line.write_all(text.as_bytes());
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(self.line.take());
-        let _ = self.guardian.wait();
+        self.guardian.ended(pid);
     }
 }
 

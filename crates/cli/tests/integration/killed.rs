@@ -1,9 +1,15 @@
 //! A run that is killed leaves a record that is whole up to the last second.
 
+use std::fs::{self, File};
+use std::io::Read;
+use std::time::Instant;
+
 use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::Value;
 
-use crate::support::{Place, check, job};
+use crate::support::{PATIENCE, Place, Running, check, job};
 
 const EVEN: &str = "\
 duration = 1m
@@ -63,4 +69,29 @@ fn the_report_of_a_killed_run_judges_it() {
     assert_eq!(job(&summary, "read")["slo"][0]["met"], false);
     report.expect(if summary["verdict"]["status"] == "INVALID" { 3 } else { 1 });
     place.assay(&["report", "r.assay", "--strict"]).expect(3);
+}
+
+/// The program and its child hold a pipe open, whose end says that both have ended.
+#[test]
+fn killed_run_leaves_no_temporary_database_and_no_program() {
+    let place = Place::with(
+        "duration = 1h\n[read]\nquery = select 1\nevery = 100ms\n\
+         [program]\ncommand = (sleep 1000; true) > alive; true\nconcurrency = 1\n",
+    );
+    mkfifo(&place.at("alive"), Mode::S_IRWXU).unwrap();
+    let folder = place.at("tmp");
+    fs::create_dir(&folder).unwrap();
+    let args = ["run", "w.ini", "--url", "sqlite:", "--allow-commands", "--out", "r.assay"];
+    let mut run = Running::of(place.command(&args).env("TMPDIR", &folder));
+    let mut alive = File::open(place.at("alive")).unwrap();
+    run.says("00:01 read:");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    run.signal(Signal::SIGKILL);
+    assert_eq!(run.ends().code, -1);
+    assert_eq!(alive.read_to_end(&mut Vec::new()).unwrap(), 0);
+    let began = Instant::now();
+    while fs::read_dir(&folder).unwrap().count() > 0 {
+        assert!(began.elapsed() < PATIENCE, "the folder is still there");
+        std::thread::yield_now();
+    }
 }

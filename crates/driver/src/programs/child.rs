@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
+use super::watch::Watch;
 use crate::Error;
 
 /// The variable of the environment that no program inherits.
@@ -43,13 +44,24 @@ pub(super) struct Ended {
 ///
 /// # Errors
 /// The operating system does not start it.
-pub(super) fn run(text: &str, folder: &Path, line: &PipeReader) -> std::io::Result<Ended> {
+pub(super) fn run(
+    text: &str,
+    folder: &Path,
+    line: &PipeReader,
+    watch: &Watch,
+) -> std::io::Result<Ended> {
     let mut command = shell(folder);
     command.arg("-c").arg(text).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
     let mut program = Program::start(command)?;
+    let _entry = watch.enter(program.child.id());
     Ok(match program.wait(line.as_fd()) {
         Some(at) => Ended { at, outcome: program.judge() },
-        None => Ended { at: Monotonic.now(), outcome: Err(given_up()) },
+        None => {
+            let at = Monotonic.now();
+            // Before the guardian is told that it has ended.
+            drop(program);
+            Ended { at, outcome: Err(given_up()) }
+        }
     })
 }
 

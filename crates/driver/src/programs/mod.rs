@@ -12,13 +12,15 @@
 //!
 //! A program is the leader of a process group. When its request is given up, the whole group is
 //! asked to end (SIGTERM) and, after a second, made to (SIGKILL). Dropping the last clone of the
-//! driver waits until that is done: nothing of a request that was given up outlives the run. What a
-//! program leaves behind in the background when it ends by itself is left alone.
+//! driver waits until that is done: nothing of a request that was given up outlives the run. A
+//! [`guardian`] does the same when this process is killed. What a program leaves behind in the
+//! background when it ends by itself is left alone.
 
 mod child;
 mod roll;
 #[cfg(test)]
 mod tests;
+mod watch;
 mod worker;
 
 use std::future::poll_fn;
@@ -31,6 +33,7 @@ use base::{Class, Code, Dialect};
 use rt::Rt;
 
 use self::roll::Roll;
+use self::watch::Watch;
 use self::worker::{Answer, Mail, Order};
 use crate::processors::Processors;
 use crate::{Connection, Driver, Error, StatementId, Table, Work};
@@ -48,6 +51,7 @@ struct Shared {
     folder: PathBuf,
     processors: Processors,
     roll: Arc<Roll>,
+    watch: Arc<Watch>,
 }
 
 impl Drop for Shared {
@@ -73,7 +77,8 @@ impl Programs {
     /// Programs that run in a folder.
     pub fn new(folder: PathBuf) -> Programs {
         let (processors, roll) = (Processors::of_this_thread(), Arc::default());
-        Programs { shared: Arc::new(Shared { folder, processors, roll }) }
+        let watch = Arc::default();
+        Programs { shared: Arc::new(Shared { folder, processors, roll, watch }) }
     }
 
     /// What can be said against a command without running it; `first_word` is that of the text, if
@@ -100,14 +105,17 @@ impl Programs {
         let mail = Arc::new(Mail::new());
         let (line, end) = std::io::pipe()?;
         let presence = self.shared.roll.enter();
+        // Not within the first request.
+        self.shared.watch.begin();
         let body = {
             let (mail, folder) = (Arc::clone(&mail), self.shared.folder.clone());
+            let watch = Arc::clone(&self.shared.watch);
             let processors = self.shared.processors.beside(Processors::of_this_thread());
             move || {
                 let _presence = presence;
                 // The program inherits them.
                 processors.adopt();
-                worker::live(&folder, &line, &mail);
+                worker::live(&folder, &line, &watch, &mail);
             }
         };
         let thread = std::thread::Builder::new().name("program".to_owned()).spawn(body)?;

@@ -7,6 +7,7 @@ use base::Clock;
 use base::{Class, Code, Monotonic, Stamp, Values};
 
 use super::child::{self, Ended};
+use super::watch::Watch;
 use crate::mailbox::Mailbox;
 use crate::{Error, Reply, Step, Work};
 
@@ -31,10 +32,10 @@ pub(super) enum Answer {
 }
 
 /// The whole life of the thread. `line` is closed at its other end when nobody waits any more.
-pub(super) fn live(folder: &Path, line: &PipeReader, mail: &Mail) {
+pub(super) fn live(folder: &Path, line: &PipeReader, watch: &Watch, mail: &Mail) {
     let _end = End(mail);
     mail.answer(Answer::Ready);
-    let mut worker = Worker { folder, line, texts: Vec::new() };
+    let mut worker = Worker { folder, line, watch, texts: Vec::new() };
     while let Some(order) = mail.next_order() {
         mail.answer(worker.carry_out(order));
     }
@@ -52,6 +53,7 @@ impl Drop for End<'_> {
 struct Worker<'a> {
     folder: &'a Path,
     line: &'a PipeReader,
+    watch: &'a Watch,
     texts: Vec<Box<str>>,
 }
 
@@ -90,7 +92,7 @@ impl Worker<'_> {
     }
 
     fn run_one(&self, text: &str, sent: Stamp, reply: &mut Reply) -> Result<(), Error> {
-        let ended = child::run(text, self.folder, self.line);
+        let ended = child::run(text, self.folder, self.line, self.watch);
         let Ended { at, outcome } = ended.unwrap_or_else(|cause| Ended {
             at: Monotonic.now(),
             outcome: Err(Error::new(

@@ -1,12 +1,11 @@
 //! Where the database file lies.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Code, Endpoint};
+use guardian::TemporaryFolder;
 
 use crate::Error;
 use crate::given::refusal;
@@ -18,7 +17,9 @@ pub(super) struct Place {
     pub(super) path: PathBuf,
     /// Whether there was no such file.
     pub(super) is_new: bool,
-    /// The folder that goes when this place does.
+    /// The folder that goes when this place does. A folder and not only a file: what SQLite puts
+    /// beside the file goes with it, and the thread of an abandoned connection that is not quite at
+    /// its end cannot put anything there afterwards.
     folder: Option<TemporaryFolder>,
 }
 
@@ -37,14 +38,14 @@ impl Place {
 
     fn temporary() -> Result<Place, Error> {
         let parent = std::env::temp_dir();
-        let folder = TemporaryFolder::new(&parent).map_err(|cause| {
+        let folder = TemporaryFolder::new(&parent, "assay").map_err(|cause| {
             let parent = parent.display();
             unusable(format!(
                 "cannot make a folder in `{parent}` for the temporary database: {cause}; \
                  set TMPDIR or name a file: sqlite:FILE"
             ))
         })?;
-        Ok(Place { path: folder.0.join("database"), is_new: true, folder: Some(folder) })
+        Ok(Place { path: folder.path().join("database"), is_new: true, folder: Some(folder) })
     }
 
     /// Makes sure that there is something already.
@@ -111,49 +112,12 @@ fn unusable(message: String) -> Error {
     Error::new(Class::Disconnect, Code::new("SQLITE_CANTOPEN"), message)
 }
 
-/// A folder of this process's own, removed with all that is in it.
-///
-/// A folder and not only a file: what SQLite puts beside the file goes with it, and the thread of
-/// an abandoned connection that is not quite at its end cannot put anything there afterwards.
-#[derive(Debug)]
-struct TemporaryFolder(PathBuf);
-
-/// How many names are tried: killed processes with the same number may have left theirs.
-const NAMES: u32 = 1_000;
-
-/// How often the removal is tried: a journal may appear while the folder is being emptied.
-const REMOVALS: u32 = 10;
-
-impl TemporaryFolder {
-    fn new(parent: &Path) -> io::Result<TemporaryFolder> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let process = std::process::id();
-        for _ in 0..NAMES {
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = parent.join(format!("assay-{process}-{number}"));
-            match DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(TemporaryFolder(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(io::ErrorKind::AlreadyExists.into())
-    }
-}
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        // A folder that cannot be removed is left behind: the run is over, and its result stands.
-        let _ = (0..REMOVALS).find(|_| fs::remove_dir_all(&self.0).is_ok());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn scratch() -> TemporaryFolder {
-        TemporaryFolder::new(&std::env::temp_dir()).unwrap()
+        TemporaryFolder::new(&std::env::temp_dir(), "assay").unwrap()
     }
 
     fn refused(path: &Path) -> String {
@@ -182,22 +146,9 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_is_passed_over() {
-        let parent = scratch();
-        let first = TemporaryFolder::new(&parent.0).unwrap();
-        let (stem, number) = first.0.to_str().unwrap().rsplit_once('-').unwrap();
-        let next: u32 = number.parse::<u32>().unwrap() + 1;
-        for taken in next..next + 20 {
-            let _ = fs::create_dir(format!("{stem}-{taken}"));
-        }
-        let second = TemporaryFolder::new(&parent.0).unwrap();
-        assert!(second.0.is_dir() && second.0 != first.0);
-    }
-
-    #[test]
     fn a_file_is_new_or_it_is_not() {
         let folder = scratch();
-        let path = folder.0.join("file:x?y.db");
+        let path = folder.path().join("file:x?y.db");
         let place = |path: &Path| Place::find(&Endpoint::File(path.to_owned())).unwrap();
         assert!(place(&path).is_new);
         fs::write(&path, "").unwrap();
@@ -209,9 +160,9 @@ mod tests {
     #[test]
     fn a_path_that_cannot_be_a_database_is_refused_with_the_reason() {
         let folder = scratch();
-        assert_eq!(refused(&folder.0), "`PATH` is a directory; name a file in it");
-        let message = refused(&folder.0.join("no/such/x.db"));
-        let parent = folder.0.join("no/such");
+        assert_eq!(refused(folder.path()), "`PATH` is a directory; name a file in it");
+        let message = refused(&folder.path().join("no/such/x.db"));
+        let parent = folder.path().join("no/such");
         assert_eq!(
             message,
             format!(
@@ -223,7 +174,7 @@ mod tests {
             refused(Path::new("/dev/null")),
             "`PATH` is not a regular file; name another file"
         );
-        let file = folder.0.join("file");
+        let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         assert_eq!(
             refused(&file.join("x.db")),

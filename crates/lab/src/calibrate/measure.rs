@@ -1,6 +1,5 @@
 //! One run of a statement that does nothing, recorded as every other.
 
-use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use analyze::{Evidence, summarize};
 use base::{Code, Nanos, Target, WallTime};
 use engine::{Options, Silence, Stop};
+use guardian::TemporaryFolder;
 use hdrhistogram::Histogram;
 use record::{Archive, EndKind, Kind};
 use workload::Overrides;
@@ -39,7 +39,8 @@ const TRIES: u32 = 4;
 
 /// Where runs are made, one at a time. Its folder goes with it.
 pub(super) struct Workshop<'a> {
-    folder: Folder,
+    folder: TemporaryFolder,
+    records: AtomicU32,
     version: &'a str,
     shorter: u64,
     stop: &'a Stop,
@@ -68,7 +69,8 @@ impl Measured {
 impl<'a> Workshop<'a> {
     pub(super) fn new(wanted: &'a Wanted) -> Result<Workshop<'a>, Problem> {
         Ok(Workshop {
-            folder: Folder::new().map_err(Problem::System)?,
+            folder: folder().map_err(Problem::System)?,
+            records: AtomicU32::new(0),
             version: &wanted.version,
             shorter: if wanted.is_quick { QUICK } else { 1 },
             stop: &wanted.stop,
@@ -126,7 +128,8 @@ impl<'a> Workshop<'a> {
         if self.stop.is_asked() {
             return Err(Problem::Interrupted);
         }
-        let record = self.folder.next();
+        let number = self.records.fetch_add(1, Ordering::Relaxed);
+        let record = self.folder.path().join(format!("{number}.assay"));
         let order = self.order(target, clients, window, record);
         let done = run(order, Arc::new(Silence), |_| {}).map_err(Problem::Run)?;
         if let Some(reason) = done.unreachable {
@@ -179,6 +182,15 @@ impl<'a> Workshop<'a> {
     }
 }
 
+/// A folder for records that nobody else reads.
+fn folder() -> std::io::Result<TemporaryFolder> {
+    let parent = std::env::temp_dir();
+    TemporaryFolder::new(&parent, "assay-calibrate").map_err(|error| {
+        let text = format!("cannot make a folder in `{}`: {error}", parent.display());
+        std::io::Error::new(error.kind(), text)
+    })
+}
+
 fn nothing() -> Problem {
     Problem::Failed("no statement was answered within the time of a measurement".to_owned())
 }
@@ -186,49 +198,6 @@ fn nothing() -> Problem {
 fn quantiles(times: &Histogram<u64>) -> Quantiles {
     let [p50, p99, p99_9] = [0.5, 0.99, 0.999].map(|q| Nanos(times.value_at_quantile(q)));
     Quantiles { p50, p99, p99_9 }
-}
-
-/// A folder for records that nobody else reads.
-struct Folder {
-    path: PathBuf,
-    records: AtomicU32,
-}
-
-/// How many folders may have been left behind.
-const MOST_FOLDERS: u32 = 1_000;
-
-impl Folder {
-    fn new() -> std::io::Result<Folder> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let name = format!("assay-calibrate-{}-{number}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            match std::fs::create_dir(&path) {
-                Ok(()) => return Ok(Folder { path, records: AtomicU32::new(0) }),
-                // One that was killed had the same number, and left it.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists && number < MOST_FOLDERS => {
-                }
-                Err(error) => {
-                    let text = format!("{}: {error}", path.display());
-                    return Err(std::io::Error::new(error.kind(), text));
-                }
-            }
-        }
-    }
-
-    /// The place of the next record.
-    fn next(&self) -> PathBuf {
-        let number = self.records.fetch_add(1, Ordering::Relaxed);
-        self.path.join(format!("{number}.assay"))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed is left to the system's own housekeeping.
-        let _ = std::fs::remove_dir_all(&self.path);
-    }
 }
 
 #[cfg(test)]
@@ -256,7 +225,7 @@ mod tests {
         let ceilings = workshop.ceilings(&target).unwrap();
         assert_eq!(ceilings.iter().map(|c| c.connections).collect::<Vec<_>>(), CLIENTS);
         assert!(ceilings.iter().all(|ceiling| ceiling.per_s > 0.0), "{ceilings:?}");
-        let folder = workshop.folder.path.clone();
+        let folder = workshop.folder.path().to_owned();
         assert!(folder.exists());
         drop(workshop);
         assert!(!folder.exists());

@@ -1,10 +1,11 @@
 //! Opening a file that may be a record, and saying what it is if it is none.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use guardian::TemporaryFolder;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
 
@@ -140,17 +141,15 @@ fn check_tables(connection: &Connection) -> Result<(), Trouble> {
 
 /// A copy of a record in the temporary directory, for as long as it is read.
 pub(super) struct PrivateCopy {
-    directory: PathBuf,
+    folder: TemporaryFolder,
 }
 
 impl PrivateCopy {
     const NAME: &str = "record.assay";
 
-    /// How many names are tried: a process of this number may have left some.
-    const NAMES: u32 = 1_000;
-
     fn of(path: &Path) -> io::Result<PrivateCopy> {
-        let copy = PrivateCopy { directory: PrivateCopy::new_directory()? };
+        let folder = TemporaryFolder::new(&std::env::temp_dir(), "assay-record")?;
+        let copy = PrivateCopy { folder };
         fs::copy(path, copy.record())?;
         let journal = with_suffix(path, "-journal");
         if journal.exists() {
@@ -159,37 +158,9 @@ impl PrivateCopy {
         Ok(copy)
     }
 
-    fn new_directory() -> io::Result<PathBuf> {
-        let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
-        for number in 0..PrivateCopy::NAMES {
-            let name = format!("assay-record-{}-{number}", std::process::id());
-            let directory = std::env::temp_dir().join(name);
-            match create_private(&directory) {
-                Ok(()) => return Ok(directory),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(last)
-    }
-
     fn record(&self) -> PathBuf {
-        self.directory.join(PrivateCopy::NAME)
+        self.folder.path().join(PrivateCopy::NAME)
     }
-}
-
-impl Drop for PrivateCopy {
-    fn drop(&mut self) {
-        // A copy that cannot be removed lies in the temporary directory, where others clean up.
-        let _ = fs::remove_dir_all(&self.directory);
-    }
-}
-
-fn create_private(directory: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
@@ -242,7 +213,7 @@ mod tests {
         let before = fs::read(&path).unwrap();
         let opened = open_copy(&path).unwrap();
         assert_eq!(settings(&opened), ["kept"]);
-        let directory = opened.copy.as_ref().unwrap().directory.clone();
+        let directory = opened.copy.as_ref().unwrap().folder.path().to_owned();
         assert!(directory.exists());
         drop(opened);
         assert!(!directory.exists());

@@ -1,0 +1,41 @@
+//! The process that ends running programs when this one is killed.
+
+use std::sync::{Mutex, OnceLock};
+
+use guardian::Guardian;
+
+/// The guardian of all programs of a driver, started with the first of them.
+///
+/// Where none can be started, a program that runs when this process is killed goes on.
+#[derive(Debug, Default)]
+pub(super) struct Watch(OnceLock<Option<Mutex<Guardian>>>);
+
+/// A program group that the guardian knows of, until this is dropped.
+pub(super) struct Entry<'a> {
+    guardian: Option<&'a Mutex<Guardian>>,
+    leader: u32,
+}
+
+impl Watch {
+    /// Starts the guardian, unless it is there.
+    pub(super) fn begin(&self) -> Option<&Mutex<Guardian>> {
+        self.0.get_or_init(|| Guardian::of_processes().ok().map(Mutex::new)).as_ref()
+    }
+
+    /// Adds the group of a program that has just been started.
+    pub(super) fn enter(&self, leader: u32) -> Entry<'_> {
+        let guardian = self.begin();
+        if let Some(guardian) = guardian {
+            guardian.lock().expect("nothing panics under the lock").started_group(leader);
+        }
+        Entry { guardian, leader }
+    }
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        if let Some(guardian) = self.guardian {
+            guardian.lock().expect("nothing panics under the lock").ended_group(self.leader);
+        }
+    }
+}

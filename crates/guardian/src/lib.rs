@@ -1,0 +1,168 @@
+//! How does nothing stay behind, however this process ends?
+//!
+//! A [`Guardian`] is a small shell that waits for the end of its input, which is the end of this
+//! process in whichever way, `kill -9` included. It then ends the processes that it was told of and
+//! removes its folder. [`TemporaryFolder`] is a folder that has one.
+//!
+//! The invariant: what a guardian knows of does not outlive the process that started it, unless
+//! the guardian is killed too.
+
+mod folder;
+
+pub use folder::TemporaryFolder;
+
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// The shell's script.
+///
+/// It keeps a list of processes, of which a negative number is a process group. At the end it sends
+/// each its signal, waits for 5 s and kills those that are left.
+///
+/// A server that was killed leaves its segment of shared memory behind, which its `postmaster.pid`
+/// names in the seventh line. A process that nobody has waited for yet is as good as gone: whoever
+/// inherits it may take its time.
+const SCRIPT: &str = r#"
+trap '' HUP INT QUIT TERM
+folder=$1 live=
+runs() {
+    read -r stat <"/proc/${1#-}/stat" || return 1
+    case ${stat##*") "} in Z*) return 1 ;; esac
+}
+while read -r word pid signal; do
+    case $word in
+    started) live="$live $pid:$signal" ;;
+    ended)
+        others=
+        for one in $live; do [ "${one%:*}" = "$pid" ] || others="$others $one"; done
+        live=$others
+        ;;
+    esac
+done
+for one in $live; do
+    kill -s CONT -- "${one%:*}"
+    kill -s "${one#*:}" -- "${one%:*}"
+done
+turn=0
+for one in $live; do
+    while [ $turn -lt 100 ] && runs "${one%:*}"; do turn=$((turn + 1)); sleep 0.05; done
+    case $one in
+    -*) kill -s KILL -- "${one%:*}" ;;
+    *) runs "${one%:*}" && kill -s KILL "${one%:*}" ;;
+    esac
+done
+[ -n "$folder" ] || exit 0
+for file in "$folder"/*/postmaster.pid; do
+    [ -f "$file" ] && set -- $(sed -n 7p "$file") && [ -n "$2" ] && ipcrm -m "$2"
+done
+turn=0
+while [ $turn -lt 100 ] && ! rm -rf "$folder"; do turn=$((turn + 1)); sleep 0.05; done
+"#;
+
+/// The folders with the programs that the script needs.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// A process that ends others and removes a folder when this process has ended.
+///
+/// Dropped, it does so at once, and is waited for.
+#[derive(Debug)]
+pub struct Guardian {
+    shell: Child,
+    /// The input of the shell, as long as this process lives.
+    line: Option<ChildStdin>,
+}
+
+impl Guardian {
+    /// Starts the guardian of a folder, which need not exist yet, and of processes.
+    ///
+    /// # Errors
+    /// There is no `/bin/sh`, or no further process.
+    pub fn of_folder(folder: &Path) -> io::Result<Guardian> {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", SCRIPT, "assay-guardian"]).arg(folder).current_dir("/");
+        command.env_clear().env("PATH", PATH).env("LC_ALL", "C");
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // A Ctrl-C is for those that it watches over.
+        let mut shell = command.process_group(0).spawn()?;
+        let line = shell.stdin.take();
+        Ok(Guardian { shell, line })
+    }
+
+    /// Starts the guardian of processes alone.
+    ///
+    /// # Errors
+    /// As [`Guardian::of_folder`].
+    pub fn of_processes() -> io::Result<Guardian> {
+        Guardian::of_folder(Path::new(""))
+    }
+
+    /// Adds a process that is to be ended by a signal, such as `TERM`.
+    pub fn started(&mut self, pid: u32, signal: &str) {
+        self.tell(format!("started {pid} {signal}\n"));
+    }
+
+    /// Removes a process that has been waited for.
+    pub fn ended(&mut self, pid: u32) {
+        self.tell(format!("ended {pid}\n"));
+    }
+
+    /// Adds a process group that is to be ended by SIGTERM.
+    pub fn started_group(&mut self, leader: u32) {
+        self.tell(format!("started -{leader} TERM\n"));
+    }
+
+    /// Removes a process group that has ended, or is left alone from now on.
+    pub fn ended_group(&mut self, leader: u32) {
+        self.tell(format!("ended -{leader}\n"));
+    }
+
+    fn tell(&mut self, text: String) {
+        // A guardian that was killed cannot hear.
+        if let Some(line) = &mut self.line {
+            let _ = line.write_all(text.as_bytes());
+        }
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        drop(self.line.take());
+        let _ = self.shell.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// The second `sleep` outlives its parent, and holds the output open.
+    #[test]
+    fn group_ends_with_its_guardian() {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "sleep 1000 & sleep 1000"]).process_group(0).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a shell");
+        let mut guardian = Guardian::of_processes().expect("a guardian");
+        guardian.started_group(child.id());
+        drop(guardian);
+        let mut output = child.stdout.take().expect("a pipe");
+        assert_eq!(output.read_to_end(&mut Vec::new()).expect("its end"), 0);
+        assert!(!child.wait().expect("a status").success());
+    }
+
+    #[test]
+    fn process_that_has_ended_is_left_alone() {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "read -r line; exit 7"]).stdin(Stdio::piped());
+        let mut child = command.spawn().expect("a shell");
+        let mut guardian = Guardian::of_processes().expect("a guardian");
+        guardian.started(child.id(), "KILL");
+        guardian.ended(child.id());
+        drop(guardian);
+        drop(child.stdin.take());
+        assert_eq!(child.wait().expect("a status").code(), Some(7));
+    }
+}
