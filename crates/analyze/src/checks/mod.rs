@@ -130,7 +130,10 @@ impl<'a> Findings<'a> {
     pub(crate) fn is_overloaded(&self, place: usize) -> bool {
         let place = self.evidence.plan.leader_of(place);
         let Some(counts) = self.counts.get(place) else { return false };
-        self.has_schedule(place)
+        // What piled up in front of a target that was gone says nothing of its capacity.
+        let is_lost = self.evidence.ended == Some(HowEnded::TargetLost);
+        !is_lost
+            && self.has_schedule(place)
             && (counts.balance.rejected() > 0 || self.leaves_unsent(place) || self.grows(place))
     }
 
@@ -278,6 +281,11 @@ impl<'a> Findings<'a> {
             true => format!("after {:.1} s", self.evidence.end().as_secs_f64()),
             false => "before its jobs began".to_owned(),
         };
+        // Requests of a second that is not in the record may have been measured.
+        let until_recorded = match has_begun {
+            true => until.clone(),
+            false => "before its first second was recorded".to_owned(),
+        };
         let is_endless = self.evidence.plan.duration.is_none();
         match self.evidence.ended {
             Some(HowEnded::Completed) => (Status::Pass, self.how_it_completed()),
@@ -292,7 +300,10 @@ impl<'a> Findings<'a> {
                 (Status::Suspect, format!("an error ended the run {until}"))
             }
             Some(HowEnded::TargetLost) => {
-                let sentence = "the target was not reachable any more when the run ended";
+                let sentence = match has_begun {
+                    true => "the target was not reachable any more when the run ended",
+                    false => "the target was lost before the jobs of the run began",
+                };
                 (Status::Suspect, sentence.to_owned())
             }
             Some(HowEnded::FileFailed) => {
@@ -300,7 +311,7 @@ impl<'a> Findings<'a> {
             }
             Some(HowEnded::RecorderFailed) => {
                 let sentence = "the record could not be written any longer";
-                (Status::Invalid, format!("{sentence} {until}: the run was ended"))
+                (Status::Invalid, format!("{sentence} {until_recorded}: the run was ended"))
             }
             Some(HowEnded::QueueFull) => {
                 (Status::Invalid, format!("{} was full {until}, which ended the run", self.queue()))
@@ -308,7 +319,7 @@ impl<'a> Findings<'a> {
             Some(HowEnded::InternalError) => {
                 (Status::Invalid, format!("a mistake in assay itself ended the run {until}"))
             }
-            None => (Status::Suspect, self.how_it_was_killed(&until)),
+            None => (Status::Suspect, self.how_it_was_killed(&until_recorded)),
         }
     }
 

@@ -97,7 +97,12 @@ fn a_run_that_never_came_to_its_jobs_is_not_complete() {
     end_at(&mut evidence, Nanos::ZERO);
     for (ended, words) in [
         (Some(HowEnded::Interrupted), "the user ended the run before its jobs began"),
-        (None, "the run was killed, or is still running: its record ends before its jobs began"),
+        (
+            None,
+            "the run was killed, or is still running: its record ends before its first second was \
+             recorded",
+        ),
+        (Some(HowEnded::TargetLost), "the target was lost before the jobs of the run began"),
     ] {
         evidence.ended = ended;
         let check = check("complete", &evidence);

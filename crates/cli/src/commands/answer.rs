@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-use record::{Archive, EndKind, RecordError};
+use record::{Archive, EndKind, RecordError, RecordErrorKind};
 use report::{About, Style, View};
 use serde_json::Value;
 
@@ -14,16 +14,32 @@ use crate::exit::Exit;
 /// How wide an answer is where nobody says.
 const WIDTH: usize = 100;
 
-/// Prints the answer of a run that has just ended. The exit code says how that was.
+/// Prints the answer of a run that has just ended. The exit code says how that was: a run whose
+/// record was deleted or damaged meanwhile is invalid, and no mistake in its file.
 pub(crate) fn of_run(path: &Path, end: EndKind, args: AnswerArgs) -> Result<Exit, Complaint> {
-    let view = give(path, Some(end), args)?;
+    let view = match view(path, Some(end)) {
+        Ok(view) => view,
+        Err(error) => {
+            let path = path.display();
+            Complaint::new(format!("the run was made, and its record `{path}` is lost"))
+                .help(format!(
+                    "it was deleted, cut or overwritten while the run wrote it ({}): leave it \
+                     alone, or write it elsewhere with --out",
+                    causes(&error)
+                ))
+                .print();
+            return Ok(Exit::Invalid);
+        }
+    };
+    give(&view, args)?;
     Ok(Exit::of_run(view.evidence.ended, &view.summary, args.strict))
 }
 
 /// Prints the answer of a record. The exit code says what the result is worth: that the run was
 /// interrupted, or lost its target, is no failure of whoever reads of it.
 pub(crate) fn of_record(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
-    let view = give(path, None, args)?;
+    let view = view(path, None).map_err(|error| Complaint::of(&error))?;
+    give(&view, args)?;
     Ok(Exit::of_verdict(&view.summary, args.strict))
 }
 
@@ -38,14 +54,19 @@ pub(crate) fn environment(path: &Path, json: bool) -> Result<Exit, Complaint> {
     Ok(Exit::Success)
 }
 
-fn give(path: &Path, end: Option<EndKind>, args: AnswerArgs) -> Result<View, Complaint> {
-    let view = view(path, end).map_err(|error| Complaint::of(&error))?;
-    if args.json {
-        print_document(&report::json(&view))?;
-    } else {
-        print(&report::text(&view, &style()))?;
+fn give(view: &View, args: AnswerArgs) -> Result<(), Complaint> {
+    match args.json {
+        true => print_document(&report::json(view)),
+        false => print(&report::text(view, &style())),
     }
-    Ok(view)
+}
+
+/// What made a record unreadable, without its remedies.
+fn causes(error: &RecordError) -> String {
+    match error.kind() {
+        RecordErrorKind::NotFound => "there is no such file any more".to_owned(),
+        _ => std::error::Error::source(error).map_or_else(|| error.to_string(), |c| c.to_string()),
+    }
 }
 
 /// How an answer looks where stdout leads.

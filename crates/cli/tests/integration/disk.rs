@@ -89,3 +89,25 @@ fn a_disk_that_is_full_at_the_very_end_of_a_run_ends_it() {
     assert_eq!(summary["run"]["ended"], "recorder-failed");
     assert_eq!(summary["jobs"][0]["scheduled"], 0);
 }
+
+/// Requests were measured by then: the workload file is not at fault.
+#[test]
+fn record_that_is_deleted_or_cut_during_the_run_makes_it_invalid() {
+    let damages: [fn(&std::path::Path); 2] = [
+        |record| std::fs::remove_file(record).unwrap(),
+        |record| {
+            let file = std::fs::File::options().write(true).open(record).unwrap();
+            file.set_len(5_000).unwrap();
+        },
+    ];
+    for damage in damages {
+        let place = Place::with("duration = 3s\n[a]\nquery = select 1\nrate = 500\n");
+        let url = "sim:mmc?service=1ms&servers=64";
+        let mut run = place.start(&["run", "w.ini", "--url", url, "--out", "r.assay"]);
+        run.says("00:01 a:");
+        damage(&place.at("r.assay"));
+        let ran = run.ends().expect(3);
+        let words = "error: the run was made, and its record `";
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+}
