@@ -17,12 +17,14 @@ struct Told {
     class: Class,
     code: Code,
     message: Box<str>,
+    /// Place of the server in its target's list.
+    node: u16,
 }
 
 impl Error {
     /// An error with the database's own code and words.
     pub fn new(class: Class, code: Code, message: impl Into<Box<str>>) -> Error {
-        Error(Box::new(Told { class, code, message: message.into() }))
+        Error(Box::new(Told { class, code, message: message.into(), node: 0 }))
     }
 
     /// The connection was lost or refused.
@@ -50,6 +52,19 @@ impl Error {
     pub(crate) fn without_rollback(&self, why: &str) -> Error {
         let first = self.message();
         Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
+    }
+
+    /// The same error of the server at this place of its target's list.
+    #[cold]
+    pub fn of_node(mut self, node: usize) -> Error {
+        self.0.node = node as u16;
+        self
+    }
+
+    /// Place of the server that refused a connection, in its target's list; 0 if there is one
+    /// server.
+    pub fn node(&self) -> usize {
+        self.0.node.into()
     }
 
     /// What kind of failure it is.

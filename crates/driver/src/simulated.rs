@@ -74,6 +74,9 @@ impl Driver for Simulated {
 fn refused(refusal: Refusal) -> Error {
     match refusal {
         Refusal::Away => Error::disconnect("the simulated server is away"),
+        Refusal::Denied(code) => {
+            Error::new(Class::Statement, code, "the simulated server refuses the login")
+        }
         Refusal::TooMany => Error::new(
             Class::TooManyConnections,
             Code::new("too-many-connections"),

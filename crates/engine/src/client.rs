@@ -295,7 +295,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     fn settle(&self, request: Request, outcome: Outcome, course: &Course) -> Stamp {
         let (sent, done) = (course.dispatch(), course.done);
         if let Outcome::Completed = outcome {
-            self.lane.link(&self.crew).note_answer(done);
+            self.lane.link(&self.crew).note_answer(self.node, done);
         }
         let request = R::recorded(request, sent);
         let statements = &self.work.reply.statements;
@@ -314,17 +314,23 @@ impl<D: Driver, R: Rules> Client<D, R> {
     }
 
     /// Hands the rows of a request that ended at `done` over to its file, and waits for room if
-    /// there is none. Returns when the client was free again.
+    /// there is none: a file that takes nothing for the plan's `stall-timeout` ends the run.
+    ///
+    /// Returns when the client was free again.
     async fn hand_over_rows(&mut self, done: Stamp) -> Stamp {
         let Some(results) = &self.results[self.part] else { return done };
         let rows = &mut self.work.capture;
         if rows.is_empty() || results.try_give(rows) {
             return done;
         }
-        self.seat.expire_at(self.lane.give_up_at.get());
+        let stalls_at = self.lane.rt.now() + self.lane.stall_timeout();
+        self.seat.expire_at(stalls_at.min(self.lane.give_up_at.get()));
         let given = poll_fn(|context| results.poll_give(rows, context));
         if unless_fired(given, &self.seat.expiry).await.is_none() {
             results.lose(rows);
+            if self.lane.rt.now() >= stalls_at {
+                self.lane.note_stalled_file();
+            }
         }
         self.lane.rt.now()
     }
@@ -380,7 +386,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
     #[cold]
     fn conclude_given_up(&mut self, course: &mut Course) -> Outcome {
         course.done = self.lane.rt.now();
-        course.sent = course.sent.or(Some(course.assigned));
+        let sent = *course.sent.get_or_insert(course.assigned);
+        self.lane.link(&self.crew).note_silence(self.node, sent);
         self.timed_out(course.done)
     }
 
@@ -630,8 +637,12 @@ impl<D: Driver, R: Rules> Client<D, R> {
                         return false;
                     }
                     self.lane.refuse_without_connections(&self.crew);
-                    if change == Change::None && error.class() != Class::Disconnect {
-                        self.lane.pause_after(&error, &self.crew).await;
+                    match change {
+                        Change::None | Change::OutageEnded { .. } => {
+                            self.lane.pause_after(&error, &self.crew).await;
+                        }
+                        // The next attempt pauses by itself, or goes to another server.
+                        Change::StillAway | Change::OutageBegan { .. } => {}
                     }
                 }
             }

@@ -2,12 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Clock, Code, Nanos, Stamp, Values, WallTime};
+use base::{Class, Clock, Code, Nanos, Stamp, Values, WallTime};
 use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method};
-use rt::Rt;
+use rt::{Rt, Timer, unless_fired, within};
 use workload::{
     FixedStatement, Indexes, JobTarget, Load, LoadMethod, OnDuplicate, Plan, RowGenerator,
 };
@@ -15,7 +16,7 @@ use workload::{
 use crate::error::{Failed, Place};
 use crate::lane::Common;
 use crate::news::News;
-use crate::patience::unless_ended;
+use crate::patience::{unless, unless_ended};
 use crate::stop::Stop;
 use crate::targets::unreachable;
 
@@ -80,7 +81,7 @@ impl<D: Driver> Control<'_, D> {
         if !self.plan().asks(JobTarget::Main) {
             return Ok(Prepared::Ready(Vec::new()));
         }
-        let mut connection = self.connect().await.map_err(before)?;
+        let mut connection = self.reach().await.map_err(before)?;
         let prepared = self.prepare_on(&mut connection).await;
         match prepared {
             Ok(Prepared::Interrupted { owes_answer: true, .. }) => connection.abandon(),
@@ -131,7 +132,7 @@ impl<D: Driver> Control<'_, D> {
         if !self.plan().asks(JobTarget::Main) {
             return Ok(());
         }
-        let mut connection = self.connect().await?;
+        let mut connection = self.reach().await?;
         match unless_ended(self.verify_on(&mut connection), self.rt, &self.common.stop).await {
             Some(verified) => {
                 connection.close().await;
@@ -180,30 +181,58 @@ impl<D: Driver> Control<'_, D> {
     }
 
     /// Runs `[teardown]`, all of it: a statement that fails is reported and the next one runs.
-    /// Whoever wants the end at once gets it without.
+    ///
+    /// A statement that is not answered within the plan's `stall-timeout` is given up, and the next
+    /// one gets a connection of its own. An end that is asked for meanwhile ends the teardown too;
+    /// one that is wanted at once goes without.
     pub(crate) async fn tear_down(&self) {
-        if self.plan().teardown.is_empty() || self.common.stop.is_at_once() {
+        let statements = &self.plan().teardown;
+        let stop = &self.common.stop;
+        if statements.is_empty() || stop.is_at_once() {
             return;
         }
-        let mut connection = match self.connect().await {
-            Ok(connection) => connection,
-            Err(failed) => {
-                self.common.listener.hear(&News::TeardownFailed(failed));
-                return;
-            }
-        };
-        for (place, statement) in self.plan().teardown.iter().enumerate() {
-            self.common
-                .listener
-                .hear(&News::Teardown { done: place, of: self.plan().teardown.len() });
-            if let Err(error) = connection.query_text(&statement.text).await {
+        let was_asked = stop.is_asked();
+        let is_over = || stop.is_at_once() || stop.is_asked() && !was_asked;
+        let mut connection = None;
+        for (place, statement) in statements.iter().enumerate() {
+            self.common.listener.hear(&News::Teardown { done: place, of: statements.len() });
+            let failed = |error| {
                 let place = fixed_place("teardown", place, statement);
                 self.common
                     .listener
                     .hear(&News::TeardownFailed(Failed::Statement { place, error }));
+            };
+            let mut open = match connection.take() {
+                Some(open) => open,
+                None => match unless(self.connect(), self.rt, is_over).await {
+                    None => return,
+                    Some(Ok(open)) => open,
+                    Some(Err(failed)) => {
+                        self.common.listener.hear(&News::TeardownFailed(failed));
+                        return;
+                    }
+                },
+            };
+            let limit = self.plan().stall_timeout;
+            let answer = within(self.rt, limit, open.query_text(&statement.text));
+            let Some(answer) = unless(answer, self.rt, is_over).await else {
+                return open.abandon();
+            };
+            match answer {
+                Some(Ok(_)) => connection = Some(open),
+                Some(Err(error)) => {
+                    failed(error);
+                    connection = Some(open);
+                }
+                None => {
+                    open.abandon();
+                    failed(stalled(limit, "the statement is not answered"));
+                }
             }
         }
-        connection.close().await;
+        if let Some(open) = connection {
+            open.close().await;
+        }
     }
 
     /// Reaches the targets beside the main one, before anything is changed there, and reads how
@@ -212,7 +241,7 @@ impl<D: Driver> Control<'_, D> {
         for (target, driver) in self.common.drivers.iter() {
             let Some(name) = self.plan().name_of(target) else { continue };
             let refused = |error| unreachable(self.plan(), target, error);
-            let mut connection = driver.connect(self.rt).await.map_err(refused)?;
+            let mut connection = reach(driver, self.rt).await.map_err(refused)?;
             let mut settings = connection.settings().await;
             settings.extend(connection.facts().await);
             self.common.listener.hear(&News::Settings { target: Some(name), settings });
@@ -246,6 +275,11 @@ impl<D: Driver> Control<'_, D> {
         self.driver().connect(self.rt).await.map_err(Failed::Unreachable)
     }
 
+    /// Connects for the first time, which every server of the target must allow.
+    async fn reach(&self) -> Result<D::Connection, Failed> {
+        reach(self.driver(), self.rt).await.map_err(Failed::Unreachable)
+    }
+
     /// Runs the statements at `places` in order, until the user ends the run.
     async fn run_fixed(
         &self,
@@ -274,27 +308,20 @@ impl<D: Driver> Control<'_, D> {
 
     async fn load(&self, load: &Load) -> Result<Loaded, Failed> {
         let began = self.rt.now();
-        let shared = Rc::new(Filling {
-            load: Arc::new(load.clone()),
-            next_row: Cell::new(0),
-            committed: Cell::new(0),
-            bytes: Cell::new(0),
-            last_commit: Cell::new(began),
-            writers: Cell::new(load.writers),
-            opening: Cell::new(load.writers),
-            refused: RefCell::new(None),
-            failed: RefCell::new(None),
-        });
-        let writers: Vec<_> = (0..load.writers)
-            .map(|_| {
+        let shared = Rc::new(Filling::new(load, self.rt));
+        let writers: Vec<_> = (0..load.writers as usize)
+            .map(|place| {
                 let (filling, driver) = (Rc::clone(&shared), self.driver().clone());
                 let (rt, stop, started) =
                     (self.rt.clone(), self.common.stop.clone(), self.common.started);
-                self.rt.spawn(async move { filling.write(&driver, &rt, &stop, started).await })
+                let writing =
+                    async move { filling.write(place, &driver, &rt, &stop, started).await };
+                self.rt.spawn(writing)
             })
             .collect();
+        self.watch(load, &shared, began).await;
         let mut connections = Vec::new();
-        for writer in self.watch(load, &shared, writers, began).await {
+        for writer in writers {
             connections.extend(writer.await);
         }
         let took = shared.last_commit.get().since(began);
@@ -323,18 +350,17 @@ impl<D: Driver> Control<'_, D> {
     /// Reports the progress of a load until all of its rows are written, and once that it lasts:
     /// when all writers have been connected or refused, because whoever watches then must not take
     /// the connection of one.
-    async fn watch<T>(
-        &self,
-        load: &Load,
-        filling: &Filling,
-        writers: Vec<T>,
-        began: Stamp,
-    ) -> Vec<T> {
+    ///
+    /// Writers that are still at work then have [`LAST_BATCH`] for that, and none if the load has
+    /// stalled.
+    async fn watch(&self, load: &Load, filling: &Filling, began: Stamp) {
         let step = (load.rows / PROGRESS_POINTS).max(1);
         let (mut reported, mut is_known_to_last) = (0, false);
+        let (mut progress, mut moved_at) = (filling.progress(), began);
         while !filling.is_over(load, &self.common.stop) {
             self.rt.sleep(PROGRESS_POLL).await;
-            let elapsed = self.rt.now().since(began);
+            let now = self.rt.now();
+            let elapsed = now.since(began);
             if !is_known_to_last && elapsed >= LASTS && filling.opening.get() == 0 {
                 self.common.listener.hear(&News::LoadLasts { table: &load.table, began, elapsed });
                 is_known_to_last = true;
@@ -344,8 +370,18 @@ impl<D: Driver> Control<'_, D> {
                 reported = committed - committed % step;
                 self.report(load, filling, filling.last_commit.get().since(began));
             }
+            if progress != filling.progress() {
+                (progress, moved_at) = (filling.progress(), now);
+            } else if now.since(moved_at) >= self.plan().stall_timeout {
+                let what = format!(
+                    "{committed} of {} rows are committed, and the database takes no more",
+                    load.rows
+                );
+                filling.fail(stalled(self.plan().stall_timeout, &what));
+                return filling.give_up_at(now);
+            }
         }
-        writers
+        filling.give_up_at(self.rt.now() + LAST_BATCH);
     }
 
     fn report(&self, load: &Load, filling: &Filling, elapsed: Nanos) {
@@ -395,6 +431,14 @@ const PROGRESS_POINTS: u64 = 1_000;
 /// to end a watch.
 const LASTS: Nanos = Nanos::from_millis(250);
 
+/// Time for the last batches of a load that is over: all rows are committed, or the end was asked
+/// for. Batches that take longer are given up.
+const LAST_BATCH: Nanos = Nanos::from_secs(5);
+
+/// Time in which a database must answer the first statement of a writer. A pooler may let a client
+/// in and have no session for it.
+const FIRST_ANSWER: Nanos = Nanos::from_secs(5);
+
 /// How often the progress of a load is looked at.
 const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
 
@@ -405,6 +449,10 @@ struct Filling {
     committed: Cell<u64>,
     bytes: Cell<u64>,
     last_commit: Cell<Stamp>,
+    /// Rows that were made so far.
+    made: Cell<u64>,
+    /// For each writer: fires when it is to give up.
+    give_up: Vec<Timer>,
     /// Writers that have not ended.
     writers: Cell<u32>,
     /// Those of them that have neither a connection nor been refused one.
@@ -416,6 +464,36 @@ struct Filling {
 }
 
 impl Filling {
+    fn new(load: &Load, rt: &Rt) -> Filling {
+        Filling {
+            load: Arc::new(load.clone()),
+            next_row: Cell::new(0),
+            committed: Cell::new(0),
+            bytes: Cell::new(0),
+            last_commit: Cell::new(rt.now()),
+            made: Cell::new(0),
+            give_up: (0..load.writers).map(|_| rt.timer()).collect(),
+            writers: Cell::new(load.writers),
+            opening: Cell::new(load.writers),
+            refused: RefCell::new(None),
+            failed: RefCell::new(None),
+        }
+    }
+
+    /// Numbers of which one changes as long as the load moves on: rows are made when there is room
+    /// to send them.
+    fn progress(&self) -> (u64, u64, u32, u32) {
+        (self.made.get(), self.committed.get(), self.opening.get(), self.writers.get())
+    }
+
+    fn fail(&self, error: Error) {
+        self.failed.borrow_mut().get_or_insert(error);
+    }
+
+    fn give_up_at(&self, at: Stamp) {
+        self.give_up.iter().for_each(|timer| timer.arm(at));
+    }
+
     fn is_over(&self, load: &Load, stop: &Stop) -> bool {
         let nobody_writes = self.writers.get() == 0;
         self.committed.get() >= load.rows || nobody_writes || stop.is_asked()
@@ -424,26 +502,57 @@ impl Filling {
     /// Writes what there is to write, and gives the connection back if it got one.
     async fn write<D: Driver>(
         &self,
+        place: usize,
         driver: &D,
         rt: &Rt,
         stop: &Stop,
         started: WallTime,
     ) -> Option<D::Connection> {
-        let mut connection = match driver.connect(rt).await {
-            Ok(connection) => Some(connection),
-            Err(error) => {
+        let opened = unless(self.open(driver, rt), rt, || self.is_over(&self.load, stop)).await;
+        self.opening.set(self.opening.get() - 1);
+        let mut connection = match opened {
+            Some(Ok(connection)) => Some(connection),
+            Some(Err(error)) => {
                 self.refused.borrow_mut().get_or_insert(error);
                 None
             }
+            None => None,
         };
-        self.opening.set(self.opening.get() - 1);
-        if let Some(connection) = &mut connection
-            && let Err(error) = self.write_on(connection, rt, stop, started).await
-        {
-            self.failed.borrow_mut().get_or_insert(error);
+        let mut is_given_up = false;
+        if let Some(open) = &mut connection {
+            let writing = pin!(self.write_on(open, rt, stop, started));
+            match unless_fired(writing, &self.give_up[place]).await {
+                Some(Ok(())) => {}
+                Some(Err(error)) => self.fail(error),
+                None => is_given_up = true,
+            }
+        }
+        if is_given_up {
+            connection.take().into_iter().for_each(Connection::abandon);
         }
         self.writers.set(self.writers.get() - 1);
         connection
+    }
+
+    /// Connects, and makes sure that the connection has a session which answers: batches are not
+    /// handed to one that waits for the others' end.
+    async fn open<D: Driver>(&self, driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
+        let mut connection = driver.connect(rt).await?;
+        if !driver.keeps_data() {
+            return Ok(connection);
+        }
+        match within(rt, FIRST_ANSWER, connection.query_text("select 1")).await {
+            Some(answer) => answer.map(|_| connection),
+            None => {
+                connection.abandon();
+                let words = format!(
+                    "a connection was accepted, and its first statement is not answered within \
+                     {FIRST_ANSWER}: a pooler that has no session left for it, most likely; \
+                     enlarge its pool, or set fewer `writers`"
+                );
+                Err(Error::new(Class::TooManyConnections, Code::new("no-session"), words))
+            }
+        }
     }
 
     /// Takes batches of rows from the shared counter until none is left. A row's values depend on
@@ -487,6 +596,7 @@ impl Batches for Writer<'_> {
 
     fn next_row(&mut self, values: &mut Values) -> bool {
         let Some(number) = self.batch.next() else { return false };
+        self.filling.made.set(self.filling.made.get() + 1);
         self.rows.fill(number, values);
         true
     }
@@ -545,11 +655,37 @@ fn fixed_place(section: &str, place: usize, statement: &FixedStatement) -> Place
     Place { section, statement: Some(place + 1), span: *span, script }
 }
 
-/// What an error in a control phase means: a target that is gone, or a statement that is wrong.
+/// Connects to every server of a target, and keeps the first connection. A run that changes one of
+/// them before it knows that another is missing would leave them different.
+async fn reach<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
+    let first = driver.connect(rt).await?;
+    for _ in 1..driver.nodes().len() {
+        match driver.connect(rt).await {
+            Ok(other) => other.close().await,
+            Err(error) => {
+                first.close().await;
+                return Err(error);
+            }
+        }
+    }
+    Ok(first)
+}
+
+/// The error of a database that does not go on with its work.
+fn stalled(limit: Nanos, what: &str) -> Error {
+    let words = format!("nothing was answered within `stall-timeout = {limit}`: {what}");
+    Error::new(Class::Timeout, Code::TIMEOUT, words)
+}
+
+/// Returns the meaning of an error in a control phase: a target that is gone, or a statement that
+/// is wrong.
 fn failure(place: Place, error: Error) -> Failed {
-    if error.code() == Code::DISCONNECT {
-        Failed::Unreachable(error)
-    } else {
-        Failed::Statement { place, error }
+    match error.class() {
+        _ if error.code() == Code::DISCONNECT => Failed::Unreachable(error),
+        Class::Timeout => {
+            let message = format!("[{}]: {}", place.section, error.message());
+            Failed::Unreachable(Error::new(error.class(), error.code(), message))
+        }
+        _ => Failed::Statement { place, error },
     }
 }

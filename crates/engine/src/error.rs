@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use base::Span;
+use base::{Class, Span};
 use workload::{Job, ScriptLine, Statement};
 
 /// A run that ended before anything was measured.
@@ -92,6 +92,9 @@ impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failed::Unreachable(_) => f.write_str("the target could not be reached"),
+            Failed::Statement { place, error } if error.class() == Class::Timeout => {
+                write!(f, "there is no answer to {place}")
+            }
             Failed::Statement { place, .. } => write!(f, "the database rejects {place}"),
             Failed::Unsupported { place, reason } => write!(f, "[{}]: {reason}", place.section),
             Failed::File { place, path, .. } => {

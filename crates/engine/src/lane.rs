@@ -11,14 +11,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use base::{Clock, Dialect, Nanos, Stamp, WallTime};
+use base::{Class, Clock, Dialect, Nanos, Stamp, WallTime};
 use driver::{Connection, Driver, Error};
 use record::{EventKind, FileHealth, Grid, JobIndex, Ledger, Outcome, Outlet};
 use rt::{Rt, Task, Timer};
 use workload::{Generator, Job, JobTarget, OnOutage, OnQueueFull, Pacing, Plan};
 
 use crate::client::Client;
-use crate::crew::{Crew, prepare};
+use crate::crew::Crew;
 use crate::feed::{Feeds, Files, LaneFeed};
 use crate::gate::{Gate, Seat, Settings};
 use crate::link::{AT_ONCE, Change, Link};
@@ -167,7 +167,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
             })
             .map(Rc::new)
             .collect();
-        let link = |_| Ok::<_, Infallible>(Link::new(zero));
+        let servers = |target| common.drivers.of(target).nodes().len();
+        let link = |target| Ok::<_, Infallible>(Link::new(zero, servers(target)));
         let Ok(links) = PerTarget::of_plan(&plan, link);
         Lane {
             zero,
@@ -319,8 +320,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     /// Connects and prepares the job's statements.
     pub(crate) async fn connect(&self, crew: &Crew) -> (Result<D::Connection, Error>, Change) {
         let driver = self.common.drivers.of(crew.job.target);
-        let (connection, change) = self.link(crew).attempt(driver, &self.rt).await;
-        (prepared(connection, &crew.texts).await, change)
+        self.link(crew).attempt(driver, &self.rt, &crew.texts).await
     }
 
     /// The same for one request and its own statements, without a turn and without a pause.
@@ -330,10 +330,10 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         texts: &[Text],
     ) -> Result<D::Connection, Error> {
         let driver = self.common.drivers.of(crew.job.target);
-        let (connection, change) = self.link(crew).attempt_at_once(driver, &self.rt).await;
-        // Whoever waits may give up before the statements are prepared.
+        let link = self.link(crew);
+        let (connection, change) = link.attempt_at_once(driver, &self.rt, texts).await;
         self.note_change(change, connection.as_ref().err(), crew);
-        prepared(connection, texts).await
+        connection
     }
 
     /// A file of a job that cannot be read to its end ends the run.
@@ -351,6 +351,16 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
         self.stop.ask(Reason::FileFailed);
         self.heed_stop();
+    }
+
+    /// How long something may stand still.
+    pub(crate) fn stall_timeout(&self) -> Nanos {
+        self.common.plan.stall_timeout
+    }
+
+    /// Ends the run because a results file takes nothing any more.
+    pub(crate) fn note_stalled_file(&self) {
+        self.common.files.fail();
     }
 
     /// A file of a closed job from which nothing came from the beginning to the end of the job.
@@ -381,19 +391,39 @@ impl<D: Driver, R: Rules> Lane<D, R> {
 
     /// Notes what an attempt to connect has changed; `why` is what it failed with, if it did.
     pub(crate) fn note_change(&self, change: Change, why: Option<&Error>, crew: &Crew) {
-        let (kind, text) = match change {
+        let (kind, server, at, verb) = match change {
             Change::None => return,
-            Change::OutageBegan => (EventKind::OutageBegan, "refuses connections"),
-            Change::OutageEnded => (EventKind::OutageEnded, "accepts connections again"),
-        };
-        let target = in_words(&self.common.plan, crew.job.target);
-        let text = match (change, why) {
-            (Change::OutageBegan, Some(why)) => format!("{target} {text}: {}", why.message()),
-            (Change::None | Change::OutageBegan | Change::OutageEnded, _) => {
-                format!("{target} {text}")
+            Change::StillAway => return self.note_reason(why, crew),
+            Change::OutageBegan { server, since } => {
+                (EventKind::OutageBegan, server, since, "refuses connections")
+            }
+            Change::OutageEnded { server } => {
+                (EventKind::OutageEnded, server, self.rt.now(), "accepts connections again")
             }
         };
-        self.ledger.borrow_mut().event(self.rt.now(), None, kind, text);
+        let mut target = in_words(&self.common.plan, crew.job.target);
+        if let Some(address) = self.common.drivers.of(crew.job.target).nodes().get(server) {
+            target = format!("{address} of {target}");
+        }
+        let text = match why.filter(|_| kind == EventKind::OutageBegan) {
+            Some(why) => format!("{target} {verb}: {}", why.message()),
+            None => format!("{target} {verb}"),
+        };
+        self.ledger.borrow_mut().event(at, None, kind, text);
+    }
+
+    /// Notes a reason for which a server that is away goes on refusing, if it is a new one.
+    fn note_reason(&self, why: Option<&Error>, crew: &Crew) {
+        let why = why.filter(|error| error.class() != Class::Disconnect);
+        if let Some(error) = why.filter(|error| crew.is_news(error.code())) {
+            self.note_refusal(error, crew);
+        }
+    }
+
+    fn note_refusal(&self, error: &Error, crew: &Crew) {
+        let text = format!("while reconnecting: {error}");
+        let kind = EventKind::FirstError;
+        self.ledger.borrow_mut().event(self.rt.now(), Some(crew.index), kind, text);
     }
 
     /// The server takes no more connections: what there is becomes the limit.
@@ -418,9 +448,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     /// The database refused a session for a reason that waiting may cure.
     pub(crate) async fn pause_after(&self, error: &Error, crew: &Crew) {
         if crew.is_news(error.code()) {
-            let kind = EventKind::FirstError;
-            let text = format!("while reconnecting: {error}");
-            self.ledger.borrow_mut().event(self.rt.now(), Some(crew.index), kind, text);
+            self.note_refusal(error, crew);
         }
         let until = (self.rt.now() + PAUSE_AFTER_REFUSAL).min(self.give_up_at.get());
         self.rt.sleep_until(until).await;
@@ -580,15 +608,6 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.ledger.into_inner().finish();
         let panic = self.panic.into_inner();
         Ended { zero: self.zero, at: end.since(self.zero), ways, panic }
-    }
-}
-
-/// A new connection with its statements prepared.
-async fn prepared<C: Connection>(connection: Result<C, Error>, texts: &[Text]) -> Result<C, Error> {
-    let mut connection = connection?;
-    match prepare(&mut connection, texts).await {
-        Ok(()) => Ok(connection),
-        Err((_, error)) => Err(error),
     }
 }
 

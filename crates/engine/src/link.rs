@@ -1,17 +1,26 @@
-//! Reaching the target: how many connect at once, and what happens while nobody can.
+//! Reaching a target: how many attempts are made at once, and the back-off while it refuses.
 //!
-//! At most [`AT_ONCE`] connections of a lane are being made at the same time. When the target
-//! refuses one, the link is down: attempts back off from [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and
-//! the first one that succeeds ends the outage for everybody. Requests that open a connection of
-//! their own are held back by neither, but what becomes of their attempts counts as well.
+//! At most [`AT_ONCE`] connections of a lane are being made at the same time. An attempt fails if
+//! the server is away, refuses the login for whatever reason (password changed, database dropped,
+//! starting up, shutting down), or hangs up before the statements are prepared: clients had been
+//! let in before time zero, so each of these is an outage of that server. Only a server that is
+//! full is none; it limits the job.
+//!
+//! The way is down while every server of the target is away. Attempts then back off from
+//! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its
+//! server. Requests that open a connection of their own are held back by neither, but their
+//! attempts count as well.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
-use base::{Clock, Nanos, Stamp};
-use driver::{Driver, Error};
+use base::{Class, Clock, Nanos, Stamp};
+use driver::{Connection, Driver, Error};
 use rt::{Rt, Slot};
+
+use crate::crew::prepare;
+use crate::parts::Text;
 
 /// How many connections of a lane are made at the same time.
 pub(crate) const AT_ONCE: usize = 16;
@@ -24,9 +33,18 @@ pub(crate) struct Link {
     connecting: Cell<usize>,
     /// Who waits for its turn; a cancelled attempt leaves an empty reference behind.
     waiting: RefCell<VecDeque<Weak<Slot<()>>>>,
+    /// The servers of the target; at least one.
+    servers: Box<[Server]>,
+}
+
+/// One server of a target, as the clients of one lane see it.
+struct Server {
     outage: Cell<Option<Outage>>,
-    /// When the target last answered a request.
+    /// When it last answered a request; when the way was opened, if it never did.
     answered_at: Cell<Stamp>,
+    /// Start of the earliest request that was given up without an answer. Only meaningful if the
+    /// server has answered nothing since.
+    silent_since: Cell<Stamp>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,45 +54,72 @@ struct Outage {
     pause: Nanos,
 }
 
-/// What an attempt to connect changed.
+/// The effect of an attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Nothing: the target was and is reachable, or was and is not.
+    /// None: the server was and is reachable, or the attempt says nothing of that.
     None,
-    /// The target refused for the first time.
-    OutageBegan,
-    /// The target accepted again.
-    OutageEnded,
+    /// The server still lets no client in.
+    StillAway,
+    /// The server lets no client in any more.
+    OutageBegan {
+        /// Its place in the target's list.
+        server: usize,
+        /// Start of the outage, as far as it can be told.
+        since: Stamp,
+    },
+    /// The server accepted again.
+    OutageEnded {
+        /// Its place in the target's list.
+        server: usize,
+    },
 }
 
 impl Link {
-    /// A way that is open at this instant.
-    pub(crate) fn new(now: Stamp) -> Link {
+    /// A way to so many servers that is open at this instant.
+    pub(crate) fn new(now: Stamp, servers: usize) -> Link {
+        let server = || Server {
+            outage: Cell::new(None),
+            answered_at: Cell::new(now),
+            silent_since: Cell::new(Stamp::ZERO),
+        };
         Link {
             connecting: Cell::new(0),
             waiting: RefCell::new(VecDeque::new()),
-            outage: Cell::new(None),
-            answered_at: Cell::new(now),
+            servers: (0..servers.max(1)).map(|_| server()).collect(),
         }
     }
 
-    /// Whether the target refuses connections.
+    /// Whether no server of the target lets clients in.
     pub(crate) fn is_down(&self) -> bool {
-        self.outage.get().is_some()
+        self.servers.iter().all(|server| server.outage.get().is_some())
     }
 
-    /// Since when the target refuses connections.
+    /// Since when no server of the target lets clients in.
     pub(crate) fn down_since(&self) -> Option<Stamp> {
-        self.outage.get().map(|outage| outage.since)
+        let since = self.servers.iter().map(|server| server.outage.get().map(|o| o.since));
+        since.collect::<Option<Vec<Stamp>>>()?.into_iter().max()
     }
 
     /// When the target last answered a request; when the way was opened, if it never did.
     pub(crate) fn answered_at(&self) -> Stamp {
-        self.answered_at.get()
+        let answered = self.servers.iter().map(|server| server.answered_at.get());
+        answered.max().unwrap_or(Stamp::ZERO)
     }
 
-    pub(crate) fn note_answer(&self, at: Stamp) {
-        self.answered_at.set(at);
+    /// A server has answered a request.
+    #[inline]
+    pub(crate) fn note_answer(&self, server: u16, at: Stamp) {
+        self.servers[usize::from(server)].answered_at.set(at);
+    }
+
+    /// A request that was sent at `sent` was given up without an answer.
+    pub(crate) fn note_silence(&self, server: u16, sent: Stamp) {
+        let Server { answered_at, silent_since, .. } = &self.servers[usize::from(server)];
+        let is_known = silent_since.get() >= answered_at.get();
+        if sent >= answered_at.get() && !(is_known && silent_since.get() <= sent) {
+            silent_since.set(sent);
+        }
     }
 
     /// How many connections are being made or wait for their turn.
@@ -87,58 +132,87 @@ impl Link {
         &self,
         driver: &D,
         rt: &Rt,
+        texts: &[Text],
     ) -> (Result<D::Connection, Error>, Change) {
         let turn = Turn::take(self).await;
         self.pause(rt).await;
-        let attempt = self.attempt_at_once(driver, rt).await;
+        let attempt = self.attempt_at_once(driver, rt, texts).await;
         drop(turn);
         attempt
     }
 
     /// Waits until the pause of an outage is over, if there is one.
     pub(crate) async fn pause(&self, rt: &Rt) {
-        if let Some(outage) = self.outage.get() {
-            rt.sleep_until(outage.next_try).await;
+        let next_tries = self.servers.iter().map(|server| server.outage.get().map(|o| o.next_try));
+        let next_try =
+            next_tries.collect::<Option<Vec<Stamp>>>().and_then(|all| all.into_iter().min());
+        if let Some(next_try) = next_try {
+            rt.sleep_until(next_try).await;
         }
     }
 
-    /// Makes one attempt, whoever else does and however the last one ended: nothing but the target
-    /// decides how long it takes.
+    /// Connects and prepares statements, whoever else does and however the last attempt ended:
+    /// nothing but the target decides how long it takes.
     pub(crate) async fn attempt_at_once<D: Driver>(
         &self,
         driver: &D,
         rt: &Rt,
+        texts: &[Text],
     ) -> (Result<D::Connection, Error>, Change) {
-        let result = driver.connect(rt).await;
-        let change = match &result {
-            Ok(_) => self.reached(),
-            Err(error) if error.class() == base::Class::Disconnect => self.refused(rt.now()),
-            Err(_) => Change::None,
+        let began = rt.now();
+        let mut connection = match driver.connect(rt).await {
+            Ok(connection) => connection,
+            Err(error) => {
+                let change = match error.class() {
+                    Class::TooManyConnections => Change::None,
+                    _ => self.refused(error.node(), began, rt.now()),
+                };
+                return (Err(error), change);
+            }
         };
-        (result, change)
+        let server = connection.node();
+        match prepare(&mut connection, texts).await {
+            Ok(()) => (Ok(connection), self.reached(server)),
+            Err((_, error)) => {
+                let change = match error.class() {
+                    // A pooler without a server lets clients in, and hangs up then.
+                    Class::Disconnect => self.refused(server, began, rt.now()),
+                    Class::TooManyConnections => Change::None,
+                    _ => self.reached(server),
+                };
+                (Err(error), change)
+            }
+        }
     }
 
-    fn reached(&self) -> Change {
-        match self.outage.take() {
-            Some(_) => Change::OutageEnded,
+    fn reached(&self, server: usize) -> Change {
+        match self.servers[server].outage.take() {
+            Some(_) => Change::OutageEnded { server },
             None => Change::None,
         }
     }
 
-    fn refused(&self, now: Stamp) -> Change {
-        match self.outage.get() {
+    /// An attempt that began at `began` has failed.
+    fn refused(&self, server: usize, began: Stamp, now: Stamp) -> Change {
+        let Server { outage, answered_at, silent_since } = &self.servers[server];
+        match outage.get() {
             None => {
+                let answered_at = answered_at.get();
+                // A server that vanishes without a word is away since the first request that it
+                // did not answer.
+                let silent = Some(silent_since.get()).filter(|since| *since >= answered_at);
+                let since = silent.unwrap_or(began).min(began).max(answered_at);
                 let next_try = now + FIRST_PAUSE;
-                self.outage.set(Some(Outage { since: now, next_try, pause: FIRST_PAUSE }));
-                Change::OutageBegan
+                outage.set(Some(Outage { since, next_try, pause: FIRST_PAUSE }));
+                Change::OutageBegan { server, since }
             }
             // Several attempts may fail in one step of the back-off; only the first moves it on.
-            Some(outage) if now >= outage.next_try => {
-                let pause = (outage.pause * 2).min(LONGEST_PAUSE);
-                self.outage.set(Some(Outage { next_try: now + pause, pause, ..outage }));
-                Change::None
+            Some(known) if now >= known.next_try => {
+                let pause = (known.pause * 2).min(LONGEST_PAUSE);
+                outage.set(Some(Outage { next_try: now + pause, pause, ..known }));
+                Change::StillAway
             }
-            Some(_) => Change::None,
+            Some(_) => Change::StillAway,
         }
     }
 }

@@ -175,11 +175,12 @@ pub(crate) async fn open<D: Driver>(
     let opened = opening.opened.into_inner();
     let failed = match opening.failed.into_inner() {
         None => opened.left_out(plan, share),
-        Some((place, None, error)) => Some(unreachable(plan, plan.jobs[place].target, error)),
-        Some((_, Some(text), error)) => {
+        Some((_, Some(text), error)) if error.class() != Class::Disconnect => {
             let place = Place::of_job(&plan.jobs[text.job], text.statement);
             Some(Failed::Statement { place, error })
         }
+        // A server that hangs up, or does not answer, rejects nothing.
+        Some((place, _, error)) => Some(unreachable(plan, plan.jobs[place].target, error)),
     };
     match failed {
         None => Ok(opened.in_order()),
@@ -220,12 +221,15 @@ impl<D: Driver> Opening<D> {
             let Some((place, client)) = self.orders.borrow_mut().next() else {
                 return;
             };
+            if self.lacks_sessions(place) {
+                continue;
+            }
             let driver = common.drivers.of(common.plan.jobs[place].target);
             match self.open_one(driver, rt, place).await {
                 Ok(connection) => {
                     self.opened.borrow_mut().connections[place].push((client, connection));
                 }
-                Err((None, error)) if error.class() == Class::TooManyConnections => {
+                Err((_, error)) if error.class() == Class::TooManyConnections => {
                     let job = JobIndex(place as u16);
                     let limited = &mut self.opened.borrow_mut().limited;
                     if !limited.iter().any(|(known, _)| *known == job) {
@@ -237,6 +241,15 @@ impl<D: Driver> Opening<D> {
                 }
             }
         }
+    }
+
+    /// Whether a pooler had no session for a connection of a job: each further one would wait for
+    /// as long.
+    fn lacks_sessions(&self, place: usize) -> bool {
+        let is_same = |(job, error): &(JobIndex, Error)| {
+            usize::from(job.0) == place && error.code().as_str() == "no-session"
+        };
+        self.opened.borrow().limited.iter().any(is_same)
     }
 
     async fn open_one(

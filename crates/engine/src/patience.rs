@@ -30,7 +30,9 @@ pub(crate) async fn unless_ended<T>(
     unless(future, rt, || stop.is_asked()).await
 }
 
-async fn unless<T>(
+/// Waits for a future, but not longer than until something `is_over`. In virtual time nothing takes
+/// long.
+pub(crate) async fn unless<T>(
     future: impl Future<Output = T>,
     rt: &Rt,
     is_over: impl Fn() -> bool,

@@ -71,7 +71,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 // The way is down only if it was connecting that failed, here or elsewhere.
                 Some(Err(error))
                     if waits
-                        && error.class() == Class::Disconnect
+                        && error.class() != Class::TooManyConnections
                         && self.lane.link(&self.crew).is_down() =>
                 {
                     course.sent = None;

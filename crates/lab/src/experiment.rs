@@ -107,6 +107,8 @@ pub struct Done {
     /// Why the target was never reached, if that is how it ended. The record then says this and
     /// nothing else.
     pub unreachable: Option<String>,
+    /// Why the target was lost before anything was measured, if it had been reached.
+    pub lost: Option<String>,
     /// Where the record is.
     pub record: PathBuf,
     /// Why the record could not be kept to the end, if it could not.
@@ -331,7 +333,7 @@ fn conclude(
     finished: Result<Finished, Failed>,
     was_reached: bool,
 ) -> Result<Done, Error> {
-    let (mut unreachable, mut panic) = (None, None);
+    let (mut unreachable, mut lost, mut panic) = (None, None, None);
     let end = match finished {
         Ok(finished) => {
             note_faults(&finished, &recorder.notes());
@@ -340,7 +342,10 @@ fn conclude(
         }
         Err(Failed::Unreachable(error)) => {
             let text = error.to_string();
-            unreachable = (!was_reached).then(|| text.clone());
+            match was_reached {
+                true => lost = Some(text.clone()),
+                false => unreachable = Some(text.clone()),
+            }
             End { at: Nanos::ZERO, kind: EndKind::TargetLost, text }
         }
         Err(failed) => {
@@ -352,7 +357,7 @@ fn conclude(
     let kind = end.kind;
     let record_error = recorder.finish(end).err();
     let end = if record_error.is_some() { EndKind::RecorderFailed } else { kind };
-    Ok(Done { end, unreachable, record, record_error, op_log_loss: None, panic })
+    Ok(Done { end, unreachable, lost, record, record_error, op_log_loss: None, panic })
 }
 
 fn end_of(plan: &Plan, finished: &Finished) -> End {

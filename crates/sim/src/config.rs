@@ -39,6 +39,9 @@ pub struct Config {
     /// When the server is away, counted from time zero: connections break at the beginning and are
     /// refused until the end.
     pub outages: Vec<Range<Stamp>>,
+    /// The code with which the server refuses logins during an outage; `None` is a server that is
+    /// not there.
+    pub outage_code: Option<Code>,
 }
 
 /// Services that become longer, at once or little by little.
@@ -144,10 +147,13 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// How many servers are told apart: each is remembered.
+const MOST_SERVERS: u32 = 1_000_000;
+
 /// The kinds of server, named after Kendall's notation where it has a name.
 const KINDS: [&str; 7] = ["mm1", "mmc", "md1", "mdc", "bimodal", "usl", "null"];
 
-const OPTIONS: [&str; 20] = [
+const OPTIONS: [&str; 21] = [
     "service",
     "servers",
     "fast",
@@ -168,6 +174,7 @@ const OPTIONS: [&str; 20] = [
     "error-code",
     "disconnects",
     "outage",
+    "outage-code",
 ];
 
 impl Config {
@@ -187,6 +194,7 @@ impl Config {
             error_code: Code::new("40001"),
             disconnects: 0.0,
             outages: Vec::new(),
+            outage_code: None,
         }
     }
 
@@ -215,7 +223,7 @@ impl Config {
         if let Some(servers) = options.find("servers") {
             config.servers = match servers {
                 "unlimited" => None,
-                _ => options.positive("servers")?,
+                _ => options.servers()?,
             };
         }
         config.capacity = options.positive("capacity")?;
@@ -238,6 +246,7 @@ impl Config {
             config.error_code = Code::new(code);
         }
         config.outages = options.outages()?;
+        config.outage_code = options.find("outage-code").map(Code::new);
         Ok(config)
     }
 }
@@ -283,6 +292,16 @@ impl Options<'_> {
             Ok(0) => Err(self.error(option, "is zero: write 1 or more")),
             Ok(count) => Ok(Some(count)),
             Err(_) => Err(self.error(option, UnitError::TooLarge)),
+        }
+    }
+
+    fn servers(&self) -> Result<Option<u32>, ConfigError> {
+        match self.positive("servers")? {
+            Some(servers) if servers > MOST_SERVERS => {
+                let why = format!("is more than {MOST_SERVERS}: write fewer, or `unlimited`");
+                Err(self.error("servers", why))
+            }
+            servers => Ok(servers),
         }
     }
 
@@ -382,6 +401,12 @@ mod tests {
                 "mm1",
                 vec![("servers", "0")],
                 "`0` of the simulated server's option `servers` is zero: write 1 or more",
+            ),
+            (
+                "mm1",
+                vec![("servers", "4000000000")],
+                "`4000000000` of the simulated server's option `servers` is more than 1000000: \
+                 write fewer, or `unlimited`",
             ),
             (
                 "mm1",

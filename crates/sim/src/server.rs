@@ -43,6 +43,8 @@ pub struct Session {
 pub enum Refusal {
     /// The server is away.
     Away,
+    /// The server refuses the login.
+    Denied(Code),
     /// The server accepts no further connection.
     TooMany,
 }
@@ -115,7 +117,7 @@ impl Server {
     /// The server is away, or accepts no further connection.
     pub fn connect(&mut self, now: Stamp) -> Result<Session, Refusal> {
         if self.is_away(now) {
-            return Err(Refusal::Away);
+            return Err(self.config.outage_code.map_or(Refusal::Away, Refusal::Denied));
         }
         if self.config.max_connections.is_some_and(|most| self.connections >= most) {
             return Err(Refusal::TooMany);

@@ -194,6 +194,17 @@ pub static ALL: &[Key] = &[
         example: "drain = 30s",
     },
     Key {
+        name: "stall-timeout",
+        alias: None,
+        place: Place::Global,
+        repeatable: false,
+        form: Form::Duration,
+        default: "2m",
+        doc: "how long a load or a results file may stand still, or a statement of [teardown] go \
+              unanswered, before it is given up",
+        example: "stall-timeout = 10m",
+    },
+    Key {
         name: "probe",
         alias: None,
         place: Place::Global,

@@ -38,6 +38,9 @@ pub struct Plan {
     pub seed: Seed,
     /// How long queued and running requests may take after the end.
     pub drain: Nanos,
+    /// How long a load or a results file may stand still, or a statement of `[teardown]` go
+    /// unanswered.
+    pub stall_timeout: Nanos,
     /// The length of one row in the table of quantiles over time.
     pub probe: Nanos,
     /// How many connections an open job opens before it starts; `None` is Little's law at 20 ms,
@@ -340,6 +343,9 @@ pub enum OnOutage {
 }
 
 impl Plan {
+    /// How long a load may stand still where the file does not say.
+    pub const STALL_TIMEOUT: Nanos = Nanos::from_secs(120);
+
     /// The plan as far as its text tells it: without the places in the file, and without a
     /// password. Two plans are the same workload when these are equal, and checking
     /// [`Plan::to_text`] gives such an equal.

@@ -98,6 +98,7 @@ impl Plan {
         out.key("warmup", self.warmup);
         out.key("seed", self.seed.0);
         out.key("drain", self.drain);
+        out.key("stall-timeout", self.stall_timeout);
         out.key("probe", self.probe);
         out.optional("connections", self.connections);
         out.key("max-connections", self.max_connections);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use base::Nanos;
-use record::EventKind;
+use record::{Event, EventKind};
 use workload::{JobTarget, Pacing, Reconnect};
 
 use super::Findings;
@@ -37,17 +37,20 @@ impl<'a> Findings<'a> {
         let Some(first) = outages.first() else {
             return check.found(Status::Pass, "the target was reachable all the time");
         };
+        let began = |event: &&Event| event.kind == EventKind::OutageBegan;
+        let reason = self.evidence.events.iter().filter(began).min_by_key(|event| event.at);
         let sentence = format!(
-            "the target refused connections for up to {:.1} s, first {:.1} s after time zero: \
-             connections that try again up to 1 s later notice its return",
+            "for up to {:.1} s, first {:.1} s after time zero, {}",
             away.as_secs_f64(),
-            first.start.as_secs_f64()
+            first.start.as_secs_f64(),
+            reason.map_or("the target refused connections", |event| event.text.as_str())
         );
         check.found(Status::Suspect, sentence)
     }
 
-    /// When the target was away. Each lane says when it was for itself; here it is away while it is
-    /// for any of them, and until the end of the run if nobody says that it came back.
+    /// Times in which the target was away. Each lane says so for itself, and for each server of the
+    /// target; here the target is away while one of its servers is for any lane, and until the end
+    /// of the run if no lane says that it came back.
     fn outages(&self) -> Vec<Range<Nanos>> {
         let mut outages: Vec<Range<Nanos>> = Vec::new();
         let mut away = 0u32;

@@ -100,6 +100,9 @@ pub(crate) fn conclude(done: Done, args: AnswerArgs) -> Result<Exit, Complaint> 
             return Ok(Exit::Unreachable);
         }
     }
+    if let Some(reason) = &done.lost {
+        Complaint::new(format!("the target was lost before the jobs began: {reason}")).print();
+    }
     if let Some(error) = &done.record_error {
         Complaint::of(error).print();
     }

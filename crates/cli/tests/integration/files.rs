@@ -107,6 +107,18 @@ fn a_pipe_that_nobody_reads_makes_the_run_invalid_and_does_not_hold_it_up() {
     assert_eq!(job["completed"], job["scheduled"]);
 }
 
+#[test]
+fn pipe_that_is_not_read_for_the_stall_timeout_ends_the_run() {
+    let keys = "60s\nstall-timeout = 1s\n";
+    let place = Place::with(&results_of(1_000_000, "").replace("60s\n", keys));
+    mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
+    let summary = place.assay(&["run", "w.ini", "--out", "r.assay", "--json"]).expect(3).json();
+    assert_eq!(summary["run"]["ended"], "file-failed");
+    assert!(summary["window"]["end_s"].as_f64().unwrap() < 60.0, "{summary}");
+    let files = check(&summary, "files")["explain"].as_str().unwrap();
+    assert!(files.contains("did not take it in time"), "{files}");
+}
+
 /// The system's device for this purpose is always full.
 #[test]
 fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {

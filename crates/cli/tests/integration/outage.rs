@@ -44,6 +44,42 @@ fn invariant_9_a_server_that_is_away_for_a_while_is_recorded_and_the_run_goes_on
     assert_eq!(failed(&rows[15]), 0);
 }
 
+/// A password that was changed, a database that was dropped.
+#[test]
+fn refused_logins_are_an_outage_of_their_length() {
+    for job in ["rate = 200\narrival = uniform", "concurrency = 4\nthink = 20ms"] {
+        let place = Place::with(&format!("duration = 20s\n[read]\nquery = select 1\n{job}\n"));
+        let ran = place.virtually("sim:mdc?outage=8s..10s&outage-code=28P01", &[]);
+        let summary = ran.json();
+        assert_balanced(&summary);
+        let away = check(&summary, "outage")["value"].as_f64().unwrap();
+        assert!((2.0..3.0).contains(&away), "{job}: {away}");
+        let text = events(&place.exported("r.assay"), "outage-began")[0]["text"].to_string();
+        assert!(text.contains("the simulated server refuses the login"), "{text}");
+    }
+}
+
+#[test]
+fn target_that_refuses_logins_to_the_end_is_lost() {
+    for job in [
+        "rate = 200",
+        "concurrency = 4",
+        "rate = 200\noutage = wait",
+        "rate = 200\n\
+                 concurrency = 4",
+        "rate = 200\nreconnect = per-transaction",
+    ] {
+        let place = Place::with(&format!("duration = 20s\n[read]\nquery = select 1\n{job}\n"));
+        let url = "sim:mdc?outage=8s..90s&outage-code=3D000";
+        let args = ["run", "w.ini", "--virtual", "--url", url, "--out", "r.assay"];
+        let ran = place.assay(&args).expect(4);
+        assert!(!ran.stdout.contains("exceeds the capacity"), "{job}: {}", ran.stdout);
+        assert!(ran.stdout.contains("refuses the login"), "{job}: {}", ran.stdout);
+        let export = place.exported("r.assay");
+        assert_eq!(events(&export, "outage-began").len(), 1, "{job}");
+    }
+}
+
 #[test]
 fn a_lost_connection_is_an_error_and_no_outage() {
     let place = Place::with(READ);

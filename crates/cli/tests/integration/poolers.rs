@@ -157,3 +157,47 @@ fn a_pooler_that_is_full_limits_the_job() {
     let events = place.exported("r.assay")["events"].to_string();
     assert!(events.contains("max_client_conn, or ask for fewer connections"), "{events}");
 }
+
+/// The pooler hands a session to another client as soon as a batch is committed, and answers
+/// nothing that came before.
+#[test]
+fn tables_are_filled_through_a_pooler_of_either_kind() {
+    const LOAD: &str = "\
+duration = 1s
+[setup]
+query = create table t (id int primary key, note text)
+[load t]
+rows = 20k
+batch = 1000
+writers = 4
+columns = id: row(), note: text(10, 40)
+[read]
+query = select count(*) from t
+prepare = no
+concurrency = 1
+";
+    for mode in ["transaction", "session"] {
+        let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", mode);
+        let server = Server::start(&options.set_via("default_pool_size", "2")).unwrap();
+        let place = Place::with(LOAD);
+        let ran = run(&place, &server);
+        assert!([0, 3].contains(&ran.code), "{mode}: {} {}", ran.code, ran.stderr);
+        assert_eq!(server.sql("select count(*) from t").unwrap(), "20000\n", "{mode}");
+    }
+}
+
+#[test]
+fn pooler_with_fewer_sessions_than_clients_limits_the_job() {
+    let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");
+    let server = Server::start(&options.set_via("default_pool_size", "2")).unwrap();
+    let place = Place::with("duration = 1s\n[read]\nquery = select 1\nconcurrency = 24\n");
+    let ran = run(&place, &server);
+    assert!([0, 3].contains(&ran.code), "{} {}", ran.code, ran.stderr);
+    let summary = ran.json();
+    assert!(job(&summary, "read")["completed"].as_u64() > Some(0), "{summary}");
+    let limit = crate::support::check(&summary, "connections");
+    assert_eq!(limit["status"], "suspect");
+    let words = limit["explain"].as_str().unwrap();
+    assert!(words.starts_with("2 connections are the limit"), "{words}");
+    assert!(words.contains("has no session for it within 5s"), "{words}");
+}

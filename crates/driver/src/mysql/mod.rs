@@ -156,6 +156,7 @@ impl Driver for Mysql {
             let (channel, session) = login::log_in(rt, &self.site, place, None).await?;
             MysqlConnection::begin(self.clone(), rt.clone(), place, (channel, session)).await
         };
-        service.in_time(rt, place, LOGIN, session).await
+        let connected = service.in_time(rt, place, LOGIN, session).await;
+        connected.map_err(|error| error.of_node(place))
     }
 }

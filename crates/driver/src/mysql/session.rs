@@ -16,7 +16,7 @@ use super::file::Grant;
 use super::login::Kill;
 use super::{Mysql, Site, faults, script, settings};
 use crate::account::{Beside, Count};
-use crate::net::{Channel, Known, PREPARING, TELLING, owes_an_answer};
+use crate::net::{Channel, Known, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a server of MySQL or MariaDB.
@@ -395,7 +395,7 @@ impl Connection for MysqlConnection {
         let (site, rt, place) = (Arc::clone(&self.driver.site), self.line.rt.clone(), self.place);
         let mut reply = Reply::default();
         let prepared = self.ask("", &mut reply);
-        let statement = match site.service.in_time(&rt, place, PREPARING, prepared).await {
+        let statement = match site.service.prepare_in_time(&rt, place, prepared).await {
             Ok((_, Whole { prepared: Some(prepared), columns, .. })) => Statement::Prepared {
                 execute: Execute::new(prepared.id, prepared.parameters),
                 columns,

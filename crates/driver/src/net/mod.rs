@@ -29,5 +29,5 @@ pub(crate) use farewell::{Farewell, Farewells, hung_up};
 pub(crate) use known::{Known, UNKNOWN, told, value};
 pub(crate) use options::{Options, TlsMode};
 pub(crate) use password::{Owner, PasswordFile, find_password};
-pub(crate) use service::{Kind, LOGIN, PREPARING, Service, TELLING, owes_an_answer};
+pub(crate) use service::{Kind, LOGIN, Service, TELLING, owes_an_answer};
 pub(crate) use tls::Tls;

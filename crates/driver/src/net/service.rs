@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use base::{Endpoint, Secret, Target};
+use base::{Class, Code, Endpoint, Secret, Target};
 use rt::{Rt, within};
 
 use super::{Address, Addresses, Channel, Host, Options, Owner, PasswordFile, Tls, find_password};
@@ -14,7 +14,7 @@ use crate::given::{Given, refusal};
 pub(crate) const LOGIN: &str = "let anybody in";
 
 /// What it does with a statement that is to be run often.
-pub(crate) const PREPARING: &str = "prepare a statement";
+const PREPARING: &str = "prepare a statement";
 
 /// What it does when it is asked for its settings.
 pub(crate) const TELLING: &str = "tell its settings";
@@ -134,14 +134,44 @@ impl Service {
         session: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let limit = self.options.connect_timeout;
-        let too_late = || {
-            Err(Error::disconnect(format!(
-                "{} did not {doing} within {limit}; `connect-timeout=` allows more",
-                self.addresses.all()[place]
-            )))
-        };
         // In a box: a login is large, and each future around it would have room for it.
-        within(rt, limit, Box::pin(session)).await.unwrap_or_else(too_late)
+        let session = within(rt, limit, Box::pin(session)).await;
+        session.unwrap_or_else(|| Err(self.too_late(place, doing)))
+    }
+
+    /// Waits until a statement is prepared, but not longer than a connection may take.
+    ///
+    /// # Errors
+    /// Class `TooManyConnections` when the time is over and other sessions have prepared theirs: a
+    /// pooler lets more clients in than it has sessions for. Class `Disconnect` if none has.
+    pub(crate) async fn prepare_in_time<T>(
+        &self,
+        rt: &Rt,
+        place: usize,
+        preparing: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let limit = self.options.connect_timeout;
+        match within(rt, limit, Box::pin(preparing)).await {
+            Some(prepared) => prepared,
+            None if self.beside.has_prepared() => {
+                let words = format!(
+                    "{} let a client in, and has no session for it within {limit}, as a pooler \
+                     whose pool is smaller than the number of its clients; enlarge the pool, or \
+                     ask for fewer connections",
+                    self.addresses.all()[place]
+                );
+                Err(Error::new(Class::TooManyConnections, Code::new("no-session"), words))
+            }
+            None => Err(self.too_late(place, PREPARING)),
+        }
+    }
+
+    fn too_late(&self, place: usize, doing: &str) -> Error {
+        Error::disconnect(format!(
+            "{} did not {doing} within {}; `connect-timeout=` allows more",
+            self.addresses.all()[place],
+            self.options.connect_timeout
+        ))
     }
 
     /// Puts what the server said into a sentence: whose refusal it is, and what may help.

@@ -21,19 +21,11 @@ pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
     }
 }
 
-/// Rows that were sent together.
+/// Rows that are sent together.
+#[derive(Default)]
 struct Batch {
     rows: u64,
     bytes: u64,
-}
-
-/// Passes it on if the server has completed the batch.
-fn tell_committed(told: &mut Whole, batch: &mut Option<Batch>, batches: &mut impl Batches) {
-    if std::mem::take(&mut told.outcome.completed) > 0
-        && let Some(Batch { rows, bytes }) = batch.take()
-    {
-        batches.committed(rows, bytes);
-    }
 }
 
 impl PostgresConnection {
@@ -91,42 +83,52 @@ impl PostgresConnection {
         })
     }
 
-    /// One COPY for each batch. The next is asked for together with the end of the one before, and
-    /// its first rows are made while that is committed. Chapter "COPY Operations".
+    /// One COPY for each batch. The first rows of the next batch are made while the one before is
+    /// committed, but nothing of it is sent until that has been answered: a pooler that lends a
+    /// session for each transaction gives it to another client with the answer, and would never
+    /// answer what came early. Chapter "COPY Operations".
     async fn copy(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         let text = format!("copy {} ({}) from stdin", into.table, into.columns.join(", "));
-        let mut values = Values::new();
-        let mut told = Whole::default();
-        let mut before = None;
-        while batches.next_batch() {
-            let ending = self.channel.out().len();
+        let (mut values, mut piece) = (Values::new(), Vec::new());
+        let mut has_batch = batches.next_batch();
+        let mut rows = match has_batch {
+            true => make_rows(&mut piece, batches, &mut values)?,
+            false => 0,
+        };
+        while has_batch {
+            let (mut told, mut batch) = (Whole::default(), Batch::default());
             self.append_query(&text)?;
-            let mut batch = Batch { rows: 0, bytes: (self.channel.out().len() - ending) as u64 };
+            batch.bytes += self.channel.out().len() as u64;
             self.channel.flush().await;
-            let mut rows = self.append_rows(batches, &mut values)?;
             self.wait_for_copy(&mut told).await?;
-            tell_committed(&mut told, &mut before, batches);
-            if told.outcome.error.is_some() {
-                return Err(self.give_up_copy(told).await);
-            }
-            while rows > 0 {
+            while rows > 0 && told.outcome.error.is_none() {
                 batch.rows += rows;
-                batch.bytes += self.channel.out().len() as u64;
+                batch.bytes += piece.len() as u64;
+                std::mem::swap(self.channel.out(), &mut piece);
                 self.channel.flush().await;
                 // What the server says meanwhile would otherwise gather.
                 self.read_what_came(&mut told).await?;
-                if told.outcome.error.is_some() {
-                    return Err(self.give_up_copy(told).await);
-                }
-                rows = self.append_rows(batches, &mut values)?;
+                rows = make_rows(&mut piece, batches, &mut values)?;
+            }
+            if told.outcome.error.is_some() {
+                return Err(self.give_up_copy(told).await);
             }
             frontend::copy_done(self.channel.out());
             batch.bytes += self.channel.out().len() as u64;
-            before = Some(batch);
+            self.channel.flush().await;
+            has_batch = batches.next_batch();
+            let made = match has_batch {
+                true => make_rows(&mut piece, batches, &mut values),
+                false => Ok(0),
+            };
+            self.exchange(&mut told, &mut Reply::default()).await?;
+            if let Some(report) = told.outcome.error {
+                return Err(faults::fault(&report));
+            }
+            batches.committed(batch.rows, batch.bytes);
+            rows = made?;
         }
-        self.exchange(&mut told, &mut Reply::default()).await?;
-        tell_committed(&mut told, &mut before, batches);
-        told.outcome.error.map_or(Ok(()), |report| Err(faults::fault(&report)))
+        Ok(())
     }
 
     /// Reads until the server wants the data of a COPY, or an error.
@@ -143,8 +145,10 @@ impl PostgresConnection {
     #[cold]
     async fn give_up_copy(&mut self, mut told: Whole) -> Error {
         self.channel.out().clear();
-        // The reason holds no zero byte. A server that waits for no data passes over it.
-        let _ = frontend::copy_fail(self.channel.out(), "the load has failed");
+        if !self.replies_are_complete() {
+            // The reason holds no zero byte. A server that waits for no data passes over it.
+            let _ = frontend::copy_fail(self.channel.out(), "the load has failed");
+        }
         let ended = self.exchange(&mut told, &mut Reply::default()).await;
         match (told.outcome.error, ended) {
             (Some(report), _) => faults::fault(&report),
@@ -152,29 +156,34 @@ impl PostgresConnection {
             (None, Ok(_)) => Error::disconnect("a load has failed without words"),
         }
     }
+}
 
-    /// Appends rows until there is enough to be sent at once, or no further one. Returns how many.
-    fn append_rows(
-        &mut self,
-        batches: &mut impl Batches,
-        values: &mut Values,
-    ) -> Result<u64, Error> {
-        let mut rows = 0;
-        let appended = frontend::copy_data(self.channel.out(), |out| {
-            while out.len() < PIECE {
-                values.clear();
-                if !batches.next_row(values) {
-                    break;
-                }
-                rows += 1;
-                let mut row = CopyText::new(out);
-                for value in values.items() {
-                    row.field(parameter(*value, values));
-                }
-                row.end_row();
+/// Makes rows of the present batch until there is enough to be sent at once, or no further one.
+/// Returns how many.
+fn make_rows(
+    out: &mut Vec<u8>,
+    batches: &mut impl Batches,
+    values: &mut Values,
+) -> Result<u64, Error> {
+    out.clear();
+    let mut rows = 0;
+    let appended = frontend::copy_data(out, |out| {
+        while out.len() < PIECE {
+            values.clear();
+            if !batches.next_row(values) {
+                break;
             }
-        });
-        appended.map_err(|error| faults::unsendable(&error))?;
-        Ok(rows)
+            rows += 1;
+            let mut row = CopyText::new(out);
+            for value in values.items() {
+                row.field(parameter(*value, values));
+            }
+            row.end_row();
+        }
+    });
+    appended.map_err(|error| faults::unsendable(&error))?;
+    if rows == 0 {
+        out.clear();
     }
+    Ok(rows)
 }

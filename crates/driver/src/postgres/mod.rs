@@ -95,6 +95,7 @@ impl Driver for Postgres {
             let session = login::log_in(rt, &self.service, place).await?;
             PostgresConnection::begin(self.clone(), rt.clone(), place, session).await
         };
-        self.service.in_time(rt, place, LOGIN, session).await
+        let connected = self.service.in_time(rt, place, LOGIN, session).await;
+        connected.map_err(|error| error.of_node(place))
     }
 }

@@ -16,7 +16,7 @@ use super::login::Cancel;
 use super::{Postgres, faults, settings};
 use crate::account::{Beside, Count};
 use crate::given::refusal;
-use crate::net::{Channel, Known, PREPARING, Service, TELLING, owes_an_answer};
+use crate::net::{Channel, Known, Service, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a PostgreSQL server.
@@ -51,6 +51,11 @@ impl PostgresConnection {
 
     pub(super) fn service(&self) -> &Arc<Service> {
         &self.driver.service
+    }
+
+    /// Whether all that was asked has been answered.
+    pub(super) fn replies_are_complete(&self) -> bool {
+        self.replies.is_idle()
     }
 
     pub(super) fn rt(&self) -> &Rt {
@@ -406,7 +411,7 @@ impl Connection for PostgresConnection {
         let name = format!("assay{}", id.0);
         self.append_preparation(&name, text)?;
         let (driver, rt, place) = (self.driver.clone(), self.rt.clone(), self.place);
-        let described = driver.service.in_time(&rt, place, PREPARING, self.ask()).await?;
+        let described = driver.service.prepare_in_time(&rt, place, self.ask()).await?;
         let mut template = Template::new(self.driver.results);
         template
             .statement(&name, &described.parameters)

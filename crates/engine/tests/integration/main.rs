@@ -4,6 +4,7 @@
 //! * `belated`: answers that are heard of later than they came.
 //! * `connections`: a server that has fewer of them than a run would like.
 //! * `language`: mixes, sessions, records of files and lines of logs.
+//! * `outages`: a server that vanishes without a word.
 //! * `panics`: a mistake in a driver ends the run instead of hanging it.
 //! * `reconnect`: requests that open a connection of their own.
 //! * `targets`: jobs that ask different servers.
@@ -15,6 +16,7 @@ mod belated;
 mod connections;
 mod language;
 mod nodes;
+mod outages;
 mod panics;
 mod reconnect;
 mod support;

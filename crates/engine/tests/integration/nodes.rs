@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::{Dialect, Stamp};
+use base::{Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
-use engine::{Honest, Stop};
-use record::{JobIndex, Kind};
+use engine::{Drivers, Failed, Honest, LaneOutlet, Silence, Stop, run};
+use record::{EventKind, Grid, JobIndex, Kind, MemoryOutlet, Totals};
 use rt::Rt;
+use sim::Config;
+use workload::{Overrides, Pacing};
 
 use crate::support::{JOB, constant, plan, poisson, run_on, virtually};
 
@@ -16,11 +18,14 @@ use crate::support::{JOB, constant, plan, poisson, run_on, virtually};
 struct Two {
     servers: [Simulated; 2],
     next: Arc<AtomicUsize>,
+    /// Statements that were sent as text.
+    asked: Arc<AtomicUsize>,
 }
 
 struct OneOfTwo {
     inner: <Simulated as Driver>::Connection,
     node: usize,
+    asked: Arc<AtomicUsize>,
 }
 
 impl Driver for Two {
@@ -40,7 +45,9 @@ impl Driver for Two {
 
     async fn connect(&self, rt: &Rt) -> Result<OneOfTwo, Error> {
         let node = self.next.fetch_add(1, Ordering::Relaxed) % self.servers.len();
-        Ok(OneOfTwo { inner: self.servers[node].connect(rt).await?, node })
+        let connected = self.servers[node].connect(rt).await;
+        let inner = connected.map_err(|error| error.of_node(node))?;
+        Ok(OneOfTwo { inner, node, asked: Arc::clone(&self.asked) })
     }
 
     fn time_zero(&self, zero: Stamp) {
@@ -62,6 +69,7 @@ impl Connection for OneOfTwo {
     }
 
     async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         self.inner.query_text(sql).await
     }
 
@@ -83,7 +91,11 @@ fn every_request_that_was_sent_counts_at_its_server_too() {
     for threads in [1, 2] {
         let plan = plan(poisson(400), 2.0, 20.0, 1);
         let server = |micros| Simulated::new(constant(micros, None), plan.seed);
-        let driver = Two { servers: [server(1_000), server(3_000)], next: Arc::default() };
+        let driver = Two {
+            servers: [server(1_000), server(3_000)],
+            next: Arc::default(),
+            asked: Arc::default(),
+        };
         let options = virtually(threads);
         let (totals, _) = run_on::<_, Honest>(&plan, driver, &options, &Stop::default());
         let window = |job| &totals.job(job).window;
@@ -95,4 +107,51 @@ fn every_request_that_was_sent_counts_at_its_server_too() {
         let means = nodes.map(|node| node.histograms.of(Kind::Service).mean());
         assert!((means[0] - 1e6).abs() < 1e4 && (means[1] - 3e6).abs() < 3e4, "{means:?}");
     }
+}
+
+/// The other one answers all requests meanwhile, so that the target is not lost.
+#[test]
+fn outage_of_one_of_two_servers_lasts_until_it_accepts_again() {
+    for (until_s, ended) in [(100, 0), (12, 1)] {
+        let plan = plan(Pacing::Closed { clients: 4, think: None }, 0.0, 20.0, 1);
+        let outages = vec![Stamp(5_000_000_000)..Stamp(until_s * 1_000_000_000)];
+        // Connections break now and then, and are made again at the server whose turn it is.
+        let healthy = Config { disconnects: 0.01, ..constant(10_000, None) };
+        let server = |config| Simulated::new(config, plan.seed);
+        let away = Config { outages, ..healthy.clone() };
+        let driver = Two {
+            servers: [server(healthy), server(away)],
+            next: Arc::default(),
+            asked: Arc::default(),
+        };
+        let (totals, finished) =
+            run_on::<_, Honest>(&plan, driver, &virtually(1), &Stop::default());
+        assert_eq!(finished.measured.expect("it was measured").lost, []);
+        let of = |kind| totals.events.iter().filter(move |event| event.kind == kind);
+        let began: Vec<_> = of(EventKind::OutageBegan).collect();
+        assert_eq!((began.len(), of(EventKind::OutageEnded).count()), (1, ended), "{began:?}");
+        assert!((5.0..5.1).contains(&began[0].at.as_secs_f64()), "{began:?}");
+        assert!(began[0].text.starts_with("slow of the target refuses connections"), "{began:?}");
+        let seconds = &totals.job(JOB).intervals[6..10];
+        assert!(seconds.iter().all(|(_, ends)| ends.completed > 350), "{seconds:?}");
+    }
+}
+
+/// A setup that changes one of them would leave them different.
+#[test]
+fn every_server_is_reached_before_setup_changes_one() {
+    let file = "duration = 1s\n[setup]\nquery = create table t (a int)\n[a]\nquery = select 1\n";
+    let (plan, _) = workload::plan(file, &Overrides::default());
+    let plan = plan.expect("a plan");
+    let server = || Simulated::new(constant(1_000, None), plan.seed);
+    let full = Config { max_connections: Some(0), ..constant(1_000, None) };
+    let second = Simulated::new(full, plan.seed);
+    let driver = Two { servers: [server(), second], next: Arc::default(), asked: Arc::default() };
+    let asked = Arc::clone(&driver.asked);
+    let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
+    let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+    let (stop, listener) = (Stop::default(), Arc::new(Silence));
+    let failed = run(&plan, Drivers::only(driver), &virtually(1), outlet, &stop, listener);
+    let Err(Failed::Unreachable(_)) = failed else { panic!("{failed:?}") };
+    assert_eq!(asked.load(Ordering::Relaxed), 0, "the first was asked for something");
 }

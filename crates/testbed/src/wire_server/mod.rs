@@ -185,7 +185,7 @@ async fn attend(host: Rc<Host>, stream: Source<TcpStream>) {
     let session = match connected {
         Ok(session) => session,
         // A real server says why; whoever is away says nothing.
-        Err(Refusal::Away | Refusal::TooMany) => return,
+        Err(Refusal::Away | Refusal::Denied(_) | Refusal::TooMany) => return,
     };
     let connect_time = host.server.borrow().connect_time();
     if connect_time > Nanos::ZERO {

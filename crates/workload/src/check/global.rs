@@ -5,7 +5,7 @@ use base::{Code, Diagnostic, Nanos, Seed, Target};
 use super::Checker;
 use super::fields::Fields;
 use crate::keys::Owner;
-use crate::plan::Warmup;
+use crate::plan::{Plan, Warmup};
 use crate::read::Entry;
 use crate::wording::{self, quoted};
 
@@ -18,6 +18,7 @@ pub(super) struct Global {
     pub(super) duration: Option<Nanos>,
     pub(super) warmup: Warmup,
     pub(super) drain: Nanos,
+    pub(super) stall_timeout: Nanos,
     pub(super) probe: Nanos,
     pub(super) connections: Option<u32>,
     pub(super) max_connections: u32,
@@ -37,6 +38,7 @@ impl<'f> Checker<'f> {
             duration,
             warmup: self.warmup(&fields, duration),
             drain: self.duration(&fields, "drain").unwrap_or(Nanos::from_secs(10)),
+            stall_timeout: self.span(&fields, "stall-timeout").unwrap_or(Plan::STALL_TIMEOUT),
             probe: self.span(&fields, "probe").unwrap_or(Nanos::from_secs(10)),
             connections,
             max_connections,

@@ -181,6 +181,7 @@ impl<'f> Checker<'f> {
             warmup: global.warmup,
             seed: self.seed,
             drain: global.drain,
+            stall_timeout: global.stall_timeout,
             probe: global.probe,
             connections: global.connections,
             max_connections: global.max_connections,

@@ -1,0 +1,197 @@
+//! Servers that say nothing any more.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use base::{Clock, Dialect, Nanos, Seed, Stamp};
+use driver::{Connection, Driver, Error, Simulated, StatementId, Table, Work};
+use engine::{
+    Drivers, Failed, Finished, Honest, LaneOutlet, Listener, News, Reason, Silence, Stop, run,
+};
+use record::{EventKind, Grid, MemoryOutlet, Totals};
+use rt::Rt;
+use workload::{OnOutage, Overrides, Pacing};
+
+use crate::support::{constant, even, plan, run_on, virtually};
+
+/// A server that answers no request for a while.
+#[derive(Clone)]
+struct Silent {
+    inner: Simulated,
+    silent: Range<Stamp>,
+    /// Whether connections are made meanwhile.
+    lets_in: bool,
+}
+
+struct SilentConnection {
+    inner: <Simulated as Driver>::Connection,
+    silent: Range<Stamp>,
+    rt: Rt,
+}
+
+impl SilentConnection {
+    async fn outlast_silence(&self) {
+        if self.silent.contains(&self.rt.now()) {
+            self.rt.sleep_until(Stamp::NEVER).await;
+        }
+    }
+}
+
+/// As long as a driver waits for a connection.
+const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(5);
+
+impl Driver for Silent {
+    type Connection = SilentConnection;
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    fn keeps_data(&self) -> bool {
+        false
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<SilentConnection, Error> {
+        let end = self.silent.end;
+        if self.silent.contains(&rt.now()) && !self.lets_in {
+            let gives_up = rt.now() + CONNECT_TIMEOUT;
+            rt.sleep_until(gives_up.min(end)).await;
+            if rt.now() < end {
+                return Err(Error::disconnect("no answer"));
+            }
+        }
+        let inner = self.inner.connect(rt).await?;
+        Ok(SilentConnection { inner, silent: self.silent.clone(), rt: rt.clone() })
+    }
+
+    fn time_zero(&self, zero: Stamp) {
+        self.inner.time_zero(zero);
+    }
+}
+
+impl Connection for SilentConnection {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        self.inner.prepare(text).await
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        self.outlast_silence().await;
+        self.inner.run(work).await
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        if sql.contains("silent") {
+            self.outlast_silence().await;
+        }
+        self.inner.query_text(sql).await
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        self.inner.settings().await
+    }
+
+    async fn close(self) {
+        self.inner.close().await;
+    }
+
+    fn abandon(self) {
+        self.inner.abandon();
+    }
+}
+
+#[test]
+fn silent_outage_begins_with_the_first_request_without_an_answer() {
+    for (pacing, on_outage) in [
+        (even(100), OnOutage::Fail),
+        (even(100), OnOutage::Wait),
+        (Pacing::Closed { clients: 4, think: None }, OnOutage::Fail),
+    ] {
+        let mut plan = plan(pacing, 0.0, 20.0, 4);
+        plan.jobs[0].timeout = Some(Nanos::from_secs(2));
+        plan.jobs[0].on_outage = on_outage;
+        let inner = Simulated::new(constant(1_000, None), plan.seed);
+        // A network that drops all packets.
+        let silent = Stamp(5_000_000_000)..Stamp(15_000_000_000);
+        let server = Silent { inner, silent, lets_in: false };
+        let (totals, _) = run_on::<_, Honest>(&plan, server, &virtually(1), &Stop::default());
+        let at_s = |kind| {
+            let events = totals.events.iter().filter(move |event| event.kind == kind);
+            events.map(|event| event.at.as_secs_f64()).collect::<Vec<_>>()
+        };
+        let (began, ended) = (at_s(EventKind::OutageBegan), at_s(EventKind::OutageEnded));
+        assert_eq!((began.len(), ended.len()), (1, 1), "{:?}", totals.events);
+        // Time zero is a little later than the clock's.
+        assert!((4.9..5.1).contains(&began[0]), "{began:?}");
+        assert!((14.9..16.1).contains(&ended[0]), "{ended:?}");
+    }
+}
+
+/// Runs a file against a server that lets clients in and answers none of their requests.
+fn run_against_silence(
+    file: &str,
+    stop: &Stop,
+    listener: Arc<dyn Listener>,
+) -> Result<Finished, Failed> {
+    let (plan, diagnostics) = workload::plan(file, &Overrides::default());
+    let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
+    let inner = Simulated::new(constant(1_000, None), Seed(1));
+    let server = Silent { inner, silent: Stamp::ZERO..Stamp::NEVER, lets_in: true };
+    let memory = MemoryOutlet::new(Totals::new(Grid::new(Nanos::ZERO, plan.duration), &[1]));
+    let outlet = |_| Box::new(memory.clone()) as LaneOutlet;
+    run(&plan, Drivers::only(server), &virtually(1), outlet, stop, listener)
+}
+
+const LOAD: &str = "duration = 1s\nstall-timeout = 30s\n[load t]\nrows = 3k\nwriters = 2\n\
+                    columns = id: row()\n[a]\nquery = select 1\n";
+
+#[test]
+fn stalled_load_is_given_up() {
+    let failed = run_against_silence(LOAD, &Stop::default(), Arc::new(Silence)).unwrap_err();
+    let Failed::Unreachable(error) = failed else { panic!("{failed}") };
+    let expected = "[load t]: nothing was answered within `stall-timeout = 30s`: 0 of 3000 rows \
+                    are committed, and the database takes no more";
+    assert_eq!(error.message(), expected);
+}
+
+/// Ends the run while its table is filled, and keeps what is said of its teardown.
+#[derive(Default)]
+struct Interrupting {
+    stop: Stop,
+    said: Mutex<Vec<String>>,
+}
+
+impl Listener for Interrupting {
+    fn hear(&self, news: &News<'_>) {
+        match news {
+            News::LoadLasts { .. } => self.stop.interrupt(),
+            News::TeardownFailed(failed) => {
+                self.said.lock().expect("nothing panics").push(failed.to_string());
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn first_interrupt_ends_a_stalled_load() {
+    let listener = Arc::new(Interrupting::default());
+    let finished = run_against_silence(LOAD, &listener.stop, Arc::clone(&listener) as _).unwrap();
+    assert_eq!((finished.reason, &finished.measured), (Reason::Interrupted, &None));
+    assert_eq!(finished.loaded[0].rows, 0);
+    assert!(finished.loaded[0].took < Nanos::from_secs(30), "{finished:?}");
+}
+
+#[test]
+fn unanswered_teardown_is_given_up_and_goes_on_with_its_next_statement() {
+    let listener = Arc::new(Interrupting::default());
+    let file = "duration = 1s\ndrain = 0s\n[a]\nquery = select 1\n[teardown]\n\
+                query = drop silent\nquery = drop it\nquery = /* sim: reject */\n";
+    let finished = run_against_silence(file, &listener.stop, Arc::clone(&listener) as _).unwrap();
+    assert_eq!(finished.reason, Reason::Completed);
+    let said = listener.said.lock().expect("nothing panics");
+    let expected = [
+        "there is no answer to statement 1 of [teardown]",
+        "the database rejects statement 3 of [teardown]",
+    ];
+    assert_eq!(*said, expected);
+}
