@@ -111,6 +111,18 @@ fn a_run_that_never_came_to_its_jobs_is_not_complete() {
     }
 }
 
+/// A disk may be full before the first second is written, and its requests were made all the same.
+#[test]
+fn record_that_failed_in_its_first_second_does_not_say_that_no_job_began() {
+    let mut evidence = nothing("[read]\nquery = select 1\nrate = 1000\n");
+    end_at(&mut evidence, Nanos::ZERO);
+    evidence.ended = Some(HowEnded::RecorderFailed);
+    let check = check("complete", &evidence);
+    let words = "the record could not be written any longer before its first second was recorded: \
+                 the run was ended";
+    assert_eq!((check.status, check.explain.as_str()), (Status::Invalid, words));
+}
+
 #[test]
 fn a_record_with_parts_missing_is_not_complete_however_the_run_ended() {
     let mut evidence = steady(OPEN);

@@ -44,6 +44,9 @@ const BESIDE_COMMANDS: &[&str] = &[
     "slo",
 ];
 
+/// Bytes that the requests of all clients of a job may have together without a warning.
+const MOST_TOGETHER: u64 = 4 << 30;
+
 /// More bytes than any number takes when it is written out.
 const LONGEST_NUMBER: u64 = 400;
 
@@ -473,7 +476,33 @@ impl<'f> Checker<'f> {
             .chain(lets.iter().copied())
             .collect();
         let entry = fields.one("query").or(fields.one("command"));
+        let longest = lengths.iter().copied().fold(0, u64::saturating_add);
         self.within_request_size(lengths.into_iter(), entry, "a request");
+        self.memory_of_clients(job, longest, fields);
+    }
+
+    /// Warns of clients that together could hold more than a machine has: each has its request in
+    /// memory while it is sent.
+    fn memory_of_clients(&mut self, job: &Job, longest: u64, fields: &Fields<'f>) {
+        let clients = match job.pacing {
+            Pacing::Closed { clients, .. } => clients,
+            Pacing::Queue { workers, .. } => workers,
+            Pacing::Open { .. }
+            | Pacing::Timetable { .. }
+            | Pacing::Replay
+            | Pacing::Part { .. } => 1,
+        };
+        let together = longest.saturating_mul(clients.into());
+        let Some(entry) = fields.one("concurrency").filter(|_| together > MOST_TOGETHER) else {
+            return;
+        };
+        self.sink.warning(|| {
+            let gigabytes = together >> 30;
+            let message = format!(
+                "the requests of {clients} clients could need {gigabytes} GiB of memory together"
+            );
+            entry.value().warning(message).help("make its texts shorter, or lower `concurrency`")
+        });
     }
 }
 

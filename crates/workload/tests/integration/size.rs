@@ -108,3 +108,16 @@ fn quotes_that_never_close_cost_no_square() {
     let (_, count) = answer(&format!("[a]\nquery=x\nlet = {}\n", "a:".repeat(MANY)));
     assert!(count > 0);
 }
+
+#[test]
+fn clients_that_could_outgrow_the_memory_are_warned_of() {
+    let of = |clients| {
+        format!(
+            "[a]\nlet = x: text(1000000), y: text(1000000)\nquery = select ${{x}}, ${{y}}\n\
+             concurrency = {clients}\n"
+        )
+    };
+    check(&of(500), "", 0);
+    let words = "the requests of 5000 clients could need 18 GiB of memory together";
+    check(&of(5_000), words, 1);
+}
