@@ -2,8 +2,8 @@
 //!
 //! Each target takes arbitrary bytes and must neither panic nor hang. The same functions are run
 //! over a corpus and its seeded mutations in `make test` ([`run`]), so that a stable toolchain is
-//! enough to keep them honest. `make fuzz` lets libFuzzer search, guided by coverage, and keeps what
-//! it finds in `fuzz/corpus` ([`corpus`]), which `make test` runs too.
+//! enough to keep them honest. `make fuzz` lets libFuzzer search, guided by coverage, and keeps
+//! what it finds in `fuzz/corpus` ([`corpus`]), which `make test` runs too.
 
 pub mod corpus;
 pub mod files;

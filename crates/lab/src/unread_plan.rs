@@ -1,4 +1,4 @@
-//! The plan of a record whose own plan cannot be read: as much of it as the jobs in the record tell.
+//! The plan of a record whose own plan cannot be read: what the jobs in the record tell of it.
 //!
 //! The numbers of a run are worth more than its plan. They are shown with this plan in its place,
 //! which has the jobs, their statements and their rates, and the answer says that it is one.

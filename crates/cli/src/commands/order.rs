@@ -90,7 +90,7 @@ pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> RecordPlace {
 }
 
 /// The command line again, from what was understood of it: without a password or another secret of
-/// the plan, and without what says nothing of the result, such as the folders that lead to the file.
+/// the plan, and without what says nothing of the result, such as the folders before the file.
 pub(crate) fn command(
     name: &str,
     args: &FileArgs,
@@ -139,7 +139,7 @@ pub(crate) fn quoted(word: &str) -> String {
 }
 
 /// What to say about a run that could not be made. `skips_loads` is what the command offers to
-/// those whose tables are there already.
+/// those whose tables are there already. Secrets that the database repeats are left out.
 pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
     complaint_as_told(file, error, skips_loads).without(&file.plan.secrets())
 }

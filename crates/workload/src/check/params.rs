@@ -127,7 +127,7 @@ impl<'f> Checker<'f> {
                 Some(place) => raw[*place].passage = Some(Passage::outside(value)),
                 None => {
                     let known = raw.iter().map(|raw| raw.name);
-                    self.sink.error(|| unknown_override((name, value), known));
+                    self.sink.error(|| unknown_override(name, known));
                 }
             }
         }
@@ -315,11 +315,9 @@ fn bad_name(entry: &Entry<'_>) -> Diagnostic {
         .help("a name has at most 64 letters, digits and `_`, and begins with no digit")
 }
 
-fn unknown_override<'n>(
-    (name, value): (&str, &str),
-    known: impl Iterator<Item = &'n str> + Clone,
-) -> Diagnostic {
-    let option = blame::option(name, value);
+fn unknown_override<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Diagnostic {
+    // A misspelt name may be that of a secret.
+    let option = quoted(&format!("--set {name}"));
     let message = format!("{option}: the file has no parameter {}", quoted(name));
     let error = wording::error(None, message);
     if let Some(near) = nearest(name, known.clone()) {

@@ -2,8 +2,8 @@
 
 use base::{Code, Nanos, Rate, Seed};
 use workload::{
-    Job, Metric, OnError, OnQueueFull, Pacing, Piece, Placeholders, Rows, Schedule, Side,
-    Statistic, Warmup, keys,
+    Job, Metric, OnError, OnQueueFull, Overrides, Pacing, Piece, Placeholders, Rows, Schedule,
+    Side, Statistic, Warmup, keys,
 };
 
 use crate::plan;

@@ -96,7 +96,8 @@ fn invariant_8_password_of_a_program_or_a_user_is_a_secret() {
 fn parameter_beside_the_password_of_a_url_is_no_secret() {
     let text = format!(
         "url = postgres://${{u}}:x@${{h}}:${{p}}/${{d}}?connect-timeout=${{t}}\n\
-         [params]\nu = ann\nh = db1\np = 5433\nd = shop\nt = 3s\nn = 5\n{READ}concurrency = ${{n}}\n"
+         [params]\nu = ann\nh = db1\np = 5433\nd = shop\nt = 3s\nn = 5\n{READ}\
+         concurrency = ${{n}}\n"
     );
     let (plan, found) = shown(&text, &[]);
     assert!(plan.unwrap_or_else(|| panic!("{found}")).hidden.is_none());
