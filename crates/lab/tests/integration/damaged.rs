@@ -73,7 +73,7 @@ fn record_whose_plan_cannot_be_read_shows_its_measurements_with_a_note() {
         let summary = analyze::summarize(&evidence);
         assert_eq!(summary.jobs.len(), 1);
         assert_eq!(summary.jobs[0].name, archive.header().jobs[0].name);
-        assert_eq!(summary.jobs[0].counts.balance.scheduled(), 40);
+        assert_eq!(summary.jobs[0].counts.balance.scheduled(), 10);
         assert!(summary.jobs[0].response.count > 0);
         assert_eq!(summary.verdict.word(), "SUSPECT");
         let complete = summary.verdict.checks.iter().find(|check| check.name == "complete");
