@@ -10,7 +10,7 @@ endif
 
 ASSAY := target/release/assay
 
-.PHONY: demo build test lint bench limiter selftest-full clean
+.PHONY: demo build test lint bench limiter selftest-full fuzz clean
 
 demo: build
 	@scripts/demo $(ASSAY)
@@ -62,6 +62,12 @@ selftest-full:
 	target/release/assay selftest --real
 	target/release/trust
 	target/release/trust real
+
+# An hour for each target, 14 in all: coverage-guided fuzzing with a nightly toolchain and cargo-fuzz. What it finds is
+# minimised and kept in fuzz/corpus. Fewer: `make fuzz SECONDS=300 TARGETS="workload script plan"`.
+SECONDS ?= 3600
+fuzz:
+	scripts/fuzz $(SECONDS) $(TARGETS)
 
 clean:
 	cargo clean

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run expression --features libfuzzer`.
+//! `make fuzz TARGETS=expression`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::files::expression(data));

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run mysql_commands --features libfuzzer`.
+//! `make fuzz TARGETS=mysql_commands`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::mysql::commands(data));

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run postgres_frontend --features libfuzzer`.
+//! `make fuzz TARGETS=postgres_frontend`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::postgres::frontend(data));

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run postgres_replies --features libfuzzer`.
+//! `make fuzz TARGETS=postgres_replies`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::postgres::replies(data));

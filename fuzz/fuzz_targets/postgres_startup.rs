@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run postgres_startup --features libfuzzer`.
+//! `make fuzz TARGETS=postgres_startup`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::postgres::startup(data));

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run postgres_values --features libfuzzer`.
+//! `make fuzz TARGETS=postgres_values`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::postgres::values(data));

@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run record --features libfuzzer`; records go into `corpus/record`.
+//! `make fuzz TARGETS=record`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::files::record(data));

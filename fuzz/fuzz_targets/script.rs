@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run script --features libfuzzer`.
+//! `make fuzz TARGETS=script`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::files::script(data));

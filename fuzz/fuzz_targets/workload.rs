@@ -1,4 +1,4 @@
-//! `cargo +nightly fuzz run workload --features libfuzzer crates/workload/corpus`.
+//! `make fuzz TARGETS=workload`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::files::workload(data));

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
-use base::{Dialect, Source, Target};
+use base::{Dialect, Nanos, Seed, Source, Target};
 use record::Archive;
 use report::{About, Style, View};
-use workload::Overrides;
 use workload::feed::{self, Format};
+use workload::{Arrival, Overrides, Rates, Unread, Warmup};
 
 /// A workload file: read, checked, and if it is accepted printed and read again.
 ///
@@ -25,6 +25,62 @@ pub fn workload(data: &[u8]) {
         let (again, _) = workload::plan(&plan.to_text(), &Overrides::default());
         let again = again.map(|again| again.as_printed());
         assert_eq!(again, Some(plan.as_printed()), "a printed plan is the same plan");
+    }
+}
+
+/// A workload with its options and the files that it names, as [`Case`] reads them. If it is
+/// accepted, it is printed and read again as a record does: without options, and without files.
+///
+/// # Panics
+/// If a plan that was printed is not the same plan when it is read again.
+pub fn plan(data: &[u8]) {
+    let Some(case) = Case::of(data) else { return };
+    let (plan, _) = workload::plan_in(&case.text, &case.overrides, &case.files);
+    let Some(plan) = plan else { return };
+    let printed = plan.to_text();
+    let (again, found) = workload::plan_in(&printed, &Overrides::default(), &Unread);
+    let again = again.map(|again| (again.as_printed(), again.to_text()));
+    let same = again == Some((plan.as_printed(), printed.clone()));
+    assert!(same, "not the same plan:\n{printed}\n{found:?}");
+}
+
+/// A workload file, what the command line sets over it, and the files beside it.
+struct Case {
+    text: String,
+    overrides: Overrides,
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+impl Case {
+    /// The files that stand beside the workload, in order.
+    const FILES: [&'static str; 4] = ["a.sql", "b.csv", "c.log", "d.txt"];
+
+    /// Reads a case: two bytes of options, then texts between zero bytes. These are the workload,
+    /// the contents of [`Case::FILES`], and settings `NAME=VALUE`.
+    fn of(data: &[u8]) -> Option<Case> {
+        let (&[target, options], rest) = data.split_first_chunk()?;
+        let mut texts = rest.split(|byte| *byte == 0);
+        let text = workload::decode(texts.next()?).ok()?;
+        let files = Case::FILES.iter().zip(&mut texts);
+        let files = files.map(|(name, text)| ((*name).to_owned(), text.to_vec())).collect();
+        let set = texts.filter_map(|setting| {
+            let (name, value) = std::str::from_utf8(setting).ok()?.split_once('=')?;
+            Some((name.to_owned(), value.to_owned()))
+        });
+        let urls = ["sqlite:x.db", "mysql://h/d", "postgres://u:pw@h/d", "sim:mm1?service=1ms"];
+        let url = urls.get(usize::from(target)).map(|url| Target::parse(url).expect("a URL"));
+        let has = |bit: u8| options & 1 << bit != 0;
+        let overrides = Overrides {
+            set: set.collect(),
+            duration: has(0).then_some(Nanos::from_secs(90)),
+            warmup: has(1).then_some(Warmup::Lasts(Nanos::from_secs(3))),
+            arrival: has(2).then_some(Arrival::Uniform),
+            seed: has(3).then_some(Seed(7)),
+            target: url,
+            rates: if has(4) { Rates::AsDbbench } else { Rates::AsTraffic },
+            max_connections: has(5).then_some(50),
+        };
+        Some(Case { text, overrides, files })
     }
 }
 

@@ -2,13 +2,25 @@
 //!
 //! Each target takes arbitrary bytes and must neither panic nor hang. The same functions are run
 //! over a corpus and its seeded mutations in `make test` ([`run`]), so that a stable toolchain is
-//! enough to keep them honest.
+//! enough to keep them honest. `make fuzz` lets libFuzzer search, guided by coverage, and keeps
+//! what it finds in `fuzz/corpus` ([`corpus`]), which `make test` runs too.
 
+pub mod corpus;
 pub mod files;
 pub mod mysql;
 pub mod postgres;
 
 use base::{Draw, Seed, Stream};
+
+/// Runs a target over its kept corpus, over other inputs, and over so many mutations of these.
+///
+/// # Panics
+/// If the target does, the kept corpus cannot be read, or there are no other inputs.
+pub fn run_kept(name: &str, corpus: &[Vec<u8>], target: fn(&[u8]), mutations: u64) {
+    let kept = corpus::read(name).expect("a corpus that can be read");
+    kept.iter().for_each(|data| target(data));
+    run(corpus, target, mutations);
+}
 
 /// Runs a target over a corpus and so many mutations of it.
 ///

@@ -20,6 +20,9 @@ use crate::warmup::WarmupEnd;
 pub struct Evidence {
     /// What was to be done.
     pub plan: Plan,
+    /// Why the record's own plan could not be read, if it could not: then `plan` is made from the
+    /// jobs of the record.
+    pub unread_plan: Option<String>,
     /// Whether time was simulated.
     pub is_virtual: bool,
     /// How many lanes the measured phase had.

@@ -1,5 +1,7 @@
 //! What is wrong with a text, where, and what to write instead.
 
+use std::ops::Range;
+
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
@@ -177,19 +179,33 @@ impl Place {
 /// of a word is taken for a login.
 pub fn without_passwords(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(slashes) = rest.find("://") {
-        let (before, authority) = rest.split_at(slashes + 3);
-        shown.push_str(before);
+    let mut end = 0;
+    for password in passwords_in(text) {
+        shown.push_str(&text[end..password.start]);
+        shown.push_str(&"*".repeat(password.len()));
+        end = password.end;
+    }
+    shown.push_str(&text[end..]);
+    shown
+}
+
+/// Returns the places of the passwords in the URLs of a text, in order, read as by
+/// [`without_passwords`].
+pub fn passwords_in(text: &str) -> Vec<Range<usize>> {
+    let mut passwords = Vec::new();
+    let mut at = 0;
+    while let Some(slashes) = text[at..].find("://") {
+        let start = at + slashes + 3;
+        let authority = &text[start..];
         let end = authority.find(char::is_whitespace).unwrap_or(authority.len());
         let login = authority[..end].rfind('@').map_or("", |at| &authority[..at]);
         let user = login.find(':').map_or(login.len(), |colon| colon + 1);
-        shown.push_str(&login[..user]);
-        shown.push_str(&"*".repeat(login.len() - user));
-        rest = &authority[login.len()..];
+        if user < login.len() {
+            passwords.push(start + user..start + login.len());
+        }
+        at = start + login.len();
     }
-    shown.push_str(rest);
-    shown
+    passwords
 }
 
 /// The nearest character boundary at or before `at`.

@@ -28,13 +28,13 @@ pub mod units;
 mod value;
 mod wall;
 
-pub use diagnostic::{Diagnostic, Severity, Source, Span, without_passwords};
+pub use diagnostic::{Diagnostic, Severity, Source, Span, passwords_in, without_passwords};
 pub use dialect::Dialect;
 pub use fault::{Class, Code};
 pub use random::{Draw, Seed, Stream};
 pub use rate::{Rate, RateError};
 pub use rows::{Field, RowMark, RowPart, Rows};
-pub use secret::Secret;
+pub use secret::{HIDDEN, Secret, Secrets};
 pub use similar::closest;
 pub use target::{Address, Endpoint, Target, TargetError, TargetKind};
 pub use time::{Clock, Monotonic, Nanos, Stamp};

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use base::{Diagnostic, Source, without_passwords};
+use base::{Diagnostic, Secrets, Source, without_passwords};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -24,6 +24,11 @@ impl Complaint {
     /// With what to do about it.
     pub(crate) fn help(self, remedy: impl std::fmt::Display) -> Complaint {
         Complaint(format!("{}\n  = help: {remedy}", self.0))
+    }
+
+    /// The same without secrets, which a database may have repeated.
+    pub(crate) fn without(self, secrets: &Secrets) -> Complaint {
+        Complaint(secrets.hide(&self.0))
     }
 
     /// One sentence about something that does not stop anything.

@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use base::{Clock, Monotonic, Nanos, Stamp};
+use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
 use engine::{Listener, News};
 use lab::Order;
 use record::LiveView;
@@ -85,6 +85,8 @@ struct State {
     ending: Option<Ending>,
     /// What failed without stopping the run, to be said at the end.
     complaints: Vec<String>,
+    /// What none of them may show.
+    secrets: Secrets,
     finished: bool,
 }
 
@@ -208,7 +210,8 @@ impl Listener for Display {
             News::TeardownFailed(failed) => {
                 let cause = std::error::Error::source(failed);
                 let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-                state.complaints.push(format!("{failed}{cause}"));
+                let complaint = state.secrets.hide(&format!("{failed}{cause}"));
+                state.complaints.push(complaint);
                 return;
             }
         };
@@ -256,6 +259,7 @@ impl State {
             ending: None,
             live: None,
             complaints: Vec::new(),
+            secrets: order.plan.secrets(),
             finished: false,
         }
     }

@@ -14,6 +14,7 @@ use record::{
 };
 use workload::{Overrides, Plan, Unread, Warmup};
 
+use crate::unread_plan::{self, NODE};
 use crate::{observation, surroundings};
 
 use crate::account::{DATABASE, account};
@@ -41,10 +42,11 @@ pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
 /// were open there are unsent: nobody was left to give them up.
 ///
 /// # Errors
-/// The record is damaged, or its plan is one that this version does not understand.
+/// The record is damaged. A plan that this version does not understand is none: the evidence says
+/// so, and has the measurements.
 pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evidence, RecordError> {
     let header = archive.header();
-    let plan = plan(archive)?;
+    let (plan, unread_plan) = plan(archive);
     let end = match archive.end() {
         Some(end) => end.at,
         None => written_until(archive)?,
@@ -69,6 +71,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
         unseen: observation::unseen(&settings),
         surroundings: surroundings::told(archive.header(), &plan, &settings),
         plan,
+        unread_plan,
     };
     if evidence.plan.warmup == Warmup::Auto {
         find_warmup(archive, &mut evidence)?;
@@ -96,7 +99,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
 /// # Errors
 /// As [`evidence_of_run`].
 pub fn end_of_warmup(archive: &Archive) -> Result<Nanos, RecordError> {
-    match plan(archive)?.warmup {
+    match plan(archive).0.warmup {
         Warmup::Lasts(_) => Ok(archive.grid().warmup()),
         Warmup::Auto => Ok(evidence(archive)?.steps.warmup()),
     }
@@ -143,14 +146,19 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     Ok(())
 }
 
-/// The plan that the record carries in words.
-fn plan(archive: &Archive) -> Result<Plan, RecordError> {
-    let text = &archive.header().plan;
-    let (plan, diagnostics) = workload::plan_in(text, &Overrides::default(), &Unread);
-    plan.ok_or_else(|| {
-        let first = diagnostics.first().map(|diagnostic| diagnostic.message.as_str());
-        archive.damaged(format!("its plan: {}", first.unwrap_or("no plan")))
-    })
+/// The plan that the record carries in words. If that cannot be read, or does not have the record's
+/// jobs, one that is made from these, and why.
+fn plan(archive: &Archive) -> (Plan, Option<String>) {
+    let header = archive.header();
+    let (plan, found) = workload::plan_in(&header.plan, &Overrides::default(), &Unread);
+    let names = header.jobs.iter().filter(|job| job.model != NODE).map(|job| job.name.as_str());
+    let has_jobs = |plan: &Plan| plan.jobs.iter().map(|job| job.name.as_str()).eq(names.clone());
+    let why = match plan {
+        Some(plan) if plan.jobs.is_empty() || has_jobs(&plan) => return (plan, None),
+        Some(_) => "its jobs are not those of the record".to_owned(),
+        None => found.into_iter().next().map_or_else(String::new, |first| first.message),
+    };
+    (unread_plan::of(header), Some(why))
 }
 
 /// The account of a job at one of several servers. It is called `JOB@ADDRESS`.

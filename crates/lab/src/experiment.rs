@@ -26,6 +26,7 @@ use crate::observation::{self, Ears, Watches};
 use crate::open_files::{TooManyFiles, make_room};
 use crate::surroundings;
 use crate::target::{Reached, TargetProblem, WithDrivers, with_drivers};
+use crate::unread_plan::NODE;
 
 /// What is to be run, against what, and where the record goes.
 pub struct Order {
@@ -225,6 +226,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
         make_room(&order.plan, &drivers, lanes).map_err(Error::Files)?;
         let header = header(&order, node_accounts(&order.plan, &drivers));
         let recorder = order.record.create(&header).map_err(Error::Record)?;
+        recorder.notes().hide(order.plan.secrets());
         let op_log = match op_log(&order, header.pace) {
             Ok(op_log) => op_log,
             Err(error) => {
@@ -279,6 +281,9 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
         let Recording { order, watch, .. } = self;
         // Nobody knows the servers that were not reached, and nothing was sent to any.
         let recorder = order.record.create(&header(&order, Vec::new())).map_err(Error::Record)?;
+        let secrets = order.plan.secrets();
+        recorder.notes().hide(secrets.clone());
+        let error = driver::Error::new(error.class(), error.code(), secrets.hide(error.message()));
         watch(recorder.live());
         conclude(&order.plan, recorder, Err(Failed::Unreachable(error)), false)
     }
@@ -398,6 +403,7 @@ fn refusals(plan: &Plan, lost: &[JobTarget]) -> String {
 /// What the record begins with; `nodes` are the accounts at single servers.
 fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
     let Order { plan, options, .. } = order;
+    let plan = &*plan.shown();
     let job = |(place, job): (usize, &workload::Job)| JobHeader {
         name: job.name.clone(),
         model: plan.leader(place).model().to_owned(),
@@ -408,7 +414,7 @@ fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
     };
     let account = |NodeAccount { job, address }: NodeAccount| JobHeader {
         name: format!("{}@{address}", plan.jobs[job].name),
-        model: "node".to_owned(),
+        model: NODE.to_owned(),
         arrival: None,
         offered_per_s: None,
         connections_asked: None,

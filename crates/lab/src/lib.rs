@@ -20,6 +20,7 @@ pub mod selftest;
 mod sleeps;
 mod surroundings;
 mod target;
+mod unread_plan;
 
 pub use doctor::{Examined, Unexamined, examine};
 pub use evidence::{end_of_warmup, evidence, evidence_of_run};

@@ -37,10 +37,10 @@ pub use expr::{Expr, Pause};
 pub use folder::{Folder, Unread};
 pub use generate::{Generator, RowGenerator};
 pub use plan::{
-    Arrival, Column, Feed, FixedStatement, Flow, Indexes, Job, JobTarget, Let, Load, LoadMethod,
-    Metric, NamedTarget, Observe, OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Param,
-    Piece, Plan, Portion, Reconnect, RemoteHost, Retry, Rows, Schedule, ScriptLine, Side, Slo,
-    Statement, Statistic, Warmup,
+    Arrival, Column, Feed, FixedStatement, Flow, Hidden, Indexes, Job, JobTarget, Let, Load,
+    LoadMethod, Metric, NamedTarget, Observe, OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing,
+    Param, Piece, Plan, Portion, Reconnect, RemoteHost, Retry, Rows, Schedule, ScriptLine, Side,
+    Slo, Statement, Statistic, Warmup,
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 

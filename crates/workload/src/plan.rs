@@ -4,12 +4,14 @@
 //! defaults are filled in, every variable is an index, every generator carries its own stream.
 //! Nothing in a plan has touched a file, a database or a clock.
 
+mod hidden;
 mod observe;
 mod pacing;
 mod slo;
 mod statement;
 mod warmup;
 
+pub use hidden::Hidden;
 pub use observe::{Observe, RemoteHost};
 pub use pacing::{Arrival, OnQueueFull, Pacing, Schedule};
 pub use slo::{Metric, Side, Slo, Statistic};
@@ -60,6 +62,8 @@ pub struct Plan {
     pub jobs: Vec<Job>,
     /// Statements that run once at the end.
     pub teardown: Vec<FixedStatement>,
+    /// The secrets of the plan, if it has any; a plan that was printed has none.
+    pub hidden: Option<Hidden>,
 }
 
 /// A target beside the main one.
@@ -346,11 +350,11 @@ impl Plan {
     /// How long a load may stand still where the file does not say.
     pub const STALL_TIMEOUT: Nanos = Nanos::from_secs(120);
 
-    /// The plan as far as its text tells it: without the places in the file, and without a
-    /// password. Two plans are the same workload when these are equal, and checking
+    /// The plan as far as its text tells it: without the places in the file, and without
+    /// secrets. Two plans are the same workload when these are equal, and checking
     /// [`Plan::to_text`] gives such an equal.
     pub fn as_printed(&self) -> Plan {
-        let mut plan = self.clone();
+        let mut plan = self.shown().into_owned();
         let named = plan.targets.iter_mut().map(|named| &mut named.target);
         for target in plan.target.iter_mut().chain(named) {
             if let Endpoint::Network { password, .. } = &mut target.endpoint {

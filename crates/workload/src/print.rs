@@ -6,21 +6,26 @@
 
 use std::fmt::{Display, Write as _};
 
-use base::Code;
+use base::{Code, Dialect, Target, TargetKind};
 
-use crate::check;
+use crate::check::{self, Printed};
 use crate::expr::{Expr, Node, is_name, text};
 use crate::feed::Format;
 use crate::generate::{Column, Family, Uniform};
 use crate::plan::{
-    Arrival, FixedStatement, Flow, Indexes, Job, Let, Load, LoadMethod, Observe, OnDuplicate,
-    OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Schedule,
+    Arrival, FixedStatement, Flow, Indexes, Job, JobTarget, Let, Load, LoadMethod, Observe,
+    OnDuplicate, OnError, OnOutage, OnQueueFull, Pacing, Piece, Plan, Reconnect, Schedule,
 };
 use crate::shape::Recorded;
 
 impl Plan {
-    /// The plan as a workload file. A password in the URL of a target is left out.
+    /// The plan as a workload file. A password in the URL of a target is left out, and a secret
+    /// parameter is hidden.
     pub fn to_text(&self) -> String {
+        self.shown().text()
+    }
+
+    fn text(&self) -> String {
         let mut out = Page(String::new());
         self.globals(&mut out);
         if !self.params.is_empty() {
@@ -36,7 +41,8 @@ impl Plan {
         if self.observe != Observe::default() || self.does_nothing() {
             self.observe.print(&mut out);
         }
-        fixed("setup", &self.setup, &mut out);
+        let main = Printed::Sql { dialect: self.dialect(JobTarget::Main), placeholders: false };
+        fixed("setup", &self.setup, main, &mut out);
         self.loads.iter().for_each(|load| load.print(&mut out));
         for (place, job) in self.jobs.iter().enumerate() {
             if self.is_printed(place) {
@@ -44,8 +50,18 @@ impl Plan {
             }
         }
         self.thresholds(&mut out);
-        fixed("teardown", &self.teardown, &mut out);
+        fixed("teardown", &self.teardown, main, &mut out);
         out.0
+    }
+
+    /// The SQL that a target speaks. Programs speak none, and a plan without a target is run on
+    /// SQLite.
+    fn dialect(&self, target: JobTarget) -> Dialect {
+        let target = match target {
+            JobTarget::Main | JobTarget::Programs => self.target.as_ref(),
+            JobTarget::Named(place) => self.targets.get(place).map(|named| &named.target),
+        };
+        target.map_or_else(|| TargetKind::Sqlite.dialect(), Target::dialect)
     }
 
     /// Whether there is nothing to run: then it only observes.
@@ -125,14 +141,14 @@ impl Page {
     }
 }
 
-fn fixed(name: &str, statements: &[FixedStatement], out: &mut Page) {
+fn fixed(name: &str, statements: &[FixedStatement], printed: Printed, out: &mut Page) {
     if statements.is_empty() {
         return;
     }
     out.header(name);
     for statement in statements {
         let pieces = [Piece::Text(statement.text.clone())];
-        out.key("query", written(&pieces, has_lines, |_| String::new()));
+        out.key("query", written(&pieces, printed, |_| String::new()));
     }
 }
 
@@ -234,7 +250,7 @@ impl Job {
             // The log has the statements.
             Pacing::Replay => self.print_answers(out),
             _ if !self.mix.is_empty() => out.key("mix", self.portions(plan)),
-            _ => self.print_statements(out),
+            _ => self.print_statements(plan.dialect(self.target), out),
         }
         self.print_flow(out);
         self.print_feed(out);
@@ -253,12 +269,13 @@ impl Job {
 
     fn print_command(&self, out: &mut Page) {
         for command in &self.statements {
-            let text = written(&command.pieces, has_lines, |expr| printed(expr, &self.lets));
+            let expr = |expr: &Expr| printed(expr, &self.lets);
+            let text = written(&command.pieces, Printed::Command, expr);
             out.key("command", text);
         }
     }
 
-    fn print_statements(&self, out: &mut Page) {
+    fn print_statements(&self, dialect: Dialect, out: &mut Page) {
         if self.transaction || self.flow == Flow::Together {
             out.key("transaction", if self.transaction { "yes" } else { "no" });
         }
@@ -266,12 +283,10 @@ impl Job {
             out.key("pipeline", "yes");
         }
         self.print_answers(out);
-        let is_awkward = if self.feed.is_some() { has_lines_or_fields } else { has_lines };
+        let as_sql = Printed::Sql { dialect, placeholders: self.feed.is_some() };
         for statement in &self.statements {
-            out.key(
-                "query",
-                written(&statement.pieces, is_awkward, |expr| printed(expr, &self.lets)),
-            );
+            let expr = |expr: &Expr| printed(expr, &self.lets);
+            out.key("query", written(&statement.pieces, as_sql, expr));
         }
     }
 
@@ -444,67 +459,53 @@ fn codes(codes: &[Code]) -> String {
     codes.join(", ")
 }
 
-/// A statement of which only the shape counts: every value is `0`.
-pub(crate) fn skeleton(pieces: &[Piece]) -> String {
-    let piece = |piece: &Piece| match piece {
-        // The blank keeps a `$` from making a literal of the `${` behind it.
-        Piece::Text(text) if text.ends_with('$') => format!("{} ", escaped(text)),
-        Piece::Text(text) => escaped(text),
-        Piece::Value(_) | Piece::Quoted(_) => "${0}".to_owned(),
-        Piece::Splice(_) => "${raw(0)}".to_owned(),
-    };
-    pieces.iter().map(piece).collect()
+/// What stands for a value in a [`skeleton`].
+pub(crate) fn mark(is_spliced: bool) -> &'static str {
+    if is_spliced { "${raw(0)}" } else { "${0}" }
 }
 
-/// A statement as it is written in a file. Where a text of it could not stand there as it is, all
-/// of them are spliced in: half of a literal means something else than the whole.
-fn written(
+/// The text of a statement with a [`mark`] for each value, and the offsets of the marks.
+pub(crate) fn skeleton(pieces: &[Piece]) -> (String, Vec<usize>) {
+    let (mut text, mut marks) = (String::new(), Vec::new());
+    for piece in pieces {
+        let mark = match piece {
+            Piece::Text(piece) => {
+                text.push_str(piece);
+                continue;
+            }
+            Piece::Value(_) | Piece::Quoted(_) => mark(false),
+            Piece::Splice(_) => mark(true),
+        };
+        marks.push(text.len());
+        text.push_str(mark);
+    }
+    (text, marks)
+}
+
+/// A statement as it is written in a file. Its texts stand there as they are if the statement then
+/// reads as the same pieces. Otherwise all of them are spliced in, because half of a literal means
+/// something else than the whole.
+fn written(pieces: &[Piece], printed: Printed, expr: impl Fn(&Expr) -> String) -> String {
+    let plain = joined(pieces, escaped, &expr);
+    let is_one_line = !plain.contains(['\n', '\r']) && !plain.ends_with('\\');
+    if is_one_line && printed.has_pieces(&plain, pieces) {
+        return plain;
+    }
+    joined(pieces, |text| format!("${{raw({})}}", text::quoted(text)), &expr)
+}
+
+/// The pieces of a statement in a row, its texts written by `text`.
+fn joined(
     pieces: &[Piece],
-    is_awkward: impl Fn(&str) -> bool,
+    text: impl Fn(&str) -> String,
     expr: impl Fn(&Expr) -> String,
 ) -> String {
-    let is_awkward = texts(pieces).any(|(text, is_last)| {
-        let meets_brace = !is_last && text.ends_with('$');
-        let joins_lines = is_last && text.ends_with('\\');
-        meets_brace || joins_lines || is_awkward(text)
-    });
-    let mut out = String::new();
-    for piece in pieces {
-        match piece {
-            Piece::Text(text) if is_awkward => {
-                let _ = write!(out, "${{raw({})}}", text::quoted(text));
-            }
-            Piece::Text(text) => out.push_str(&escaped(text)),
-            Piece::Value(value) | Piece::Quoted(value) => {
-                let _ = write!(out, "${{{}}}", expr(value));
-            }
-            Piece::Splice(value) => {
-                let _ = write!(out, "${{raw({})}}", expr(value));
-            }
-        }
-    }
-    out
-}
-
-/// The texts of a statement, each with whether it is the last piece.
-fn texts(pieces: &[Piece]) -> impl Iterator<Item = (&str, bool)> {
-    pieces.iter().enumerate().filter_map(|(place, piece)| match piece {
-        Piece::Text(text) => Some((text.as_str(), place + 1 == pieces.len())),
-        Piece::Value(_) | Piece::Quoted(_) | Piece::Splice(_) => None,
-    })
-}
-
-/// Whether a text has line ends, which statements from other files may have.
-fn has_lines(text: &str) -> bool {
-    text.contains(['\n', '\r'])
-}
-
-/// The same, or whether it has a `?` or `$1` that would stand for a field of a record: one that is
-/// text came out of a constant.
-fn has_lines_or_fields(text: &str) -> bool {
-    let numbered =
-        |(at, _): (usize, &str)| text[at + 1..].starts_with(|next: char| next.is_ascii_digit());
-    has_lines(text) || text.contains('?') || text.match_indices('$').any(numbered)
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(piece) => text(piece),
+        Piece::Value(value) | Piece::Quoted(value) => format!("${{{}}}", expr(value)),
+        Piece::Splice(value) => format!("${{raw({})}}", expr(value)),
+    };
+    pieces.iter().map(piece).collect()
 }
 
 /// A text in which a `${` stands for itself.

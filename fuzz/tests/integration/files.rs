@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::Target;
 use engine::{Options, Silence, Stop};
-use fuzz::{files, run};
+use fuzz::{files, run_kept};
 use lab::{Order, RecordPlace};
 use workload::Overrides;
 
@@ -14,7 +14,29 @@ use crate::support::{bytes_of, files_in};
 fn workload_files_of_any_bytes_are_accepted_or_rejected() {
     let corpus: Vec<Vec<u8>> =
         files_in("crates/workload/corpus").into_iter().map(|(_, bytes)| bytes).collect();
-    run(&corpus, files::workload, 4_000);
+    run_kept("workload", &corpus, files::workload, 4_000);
+}
+
+#[test]
+fn printed_plans_of_any_file_read_as_the_same_plan() {
+    run_kept("plan", &whole_files(), files::plan, 6_000);
+}
+
+/// The workloads of the corpus in each dialect, with settings and files beside them.
+fn whole_files() -> Vec<Vec<u8>> {
+    let beside = "\0select 1;\nselect '\\$${x}', ?, '${raw(p)}';\n\0a,b\n1,\"x;\"\n\
+                  \0001000,select 1\n\0000.5\n1.25\n\0p=it''s\0rows=${p}k";
+    let named = "[params]\np = '$${y}'\n[setup]\nquery-file = a.sql\n[a]\n\
+                 query-file = a.sql\nquery-args-file = b.csv\nquery = ?1$$, \\$${x}, $t$ ' $t$\n\
+                 [b]\nquery-log-file = c.log\n[c]\nquery = ${csv('b.csv', 'a')}\n\
+                 rate = trace(d.txt)\n[d]\ncommand = echo \\$${x} '$${HOME}' ${row()} ${p}\n";
+    let texts = files_in("crates/workload/corpus").into_iter();
+    let texts = texts.filter(|(name, _)| name.starts_with("good")).map(|(_, text)| text);
+    let texts = texts.chain([named.as_bytes().to_vec()]);
+    let case = |(number, text): (usize, Vec<u8>)| {
+        [&[number as u8 % 5, (number * 7) as u8], &text[..], beside.as_bytes()].concat()
+    };
+    texts.enumerate().map(case).collect()
 }
 
 #[test]
@@ -25,7 +47,7 @@ fn scripts_of_any_bytes_are_taken_apart_in_every_dialect() {
         "insert into t values (E'\\';', '$${x}', ${raw('a')}, ?2, ${field(1)});;\n/* ; */",
         "select a--1, b -- ${1}\n, $$ ; $$ # $$\n;select '${raw(\"\\n\")}' ;",
     ];
-    run(&bytes_of(&texts), files::script, 3_000);
+    run_kept("script", &bytes_of(&texts), files::script, 3_000);
 }
 
 #[test]
@@ -46,7 +68,7 @@ fn expressions_of_any_bytes_are_understood_or_refused() {
         "csv('a.csv', 'b')",
         "trace(rates 0 1, 2 3)",
     ];
-    run(&bytes_of(&texts), files::expression, 6_000);
+    run_kept("expression", &bytes_of(&texts), files::expression, 6_000);
 }
 
 #[test]
@@ -57,7 +79,7 @@ fn records_of_any_bytes_are_the_same_however_they_come() {
         "\u{feff}a\tb\r\n\"\",\n",
         "\"open\n",
     ];
-    run(&bytes_of(&texts), files::records, 6_000);
+    run_kept("records", &bytes_of(&texts), files::records, 6_000);
 }
 
 #[test]
@@ -66,7 +88,7 @@ fn records_of_any_bytes_are_read_or_refused() {
     let others = [&b"SQLite format 3\0"[..], b"not a record", b""].map(<[u8]>::to_vec);
     // Most of the mutations are of the record.
     let corpus: Vec<Vec<u8>> = std::iter::repeat_n(whole, 12).chain(others).collect();
-    run(&corpus, files::record, 500);
+    run_kept("record", &corpus, files::record, 500);
 }
 
 /// The bytes of a small record of a virtual run.

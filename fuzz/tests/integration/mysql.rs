@@ -1,6 +1,6 @@
 //! MySQL's protocol: exchanges with real servers.
 
-use fuzz::{mysql, run};
+use fuzz::{mysql, run_kept};
 
 use crate::support;
 
@@ -41,7 +41,7 @@ fn replies_of_any_bytes_tell_the_same_in_any_pieces() {
     let files: [&[u8]; 3] =
         [&[0x07, 5, 1, 4, 4, 4], &[0x27, 5, 2, 4, 4, 4], &[0x27, 5, 1, 0, 0, 0]];
     corpus.extend(behind(&files, &said('<', "file")));
-    run(&corpus, mysql::replies, 20_000);
+    run_kept("mysql_replies", &corpus, mysql::replies, 20_000);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn logins_of_any_bytes_are_done_or_refused() {
     bytes.push([greeting, &packet(2, b"\xFEmysql_clear_password\0")].concat());
     let heads: Vec<[u8; 1]> = (0..9).map(|setting| [setting]).collect();
     let heads: Vec<&[u8]> = heads.iter().map(<[u8; 1]>::as_slice).collect();
-    run(&behind(&heads, &bytes), mysql::startup, 20_000);
+    run_kept("mysql_startup", &behind(&heads, &bytes), mysql::startup, 20_000);
 }
 
 #[test]
@@ -70,5 +70,5 @@ fn commands_of_any_bytes_are_read_or_refused() {
     let mut bytes = said('>', "execute");
     bytes.extend(said('>', "bulk"));
     bytes.extend(said('>', "session"));
-    run(&behind(&[&[0], &[2], &[3]], &bytes), mysql::commands, 20_000);
+    run_kept("mysql_commands", &behind(&[&[0], &[2], &[3]], &bytes), mysql::commands, 20_000);
 }

@@ -1,6 +1,6 @@
 //! PostgreSQL's protocol: exchanges with real servers, and values of any text.
 
-use fuzz::{postgres, run};
+use fuzz::{postgres, run, run_kept};
 
 use crate::support::{bytes_of, said};
 
@@ -9,15 +9,15 @@ const FIXTURES: &str = "lib/wire-postgres/tests/fixtures";
 #[test]
 fn postgres_servers_of_any_bytes_are_read_or_refused() {
     let corpus = said(FIXTURES, '<', "");
-    run(&corpus, postgres::backend, 6_000);
-    run(&corpus, postgres::replies, 3_000);
-    run(&corpus, postgres::startup, 3_000);
+    run_kept("postgres_backend", &corpus, postgres::backend, 6_000);
+    run_kept("postgres_replies", &corpus, postgres::replies, 3_000);
+    run_kept("postgres_startup", &corpus, postgres::startup, 3_000);
 }
 
 #[test]
 fn postgres_clients_of_any_bytes_are_read_or_refused() {
     let corpus = said(FIXTURES, '>', "");
-    run(&corpus, postgres::frontend, 6_000);
+    run_kept("postgres_frontend", &corpus, postgres::frontend, 6_000);
     run(&corpus, postgres::startup, 3_000);
 }
 
@@ -35,5 +35,5 @@ fn postgres_values_of_any_text_fit_or_are_refused() {
         "0001-01-01",
         "9223372036854775808",
     ];
-    run(&bytes_of(&texts), postgres::values, 6_000);
+    run_kept("postgres_values", &bytes_of(&texts), postgres::values, 6_000);
 }

@@ -270,7 +270,16 @@ impl<'a> Findings<'a> {
             Some(event) => check.found(Status::Invalid, event.text.clone()),
             None => {
                 let (status, sentence) = self.how_it_ended();
-                check.found(status, sentence)
+                match &self.evidence.unread_plan {
+                    Some(why) => check.found(
+                        status.max(Status::Suspect),
+                        format!(
+                            "{sentence}; the plan in the record cannot be read ({why}), so what \
+                             depends on it, such as conditions and pauses, was not judged"
+                        ),
+                    ),
+                    None => check.found(status, sentence),
+                }
             }
         }
     }

@@ -50,6 +50,7 @@ pub(crate) fn nothing(workload: &str) -> Evidence {
     let plan = plan.unwrap_or_else(|| panic!("{diagnostics:?}"));
     let end = plan.duration.unwrap_or(Nanos::from_secs(60));
     let mut evidence = Evidence {
+        unread_plan: None,
         is_virtual: false,
         threads: 2,
         spins: false,

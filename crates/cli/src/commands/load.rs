@@ -23,7 +23,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
     let (started, folder) = (WallTime::now(), file.folder.clone());
     let options = Options { started, folder, ..Options::in_real_time() };
     let place = order::record(args.out.as_ref(), "load");
-    let command = order::command("load", &args.file, &[]);
+    let command = order::command("load", &args.file, &file.plan, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let shown = if args.quiet { Shown::Nothing } else { Shown::WhatFits };
     let display = Arc::new(Display::of_load(shown, &order));

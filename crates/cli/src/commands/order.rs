@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use base::{Diagnostic, Nanos, Target, WallTime};
+use base::{Diagnostic, HIDDEN, Nanos, Target, WallTime};
 use engine::{Failed, Options, Place, Stop};
 use lab::{Error, Order, RecordPlace};
-use workload::Warmup;
+use workload::{Plan, Warmup};
 
 use crate::args::{ArrivalArg, FileArgs, RunArgs};
 use crate::commands::remedy::{self, Refused};
@@ -89,9 +89,14 @@ pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> RecordPlace {
     }
 }
 
-/// The command line again, from what was understood of it: without a password, and without what
-/// says nothing of the result, such as the folders that lead to the file.
-pub(crate) fn command(name: &str, args: &FileArgs, more: &[(&str, Option<String>)]) -> String {
+/// The command line again, from what was understood of it: without a password or another secret of
+/// the plan, and without what says nothing of the result, such as the folders before the file.
+pub(crate) fn command(
+    name: &str,
+    args: &FileArgs,
+    plan: &Plan,
+    more: &[(&str, Option<String>)],
+) -> String {
     let mut words = vec!["assay".to_owned(), name.to_owned(), quoted(&file_name(&args.file))];
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -103,6 +108,7 @@ pub(crate) fn command(name: &str, args: &FileArgs, more: &[(&str, Option<String>
     };
     option("url", args.url.as_ref().and_then(|url| url.as_ref().ok()).map(Target::to_string));
     for (name, value) in &args.set {
+        let value = if plan.is_secret(name) { HIDDEN } else { value };
         option("set", Some(format!("{name}={value}")));
     }
     option("duration", args.duration.as_ref().map(Nanos::to_string));
@@ -133,8 +139,13 @@ pub(crate) fn quoted(word: &str) -> String {
 }
 
 /// What to say about a run that could not be made. `skips_loads` is what the command offers to
-/// those whose tables are there already.
+/// those whose tables are there already. Secrets that the database repeats are left out.
 pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
+    complaint_as_told(file, error, skips_loads).without(&file.plan.secrets())
+}
+
+/// The same, with all that the database says.
+fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
     let at = |place: &Place| Diagnostic::error(place.span, error.to_string());
     match error {
         Error::Failed(Failed::Statement { place, error: refusal }) => {

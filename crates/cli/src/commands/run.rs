@@ -21,7 +21,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     let manner = Manner {
         shown: if args.quiet { Shown::Nothing } else { Shown::WhatFits },
         op_log: args.op_log.as_deref().map(op_log),
-        command: command(args),
+        command: Box::new(|plan| command(args, plan)),
         needs_jobs: true,
         asks_beside: true,
     };
@@ -29,13 +29,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
 }
 
 /// In what the commands that run a workload file differ.
-pub(crate) struct Manner {
+pub(crate) struct Manner<'a> {
     /// What is shown of the run while it goes.
     pub(crate) shown: Shown,
     /// A file with one row per request.
     pub(crate) op_log: Option<OpLogPlan>,
-    /// The command line as the record shows it.
-    pub(crate) command: String,
+    /// The command line as the record shows it, by the plan, which knows what is secret.
+    pub(crate) command: Box<dyn FnOnce(&Plan) -> String + 'a>,
     /// Whether a file without jobs is refused, because nothing would be measured.
     pub(crate) needs_jobs: bool,
     /// Whether the database may be asked something that the file does not say: what it does.
@@ -43,7 +43,7 @@ pub(crate) struct Manner {
 }
 
 /// Runs a workload file and prints the answer, whichever command asked for it.
-pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complaint> {
+pub(crate) fn carry_out(args: &RunArgs, manner: Manner<'_>) -> Result<Exit, Complaint> {
     let Manner { shown, op_log, command, needs_jobs, asks_beside } = manner;
     let mut file = workload_file::read(&args.file, args.is_virtual)?;
     if needs_jobs && file.plan.jobs.is_empty() {
@@ -53,13 +53,14 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner) -> Result<Exit, Complain
     }
     file.plan.observe.database &= asks_beside;
     if !args.allow_commands {
-        refuse_commands(&file.plan)?;
+        refuse_commands(&file.plan.shown())?;
     }
     let options = order::options(args, &file)?;
     let stop = Stop::default();
     let place = order::record(args.out.as_ref(), "run");
     let outputs = Outputs { record: Some(place.path()), op_log: op_log.as_ref() };
     outputs::apart(&file, &outputs)?;
+    let command = command(&file.plan);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());
     let calibration = if args.is_virtual { None } else { calibrate::kept() };
     let order = Order { op_log, calibration, ..order };
@@ -131,7 +132,7 @@ fn unreachable(reason: &str) -> Complaint {
 
 /// The command line as the record shows it. The places of the record and of an op-log say nothing
 /// of the result.
-fn command(args: &RunArgs) -> String {
+fn command(args: &RunArgs, plan: &Plan) -> String {
     let flag = |set: bool| set.then(String::new);
     let cpus = args
         .cpus
@@ -140,6 +141,7 @@ fn command(args: &RunArgs) -> String {
     order::command(
         "run",
         &args.file,
+        plan,
         &[
             ("threads", (args.threads > 1).then(|| args.threads.to_string())),
             ("cpus", cpus),

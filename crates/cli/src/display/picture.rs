@@ -137,7 +137,7 @@ fn row(title: &super::JobTitle, job: &LiveJob) -> Row {
 pub(super) mod tests {
     use super::*;
     use crate::display::{JobTitle, Reports};
-    use base::{Nanos, Stamp};
+    use base::{Nanos, Secrets, Stamp};
     use record::Gauge;
     use workload::Warmup;
 
@@ -160,6 +160,7 @@ pub(super) mod tests {
             ending: None,
             live: None,
             complaints: Vec::new(),
+            secrets: Secrets::default(),
             finished: false,
         }
     }

@@ -84,3 +84,64 @@ fn invariant_8_a_password_that_the_shell_passed_on_is_in_no_record() {
     }
     assert_silent("the report", place.assay(&["report", "r.assay"]).stdout.as_bytes());
 }
+
+/// A workload whose password comes through parameters, and which sends it in a statement too.
+fn of_parameters(setup: &str) -> String {
+    format!(
+        "url = postgres://ann:${{pw}}@localhost:{NOBODY}/db\nduration = 2s\n[params]\nbase = x\n\
+         pw = ${{base}}-{PASSWORD}\n[setup]\n{setup}\n[read]\nquery = select ${{pw}}\nrate = 10\n"
+    )
+}
+
+#[test]
+fn invariant_8_a_password_that_comes_through_parameters_is_never_shown() {
+    let place = Place::with(&of_parameters("query = create user ann password ${pw}"));
+    let set = format!("pw={PASSWORD}");
+    for args in [&["check", "w.ini"][..], &["check", "w.ini", "--set", &set]] {
+        let ran = place.assay(args).expect(0);
+        assert_silent("the plan", ran.stdout.as_bytes());
+        assert!(ran.stdout.contains("pw = (secret)"), "{}", ran.stdout);
+        assert_silent("stderr", ran.stderr.as_bytes());
+        let warns = ran.stderr.contains("`--set pw=…` can be seen in the list of processes");
+        assert_eq!(warns, args.len() > 2, "{}", ran.stderr);
+    }
+    let args = ["run", "w.ini", "--json", "--set", &set, "--out", "none.assay"];
+    let ran = place.assay(&args).expect(4);
+    assert_silent("stdout", ran.stdout.as_bytes());
+    assert_silent("stderr", ran.stderr.as_bytes());
+    assert_silent("the record", &fs::read(place.at("none.assay")).unwrap());
+
+    let ran = place.virtually("sim:mm1", &["--set", &set]).expect(0);
+    assert_silent("stdout", ran.stdout.as_bytes());
+    assert_silent("stderr", ran.stderr.as_bytes());
+    assert_silent("the record", &fs::read(place.at("r.assay")).unwrap());
+    for format in ["hlog", "csv", "json"] {
+        assert_silent(format, place.export("r.assay", format).as_bytes());
+    }
+    for args in [&["report", "r.assay"][..], &["report", "r.assay", "--json"]] {
+        let ran = place.assay(args);
+        assert_silent("the report", ran.stdout.as_bytes());
+        assert!(!ran.stdout.contains("damaged"), "{}", ran.stdout);
+    }
+    let told = place.assay(&["report", "r.assay", "--environment"]);
+    assert_silent("the environment", told.stdout.as_bytes());
+    assert!(told.stdout.contains("--set 'pw=(secret)'"), "{}", told.stdout);
+}
+
+#[test]
+fn invariant_8_a_database_that_repeats_a_secret_is_quoted_without_it() {
+    // SQLite names the table that it does not find.
+    let text = of_parameters("query = insert into ${raw(base)}_t values (1)");
+    let text = text.replace("-s3cr3t-Pa55", "").replace("base = x", &format!("base = {PASSWORD}"));
+    let text = text.replace(PASSWORD, "s3cr3t_Pa55");
+    let place = Place::with(&text);
+    let ran = place.assay(&["run", "w.ini", "--url", "sqlite:"]).expect(2);
+    assert!(ran.stderr.contains("no such table: (secret)_t"), "{}", ran.stderr);
+    let place = Place::with(
+        "url = postgres://ann:${pw}@h/d\n[params]\npw = s3cr3t_Pa55\n[a]\n\
+         command = psql -c ${pw} password=${pw}\n",
+    );
+    let ran = place.assay(&["run", "w.ini"]).expect(2);
+    assert!(!ran.stderr.contains("s3cr3t_Pa55"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("psql -c '(secret)'"), "{}", ran.stderr);
+}

@@ -17,6 +17,7 @@ mod address;
 mod channel;
 mod end_point;
 mod farewell;
+mod foreign;
 mod known;
 mod options;
 mod password;

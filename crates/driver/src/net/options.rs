@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use base::Nanos;
 
 use super::Address;
+use super::foreign::remedy;
 use crate::Error;
 use crate::given::{Given, refusal, unknown};
 
@@ -85,7 +86,7 @@ impl Options {
                 "connect-timeout" => parsed.connect_timeout = limit(given)?,
                 "application-name" => parsed.application_name = given.value.to_owned(),
                 name if own.contains(&name) => take(given)?,
-                name => return Err(unknown(kind, name, &[&NAMES, own].concat())),
+                name => return Err(unknown_option(kind, given, &[&NAMES, own].concat(), name)),
             }
         }
         parsed.tls_identity = match (certificate, key) {
@@ -125,6 +126,14 @@ impl Options {
             None if address.is_local() && !wants_tls => TlsMode::Off,
             None => TlsMode::Verify,
         }
+    }
+}
+
+/// Complains about an option that there is not, with ours in place of another client's.
+fn unknown_option(kind: &str, given: Given<'_>, known: &[&'static str], name: &str) -> Error {
+    match remedy(name, given.value) {
+        Some(remedy) => refusal(format!("{kind} has no option `{name}`: {remedy}")),
+        None => unknown(kind, name, known),
     }
 }
 
@@ -181,6 +190,7 @@ mod tests {
     fn a_wrong_option_is_named_with_its_value_and_the_remedy() {
         for (query, words) in [
             ("tsl=off", "PostgreSQL has no option `tsl`; did you mean `tls`?"),
+            ("sslmode=require", "PostgreSQL has no option `sslmode`: write `tls=require`"),
             ("colour=red", "the options are tls, tls-ca, tls-cert, tls-key, socket, "),
             ("tls=on", "`on` of the option `tls` is none of off, require, verify"),
             ("tls=of", "did you mean `off`?"),

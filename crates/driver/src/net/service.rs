@@ -67,6 +67,11 @@ impl Kind {
         if let Some(name) = with_a_zero_byte(target) {
             return Err(refusal(format!("the {name} in the URL has a zero byte (`%00`)")));
         }
+        if let (Some(socket), Some(host)) = (target.option("socket"), host_of(target)) {
+            return Err(refusal(format!(
+                "`socket={socket}` takes the place of the host `{host}`: leave out one of the two"
+            )));
+        }
         Options::parse(self.name, &target.options, self.options, take)
     }
 
@@ -113,7 +118,12 @@ impl Service {
     ) -> Result<Channel, Error> {
         let any = Host::Any { within: self.options.connect_timeout };
         let host = peer.map_or(any, Host::This);
-        Channel::connect(rt, &self.addresses.all()[place], host).await
+        let connected = Channel::connect(rt, &self.addresses.all()[place], host).await;
+        connected.map_err(|error| {
+            // A URL need not name the user, whose choice is told then.
+            let message = format!("user `{}` {}", self.user, error.message());
+            Error::new(error.class(), error.code(), message)
+        })
     }
 
     /// The password for the address at this place.
@@ -185,6 +195,14 @@ impl Service {
         let remedy = if remedy.is_empty() { String::new() } else { format!("; {remedy}") };
         format!("{kind} at {address} refuses user `{user}`{database}: {words}{remedy}")
     }
+}
+
+/// The hosts of a URL, unless it has none of its own.
+fn host_of(target: &Target) -> Option<String> {
+    let Endpoint::Network { addresses, .. } = &target.endpoint else { return None };
+    let none = [base::Address { host: "localhost".to_owned(), port: None }];
+    let hosts = addresses.iter().map(ToString::to_string);
+    (*addresses != none).then(|| hosts.collect::<Vec<_>>().join(","))
 }
 
 /// What in a URL no protocol can carry.

@@ -64,6 +64,7 @@ pub(crate) fn plan(pacing: Pacing, warmup_s: f64, duration_s: f64, seed: u64) ->
         loads: Vec::new(),
         jobs: vec![job],
         teardown: Vec::new(),
+        hidden: None,
     }
 }
 

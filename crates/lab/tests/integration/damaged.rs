@@ -10,6 +10,13 @@ use crate::support::{self, Place, Run, ended};
 /// A record of two seconds in which this was changed.
 fn changed(statement: &str) -> String {
     let place = Place::new();
+    written(&place, statement);
+    let archive = Archive::open(&place.record()).unwrap();
+    lab::evidence(&archive).map_or_else(|error| error.to_string(), |_| "readable".to_owned())
+}
+
+/// Writes that record.
+fn written(place: &Place, statement: &str) {
     let mut run = Run::begin(&place.record());
     for second in 0..2 {
         run.second(0, second, 10);
@@ -19,8 +26,6 @@ fn changed(statement: &str) -> String {
     lanes.into_iter().for_each(record::Ledger::finish);
     recorder.finish(ended(EndKind::Completed, Nanos::from_secs(2))).unwrap();
     change(&place.record(), statement);
-    let archive = Archive::open(&place.record()).unwrap();
-    lab::evidence(&archive).map_or_else(|error| error.to_string(), |_| "readable".to_owned())
 }
 
 fn change(path: &Path, statement: &str) {
@@ -54,5 +59,26 @@ fn a_record_needs_no_file_that_its_plan_names() {
         changed(&format!("update meta set value = '{quoted}' where key = 'plan'"))
     };
     assert_eq!(plan("csv('gone.csv', 'name')"), "readable");
-    assert!(plan("csv('gone.csv')").contains("`csv` has no `column`"));
+}
+
+#[test]
+fn record_whose_plan_cannot_be_read_shows_its_measurements_with_a_note() {
+    for plan in ["this is no plan", "", "[other]\nquery = select 1\n", "[a]\nquery = ${\n"] {
+        let place = Place::new();
+        written(&place, &format!("update meta set value = '{plan}' where key = 'plan'"));
+        let archive = Archive::open(&place.record()).unwrap();
+        let evidence = lab::evidence(&archive).unwrap();
+        let why = evidence.unread_plan.clone().expect("a reason");
+        assert!(!why.is_empty());
+        let summary = analyze::summarize(&evidence);
+        assert_eq!(summary.jobs.len(), 1);
+        assert_eq!(summary.jobs[0].name, archive.header().jobs[0].name);
+        assert_eq!(summary.jobs[0].counts.balance.scheduled(), 10);
+        assert!(summary.jobs[0].response.count > 0);
+        assert_eq!(summary.verdict.word(), "SUSPECT");
+        let complete = summary.verdict.checks.iter().find(|check| check.name == "complete");
+        let explain = &complete.unwrap().explain;
+        assert!(explain.contains("the plan in the record cannot be read"), "{explain}");
+        assert!(lab::end_of_warmup(&archive).is_ok());
+    }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
-use base::{Clock, Monotonic, Nanos, Stamp};
+use base::{Clock, Monotonic, Nanos, Secrets, Stamp};
 
 use super::books::Books;
 use super::live::LiveView;
@@ -58,6 +58,8 @@ pub(super) struct Keeper {
     last_words: Option<Option<End>>,
     health: Arc<Health>,
     live: LiveView,
+    /// What no text may hold that is written.
+    secrets: Secrets,
 }
 
 impl Keeper {
@@ -81,6 +83,7 @@ impl Keeper {
             last_words: None,
             health,
             live,
+            secrets: Secrets::default(),
         }
     }
 
@@ -207,7 +210,8 @@ impl Keeper {
         if self.events > EVENTS {
             return Ok(());
         }
-        let Event { at, job, kind, mut text } = event;
+        let Event { at, job, kind, text } = event;
+        let mut text = self.secrets.hide(&text);
         text.truncate(text.floor_char_boundary(EVENT_TEXT));
         self.books.writer.add_event(&Event { at, job, kind, text })
     }
@@ -229,6 +233,10 @@ impl Keeper {
             Note::TimeZero(zero) => {
                 writer.set_time_zero(zero)?;
                 sample.map_or(Ok(()), |sample| writer.add_client(Nanos::ZERO, &sample))
+            }
+            Note::Hide(secrets) => {
+                self.secrets = secrets;
+                Ok(())
             }
             Note::Setting(name, value) => writer.set_setting(&name, &value),
             Note::Load(load) => writer.set_load(&load, sample.as_ref()),
@@ -259,7 +267,10 @@ impl Keeper {
         self.turn()?;
         self.add_late()?;
         match self.last_words.clone().flatten() {
-            Some(end) => self.books.seal(&end, self.events.saturating_sub(EVENTS)),
+            Some(end) => {
+                let end = End { text: self.secrets.hide(&end.text), ..end };
+                self.books.seal(&end, self.events.saturating_sub(EVENTS))
+            }
             None => self.books.save(),
         }
     }

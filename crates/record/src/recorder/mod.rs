@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use base::{Nanos, WallTime};
+use base::{Nanos, Secrets, WallTime};
 
 pub use live::{Busy, Live, LiveJob, LiveView};
 pub use outlet::RecorderOutlet;
@@ -149,6 +149,12 @@ impl Recorder {
 }
 
 impl Notes {
+    /// Makes known what no event, and not the text of the end, may hold from now on: a server may
+    /// repeat a secret in a message.
+    pub fn hide(&self, secrets: Secrets) {
+        self.note(Note::Hide(secrets));
+    }
+
     /// Everything is ready: the jobs start when the wall clock shows this.
     pub fn time_zero(&self, zero: WallTime) {
         self.note(Note::TimeZero(zero));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-use base::{Nanos, WallTime};
+use base::{Nanos, Secrets, WallTime};
 
 use crate::delivery::{Delivery, Event, Outlet, Returned};
 use crate::facts::{End, Load, Pace, Reading};
@@ -64,6 +64,7 @@ pub(super) enum Message {
 /// A fact that becomes known on the way.
 #[derive(Debug)]
 pub(super) enum Note {
+    Hide(Secrets),
     TimeZero(WallTime),
     Setting(String, String),
     Load(Load),

@@ -59,6 +59,7 @@ impl Case {
         let jobs = plan.jobs.iter().map(|job| nothing(job.statements.len())).collect();
         let ended = End { at: end, kind: EndKind::Completed, text: String::new() };
         let evidence = Evidence {
+            unread_plan: None,
             is_virtual: false,
             threads: 1,
             spins: false,

@@ -1,9 +1,9 @@
 //! The keys above the first section.
 
-use base::{Code, Diagnostic, Nanos, Seed, Target};
+use base::{Code, Diagnostic, Nanos, Seed, Target, TargetError};
 
-use super::Checker;
 use super::fields::Fields;
+use super::{Checker, secrets};
 use crate::keys::Owner;
 use crate::plan::{Plan, Warmup};
 use crate::read::Entry;
@@ -109,6 +109,9 @@ impl<'f> Checker<'f> {
     }
 
     fn target(&mut self, fields: &Fields<'f>) -> Option<Target> {
+        if let Some(live) = self.live {
+            return live.target.clone();
+        }
         let overriding = self.overrides.target.clone();
         let written = fields.one("url").and_then(|entry| self.url(entry));
         overriding.or(written)
@@ -116,9 +119,27 @@ impl<'f> Checker<'f> {
 
     /// What a `url` names.
     pub(super) fn url(&mut self, entry: &'f Entry<'f>) -> Option<Target> {
-        let resolved = self.resolved(entry)?;
+        let mut uses = Vec::new();
+        let resolved = self.resolved_noting(entry, &mut uses);
+        let Some(resolved) = resolved else {
+            self.secrets.url("", &uses, false);
+            return None;
+        };
         let url = resolved.excerpt();
-        match Target::parse(url.text()) {
+        let before = url.place().start;
+        for one in uses.iter_mut().filter(|_| entry.value().text().contains("${")) {
+            let shifted = |at: usize| at.saturating_sub(before);
+            one.place = shifted(one.place.start)..shifted(one.place.end);
+        }
+        let target = match secrets::reaches_beyond_password(url.text(), &uses) {
+            true => Err(TargetError::Endpoint(
+                "a parameter in the password holds an `@`, a `/` or a `?`: write them as %40, %2F \
+                 and %3F",
+            )),
+            false => Target::parse(url.text()),
+        };
+        self.secrets.url(url.text(), &uses, target.is_ok());
+        match target {
             Ok(target) => Some(target),
             Err(error) => {
                 let line = self.file.line_number(url.span().unwrap_or_default().start);

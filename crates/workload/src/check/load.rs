@@ -1,5 +1,7 @@
 //! `[load TABLE]`: rows to be made before the jobs start.
 
+use base::Dialect;
+
 use super::Checker;
 use super::fields::Fields;
 use super::section::{Kind, is_identifier};
@@ -61,18 +63,52 @@ impl<'f> Checker<'f> {
         let duplicates = [OnDuplicate::Error, OnDuplicate::Ignore, OnDuplicate::Replace];
         let indexes = [Indexes::Before, Indexes::After];
         let owner = Owner::Load;
+        let method = self.choice(fields, owner, "method", methods).unwrap_or(LoadMethod::Auto);
+        let on_duplicate =
+            self.choice(fields, owner, "on-duplicate", duplicates).unwrap_or(OnDuplicate::Error);
+        self.possible_method(fields, table, method, on_duplicate);
         Load {
             table: table.to_owned(),
             rows: self.count(fields, "rows", MOST_ROWS).unwrap_or(0),
             columns: self.columns(fields, table),
             writers: self.small_count(fields, "writers", (1, MOST_WRITERS)).unwrap_or(1),
             batch: self.small_count(fields, "batch", (1, MOST_ROWS_PER_COMMIT)).unwrap_or(1_000),
-            method: self.choice(fields, owner, "method", methods).unwrap_or(LoadMethod::Auto),
-            on_duplicate: self
-                .choice(fields, owner, "on-duplicate", duplicates)
-                .unwrap_or(OnDuplicate::Error),
+            method,
+            on_duplicate,
             indexes: self.choice(fields, owner, "indexes", indexes).unwrap_or(Indexes::Before),
             span: section.span,
+        }
+    }
+
+    /// Complains about a method that the main target, which is loaded, does not have.
+    fn possible_method(
+        &mut self,
+        fields: &Fields<'f>,
+        table: &str,
+        method: LoadMethod,
+        on_duplicate: OnDuplicate,
+    ) {
+        let Some(entry) = fields.one("method") else { return };
+        let (word, dialect) = match method {
+            LoadMethod::Auto | LoadMethod::Insert => return,
+            LoadMethod::Copy => ("copy", Dialect::Postgres),
+            LoadMethod::LoadData => ("load-data", Dialect::Mysql),
+        };
+        if self.dialect != dialect {
+            self.sink.error(|| {
+                let kind = dialect.name();
+                entry
+                    .value()
+                    .error(format!("[load {table}]: the target has no method `{word}`"))
+                    .help(format!("write `method = auto`, or name a target of {kind} with `--url`"))
+            });
+        } else if method == LoadMethod::Copy && on_duplicate != OnDuplicate::Error {
+            self.sink.error(|| {
+                entry
+                    .value()
+                    .error("COPY fails with the first row whose key exists")
+                    .help("write `method = auto`, or leave out `on-duplicate`")
+            });
         }
     }
 

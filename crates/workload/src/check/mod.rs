@@ -24,6 +24,7 @@ mod pacing;
 mod params;
 mod scan;
 pub(crate) use scan::holds_several;
+mod secrets;
 mod section;
 mod shape;
 mod shell;
@@ -36,12 +37,12 @@ mod value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use base::{Diagnostic, Dialect, Nanos, Seed, Target, TargetKind};
+use base::{Diagnostic, Dialect, Nanos, Seed, Severity, Target, TargetKind};
 
 use crate::expr::{Compiled, Constant, NO_VARIABLES, Position, Refused, Scope, Site, Variables};
 use crate::folder::Folder;
 use crate::generate::{Points, Tables};
-use crate::plan::{Arrival, Job, NamedTarget, Observe, Pacing, Plan, Portion, Warmup};
+use crate::plan::{Arrival, Hidden, Job, NamedTarget, Observe, Pacing, Plan, Portion, Warmup};
 use crate::read::{Excerpt, File};
 use crate::sink::Sink;
 use crate::wording;
@@ -49,6 +50,7 @@ pub(crate) use feed::written as written_delimiter;
 pub use global::MOST_CONNECTIONS;
 use job::{Membership, Role};
 use section::Kind;
+pub(crate) use statement::Printed;
 
 /// What the command line sets, over what the file says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,20 +91,36 @@ pub fn check(
     overrides: &Overrides,
     folder: &dyn Folder,
 ) -> (Option<Plan>, Vec<Diagnostic>) {
-    let (plan, found) = check_as_given(file, overrides, folder);
-    if plan.is_some() || overrides.set.is_empty() {
-        return (plan, found);
+    let Checked { plan, mut found, hidden } = check_as_given(file, overrides, folder, None);
+    if let Some(plan) = plan {
+        let concealed = secrets::conceal(file, overrides, folder, plan, hidden.clone());
+        let plan = concealed.map_err(|error| found.push(error)).ok();
+        return (plan, secrets::clean(file, &hidden.0, found));
     }
-    let as_written = Overrides { set: Vec::new(), ..overrides.clone() };
-    let (_, own) = check_as_given(file, &as_written, folder);
-    (None, blame::settle(file.text(), overrides, &own, found))
+    if !overrides.set.is_empty() {
+        let as_written = Overrides { set: Vec::new(), ..overrides.clone() };
+        let own = check_as_given(file, &as_written, folder, None).found;
+        found = blame::settle(file.text(), overrides, &own, found);
+    }
+    (None, secrets::clean(file, &hidden.0, found))
 }
 
-fn check_as_given(
-    file: &File<'_>,
-    overrides: &Overrides,
-    folder: &dyn Folder,
-) -> (Option<Plan>, Vec<Diagnostic>) {
+/// What came of checking a file.
+struct Checked {
+    plan: Option<Plan>,
+    found: Vec<Diagnostic>,
+    /// The secrets of the plan, and whether one of them is shown elsewhere.
+    hidden: (Hidden, bool),
+}
+
+/// Checks a file once. `live` is the plan that is run, when the file is checked again for what is
+/// shown of it: then the targets are those of that plan.
+fn check_as_given<'f>(
+    file: &'f File<'f>,
+    overrides: &'f Overrides,
+    folder: &'f dyn Folder,
+    live: Option<&'f Plan>,
+) -> Checked {
     let mut checker = Checker {
         file,
         overrides,
@@ -119,10 +137,16 @@ fn check_as_given(
         traced: 0,
         points: Points::NoTable,
         tables: Tables::new(folder),
+        secrets: secrets::Known::default(),
+        live,
     };
     let plan = checker.plan();
+    if checker.sink.errors() == 0 && file.errors() == 0 {
+        checker.printable(&plan);
+    }
     let sound = checker.sink.errors() == 0 && file.errors() == 0;
-    (sound.then_some(plan), checker.sink.finish())
+    let hidden = checker.hidden();
+    Checked { plan: sound.then_some(plan), found: checker.sink.finish(), hidden }
 }
 
 /// What the check of one section needs to know of the rest.
@@ -152,6 +176,10 @@ struct Checker<'f> {
     points: Points,
     /// The CSV files that values come from.
     tables: Tables<'f>,
+    /// Which parameters are secrets.
+    secrets: secrets::Known,
+    /// The plan that is run, when this check is for what is shown of it.
+    live: Option<&'f Plan>,
 }
 
 /// The job that an expression belongs to.
@@ -191,6 +219,7 @@ impl<'f> Checker<'f> {
             loads: Vec::new(),
             jobs: Vec::new(),
             teardown: Vec::new(),
+            hidden: None,
         };
         self.targets(&sections);
         let mixes = self.mixes(&sections);
@@ -231,6 +260,22 @@ impl<'f> Checker<'f> {
         self.something_to_do(&plan);
         self.unasked(&plan);
         plan
+    }
+
+    /// Complains about a plan whose text no file can hold: it is written into the record, and read
+    /// again from there.
+    fn printable(&mut self, plan: &Plan) {
+        let (_, found) = crate::read::parse(&plan.to_text());
+        if let Some(first) = found.into_iter().find(|found| found.severity == Severity::Error) {
+            let message =
+                format!("the plan of this file would be too large to record: {}", first.message);
+            self.sink.error(|| {
+                wording::error(None, message).help(
+                    "name long parameters less often, and give data in a `[load TABLE]` section \
+                     or in a file with `csv(…)`",
+                )
+            });
+        }
     }
 
     /// Counts the parts of an expression; an error beyond the limit, reported once.

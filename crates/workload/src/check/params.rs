@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use base::Diagnostic;
-use base::units::UnitError;
+use base::units::{UnitError, grouped};
 
 use super::section::Kind;
 use super::value::resolve;
@@ -19,6 +19,9 @@ use crate::wording::{self, nearest, quoted};
 
 /// How many parameters may refer to one another in a chain.
 const LONGEST_CHAIN: usize = 100;
+
+/// How many bytes the value of a parameter may have.
+const LONGEST_VALUE: usize = 1 << 20;
 
 /// How many parameters a file may have.
 const MOST_PARAMS: usize = 10_000;
@@ -71,6 +74,10 @@ impl<'f> Checker<'f> {
             chain: Vec::new(),
             checker: self,
         };
+        for raw in &raw {
+            let uses = references(raw.value()).into_iter().map(str::to_owned).collect();
+            resolver.checker.secrets.param(raw.name, raw.value().text(), uses);
+        }
         for place in 0..raw.len() {
             resolver.resolve(place);
         }
@@ -120,7 +127,7 @@ impl<'f> Checker<'f> {
                 Some(place) => raw[*place].passage = Some(Passage::outside(value)),
                 None => {
                     let known = raw.iter().map(|raw| raw.name);
-                    self.sink.error(|| unknown_override((name, value), known));
+                    self.sink.error(|| unknown_override(name, known));
                 }
             }
         }
@@ -216,6 +223,9 @@ fn constant(
             .help("write a number, a duration or a text; an empty text is `''`")
             .into());
     }
+    if value.text().len() > LONGEST_VALUE {
+        return Err(too_many_bytes(raw, value.text().len()).into());
+    }
     if let Some(text) = quoted_text(value)? {
         return Ok(Constant::Text(text));
     }
@@ -223,6 +233,9 @@ fn constant(
         return Ok(constant);
     }
     let resolved = resolve(value, scope)?;
+    if resolved.excerpt().text().len() > LONGEST_VALUE {
+        return Err(too_many_bytes(raw, resolved.excerpt().text().len()).into());
+    }
     read(resolved.excerpt().text()).map_err(|why| {
         let message = format!("{} {why}", quoted(resolved.excerpt().text()));
         value.error(message).help("a text of digits stands in quotes: `'…'`").into()
@@ -302,11 +315,9 @@ fn bad_name(entry: &Entry<'_>) -> Diagnostic {
         .help("a name has at most 64 letters, digits and `_`, and begins with no digit")
 }
 
-fn unknown_override<'n>(
-    (name, value): (&str, &str),
-    known: impl Iterator<Item = &'n str> + Clone,
-) -> Diagnostic {
-    let option = blame::option(name, value);
+fn unknown_override<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Diagnostic {
+    // A misspelt name may be that of a secret.
+    let option = quoted(&format!("--set {name}"));
     let message = format!("{option}: the file has no parameter {}", quoted(name));
     let error = wording::error(None, message);
     if let Some(near) = nearest(name, known.clone()) {
@@ -317,6 +328,18 @@ fn unknown_override<'n>(
         true => error.help("parameters are defined in the file's `[params]` section"),
         false => error.help(format!("its parameters are {}", wording::enumeration(&names, "and"))),
     }
+}
+
+fn too_many_bytes(raw: &Raw<'_>, bytes: usize) -> Diagnostic {
+    let most = grouped(LONGEST_VALUE as u64);
+    let message = format!(
+        "the parameter {} has {} bytes, more than the {most} bytes that a value may have",
+        quoted(raw.name),
+        grouped(bytes as u64)
+    );
+    raw.entry.key().error(message).help(
+        "take long texts from a file with `csv(…)`, or let `text(…)` make them for each request",
+    )
 }
 
 fn too_long(raw: &Raw<'_>) -> Diagnostic {

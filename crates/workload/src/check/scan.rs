@@ -11,10 +11,16 @@ use std::ops::Range;
 use base::{Diagnostic, Dialect};
 
 use crate::expr::{Ast, AstKind, Constant, parse_braced};
+use crate::plan::Piece;
+use crate::print;
 use crate::read::Excerpt;
 
 /// How many `${…}` a statement may have: protocols count the values of a statement in 16 bits.
 pub(super) const MOST_VALUES: usize = 65_535;
+
+/// How many `${…}` are read before giving up: a plan may be printed with a spliced text beside each
+/// value.
+pub(super) const MOST_BRACED: usize = 2 * MOST_VALUES + 1;
 
 /// A part of a statement.
 #[derive(Debug)]
@@ -66,20 +72,65 @@ pub(super) struct Scan {
     pub(super) too_many: bool,
 }
 
+/// Where in a text the `${…}` are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Marks<'m> {
+    /// Wherever a `${` is, as in a file, where `$${` stands for `${`.
+    Written,
+    /// At these offsets, in order, and nowhere else: the text is one that is sent.
+    At(&'m [usize]),
+}
+
+/// The kinds of place that matter at a `$`.
+enum Sign {
+    Value,
+    Dollar,
+    Plain,
+}
+
+impl Marks<'_> {
+    /// What a text has at this offset.
+    fn sign(self, bytes: &[u8], at: usize) -> Sign {
+        let rest = bytes.get(at..).unwrap_or_default();
+        match self {
+            Marks::At(marks) if marks.binary_search(&at).is_ok() => Sign::Value,
+            Marks::At(_) => Sign::Plain,
+            Marks::Written if rest.starts_with(b"$${") => Sign::Dollar,
+            Marks::Written if rest.starts_with(b"${") => Sign::Value,
+            Marks::Written => Sign::Plain,
+        }
+    }
+
+    /// Whether a `${…}` begins at this offset.
+    pub(super) fn has_value(self, bytes: &[u8], at: usize) -> bool {
+        matches!(self.sign(bytes, at), Sign::Value)
+    }
+
+    /// Whether `$${` stands for `${` at this offset.
+    pub(super) fn has_dollar(self, bytes: &[u8], at: usize) -> bool {
+        matches!(self.sign(bytes, at), Sign::Dollar)
+    }
+}
+
 /// How a statement is to be read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading {
+pub(super) struct Reading<'m> {
     pub(super) dialect: Dialect,
     /// Whether `?` or `$1` stands for a field of a record.
     pub(super) placeholders: bool,
+    pub(super) marks: Marks<'m>,
 }
 
-/// Whether a statement that was put together still is one, and could stand in a file: it has no
-/// `;`, no open literal, no control character but line ends, and this many `${…}`, those with
-/// values outside literals.
-pub(super) fn is_sound(text: &str, values: usize, scan: impl Fn(Excerpt<'_>) -> Scan) -> bool {
-    let passage = crate::read::Passage::outside(text);
-    let scan = scan(passage.excerpt());
+/// Whether a statement that was put together is one, and can be printed with its texts spliced in:
+/// it has no `;`, no open literal, no control character but line ends, and all of its values
+/// outside literals. Only its pieces and the dialect decide.
+pub(super) fn is_sound(
+    pieces: &[Piece],
+    scan: impl for<'m> Fn(Excerpt<'_>, Marks<'m>) -> Scan,
+) -> bool {
+    let (text, marks) = print::skeleton(pieces);
+    let passage = crate::read::Passage::outside(&text);
+    let scan = scan(passage.excerpt(), Marks::At(&marks));
     let misplaced = |fragment: &Fragment| match fragment {
         Fragment::Text(_) | Fragment::Dollar | Fragment::Placeholder(..) => false,
         Fragment::Braced { range, within, .. } => {
@@ -91,12 +142,37 @@ pub(super) fn is_sound(text: &str, values: usize, scan: impl Fn(Excerpt<'_>) -> 
     scan.semicolons.is_empty()
         && !text.contains(odd)
         && scan.open.is_none()
-        && scan.fragments.iter().filter(braced).count() == values
+        && scan.fragments.iter().filter(braced).count() == marks.len()
         && !scan.fragments.iter().any(misplaced)
 }
 
+/// Whether a text, taken apart, has the same pieces as the statement that it was printed from, with
+/// each value at its place.
+pub(super) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
+    if !scan.semicolons.is_empty() || scan.open.is_some() || scan.too_many {
+        return false;
+    }
+    let (mut found, mut marks) = (String::new(), Vec::new());
+    for fragment in &scan.fragments {
+        match fragment {
+            Fragment::Text(range) => found.push_str(&text[range.clone()]),
+            Fragment::Dollar => found.push_str("${"),
+            Fragment::Placeholder(..) => return false,
+            Fragment::Braced { range, within, .. } => {
+                let is_raw = text[range.clone()].starts_with("${raw(");
+                if !is_raw && *within != Within::Open {
+                    return false;
+                }
+                marks.push(found.len());
+                found.push_str(print::mark(is_raw));
+            }
+        }
+    }
+    (found, marks) == print::skeleton(pieces)
+}
+
 /// Takes a statement apart.
-pub(super) fn scan(source: Excerpt<'_>, reading: Reading) -> Scan {
+pub(super) fn scan(source: Excerpt<'_>, reading: Reading<'_>) -> Scan {
     let usual = reading.dialect == Dialect::Mysql;
     let standard = Scanner::new(source, reading, usual).run();
     let ambiguous = standard.open.is_some() && source.text().contains('\\');
@@ -119,7 +195,7 @@ pub(super) struct ScriptPart<'p> {
 
 /// The statements of a script: what stands between its `;`, without what is only comments.
 pub(super) fn split(source: Excerpt<'_>, dialect: Dialect) -> Vec<ScriptPart<'_>> {
-    let reading = Reading { dialect, placeholders: false };
+    let reading = Reading { dialect, placeholders: false, marks: Marks::Written };
     let ends = scan(source, reading).semicolons;
     let starts = std::iter::once(0).chain(ends.iter().map(|end| end + 1));
     let ends = ends.iter().copied().chain([source.text().len()]);
@@ -141,7 +217,7 @@ pub(crate) fn holds_several(text: &str, dialect: Dialect) -> bool {
 struct Scanner<'p> {
     source: Excerpt<'p>,
     bytes: &'p [u8],
-    reading: Reading,
+    reading: Reading<'p>,
     /// Whether a backslash protects the next character of a literal.
     backslash: bool,
     /// How many comments stand around the present place.
@@ -151,13 +227,15 @@ struct Scanner<'p> {
     at: usize,
     /// Where the text begins that is not yet a fragment.
     flushed: usize,
+    /// Where the last value ends that is not spliced in.
+    value_end: Option<usize>,
     within: Within,
     values: usize,
     scan: Scan,
 }
 
 impl<'p> Scanner<'p> {
-    fn new(source: Excerpt<'p>, reading: Reading, backslash: bool) -> Scanner<'p> {
+    fn new(source: Excerpt<'p>, reading: Reading<'p>, backslash: bool) -> Scanner<'p> {
         Scanner {
             source,
             bytes: source.text().as_bytes(),
@@ -167,6 +245,7 @@ impl<'p> Scanner<'p> {
             placeholders: 0,
             at: 0,
             flushed: 0,
+            value_end: None,
             within: Within::Open,
             values: 0,
             scan: Scan::default(),
@@ -199,16 +278,17 @@ impl<'p> Scanner<'p> {
 
     /// Takes `$${` and `${…}`, which mean the same everywhere.
     fn dollar(&mut self) -> bool {
-        let rest = &self.bytes[self.at..];
-        if rest.starts_with(b"$${") {
-            self.flush(self.at);
-            self.scan.fragments.push(Fragment::Dollar);
-            self.at += 3;
-        } else if rest.starts_with(b"${") {
-            self.flush(self.at);
-            self.braced();
-        } else {
-            return false;
+        match self.reading.marks.sign(self.bytes, self.at) {
+            Sign::Plain => return false,
+            Sign::Dollar => {
+                self.flush(self.at);
+                self.scan.fragments.push(Fragment::Dollar);
+                self.at += 3;
+            }
+            Sign::Value => {
+                self.flush(self.at);
+                self.braced();
+            }
         }
         self.flushed = self.at;
         true
@@ -216,7 +296,7 @@ impl<'p> Scanner<'p> {
 
     fn braced(&mut self) {
         self.values += 1;
-        self.scan.too_many = self.values > MOST_VALUES;
+        self.scan.too_many |= self.values > MOST_BRACED;
         let (content, end) = parse_braced(self.source, self.at + 2);
         let range = self.at..end;
         let within = self.within;
@@ -224,6 +304,9 @@ impl<'p> Scanner<'p> {
             self.scan.code.get_or_insert(self.at);
         }
         let breaks = content.as_ref().is_ok_and(|ast| self.splices_a_line_break(ast));
+        if !content.as_ref().is_ok_and(|ast| self.is_spliced(ast)) {
+            self.value_end = Some(end);
+        }
         if let (Within::LineComment(_), true) = (within, breaks) {
             self.within = Within::Open;
         }
@@ -337,22 +420,33 @@ impl<'p> Scanner<'p> {
         self.scan.fragments.push(Fragment::Placeholder(self.at..end, number));
         self.scan.code.get_or_insert(self.at);
         self.values += 1;
-        self.scan.too_many |= self.values > MOST_VALUES;
+        self.scan.too_many |= self.values > MOST_BRACED;
         self.at = end;
         self.flushed = end;
+        self.value_end = Some(end);
         true
     }
 
-    /// Whether a letter or digit stands before the present place.
+    /// Whether a letter, a digit or a value stands before the present place. A value is sent as
+    /// `?1` or as a literal, and a `$` right behind it begins nothing.
     fn is_in_word(&self) -> bool {
+        if self.value_end == Some(self.at) {
+            return true;
+        }
         let before = self.at.checked_sub(1).map(|at| self.bytes[at]);
         before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
     }
 
+    /// Whether the value of an expression is spliced in.
+    fn is_spliced(&self, ast: &Ast) -> bool {
+        let AstKind::Call(name, _) = &ast.kind else { return false };
+        self.source.part(name.clone()).text() == "raw"
+    }
+
     /// Whether an expression splices a text with a line break, which ends a comment.
     fn splices_a_line_break(&self, ast: &Ast) -> bool {
-        let AstKind::Call(name, arguments) = &ast.kind else { return false };
-        self.source.part(name.clone()).text() == "raw"
+        let AstKind::Call(_, arguments) = &ast.kind else { return false };
+        self.is_spliced(ast)
             && arguments.iter().any(|argument| match &argument.value.kind {
                 AstKind::Constant(Constant::Text(text)) => text.contains('\n'),
                 _ => false,
@@ -392,7 +486,7 @@ impl<'p> Scanner<'p> {
     fn tag(&self) -> Option<usize> {
         let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
         let name = &self.bytes[self.at + 1..];
-        let escape = name.starts_with(b"$${");
+        let escape = self.reading.marks.has_dollar(self.bytes, self.at + 1);
         let is_name = self.reading.dialect == Dialect::Mysql || self.is_in_word();
         if escape || is_name || name.first().is_some_and(u8::is_ascii_digit) {
             return None;
@@ -403,7 +497,8 @@ impl<'p> Scanner<'p> {
 
     /// Whether the last `$` of a tag of this length begins a `${` instead.
     fn brace_behind(&self, length: usize) -> bool {
-        self.bytes[self.at] == b'$' && self.peek(length) == Some(b'{')
+        let last = self.at + length - 1;
+        self.bytes[self.at] == b'$' && self.reading.marks.has_value(self.bytes, last)
     }
 }
 
@@ -419,7 +514,8 @@ mod tests {
 
     fn check_as(dialect: Dialect, text: &str, expected: &str) {
         let passage = Passage::whole(text, 0);
-        let scan = scan(passage.excerpt(), Reading { dialect, placeholders: true });
+        let reading = Reading { dialect, placeholders: true, marks: Marks::Written };
+        let scan = scan(passage.excerpt(), reading);
         let mut shown = String::new();
         for fragment in &scan.fragments {
             match fragment {

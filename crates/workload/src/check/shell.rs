@@ -4,12 +4,12 @@
 //! spliced in as a word of its own is one: `'…'`, `"…"`, `\`, and `#` where it begins a comment.
 //! (POSIX.1-2024, Shell Command Language, 2.2 and 2.3.) All else is the shell's to judge.
 
-use super::scan::{Fragment, MOST_VALUES, Scan, Within};
+use super::scan::{Fragment, MOST_BRACED, Marks, Scan, Within};
 use crate::expr::parse_braced;
 use crate::read::Excerpt;
 
 /// Takes a command apart. It has no `;` of which anybody need be told.
-pub(super) fn scan(source: Excerpt<'_>) -> Scan {
+pub(super) fn scan(source: Excerpt<'_>, marks: Marks<'_>) -> Scan {
     let mut scanner = Scanner {
         source,
         bytes: source.text().as_bytes(),
@@ -20,12 +20,11 @@ pub(super) fn scan(source: Excerpt<'_>) -> Scan {
     };
     let mut values = 0;
     while scanner.at < scanner.bytes.len() && !scanner.scan.too_many {
-        let rest = &scanner.bytes[scanner.at..];
-        if rest.starts_with(b"$${") {
+        if marks.has_dollar(scanner.bytes, scanner.at) {
             scanner.take(3, Fragment::Dollar);
-        } else if rest.starts_with(b"${") {
+        } else if marks.has_value(scanner.bytes, scanner.at) {
             values += 1;
-            scanner.scan.too_many = values > MOST_VALUES;
+            scanner.scan.too_many = values > MOST_BRACED;
             scanner.braced();
         } else {
             scanner.step();
@@ -114,7 +113,7 @@ mod tests {
     /// The command with marks for each `${…}` and what it stands in.
     fn check(text: &str, expected: &str) {
         let passage = Passage::whole(text, 0);
-        let scan = scan(passage.excerpt());
+        let scan = scan(passage.excerpt(), Marks::Written);
         let mut shown = String::new();
         for fragment in &scan.fragments {
             match fragment {

@@ -1,9 +1,12 @@
 //! What does a statement send? Text, bound values and spliced texts.
 
-use base::Diagnostic;
+use base::{Diagnostic, Dialect};
 
 use super::load::bindable;
-use super::scan::{Fragment, Reading, Scan, Within, is_sound, scan};
+use super::scan::{
+    Fragment, MOST_VALUES, Marks, Reading, Scan, Within, has_pieces, is_sound, scan,
+};
+use super::secrets::Use;
 use super::{Checker, Post, shell};
 use crate::expr::{
     Argument, Ast, AstKind, Compiled, Constant, Expr, Refused, Scope, Type, Variables, compile,
@@ -12,7 +15,7 @@ use crate::expr::{
 use crate::generate::quote_for_shell;
 use crate::plan::Piece;
 use crate::print;
-use crate::read::{Excerpt, Passage};
+use crate::read::{Excerpt, LARGEST_FILE, Passage};
 use crate::wording::quoted;
 
 /// How the values of a statement get to the database.
@@ -55,29 +58,51 @@ const BEFORE_NAMES: &[&str] = &[
 ];
 
 /// A statement while it is put together.
+#[derive(Default)]
 struct Assembly {
     pieces: Vec<Piece>,
     /// How many values and dynamic splices there are.
     values: usize,
-    /// Whether a constant was spliced in, which can change what the rest means.
-    spliced: bool,
+    /// Whether the text differs from what was read, which can change what the rest means: a
+    /// constant was spliced in, a `$${` or a `?` replaced.
+    rewritten: bool,
+    /// How many bytes its texts and the marks for its values have.
+    length: usize,
+    /// What was replaced in it, for finding secrets.
+    uses: Vec<Use>,
 }
 
 impl Assembly {
     fn text(&mut self, text: &str) {
+        self.length += text.len();
         match self.pieces.last_mut() {
             Some(Piece::Text(last)) => last.push_str(text),
             _ => self.pieces.push(Piece::Text(text.to_owned())),
         }
     }
 
-    fn constant(&mut self, text: &str) {
-        self.spliced = true;
+    fn replaced(&mut self, text: &str) {
+        self.rewritten = true;
         self.text(text);
+    }
+
+    /// Adds the text of a constant.
+    ///
+    /// # Errors
+    /// The statement outgrows any file; one statement may name a long parameter many times.
+    fn constant(&mut self, text: &str, place: Excerpt<'_>) -> Result<(), Diagnostic> {
+        if self.length.saturating_add(text.len()) > LARGEST_FILE {
+            return Err(place
+                .error("the statement has more than 64 MB with its constants in it")
+                .help("make its texts shorter, or take them from a file with `csv(…)`"));
+        }
+        self.replaced(text);
+        Ok(())
     }
 
     fn value(&mut self, piece: Piece) {
         self.values += 1;
+        self.length += print::mark(matches!(piece, Piece::Splice(_))).len();
         self.pieces.push(piece);
     }
 
@@ -94,25 +119,27 @@ impl Assembly {
 
 impl<'f> Checker<'f> {
     /// Takes a statement or a command apart.
-    fn scan(&self, source: Excerpt<'_>, binding: Binding<'_>, placeholders: bool) -> Scan {
+    fn scan(&self, source: Excerpt<'_>, binding: Binding<'_>, marks: Marks<'_>) -> Scan {
+        let placeholders = self.has_records && matches!(marks, Marks::Written);
         match binding {
-            Binding::Shell { .. } => shell::scan(source),
+            Binding::Shell { .. } => shell::scan(source, marks),
             Binding::Bound { .. } | Binding::Written(_) => {
-                scan(source, Reading { dialect: self.dialect, placeholders })
+                scan(source, Reading { dialect: self.dialect, placeholders, marks })
             }
         }
     }
 
     /// The pieces of a statement; after a complaint, those that could be made.
     pub(super) fn statement(&mut self, source: Excerpt<'_>, binding: Binding<'_>) -> Vec<Piece> {
-        let scan = self.scan(source, binding, self.has_records);
+        let scan = self.scan(source, binding, Marks::Written);
         self.scan_problems(source, &scan);
-        let mut assembly = Assembly { pieces: Vec::new(), values: 0, spliced: false };
+        let mut assembly = Assembly::default();
         for fragment in scan.fragments {
             match fragment {
                 Fragment::Text(range) => assembly.text(&source.text()[range]),
-                Fragment::Dollar => assembly.text("${"),
+                Fragment::Dollar => assembly.replaced("${"),
                 Fragment::Placeholder(range, number) => {
+                    assembly.rewritten = true;
                     let added = self.placeholder(&mut assembly, number, binding);
                     added.unwrap_or_else(|()| assembly.text(&source.text()[range]));
                 }
@@ -128,6 +155,7 @@ impl<'f> Checker<'f> {
                 }
             }
         }
+        self.secrets.text(&print::skeleton(&assembly.pieces).0, &assembly.uses);
         trim(&mut assembly.pieces);
         self.whole_problems(source, &assembly, binding);
         assembly.pieces
@@ -135,6 +163,27 @@ impl<'f> Checker<'f> {
 
     /// Adds what a `${…}` stands for.
     fn add(
+        &mut self,
+        assembly: &mut Assembly,
+        place: Braced<'_, '_>,
+        ast: &Ast,
+        binding: Binding<'_>,
+    ) -> Result<(), Refused> {
+        let start = assembly.length;
+        let mut names = Vec::new();
+        ast.names(place.source.text(), &mut |name| names.push(name.to_owned()));
+        match binding {
+            Binding::Bound { variables, .. } | Binding::Shell { variables, .. } => {
+                variables.expand(&mut names);
+            }
+            Binding::Written(_) => {}
+        }
+        self.add_expression(assembly, place, ast, binding)?;
+        assembly.uses.push(Use { place: start..assembly.length, names });
+        Ok(())
+    }
+
+    fn add_expression(
         &mut self,
         assembly: &mut Assembly,
         place: Braced<'_, '_>,
@@ -156,15 +205,16 @@ impl<'f> Checker<'f> {
             let compiled =
                 self.counted(bindable(compiled, place.content(ast), binding.takes())?, place.all)?;
             self.warn_of_name(assembly, place, &compiled);
-            return add_value(assembly, compiled, binding);
+            return add_value(assembly, compiled, place);
         };
         let compiled = compile(argument, place.source, scope)?;
-        let compiled =
-            self.counted(bindable(compiled, place.content(argument), binding.takes())?, place.all)?;
-        match compiled {
-            Compiled::Constant(constant) => assembly.constant(&constant.bare()),
-            Compiled::Dynamic(node, _) => assembly.value(Piece::Splice(Expr(node))),
+        let compiled = bindable(compiled, place.content(argument), binding.takes())?;
+        // A constant becomes text and is no part of an expression.
+        if let Compiled::Constant(constant) = &compiled {
+            return Ok(assembly.constant(&constant.bare(), place.all)?);
         }
+        let node = self.counted(compiled, place.all)?.into_node();
+        assembly.value(Piece::Splice(Expr(node)));
         Ok(())
     }
 
@@ -213,7 +263,16 @@ impl<'f> Checker<'f> {
 
     /// Complains about what is wrong whatever the values are.
     fn scan_problems(&mut self, source: Excerpt<'_>, scan: &Scan) {
-        if scan.too_many {
+        let is_value = |fragment: &&Fragment| match fragment {
+            Fragment::Placeholder(..) | Fragment::Braced { .. } => true,
+            Fragment::Text(_) | Fragment::Dollar => false,
+        };
+        let spliced = |fragment: &Fragment| match fragment {
+            Fragment::Braced { range, .. } => source.text()[range.clone()].starts_with(SPLICE),
+            Fragment::Text(_) | Fragment::Dollar | Fragment::Placeholder(..) => false,
+        };
+        let values = scan.fragments.iter().filter(is_value).filter(|value| !spliced(value));
+        if scan.too_many || values.count() > MOST_VALUES {
             self.sink.error(|| source.error("the statement has more than 65,535 values"));
         }
         if let Some(&at) = scan.semicolons.first() {
@@ -251,10 +310,9 @@ impl<'f> Checker<'f> {
                 source.part(0..word.len().min(source.text().len())).error(why.0).help(why.1)
             });
         }
-        let skeleton = || print::skeleton(&assembly.pieces);
-        let scan = |source: Excerpt<'_>| self.scan(source, binding, false);
-        let sound = || is_sound(&skeleton(), assembly.values, scan);
-        if self.sink.errors() == 0 && assembly.spliced && !sound() {
+        let scan = |source: Excerpt<'_>, marks: Marks<'_>| self.scan(source, binding, marks);
+        let sound = || is_sound(&assembly.pieces, scan);
+        if self.sink.errors() == 0 && assembly.rewritten && !sound() {
             self.sink.error(|| {
                 if is_command {
                     return source
@@ -269,6 +327,38 @@ impl<'f> Checker<'f> {
                     )
             });
         }
+    }
+}
+
+/// The beginning of a `${…}` whose value is spliced in.
+const SPLICE: &str = "${raw(";
+
+/// How a statement is read that a plan has printed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Printed {
+    /// As a command of the shell.
+    Command,
+    /// As SQL.
+    Sql {
+        /// Which.
+        dialect: Dialect,
+        /// Whether `?` or `$1` stands for a field of a record.
+        placeholders: bool,
+    },
+}
+
+impl Printed {
+    /// Whether a statement that was printed in this way reads as the pieces that it was made of.
+    pub(crate) fn has_pieces(self, text: &str, pieces: &[Piece]) -> bool {
+        let passage = Passage::outside(text);
+        let marks = Marks::Written;
+        let scan = match self {
+            Printed::Command => shell::scan(passage.excerpt(), marks),
+            Printed::Sql { dialect, placeholders } => {
+                scan(passage.excerpt(), Reading { dialect, placeholders, marks })
+            }
+        };
+        has_pieces(text, scan, pieces)
     }
 }
 
@@ -318,21 +408,21 @@ impl<'f> Braced<'f, '_> {
 fn add_value(
     assembly: &mut Assembly,
     compiled: Compiled,
-    binding: Binding<'_>,
+    place: Braced<'_, '_>,
 ) -> Result<(), Refused> {
-    match binding {
+    match place.binding {
         Binding::Bound { .. } => assembly.value(Piece::Value(Expr(compiled.into_node()))),
         Binding::Shell { .. } => match compiled {
             Compiled::Constant(constant) => {
                 let mut word = constant.bare();
                 quote_for_shell(0, &mut word);
-                assembly.constant(&word);
+                assembly.constant(&word, place.all)?;
             }
             Compiled::Dynamic(node, _) => assembly.value(Piece::Quoted(Expr(node))),
         },
         Binding::Written(_) => {
             let literal = compiled.constant().and_then(Constant::sql);
-            assembly.constant(&literal.unwrap_or_default());
+            assembly.constant(&literal.unwrap_or_default(), place.all)?;
         }
     }
     Ok(())

@@ -48,6 +48,10 @@ impl<'f> Checker<'f> {
 
     /// The targets that jobs can name, wherever in the file they stand.
     pub(super) fn targets(&mut self, sections: &[(Kind<'f>, &'f Section<'f>)]) {
+        if let Some(live) = self.live {
+            self.targets.clone_from(&live.targets);
+            return;
+        }
         for (kind, section) in sections {
             let Kind::Target(name) = kind else { continue };
             let whereabouts = format!("in [target {name}]");

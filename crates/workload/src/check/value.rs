@@ -8,9 +8,10 @@ use base::{Diagnostic, Nanos, Rate};
 
 use super::Checker;
 use super::fields::Fields;
+use super::secrets::Use;
 use crate::expr::{Compiled, Refused, Scope, compile, parse_braced};
 use crate::keys::{self, Form, Owner};
-use crate::read::{Entry, Excerpt, Passage, PassageBuilder};
+use crate::read::{Entry, Excerpt, LARGEST_FILE, Passage, PassageBuilder};
 use crate::wording::{enumeration, meant_duration, nearest, quoted};
 
 /// How many `${…}` one value may have.
@@ -39,6 +40,18 @@ impl Resolved<'_> {
 /// # Errors
 /// The first mistake in one of them.
 pub(super) fn resolve<'p>(source: Excerpt<'p>, scope: Scope<'_>) -> Result<Resolved<'p>, Refused> {
+    resolve_noting(source, scope, &mut Vec::new())
+}
+
+/// The same, with a note of what was replaced by what.
+///
+/// # Errors
+/// As [`resolve`].
+pub(super) fn resolve_noting<'p>(
+    source: Excerpt<'p>,
+    scope: Scope<'_>,
+    uses: &mut Vec<Use>,
+) -> Result<Resolved<'p>, Refused> {
     let text = source.text();
     if !text.contains("${") {
         return Ok(Resolved::Plain(source));
@@ -46,6 +59,7 @@ pub(super) fn resolve<'p>(source: Excerpt<'p>, scope: Scope<'_>) -> Result<Resol
     let mut builder = PassageBuilder::default();
     let mut at = 0;
     let mut replaced = 0;
+    let mut length = 0;
     while let Some(offset) = text[at..].find("${") {
         let open = at + offset;
         if text[..open].ends_with('$') {
@@ -60,9 +74,23 @@ pub(super) fn resolve<'p>(source: Excerpt<'p>, scope: Scope<'_>) -> Result<Resol
         }
         builder.copy(source.part(at..open));
         let (ast, end) = parse_braced(source, open + 2);
-        let compiled = compile(&ast?, source, scope)?;
+        let ast = ast?;
+        let mut names = Vec::new();
+        ast.names(source.text(), &mut |name| names.push(name.to_owned()));
+        uses.push(Use { place: builder.length()..builder.length(), names });
+        let compiled = compile(&ast, source, scope)?;
         if let Compiled::Constant(constant) = compiled {
-            builder.replace(source.part(open..end), &constant.bare());
+            let text = constant.bare();
+            length += text.len();
+            if let Some(last) = uses.last_mut() {
+                last.place.end += text.len();
+            }
+            if length > LARGEST_FILE {
+                return Err(source
+                    .error("the value has more than 64 MB with its constants in it")
+                    .into());
+            }
+            builder.replace(source.part(open..end), &text);
         }
         at = end;
     }
@@ -82,13 +110,22 @@ impl<'f> Checker<'f> {
 
     /// The text of a key's value with its expressions replaced; `None` after a complaint.
     pub(super) fn resolved(&mut self, entry: &'f Entry<'f>) -> Option<Resolved<'f>> {
+        self.resolved_noting(entry, &mut Vec::new())
+    }
+
+    /// The same, with a note of what was replaced by what.
+    pub(super) fn resolved_noting(
+        &mut self,
+        entry: &'f Entry<'f>,
+        uses: &mut Vec<Use>,
+    ) -> Option<Resolved<'f>> {
         let name = entry.key().text();
         if entry.value().text().is_empty() {
             self.sink.error(|| no_value(entry));
             return None;
         }
         let what = format!("`{name}`");
-        let resolved = resolve(entry.value(), self.fixed_scope(&what));
+        let resolved = resolve_noting(entry.value(), self.fixed_scope(&what), uses);
         resolved.map_err(|refused| self.refuse(refused)).ok()
     }
 

@@ -62,6 +62,19 @@ impl Variables {
         self.ahead.entry(name.to_owned()).or_insert(uses);
     }
 
+    /// Adds to some names those that they stand for, through variables that use others.
+    pub(crate) fn expand(&self, names: &mut Vec<String>) {
+        let mut place = 0;
+        while let Some(uses) = names.get(place).map(|name| self.ahead.get(name)) {
+            for used in uses.into_iter().flatten() {
+                if names.len() < LONGEST_SEARCH && !names.contains(used) {
+                    names.push(used.clone());
+                }
+            }
+            place += 1;
+        }
+    }
+
     /// Whose value is looked at from now on.
     pub(crate) fn begin(&mut self, name: &str) {
         self.in_the_making = Some(name.to_owned());

@@ -101,6 +101,11 @@ pub(crate) struct PassageBuilder {
 }
 
 impl PassageBuilder {
+    /// The number of bytes so far.
+    pub(crate) fn length(&self) -> usize {
+        self.text.len()
+    }
+
     /// Appends text that stands in the file at `start`.
     pub(crate) fn verbatim(&mut self, text: &str, start: usize) {
         self.push(text, From::Verbatim(start));

@@ -43,7 +43,7 @@ fn mistakes_in_options_have_no_place_in_the_file() {
         &set("rosw", "5"),
         FILE,
         "
-error: `--set rosw=5`: the file has no parameter `rosw`
+error: `--set rosw`: the file has no parameter `rosw`
 --> mail.ini
  = help: did you mean `rows`?
 ",
@@ -70,7 +70,7 @@ error: `--set rows=${x}`: unknown name `x`
         &set("n", "5"),
         "[read]\nquery = select 1\n",
         "
-error: `--set n=5`: the file has no parameter `n`
+error: `--set n`: the file has no parameter `n`
 --> mail.ini
  = help: parameters are defined in the file's `[params]` section
 ",

@@ -2,8 +2,8 @@
 
 use base::{Code, Nanos, Rate, Seed};
 use workload::{
-    Job, Metric, OnError, OnQueueFull, Pacing, Piece, Placeholders, Rows, Schedule, Side,
-    Statistic, Warmup, keys,
+    Job, Metric, OnError, OnQueueFull, Overrides, Pacing, Piece, Placeholders, Rows, Schedule,
+    Side, Statistic, Warmup, keys,
 };
 
 use crate::plan;
@@ -286,4 +286,40 @@ fn a_plan_without_spans_and_passwords_is_comparable() {
     assert_ne!(target("ann:secret"), target("ann"));
     assert_eq!(target("ann:secret").as_printed(), target("ann").as_printed());
     assert!(!target("ann:secret").to_text().contains("secret"));
+}
+
+#[test]
+fn load_method_that_the_target_lacks_is_refused_with_place_and_remedy() {
+    let load = |method: &str, url: &str| {
+        let text = format!("[load t]\nrows = 1\ncolumns = a: row()\nmethod = {method}\n");
+        let overrides = Overrides { target: base::Target::parse(url).ok(), ..Overrides::default() };
+        let (plan, found) = workload::plan(&text, &overrides);
+        assert_eq!(plan.is_some(), found.is_empty());
+        crate::render(&text, &found)
+    };
+    for (method, url) in [
+        ("copy", "postgres://h/d"),
+        ("copy", "testbed:postgres"),
+        ("load-data", "mysql://h/d"),
+        ("load-data", "testbed:mariadb"),
+        ("insert", "sqlite:"),
+        ("auto", "sim:mm1"),
+    ] {
+        assert_eq!(load(method, url), "", "{method} {url}");
+    }
+    for (method, url) in [
+        ("copy", "mysql://h/d"),
+        ("load-data", "postgres://h/d"),
+        ("copy", "sqlite:t.db"),
+        ("load-data", "sim:mm1"),
+    ] {
+        let shown = load(method, url);
+        assert!(
+            shown.contains(&format!("[load t]: the target has no method `{method}`")),
+            "{shown}"
+        );
+        assert!(shown.contains(":4:10") && shown.contains("write `method = auto`"), "{shown}");
+    }
+    let shown = load("copy\non-duplicate = ignore", "postgres://h/d");
+    assert!(shown.contains("COPY fails with the first row whose key exists"), "{shown}");
 }

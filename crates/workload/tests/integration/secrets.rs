@@ -1,0 +1,150 @@
+//! Invariant 8: a parameter that reaches a password is nowhere in what is shown of a plan.
+
+use base::Severity;
+use workload::{Overrides, Placeholders, Plan};
+
+use crate::{files, render};
+
+const PASSWORD: &str = "s3cr3t-Pa55";
+
+/// The plan of a file and everything that is shown of it.
+fn shown(text: &str, set: &[&str]) -> (Option<Plan>, String) {
+    let set = set.iter().map(|set| set.split_once('=').expect("a setting"));
+    let set = set.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let overrides = Overrides { set, ..Overrides::default() };
+    let (plan, found) = workload::plan_in(text, &overrides, &files());
+    let mut all = render(text, &found);
+    if let Some(plan) = &plan {
+        all.push_str(&plan.to_text());
+        all.push_str(&format!("{:?}", plan.shown()));
+        for job in &plan.shown().jobs {
+            for statement in &job.statements {
+                all.push_str(&statement.text(Placeholders::Question));
+            }
+        }
+        let printed = plan.to_text();
+        let (again, found) = workload::plan_in(&printed, &Overrides::default(), &files());
+        let again = again.unwrap_or_else(|| panic!("{printed}\n{}", render(&printed, &found)));
+        assert_eq!(again.as_printed(), plan.as_printed(), "{printed}");
+        assert_eq!(again.to_text(), printed);
+    }
+    (plan, all)
+}
+
+fn assert_silent(text: &str, set: &[&str]) -> (Plan, String) {
+    let (plan, all) = shown(text, set);
+    assert!(!all.contains(PASSWORD), "{text}\n{all}");
+    (plan.unwrap_or_else(|| panic!("{all}")), all)
+}
+
+const READ: &str = "[read]\nquery = select 1\n";
+
+#[test]
+fn invariant_8_parameter_in_the_password_of_a_url_is_never_shown() {
+    for (params, url) in [
+        ("pw = s3cr3t-Pa55", "postgres://ann:${pw}@h/d"),
+        ("pw = 's3cr3t-Pa55'", "mysql://ann:${pw}@h:3306/d?tls=off"),
+        ("base = s3cr3t-Pa55\npw = ${base}", "postgres://ann:${pw}@h/d"),
+        ("base = s3cr3t-Pa55\npw = x${base}y\nmore = ${base}!", "postgres://ann:${pw}@h/d"),
+        ("login = ann:s3cr3t-Pa55", "postgres://${login}@h/d"),
+        ("whole = postgres://ann:s3cr3t-Pa55@h/d", "${whole}"),
+        ("a = s3cr3t\nb = -Pa55\nc = ${a}${b}", "postgres://ann:${a}${b}@h/d"),
+        ("pw = s3cr3t-Pa55\nu = ann\nh = db1", "postgres://${u}:${pw}@${h}/${u}"),
+        ("pw = s3cr3t-Pa55", "postgres://ann:${'x'}${pw}@h/d"),
+    ] {
+        let (plan, all) = assert_silent(&format!("url = {url}\n[params]\n{params}\n{READ}"), &[]);
+        assert!(plan.hidden.is_some() && all.contains("(secret)"), "{params}: {all}");
+        assert!(all.contains("://ann@"), "{all}");
+        let text = format!("[params]\n{params}\n[target t]\nurl = {url}\n{READ}target = t\n");
+        assert_silent(&text, &[]);
+    }
+    let text = format!("url = postgres://ann:${{pw}}@h/d\n[params]\npw = none\n{READ}");
+    let (plan, _) = assert_silent(&text, &["pw=s3cr3t-Pa55"]);
+    assert!(plan.is_secret("pw") && !plan.is_secret("ann"));
+}
+
+#[test]
+fn invariant_8_secret_in_statements_is_sent_and_not_shown() {
+    let text = "url = postgres://ann:${pw}@h/d\n[params]\npw = s3cr3t-Pa55\n[setup]\n\
+                query = alter role ann password ${pw}\n[read]\nlet = x: pw\n\
+                query = select ${x}, ${pw}, '${raw(pw)}'\n[teardown]\nquery = drop ${raw(pw)}\n";
+    let (plan, all) = assert_silent(text, &[]);
+    assert_eq!(plan.setup[0].text, format!("alter role ann password '{PASSWORD}'"));
+    assert_eq!(plan.teardown[0].text, format!("drop {PASSWORD}"));
+    assert!(format!("{:?}", plan.jobs[0]).contains(PASSWORD));
+    assert!(all.contains("alter role ann password '(secret)'"), "{all}");
+}
+
+#[test]
+fn invariant_8_password_of_a_program_or_a_user_is_a_secret() {
+    for job in [
+        "[a]\ncommand = psql postgres://ann:${pw}@h/d -c x\n",
+        "[a]\ncommand = PGPASSWORD=${pw} psql -c x\n",
+        "[a]\ncommand = mysql --password=\"${raw(pw)}\"\n",
+        "[a]\nlet = x: pw\ncommand = mysql --password=${x}\n",
+        "[a]\ncommand = psql ${dsn}\n",
+        "[setup]\nquery = create user u identified by ${pw}\n",
+        "[setup]\nquery = create role u password '${raw(pw)}'\n",
+    ] {
+        let params = "[params]\npw = s3cr3t-Pa55\ndsn = postgres://ann:${pw}@h/d\n";
+        let (plan, _) = assert_silent(&format!("{params}{job}"), &[]);
+        assert!(plan.is_secret("pw"), "{job}");
+    }
+}
+
+#[test]
+fn parameter_beside_the_password_of_a_url_is_no_secret() {
+    let text = format!(
+        "url = postgres://${{u}}:x@${{h}}:${{p}}/${{d}}?connect-timeout=${{t}}\n\
+         [params]\nu = ann\nh = db1\np = 5433\nd = shop\nt = 3s\nn = 5\n{READ}\
+         concurrency = ${{n}}\n"
+    );
+    let (plan, found) = shown(&text, &[]);
+    assert!(plan.unwrap_or_else(|| panic!("{found}")).hidden.is_none());
+}
+
+#[test]
+fn secret_that_would_be_shown_elsewhere_is_refused() {
+    let begin = "url = postgres://ann:${pw}@h/d\n[params]\npw = 1234567\n";
+    for rest in [
+        "[a]\nquery = x\nrate = ${pw}\n",
+        "[a]\nquery = x\nquery-results-file = r${pw}.csv\n",
+        "[load t]\nrows = ${pw}\ncolumns = a: row()\n",
+        "[load t]\nrows = 1\ncolumns = a: uniform(1, pw)\n",
+        "[t]\nquery = select ${pw + 1}\n",
+        "[target t]\nurl = sqlite:${pw}.db\n[a]\nquery = x\ntarget = t\n",
+    ] {
+        let (plan, found) = shown(&format!("{begin}{rest}"), &[]);
+        assert!(plan.is_none(), "{rest}");
+        assert!(found.contains("reaches a place where it would be shown"), "{rest}: {found}");
+        assert!(!found.contains("1234567"), "{rest}: {found}");
+    }
+}
+
+#[test]
+fn invariant_8_no_complaint_shows_a_secret() {
+    for text in [
+        "url = postgres://ann:${pw}@h:x/d\n[params]\npw = s3cr3t-Pa55\n",
+        "url = postgres://ann:${pw}@h/d\n[params]\npw = 's3cr3t-Pa55\n",
+        "url = postgres://ann:${pw}@h/d\n[params]\npw = s3cr3t-Pa55${nothing}\n",
+        "url = postgres://ann:${pw}@h/d\n[params]\npw = s3cr3t-Pa55\npw = s3cr3t-Pa55\n",
+        "url = postgres://ann:${pw}@h/d\nduration = ${pw}\n[params]\npw = s3cr3t-Pa55\n",
+        "url = postgres:/ann:${pw}@h/d\n[params]\npw = s3cr3t-Pa55\n",
+        "url = postgres://ann:${pw}@h/d\n[params]\npw = a/s3cr3t-Pa55\n",
+        "url = postgres://ann:${pw}@h/d\n[params]\npw = a@b/s3cr3t-Pa55\n",
+        "url = postgres://ann:${pw}@h/d\n[params]\npw = s3cr3t-Pa55%zz\n",
+    ] {
+        let (plan, found) = shown(&format!("{text}{READ}"), &[]);
+        assert!(plan.is_none(), "{text}");
+        assert!(!found.contains("s3cr3t") && !found.contains("Pa55"), "{text}\n{found}");
+    }
+    let text = format!("url = postgres://ann:${{pw}}@h/d\n[params]\npw = x\nn = 1\n{READ}");
+    for set in ["pw='s3cr3t-Pa55", "pw=${s3cr3t-Pa55", "pw=a/s3cr3t-Pa55"] {
+        let (_, found) = shown(&format!("{text}rate = ${{n}}\n"), &[set, "n=fast"]);
+        assert!(!found.contains("Pa55"), "{set}\n{found}");
+    }
+    let (plan, found) = shown(&text, &["pww=s3cr3t-Pa55"]);
+    assert!(plan.is_none() && found.contains("did you mean `pw`?") && !found.contains("Pa55"));
+    let is_error = |found: &base::Diagnostic| found.severity == Severity::Error;
+    assert!(workload::plan(&text, &Overrides::default()).1.iter().all(|found| !is_error(found)));
+}

@@ -1,0 +1,32 @@
+//! `corpus unpack|pack TARGET FOLDER`: between the corpus of a target that is kept and a folder
+//! with one file for each input, as libFuzzer has it.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use fuzz::corpus;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["unpack", target, folder] => unpack(target, Path::new(folder)),
+        ["pack", target, folder] => pack(target, Path::new(folder)),
+        _ => Err("usage: corpus unpack|pack TARGET FOLDER".into()),
+    }
+}
+
+fn unpack(target: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(folder)?;
+    for (number, input) in corpus::read(target)?.iter().enumerate() {
+        fs::write(folder.join(format!("kept-{number:05}")), input)?;
+    }
+    Ok(())
+}
+
+fn pack(target: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let files = fs::read_dir(folder)?;
+    let inputs = files.map(|file| fs::read(file?.path())).collect::<Result<Vec<_>, _>>()?;
+    corpus::write(target, inputs)?;
+    Ok(())
+}
