@@ -10,7 +10,7 @@ endif
 
 ASSAY := target/release/assay
 
-.PHONY: demo build test lint bench limiter selftest-full clean
+.PHONY: demo build test lint bench limiter selftest-full test-servers clean
 
 demo: build
 	@scripts/demo $(ASSAY)
@@ -32,7 +32,7 @@ lint:
 	@scripts/setup test
 	cargo fmt --all --check
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a \
-		cargo clippy --workspace --all-targets --features fuzz/libfuzzer --locked -- -D warnings
+		cargo clippy --workspace --all-targets --features fuzz/libfuzzer,driver/servers --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 	cargo run --locked -q -p xtask -- tidy
 
@@ -62,6 +62,14 @@ selftest-full:
 	target/release/assay selftest --real
 	target/release/trust
 	target/release/trust real
+
+# Half an hour: the conformance suite and the example workloads on MySQL 9, MariaDB 11, PostgreSQL 18, the system's
+# own servers and go-mysql-server, with and without TLS. One alone: `scripts/test-servers target/release/assay mysql9`.
+test-servers:
+	@scripts/setup servers
+	@scripts/servers
+	cargo build --release --locked
+	scripts/test-servers $(ASSAY)
 
 clean:
 	cargo clean
