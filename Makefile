@@ -10,7 +10,7 @@ endif
 
 ASSAY := target/release/assay
 
-.PHONY: demo build test lint bench limiter selftest-full fuzz clean
+.PHONY: demo build test lint bench limiter selftest-full fuzz test-servers clean
 
 demo: build
 	@scripts/demo $(ASSAY)
@@ -32,7 +32,7 @@ lint:
 	@scripts/setup test
 	cargo fmt --all --check
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a \
-		cargo clippy --workspace --all-targets --features fuzz/libfuzzer --locked -- -D warnings
+		cargo clippy --workspace --all-targets --features fuzz/libfuzzer,driver/servers --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 	cargo run --locked -q -p xtask -- tidy
 
@@ -68,6 +68,14 @@ selftest-full:
 SECONDS ?= 3600
 fuzz:
 	scripts/fuzz $(SECONDS) $(TARGETS)
+
+# Half an hour: the conformance suite and the example workloads on MySQL 9, MariaDB 11, PostgreSQL 18, the system's
+# own servers and go-mysql-server, with and without TLS. One alone: `scripts/test-servers target/release/assay mysql9`.
+test-servers:
+	@scripts/setup servers
+	@scripts/servers
+	cargo build --release --locked
+	scripts/test-servers $(ASSAY)
 
 clean:
 	cargo clean

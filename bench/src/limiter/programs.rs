@@ -86,7 +86,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
 fn table(server: &Server) -> Result<(), Stopped> {
     let owned = match server.kind() {
         Kind::Postgres => "; alter table t owner to assay",
-        Kind::Mariadb => "",
+        Kind::Mariadb | Kind::Mysql => "",
     };
     server.sql(&format!("create table t (v varchar(100)){owned}"))?;
     Ok(())
@@ -98,7 +98,9 @@ fn throttled_by(stage: &Stage, server: &Server) -> Result<Answer, Stopped> {
     let (rows, ms) = (stage.draw(0, 200, 2_000), stage.draw(1, 5, 40));
     let load = match server.kind() {
         Kind::Postgres => r#""$@" -c '\copy t from stdin'"#,
-        Kind::Mariadb => r#""$@" -e "load data local infile '/dev/stdin' into table t""#,
+        Kind::Mariadb | Kind::Mysql => {
+            r#""$@" -e "load data local infile '/dev/stdin' into table t""#
+        }
     };
     let pause = ms as f64 / 1e3;
     watched(stage, server, &format!("(while seq {rows}; do sleep {pause}; done) | {load}"))

@@ -193,6 +193,8 @@ pub struct LoadEvidence {
     pub observed: Vec<Observed>,
     /// What could not be watched meanwhile, and why.
     pub unseen: Vec<(String, String)>,
+    /// Why its rows were inserted where the server has a faster method, with the remedy.
+    pub fallback: Option<String>,
 }
 
 /// How far a load was at an instant.

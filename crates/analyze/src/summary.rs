@@ -88,6 +88,8 @@ pub struct LoadSummary {
     pub limiter: Suspect,
     /// What could not be observed meanwhile, and why.
     pub unseen: Vec<(String, String)>,
+    /// Why its rows were inserted where the server has a faster method, with the remedy.
+    pub fallback: Option<String>,
     /// Rows over time.
     pub points: Vec<LoadPoint>,
 }
@@ -178,6 +180,7 @@ fn load(findings: &Findings<'_>, load: &LoadEvidence) -> LoadSummary {
         server_cpu: limiter::server_cpu(load),
         limiter: limiter::name_of_load(findings, load),
         unseen: load.unseen.clone(),
+        fallback: load.fallback.clone(),
         points: load.points.clone(),
     }
 }

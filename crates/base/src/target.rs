@@ -204,7 +204,11 @@ impl Target {
     /// Which SQL it speaks.
     pub fn dialect(&self) -> Dialect {
         match (self.kind, &self.endpoint) {
-            (TargetKind::Testbed, Endpoint::Named(name)) if name == "mariadb" => Dialect::Mysql,
+            (TargetKind::Testbed, Endpoint::Named(name))
+                if name == "mariadb" || name == "mysql" =>
+            {
+                Dialect::Mysql
+            }
             (kind, _) => kind.dialect(),
         }
     }
@@ -434,6 +438,7 @@ mod tests {
     fn a_private_server_speaks_the_dialect_of_its_name() {
         for (url, dialect) in [
             ("testbed:mariadb?tls=off", Dialect::Mysql),
+            ("testbed:mysql", Dialect::Mysql),
             ("testbed:postgres", Dialect::Postgres),
             ("sqlite:t.db", Dialect::Sqlite),
         ] {

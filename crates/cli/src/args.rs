@@ -75,8 +75,8 @@ pub(crate) struct FileArgs {
     #[arg(value_name = "FILE|FOLDER")]
     pub(crate) file: PathBuf,
     /// The main target: postgres://HOST/DATABASE, mysql://HOST/DATABASE, sqlite:FILE, sim:mm1, or
-    /// testbed:postgres for a server that is started for the run. Without one, the file's `url`,
-    /// or a temporary SQLite database.
+    /// testbed:postgres, testbed:mariadb or testbed:mysql for a server that is started for the
+    /// run. Without one, the file's `url`, or a temporary SQLite database.
     #[arg(long, value_parser = parse_url, value_name = "URL")]
     pub(crate) url: Option<Url>,
     /// Give a parameter of the file another value. Repeatable.

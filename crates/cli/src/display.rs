@@ -183,6 +183,7 @@ impl Listener for Display {
             News::Settings { .. }
             | News::Account(_)
             | News::LoadLasts { .. }
+            | News::LoadFellBack { .. }
             | News::LoadEnds
             | News::Ended => return,
             // Without a job nothing more is opened, and nothing runs.

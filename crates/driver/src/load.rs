@@ -96,6 +96,40 @@ pub trait Batches {
 
     /// Whether all texts are of ASCII only: their bytes are then the same in most character sets.
     fn is_ascii(&self) -> bool;
+
+    /// Takes note that [`Method::Auto`] inserts the rows because the server does not allow the
+    /// faster method. The error holds the server's words and the remedy.
+    fn falls_back(&mut self, _why: &Error) {}
+}
+
+/// Batches of which the first has begun and has given no row yet.
+pub(crate) struct Begun<'a, B> {
+    batches: &'a mut B,
+    is_first: bool,
+}
+
+impl<'a, B: Batches> Begun<'a, B> {
+    pub(crate) fn new(batches: &'a mut B) -> Begun<'a, B> {
+        Begun { batches, is_first: true }
+    }
+}
+
+impl<B: Batches> Batches for Begun<'_, B> {
+    fn next_batch(&mut self) -> bool {
+        std::mem::take(&mut self.is_first) || self.batches.next_batch()
+    }
+
+    fn next_row(&mut self, values: &mut Values) -> bool {
+        self.batches.next_row(values)
+    }
+
+    fn committed(&mut self, rows: u64, bytes: u64) {
+        self.batches.committed(rows, bytes);
+    }
+
+    fn is_ascii(&self) -> bool {
+        self.batches.is_ascii()
+    }
 }
 
 impl Insert<'_> {

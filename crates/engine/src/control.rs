@@ -324,6 +324,9 @@ impl<D: Driver> Control<'_, D> {
         for writer in writers {
             connections.extend(writer.await);
         }
+        if let Some(why) = shared.fallback.take() {
+            self.common.listener.hear(&News::LoadFellBack { table: &load.table, why: &why });
+        }
         let took = shared.last_commit.get().since(began);
         self.report(load, &shared, took);
         // Before sessions end, and what each of them used is gone with it.
@@ -461,6 +464,8 @@ struct Filling {
     refused: RefCell<Option<Error>>,
     /// Why a batch was not written, which ends the load.
     failed: RefCell<Option<Error>>,
+    /// Why rows were inserted where the server has a faster method.
+    fallback: RefCell<Option<Error>>,
 }
 
 impl Filling {
@@ -477,6 +482,7 @@ impl Filling {
             opening: Cell::new(load.writers),
             refused: RefCell::new(None),
             failed: RefCell::new(None),
+            fallback: RefCell::new(None),
         }
     }
 
@@ -610,6 +616,10 @@ impl Batches for Writer<'_> {
 
     fn is_ascii(&self) -> bool {
         self.rows.is_ascii()
+    }
+
+    fn falls_back(&mut self, why: &Error) {
+        self.filling.fallback.borrow_mut().get_or_insert_with(|| why.clone());
     }
 }
 

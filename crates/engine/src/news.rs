@@ -2,7 +2,7 @@
 //! changes the run.
 
 use base::{Nanos, Stamp};
-use driver::Count;
+use driver::{Count, Error};
 
 use crate::error::Failed;
 
@@ -47,6 +47,13 @@ pub enum News<'a> {
         bytes: u64,
         /// How long it has taken so far.
         elapsed: Nanos,
+    },
+    /// Rows of a table were inserted because the server does not allow the faster method.
+    LoadFellBack {
+        /// The table.
+        table: &'a str,
+        /// The server's words with the remedy.
+        why: &'a Error,
     },
     /// No more rows are written into a table, whether it lasted or not.
     LoadEnds,

@@ -366,6 +366,15 @@ fn observed_of(SeriesReadings { series, points }: SeriesReadings) -> Observed {
     Observed { component, metric, points }
 }
 
+/// The setting that says why the rows of a table were inserted where the server has a faster
+/// method; the table's name follows.
+pub(crate) const FALLBACK: &str = "generator.inserts.";
+
+fn fallback(settings: &[(String, String)], table: &str) -> Option<String> {
+    let of_table = |name: &str| name.strip_prefix(FALLBACK) == Some(table);
+    settings.iter().find(|(name, _)| of_table(name)).map(|(_, why)| why.clone())
+}
+
 fn loads(
     archive: &Archive,
     settings: &[(String, String)],
@@ -384,6 +393,7 @@ fn loads(
         LoadEvidence {
             points: points.collect(),
             unseen: observation::unseen_in_load(settings, &report.load.table),
+            fallback: fallback(settings, &report.load.table),
             table: report.load.table,
             rows: report.load.rows,
             bytes: report.load.bytes,

@@ -21,7 +21,7 @@ use workload::{JobTarget, Observe, Placeholders, Plan, Warmup};
 
 use crate::account::{DATABASE, NO_ACCOUNT};
 use crate::calibrate::{self, Calibration};
-use crate::evidence::{SPIN, YES};
+use crate::evidence::{FALLBACK, SPIN, YES};
 use crate::observation::{self, Ears, Watches};
 use crate::open_files::{TooManyFiles, make_room};
 use crate::surroundings;
@@ -529,6 +529,9 @@ impl Listener for Scribe {
             }
             News::LoadLasts { table, began, elapsed } => {
                 self.begin_watches(*began + *elapsed, &self.ears.of_load(table, *elapsed));
+            }
+            News::LoadFellBack { table, why } => {
+                self.notes.setting(format!("{FALLBACK}{table}"), why.to_string());
             }
             News::LoadEnds => self.end_watches(),
             News::Loading { table, rows, of: _, bytes, elapsed } => self.notes.load(Load {

@@ -78,8 +78,15 @@ pub(crate) fn write_private(path: &Path, text: &str, account: &Account) -> Resul
         .map_err(Problem::of(format!("write {}", path.display())))
 }
 
-/// The folder for temporary files; `/tmp` if its path is too long for a socket, or if the account
-/// could not get there.
+/// Checks that servers can be told of a path. PostgreSQL reads lists of folders with commas and
+/// quotes, and writes its own folder into a file with one fact a line; settings have escapes.
+fn is_plain(path: &Path) -> bool {
+    let is_special = |c: char| c.is_control() || [',', '"', '\'', '\\'].contains(&c);
+    path.to_str().is_some_and(|text| !text.contains(is_special))
+}
+
+/// The folder for temporary files; `/tmp` if its path is too long for a socket, has characters that
+/// servers do not understand, or if the account could not get there.
 fn home(account: &Account) -> Result<PathBuf, Problem> {
     let length = |path: &Path| path.as_os_str().len() + "/assay-".len() + 12 + SOCKET.len();
     let is_open = |path: &Path| {
@@ -88,7 +95,9 @@ fn home(account: &Account) -> Result<PathBuf, Problem> {
         account.change.is_none() || path.ancestors().all(open)
     };
     let candidates = [std::env::temp_dir(), PathBuf::from("/tmp")];
-    let fits = |path: &PathBuf| length(path) <= LONGEST_SOCKET && path.is_dir() && is_open(path);
+    let fits = |path: &PathBuf| {
+        length(path) <= LONGEST_SOCKET && is_plain(path) && path.is_dir() && is_open(path)
+    };
     candidates.into_iter().find(fits).ok_or_else(|| {
         Problem::refused("neither TMPDIR nor /tmp is a folder that a server could use")
     })
@@ -101,4 +110,25 @@ pub(crate) fn random_hex(bytes: usize) -> Result<String, Problem> {
         .and_then(|mut file| file.read_exact(&mut random))
         .map_err(Problem::of("read /dev/urandom"))?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folder_whose_path_servers_misread_is_not_used() {
+        for (path, is_usable) in [
+            ("/var/tmp", true),
+            ("/home/ann/my files (2)", true),
+            ("/home/zoë", true),
+            ("/tmp/two\nlines", false),
+            ("/tmp/a,b", false),
+            ("/tmp/\"a\"", false),
+            ("/tmp/it's", false),
+            ("/tmp/a\\b", false),
+        ] {
+            assert_eq!(is_plain(Path::new(path)), is_usable, "{path}");
+        }
+    }
 }

@@ -6,13 +6,14 @@
 //! this process has ended in whichever way, and then leaves nothing behind.
 //!
 //! Servers are ended by their process numbers alone. They inherit nothing of our environment, and
-//! their password is never part of a command line. PostgreSQL and MariaDB refuse to run as root:
+//! their password is never part of a command line. Servers refuse to run as root:
 //! root starts them as the users that their packages bring.
 
 mod certificates;
 mod folder;
 mod launch;
 mod mariadb;
+mod mysql;
 mod options;
 mod pooler;
 mod postgres;

@@ -8,12 +8,19 @@ use rustix::process::Signal;
 use crate::launch::Ending;
 use crate::options::{Auth, Tls};
 use crate::process::run;
-use crate::programs::{Program, plain};
+use crate::programs::{Program, Source, Suite, plain};
 use crate::server::{DATABASE, Site, USER};
 use crate::{Options, Problem};
 
 /// The package of the server.
-const PACKAGE: &str = "mariadb-server";
+const SERVER: Source = Source::Package("mariadb-server");
+
+/// The server and its programs.
+const SUITE: Suite = Suite {
+    server: Program { name: "mariadbd", source: SERVER },
+    variable: "ASSAY_MARIADBD",
+    versions: None,
+};
 
 /// As whom the server runs if we are root.
 pub(crate) const ACCOUNTS: [&str; 2] = ["mysql", "nobody"];
@@ -32,18 +39,22 @@ pub(crate) fn socket(site: &Site) -> PathBuf {
     site.path.join("mysqld.sock")
 }
 
-/// Makes an empty server. Its administrator is whoever runs this, by the socket. The log is small
-/// as long as nobody has asked for another size: the server makes it as large as it wants when it
-/// starts.
+/// Makes an empty server. The script splits paths at spaces, so it gets relative ones; the server
+/// that it runs looks for its temporary files from the folder of its data. Its administrator is
+/// whoever runs this, by the socket. The log is small as long as nobody has asked for another size:
+/// the server makes it as large as it wants when it starts.
 pub(crate) fn initialise(site: &Site) -> Result<(), Problem> {
-    let install = Program { name: "mariadb-install-db", package: PACKAGE }.find()?;
+    let install = SUITE.find(Program { name: "mariadb-install-db", source: SERVER })?;
     let mut command = site.account.command(&install, "KILL");
-    command.arg("--no-defaults").arg(format!("--datadir={}", data(site).display()));
+    command.arg("--no-defaults").arg("--datadir=./data");
+    if let Some(base) = SUITE.base()? {
+        command.arg(format!("--basedir={}", base.display()));
+    }
     command.args(["--skip-test-db", "--skip-name-resolve"]);
     command.arg("--auth-root-authentication-method=socket");
     command.arg(format!("--auth-root-socket-user={}", site.owner));
     command.args(["--innodb-log-file-size=4M", "--innodb-flush-method=nosync"]);
-    command.arg(format!("--tmpdir={}", site.path.display())).current_dir(&site.path);
+    command.arg("--tmpdir=..").current_dir(&site.path);
     run("mariadb-install-db", command, "").map(drop)
 }
 
@@ -53,8 +64,7 @@ fn data(site: &Site) -> PathBuf {
 
 /// The server itself.
 pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
-    let mariadbd = Program { name: "mariadbd", package: PACKAGE }.find()?;
-    let mut command = site.account.command(&mariadbd, DISCARD.name);
+    let mut command = site.account.command(&SUITE.find_server()?, DISCARD.name);
     command.arg("--no-defaults").arg(format!("--datadir={}", data(site).display()));
     command.arg(format!("--socket={}", socket(site).display()));
     command.arg(format!("--port={}", site.port));
@@ -85,8 +95,8 @@ pub(crate) fn is_ready(log: &str) -> bool {
 
 /// The client program, logged in as the administrator.
 pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
-    let mariadb = Program { name: "mariadb", package: "mariadb-client" }.find()?;
-    let mut command = plain(&mariadb);
+    let client = Program { name: "mariadb", source: Source::Package("mariadb-client") };
+    let mut command = plain(&SUITE.find(client)?);
     command.args(["--no-defaults", "--batch", "--skip-column-names"]);
     command.arg(format!("--socket={}", socket(site).display()));
     command.arg(format!("--user={}", site.owner)).arg(database);
@@ -101,7 +111,7 @@ pub(crate) const FIRST_DATABASE: &str = "mysql";
 pub(crate) fn welcome(options: &Options, password: &str) -> String {
     let plugin = match options.auth {
         Auth::Ed25519 => "ed25519",
-        Auth::Native | Auth::Scram | Auth::Md5 | Auth::Password | Auth::Trust => {
+        Auth::Native | Auth::Scram | Auth::Md5 | Auth::Password | Auth::Trust | Auth::Sha2 => {
             "mysql_native_password"
         }
     };

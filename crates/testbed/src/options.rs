@@ -13,6 +13,8 @@ pub enum Kind {
     Postgres,
     /// MariaDB.
     Mariadb,
+    /// MySQL.
+    Mysql,
 }
 
 impl Kind {
@@ -21,6 +23,7 @@ impl Kind {
         match self {
             Kind::Postgres => "postgres",
             Kind::Mariadb => "mariadb",
+            Kind::Mysql => "mysql",
         }
     }
 }
@@ -40,6 +43,8 @@ pub enum Auth {
     Native,
     /// MariaDB: `client_ed25519`.
     Ed25519,
+    /// MySQL: `caching_sha2_password`.
+    Sha2,
 }
 
 impl Auth {
@@ -47,6 +52,7 @@ impl Auth {
         match self {
             Auth::Scram | Auth::Md5 | Auth::Password | Auth::Trust => Kind::Postgres,
             Auth::Native | Auth::Ed25519 => Kind::Mariadb,
+            Auth::Sha2 => Kind::Mysql,
         }
     }
 }
@@ -121,11 +127,17 @@ impl Options {
         Options::new(Kind::Mariadb)
     }
 
+    /// A MySQL server with its defaults.
+    pub fn mysql() -> Options {
+        Options::new(Kind::Mysql)
+    }
+
     /// A server of this kind with its defaults.
     pub fn new(kind: Kind) -> Options {
         let auth = match kind {
             Kind::Postgres => Auth::Scram,
             Kind::Mariadb => Auth::Native,
+            Kind::Mysql => Auth::Sha2,
         };
         Options {
             kind,
@@ -186,7 +198,7 @@ impl Options {
             let (auth, kind) = (self.auth, self.kind.name());
             mistakes.push(format!("a {kind} server knows no login by {auth:?}"));
         }
-        if self.kind == Kind::Mariadb && self.via.is_some() {
+        if self.kind != Kind::Postgres && self.via.is_some() {
             mistakes.push("poolers stand in front of PostgreSQL only: leave `via` out".to_owned());
         }
         if self.tls == Tls::Mutual && self.via.is_some() {
@@ -195,18 +207,19 @@ impl Options {
         if self.via.is_none() && !self.via_settings.is_empty() {
             mistakes.push("`via.NAME` sets what stands in between, and nothing does".to_owned());
         }
-        let own: &[&str] = match self.kind {
-            Kind::Postgres => &POSTGRES_OWN,
-            Kind::Mariadb => &MARIADB_OWN,
+        let own: &[&[&str]] = match self.kind {
+            Kind::Postgres => &[&POSTGRES_OWN],
+            Kind::Mariadb => &[&MARIADB_OWN],
+            Kind::Mysql => &[&MARIADB_OWN, &MYSQL_OWN],
         };
         mistakes.extend(mistaken("server", own, &self.settings));
-        mistakes.extend(mistaken("via", &VIA_OWN, &self.via_settings));
+        mistakes.extend(mistaken("via", &[&VIA_OWN], &self.via_settings));
         if mistakes.is_empty() { Ok(()) } else { Err(Problem::Refused(mistakes)) }
     }
 }
 
 /// What is wrong with settings of one kind.
-fn mistaken(group: &str, own: &[&str], settings: &[(String, String)]) -> Vec<String> {
+fn mistaken(group: &str, own: &[&[&str]], settings: &[(String, String)]) -> Vec<String> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     let mistake = |(name, value): &(String, String)| {
         let plain = name.to_ascii_lowercase().replace('-', "_");
@@ -217,7 +230,8 @@ fn mistaken(group: &str, own: &[&str], settings: &[(String, String)]) -> Vec<Str
         if value.contains(['\0', '\n', '\r']) {
             return Some(format!("the value of `{group}.{name}` has more than one line"));
         }
-        own.contains(&plain.as_str())
+        own.iter()
+            .any(|names| names.contains(&plain.as_str()))
             .then(|| format!("`{group}.{name}` is chosen by the testbed itself: leave it out"))
     };
     settings.iter().filter_map(mistake).collect()
@@ -292,6 +306,17 @@ const MARIADB_OWN: [&str; 20] = [
     "ssl_key",
     "tmpdir",
     "user",
+];
+
+/// The settings that MySQL has beyond these.
+const MYSQL_OWN: [&str; 7] = [
+    "admin_address",
+    "daemonize",
+    "initialize",
+    "initialize_insecure",
+    "mysqlx",
+    "mysqlx_port",
+    "mysqlx_socket",
 ];
 
 #[cfg(test)]

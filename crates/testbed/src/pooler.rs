@@ -12,12 +12,12 @@ use crate::launch::{Ending, Launch, with_a_free_port};
 use crate::options::Via;
 use crate::postgres;
 use crate::process::{Process, run};
-use crate::programs::{Program, plain};
+use crate::programs::{Program, Source, plain};
 use crate::server::{DATABASE, Site, USER};
 use crate::{Options, Problem};
 
-const PGBOUNCER: Program = Program { name: "pgbouncer", package: "pgbouncer" };
-const PGPOOL: Program = Program { name: "pgpool", package: "pgpool2" };
+const PGBOUNCER: Program = Program { name: "pgbouncer", source: Source::Package("pgbouncer") };
+const PGPOOL: Program = Program { name: "pgpool", source: Source::Package("pgpool2") };
 
 /// The file with all that the pooler said.
 pub(crate) const LOG: &str = "pooler.log";
@@ -87,7 +87,7 @@ impl Front<'_> {
     }
 
     fn client(&self, port: u16) -> Result<Command, Problem> {
-        let mut command = plain(&postgres::PSQL.find_postgres()?);
+        let mut command = plain(&postgres::psql()?);
         command.env("PGPASSFILE", self.folder().join("pgpass")).arg("-h").arg(self.folder());
         command.arg("-p").arg(port.to_string()).args(["-X", "-U", USER, "-d", DATABASE]);
         Ok(command)
@@ -101,7 +101,7 @@ impl Front<'_> {
         let users = self.write("users.txt", &users)?;
         let Site { path, port: behind, .. } = self.site;
         let mut text = format!(
-            "[databases]\n* = host={} port={behind}\n\n[pgbouncer]\n\
+            "[databases]\n* = host='{}' port={behind}\n\n[pgbouncer]\n\
              listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir = {}\n\
              auth_type = scram-sha-256\nauth_file = {}\n",
             path.display(),

@@ -9,15 +9,19 @@ use rustix::process::Signal;
 use crate::launch::Ending;
 use crate::options::{Auth, Tls};
 use crate::process::run;
-use crate::programs::{Program, plain};
+use crate::programs::{Program, Source, Suite, plain};
 use crate::server::{DATABASE, Site, USER};
 use crate::{Options, Problem};
 
 /// The package of the server.
-const PACKAGE: &str = "postgresql";
+const SERVER: Source = Source::Package("postgresql");
 
-/// The client program.
-pub(crate) const PSQL: Program = Program { name: "psql", package: "postgresql-client" };
+/// The server and its programs. Debian keeps each version in a folder of its own.
+const SUITE: Suite = Suite {
+    server: Program { name: "postgres", source: SERVER },
+    variable: "ASSAY_POSTGRES",
+    versions: Some("/usr/lib/postgresql"),
+};
 
 /// Who owns the cluster: logs in by the socket, in a folder that nobody else can enter.
 const OWNER: &str = "postgres";
@@ -38,7 +42,7 @@ pub(crate) fn socket(site: &Site) -> PathBuf {
 
 /// Makes an empty cluster. Its texts are ordered by their bytes on every machine.
 pub(crate) fn initialise(site: &Site, options: &Options) -> Result<(), Problem> {
-    let initdb = Program { name: "initdb", package: PACKAGE }.find_postgres()?;
+    let initdb = SUITE.find(Program { name: "initdb", source: SERVER })?;
     let mut command = site.account.command(&initdb, "KILL");
     command.arg("-D").arg(data(site)).current_dir(&site.path);
     command.args(["-U", OWNER, "-A", "trust", "-E", "UTF8", "--no-locale"]);
@@ -59,7 +63,7 @@ fn host_rules(options: &Options) -> String {
         Auth::Md5 => "md5",
         Auth::Password => "password",
         Auth::Trust => "trust",
-        Auth::Scram | Auth::Native | Auth::Ed25519 => "scram-sha-256",
+        Auth::Scram | Auth::Native | Auth::Ed25519 | Auth::Sha2 => "scram-sha-256",
     };
     let (host, certificate) = match options.tls {
         Tls::Off | Tls::Server => ("host", ""),
@@ -75,7 +79,7 @@ fn host_rules(options: &Options) -> String {
 
 /// The server itself.
 pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
-    let postgres = Program { name: "postgres", package: PACKAGE }.find_postgres()?;
+    let postgres = SUITE.find_server()?;
     let mut command = site.account.command(&postgres, DISCARD.name);
     command.arg("-D").arg(data(site)).arg("-k").arg(&site.path);
     command.arg("-p").arg(site.port.to_string()).args(["-c", "listen_addresses=127.0.0.1"]);
@@ -105,9 +109,14 @@ pub(crate) fn is_ready(site: &Site, pid: u32) -> bool {
     lines.first() == Some(&pid.to_string().as_str()) && lines.last() == Some(&"ready")
 }
 
+/// Returns the path of the client program.
+pub(crate) fn psql() -> Result<PathBuf, Problem> {
+    SUITE.find(Program { name: "psql", source: Source::Package("postgresql-client") })
+}
+
 /// The client program, logged in as the owner of the cluster.
 pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
-    let mut command = plain(&PSQL.find_postgres()?);
+    let mut command = plain(&psql()?);
     command.args(["-X", "-q", "-A", "-t", "-F", "\t", "-P", "null=NULL", "-v", "ON_ERROR_STOP=1"]);
     command.arg("-h").arg(&site.path).arg("-p").arg(site.port.to_string());
     command.args(["-U", OWNER, "-d", database, "-f", "-"]);
@@ -122,7 +131,7 @@ pub(crate) const FIRST_DATABASE: &str = "postgres";
 pub(crate) fn welcome(options: &Options, password: &str) -> String {
     let verifier = match options.auth {
         Auth::Md5 => password::md5(password.as_bytes(), USER),
-        Auth::Scram | Auth::Password | Auth::Trust | Auth::Native | Auth::Ed25519 => {
+        Auth::Scram | Auth::Password | Auth::Trust | Auth::Native | Auth::Ed25519 | Auth::Sha2 => {
             password::scram_sha_256(password.as_bytes())
         }
     };

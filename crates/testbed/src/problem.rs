@@ -12,8 +12,8 @@ pub enum Problem {
     Missing {
         /// The program's name.
         program: String,
-        /// The Debian package that holds it.
-        package: &'static str,
+        /// The way to get it.
+        remedy: String,
     },
     /// The operating system refused something.
     System {
@@ -66,8 +66,8 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Problem::Missing { program, package } => {
-                write!(f, "`{program}` is not installed: `apt-get install {package}` brings it")
+            Problem::Missing { program, remedy } => {
+                write!(f, "`{program}` is not installed: {remedy}")
             }
             Problem::System { what, cause } => write!(f, "cannot {what}: {cause}"),
             Problem::Ended { program, words } if words.is_empty() => {

@@ -1,5 +1,6 @@
 //! Where the programs are, and as whom they run.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,36 +14,112 @@ use crate::Problem;
 const FOLDERS: [&str; 6] =
     ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// Where Debian keeps the versions of PostgreSQL.
-const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
+/// The file that a link leads to where MariaDB stands in for MySQL.
+const MARIADBD: &str = "mariadbd";
 
-/// A program and the package that brings it.
+/// A program and the way to get it.
 #[derive(Clone, Copy)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
-    pub(crate) package: &'static str,
+    pub(crate) source: Source,
+}
+
+/// Where a missing program comes from.
+#[derive(Clone, Copy)]
+pub(crate) enum Source {
+    /// A package of the distribution.
+    Package(&'static str),
+    /// Instructions for the user.
+    Instructions(&'static str),
+}
+
+/// A server program and the programs that come with it.
+pub(crate) struct Suite {
+    /// The server itself.
+    pub(crate) server: Program,
+    /// The environment variable with the path of another server program.
+    pub(crate) variable: &'static str,
+    /// The folder with one folder per installed version, if the packages make one.
+    pub(crate) versions: Option<&'static str>,
+}
+
+impl Suite {
+    /// Returns the server program: the one that the variable names, or the system's.
+    pub(crate) fn find_server(&self) -> Result<PathBuf, Problem> {
+        match self.chosen()? {
+            Some(path) => Ok(path),
+            None => self.server.find_in(&self.folders(None)),
+        }
+    }
+
+    /// Returns a program of the same version as the server, or else the system's.
+    pub(crate) fn find(&self, program: Program) -> Result<PathBuf, Problem> {
+        program.find_in(&self.folders(self.chosen()?.as_deref()))
+    }
+
+    /// Returns the folder above those of the programs, if the variable names a server.
+    pub(crate) fn base(&self) -> Result<Option<PathBuf>, Problem> {
+        let chosen = self.chosen()?;
+        Ok(chosen.and_then(|path| Some(path.parent()?.parent()?.to_owned())))
+    }
+
+    fn chosen(&self) -> Result<Option<PathBuf>, Problem> {
+        chosen(self.variable, std::env::var_os(self.variable).as_deref())
+    }
+
+    /// The folders in which the programs may be, best first.
+    fn folders(&self, chosen: Option<&Path>) -> Vec<PathBuf> {
+        let mut folders = chosen.map_or_else(Vec::new, folders_around);
+        folders.extend(self.versions.into_iter().flat_map(|at| version_folders(Path::new(at))));
+        folders.extend(system_folders());
+        folders
+    }
+}
+
+/// Returns the absolute path of the program that an environment variable names, if it has a value.
+fn chosen(variable: &str, value: Option<&OsStr>) -> Result<Option<PathBuf>, Problem> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
+    let path = std::path::absolute(value).map_err(Problem::of("find the current folder"))?;
+    if path.is_file() {
+        return Ok(Some(path));
+    }
+    Err(Problem::refused(format!(
+        "{variable} names {}, which is not a file: give it the path of the server program",
+        path.display()
+    )))
+}
+
+/// The folders in which the programs beside a server program may be.
+fn folders_around(program: &Path) -> Vec<PathBuf> {
+    let Some(folder) = program.parent() else { return Vec::new() };
+    let beside = folder.parent().map(|above| above.join("bin"));
+    [Some(folder.to_owned()), beside].into_iter().flatten().collect()
 }
 
 impl Program {
     /// Finds it in one of the folders, in their order.
     pub(crate) fn find_in(self, folders: &[PathBuf]) -> Result<PathBuf, Problem> {
         let paths = folders.iter().map(|folder| folder.join(self.name));
-        paths.into_iter().find(|path| path.is_file()).ok_or_else(|| Problem::Missing {
+        paths.into_iter().find(|path| self.is_at(path)).ok_or_else(|| Problem::Missing {
             program: self.name.to_owned(),
-            package: self.package,
+            remedy: match self.source {
+                Source::Package(name) => format!("`apt-get install {name}` brings it"),
+                Source::Instructions(text) => text.to_owned(),
+            },
         })
+    }
+
+    /// Checks that a path leads to the program, and not by a link to MariaDB's server, which has
+    /// the name of MySQL's as well.
+    fn is_at(self, path: &Path) -> bool {
+        let leads_to = path.canonicalize();
+        let is_mariadb = |path: &PathBuf| path.file_name() == Some(OsStr::new(MARIADBD));
+        path.is_file() && (self.name == MARIADBD || !leads_to.is_ok_and(|path| is_mariadb(&path)))
     }
 
     /// Finds it where the system keeps its programs.
     pub(crate) fn find(self) -> Result<PathBuf, Problem> {
         self.find_in(&system_folders())
-    }
-
-    /// Finds it beside the newest PostgreSQL server.
-    pub(crate) fn find_postgres(self) -> Result<PathBuf, Problem> {
-        let mut folders = postgres_folders(Path::new(POSTGRES_VERSIONS));
-        folders.extend(system_folders());
-        self.find_in(&folders)
     }
 }
 
@@ -52,9 +129,9 @@ fn system_folders() -> Vec<PathBuf> {
 }
 
 /// The folders of programs of all installed versions, the newest first.
-fn postgres_folders(versions: &Path) -> Vec<PathBuf> {
+fn version_folders(versions: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(versions).into_iter().flatten().flatten();
-    let number = |name: &std::ffi::OsStr| name.to_str()?.split('.').next()?.parse::<u32>().ok();
+    let number = |name: &OsStr| name.to_str()?.split('.').next()?.parse::<u32>().ok();
     let mut found: Vec<(u32, PathBuf)> = entries
         .filter_map(|entry| Some((number(&entry.file_name())?, entry.path().join("bin"))))
         .collect();
@@ -126,10 +203,47 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_named_with_its_package() {
-        let program = Program { name: "mariadbd", package: "mariadb-server" };
+        let program = Program { name: "mariadbd", source: Source::Package("mariadb-server") };
         let problem = program.find_in(&[PathBuf::from("/nowhere")]).unwrap_err();
         let message = "`mariadbd` is not installed: `apt-get install mariadb-server` brings it";
         assert_eq!(problem.to_string(), message);
+    }
+
+    #[test]
+    fn a_variable_names_another_server_and_its_programs_come_from_beside_it() {
+        let root = std::env::temp_dir().join(format!("chosen-{}", std::process::id()));
+        for folder in ["usr/sbin", "usr/bin"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let server = root.join("usr/sbin/mysqld");
+        std::fs::write(&server, "").unwrap();
+        std::fs::write(root.join("usr/bin/mysql"), "").unwrap();
+        let found = chosen("ASSAY_MYSQLD", Some(server.as_os_str())).unwrap();
+        let client = Program { name: "mysql", source: Source::Package("mysql-client") };
+        let beside = client.find_in(&folders_around(&server)).unwrap();
+        let absent = root.join("none");
+        let refused = chosen("ASSAY_MYSQLD", Some(absent.as_os_str())).unwrap_err().to_string();
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(found, Some(server));
+        assert_eq!(beside, root.join("usr/bin/mysql"));
+        assert!(refused.starts_with("ASSAY_MYSQLD names /") && refused.contains("not a file"));
+        assert_eq!(chosen("ASSAY_MYSQLD", Some(OsStr::new(""))).unwrap(), None);
+    }
+
+    #[test]
+    fn a_link_to_mariadb_is_not_taken_for_mysql() {
+        let root = std::env::temp_dir().join(format!("linked-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        std::fs::write(root.join("mariadbd"), "").unwrap();
+        std::os::unix::fs::symlink("mariadbd", root.join("mysqld")).unwrap();
+        let find = |name| {
+            let program = Program { name, source: Source::Instructions("build it") };
+            program.find_in(std::slice::from_ref(&root)).map_err(|problem| problem.to_string())
+        };
+        let (mysqld, mariadbd) = (find("mysqld"), find("mariadbd"));
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!(mysqld, Err("`mysqld` is not installed: build it".to_owned()));
+        assert_eq!(mariadbd, Ok(root.join("mariadbd")));
     }
 
     #[test]
@@ -138,7 +252,7 @@ mod tests {
         for version in ["9.6", "15", "16"] {
             std::fs::create_dir_all(root.join(version)).unwrap();
         }
-        let folders = postgres_folders(&root);
+        let folders = version_folders(&root);
         std::fs::remove_dir_all(&root).unwrap();
         assert_eq!(folders, ["16/bin", "15/bin", "9.6/bin"].map(|place| root.join(place)));
     }

@@ -11,7 +11,7 @@ use crate::options::Tls;
 use crate::pooler::{self, Front, Pooler};
 use crate::process::{Process, run};
 use crate::programs::{Account, own_name};
-use crate::{Certificates, Kind, Options, Problem, mariadb, postgres};
+use crate::{Certificates, Kind, Options, Problem, mariadb, mysql, postgres};
 
 /// Who logs in. It may do everything: the server is there for it alone.
 pub(crate) const USER: &str = "assay";
@@ -71,6 +71,7 @@ impl Server {
         let accounts = match options.kind {
             Kind::Postgres => &postgres::ACCOUNTS,
             Kind::Mariadb => &mariadb::ACCOUNTS,
+            Kind::Mysql => &mysql::ACCOUNTS,
         };
         let account = Account::for_server(accounts)?;
         let folder = Folder::new(&account)?;
@@ -120,7 +121,7 @@ impl Server {
     fn target(&self, options: Vec<(String, String)>) -> Target {
         let kind = match self.options.kind {
             Kind::Postgres => TargetKind::Postgres,
-            Kind::Mariadb => TargetKind::Mysql,
+            Kind::Mariadb | Kind::Mysql => TargetKind::Mysql,
         };
         let address = Address { host: "127.0.0.1".to_owned(), port: Some(self.port()) };
         let endpoint = Endpoint::Network {
@@ -150,6 +151,7 @@ impl Server {
         match self.options.kind {
             Kind::Postgres => postgres::socket(&self.site),
             Kind::Mariadb => mariadb::socket(&self.site),
+            Kind::Mysql => mysql::socket(&self.site),
         }
     }
 
@@ -196,6 +198,7 @@ impl Server {
         match self.options.kind {
             Kind::Postgres => run("psql", postgres::client(&self.site, database)?, text),
             Kind::Mariadb => run("mariadb", mariadb::client(&self.site, database)?, text),
+            Kind::Mysql => run("mysql", mysql::client(&self.site, database)?, text),
         }
     }
 
@@ -227,6 +230,7 @@ impl Server {
         match self.options.kind {
             Kind::Postgres => self.end(&postgres::STOP),
             Kind::Mariadb => self.end(&mariadb::STOP),
+            Kind::Mysql => self.end(&mysql::STOP),
         }
     }
 
@@ -258,6 +262,7 @@ impl Server {
         match self.options.kind {
             Kind::Postgres => postgres::initialise(&self.site, &self.options),
             Kind::Mariadb => mariadb::initialise(&self.site),
+            Kind::Mysql => mysql::initialise(&self.site),
         }
     }
 
@@ -267,11 +272,12 @@ impl Server {
         let (name, ending, command) = match options.kind {
             Kind::Postgres => ("postgres", postgres::DISCARD, postgres::server(site, options)?),
             Kind::Mariadb => ("mariadbd", mariadb::DISCARD, mariadb::server(site, options)?),
+            Kind::Mysql => ("mysqld", mysql::DISCARD, mysql::server(site, options)?),
         };
         let launch = Launch { name, ending, log: site.path.join(LOG) };
         let process = launch.run(command, folder, |pid, said| match options.kind {
             Kind::Postgres => postgres::is_ready(site, pid),
-            Kind::Mariadb => mariadb::is_ready(said),
+            Kind::Mariadb | Kind::Mysql => mariadb::is_ready(said),
         })?;
         self.process = Some(process);
         Ok(())
@@ -289,6 +295,10 @@ impl Server {
                 let text = mariadb::welcome(&self.options, password);
                 self.ask(mariadb::FIRST_DATABASE, &text)
             }
+            Kind::Mysql => {
+                let text = mysql::welcome(&self.options, password);
+                self.ask(mysql::FIRST_DATABASE, &text)
+            }
         }
         .map(drop)
     }
@@ -302,6 +312,7 @@ impl Drop for Server {
         match self.options.kind {
             Kind::Postgres => self.end(&postgres::DISCARD),
             Kind::Mariadb => self.end(&mariadb::DISCARD),
+            Kind::Mysql => self.end(&mysql::DISCARD),
         }
     }
 }
@@ -319,9 +330,11 @@ fn read(path: &Path) -> String {
 pub fn shared(kind: Kind) -> &'static Server {
     static POSTGRES: OnceLock<Server> = OnceLock::new();
     static MARIADB: OnceLock<Server> = OnceLock::new();
+    static MYSQL: OnceLock<Server> = OnceLock::new();
     let place = match kind {
         Kind::Postgres => &POSTGRES,
         Kind::Mariadb => &MARIADB,
+        Kind::Mysql => &MYSQL,
     };
     shared_in(place, &Options::new(kind))
 }
@@ -333,9 +346,11 @@ pub fn shared(kind: Kind) -> &'static Server {
 pub fn shared_with_tls(kind: Kind) -> &'static Server {
     static POSTGRES: OnceLock<Server> = OnceLock::new();
     static MARIADB: OnceLock<Server> = OnceLock::new();
+    static MYSQL: OnceLock<Server> = OnceLock::new();
     let place = match kind {
         Kind::Postgres => &POSTGRES,
         Kind::Mariadb => &MARIADB,
+        Kind::Mysql => &MYSQL,
     };
     shared_in(place, &Options::new(kind).tls(Tls::Server))
 }

@@ -12,7 +12,7 @@ const NAMES: [&str; 4] = ["via", "cache", "ttl", "tls"];
 /// The groups of settings: of the server, and of what stands in between.
 const GROUPS: [&str; 2] = ["server.", "via."];
 
-const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
+const KINDS: [Kind; 3] = [Kind::Postgres, Kind::Mariadb, Kind::Mysql];
 
 /// Starts what a `testbed:` URL asks for, and returns it with the URL by which it is reached.
 ///
@@ -82,11 +82,13 @@ impl Reader<'_> {
         let found = KINDS.into_iter().find(|kind| kind.name() == name);
         found.unwrap_or_else(|| {
             let names = KINDS.map(Kind::name);
-            let near = closest(name, names);
-            let mysql = (name == "mysql").then_some("mariadb");
-            self.mistakes.push(match mysql.or(near) {
+            let [first @ .., last] = names;
+            self.mistakes.push(match closest(name, names) {
                 Some(near) => format!("the testbed has no `{name}`; did you mean `{near}`?"),
-                None => format!("the testbed has no `{name}`; it has {}", names.join(" and ")),
+                None => {
+                    let first = first.join(", ");
+                    format!("unknown server `{name}` for `testbed:`; expected {first} or {last}")
+                }
             });
             Kind::Postgres
         })
@@ -181,6 +183,7 @@ mod tests {
                 "mariadb?server.innodb_doublewrite=0",
                 Options::mariadb().set("innodb_doublewrite", "0"),
             ),
+            ("mysql?server.local_infile=1", Options::mysql().set("local_infile", "1")),
             ("postgres?tls=verify", Options::postgres().tls(Tls::Server)),
             ("postgres?tls=off&via=none", Options::postgres()),
             ("postgres?via=pgpool&cache=on&ttl=1h", Options::postgres().via(via)),
@@ -197,8 +200,11 @@ mod tests {
     #[test]
     fn all_mistakes_are_told_with_what_may_be_meant() {
         for (url, complaints) in [
-            ("mysql", "the testbed has no `mysql`; did you mean `mariadb`?"),
-            ("oracle", "the testbed has no `oracle`; it has postgres and mariadb"),
+            ("mysq", "the testbed has no `mysq`; did you mean `mysql`?"),
+            (
+                "oracle",
+                "unknown server `oracle` for `testbed:`; expected postgres, mariadb or mysql",
+            ),
             (
                 "postgres?vai=pgpool&jit=off&server.port=1&tls=yes&cache=true&ttl=soon",
                 "`testbed:` has no option `vai`; did you mean `via`?\n\

@@ -128,17 +128,22 @@ impl<'a> OkPacket<'a> {
     }
 }
 
-/// The end of an OK packet. The manual says that without tracking it is the rest of the payload;
-/// the servers write its length even so.
+/// The end of an OK packet. The manual says that without tracking it is the rest of the payload.
+/// MySQL and MariaDB write its length even so; go-mysql-server does not.
 #[cold]
 fn info<'a>(
     take: &mut Take<'a>,
     status: Status,
     agreed: Negotiated,
 ) -> Result<&'a [u8], WireError> {
+    if !agreed.has(Capabilities::SESSION_TRACK) {
+        let rest = take.rest();
+        let mut counted = Take::new(rest);
+        let info = counted.text("OK, info").ok().filter(|_| counted.is_empty());
+        return Ok(info.unwrap_or(rest));
+    }
     let info = take.text("OK, info")?;
-    let is_tracked = agreed.has(Capabilities::SESSION_TRACK);
-    if is_tracked && status.contains(Status::SESSION_STATE_CHANGED) {
+    if status.contains(Status::SESSION_STATE_CHANGED) {
         take.text("OK, session state")?;
     }
     take.end("OK")?;

@@ -357,6 +357,7 @@ mod tests {
             points: Vec::new(),
             observed: vec![of("generator", 0), of("db1/host", begin)],
             unseen: Vec::new(),
+            fallback: None,
         }
     }
 

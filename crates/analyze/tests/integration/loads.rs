@@ -34,6 +34,7 @@ fn loading_as(workload: &str) -> Evidence {
         points: Vec::new(),
         observed: Vec::new(),
         unseen: Vec::new(),
+        fallback: None,
     }];
     for (component, metric, per_s) in [
         ("generator", "user", 0.2),

@@ -163,6 +163,7 @@ fn load(points: &[(u64, u64)]) -> LoadEvidence {
         points: points.iter().map(point).collect(),
         observed: Vec::new(),
         unseen: Vec::new(),
+        fallback: None,
     }
 }
 

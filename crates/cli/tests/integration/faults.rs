@@ -17,7 +17,7 @@ const KINDS: [Kind; 2] = [Kind::Postgres, Kind::Mariadb];
 fn scheme(kind: Kind) -> &'static str {
     match kind {
         Kind::Postgres => "postgres",
-        Kind::Mariadb => "mysql",
+        Kind::Mariadb | Kind::Mysql => "mysql",
     }
 }
 

@@ -79,7 +79,7 @@ fn converse(
             // AuthenticationOk and ReadyForQuery.
             stream.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I")?;
         }
-        Kind::Mariadb => {
+        Kind::Mariadb | Kind::Mysql => {
             stream.write_all(&greeting())?;
             next(&mut stream)?;
             stream.write_all(&done(2))?;
@@ -98,7 +98,7 @@ fn converse(
         }
         match kind {
             Kind::Postgres => stream.write_all(b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I")?,
-            Kind::Mariadb => stream.write_all(&done(1))?,
+            Kind::Mariadb | Kind::Mysql => stream.write_all(&done(1))?,
         }
     }
 }

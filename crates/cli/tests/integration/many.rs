@@ -18,7 +18,7 @@ fn run(place: &Place, ulimit: &str, kind: Kind, more: &[&str]) -> Ran {
     let server = WireServer::start(Simulation::at_once(kind)).unwrap();
     let scheme = match kind {
         Kind::Postgres => "postgres",
-        Kind::Mariadb => "mysql",
+        Kind::Mariadb | Kind::Mysql => "mysql",
     };
     let url = format!("{scheme}://ann:hunter2@{}/shop", server.address());
     let args = ["run", "w.ini", "--url", &url, "--json", "--quiet", "--out", "r.assay"];

@@ -82,7 +82,7 @@ fn strange_work(server: &Server) {
         Kind::Postgres => {
             "do $$ begin for i in 1..2000 loop perform 1; commit; end loop; end $$".to_owned()
         }
-        Kind::Mariadb => "commit; select 1;".repeat(1_000),
+        Kind::Mariadb | Kind::Mysql => "commit; select 1;".repeat(1_000),
     };
     server.sql(&text).unwrap();
 }
@@ -237,7 +237,7 @@ fn poor(server: &Server) -> String {
                  poor"
             ),
         ),
-        Kind::Mariadb => (
+        Kind::Mariadb | Kind::Mysql => (
             "mysql",
             format!(
                 "create user poor@'%' identified by '{password}'; grant select, insert, create, \

@@ -218,7 +218,9 @@ fn server_with_notes(kind: Kind) -> Server {
     let server = Server::start(&Options::new(kind)).unwrap();
     let account = match kind {
         Kind::Postgres => "create role ann login password 'both'; grant insert on seen to ann;",
-        Kind::Mariadb => "grant insert on assay.seen to ann@'%' identified by 'both';",
+        Kind::Mariadb | Kind::Mysql => {
+            "grant insert on assay.seen to ann@'%' identified by 'both';"
+        }
     };
     server.sql(&format!("create table seen (session bigint);\n{account}")).unwrap();
     server
@@ -395,6 +397,24 @@ fn every_method_of_loading_writes_the_same_rows() {
     }
 }
 
+/// The answer to a load that used a slower method than the server has.
+#[test]
+fn load_into_a_server_that_forbids_local_files_says_how_to_allow_them() {
+    let mut args = vec!["load", "w.ini", "--url", "testbed:mariadb?server.local_infile=0"];
+    args.extend(["--out", "r.assay"]);
+    let workload = "[setup]\nquery = create table t (id integer)\n\
+                    [load t]\nrows = 100\ncolumns = id: row()\n";
+    let place = Place::with(workload);
+    let answer = place.assay(&args).expect(0).stdout;
+    for words in ["t was filled by inserts", "set global local_infile = on"] {
+        assert!(answer.contains(words), "`{words}` is not in: {answer}");
+    }
+    assert_eq!(answer.matches("(4166)").count(), 1, "{answer}");
+    let summary = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    let fallback = summary["loads"][0]["fallback"].as_str().unwrap_or_default();
+    assert!(fallback.contains("set global local_infile = on"), "{fallback}");
+}
+
 /// Texts that would be something else if they were not quoted as each server wants it.
 const ODD: [&str; 16] = [
     "it's 'quoted', \"quoted\" and `quoted`",
@@ -480,7 +500,7 @@ fn the_mixed_study_runs_in_each_dialect() {
         let summary = run(&place, &server, &sets).json();
         let now = match kind {
             Kind::Postgres => "now() at time zone 'utc'",
-            Kind::Mariadb => "utc_timestamp()",
+            Kind::Mariadb | Kind::Mysql => "utc_timestamp()",
         };
         judge_mixed(&server, &summary, now, 2_000);
     }

@@ -44,6 +44,9 @@ fn table_sizes() -> String {
     )
 }
 
+/// MySQL keeps the estimated sizes of tables for a day (`information_schema_stats_expiry`).
+const FRESH_ESTIMATES: &str = "set session information_schema_stats_expiry = 0";
+
 impl MysqlConnection {
     pub(super) async fn read_facts(&mut self) -> Vec<(String, String)> {
         let texts = match self.is_mariadb() {
@@ -55,6 +58,10 @@ impl MysqlConnection {
         let (site, rt, place) = (Arc::clone(self.site()), self.line.rt.clone(), self.node());
         let mut answers: [Option<Table>; 5] = Default::default();
         let asked = async {
+            if !self.is_mariadb() {
+                // An older server does not have the setting, and does not keep them.
+                let _ = self.query_text(FRESH_ESTIMATES).await;
+            }
             let largest = table_sizes();
             let texts = texts.into_iter().chain([largest.as_str()]);
             for (answer, text) in answers.iter_mut().zip(texts) {

@@ -13,12 +13,39 @@ pub(super) fn fault(refusal: &Refusal) -> Error {
     let (class, code) = meaning(refusal);
     let remedy = match refusal.code {
         1205 | 1213 => "; `retry = 3 on 1205, 1213` tries it again",
+        code if is_about_files(code, &words(refusal)) => ALLOW_FILES,
         1461 => "; raise the server's max_prepared_stmt_count",
         1969 => "; a larger max_statement_time of the server allows more",
         3024 => "; a larger max_execution_time of the server allows more",
         _ => "",
     };
     Error::new(class, code, words(refusal) + remedy)
+}
+
+/// The remedy for a server that takes no files from clients.
+const ALLOW_FILES: &str = "; `set global local_infile = on` at the server allows it";
+
+/// The codes of servers that forbid `LOAD DATA LOCAL`: MySQL's, MariaDB's, and the older one of
+/// both.
+const FORBIDDEN_FILES: [u16; 3] = [3948, 4166, 1148];
+
+/// The code of implementations that have no codes of their own (`ER_UNKNOWN_ERROR`).
+const UNKNOWN: u16 = 1105;
+
+fn is_about_files(code: u16, words: &str) -> bool {
+    FORBIDDEN_FILES.contains(&code)
+        || code == UNKNOWN && words.to_ascii_lowercase().contains("local")
+}
+
+/// Checks for the error of a server that forbids `LOAD DATA LOCAL`.
+pub(super) fn forbids_files(error: &Error) -> bool {
+    error.code().as_str().parse().is_ok_and(|code| is_about_files(code, error.message()))
+}
+
+/// The error of a server that said at the login that it takes no files from clients.
+pub(super) fn no_files() -> Error {
+    let words = format!("the server takes no files from clients{ALLOW_FILES}");
+    Error::new(Class::Server, Code::new("load-data"), words)
 }
 
 /// Whether an error says that the statement cannot be prepared: it may be sent as text.
@@ -143,6 +170,22 @@ mod tests {
 
     fn refusal(code: u16, state: &[u8; 5], message: &str) -> Refusal {
         Refusal { code, sqlstate: Some(*state), message: message.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn every_way_of_forbidding_local_files_is_recognised() {
+        for (code, message, is_forbidden) in [
+            (3948, "Loading local data is disabled; this must be enabled on both sides", true),
+            (4166, "The used command is not allowed because the server has disabled it", true),
+            (1148, "The used command is not allowed with this MySQL version", true),
+            (1105, "local_infile needs to be set to 1 to use LOCAL", true),
+            (1105, "table doesn't support LOAD DATA", false),
+            (1064, "syntax error near LOCAL", false),
+        ] {
+            let error = fault(&refusal(code, b"42000", message));
+            assert_eq!(forbids_files(&error), is_forbidden, "{error}");
+            assert_eq!(error.message().contains("local_infile = on"), is_forbidden, "{error}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use wire_mysql::{Refusal, file_data};
 use super::answer::Whole;
 use super::faults;
 use super::session::{MysqlConnection, error_of};
-use crate::load::{InsertWords, PIECE, insert_rows, no_method};
+use crate::load::{Begun, InsertWords, PIECE, insert_rows, no_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply, Table};
 
 /// Character sets with the bytes of ASCII for its characters.
@@ -53,10 +53,24 @@ impl MysqlConnection {
         batches: &mut impl Batches,
     ) -> Result<(), Error> {
         match (method, self.takes_files) {
-            (Method::Auto, true) | (Method::LoadData, _) => self.load_data(into, batches).await,
-            (Method::Auto, false) | (Method::Insert | Method::Copy, _) => {
+            (Method::LoadData, _) => match self.load_data(into, batches).await {
+                Err(error) if faults::forbids_files(&error) => Err(with_insert_as_remedy(&error)),
+                ended => ended,
+            },
+            // Some servers say at the login that they take no files, MySQL and MariaDB only to the
+            // statement.
+            (Method::Auto, true) => match self.load_data(into, batches).await {
+                Err(error) if faults::forbids_files(&error) && !self.has_sent_rows => {
+                    batches.falls_back(&error);
+                    self.insert(into, &mut Begun::new(batches)).await
+                }
+                ended => ended,
+            },
+            (Method::Auto, false) => {
+                batches.falls_back(&faults::no_files());
                 self.insert(into, batches).await
             }
+            (Method::Insert | Method::Copy, _) => self.insert(into, batches).await,
         }
     }
 
@@ -72,7 +86,8 @@ impl MysqlConnection {
 
     /// One LOAD DATA for each batch, in a transaction: only behind it is known whether all of its
     /// rows were taken as they are. The first rows of a batch are made while the one before is
-    /// committed.
+    /// committed; those of the first batch when the server has asked for them, because it may
+    /// forbid the statement.
     async fn load_data(
         &mut self,
         into: &Insert<'_>,
@@ -81,10 +96,10 @@ impl MysqlConnection {
         let charset = self.charset_for(into.table, batches).await;
         let text = statement(into, charset);
         let (mut rows, mut reply) = (Rows::default(), Reply::default());
+        self.has_sent_rows = false;
         let mut has_batch = batches.next_batch();
         if has_batch {
             self.ask_text("begin", &mut reply).await?;
-            rows.take_from(batches);
         }
         while has_batch {
             let loaded = match self.load_batch(&text, batches, &mut rows, &mut reply).await {
@@ -122,7 +137,8 @@ impl MysqlConnection {
         }
     }
 
-    /// Sends the rows of a batch, of which the first are made. Returns how many warnings there are.
+    /// Sends the rows of a batch, of which the first may be made. Returns how many warnings there
+    /// are.
     async fn load_batch(
         &mut self,
         text: &str,
@@ -151,6 +167,10 @@ impl MysqlConnection {
         reply: &mut Reply,
     ) -> Result<(), Error> {
         let mut sequence = sequence;
+        if rows.count == 0 {
+            rows.take_from(batches);
+        }
+        self.has_sent_rows = true;
         while !rows.text.is_empty() && !self.line.channel.is_broken() {
             sequence = file_data(self.line.channel.out(), sequence, rows.text.as_bytes());
             self.line.send(reply).await;
@@ -178,6 +198,12 @@ impl MysqlConnection {
             }
         }
     }
+}
+
+/// The error of a server that takes no files, with the method that needs none.
+fn with_insert_as_remedy(error: &Error) -> Error {
+    let words = format!("{}, or write `method = auto`, which inserts the rows", error.message());
+    Error::new(error.class(), error.code(), words)
 }
 
 /// Whether all columns of a table, as `show full columns` lists them, take texts of UTF-8 by their

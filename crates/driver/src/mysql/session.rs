@@ -32,6 +32,8 @@ pub struct MysqlConnection {
     pub(super) says_columns_once: bool,
     /// Whether the server may be sent a file.
     pub(super) takes_files: bool,
+    /// Whether the server has asked for rows of the present load.
+    pub(super) has_sent_rows: bool,
     pub(super) is_in_transaction: bool,
     thread_id: u32,
     version: String,
@@ -230,6 +232,7 @@ impl MysqlConnection {
             columns: Columns::default(),
             says_columns_once: agreed.has(Capabilities::CACHE_METADATA),
             takes_files: agreed.has(Capabilities::LOCAL_FILES),
+            has_sent_rows: false,
             is_in_transaction: false,
             thread_id,
             version: String::from_utf8_lossy(&server_version).into_owned(),

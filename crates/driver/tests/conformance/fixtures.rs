@@ -6,9 +6,12 @@ mod postgres;
 pub(crate) use mariadb::Maria;
 pub(crate) use postgres::Pg;
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use base::{Class, Endpoint, Nanos, Seed, Target};
 use driver::conformance::{Fixture, Keeper, Refused};
-use driver::{Either, Simulated, Sqlite};
+use driver::{Connection, Driver, Either, Simulated, Sqlite, Table};
+use rt::{Options, run_real};
 use sim::Config;
 use testbed::{Kind, Server, shared, shared_with_tls};
 
@@ -29,17 +32,46 @@ impl Way {
         }
     }
 
-    /// The URL of a database there.
-    fn to(self, server: &Server, database: &str) -> Target {
-        let mut target = match self {
+    /// The URL of the server there.
+    fn to(self, server: &Server) -> Target {
+        match self {
             Way::Tcp | Way::Tls => server.url(),
             Way::Socket => server.url_over_socket(),
-        };
-        if let Endpoint::Network { database: place, .. } = &mut target.endpoint {
-            *place = Some(database.to_owned());
         }
-        target
     }
+}
+
+/// The name of a database that no other case has.
+fn new_name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("case_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The same URL for another database.
+fn of_database(target: &Target, name: &str) -> Target {
+    let mut target = target.clone();
+    if let Endpoint::Network { database, .. } = &mut target.endpoint {
+        *database = Some(name.to_owned());
+    }
+    target
+}
+
+/// Runs statements as the user of a driver, who may do everything, and returns what the last one
+/// returned. On a thread of its own: a case that asks for this runs in a runtime itself.
+fn ask<D: Driver>(driver: D, texts: &[&str]) -> Table {
+    let run = move || {
+        run_real(&Options::default(), async |rt| {
+            let mut connection = driver.connect(&rt).await?;
+            let mut last = Table::default();
+            for text in texts {
+                last = connection.query_text(text).await?;
+            }
+            connection.close().await;
+            Ok::<Table, driver::Error>(last)
+        })
+    };
+    let asked = std::thread::scope(|scope| scope.spawn(run).join());
+    asked.expect("no panic").expect("the system grants a runtime").expect("answers")
 }
 
 /// The same URL for another user, who has the same password.

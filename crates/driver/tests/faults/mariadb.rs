@@ -483,6 +483,8 @@ fn the_folder_of_the_workload_is_where_files_are_loaded_from() {
 struct Texts {
     text: &'static str,
     left: u32,
+    /// What a load said of its fallback to inserts.
+    fallback: Option<Error>,
 }
 
 impl Batches for Texts {
@@ -504,6 +506,39 @@ impl Batches for Texts {
     fn is_ascii(&self) -> bool {
         self.text.is_ascii()
     }
+
+    fn falls_back(&mut self, why: &Error) {
+        self.fallback = Some(why.clone());
+    }
+}
+
+/// One session begins before the server forbids local files, and one after.
+#[test]
+fn load_by_auto_inserts_the_rows_where_the_server_forbids_local_files() {
+    let server = Server::start(&Options::mariadb()).unwrap_or_else(|problem| panic!("{problem}"));
+    let driver = open(&server.url());
+    in_real_time(async |rt| {
+        let before = driver.connect(&rt).await.expect("a session");
+        server.sql("create table t (words text); set global local_infile = 0").expect("a setting");
+        let after = driver.connect(&rt).await.expect("a session");
+        let into = Insert { table: "t", columns: &["words"], duplicates: Duplicates::Fail };
+        for mut connection in [before, after] {
+            let mut rows = Texts { text: "words", left: 2, fallback: None };
+            connection.load(&into, Method::Auto, &mut rows).await.expect("rows");
+            let why = rows.fallback.expect("a fallback");
+            assert_eq!(why.code().as_str(), "4166");
+            assert!(why.message().contains("set global local_infile = on"), "{why}");
+            let found = connection.query_text("select count(*) from t").await.expect("a count");
+            assert_eq!(found.single(), Some("2"));
+            connection.query_text("delete from t").await.expect("an empty table");
+            let mut rows = Texts { text: "words", left: 2, fallback: None };
+            let error = connection.load(&into, Method::LoadData, &mut rows).await.unwrap_err();
+            check(&error, error.class(), "4166", &["local_infile = on", "`method = auto`"]);
+            assert_eq!(rows.fallback, None);
+            connection.query_text("select 1").await.expect("the session lives on");
+            connection.close().await;
+        }
+    });
 }
 
 /// What arrives in a column of this kind.
@@ -513,7 +548,9 @@ fn loaded(kind: &str, text: &'static str) -> Result<Option<String>, Error> {
         let mut connection = driver.connect(&rt).await?;
         connection.query_text(&format!("create temporary table t (words {kind})")).await?;
         let into = Insert { table: "t", columns: &["words"], duplicates: Duplicates::Fail };
-        connection.load(&into, Method::LoadData, &mut Texts { text, left: 2 }).await?;
+        connection
+            .load(&into, Method::LoadData, &mut Texts { text, left: 2, fallback: None })
+            .await?;
         let found = connection.query_text("select distinct words from t").await?;
         connection.close().await;
         Ok(found.single().map(str::to_owned))

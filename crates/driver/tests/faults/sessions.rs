@@ -91,7 +91,9 @@ fn statements_are_prepared_in_time_or_not_at_all() {
         let address = relay.address().to_string();
         in_real_time(async |rt| match kind {
             Kind::Postgres => prepares_nothing(&postgres(&target), &rt, &relay, &address).await,
-            Kind::Mariadb => prepares_nothing(&mysql(&target), &rt, &relay, &address).await,
+            Kind::Mariadb | Kind::Mysql => {
+                prepares_nothing(&mysql(&target), &rt, &relay, &address).await
+            }
         });
     }
 }
@@ -125,7 +127,7 @@ fn an_answer_that_comes_too_late_is_not_that_of_the_next_statement() {
             Kind::Postgres => {
                 answers_are_not_mistaken(&postgres(&target), &rt, &relay, &address).await;
             }
-            Kind::Mariadb => {
+            Kind::Mariadb | Kind::Mysql => {
                 answers_are_not_mistaken(&mysql(&target), &rt, &relay, &address).await;
             }
         });

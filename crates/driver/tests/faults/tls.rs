@@ -70,7 +70,7 @@ fn setting_of(target: &Target, name: &str) -> String {
 fn unencrypted(kind: Kind) -> &'static str {
     match kind {
         Kind::Postgres => "empty",
-        Kind::Mariadb => "''",
+        Kind::Mariadb | Kind::Mysql => "''",
     }
 }
 
@@ -155,7 +155,7 @@ fn offer_tls(kind: Kind, scene: &mut Scene, config: &Arc<ServerConfig>) {
             scene.hear_exactly(8);
             scene.say(b"S");
         }
-        Kind::Mariadb => {
+        Kind::Mariadb | Kind::Mysql => {
             scene.say(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
             // The head of a packet, and what a client asks for before it says who it is.
             scene.hear_exactly(4 + 32);
@@ -173,7 +173,7 @@ fn error_with(kind: Kind, forged: Forged) -> Error {
     });
     let scheme = match kind {
         Kind::Postgres => "postgres",
-        Kind::Mariadb => "mysql",
+        Kind::Mariadb | Kind::Mysql => "mysql",
     };
     let url = format!("{scheme}://ann:hunter2@127.0.0.1:{}/shop", impostor.port());
     refusal(&with(&Target::parse(&url).expect("a URL"), &[("tls-ca", &authority)]))
@@ -224,7 +224,7 @@ fn what_is_no_tls_is_told() {
         let impostor = Impostor::playing(move |scene| {
             match kind {
                 Kind::Postgres => scene.hear_exactly(8),
-                Kind::Mariadb => {
+                Kind::Mariadb | Kind::Mysql => {
                     scene.say(&greeting_with("mysql_native_password", OFFERED | Capabilities::SSL));
                     scene.hear_exactly(4 + 32)
                 }

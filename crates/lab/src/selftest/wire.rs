@@ -186,7 +186,7 @@ impl Real {
                 let driver = Postgres::open(&target).map_err(WireProblem::Driver)?;
                 run_on::<_, Honest>(plan, driver, time)
             }
-            testbed::Kind::Mariadb => {
+            testbed::Kind::Mariadb | testbed::Kind::Mysql => {
                 let driver = Mysql::open(&target, PathBuf::new()).map_err(WireProblem::Driver)?;
                 run_on::<_, Honest>(plan, driver, time)
             }

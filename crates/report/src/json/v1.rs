@@ -261,6 +261,7 @@ struct Load {
     evidence: Vec<Number>,
     relief: Option<&'static str>,
     unseen: Vec<Unseen>,
+    fallback: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -661,6 +662,7 @@ impl Load {
             evidence: numbers(&load.limiter.evidence),
             relief: load.limiter.component.relief_of_load(),
             unseen: unseen(&load.unseen),
+            fallback: load.fallback.clone(),
         }
     }
 }

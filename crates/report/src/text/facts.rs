@@ -8,8 +8,9 @@ use workload::Warmup;
 
 use crate::number::{bytes, count, percent, time};
 use crate::text::answer::seconds;
+use crate::text::load::FALLBACK;
 use crate::text::page::{Line, Page, columns};
-use crate::view::View;
+use crate::view::{About, View};
 
 /// How many events are listed; the record has them all.
 const EVENTS: usize = 20;
@@ -125,7 +126,7 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
         lines.push(Line::new(check.name, check.explain.as_str()));
     }
     let (facts, servers): (Vec<_>, Vec<_>) =
-        about.settings.iter().partition(|(name, _)| is_of_surroundings(name));
+        settings_of_servers(about).partition(|(name, _)| is_of_surroundings(name));
     if !servers.is_empty() {
         lines.push(Line::new("settings", settings(&servers)));
     }
@@ -159,6 +160,11 @@ fn settings(settings: &[&(String, String)]) -> String {
         0 => text,
         more => format!("{text}; and {more} more in the record, table `setting`"),
     }
+}
+
+/// All settings but the reasons of loads, which are written beside them.
+fn settings_of_servers(about: &About) -> impl Iterator<Item = &(String, String)> {
+    about.settings.iter().filter(|(name, _)| !name.starts_with(FALLBACK))
 }
 
 /// What the load generator's own process used.

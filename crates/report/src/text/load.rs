@@ -12,6 +12,9 @@ use crate::text::table::{Align, Table};
 use crate::text::unseen;
 use crate::view::{View, client_cpu};
 
+/// The settings of a record that say why the rows of a table were inserted.
+pub(super) const FALLBACK: &str = "generator.inserts.";
+
 /// Writes a line for each table.
 pub(super) fn write(page: &mut Page, view: &View) {
     let mut table = Table::new([
@@ -41,8 +44,17 @@ pub(super) fn write(page: &mut Page, view: &View) {
         page.gap();
         page.heading("Loads");
         page.table(&table);
+        view.summary.loads.iter().for_each(|load| write_fallback(page, load));
         view.summary.loads.iter().for_each(|load| write_limiter(page, load));
         write_unseen(page, view);
+    }
+}
+
+/// Writes that the rows travelled by a slower method than the server has, and the remedy.
+fn write_fallback(page: &mut Page, load: &LoadSummary) {
+    if let Some(why) = &load.fallback {
+        let lead = format!("{} was filled by inserts, which is slower than LOAD DATA", load.table);
+        page.sentence(Tone::Doubtful, &lead, &format!(": {why}"));
     }
 }
 

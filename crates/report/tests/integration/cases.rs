@@ -266,6 +266,7 @@ pub(crate) fn loads() -> Case {
         points,
         observed: Vec::new(),
         unseen: Vec::new(),
+        fallback: None,
     };
     let points = vec![point(1, 36_000), point(2, 69_000), point(3, 96_000)];
     let grows = |component: &str, metric: &str, per_s: f64| analyze::Observed {
@@ -287,6 +288,11 @@ pub(crate) fn loads() -> Case {
         ("sessions".to_owned(), "the user may not see those of others".to_owned()),
         ("disk sda".to_owned(), "it is not told".to_owned()),
     ];
+    case.evidence.loads[1].fallback = Some(
+        "Loading local data is disabled; `set global local_infile = on` at the server allows it \
+         (3948)"
+            .to_owned(),
+    );
     case
 }
 

@@ -193,7 +193,7 @@ async fn attend(host: Rc<Host>, stream: Source<TcpStream>) {
     }
     let protocol = match host.kind {
         Kind::Postgres => Protocol::Postgres(postgres::Session::new()),
-        Kind::Mariadb => Protocol::Mysql(mysql::Session::new()),
+        Kind::Mariadb | Kind::Mysql => Protocol::Mysql(mysql::Session::new()),
     };
     let (kept, out) = (Vec::new(), Vec::new());
     let mut connection =

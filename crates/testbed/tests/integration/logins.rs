@@ -76,7 +76,7 @@ fn verifying<'a>(server: &Server, authority: &'a str) -> Vec<(&'static str, &'a 
             ("PGSSLROOTCERT", authority),
             ("PGCHANNELBINDING", "require"),
         ],
-        Kind::Mariadb => vec![("ssl-verify-server-cert", "1"), ("ssl-ca", authority)],
+        Kind::Mariadb | Kind::Mysql => vec![("ssl-verify-server-cert", "1"), ("ssl-ca", authority)],
     }
 }
 
@@ -159,7 +159,7 @@ fn a_server_can_ask_clients_for_certificates() {
         let (certificate, key) = (text(&files.client), text(&files.client_key));
         extra.extend(match kind {
             Kind::Postgres => [("PGSSLCERT", certificate), ("PGSSLKEY", key)],
-            Kind::Mariadb => [("ssl-cert", certificate), ("ssl-key", key)],
+            Kind::Mariadb | Kind::Mysql => [("ssl-cert", certificate), ("ssl-key", key)],
         });
         let let_in = ask(&server, Login { password, extra: &extra }, "SELECT 1");
         assert_eq!(let_in, Ok("1".to_owned()));

@@ -12,7 +12,7 @@ fn a_server_answers_with_its_settings_and_leaves_nothing() {
         let server = start(&Options::new(kind).max_connections(17));
         let setting = match kind {
             Kind::Postgres => server.sql("SHOW max_connections").unwrap(),
-            Kind::Mariadb => server.sql("SELECT @@max_connections").unwrap(),
+            Kind::Mariadb | Kind::Mysql => server.sql("SELECT @@max_connections").unwrap(),
         };
         assert_eq!(setting, "17\n", "{}", server.log());
         let (folder, pid) = (server.folder().to_owned(), server.pid().unwrap());
@@ -67,6 +67,21 @@ fn a_frozen_server_can_be_ended() {
         drop(server);
         assert!(!runs(pid) && !folder.exists());
     }
+}
+
+/// In a process of its own, because the folder for temporary files is that of the process.
+#[test]
+fn server_starts_in_a_folder_with_spaces() {
+    let above = std::env::temp_dir().join(format!("assay spaces {}", std::process::id()));
+    std::fs::create_dir(&above).unwrap();
+    for url in ["testbed:mariadb", "testbed:postgres?via=pgbouncer"] {
+        let mut host = std::process::Command::new(env!("CARGO_BIN_EXE_testbed-host"));
+        let ran = host.arg(url).env("TMPDIR", &above).stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        let complaint = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(said.contains(above.to_str().unwrap()), "{url}: {said}{complaint}");
+    }
+    std::fs::remove_dir(&above).expect("nothing is left in it");
 }
 
 #[test]

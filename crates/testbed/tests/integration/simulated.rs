@@ -84,7 +84,7 @@ fn statements_take_the_time_that_is_simulated() {
         let start = Monotonic.now();
         let answer = match kind {
             Kind::Postgres => psql(&server, &["-c", sql]),
-            Kind::Mariadb => mariadb(&server, sql),
+            Kind::Mariadb | Kind::Mysql => mariadb(&server, sql),
         };
         assert_eq!(answer, Ok("1\n1".to_owned()));
         let took = Monotonic.now().since(start);
@@ -100,7 +100,7 @@ fn a_statement_that_is_refused_leaves_the_session_alive() {
         let server = start(Simulation { config, ..Simulation::at_once(kind) });
         let mut client = match kind {
             Kind::Postgres => psql_client(&server, &["-c", "select 1", "-c", "select 2"]),
-            Kind::Mariadb => mariadb_client(&server, "select 1; select 2"),
+            Kind::Mariadb | Kind::Mysql => mariadb_client(&server, "select 1; select 2"),
         };
         if kind == Kind::Mariadb {
             client.arg("--force");
@@ -119,7 +119,7 @@ fn a_connection_can_be_lost_in_the_midst_of_a_statement() {
         let server = start(Simulation { config, ..Simulation::at_once(kind) });
         let words = match kind {
             Kind::Postgres => psql(&server, &["-c", "select 1"]),
-            Kind::Mariadb => mariadb(&server, "select 1"),
+            Kind::Mariadb | Kind::Mysql => mariadb(&server, "select 1"),
         };
         let words = words.expect_err("no answer").to_lowercase();
         let is_lost = ["server closed the connection", "lost connection", "gone away"];

@@ -37,7 +37,7 @@ pub(crate) fn client(server: &Server, login: Login<'_>, sql: &str) -> Command {
             command.envs(login.extra.iter().copied());
             command
         }
-        Kind::Mariadb => {
+        Kind::Mariadb | Kind::Mysql => {
             let mut command = Command::new("mariadb");
             command.args(["--no-defaults", "-N", "-B", "-h", "127.0.0.1", "-P", &port]);
             command.args(["-u", "assay", "assay", "-e", sql]).env("MYSQL_PWD", login.password);

@@ -373,3 +373,13 @@ fn malformed_replies_are_errors_at_their_place() {
     let error = read(old(), &[ReplyKind::Binary], &bytes, &mut Log::default());
     assert_eq!(error.map_err(|error| error.kind), Err(ErrorKind::Value));
 }
+
+/// go-mysql-server writes it so, MySQL and MariaDB with its length before it.
+#[test]
+fn info_without_its_length_is_the_rest_of_the_packet() {
+    let agreed = Negotiated::of(Capabilities(0), Capabilities(0));
+    let words = b"#Records: 7  Duplicates: 0  Warnings: 0 and more of it";
+    let payload = [&[0, 7, 0, 2, 0, 0, 0], words.as_slice()].concat();
+    let ok = OkPacket::decode(&payload, agreed).expect("an OK packet");
+    assert_eq!((ok.affected_rows, ok.info), (7, words.as_slice()));
+}

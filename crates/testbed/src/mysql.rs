@@ -1,0 +1,111 @@
+//! What is particular to MySQL.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use crate::launch::Ending;
+use crate::options::Tls;
+use crate::process::run;
+use crate::programs::{Program, Source, Suite, plain};
+use crate::server::{DATABASE, Site, USER};
+use crate::{Options, Problem};
+
+/// Few distributions have a package of MySQL, and Debian's stable release is not one of them.
+const SOURCE: Source = Source::Instructions(
+    "set ASSAY_MYSQLD to the path of MySQL's server program, or fetch one with `scripts/servers` \
+     in Assay's source: it is then target/servers/mysql/usr/sbin/mysqld",
+);
+
+/// The server and its programs.
+const SUITE: Suite = Suite {
+    server: Program { name: "mysqld", source: SOURCE },
+    variable: "ASSAY_MYSQLD",
+    versions: None,
+};
+
+/// As whom the server runs if we are root.
+pub(crate) const ACCOUNTS: [&str; 2] = ["mysql", "nobody"];
+
+/// Sessions are ended, and what must be is written.
+pub(crate) const STOP: Ending = Ending { signal: Signal::TERM, name: "TERM" };
+
+/// For data that is thrown away: the server has nothing outside of its folder.
+pub(crate) const DISCARD: Ending = Ending { signal: Signal::KILL, name: "KILL" };
+
+/// The administrator. It has no password, and only its own account and root can enter the folder
+/// with the socket; over TCP the server knows nobody of that name.
+const ADMINISTRATOR: &str = "root";
+
+/// Returns the path of the socket.
+pub(crate) fn socket(site: &Site) -> PathBuf {
+    site.path.join("mysqld.sock")
+}
+
+/// Makes an empty server, with certificates and keys of its own as the package does.
+pub(crate) fn initialise(site: &Site) -> Result<(), Problem> {
+    let mut command = program(site)?;
+    command.arg("--initialize-insecure").arg("--innodb-flush-method=nosync");
+    run("mysqld --initialize-insecure", command, "").map(drop)
+}
+
+/// Returns the command of the server program with the settings that each start needs.
+fn program(site: &Site) -> Result<Command, Problem> {
+    let mut command = site.account.command(&SUITE.find_server()?, DISCARD.name);
+    command.arg("--no-defaults").arg(format!("--datadir={}", site.path.join("data").display()));
+    command.arg(format!("--tmpdir={}", site.path.display()));
+    // The folder that is compiled in is the packaged server's, and need not exist.
+    command.arg("--secure-file-priv=NULL").current_dir(&site.path);
+    Ok(command)
+}
+
+/// Returns the command that starts the server.
+pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
+    let mut command = program(site)?;
+    command.arg(format!("--socket={}", socket(site).display()));
+    command.arg(format!("--port={}", site.port)).arg("--bind-address=127.0.0.1");
+    // The X protocol has a port and a socket of its own, at fixed places.
+    command.args(["--skip-name-resolve", "--mysqlx=OFF"]);
+    command.arg(format!("--pid-file={}", site.path.join("mysqld.pid").display()));
+    if let Some(tls) = &site.certificates {
+        command.arg(format!("--ssl-cert={}", tls.server.display()));
+        command.arg(format!("--ssl-key={}", tls.server_key.display()));
+        command.arg(format!("--ssl-ca={}", tls.authority.display()));
+    }
+    for (name, value) in &options.settings {
+        command.arg(format!("--{name}={value}"));
+    }
+    if let Some(library) = &options.preload {
+        command.env("LD_PRELOAD", library);
+    }
+    Ok(command)
+}
+
+/// Returns the command of the client program, logged in as the administrator.
+pub(crate) fn client(site: &Site, database: &str) -> Result<Command, Problem> {
+    let client = Program { name: "mysql", source: SOURCE };
+    let mut command = plain(&SUITE.find(client)?);
+    command.args(["--no-defaults", "--batch", "--skip-column-names"]);
+    command.arg(format!("--socket={}", socket(site).display()));
+    command.arg(format!("--user={ADMINISTRATOR}")).arg(database);
+    Ok(command)
+}
+
+/// The database that every server has.
+pub(crate) const FIRST_DATABASE: &str = "mysql";
+
+/// Returns the statements that make the user and the database. The session writes none of them
+/// into a log, as one of them holds the password.
+pub(crate) fn welcome(options: &Options, password: &str) -> String {
+    let require = match options.tls {
+        Tls::Off | Tls::Server => "",
+        Tls::Mutual => " REQUIRE X509",
+    };
+    format!(
+        "SET SESSION sql_log_off = 1, sql_log_bin = 0;\n\
+         CREATE DATABASE {DATABASE};\n\
+         CREATE USER {USER}@'%' IDENTIFIED WITH caching_sha2_password BY '{password}'{require};\n\
+         GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n"
+    )
+}
