@@ -129,9 +129,13 @@ impl Line {
     ) -> impl Future<Output = Result<Stamp, Error>> {
         reply.bytes_sent += self.channel.out().len() as u64;
         poll_fn(|context| {
-            ready!(self.channel.poll_flush(context));
-            // While much was sent, something may have come.
+            let flushed = self.channel.poll_flush(context);
             if self.channel.unread().is_empty() {
+                ready!(flushed);
+                if self.replies.is_idle() {
+                    // All of it came while the rest was sent.
+                    return Poll::Ready(Ok(self.rt.now()));
+                }
                 ready!(self.channel.poll_receive(context))?;
             }
             let read_at = self.rt.now();
@@ -143,6 +147,8 @@ impl Line {
             };
             reply.bytes_received += used as u64;
             self.channel.consume(used, 0);
+            // While much is sent, what comes is not to gather.
+            ready!(flushed);
             Poll::Ready(Ok(read_at))
         })
     }
