@@ -84,7 +84,8 @@ pub fn replies(data: &[u8]) {
 fn read(data: &[u8], piece: usize, wants_data: bool) -> (Events, Result<usize, String>) {
     let mut events = Events { wants_data, ..Events::default() };
     let (mut replies, mut buffer) = (Replies::new(), Vec::new());
-    for cycle in [Cycle::STATEMENT.parse().describe(Object::Portal), Cycle::QUERY, Cycle::STATEMENT] {
+    for cycle in [Cycle::STATEMENT.parse().describe(Object::Portal), Cycle::QUERY, Cycle::STATEMENT]
+    {
         replies.expect(cycle);
     }
     for part in data.chunks(piece) {

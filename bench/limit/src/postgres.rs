@@ -3,8 +3,8 @@
 use std::io::{Read as _, Write as _};
 
 use wire_postgres::{
-    Channel, Completion, Cycle, Format, Login, Oid, Replies, Report, Sink, SslAnswer, Startup, Template,
-    TransactionStatus, Value, frontend, ssl_answer,
+    Channel, Completion, Cycle, Format, Login, Oid, Replies, Report, Sink, SslAnswer, Startup,
+    Template, TransactionStatus, Value, frontend, ssl_answer,
 };
 
 use crate::link::Link;

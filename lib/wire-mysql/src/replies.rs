@@ -73,7 +73,8 @@ pub struct Replies {
     kind: ReplyKind,
     state: State,
     sequence: u8,
-    continued: Continued,
+    /// Whether the packet before this one said that its payload, which is passed over, goes on.
+    is_continued: bool,
     inside: Inside,
     /// Definitions that are still to come.
     definitions: u64,
@@ -112,13 +113,6 @@ enum State {
     FileEnd,
 }
 
-/// Whether the packet before this one said that the payload goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Continued {
-    No,
-    Skipped,
-}
-
 /// A packet that has begun and not ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inside {
@@ -138,7 +132,7 @@ impl Replies {
             kind: ReplyKind::Simple,
             state: State::Idle,
             sequence: 0,
-            continued: Continued::No,
+            is_continued: false,
             inside: Inside::default(),
             definitions: 0,
             columns: 0,
@@ -201,8 +195,9 @@ impl Replies {
     /// server asks for a file, or ends the session behind the last expected reply.
     ///
     /// # Errors
-    /// The bytes are not the replies to what was sent. The offset is that within `bytes`; for a payload that began in an earlier call it is that
-    /// of the payload's last byte. After an error the session is of no further use.
+    /// The bytes are not the replies to what was sent. The offset is that within `bytes`; for a
+    /// payload that began in an earlier call it is that of the payload's last byte. After an error
+    /// the session is of no further use.
     #[inline]
     pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
         let mut rest = bytes;
@@ -294,7 +289,7 @@ impl Replies {
     #[inline]
     fn pass<'b, S: Sink>(&mut self, rest: &'b [u8], sink: &mut S) -> &'b [u8] {
         let mut rest = rest;
-        if self.continued != Continued::No {
+        if self.is_continued {
             return rest;
         }
         if self.state == State::Columns && !sink.wants_columns() {
@@ -342,9 +337,7 @@ impl Replies {
         payload: &[u8],
         sink: &mut S,
     ) -> Result<(), WireError> {
-        let is_usual = header.sequence == self.sequence
-            && !header.goes_on()
-            && self.continued == Continued::No;
+        let is_usual = header.sequence == self.sequence && !header.goes_on() && !self.is_continued;
         if !is_usual {
             return self.unusual_packet(header, payload, sink);
         }
@@ -394,7 +387,7 @@ impl Replies {
     /// Whether a packet only has to be counted.
     #[inline]
     fn is_skipped<S: Sink>(&self, header: Header, first: Option<u8>, sink: &S) -> bool {
-        if self.continued == Continued::Skipped {
+        if self.is_continued {
             return true;
         }
         match self.state {
@@ -431,7 +424,7 @@ impl Replies {
     /// Passes over a packet, whose payload need not be there.
     #[inline]
     fn skip<S: Sink>(&mut self, header: Header, sink: &mut S) {
-        if self.continued == Continued::No {
+        if !self.is_continued {
             match self.state {
                 State::Rows => {
                     self.rows = self.rows.wrapping_add(1);
@@ -442,7 +435,7 @@ impl Replies {
                 _ => self.definition_is_done(sink),
             }
         }
-        self.continued = if header.goes_on() { Continued::Skipped } else { Continued::No };
+        self.is_continued = header.goes_on();
     }
 
     /// Reads the packet that is not there as a whole, or its next piece. Returns what is left.

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! query    = { statement } , ( CommandComplete | EmptyQueryResponse | ErrorResponse ) , ready
-//! extended = { ParseComplete | CloseComplete | description | BindComplete , [ columns ] , result } ,
-//!            [ ErrorResponse ] , ready
+//! extended = { ParseComplete | CloseComplete | description
+//!            | BindComplete , [ columns ] , result } , [ ErrorResponse ] , ready
 //! result   = { DataRow } , ( CommandComplete | EmptyQueryResponse | PortalSuspended )
 //!          | CopyInResponse , CommandComplete
 //!          | CopyOutResponse , { CopyData } , CopyDone , CommandComplete

@@ -306,7 +306,7 @@ impl MysqlConnection {
             self.note(outcome.status);
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.statements.push(done.since(at));
-                reply.rows += outcome.rows;
+                reply.rows = reply.rows.saturating_add(outcome.rows);
             }
             at = done;
         }
@@ -456,7 +456,7 @@ impl Connection for MysqlConnection {
         }
         self.beside().ran_text();
         let (_, whole) = self.ask_text(sql, &mut Reply::default()).await?;
-        Ok(whole.table)
+        Ok(whole.table.into_table())
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {

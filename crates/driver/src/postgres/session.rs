@@ -130,12 +130,7 @@ impl PostgresConnection {
     }
 
     /// Appends a step that is answered together with those behind it, and adds it to their cycle.
-    fn append_link(
-        &mut self,
-        step: Step,
-        values: &Values,
-        cycle: &mut Cycle,
-    ) -> Result<(), Error> {
+    fn append_link(&mut self, step: Step, values: &Values, cycle: &mut Cycle) -> Result<(), Error> {
         *cycle = cycle.bind().execute();
         let text = match step {
             Step::Execute { statement, first, count } => {
@@ -299,7 +294,7 @@ impl PostgresConnection {
             }
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.statements.push(done.since(at));
-                reply.rows += answer.outcome.rows;
+                reply.rows = reply.rows.saturating_add(answer.outcome.rows);
             }
             at = done;
         }
@@ -334,7 +329,7 @@ impl PostgresConnection {
         let ended = self.exchange_step_by_step(&mut answer, reply, note).await;
         reply.statements = times;
         reply.done = ended?;
-        reply.rows += answer.outcome.rows;
+        reply.rows = reply.rows.saturating_add(answer.outcome.rows);
         match answer.outcome.error {
             None => Ok(()),
             Some(report) => {
@@ -471,7 +466,7 @@ impl Connection for PostgresConnection {
             return Err(owes_an_answer(self.channel.address()));
         }
         self.append_query(sql)?;
-        let table = self.ask().await?.table;
+        let table = self.ask().await?.table.into_table();
         self.beside().ran_text();
         Ok(table)
     }

@@ -176,9 +176,9 @@ const fn limit_of(tag: u8) -> Option<u32> {
     match tag {
         tag::DATA_ROW | both::COPY_DATA => Some(ENDLESS),
         tag::ERROR_RESPONSE | tag::NOTICE_RESPONSE => Some(REPORT),
-        tag::NOTIFICATION_RESPONSE
-        | tag::PARAMETER_DESCRIPTION
-        | tag::ROW_DESCRIPTION => Some(LONG),
+        tag::NOTIFICATION_RESPONSE | tag::PARAMETER_DESCRIPTION | tag::ROW_DESCRIPTION => {
+            Some(LONG)
+        }
         tag::AUTHENTICATION
         | tag::BACKEND_KEY_DATA
         | tag::BIND_COMPLETE

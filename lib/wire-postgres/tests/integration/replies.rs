@@ -321,7 +321,10 @@ fn complete_answers_of_all_kinds_are_accepted() {
     let portal = Cycle::SYNC.parse().bind().describe(Object::Portal).execute();
     for (cycle, answers) in [
         (Cycle::SYNC, &["Z", "EZ", "NZ"][..]),
-        (Cycle::STATEMENT, &["2CZ", "2DDCZ", "2IZ", "2NDSDACZ", "EZ", "2EZ", "2DEZ", "2CEZ", "2sZ"]),
+        (
+            Cycle::STATEMENT,
+            &["2CZ", "2DDCZ", "2IZ", "2NDSDACZ", "EZ", "2EZ", "2DEZ", "2CEZ", "2sZ"],
+        ),
         (Cycle::STATEMENT, &["2GCZ", "2GEZ", "2HddcCZ", "2HdEZ"]),
         (Cycle::STATEMENT.parse(), &["12CZ", "12DCZ", "1EZ"]),
         (Cycle::STATEMENT.bind().execute(), &["2DC2CZ", "2C2EZ", "2DEZ"]),
@@ -479,14 +482,15 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
 /// A request.
 fn cycle() -> impl Strategy<Value = Cycle> {
     let count = || 0_usize..3;
-    let extended = (count(), count(), count(), count()).prop_map(|(parses, described, binds, runs)| {
-        let mut cycle = Cycle::SYNC;
-        (0..parses).for_each(|_| cycle = cycle.parse());
-        (0..described).for_each(|_| cycle = cycle.describe(Object::Statement));
-        (0..binds).for_each(|_| cycle = cycle.bind());
-        (0..runs).for_each(|_| cycle = cycle.execute());
-        cycle
-    });
+    let extended =
+        (count(), count(), count(), count()).prop_map(|(parses, described, binds, runs)| {
+            let mut cycle = Cycle::SYNC;
+            (0..parses).for_each(|_| cycle = cycle.parse());
+            (0..described).for_each(|_| cycle = cycle.describe(Object::Statement));
+            (0..binds).for_each(|_| cycle = cycle.bind());
+            (0..runs).for_each(|_| cycle = cycle.execute());
+            cycle
+        });
     prop_oneof![Just(Cycle::QUERY), Just(Cycle::STATEMENT), extended]
 }
 
