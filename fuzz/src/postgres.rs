@@ -3,9 +3,9 @@
 use wire_postgres::backend::{Message as Reply, Row};
 use wire_postgres::frontend::{Message as Request, SaslInitialResponse, StartupPacket};
 use wire_postgres::{
-    Channel, Completion, CopyText, Format, Login, Oid, Policy, Reception, Replies, Report, Sink,
-    Startup, Template, TransactionStatus, Value, ValueError, Visit, WireError, copy_text_fields,
-    ssl_answer,
+    Channel, Completion, CopyText, Cycle, Format, Login, Object, Oid, Policy, Reception, Replies,
+    Report, Sink, Startup, Template, TransactionStatus, Value, ValueError, Visit, WireError,
+    copy_text_fields, ssl_answer,
 };
 
 /// What a server sends: each message is decoded, and encoded again.
@@ -84,7 +84,10 @@ pub fn replies(data: &[u8]) {
 fn read(data: &[u8], piece: usize, wants_data: bool) -> (Events, Result<usize, String>) {
     let mut events = Events { wants_data, ..Events::default() };
     let (mut replies, mut buffer) = (Replies::new(), Vec::new());
-    replies.await_ready(3);
+    for cycle in [Cycle::STATEMENT.parse().describe(Object::Portal), Cycle::QUERY, Cycle::STATEMENT]
+    {
+        replies.expect(cycle);
+    }
     for part in data.chunks(piece) {
         buffer.extend_from_slice(part);
         match replies.read(&buffer, &mut events) {

@@ -3,8 +3,8 @@
 use std::io::{Read as _, Write as _};
 
 use wire_postgres::{
-    Channel, Completion, Format, Login, Oid, Replies, Report, Sink, SslAnswer, Startup, Template,
-    TransactionStatus, Value, frontend, ssl_answer,
+    Channel, Completion, Cycle, Format, Login, Oid, Replies, Report, Sink, SslAnswer, Startup,
+    Template, TransactionStatus, Value, frontend, ssl_answer,
 };
 
 use crate::link::Link;
@@ -19,17 +19,19 @@ pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {
         link = encrypt(link, &options.host)?;
     }
     login(&mut link, options)?;
-    let (bytes, id) = match options.statement {
-        Statement::Prepared => (prepare(&mut link, &options.query)?, Id::BigEndian32),
+    let (bytes, id, cycle) = match options.statement {
+        Statement::Prepared => {
+            (prepare(&mut link, &options.query)?, Id::BigEndian32, Cycle::STATEMENT)
+        }
         Statement::Text => {
             let mut bytes = Vec::new();
             frontend::query(&mut bytes, format!("{}{MARK}", options.query))?;
-            (bytes, Id::Digits6)
+            (bytes, Id::Digits6, Cycle::QUERY)
         }
     };
     // The row of the mark does not exist; the first one does, and all are of one length.
     let mut first = Request::new(bytes.clone(), id, b"not known so far")?;
-    let (reply, rows) = exchange(&mut link, first.for_row(1))?;
+    let (reply, rows) = exchange(&mut link, first.for_row(1), cycle)?;
     match rows {
         1 => Ok((link, Request::new(bytes, id, &reply)?)),
         _ => Err(format!("`{}1` returned {rows} rows in place of one", options.query).into()),
@@ -74,7 +76,7 @@ fn prepare(link: &mut Link, query: &str) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
     frontend::parse(&mut out, "s1", format!("{query}$1"), [Oid::INT4])?;
     frontend::sync(&mut out);
-    exchange(link, &out)?;
+    exchange(link, &out, Cycle::SYNC.parse())?;
     let mut template = Template::new(Format::Text);
     template.statement("s1", &[Oid::INT4])?;
     template.sync();
@@ -84,10 +86,10 @@ fn prepare(link: &mut Link, query: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// Sends a request and reads its reply to the end. Returns the reply and its number of rows.
-fn exchange(link: &mut Link, request: &[u8]) -> Result<(Vec<u8>, u64), Failure> {
+fn exchange(link: &mut Link, request: &[u8], cycle: Cycle) -> Result<(Vec<u8>, u64), Failure> {
     link.write_all(request)?;
     let (mut replies, mut seen) = (Replies::new(), Seen::default());
-    replies.await_ready(1);
+    replies.expect(cycle);
     let (mut reply, mut used) = (Vec::new(), 0);
     while !replies.is_idle() {
         read_more(link, &mut reply)?;

@@ -90,6 +90,9 @@ impl Code {
     /// The code of a request that returned or changed another number of rows than it should.
     pub const ROWS: Code = Code::literal("rows");
 
+    /// The code of a request whose rows are more than a results file takes of one request.
+    pub const RESULTS: Code = Code::literal("results");
+
     /// A code from a text; what does not fit is cut off at a character's boundary.
     pub fn new(text: &str) -> Code {
         let mut end = text.len().min(Code::CAPACITY);

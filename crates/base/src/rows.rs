@@ -8,6 +8,8 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     is_wanted: bool,
+    /// Whether there was more than it takes; then it holds nothing.
+    is_overfull: bool,
     bytes: Vec<u8>,
     rows: u64,
 }
@@ -51,6 +53,10 @@ const BYTES: u8 = 3;
 const END: u8 = 4;
 
 impl Rows {
+    /// How many bytes a buffer takes at most. A server decides how long its answers are, and must
+    /// not decide how much memory they take.
+    pub const LIMIT: usize = 16 << 20;
+
     /// An empty buffer that is to be filled.
     pub fn wanted() -> Rows {
         Rows { is_wanted: true, ..Rows::default() }
@@ -62,8 +68,28 @@ impl Rows {
         self.is_wanted
     }
 
+    /// Whether more was appended than it [takes](Rows::LIMIT), so that all of it is gone.
+    #[inline]
+    pub fn is_overfull(&self) -> bool {
+        self.is_overfull
+    }
+
+    /// Something was to be appended that it cannot take: gives up all that it holds.
+    #[cold]
+    pub fn overflow(&mut self) {
+        *self = Rows { is_wanted: self.is_wanted, is_overfull: true, ..Rows::default() };
+    }
+
     /// Appends a value to the present row.
     pub fn push(&mut self, field: Field<'_>) {
+        let length = match field {
+            Field::Bytes(bytes) => bytes.len(),
+            Field::Null | Field::Int(_) | Field::Real(_) => 0,
+        };
+        // Room for the head of a value, and for the end of its row.
+        if self.is_overfull || self.bytes.len() + length + 10 > Rows::LIMIT {
+            return self.overflow();
+        }
         match field {
             Field::Null => self.bytes.push(NULL),
             Field::Int(number) => self.put(INT, &number.to_le_bytes()),
@@ -82,6 +108,9 @@ impl Rows {
 
     /// Ends the present row.
     pub fn end_row(&mut self) {
+        if self.is_overfull || self.bytes.len() >= Rows::LIMIT {
+            return self.overflow();
+        }
         self.bytes.push(END);
         self.rows += 1;
     }
@@ -108,8 +137,10 @@ impl Rows {
 
     /// Forgets what was appended since `mark`: the rows of a statement that failed on its way.
     pub fn truncate(&mut self, mark: RowMark) {
-        self.bytes.truncate(mark.bytes);
-        self.rows = mark.rows;
+        if !self.is_overfull {
+            self.bytes.truncate(mark.bytes);
+            self.rows = mark.rows;
+        }
     }
 
     /// Forgets the rows and keeps the memory, unless that is very much.
@@ -117,6 +148,7 @@ impl Rows {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT);
         self.rows = 0;
+        self.is_overfull = false;
     }
 
     /// Values and ends of rows, in order.
@@ -175,6 +207,29 @@ mod tests {
         let expected: Vec<RowPart<'_>> = row().chain(row()).collect();
         assert_eq!(rows.parts().collect::<Vec<_>>(), expected);
         assert_eq!(rows.len(), 2);
+    }
+
+    #[test]
+    fn buffer_beyond_its_limit_holds_nothing_until_it_is_cleared() {
+        for text in [&b""[..], &[b'x'; 1_000], &vec![b'x'; 3 << 20]] {
+            let mut rows = Rows::wanted();
+            while !rows.is_overfull() {
+                assert!(rows.bytes.capacity() <= 2 * Rows::LIMIT);
+                rows.push(Field::Bytes(text));
+                rows.end_row();
+            }
+            let mark = rows.mark();
+            for _ in 0..3 {
+                rows.push(Field::Null);
+                rows.end_row();
+            }
+            rows.truncate(mark);
+            assert_eq!((rows.len(), rows.weight(), rows.bytes.capacity()), (0, 0, 0));
+            rows.clear();
+            rows.push(Field::Int(1));
+            rows.end_row();
+            assert!(rows.is_wanted() && !rows.is_overfull() && rows.len() == 1);
+        }
     }
 
     #[test]

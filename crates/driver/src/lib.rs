@@ -25,6 +25,7 @@ mod processors;
 mod programs;
 mod simulated;
 mod sqlite;
+mod table;
 mod work;
 
 pub use account::Count;
@@ -38,6 +39,7 @@ pub use postgres::{Postgres, PostgresConnection};
 pub use programs::{ProgramConnection, Programs, SECRET};
 pub use simulated::Simulated;
 pub use sqlite::{Sqlite, SqliteConnection};
+pub use table::Table;
 pub use work::{Reply, StatementId, Step, Work};
 
 use std::future::Future;
@@ -153,7 +155,8 @@ pub trait Connection: Sized + 'static {
     }
 
     /// Runs one statement as text and returns what it returns as text: for setup, loading,
-    /// settings and observers, never for what is measured.
+    /// settings and observers, never for what is measured. Of an answer that is longer than
+    /// [`Table::LIMIT`] the rest [is missing](Table::is_cut).
     ///
     /// # Errors
     /// What the database said.
@@ -186,20 +189,4 @@ pub trait Connection: Sized + 'static {
     /// Ends a session whose statement has not been answered: tells the server to stop working on
     /// it, without waiting for that.
     fn abandon(self);
-}
-
-/// The result of a statement as text; `None` is NULL.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
-    /// The names of the columns.
-    pub columns: Vec<String>,
-    /// The rows.
-    pub rows: Vec<Vec<Option<String>>>,
-}
-
-impl Table {
-    /// The value in the first column of the first row.
-    pub fn single(&self) -> Option<&str> {
-        self.rows.first()?.first()?.as_deref()
-    }
 }

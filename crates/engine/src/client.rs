@@ -359,6 +359,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
     fn conclude(&mut self, attempt: Attempt, course: &mut Course) -> Option<Outcome> {
         course.add(&self.work.reply);
         let error = match attempt {
+            Attempt::Answered(Ok(())) if self.work.capture.is_overfull() => Some(self.lost_rows()),
             Attempt::Answered(Ok(())) => self.unexpected_rows(),
             Attempt::Answered(Err(error)) => Some(error),
             Attempt::GivenUp => return Some(self.conclude_given_up(course)),
@@ -513,6 +514,21 @@ impl<D: Driver, R: Rules> Client<D, R> {
             (true, false) => self.work.capture = Rows::wanted(),
             (false, true) => self.work.capture = Rows::default(),
         }
+    }
+
+    /// The error of an answer whose rows are more than a results file takes. It is put into words
+    /// once.
+    #[cold]
+    fn lost_rows(&self) -> Error {
+        let text = match self.crew.has_seen(Code::RESULTS) {
+            true => String::new(),
+            false => format!(
+                "the returned rows take more than {} MiB, and `query-results-file` takes no more \
+                 of one request: return fewer, or leave it out",
+                Rows::LIMIT >> 20
+            ),
+        };
+        Error::new(Class::Statement, Code::RESULTS, text)
     }
 
     /// What is wrong with the number of rows of a whole answer, if anything is.

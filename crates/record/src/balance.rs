@@ -136,7 +136,8 @@ impl Counts {
         self.timeouts += timeouts;
         self.accepted_errors += accepted_errors;
         self.retries += retries;
-        self.rows += rows;
+        // A server says how many they are.
+        self.rows = self.rows.saturating_add(*rows);
         self.bytes_sent += bytes_sent;
         self.bytes_received += bytes_received;
         self.busy_waits += busy_waits;
@@ -166,7 +167,8 @@ impl Ends {
         let Ends { completed, errors, rows } = other;
         self.completed += completed;
         self.errors += errors;
-        self.rows += rows;
+        // A server says how many they are.
+        self.rows = self.rows.saturating_add(*rows);
     }
 }
 

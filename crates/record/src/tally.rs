@@ -109,7 +109,7 @@ impl Counts {
         self.retries += u64::from(retries);
         self.busy_waits += u64::from(busy_waits);
         match &sample.outcome {
-            Outcome::Completed => self.rows += rows,
+            Outcome::Completed => self.rows = self.rows.saturating_add(rows),
             Outcome::Failed(failure) => {
                 self.timeouts += u64::from(failure.class == Class::Timeout);
                 self.accepted_errors += u64::from(failure.accepted);
@@ -126,7 +126,7 @@ impl Ends {
         match &sample.outcome {
             Outcome::Completed => {
                 self.completed += 1;
-                self.rows += sample.effort.rows;
+                self.rows = self.rows.saturating_add(sample.effort.rows);
             }
             Outcome::Failed(_) => self.errors += 1,
             Outcome::Rejected | Outcome::Unsent => {}

@@ -88,7 +88,8 @@ pub fn poll_accept(
 /// Sockets. Past the C library, whose calls are points at which a thread may be cancelled: that
 /// costs atomic operations on both sides of each, as soon as there is a second thread.
 impl<T: AsFd> Source<T> {
-    /// Reads what is there. `Ready` with 0 is the end.
+    /// Reads what is there. `Ready` with 0 is the end. A stream that fills the room again and again
+    /// is `Pending` now and then, so that timers and other tasks get their turn whatever comes.
     ///
     /// # Errors
     /// The connection is lost.
@@ -96,10 +97,11 @@ impl<T: AsFd> Source<T> {
     pub fn poll_read(&self, context: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
         let receive = |inner: &T| Ok(rustix::net::recv(inner, &mut *room, RecvFlags::empty())?.0);
         let read = self.poll_io(Direction::Read, context, receive);
-        if let Poll::Ready(Ok(count)) = read
-            && count < room.len()
-        {
-            self.has_been_emptied(Direction::Read);
+        if let Poll::Ready(Ok(count)) = read {
+            match count < room.len() {
+                true => self.has_been_emptied(Direction::Read),
+                false => self.has_been_filled(),
+            }
         }
         read
     }
@@ -112,6 +114,12 @@ impl<T: AsFd> Source<T> {
     pub fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let send = |inner: &T| Ok(rustix::net::send(inner, bytes, SendFlags::NOSIGNAL)?);
         self.poll_io(Direction::Write, context, send)
+    }
+
+    /// Ends the connection in both directions. What has come can still be read.
+    pub fn shut_down(&self) {
+        // One that is lost has ended.
+        let _ = rustix::net::shutdown(self.get(), rustix::net::Shutdown::Both);
     }
 
     /// Gives the socket up to another thread.
@@ -130,11 +138,11 @@ impl<T: AsFd> Source<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
     use std::rc::Rc;
 
     use super::*;
-    use crate::{Options, run_real, within};
+    use crate::{Options, run_real, within, yield_now};
 
     async fn read(source: &Source<TcpStream>, room: &mut [u8]) -> io::Result<usize> {
         poll_fn(|context| source.poll_read(context, room)).await
@@ -184,6 +192,56 @@ mod tests {
             listening.await;
             assert!(*heard.borrow() == sent);
         });
+    }
+
+    /// Reads one byte at a time, so that each read fills its room, and counts them.
+    fn read_bytes(rt: &Rt, source: Source<TcpStream>) -> Rc<Cell<usize>> {
+        let count = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&count);
+        drop(rt.spawn(async move {
+            while let Ok(1..) = read(&source, &mut [0]).await {
+                counted.set(counted.get() + 1);
+            }
+        }));
+        count
+    }
+
+    #[test]
+    fn endless_stream_leaves_turns_to_other_tasks() {
+        on_loopback(async |rt, client, server| {
+            write(&client, &[1; 10_000]).await.unwrap();
+            let count = read_bytes(&rt, server);
+            let mut before = 0;
+            while before < 10_000 {
+                yield_now().await;
+                let now = count.get();
+                assert!(now - before < 100, "{} reads in one turn", now - before);
+                before = now;
+            }
+        });
+    }
+
+    #[test]
+    fn endless_streams_do_not_hold_up_timers() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let read = run_real(&Options::default(), |rt| async move {
+            let listener = Source::new(&rt, listener).unwrap();
+            let (mut clients, mut counts) = (Vec::new(), Vec::new());
+            // More than the executor polls before it looks at the kernel.
+            for _ in 0..40 {
+                let client = connect::<TcpStream>(&rt, address).await.unwrap();
+                let server = poll_fn(|context| poll_accept(&rt, &listener, context)).await.unwrap();
+                assert_eq!(write(&client, &[1; 20_000]).await.unwrap(), 20_000);
+                clients.push(client);
+                counts.push(read_bytes(&rt, server));
+            }
+            rt.sleep(Nanos(1)).await;
+            counts.iter().map(|count| count.get()).sum::<usize>()
+        });
+        let read = read.unwrap();
+        assert!(read < 400_000, "{read} of 800,000 bytes were read before a timer fired");
     }
 
     #[test]

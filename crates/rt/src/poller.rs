@@ -20,11 +20,24 @@ use crate::Rt;
 /// How many sockets the kernel tells of at once.
 const EVENTS: usize = 256;
 
+/// How many reads in a row may fill their room before a socket rests until the executor has looked
+/// at the others and at its timers. A server that sends without an end must not have the thread.
+const FULL_READS: u8 = 4;
+
 /// The sockets of a thread.
 pub(crate) struct Poller {
     epoll: OwnedFd,
     sources: RefCell<Sources>,
     events: RefCell<Vec<Event>>,
+    /// Sockets that rest, though there is more to read.
+    resting: RefCell<Vec<Resting>>,
+}
+
+/// A socket that rests.
+#[derive(Clone, Copy, Debug)]
+struct Resting {
+    slot: u32,
+    generation: u32,
 }
 
 #[derive(Default)]
@@ -49,6 +62,8 @@ struct Side {
     is_ready: bool,
     /// Nothing new will come: what is ready stays so.
     has_ended: bool,
+    /// How many reads have filled their room since it last rested.
+    full_reads: u8,
     waker: Option<Waker>,
 }
 
@@ -85,11 +100,18 @@ impl Poller {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
             sources: RefCell::default(),
             events: RefCell::new(Vec::with_capacity(EVENTS)),
+            resting: RefCell::default(),
         })
     }
 
-    /// Takes what the kernel knows and wakes who waits for it. Waits for the first news if
-    /// `waits`.
+    /// Whether a socket rests, so that nobody may sleep.
+    #[inline]
+    pub(crate) fn has_resting(&self) -> bool {
+        !self.resting.borrow().is_empty()
+    }
+
+    /// Takes what the kernel knows and wakes who waits for it, and behind these the sockets that
+    /// rest. Waits for the first news if `waits`.
     pub(crate) fn take_news(&self, waits: bool) {
         let mut events = self.events.borrow_mut();
         events.clear();
@@ -116,6 +138,19 @@ impl Poller {
                 notes.write.note(is_over);
             }
         }
+        for Resting { slot, generation } in self.resting.borrow_mut().drain(..) {
+            let notes = &mut sources.slots[slot as usize];
+            if notes.generation == generation {
+                notes.read.note(false);
+            }
+        }
+    }
+
+    /// Lets a socket rest until the next news.
+    #[cold]
+    fn rest(&self, slot: u32) {
+        let generation = self.sources.borrow().slots[slot as usize].generation;
+        self.resting.borrow_mut().push(Resting { slot, generation });
     }
 
     /// Waits for something of the executor's own as well, of which there is nothing to note.
@@ -221,6 +256,22 @@ impl<T: AsFd> Source<T> {
     #[inline]
     pub fn has_been_emptied(&self, direction: Direction) {
         self.with_side(direction, |side| side.is_ready = side.has_ended);
+    }
+
+    /// Notes that a read has filled its room, so that there may be more. After some of these the
+    /// next one waits until the executor has looked at all else.
+    pub(crate) fn has_been_filled(&self) {
+        let is_spent = self.with_side(Direction::Read, |side| {
+            side.full_reads += 1;
+            let is_spent = side.full_reads == FULL_READS;
+            if is_spent {
+                (side.full_reads, side.is_ready) = (0, false);
+            }
+            is_spent
+        });
+        if is_spent {
+            self.poller.rest(self.slot);
+        }
     }
 
     #[inline]

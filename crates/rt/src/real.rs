@@ -126,7 +126,12 @@ impl Idle for Park {
     type Error = std::convert::Infallible;
 
     fn glance(&mut self) {
+        let has_resting = self.poller.has_resting();
         self.poller.take_news(false);
+        if has_resting {
+            // As long as they find something to read, the thread never goes idle.
+            self.rt.tick(Monotonic.now());
+        }
     }
 
     fn wait(&mut self) -> Result<(), Self::Error> {
@@ -134,6 +139,10 @@ impl Idle for Park {
         let armed = match self.fire_due(now) {
             // Usually somebody is ready now, and the kernel's timer would be set in vain.
             Err(Fired) => return Ok(()),
+            Ok(_) if self.poller.has_resting() => {
+                self.poller.take_news(false);
+                return Ok(());
+            }
             Ok(Some(at)) => match self.punctuality.next(now, at) {
                 Next::Spin => {
                     self.poller.take_news(false);

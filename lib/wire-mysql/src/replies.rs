@@ -21,7 +21,11 @@
 //! * 0x00: a row; in a text result one whose first value is empty.
 //! * All others: a row of a text result, and nothing that can be in a binary one.
 //!
-//! The packets behind one of 16 MB - 1 belong to its payload, whatever they begin with.
+//! The packets behind one of 16 MB - 1 belong to its payload, whatever they begin with. A row that
+//! goes on in a second packet is counted and never held.
+//!
+//! Nothing may follow the last reply that is expected but an ERR with the number 0, by which a
+//! server ends the session.
 
 use std::collections::VecDeque;
 
@@ -29,7 +33,7 @@ use crate::answer::{EOF, ERR, EofPacket, ErrPacket, OK, OkPacket, Status};
 use crate::capabilities::{Capabilities, Negotiated};
 use crate::column::ColumnDefinition;
 use crate::error::{ErrorKind, WireError, fault};
-use crate::frame::{HEADER, Header, MAX_JOINED, MAX_PAYLOAD, check_sequence, whole};
+use crate::frame::{HEADER, Header, MAX_PAYLOAD, check_sequence, whole};
 use crate::prepared::Prepared;
 use crate::row::{BinaryRow, NULL, Row, TextRow};
 use crate::sink::{ResultEnd, Sink};
@@ -69,7 +73,8 @@ pub struct Replies {
     kind: ReplyKind,
     state: State,
     sequence: u8,
-    continued: Continued,
+    /// Whether the packet before this one said that its payload, which is passed over, goes on.
+    is_continued: bool,
     inside: Inside,
     /// Definitions that are still to come.
     definitions: u64,
@@ -108,14 +113,6 @@ enum State {
     FileEnd,
 }
 
-/// Whether the packet before this one said that the payload goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Continued {
-    No,
-    Skipped,
-    Gathered,
-}
-
 /// A packet that has begun and not ended.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inside {
@@ -135,7 +132,7 @@ impl Replies {
             kind: ReplyKind::Simple,
             state: State::Idle,
             sequence: 0,
-            continued: Continued::No,
+            is_continued: false,
             inside: Inside::default(),
             definitions: 0,
             columns: 0,
@@ -195,11 +192,12 @@ impl Replies {
     }
 
     /// Reads on and tells `sink` what it reads. Returns how many bytes were used: all, unless the
-    /// last expected reply ends before them or the server asks for a file.
+    /// server asks for a file, or ends the session behind the last expected reply.
     ///
     /// # Errors
-    /// The offset is that within `bytes`; for a payload that began in an earlier call it is that
-    /// of the payload's last byte. After an error the session is of no further use.
+    /// The bytes are not the replies to what was sent. The offset is that within `bytes`; for a
+    /// payload that began in an earlier call it is that of the payload's last byte. After an error
+    /// the session is of no further use.
     #[inline]
     pub fn read<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, WireError> {
         let mut rest = bytes;
@@ -223,6 +221,9 @@ impl Replies {
                 None if rest.is_empty() => return Ok(bytes.len()),
                 None => self.resumed(bytes, rest, sink)?,
             };
+        }
+        if !rest.is_empty() && self.state == State::Idle {
+            check_unasked(rest).map_err(|error| error.behind(used(bytes, rest)))?;
         }
         Ok(used(bytes, rest))
     }
@@ -251,7 +252,7 @@ impl Replies {
         for _ in 0..if is_known { 0 } else { count } {
             let (definition, behind) = usual_packet(rest, &mut sequence)?;
             rest = behind;
-            definition.first().filter(|first| **first != ERR)?;
+            definition.first().filter(|first| **first < EOF)?;
         }
         if has_eof {
             let (payload, behind) = usual_packet(rest, &mut sequence)?;
@@ -288,12 +289,12 @@ impl Replies {
     #[inline]
     fn pass<'b, S: Sink>(&mut self, rest: &'b [u8], sink: &mut S) -> &'b [u8] {
         let mut rest = rest;
-        if self.continued != Continued::No {
+        if self.is_continued {
             return rest;
         }
         if self.state == State::Columns && !sink.wants_columns() {
             let passed;
-            (passed, rest) = self.run(rest, self.definitions, ERR);
+            (passed, rest) = self.run(rest, self.definitions, EOF);
             self.definitions = self.definitions.wrapping_sub(passed);
             if self.definitions == 0 {
                 self.definitions_are_passed(sink);
@@ -336,15 +337,13 @@ impl Replies {
         payload: &[u8],
         sink: &mut S,
     ) -> Result<(), WireError> {
-        let is_usual = header.sequence == self.sequence
-            && !header.goes_on()
-            && self.continued == Continued::No;
+        let is_usual = header.sequence == self.sequence && !header.goes_on() && !self.is_continued;
         if !is_usual {
             return self.unusual_packet(header, payload, sink);
         }
         self.sequence = header.sequence.wrapping_add(1);
         match (self.state, payload) {
-            (State::Parameters, [first, ..]) if *first != ERR => {
+            (State::Parameters, [first, ..]) if *first < EOF => {
                 self.definition_is_done(sink);
                 Ok(())
             }
@@ -366,9 +365,8 @@ impl Replies {
             self.skip(header, sink);
             return Ok(());
         }
-        if header.goes_on() || self.continued == Continued::Gathered {
-            self.gather(payload)?;
-            return self.gathered(header, sink);
+        if header.goes_on() {
+            return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
         }
         self.payload(payload, sink).map_err(|error| error.behind(HEADER))
     }
@@ -389,13 +387,13 @@ impl Replies {
     /// Whether a packet only has to be counted.
     #[inline]
     fn is_skipped<S: Sink>(&self, header: Header, first: Option<u8>, sink: &S) -> bool {
-        match self.continued {
-            Continued::Skipped => return true,
-            Continued::Gathered => return false,
-            Continued::No => {}
+        if self.is_continued {
+            return true;
         }
         match self.state {
-            State::Rows => !sink.wants_rows() && self.is_row(first, header.goes_on()),
+            State::Rows => {
+                (header.goes_on() || !sink.wants_rows()) && self.is_row(first, header.goes_on())
+            }
             State::Columns => !sink.wants_columns() && is_definition(first),
             State::Parameters => is_definition(first),
             State::Idle
@@ -426,13 +424,18 @@ impl Replies {
     /// Passes over a packet, whose payload need not be there.
     #[inline]
     fn skip<S: Sink>(&mut self, header: Header, sink: &mut S) {
-        if self.continued == Continued::No {
+        if !self.is_continued {
             match self.state {
-                State::Rows => self.rows = self.rows.wrapping_add(1),
+                State::Rows => {
+                    self.rows = self.rows.wrapping_add(1);
+                    if sink.wants_rows() {
+                        sink.too_long();
+                    }
+                }
                 _ => self.definition_is_done(sink),
             }
         }
-        self.continued = if header.goes_on() { Continued::Skipped } else { Continued::No };
+        self.is_continued = header.goes_on();
     }
 
     /// Reads the packet that is not there as a whole, or its next piece. Returns what is left.
@@ -509,8 +512,8 @@ impl Replies {
     /// Keeps a piece of a payload.
     #[cold]
     fn gather(&mut self, piece: &[u8]) -> Result<(), WireError> {
-        if self.gathered.len().saturating_add(piece.len()) > MAX_JOINED {
-            return Err(fault(ErrorKind::TooLong, 0, "payload of several packets"));
+        if self.gathered.len().saturating_add(piece.len()) > MAX_PAYLOAD {
+            return Err(fault(ErrorKind::TooLong, 0, "payload of a packet"));
         }
         self.gathered.extend_from_slice(piece);
         Ok(())
@@ -520,16 +523,10 @@ impl Replies {
     #[cold]
     fn gathered<S: Sink>(&mut self, header: Header, sink: &mut S) -> Result<(), WireError> {
         if header.goes_on() {
-            if self.state != State::Rows {
-                return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
-            }
-            self.continued = Continued::Gathered;
-            return Ok(());
+            return Err(fault(ErrorKind::TooLong, 0, "packet that is no row"));
         }
         let mut payload = std::mem::take(&mut self.gathered);
-        let is_row = self.continued == Continued::Gathered;
-        self.continued = Continued::No;
-        let read = if is_row { self.row(&payload, sink) } else { self.payload(&payload, sink) };
+        let read = self.payload(&payload, sink);
         if payload.capacity() <= KEPT {
             payload.clear();
             self.gathered = payload;
@@ -763,10 +760,22 @@ fn used(bytes: &[u8], rest: &[u8]) -> usize {
     bytes.len().saturating_sub(rest.len())
 }
 
-/// Whether a packet among definitions is one, which an ERR is not.
+/// Whether a packet among definitions is one, which an ERR is not, nor an EOF.
 #[inline]
 fn is_definition(first: Option<u8>) -> bool {
-    first.is_some_and(|first| first != ERR)
+    first.is_some_and(|first| first < EOF)
+}
+
+/// What stands behind the last expected reply. A server that ends the session may say so there.
+#[cold]
+fn check_unasked(rest: &[u8]) -> Result<(), WireError> {
+    let Some((head, payload)) = rest.split_first_chunk() else { return Ok(()) };
+    let header = Header::decode(*head);
+    let is_error = payload.first().is_none_or(|first| *first == ERR);
+    if header.sequence == 0 && header.length > 0 && is_error {
+        return Ok(());
+    }
+    Err(fault(ErrorKind::Order, 0, "packet behind the last reply"))
 }
 
 impl Inside {

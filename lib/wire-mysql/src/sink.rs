@@ -62,6 +62,10 @@ pub trait Sink {
         Ok(())
     }
 
+    /// A wanted row is longer than a packet; it is counted and passed over.
+    #[inline]
+    fn too_long(&mut self) {}
+
     /// A result is complete.
     fn result(&mut self, result: ResultEnd);
 

@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let values = [Value::Int(black_box(number & 0xffff))];
         template.fill(&mut out, values.iter().copied())?;
         black_box(&out);
-        replies.await_ready(template.answers());
+        template.expect(&mut replies);
         replies.read(black_box(&reply), &mut count)?;
     }
     assert_eq!((count.rows, count.answers, count.errors), (requests as u64, requests as u64, 0));

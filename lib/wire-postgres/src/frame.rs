@@ -16,8 +16,12 @@ pub(crate) const HEADER: usize = 5;
 /// it has lost its place, and so do we.
 pub(crate) const SHORT: u32 = 30_000;
 
-/// The longest body of a message that must be whole to be read: errors, notices, descriptions.
+/// The longest body of a message that must be whole to be read: descriptions, and whatever comes
+/// before a session has begun.
 pub(crate) const LONG: u32 = 1 << 20;
+
+/// The longest body of an error, which holds whatever a statement has raised.
+pub(crate) const REPORT: u32 = 16 << 20;
 
 /// The longest body of a message of rows or of COPY, and of what a client sends: what an Int32
 /// can say.

@@ -51,7 +51,7 @@
 //! // Once per request.
 //! let (mut out, mut replies, mut count) = (Vec::new(), Replies::new(), Count::default());
 //! template.fill(&mut out, [Value::Int(7)].into_iter())?;
-//! replies.await_ready(template.answers());
+//! template.expect(&mut replies);
 //!
 //! // What a server would send.
 //! let answer = b"2\0\0\0\x04D\0\0\0\x0b\0\x01\0\0\0\x01xC\0\0\0\rSELECT 1\0Z\0\0\0\x05I";
@@ -77,6 +77,7 @@ pub mod backend;
 mod command;
 mod copy;
 mod cursor;
+mod cycle;
 mod error;
 mod frame;
 pub mod frontend;
@@ -94,6 +95,7 @@ mod value;
 
 pub use command::CommandTag;
 pub use copy::{CopyText, copy_text_fields};
+pub use cycle::Cycle;
 pub use error::{ErrorKind, WireError};
 pub use list::{Item, Items, List};
 pub use reception::{Policy, Reception, Visit};

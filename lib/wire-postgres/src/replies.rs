@@ -1,10 +1,13 @@
-//! Walks over what the server answers. Rows are counted and passed over by their length; nobody
-//! keeps them unless a [`Sink`] asks for them.
+//! Walks over what the server answers, and checks that it answers what was sent. Rows are counted
+//! and passed over by their length; nobody keeps them unless a [`Sink`] asks for them.
+
+use std::collections::VecDeque;
 
 use crate::backend::{self, Column, CopyResponse, Message, Notification, ParameterStatus, Row};
+use crate::cycle::{Cycle, Grammar};
 use crate::frame::{self, HEADER};
 use crate::tags::{backend as tag, both};
-use crate::{CommandTag, ErrorKind, List, Oid, Report, TransactionStatus, WireError};
+use crate::{CommandTag, List, Oid, Report, TransactionStatus, WireError};
 
 /// Takes what the server answers, one call per message. What is borrowed lives until the call
 /// returns.
@@ -26,6 +29,19 @@ pub trait Sink {
     fn wants_data(&self) -> bool {
         false
     }
+
+    /// Whether [`notice`](Sink::notice), [`notification`](Sink::notification) and
+    /// [`setting`](Sink::setting) are to be called. Without them these messages are passed over,
+    /// however long they are.
+    #[inline]
+    fn wants_news(&self) -> bool {
+        false
+    }
+
+    /// A row or a piece of COPY's data of so many bytes is wanted and longer than
+    /// [`Replies::LONGEST_WANTED`]; it is passed over.
+    #[inline]
+    fn too_long(&mut self, _length: usize) {}
 
     /// A row.
     #[inline]
@@ -109,33 +125,40 @@ pub struct Replies {
     skip: usize,
     /// How many rows the running command has returned.
     returned: u64,
-    /// How many times ReadyForQuery is still to come.
-    awaited: u32,
     /// How long the first message is that was not whole.
     needed: usize,
+    /// What may come of the answer to the first request that is not answered.
+    grammar: Grammar,
+    /// The requests behind it.
+    later: VecDeque<Cycle>,
 }
 
 impl Replies {
+    /// The longest body of a row, or of a piece of COPY's data, that a sink is given.
+    pub const LONGEST_WANTED: usize = 16 << 20;
+
     /// Before the first answer of a session that is ready.
     pub fn new() -> Replies {
         Replies::default()
     }
 
-    /// A request was sent that will be answered by so many times ReadyForQuery: one for each Sync
-    /// and each Query.
+    /// A request was sent that one ReadyForQuery ends. To be said of each in the order of sending.
     #[inline]
-    pub fn await_ready(&mut self, times: u32) {
-        self.awaited = self.awaited.wrapping_add(times);
+    pub fn expect(&mut self, cycle: Cycle) {
+        match self.grammar.is_idle() {
+            true => self.grammar.begin(cycle),
+            false => self.later.push_back(cycle),
+        }
     }
 
     /// Whether all that was sent is answered.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        self.awaited == 0 && self.skip == 0
+        self.grammar.is_idle() && self.skip == 0
     }
 
     /// How many bytes the buffer must hold for the message at its begin to be read, after a
-    /// [`read`](Replies::read) that left some. At most 1 MiB, but for data that a sink wants.
+    /// [`read`](Replies::read) that left some. At most 16 MiB.
     #[inline]
     pub fn needed(&self) -> usize {
         self.needed
@@ -145,8 +168,8 @@ impl Replies {
     /// how many bytes were used.
     ///
     /// # Errors
-    /// The bytes are not a server's, or more answers came than were awaited. The connection can
-    /// then only be closed.
+    /// The bytes are not a server's, or not the answer to what was sent. The connection can then
+    /// only be closed.
     #[inline]
     pub fn read(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<usize, WireError> {
         let mut rest = bytes;
@@ -162,23 +185,60 @@ impl Replies {
             };
             let split = behind.split_at_checked(length as usize);
             if tag == tag::DATA_ROW && !sink.wants_data() {
+                if !self.grammar.permits_row() {
+                    return Err(self.grammar.misplaced(tag, at()));
+                }
                 self.returned = self.returned.wrapping_add(1);
                 let Some((_, next)) = split else { return Ok(self.begin(length, behind, bytes)) };
                 rest = next;
                 continue;
             }
             let Some((body, next)) = split else {
-                if is_data(tag) && !sink.wants_data() {
-                    return Ok(self.begin(length, behind, bytes));
-                }
-                frame::permit(tag, length, backend::limit(tag), at())?;
-                self.needed = (length as usize).saturating_add(HEADER);
-                return Ok(at());
+                return match self.passes_unfinished(tag, length, at(), sink)? {
+                    true => Ok(self.begin(length, behind, bytes)),
+                    false => Ok(at()),
+                };
             };
             self.message(tag, body, at, sink)?;
             rest = next;
         }
         Ok(bytes.len().wrapping_sub(rest.len()))
+    }
+
+    /// A message that is not whole. Returns whether it is passed over; else it is waited for.
+    #[cold]
+    fn passes_unfinished(
+        &mut self,
+        tag: u8,
+        length: u32,
+        at: usize,
+        sink: &mut impl Sink,
+    ) -> Result<bool, WireError> {
+        if is_passed_over(tag, length, sink) {
+            self.unwanted(tag, length, at, sink)?;
+            return Ok(true);
+        }
+        frame::permit(tag, length, backend::limit(tag), at)?;
+        self.needed = (length as usize).saturating_add(HEADER);
+        Ok(false)
+    }
+
+    /// A message that is passed over because nobody wants it, or because it is too long.
+    fn unwanted(
+        &mut self,
+        tag: u8,
+        length: u32,
+        at: usize,
+        sink: &mut impl Sink,
+    ) -> Result<(), WireError> {
+        self.grammar.message(tag, self.returned, at)?;
+        if tag == tag::DATA_ROW {
+            self.returned = self.returned.saturating_add(1);
+        }
+        if sink.wants_data() && matches!(tag, tag::DATA_ROW | both::COPY_DATA) {
+            sink.too_long(length as usize);
+        }
+        Ok(())
     }
 
     /// Begins to pass over a body of which only a part, or nothing, is there. All bytes are used.
@@ -211,23 +271,38 @@ impl Replies {
         sink: &mut impl Sink,
     ) -> Result<(), WireError> {
         match (tag, body) {
-            (tag::BIND_COMPLETE, []) => Ok(()),
-            (tag::COMMAND_COMPLETE, [command @ .., 0]) if body.len() <= frame::SHORT as usize => {
+            (tag::BIND_COMPLETE, []) if self.grammar.bound() => Ok(()),
+            (tag::COMMAND_COMPLETE, [command @ .., 0])
+                if body.len() <= frame::SHORT as usize && self.grammar.completed() =>
+            {
                 let returned = std::mem::take(&mut self.returned);
                 sink.complete(Completion::Done { tag: CommandTag::new(command), returned });
                 Ok(())
             }
-            (tag::READY_FOR_QUERY, [letter]) if self.awaited > 0 => {
+            (tag::READY_FOR_QUERY, [letter]) => {
                 let Some(status) = TransactionStatus::parse(*letter) else {
                     return self.other(tag, body, at(), sink);
                 };
-                self.awaited = self.awaited.wrapping_sub(1);
+                if !self.grammar.ready() {
+                    return Err(self.grammar.misplaced(tag, at()));
+                }
+                if !self.later.is_empty() {
+                    self.begin_next();
+                }
                 // Of a statement that failed after its first rows.
                 self.returned = 0;
                 sink.ready(status);
                 Ok(())
             }
             _ => self.other(tag, body, at(), sink),
+        }
+    }
+
+    /// Begins the answer to the next of several requests.
+    #[cold]
+    fn begin_next(&mut self) {
+        if let Some(cycle) = self.later.pop_front() {
+            self.grammar.begin(cycle);
         }
     }
 
@@ -240,12 +315,15 @@ impl Replies {
         at: usize,
         sink: &mut impl Sink,
     ) -> Result<(), WireError> {
-        if is_data(tag) && !sink.wants_data() {
-            return Ok(());
-        }
         // A body that is there has a length that was an Int32.
-        frame::permit(tag, body.len() as u32, backend::limit(tag), at)?;
-        match backend::decode_body(tag, body, at.saturating_add(HEADER))? {
+        let length = body.len() as u32;
+        if is_passed_over(tag, length, sink) {
+            return self.unwanted(tag, length, at, sink);
+        }
+        frame::permit(tag, length, backend::limit(tag), at)?;
+        let message = backend::decode_body(tag, body, at.saturating_add(HEADER))?;
+        self.grammar.message(tag, self.returned, at)?;
+        match message {
             Message::DataRow(row) => {
                 self.returned = self.returned.saturating_add(1);
                 sink.row(row);
@@ -273,24 +351,29 @@ impl Replies {
             | Message::CloseComplete
             | Message::CopyDone
             | Message::ParseComplete => {}
-            // Nobody waits for it.
-            Message::ReadyForQuery(_) => {
-                return Err(WireError::new(ErrorKind::Unexpected, at, "ReadyForQuery"));
-            }
-            // Startup is over, and replication is not asked for.
-            Message::Authentication(_)
+            // The first was read before, the others the grammar does not know.
+            Message::ReadyForQuery(_)
+            | Message::Authentication(_)
             | Message::BackendKeyData(_)
             | Message::CopyBothResponse(_)
             | Message::NegotiateProtocolVersion(_) => {
-                return Err(WireError::new(ErrorKind::Unexpected, at, "a message after startup"));
+                return Err(self.grammar.misplaced(tag, at));
             }
         }
         Ok(())
     }
 }
 
-/// The messages that are passed over unless they are wanted.
-#[inline]
-fn is_data(tag: u8) -> bool {
-    matches!(tag, tag::DATA_ROW | tag::ROW_DESCRIPTION | both::COPY_DATA)
+/// Whether a message is passed over, however long it is.
+fn is_passed_over(tag: u8, length: u32, sink: &impl Sink) -> bool {
+    match tag {
+        tag::DATA_ROW | both::COPY_DATA => {
+            !sink.wants_data() || length as usize > Replies::LONGEST_WANTED
+        }
+        tag::ROW_DESCRIPTION => !sink.wants_data(),
+        tag::NOTICE_RESPONSE | tag::NOTIFICATION_RESPONSE | tag::PARAMETER_STATUS => {
+            !sink.wants_news()
+        }
+        _ => false,
+    }
 }

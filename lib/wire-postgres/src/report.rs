@@ -1,7 +1,6 @@
 //! What a server says in an ErrorResponse or a NoticeResponse. Chapter "Error and Notice Message
 //! Fields".
 
-use std::borrow::Cow;
 use std::fmt;
 
 use crate::cursor::Cursor;
@@ -74,16 +73,29 @@ impl<'a> Report<'a> {
         self.field(b'P').and_then(|text| std::str::from_utf8(text).ok()?.parse().ok())
     }
 
-    /// The same, to be kept.
+    /// The same, to be kept. Of a text that is longer than [`OwnedReport::LONGEST`] only the
+    /// beginning is.
     pub fn to_owned(&self) -> OwnedReport {
         OwnedReport {
             severity: self.severity(),
             sqlstate: self.sqlstate(),
-            message: String::from_utf8_lossy(self.message()).into_owned(),
-            detail: self.detail().map(String::from_utf8_lossy).map(Cow::into_owned),
-            hint: self.hint().map(String::from_utf8_lossy).map(Cow::into_owned),
+            message: kept(self.message()),
+            detail: self.detail().map(kept),
+            hint: self.hint().map(kept),
             position: self.position(),
         }
+    }
+}
+
+/// A text of a report, or its beginning.
+fn kept(text: &[u8]) -> String {
+    match text.get(..OwnedReport::LONGEST) {
+        Some(beginning) if text.len() > OwnedReport::LONGEST => {
+            let mut cut = String::from_utf8_lossy(beginning).into_owned();
+            cut.push('…');
+            cut
+        }
+        _ => String::from_utf8_lossy(text).into_owned(),
     }
 }
 
@@ -102,6 +114,11 @@ pub struct OwnedReport {
     pub hint: Option<String>,
     /// Where in the statement, in characters, the first being 1.
     pub position: Option<u32>,
+}
+
+impl OwnedReport {
+    /// How many bytes of a text are kept.
+    pub const LONGEST: usize = 16 << 10;
 }
 
 impl fmt::Display for OwnedReport {

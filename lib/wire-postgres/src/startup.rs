@@ -20,12 +20,16 @@ use postgres_protocol::authentication::sasl::{
 use crate::backend::{Authentication, Mechanism, Message, Negotiation, ParameterStatus};
 use crate::frame::{self, HEADER, LONG};
 use crate::frontend::ProtocolVersion;
+use crate::tags::backend as tag;
 use crate::{
     BackendKey, ErrorKind, List, OwnedReport, TransactionStatus, WireError, backend, frontend,
 };
 
 /// How many settings a server may report at the start; PostgreSQL reports about fifteen.
 const SETTINGS_LIMIT: usize = 1_000;
+
+/// How many bytes they may take together.
+const SETTINGS_BYTES: usize = 1 << 20;
 
 /// Who begins a session, and how.
 #[derive(Clone, Copy)]
@@ -148,6 +152,8 @@ pub struct Startup<'l> {
     login: Login<'l>,
     state: State,
     session: Session,
+    /// How many bytes of a notice are still to be passed over.
+    skip: usize,
 }
 
 /// Which message is to come.
@@ -186,7 +192,7 @@ impl<'l> Startup<'l> {
         let parameters = names.chain(login.settings.iter().copied());
         let parameters = parameters.map(|(name, value)| (name, value.as_bytes()));
         frontend::startup(out, ProtocolVersion::V3_0, parameters)?;
-        Ok(Startup { login, state: State::Question, session: Session::default() })
+        Ok(Startup { login, state: State::Question, session: Session::default(), skip: 0 })
     }
 
     /// Reads what has come, appends what is to be sent, and returns how many bytes were used. Stops
@@ -195,11 +201,17 @@ impl<'l> Startup<'l> {
     /// # Errors
     /// The session cannot begin.
     pub fn read(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<usize, StartupError> {
-        let mut used: usize = 0;
+        let mut used = self.skip.min(bytes.len());
+        self.skip = self.skip.saturating_sub(used);
         while !self.is_ready() {
             let rest = bytes.get(used..).unwrap_or_default();
             let error =
                 |error: WireError| WireError { offset: error.offset.saturating_add(used), ..error };
+            if let Some(length) = notice(rest) {
+                self.skip = length.saturating_sub(rest.len());
+                used = used.saturating_add(length.min(rest.len()));
+                continue;
+            }
             let Some(frame) = frame::first(rest, limit).map_err(error)? else { break };
             let body = used.saturating_add(HEADER);
             let message = backend::decode_body(frame.tag, frame.body, body)?;
@@ -230,7 +242,6 @@ impl<'l> Startup<'l> {
             Message::ErrorResponse(report) => {
                 return Err(StartupError::Server(Box::new(report.to_owned())));
             }
-            Message::NoticeResponse(_) => {}
             Message::NegotiateProtocolVersion(negotiation) => negotiate(&negotiation)?,
             Message::Authentication(question) if !is_let_in => self.answer(question, out, at)?,
             Message::ParameterStatus(status) if is_let_in => self.setting(status, at)?,
@@ -331,7 +342,9 @@ impl<'l> Startup<'l> {
     }
 
     fn setting(&mut self, status: ParameterStatus<'_>, at: usize) -> Result<(), StartupError> {
-        if self.session.settings.len() >= SETTINGS_LIMIT {
+        let kept = |(name, value): &(String, String)| name.len().saturating_add(value.len());
+        let bytes = self.session.settings.iter().map(kept).fold(0_usize, usize::saturating_add);
+        if self.session.settings.len() >= SETTINGS_LIMIT || bytes >= SETTINGS_BYTES {
             let context = "ParameterStatus, number of settings";
             return Err(WireError::new(ErrorKind::TooLong, at, context).into());
         }
@@ -339,6 +352,13 @@ impl<'l> Startup<'l> {
         self.session.settings.push((text(status.name), text(status.value)));
         Ok(())
     }
+}
+
+/// The length of the whole message at the beginning of some bytes if it is a notice, which is
+/// passed over.
+fn notice(bytes: &[u8]) -> Option<usize> {
+    let (tag, length) = frame::header(bytes.first_chunk()?)?;
+    (tag == tag::NOTICE_RESPONSE).then(|| HEADER.saturating_add(length as usize))
 }
 
 /// How long a message may be while the session begins. Rows and pieces of COPY may be longer later,

@@ -15,7 +15,9 @@ use crate::frame::{self, count, message, string};
 use crate::frontend;
 use crate::tags::frontend as tag;
 use crate::value::{self, Fit};
-use crate::{Format, Oid, ParameterType, Value, ValueError, ValueErrorKind, WireError};
+use crate::{
+    Cycle, Format, Oid, ParameterType, Replies, Value, ValueError, ValueErrorKind, WireError,
+};
 
 /// The messages of a request, with places for its values.
 #[derive(Clone, Debug)]
@@ -26,7 +28,10 @@ pub struct Template {
     /// Whether every value has a fixed width.
     is_fixed: bool,
     results: Format,
-    answers: u32,
+    /// What is answered by one ReadyForQuery each.
+    cycles: Vec<Cycle>,
+    /// What no Sync has ended yet.
+    open: Cycle,
 }
 
 /// The place of a value.
@@ -57,8 +62,8 @@ struct Binding {
 impl Template {
     /// A request without messages, the results of which travel in this format.
     pub fn new(results: Format) -> Template {
-        let (bytes, slots, binds) = (Vec::new(), Vec::new(), Vec::new());
-        Template { bytes, slots, binds, is_fixed: true, results, answers: 0 }
+        let (bytes, slots, binds, cycles) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Template { bytes, slots, binds, is_fixed: true, results, cycles, open: Cycle::SYNC }
     }
 
     /// Appends the run of a prepared statement: Bind and Execute. The types are those of the
@@ -84,6 +89,7 @@ impl Template {
         let end = self.bytes.len();
         self.is_fixed &= types.iter().all(|oid| ParameterType::of(*oid).width().is_some());
         self.binds.push(Binding { length: start.saturating_add(1), end, slots: types.len() });
+        self.open = self.open.bind().execute();
         frontend::execute(&mut self.bytes, "", 0)
     }
 
@@ -93,6 +99,7 @@ impl Template {
     /// The text holds a zero byte, or there are more than 65,535 types.
     pub fn text(&mut self, text: &str, types: &[Oid]) -> Result<(), WireError> {
         frontend::parse(&mut self.bytes, "", text, types.iter().copied())?;
+        self.open = self.open.parse();
         self.statement("", types)
     }
 
@@ -102,14 +109,14 @@ impl Template {
     /// The text holds a zero byte.
     pub fn query(&mut self, text: &str) -> Result<(), WireError> {
         frontend::query(&mut self.bytes, text)?;
-        self.answers = self.answers.saturating_add(1);
+        self.cycles.push(Cycle::QUERY);
         Ok(())
     }
 
     /// Appends a Sync: the end of the request, or of a part that fails or succeeds by itself.
     pub fn sync(&mut self) {
         frontend::sync(&mut self.bytes);
-        self.answers = self.answers.saturating_add(1);
+        self.cycles.push(std::mem::take(&mut self.open));
     }
 
     /// How many values the request takes.
@@ -117,10 +124,15 @@ impl Template {
         self.slots.len()
     }
 
-    /// How many times ReadyForQuery will be the answer: what
-    /// [`await_ready`](crate::Replies::await_ready) must be told when the request is sent.
-    pub fn answers(&self) -> u32 {
-        self.answers
+    /// How many times ReadyForQuery will be the answer.
+    pub fn answers(&self) -> usize {
+        self.cycles.len()
+    }
+
+    /// Tells a reader of replies that the request was sent.
+    #[inline]
+    pub fn expect(&self, replies: &mut Replies) {
+        self.cycles.iter().for_each(|cycle| replies.expect(*cycle));
     }
 
     /// Appends the request with its values to `out`.

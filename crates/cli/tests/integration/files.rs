@@ -56,6 +56,23 @@ fn returned_rows_are_written_byte_for_byte_in_the_folder_of_the_workload() {
     assert_eq!(found, [ROWS, b"1\n2\n"].concat().repeat(3));
 }
 
+/// A server decides how long its answer is, and must not decide how much memory it takes.
+#[test]
+fn answer_that_a_results_file_cannot_take_is_an_error_of_its_request() {
+    let place = Place::with(
+        "duration = 60s\n[read]\nlet = key: sequence()\nconcurrency = 1\ncount = 3\n\
+         query = select ${key}, zeroblob(case ${key} when 2 then 17000000 else 0 end)\n\
+         query-results-file = found.csv\n",
+    );
+    let ran = place.assay(&["run", "w.ini", "--json", "--out", "r.assay", "--quiet"]);
+    let summary = ran.json();
+    let job = &summary["jobs"][0];
+    assert_eq!((&job["errors"], &job["completed"]), (&1.into(), &2.into()), "{job}");
+    assert!(job["errors_by_code"].to_string().contains("\"results\""), "{job}");
+    let found = std::fs::read_to_string(place.at("found.csv")).unwrap();
+    assert_eq!(found, "1,\n3,\n");
+}
+
 /// Several clients write to one file, and the rows of a statement stay together.
 #[test]
 fn the_rows_of_a_statement_follow_each_other() {

@@ -39,7 +39,9 @@ const CAPACITY: &str = "show global variables where variable_name in ('innodb_lo
 /// The number behind a name.
 fn number(table: &Table, wanted: &str) -> Option<f64> {
     table.rows.iter().find_map(|row| match row.as_slice() {
-        [Some(name), Some(value)] if name.eq_ignore_ascii_case(wanted) => value.parse().ok(),
+        [Some(name), Some(value)] if name.eq_ignore_ascii_case(wanted) => {
+            value.parse().ok().filter(|number: &f64| number.is_finite())
+        }
         _ => None,
     })
 }
@@ -159,7 +161,7 @@ mod tests {
 
     fn table(rows: &[(&str, &str)]) -> Table {
         let row = |(name, value): &(&str, &str)| vec![Some((*name).into()), Some((*value).into())];
-        Table { columns: Vec::new(), rows: rows.iter().map(row).collect() }
+        Table { rows: rows.iter().map(row).collect(), ..Table::default() }
     }
 
     #[test]

@@ -7,7 +7,11 @@ use wire_mysql::{
 };
 
 use super::temporal;
-use crate::{Error, Table};
+use crate::Error;
+use crate::table::TableReader;
+
+/// How many bytes of an error's message are kept.
+const LONGEST_MESSAGE: usize = 16 << 10;
 
 /// How statements ended.
 #[derive(Debug, Default)]
@@ -38,6 +42,7 @@ impl Outcome {
     pub(super) fn fail(&mut self, error: &ErrPacket<'_>) {
         self.error.get_or_insert_with(|| {
             let ErrPacket { code, sqlstate, message } = *error;
+            let message = &message[..message.len().min(LONGEST_MESSAGE)];
             Box::new(Refusal { code, sqlstate, message: message.to_vec() })
         });
     }
@@ -153,6 +158,10 @@ impl Sink for Answer<'_> {
         self.columns.keep(row, self.capture)
     }
 
+    fn too_long(&mut self) {
+        self.capture.overflow();
+    }
+
     #[inline]
     fn result(&mut self, result: ResultEnd) {
         self.outcome.add(&result);
@@ -174,7 +183,7 @@ pub(super) struct Whole {
     pub(super) outcome: Outcome,
     pub(super) prepared: Option<Prepared>,
     pub(super) columns: Columns,
-    pub(super) table: Table,
+    pub(super) table: TableReader,
 }
 
 impl Sink for Whole {
@@ -183,22 +192,24 @@ impl Sink for Whole {
     }
 
     fn columns(&mut self, _count: u64, _is_known: bool) {
-        self.table = Table::default();
+        self.table.clear();
     }
 
     fn column(&mut self, column: &ColumnDefinition<'_>) -> Result<(), WireError> {
         self.columns.push(column);
-        self.table.columns.push(String::from_utf8_lossy(column.name).into_owned());
+        self.table.push_column(column.name);
         Ok(())
     }
 
     fn row(&mut self, row: Row<'_>) -> Result<(), WireError> {
-        if let Row::Text(row) = row {
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            let fields = row.fields().map(|field| Ok(field?.map(text)));
-            self.table.rows.push(fields.collect::<Result<_, WireError>>()?);
+        match row {
+            Row::Text(row) => self.table.push_row(row.fields()),
+            Row::Binary(_) => Ok(()),
         }
-        Ok(())
+    }
+
+    fn too_long(&mut self) {
+        self.table.cut();
     }
 
     fn result(&mut self, result: ResultEnd) {

@@ -99,7 +99,7 @@ impl Sink for Links<'_> {
         }
         self.steps.next();
         if self.outcome.error.is_none() {
-            self.rows += rows;
+            self.rows = self.rows.saturating_add(rows);
             self.answered += 1;
         }
     }
@@ -167,7 +167,7 @@ impl MysqlConnection {
             let times = std::iter::repeat_n(reply.done.since(began), links.answered);
             reply.statements.extend(times.skip(reply.statements.len()));
         }
-        reply.rows += links.rows;
+        reply.rows = reply.rows.saturating_add(links.rows);
         match error_of(links.outcome) {
             None => self.release(reply).await,
             Some(error) => Err(error),

@@ -111,7 +111,7 @@ mod tests {
     fn of_a_source_only_its_state_is_told() {
         let row = |state: &str| vec![Some("geheim".to_owned()), Some(state.to_owned())];
         let columns = vec!["Master_User".to_owned(), "Slave_SQL_Running".to_owned()];
-        let table = Table { columns, rows: vec![row("Yes"), row("No")] };
+        let table = Table { columns, rows: vec![row("Yes"), row("No")], is_cut: false };
         assert_eq!(sources_in_words(Some(&table)), "running, stopped");
         assert_eq!(sources_in_words(Some(&Table::default())), NONE);
         assert_eq!(sources_in_words(None), UNKNOWN);

@@ -183,7 +183,9 @@ impl MysqlConnection {
     /// client that is only worth a warning to it.
     async fn first_warning(&mut self, reply: &mut Reply) -> Error {
         let found = match self.ask_text("show warnings limit 1", reply).await {
-            Ok((_, Whole { table, .. })) => table.rows.into_iter().next().unwrap_or_default(),
+            Ok((_, Whole { table, .. })) => {
+                table.into_table().rows.into_iter().next().unwrap_or_default()
+            }
             Err(error) => return error,
         };
         match found.as_slice() {
@@ -298,7 +300,7 @@ mod tests {
             let row = |(kind, collation): &(&str, Option<&str>)| {
                 vec![Some("c".to_owned()), Some((*kind).to_owned()), collation.map(str::to_owned)]
             };
-            let table = Table { columns: Vec::new(), rows: columns.iter().map(row).collect() };
+            let table = Table { rows: columns.iter().map(row).collect(), ..Table::default() };
             keeps_bytes(&table, is_ascii)
         };
         let number = ("int(11)", None);

@@ -131,9 +131,13 @@ impl Line {
     ) -> impl Future<Output = Result<Stamp, Error>> {
         reply.bytes_sent += self.channel.out().len() as u64;
         poll_fn(|context| {
-            ready!(self.channel.poll_flush(context));
-            // While much was sent, something may have come.
+            let flushed = self.channel.poll_flush(context);
             if self.channel.unread().is_empty() {
+                ready!(flushed);
+                if self.replies.is_idle() {
+                    // All of it came while the rest was sent.
+                    return Poll::Ready(Ok(self.rt.now()));
+                }
                 ready!(self.channel.poll_receive(context))?;
             }
             let read_at = self.rt.now();
@@ -145,6 +149,8 @@ impl Line {
             };
             reply.bytes_received += used as u64;
             self.channel.consume(used, 0);
+            // While much is sent, what comes is not to gather.
+            ready!(flushed);
             Poll::Ready(Ok(read_at))
         })
     }
@@ -303,7 +309,7 @@ impl MysqlConnection {
             self.note(outcome.status);
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.statements.push(done.since(at));
-                reply.rows += outcome.rows;
+                reply.rows = reply.rows.saturating_add(outcome.rows);
             }
             at = done;
         }
@@ -453,7 +459,7 @@ impl Connection for MysqlConnection {
         }
         self.beside().ran_text();
         let (_, whole) = self.ask_text(sql, &mut Reply::default()).await?;
-        Ok(whole.table)
+        Ok(whole.table.into_table())
     }
 
     async fn settings(&mut self) -> Vec<(String, String)> {

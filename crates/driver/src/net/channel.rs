@@ -20,6 +20,10 @@ const SMALLEST: usize = 16 << 10;
 /// larger.
 const LARGEST: usize = 64 << 10;
 
+/// How much may gather of what a server says while it takes nothing of what it is sent: more than
+/// the longest message that is read as a whole.
+const MOST_UNREAD: usize = 32 << 20;
+
 /// A buffer of requests that has become larger than this is not kept.
 const KEPT: usize = 1 << 20;
 
@@ -108,6 +112,10 @@ impl Channel {
                 Poll::Ready(Err(error)) => self.broken = Some(error),
                 Poll::Pending => {
                     self.written = Some(written);
+                    if self.inbox.unread().len() > MOST_UNREAD {
+                        self.end_flood();
+                        continue;
+                    }
                     // Neither side may wait for the other to read.
                     self.inbox.make_room(usize::MAX);
                     if let Err(error) = ready!(self.poll_receive(context)) {
@@ -122,6 +130,14 @@ impl Channel {
             self.out.shrink_to(LARGEST);
         }
         Poll::Ready(())
+    }
+
+    /// Ends the connection of a server that sends and does not read.
+    #[cold]
+    fn end_flood(&mut self) {
+        self.socket.shut_down();
+        let words = "the server sends without an end and does not read what it is sent";
+        self.broken = Some(io::Error::other(words));
     }
 
     /// Brings what is to be sent into the form in which it travels.

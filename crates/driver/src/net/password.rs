@@ -4,7 +4,10 @@
 //! own clients look. The last two show in no list of processes.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use base::Secret;
 
@@ -28,19 +31,61 @@ pub(crate) struct Owner<'a> {
     pub(crate) user: &'a str,
 }
 
+/// What was found where passwords are looked for.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) password: Option<Secret>,
+    /// Why a file was not read that is there, and what to do about it.
+    pub(crate) ignored: Option<String>,
+}
+
 /// The password of a user, unless the URL has given one.
-pub(crate) fn find_password(file: PasswordFile, owner: Owner<'_>) -> Option<Secret> {
+pub(crate) fn find_password(file: PasswordFile, owner: Owner<'_>) -> Found {
     if let Some(password) = std::env::var("ASSAY_PASSWORD").ok().filter(|text| !text.is_empty()) {
-        return Some(Secret::new(password));
+        return Found { password: Some(Secret::new(password)), ignored: None };
     }
-    let text = std::fs::read_to_string(file.path()?).ok()?;
-    match file {
-        PasswordFile::PgPass => in_pgpass(&text, owner),
-        PasswordFile::MyCnf => in_my_cnf(&text),
+    match file.path() {
+        Some(path) => in_file(file, &path, owner),
+        None => Found::default(),
     }
 }
 
+/// The password that a file has, unless the database's own clients would not read it. What is
+/// looked at is the file that is read, whatever takes its place meanwhile.
+fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
+    let Ok(mut opened) = File::open(path) else { return Found::default() };
+    let Ok(metadata) = opened.metadata() else { return Found::default() };
+    if let Some(why) = file.objection(&metadata) {
+        let ignored = format!("the password file `{}` is ignored: {why}", path.display());
+        return Found { password: None, ignored: Some(ignored) };
+    }
+    let mut text = String::new();
+    if opened.read_to_string(&mut text).is_err() {
+        return Found::default();
+    }
+    let password = match file {
+        PasswordFile::PgPass => in_pgpass(&text, owner),
+        PasswordFile::MyCnf => in_my_cnf(&text),
+    };
+    Found { password, ignored: None }
+}
+
 impl PasswordFile {
+    /// Why the database's own clients ignore a file, with a warning.
+    fn objection(self, metadata: &Metadata) -> Option<&'static str> {
+        let mode = metadata.permissions().mode();
+        match self {
+            PasswordFile::PgPass if !metadata.is_file() => Some("it is not a plain file"),
+            PasswordFile::PgPass if mode & 0o077 != 0 => {
+                Some("its group or others may access it; `chmod 600` it")
+            }
+            PasswordFile::MyCnf if metadata.is_file() && mode & 0o002 != 0 => {
+                Some("everybody may write it; `chmod 600` it")
+            }
+            PasswordFile::PgPass | PasswordFile::MyCnf => None,
+        }
+    }
+
     fn path(self) -> Option<PathBuf> {
         let home = |name: &str| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(name));
         let given = |name: &str| std::env::var_os(name).filter(|path| *path != OsString::new());
@@ -136,6 +181,33 @@ mod tests {
         let owner = Owner { address: &address, database: "shop", user: "ann" };
         let pooler = in_pgpass("localhost:5432:*:ann:server\nlocalhost:6432:*:ann:pooler", owner);
         assert_eq!(pooler.map(|secret| secret.expose().to_owned()).as_deref(), Some("pooler"));
+    }
+
+    #[test]
+    fn file_that_others_may_read_or_write_is_ignored() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("passwords");
+        let address = Address::Tcp("db1".to_owned(), 5432);
+        let owner = Owner { address: &address, database: "shop", user: "ann" };
+        for (file, text, mode, words) in [
+            (PasswordFile::PgPass, "*:*:*:*:s3cret", 0o600, None),
+            (PasswordFile::PgPass, "*:*:*:*:s3cret", 0o400, None),
+            (PasswordFile::PgPass, "*:*:*:*:s3cret", 0o640, Some("group or others")),
+            (PasswordFile::PgPass, "*:*:*:*:s3cret", 0o604, Some("group or others")),
+            (PasswordFile::MyCnf, "[client]\npassword=s3cret", 0o644, None),
+            (PasswordFile::MyCnf, "[client]\npassword=s3cret", 0o646, Some("may write it")),
+        ] {
+            std::fs::write(&path, text).expect("a file");
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("its owner");
+            let Found { password, ignored } = in_file(file, &path, owner);
+            assert_eq!(password.is_some(), words.is_none(), "{file:?} {mode:o}");
+            let ignored = ignored.unwrap_or_default();
+            assert!(ignored.contains(words.unwrap_or_default()), "{ignored}");
+            assert!(!ignored.contains("s3cret"));
+            std::fs::remove_file(&path).expect("a file");
+        }
+        let Found { password, ignored } = in_file(PasswordFile::PgPass, folder.path(), owner);
+        assert!(password.is_none() && ignored.is_some_and(|why| why.contains("plain file")));
     }
 
     #[test]

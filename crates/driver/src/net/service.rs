@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use base::{Class, Code, Endpoint, Secret, Target};
 use rt::{Rt, within};
 
-use super::{Address, Addresses, Channel, Host, Options, Owner, PasswordFile, Tls, find_password};
+use super::{
+    Address, Addresses, Channel, Found, Host, Options, Owner, PasswordFile, Tls, find_password,
+};
 use crate::Error;
 use crate::account::Beside;
 use crate::given::{Given, refusal};
@@ -46,6 +48,8 @@ pub(crate) struct Service {
     pub(crate) addresses: Addresses,
     /// For each address, the password if there is one.
     passwords: Vec<Option<Secret>>,
+    /// Why a file with passwords was not read.
+    ignored: Option<String>,
     pub(crate) options: Options,
     pub(crate) tls: Tls,
     pub(crate) user: String,
@@ -95,13 +99,17 @@ impl Kind {
         let user = user.clone().unwrap_or_else(user_of_this_process);
         let name = database.as_deref().unwrap_or(&user);
         let password_at = |address| match password {
-            Some(password) => Some(password.clone()),
+            Some(password) => Found { password: Some(password.clone()), ignored: None },
             None => find_password(self.passwords, Owner { address, database: name, user: &user }),
         };
-        let passwords = addresses.all().iter().map(password_at).collect();
+        let (mut passwords, mut ignored) = (Vec::new(), None);
+        for found in addresses.all().iter().map(password_at) {
+            passwords.push(found.password);
+            ignored = ignored.or(found.ignored);
+        }
         let database = database.clone();
         let (kind, beside) = (self.name, Beside::default());
-        Ok(Service { kind, addresses, passwords, options, tls, user, database, beside })
+        Ok(Service { kind, addresses, passwords, ignored, options, tls, user, database, beside })
     }
 }
 
@@ -193,7 +201,11 @@ impl Service {
         };
         let kind = self.kind;
         let remedy = if remedy.is_empty() { String::new() } else { format!("; {remedy}") };
-        format!("{kind} at {address} refuses user `{user}`{database}: {words}{remedy}")
+        let ignored = match &self.ignored {
+            Some(why) if words.contains("password") => format!("; {why}"),
+            Some(_) | None => String::new(),
+        };
+        format!("{kind} at {address} refuses user `{user}`{database}: {words}{remedy}{ignored}")
     }
 }
 

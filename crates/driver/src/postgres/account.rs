@@ -56,7 +56,8 @@ fn major(version: &str) -> Option<u32> {
 /// The numbers of the first row; `None` for what is none.
 fn numbers(table: &Table) -> Vec<Option<f64>> {
     let row = table.rows.first().map(Vec::as_slice).unwrap_or_default();
-    row.iter().map(|value| value.as_deref()?.parse().ok()).collect()
+    let number = |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite());
+    row.iter().map(|value| number(value.as_deref()?)).collect()
 }
 
 impl PostgresConnection {

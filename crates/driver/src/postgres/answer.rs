@@ -1,10 +1,12 @@
 //! What is kept of the answers to a request.
 
+use std::convert::Infallible;
+
 use base::{Field, Rows, Stamp};
 use wire_postgres::backend::{Column, CopyResponse, Row};
 use wire_postgres::{Completion, List, Oid, OwnedReport, Report, Sink, TransactionStatus};
 
-use crate::Table;
+use crate::table::TableReader;
 
 /// What is counted of a measured request, and its rows if they are wanted.
 pub(super) struct Answer<'a> {
@@ -34,7 +36,7 @@ impl Outcome {
     #[inline]
     fn complete(&mut self, completion: &Completion<'_>) {
         self.rows = self.rows.saturating_add(completion.rows());
-        self.completed += 1;
+        self.completed = self.completed.saturating_add(1);
     }
 
     #[cold]
@@ -60,7 +62,7 @@ impl Sink for Answer<'_> {
 
     #[inline]
     fn wants_data(&self) -> bool {
-        self.capture.is_wanted()
+        self.capture.is_wanted() && !self.capture.is_overfull()
     }
 
     fn row(&mut self, row: Row<'_>) {
@@ -68,6 +70,10 @@ impl Sink for Answer<'_> {
             self.capture.push(value.map_or(Field::Null, Field::Bytes));
         }
         self.capture.end_row();
+    }
+
+    fn too_long(&mut self, _length: usize) {
+        self.capture.overflow();
     }
 
     fn copy_in(&mut self, _response: CopyResponse<'_>) {
@@ -81,7 +87,7 @@ pub(super) struct Whole {
     pub(super) outcome: Outcome,
     /// The types of its parameters.
     pub(super) parameters: Vec<Oid>,
-    pub(super) table: Table,
+    pub(super) table: TableReader,
 }
 
 impl Sink for Whole {
@@ -102,13 +108,16 @@ impl Sink for Whole {
     }
 
     fn columns(&mut self, columns: List<'_, Column<'_>>) {
-        let name = |column: Column<'_>| String::from_utf8_lossy(column.name).into_owned();
-        self.table = Table { columns: columns.iter().map(name).collect(), rows: Vec::new() };
+        self.table.clear();
+        columns.iter().for_each(|column| self.table.push_column(column.name));
     }
 
     fn row(&mut self, row: Row<'_>) {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        self.table.rows.push(row.iter().map(|value| value.map(text)).collect());
+        let Ok(()) = self.table.push_row(row.iter().map(Ok::<_, Infallible>));
+    }
+
+    fn too_long(&mut self, _length: usize) {
+        self.table.cut();
     }
 
     fn parameters(&mut self, types: List<'_, Oid>) {

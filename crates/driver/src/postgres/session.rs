@@ -8,7 +8,8 @@ use std::task::{Context, Poll, ready};
 use base::{Clock, Stamp, Value, Values};
 use rt::Rt;
 use wire_postgres::{
-    BackendKey, Object, Replies, Session, Template, TransactionStatus, Value as Parameter, frontend,
+    BackendKey, Cycle, Object, Replies, Session, Template, TransactionStatus, Value as Parameter,
+    frontend,
 };
 
 use super::answer::{Answer, Ended, Outcome, Whole};
@@ -98,7 +99,7 @@ impl PostgresConnection {
         match step {
             Step::Execute { statement, first, count } => {
                 self.append_execution(statement, &values.items()[range(first, count)], values)?;
-                self.append_sync();
+                self.append_sync(Cycle::STATEMENT);
                 self.is_execution = true;
                 Ok(())
             }
@@ -121,14 +122,16 @@ impl PostgresConnection {
         template.fill(self.channel.out(), given).map_err(|error| faults::unfit(&error))
     }
 
+    /// Appends the Sync behind messages of the extended protocol.
     #[inline]
-    fn append_sync(&mut self) {
+    fn append_sync(&mut self, cycle: Cycle) {
         frontend::sync(self.channel.out());
-        self.replies.await_ready(1);
+        self.replies.expect(cycle);
     }
 
-    /// Appends a step that is answered together with those behind it.
-    fn append_link(&mut self, step: Step, values: &Values) -> Result<(), Error> {
+    /// Appends a step that is answered together with those behind it, and adds it to their cycle.
+    fn append_link(&mut self, step: Step, values: &Values, cycle: &mut Cycle) -> Result<(), Error> {
+        *cycle = cycle.bind().execute();
         let text = match step {
             Step::Execute { statement, first, count } => {
                 return self.append_execution(
@@ -141,6 +144,7 @@ impl PostgresConnection {
             Step::Begin => "begin",
             Step::Commit => "commit",
         };
+        *cycle = cycle.parse();
         let results = self.driver.results;
         let out = self.channel.out();
         frontend::parse(out, "", text, [])
@@ -151,7 +155,7 @@ impl PostgresConnection {
 
     pub(super) fn append_query(&mut self, text: &str) -> Result<(), Error> {
         frontend::query(self.channel.out(), text).map_err(|error| faults::unsendable(&error))?;
-        self.replies.await_ready(1);
+        self.replies.expect(Cycle::QUERY);
         self.is_execution = false;
         Ok(())
     }
@@ -193,7 +197,7 @@ impl PostgresConnection {
         note: &mut impl FnMut(&Outcome),
     ) -> Poll<Result<Stamp, Error>> {
         loop {
-            ready!(self.channel.poll_flush(context));
+            let flushed = self.channel.poll_flush(context);
             if !self.channel.unread().is_empty() {
                 if sink.outcome().read_at == Stamp::ZERO {
                     // It came while much was sent.
@@ -202,6 +206,7 @@ impl PostgresConnection {
                 self.read(sink, reply)?;
                 note(sink.outcome());
             }
+            ready!(flushed);
             if self.replies.is_idle() {
                 return Poll::Ready(Ok(sink.outcome().read_at));
             }
@@ -289,7 +294,7 @@ impl PostgresConnection {
             }
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.statements.push(done.since(at));
-                reply.rows += answer.outcome.rows;
+                reply.rows = reply.rows.saturating_add(answer.outcome.rows);
             }
             at = done;
         }
@@ -301,10 +306,11 @@ impl PostgresConnection {
     async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
         let sent = self.rt.now();
+        let mut cycle = Cycle::SYNC;
         for &step in steps.iter() {
-            self.append_link(step, values)?;
+            self.append_link(step, values, &mut cycle)?;
         }
-        self.append_sync();
+        self.append_sync(cycle);
         // A COPY in it ends with the message behind it, if only that of the commit.
         self.is_execution = false;
         reply.sent.get_or_insert(sent);
@@ -323,7 +329,7 @@ impl PostgresConnection {
         let ended = self.exchange_step_by_step(&mut answer, reply, note).await;
         reply.statements = times;
         reply.done = ended?;
-        reply.rows += answer.outcome.rows;
+        reply.rows = reply.rows.saturating_add(answer.outcome.rows);
         match answer.outcome.error {
             None => Ok(()),
             Some(report) => {
@@ -375,7 +381,7 @@ impl PostgresConnection {
             out.clear();
             return Err(faults::unsendable(&error));
         }
-        self.append_sync();
+        self.append_sync(Cycle::SYNC.parse().describe(Object::Statement));
         Ok(())
     }
 }
@@ -460,7 +466,7 @@ impl Connection for PostgresConnection {
             return Err(owes_an_answer(self.channel.address()));
         }
         self.append_query(sql)?;
-        let table = self.ask().await?.table;
+        let table = self.ask().await?.table.into_table();
         self.beside().ran_text();
         Ok(table)
     }

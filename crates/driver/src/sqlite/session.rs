@@ -1,5 +1,6 @@
 //! The work that the thread of a connection does with SQLite.
 
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use super::faults::{fault, interrupted, not_one_statement, wrong_number_of_value
 use super::options::SYNCHRONOUS;
 use super::patience::Waits;
 use super::thread::{Answer, Mail, Order};
+use crate::table::TableReader;
 use crate::{Error, Reply, Step, Table, Work};
 
 /// How often a connection that is in use looks whether its file is still in its place. SQLite
@@ -352,18 +354,19 @@ fn keep(row: &Row<'_>, capture: &mut Rows) -> Result<(), Error> {
 /// Runs a text and returns its rows as text.
 fn query(connection: &Connection, text: &str) -> Result<Table, Error> {
     let mut statement = prepare(connection, text)?;
-    let columns = (0..statement.column_count())
-        .map(|column| column_name(&statement, column))
-        .collect::<Vec<_>>();
-    let mut table = Table { columns, rows: Vec::new() };
+    let mut table = TableReader::default();
+    for column in 0..statement.column_count() {
+        table.push_column(column_name(&statement, column).as_bytes());
+    }
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next().map_err(fault)? {
-        let values =
-            (0..row.as_ref().column_count()).map(|column| row.get_ref(column).map(as_text));
-        let values = values.collect::<rusqlite::Result<_>>().map_err(fault)?;
-        table.rows.push(values);
+        let columns = 0..row.as_ref().column_count();
+        let values = columns.map(|column| row.get_ref(column).map(as_text));
+        let values = values.collect::<rusqlite::Result<Vec<_>>>().map_err(fault)?;
+        let values = values.iter().map(|value| Ok(value.as_ref().map(String::as_bytes)));
+        let Ok(()) = table.push_row::<Infallible>(values);
     }
-    Ok(table)
+    Ok(table.into_table())
 }
 
 /// The name of a column; `?` if it is no text. A file can hold such names, and the binding

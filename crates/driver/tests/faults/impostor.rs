@@ -101,6 +101,12 @@ impl Scene {
         let _ = line.write_all(bytes).and_then(|()| line.flush());
     }
 
+    /// The same. Returns whether there is somebody who takes it.
+    pub(crate) fn says(&mut self, bytes: &[u8]) -> bool {
+        let line = self.line();
+        line.write_all(bytes).and_then(|()| line.flush()).is_ok()
+    }
+
     pub(crate) fn wait(&mut self) {
         while !self.hear().is_empty() {}
     }

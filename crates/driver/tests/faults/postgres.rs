@@ -311,6 +311,10 @@ fn a_deadlock_is_a_conflict_for_one_of_two() {
 fn an_answer_that_comes_before_the_request_is_sent_has_a_time() {
     for is_pipelined in [false, true] {
         let mut answer = Vec::new();
+        if is_pipelined {
+            backend::parse_complete(&mut answer);
+            backend::bind_complete(&mut answer);
+        }
         backend::command_complete(&mut answer, "SELECT 1").expect("a tag");
         backend::ready_for_query(&mut answer, TransactionStatus::Idle);
         let acts = vec![Act::Hear, Act::Say(welcome()), Act::Hear, Act::Say(answer), Act::Wait];

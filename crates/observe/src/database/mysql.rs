@@ -525,6 +525,7 @@ mod tests {
         Table {
             columns: columns.split('|').map(str::to_owned).collect(),
             rows: rows.iter().map(|row| row.split('|').map(value).collect()).collect(),
+            is_cut: false,
         }
     }
 

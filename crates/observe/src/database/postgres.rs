@@ -14,7 +14,9 @@ use record::Part;
 use super::End;
 use super::session::{Question, Session, Trouble};
 use super::tally::{CPU, Look, Tally, Turn};
-use super::text::{DoubleQuotes, beginning, columns, number, read_wide, table_name, text, work};
+use super::text::{
+    DoubleQuotes, beginning, columns, count, number, read_wide, table_name, text, work,
+};
 use crate::environment::Root;
 use crate::sample::Sample;
 use crate::sockets::{Glimpse, Owner, Pairs, Waiting};
@@ -297,7 +299,7 @@ fn seen(activity: &Table, sockets: Option<&Glimpse>) -> Seen {
     for row in &activity.rows {
         let [kind, state, wait_type, event, others, query, hidden] =
             [0, 1, 2, 3, 4, 5, 6].map(|place| text(row, places[place]));
-        let sessions = number(row, places[7]);
+        let sessions = count(row, places[7]);
         match kind {
             "client backend" => {
                 let wait = Wait { kind: wait_type, event };
@@ -396,7 +398,7 @@ fn count_locks(locks: &Table, tally: &mut Tally) {
     let Some([name, sessions]) = columns(locks, ["name", "sessions"]) else { return };
     for row in &locks.rows {
         let name = table_name(text(row, name));
-        tally.add(&Part::Locks, &name, "sessions", number(row, sessions));
+        tally.add(&Part::Locks, &name, "sessions", count(row, sessions));
     }
 }
 
@@ -427,7 +429,8 @@ fn without(mut table: Table, name: &str) -> Table {
 fn read_named(view: &str, table: &Table, sample: &mut Sample) {
     for row in &table.rows {
         let name = beginning(text(row, 0), DoubleQuotes::Name);
-        let one = Table { columns: table.columns.clone(), rows: vec![row.clone()] };
+        let columns = table.columns.clone();
+        let one = Table { columns, rows: vec![row.clone()], is_cut: table.is_cut };
         read_wide(&format!("{view}.{name}"), &without(one, "name"), sample);
     }
 }
@@ -443,6 +446,7 @@ mod tests {
         Table {
             columns: columns.split('|').map(str::to_owned).collect(),
             rows: rows.iter().map(|row| row.split('|').map(value).collect()).collect(),
+            is_cut: false,
         }
     }
 
@@ -561,6 +565,7 @@ mod tests {
         let table = Table {
             columns: vec!["deadlocks".to_owned(), "max_connections".to_owned()],
             rows: vec![vec![Some("3".to_owned()), Some("100".to_owned())]],
+            is_cut: false,
         };
         let mut sample = Sample::default();
         read_all(table, &mut sample);

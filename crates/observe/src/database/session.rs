@@ -6,7 +6,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use base::{Class, Clock, Nanos, Stamp};
+use base::{Class, Clock, Code, Nanos, Stamp};
 use driver::{Connection, Error, Table};
 use rt::{Rt, unless_fired};
 
@@ -131,6 +131,11 @@ impl<C: Connection> Session<C> {
         let answer = self.patience.wait_for(self.connection.query_text(sql)).await?;
         self.owes = false;
         match answer {
+            Ok(table) if table.is_cut => Err(Trouble::Refused(Error::new(
+                Class::Statement,
+                Code::RESULTS,
+                format!("the answer takes more than {} MiB", Table::LIMIT >> 20),
+            ))),
             Ok(table) => Ok(table),
             Err(error) if error.class().ends_connection() => {
                 Err(Trouble::Broken(error.to_string()))

@@ -257,6 +257,12 @@ pub(super) fn number(row: &[Option<String>], place: usize) -> u64 {
     text(row, place).parse().unwrap_or_default()
 }
 
+/// How many there are of something, by a row; 0 if it does not say. No machine has more than the
+/// greatest answer, so that those of many rows can be added up whatever a server says.
+pub(super) fn count(row: &[Option<String>], place: usize) -> u64 {
+    number(row, place).min(1 << 40)
+}
+
 /// Every number of a row is a counter with the name of its column, with the view in front.
 pub(super) fn read_wide(view: &str, table: &Table, sample: &mut Sample) {
     let row = table.rows.first().map(Vec::as_slice).unwrap_or_default();
@@ -336,6 +342,7 @@ mod tests {
     #[test]
     fn an_answer_is_read_by_the_names_of_its_columns() {
         let table = Table {
+            is_cut: false,
             columns: ["a", "b", "c", "d"].map(str::to_owned).to_vec(),
             rows: vec![vec![
                 Some("1.5".into()),

@@ -14,7 +14,7 @@ use crate::facts::Pace;
 
 /// How much may be on its way to a file: the rows of some requests, and not many times the answer
 /// of one that is very large.
-pub(super) const ROOM: Room = Room { blocks: 64, weight: 16 << 20 };
+pub(super) const ROOM: Room = Room { blocks: 64, weight: 8 << 20 };
 
 /// A results file that is being written.
 pub struct ResultsFile {

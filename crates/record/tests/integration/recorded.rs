@@ -4,12 +4,14 @@ use base::{Nanos, Seed, WallTime};
 use hdrhistogram::Histogram;
 use proptest::prelude::*;
 use record::{
-    Archive, Cell, ClientReading, Delivery, Event, EventKind, JobIndex, Kind, Load, MemoryOutlet,
-    Outlet, Pace, Reading, Recorder, Returned, Totals,
+    Archive, Cell, ClientReading, Delivery, Dispatch, Effort, Ending, Event, EventKind, JobIndex,
+    Kind, Load, MemoryOutlet, Outcome, Outlet, Pace, Reading, RecordError, Recorder, Returned,
+    Totals,
 };
 
 use crate::support::{
-    Place, READ, STATEMENTS, Scenario, dump, end, header, keep_step, ledgers, record, record_with,
+    Place, READ, STATEMENTS, Scenario, WRITE, ZERO, chain, dump, end, header, keep_step, ledgers,
+    record, record_with,
 };
 
 /// The scenario in memory: what a record of it must hold.
@@ -78,6 +80,49 @@ fn invariant_6_the_merged_parts_of_several_lanes_are_the_whole() {
     let gauge = rows[3].gauge.unwrap();
     // Second 4 ends inside interval 4, as the first interval is half a second long.
     assert_eq!((gauge.in_flight, gauge.queued, gauge.connections), (3 * 4, 3, 12));
+}
+
+/// Records one request each second, which a server says to have changed so many rows.
+fn record_rows(place: &Place, rows: &[u64]) -> Result<Archive, RecordError> {
+    let header = header(Pace::Virtual);
+    let recorder = Recorder::create(&place.record(), &header).unwrap();
+    let mut lane = ledgers(&header, 1, || recorder.outlet()).remove(0);
+    for (second, rows) in (3..).zip(rows) {
+        let at = ZERO + Nanos::from_secs(second);
+        let request = lane.arrive(WRITE, second, at, at);
+        let ending = Ending {
+            outcome: Outcome::Completed,
+            sent: Some(Dispatch { assigned: at, sent: at }),
+            done: at + Nanos(1_000),
+            effort: Effort { rows: *rows, ..Effort::default() },
+            statements: &[Nanos(1_000)],
+            node: None,
+        };
+        let _ = lane.settle(request, ending);
+    }
+    lane.finish();
+    recorder.finish(end())?;
+    Archive::open(&place.record())
+}
+
+#[test]
+fn numbers_of_rows_that_no_sum_can_hold_leave_the_record_whole() {
+    let half = i64::MAX as u64;
+    for rows in [
+        &[u64::MAX, u64::MAX, 5][..],
+        &[half, half, half],
+        &[half],
+        &[half - 1, 1],
+        &[(1 << 62) + 7, 1 << 61],
+    ] {
+        let place = Place::new("many-rows");
+        let archive = record_rows(&place, rows).unwrap_or_else(|error| panic!("{}", chain(&error)));
+        let found = archive.intervals(WRITE).unwrap();
+        let found: Vec<_> = found.iter().map(|row| (row.counts.rows, row.ends.rows)).collect();
+        let expected: Vec<_> =
+            rows.iter().map(|rows| (*rows.min(&half), *rows.min(&half))).collect();
+        assert_eq!(found, expected);
+    }
 }
 
 proptest! {

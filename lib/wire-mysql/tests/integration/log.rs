@@ -66,6 +66,10 @@ impl Sink for Log {
         Ok(())
     }
 
+    fn too_long(&mut self) {
+        self.lines.push("too long".to_owned());
+    }
+
     fn result(&mut self, result: ResultEnd) {
         let ResultEnd { rows, affected_rows, last_insert_id, status, warnings } = result;
         self.lines.push(format!(

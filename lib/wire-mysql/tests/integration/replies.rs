@@ -235,7 +235,8 @@ fn check_long(agreed: Negotiated, kind: ReplyKind, bytes: &[u8]) {
         assert_eq!(read(agreed, &[kind], bytes, &mut whole), Ok(bytes.len()));
         let ends = whole.lines.iter().filter(|line| line.starts_with("result: 2 rows")).count();
         assert_eq!(ends, 1, "{:#?}", whole.lines);
-        let rows = whole.lines.iter().filter(|line| line.starts_with("row ")).count();
+        let is_row = |line: &&String| line.starts_with("row ") || *line == "too long";
+        let rows = whole.lines.iter().filter(is_row).count();
         assert_eq!(rows, if wants_rows { 2 } else { 0 });
         let mut log = Log::wanting(wants_rows);
         let mut replies = Replies::new(agreed);
@@ -248,8 +249,9 @@ fn check_long(agreed: Negotiated, kind: ReplyKind, bytes: &[u8]) {
 }
 
 #[test]
-fn rows_that_nobody_wants_are_not_kept() {
-    for (kind, fill) in [(ReplyKind::Text, 0xFE), (ReplyKind::Binary, 0xAA)] {
+fn rows_that_nobody_wants_and_rows_of_several_packets_are_not_kept() {
+    let kinds = [(ReplyKind::Text, 0xFE), (ReplyKind::Binary, 0xAA)];
+    for ((kind, fill), wants_rows) in kinds.into_iter().flat_map(|k| [(k, false), (k, true)]) {
         let value = vec![fill; MAX_PAYLOAD];
         let bytes = answer(new(), |answers| {
             answers.columns(&id_and_name()[1..], false);
@@ -261,7 +263,7 @@ fn rows_that_nobody_wants_are_not_kept() {
         let mut replies = Replies::new(new());
         replies.expect(kind, 1).expect("one command");
         for piece in bytes.chunks(1 << 20) {
-            replies.read(piece, &mut Log::default()).expect("a part of a row");
+            replies.read(piece, &mut Log::wanting(wants_rows)).expect("a part of a row");
             let kept = format!("{replies:?}").len();
             assert!(kept < 2_000, "{kept} letters tell what is kept");
         }
@@ -338,13 +340,41 @@ fn a_server_that_ends_the_session_is_heard() {
 }
 
 #[test]
-fn what_nobody_asked_for_is_left_alone() {
+fn packet_behind_the_last_reply_is_an_error() {
     let ok = answer(new(), |answers| answers.ok(&OkPacket::default()));
-    let mut replies = Replies::new(new());
-    assert_eq!(replies.read(&ok, &mut Log::default()), Ok(0));
-    replies.expect(ReplyKind::Simple, 1).expect("one command");
-    let doubled = [&ok[..], &ok[..]].concat();
-    assert_eq!(replies.read(&doubled, &mut Log::default()), Ok(ok.len()));
+    let kinds = [ReplyKind::Simple];
+    for stray in [&ok[..], b"\0\0\0\0", b"\x07\0\0\x01"] {
+        let bytes = [&ok[..], stray].concat();
+        let error = read(new(), &kinds, &bytes, &mut Log::default()).expect_err("unasked");
+        assert_eq!((error.kind, error.offset), (ErrorKind::Order, ok.len()), "{error}");
+    }
+    // A server that ends the session may say so at any time; it is read with the next reply.
+    let mut last_words = Vec::new();
+    packet(&mut last_words, 0, |out| refusal(4031).encode(out));
+    for words in [&last_words[..], &last_words[..4], &last_words[..2]] {
+        let bytes = [&ok[..], words].concat();
+        assert_eq!(read(new(), &kinds, &bytes, &mut Log::default()), Ok(ok.len()));
+    }
+}
+
+#[test]
+fn definitions_that_end_early_are_an_error() {
+    for agreed in [old(), new()] {
+        let bytes = answer(agreed, |answers| {
+            answers.columns(&id_and_name()[..1], false);
+            answers.end_of_rows(Status::AUTOCOMMIT, 0);
+        });
+        let mut short = bytes.clone();
+        // The count of columns.
+        short[4] = 9;
+        for (size, wants_rows) in [(1, false), (1, true), (1_000, false), (1_000, true)] {
+            let mut replies = Replies::new(agreed);
+            replies.expect(ReplyKind::Text, 1).expect("one command");
+            let mut log = Log::wanting(wants_rows);
+            let fault = short.chunks(size).find_map(|piece| replies.read(piece, &mut log).err());
+            assert!(fault.is_some(), "{agreed:?} in pieces of {size}");
+        }
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reads what a server sends. Chapter "Message Formats".
 
 use crate::cursor::Cursor;
-use crate::frame::{self, ENDLESS, HEADER, LONG, SHORT};
+use crate::frame::{self, ENDLESS, HEADER, LONG, REPORT, SHORT};
 use crate::list::sealed::Read;
 use crate::tags::{backend as tag, both};
 use crate::{
@@ -175,11 +175,10 @@ const LIMITS: [u32; 256] = {
 const fn limit_of(tag: u8) -> Option<u32> {
     match tag {
         tag::DATA_ROW | both::COPY_DATA => Some(ENDLESS),
-        tag::ERROR_RESPONSE
-        | tag::NOTICE_RESPONSE
-        | tag::NOTIFICATION_RESPONSE
-        | tag::PARAMETER_DESCRIPTION
-        | tag::ROW_DESCRIPTION => Some(LONG),
+        tag::ERROR_RESPONSE | tag::NOTICE_RESPONSE => Some(REPORT),
+        tag::NOTIFICATION_RESPONSE | tag::PARAMETER_DESCRIPTION | tag::ROW_DESCRIPTION => {
+            Some(LONG)
+        }
         tag::AUTHENTICATION
         | tag::BACKEND_KEY_DATA
         | tag::BIND_COMPLETE

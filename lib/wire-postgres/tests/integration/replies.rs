@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use wire_postgres::backend::{self, Column, Notification, ParameterStatus, Row};
 use wire_postgres::{
-    Completion, ErrorKind, Format, List, Oid, Replies, Report, Sink, TransactionStatus, WireError,
+    Completion, Cycle, ErrorKind, Format, List, Object, Oid, Replies, Report, Sink,
+    TransactionStatus, WireError,
 };
 
 /// Writes down everything that it is told.
@@ -47,6 +48,14 @@ impl Sink for Log {
 
     fn wants_data(&self) -> bool {
         self.wants_data
+    }
+
+    fn wants_news(&self) -> bool {
+        true
+    }
+
+    fn too_long(&mut self, length: usize) {
+        self.line(format!("too long {length}"));
     }
 
     fn row(&mut self, row: Row<'_>) {
@@ -121,11 +130,17 @@ pub(crate) fn read_in_pieces(
     Ok(buffer.len())
 }
 
-/// The lines of a reader that is given everything at once.
-fn lines(awaited: u32, bytes: &[u8]) -> Vec<String> {
-    let mut log = Log::new(false);
+/// A reader that waits for the answers to these requests.
+fn awaiting(cycles: &[Cycle]) -> Replies {
     let mut replies = Replies::new();
-    replies.await_ready(awaited);
+    cycles.iter().for_each(|cycle| replies.expect(*cycle));
+    replies
+}
+
+/// The lines of a reader that is given everything at once.
+fn lines(cycles: &[Cycle], bytes: &[u8]) -> Vec<String> {
+    let mut log = Log::new(false);
+    let mut replies = awaiting(cycles);
     assert_eq!(replies.read(bytes, &mut log), Ok(bytes.len()));
     assert!(replies.is_idle());
     log.lines
@@ -152,7 +167,7 @@ fn rows_are_counted_without_being_kept() {
     let mut bytes = Vec::new();
     select(&mut bytes, 3);
     backend::ready_for_query(&mut bytes, TransactionStatus::Idle);
-    assert_eq!(lines(1, &bytes), ["complete SELECT 3 rows 3", "ready Idle"]);
+    assert_eq!(lines(&[Cycle::STATEMENT], &bytes), ["complete SELECT 3 rows 3", "ready Idle"]);
 }
 
 #[test]
@@ -163,10 +178,11 @@ fn an_error_in_one_request_leaves_the_next_countable() {
     failed(&mut bytes, "22012", "division by zero");
     backend::ready_for_query(&mut bytes, TransactionStatus::Idle);
     select(&mut bytes, 2);
+    backend::bind_complete(&mut bytes);
     backend::command_complete(&mut bytes, "INSERT 0 5").expect("well made");
     backend::ready_for_query(&mut bytes, TransactionStatus::Active);
     assert_eq!(
-        lines(2, &bytes),
+        lines(&[Cycle::STATEMENT, Cycle::STATEMENT.bind().execute()], &bytes),
         [
             "error division by zero (SQLSTATE 22012)",
             "ready Idle",
@@ -185,18 +201,19 @@ fn a_transaction_that_fails_is_said_so() {
     failed(&mut bytes, "40001", "could not serialize access");
     backend::ready_for_query(&mut bytes, TransactionStatus::Failed);
     let error = "error could not serialize access (SQLSTATE 40001)";
-    assert_eq!(lines(1, &bytes), ["complete BEGIN rows 0", error, "ready Failed"]);
+    let cycles = [Cycle::STATEMENT.bind().execute()];
+    assert_eq!(lines(&cycles, &bytes), ["complete BEGIN rows 0", error, "ready Failed"]);
 }
 
 #[test]
 fn a_row_that_is_longer_than_the_buffer_is_passed_over() {
     let mut bytes = Vec::new();
+    backend::bind_complete(&mut bytes);
     row(&mut bytes, &[Some(&vec![b'x'; 1 << 20])]);
     let body = bytes.len();
     backend::command_complete(&mut bytes, "SELECT 1").expect("well made");
     backend::ready_for_query(&mut bytes, TransactionStatus::Idle);
-    let mut replies = Replies::new();
-    replies.await_ready(1);
+    let mut replies = awaiting(&[Cycle::STATEMENT]);
     let mut log = Log::new(false);
     for piece in bytes[..body].chunks(16 << 10) {
         assert_eq!(replies.read(piece, &mut log), Ok(piece.len()));
@@ -211,8 +228,9 @@ fn a_row_that_is_longer_than_the_buffer_is_passed_over() {
 fn rows_that_are_wanted_must_be_whole() {
     let mut bytes = Vec::new();
     row(&mut bytes, &[Some(b"a"), None, Some(b"")]);
-    let mut replies = Replies::new();
+    let mut replies = awaiting(&[Cycle::STATEMENT]);
     let mut log = Log::new(true);
+    assert_eq!(replies.read(b"2\0\0\0\x04", &mut log), Ok(5));
     assert_eq!(replies.read(&bytes[..9], &mut log), Ok(0));
     assert_eq!(replies.needed(), bytes.len());
     assert_eq!(replies.read(&bytes, &mut log), Ok(bytes.len()));
@@ -224,7 +242,8 @@ fn an_answer_that_nobody_asked_for_is_an_error() {
     let mut bytes = Vec::new();
     backend::ready_for_query(&mut bytes, TransactionStatus::Idle);
     let check = |bytes: &[u8], kind: ErrorKind, offset: usize| {
-        let error = Replies::new().read(bytes, &mut Log::new(false)).unwrap_err();
+        let mut replies = awaiting(if offset == 0 { &[] } else { &[Cycle::STATEMENT] });
+        let error = replies.read(bytes, &mut Log::new(false)).unwrap_err();
         assert_eq!((error.kind, error.offset), (kind, offset), "{}", bytes.escape_ascii());
     };
     check(&bytes, ErrorKind::Unexpected, 0);
@@ -236,6 +255,195 @@ fn an_answer_that_nobody_asked_for_is_an_error() {
     check(b"C\0\x10\0\0", ErrorKind::TooLong, 1);
     check(b"D\0\0\0\x03", ErrorKind::Length, 1);
     check(b"D\xff\xff\xff\xff", ErrorKind::Length, 1);
+}
+
+/// Messages of a server by their letters: those that have no content, and the usual ones of those
+/// that have. `E` is an error, `e` one that ends the session.
+fn server(letters: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    for letter in letters.bytes() {
+        let written = match letter {
+            b'C' => backend::command_complete(&mut out, "SELECT 1"),
+            b'D' => backend::data_row(&mut out, [Some(&b"1"[..])]),
+            b'E' => backend::error_response(&mut out, [(b'V', "ERROR"), (b'C', "22012")]),
+            b'e' => backend::error_response(&mut out, [(b'V', "FATAL"), (b'C', "57P01")]),
+            b'G' => backend::copy_in_response(&mut out, Format::Text, []),
+            b'H' => backend::copy_out_response(&mut out, Format::Text, []),
+            b'N' => backend::notice_response(&mut out, [(b'M', "careful")]),
+            b'S' => backend::parameter_status(
+                &mut out,
+                ParameterStatus { name: b"TimeZone", value: b"UTC" },
+            ),
+            b'A' => backend::notification_response(
+                &mut out,
+                Notification { process: 1, channel: b"c", payload: b"" },
+            ),
+            b'T' => backend::row_description(&mut out, []),
+            b'd' => backend::copy_data(&mut out, b"1\n"),
+            b't' => backend::parameter_description(&mut out, []),
+            b'Z' => {
+                backend::ready_for_query(&mut out, TransactionStatus::Idle);
+                Ok(())
+            }
+            bare => {
+                out.extend_from_slice(&[bare, 0, 0, 0, 4]);
+                Ok(())
+            }
+        };
+        written.expect("well made");
+    }
+    out
+}
+
+/// What is wrong with an answer, at once and byte by byte; `None` if it is one.
+fn fault(cycles: &[Cycle], letters: &str) -> Option<&'static str> {
+    let bytes = server(letters);
+    let every: Vec<usize> = (0..bytes.len()).collect();
+    let faults = [false, true].map(|wants_data| {
+        [&[][..], &every].map(|ends| {
+            let (mut replies, mut log) = (awaiting(cycles), Log::new(wants_data));
+            let fault = read_in_pieces(&mut replies, &bytes, ends, &mut log).err();
+            assert_eq!(fault.is_none(), replies.is_idle() && fault.is_none(), "{letters}");
+            fault.map(|fault| {
+                assert_eq!(fault.kind, ErrorKind::Unexpected, "{letters}");
+                fault.context
+            })
+        })
+    });
+    let first = faults[0][0];
+    assert!(faults.as_flattened().iter().all(|fault| *fault == first), "{letters}: {faults:?}");
+    first
+}
+
+#[test]
+fn complete_answers_of_all_kinds_are_accepted() {
+    let described = Cycle::SYNC.parse().describe(Object::Statement);
+    let portal = Cycle::SYNC.parse().bind().describe(Object::Portal).execute();
+    for (cycle, answers) in [
+        (Cycle::SYNC, &["Z", "EZ", "NZ"][..]),
+        (
+            Cycle::STATEMENT,
+            &["2CZ", "2DDCZ", "2IZ", "2NDSDACZ", "EZ", "2EZ", "2DEZ", "2CEZ", "2sZ"],
+        ),
+        (Cycle::STATEMENT, &["2GCZ", "2GEZ", "2HddcCZ", "2HdEZ"]),
+        (Cycle::STATEMENT.parse(), &["12CZ", "12DCZ", "1EZ"]),
+        (Cycle::STATEMENT.bind().execute(), &["2DC2CZ", "2C2EZ", "2DEZ"]),
+        (described, &["1tTZ", "1tnZ", "EZ", "1EZ"]),
+        (portal, &["12TDCZ", "12nCZ", "12nIZ"]),
+        (portal.execute(), &["12TDsDDCZ"]),
+        (Cycle::QUERY, &["CZ", "TDCZ", "TCZ", "CTDCCZ", "IZ", "EZ", "TDEZ", "CEZ", "EeZ"]),
+        (Cycle::QUERY, &["GCZ", "GEZ", "HdcCZ", "HcCTDCZ"]),
+    ] {
+        for answer in answers {
+            assert_eq!(fault(&[cycle], answer), None, "{answer} to {cycle:?}");
+        }
+    }
+    let several = [Cycle::QUERY, Cycle::STATEMENT, Cycle::QUERY];
+    assert_eq!(fault(&several, "GEZ2CZGCZ"), None);
+}
+
+#[test]
+fn answer_that_breaks_the_grammar_is_a_fault() {
+    let all = "ReadyForQuery before all answers";
+    let end = "ReadyForQuery without CommandComplete";
+    let two = "ReadyForQuery without a request";
+    for (cycle, answer, expected) in [
+        (Cycle::STATEMENT, "Z", all),
+        (Cycle::STATEMENT, "CZ", "CommandComplete without BindComplete"),
+        (Cycle::STATEMENT, "DCZ", "DataRow without BindComplete"),
+        (Cycle::STATEMENT, "2Z", end),
+        (Cycle::STATEMENT, "2DZ", end),
+        (Cycle::STATEMENT, "2CCZ", "CommandComplete without BindComplete"),
+        (Cycle::STATEMENT, "2C2CZ", "BindComplete"),
+        (Cycle::STATEMENT, "2CDZ", "DataRow without BindComplete"),
+        (Cycle::STATEMENT, "2CZZ", two),
+        (Cycle::STATEMENT, "2CZ2CZ", "a message without a request"),
+        (Cycle::STATEMENT, "2CZD", "a message without a request"),
+        (Cycle::STATEMENT, "12CZ", "ParseComplete"),
+        (Cycle::STATEMENT, "2TDCZ", "RowDescription"),
+        (Cycle::STATEMENT, "2nCZ", "NoData"),
+        (Cycle::STATEMENT, "tCZ", "ParameterDescription"),
+        (Cycle::STATEMENT, "2ECZ", "a message behind ErrorResponse"),
+        (Cycle::STATEMENT, "E2CZ", "a message behind ErrorResponse"),
+        (Cycle::STATEMENT, "2GZ", end),
+        (Cycle::STATEMENT, "2HCZ", "CommandComplete"),
+        (Cycle::STATEMENT, "2HdZ", end),
+        (Cycle::STATEMENT, "2dCZ", "CopyData"),
+        (Cycle::STATEMENT, "2DGCZ", "CopyInResponse"),
+        (Cycle::STATEMENT, "23CZ", "CloseComplete"),
+        (Cycle::STATEMENT.bind().execute(), "2CZ", all),
+        (Cycle::STATEMENT.bind().execute(), "22CCZ", "BindComplete"),
+        (Cycle::STATEMENT.parse(), "2CZ", all),
+        (Cycle::SYNC.parse().describe(Object::Statement), "1Z", all),
+        (Cycle::SYNC.parse().describe(Object::Statement), "1tZ", end),
+        (Cycle::SYNC.parse(), "11Z", "ParseComplete"),
+        (Cycle::QUERY, "Z", end),
+        (Cycle::QUERY, "TDZ", end),
+        (Cycle::QUERY, "DCZ", "DataRow without RowDescription"),
+        (Cycle::QUERY, "CDZ", "DataRow without RowDescription"),
+        (Cycle::QUERY, "2CZ", "BindComplete"),
+        (Cycle::QUERY, "TTCZ", "RowDescription"),
+        (Cycle::QUERY, "TDsZ", "PortalSuspended"),
+        (Cycle::QUERY, "CZCZ", "a message without a request"),
+    ] {
+        assert_eq!(fault(&[cycle], answer), Some(expected), "{answer} to {cycle:?}");
+    }
+}
+
+/// As a notice or a setting of any length would be held, a server could fill the memory with it.
+#[test]
+fn messages_that_nobody_wants_are_passed_over_at_any_length() {
+    struct Count(u64);
+    impl Sink for Count {
+        fn complete(&mut self, completion: Completion<'_>) {
+            self.0 += completion.rows();
+        }
+        fn error(&mut self, _report: Report<'_>) {}
+        fn ready(&mut self, _status: TransactionStatus) {}
+    }
+    let mut replies = awaiting(&[Cycle::STATEMENT]);
+    let mut count = Count(0);
+    for letter in "NSA".bytes() {
+        let length: u32 = 1 << 30;
+        let head = [&[letter][..], &length.to_be_bytes()].concat();
+        assert_eq!(replies.read(&head, &mut count), Ok(5));
+        let piece = vec![b'x'; 1 << 20];
+        let mut left = length as usize - 4;
+        while left > 0 {
+            let piece = &piece[..left.min(piece.len())];
+            assert_eq!(replies.read(piece, &mut count), Ok(piece.len()));
+            left -= piece.len();
+        }
+    }
+    let rest = server("2DCZ");
+    assert_eq!(replies.read(&rest, &mut count), Ok(rest.len()));
+    assert!(replies.is_idle() && count.0 == 1);
+}
+
+#[test]
+fn error_of_megabytes_is_an_error_whose_text_is_cut() {
+    let words = "x".repeat(2 << 20);
+    let mut bytes = Vec::new();
+    backend::error_response(&mut bytes, [(b'C', "P0001"), (b'M', words.as_str())]).expect("made");
+    backend::ready_for_query(&mut bytes, TransactionStatus::Idle);
+    let told = lines(&[Cycle::STATEMENT], &bytes);
+    let [error, ready] = &told[..] else { panic!("{} lines", told.len()) };
+    assert!(error.ends_with("x… (SQLSTATE P0001)") && error.len() < 20_000, "{}", error.len());
+    assert_eq!(ready, "ready Idle");
+}
+
+#[test]
+fn wanted_row_beyond_the_limit_is_told_and_passed_over() {
+    let body = vec![b'x'; Replies::LONGEST_WANTED + 1];
+    let length = body.len() as u32 + 4;
+    let row = [&b"D"[..], &length.to_be_bytes(), &body].concat();
+    let bytes = [server("2"), row, server("CZ")].concat();
+    for ends in [&[][..], &[100, 1 << 20]] {
+        let (mut replies, mut log) = (awaiting(&[Cycle::STATEMENT]), Log::new(true));
+        assert_eq!(read_in_pieces(&mut replies, &bytes, ends, &mut log), Ok(0));
+        let told = format!("too long {}", body.len());
+        assert_eq!(log.lines, [&told[..], "complete SELECT 1 rows 1", "ready Idle"]);
+    }
 }
 
 /// A message of a server, encoded.
@@ -271,10 +479,26 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// A request.
+fn cycle() -> impl Strategy<Value = Cycle> {
+    let count = || 0_usize..3;
+    let extended =
+        (count(), count(), count(), count()).prop_map(|(parses, described, binds, runs)| {
+            let mut cycle = Cycle::SYNC;
+            (0..parses).for_each(|_| cycle = cycle.parse());
+            (0..described).for_each(|_| cycle = cycle.describe(Object::Statement));
+            (0..binds).for_each(|_| cycle = cycle.bind());
+            (0..runs).for_each(|_| cycle = cycle.execute());
+            cycle
+        });
+    prop_oneof![Just(Cycle::QUERY), Just(Cycle::STATEMENT), extended]
+}
+
 proptest! {
     #[test]
     fn any_splits_give_the_same_as_the_whole(
         messages in prop::collection::vec(message(), 0..20),
+        cycles in prop::collection::vec(cycle(), 0..4),
         junk in prop::option::of(prop::collection::vec(any::<u8>(), 0..12)),
         mut ends in prop::collection::vec(0_usize..800, 0..20),
         wants_data in any::<bool>(),
@@ -282,9 +506,7 @@ proptest! {
         let bytes = [messages.concat(), junk.unwrap_or_default()].concat();
         ends.sort_unstable();
         let (mut whole, mut pieces) = (Log::new(wants_data), Log::new(wants_data));
-        let (mut first, mut second) = (Replies::new(), Replies::new());
-        first.await_ready(20);
-        second.await_ready(20);
+        let (mut first, mut second) = (awaiting(&cycles), awaiting(&cycles));
         let expected = first.read(&bytes, &mut whole).map(|used| bytes.len() - used);
         let found = read_in_pieces(&mut second, &bytes, &ends, &mut pieces);
         let kinds = |read: Result<usize, WireError>| read.map_err(|e| (e.kind, e.context));

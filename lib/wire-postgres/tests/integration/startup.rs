@@ -197,6 +197,44 @@ fn nobody_waits_for_a_long_message_before_a_session_has_begun() {
 }
 
 #[test]
+fn long_notice_during_startup_is_passed_over() {
+    let mut answer = Vec::new();
+    backend::authentication_ok(&mut answer);
+    let words = "x".repeat(2 << 20);
+    backend::notice_response(&mut answer, [(b'M', words.as_str())]).expect("a notice");
+    welcome(&mut answer);
+    let mut out = Vec::new();
+    let mut client = Startup::begin(login(None), &mut out).expect("a login");
+    for piece in answer.chunks(100_000) {
+        // Nothing of the notice is held.
+        assert_eq!(client.read(piece, &mut out), Ok(piece.len()));
+    }
+    assert!(client.is_ready());
+}
+
+#[test]
+fn settings_during_startup_are_held_up_to_a_limit() {
+    let mut answer = Vec::new();
+    backend::authentication_ok(&mut answer);
+    let (mut out, mut held) = (Vec::new(), 0);
+    let mut client = Startup::begin(login(None), &mut out).expect("a login");
+    client.read(&answer, &mut out).expect("let in");
+    let value = vec![b'x'; 20_000];
+    let mut setting = Vec::new();
+    let status = ParameterStatus { name: b"application_name", value: &value };
+    backend::parameter_status(&mut setting, status).expect("a setting");
+    let fault = loop {
+        match client.read(&setting, &mut out) {
+            Ok(used) => held += used,
+            Err(fault) => break fault,
+        }
+    };
+    let StartupError::Wire(fault) = fault else { panic!("{fault}") };
+    assert_eq!(fault.kind, ErrorKind::TooLong);
+    assert!(held < 2 << 20, "{held} bytes are held");
+}
+
+#[test]
 fn a_reception_knows_tls_cancelling_and_other_versions() {
     let visit = |encode: &dyn Fn(&mut Vec<u8>)| {
         let (mut sent, mut answer) = (Vec::new(), Vec::new());

@@ -103,7 +103,7 @@ fn a_transaction_goes_out_in_one_send_with_one_sync_or_one_each() {
             .collect();
         assert_eq!(names, [&b"begin"[..], b"s1", b"s2", b"commit"]);
         let found = messages.iter().filter(|message| **message == Message::Sync).count();
-        assert_eq!((found, template.answers()), (syncs, syncs as u32));
+        assert_eq!((found, template.answers()), (syncs, syncs));
     }
 }
 

@@ -457,7 +457,7 @@ impl LoadProgressRow {
 }
 
 /// A number as SQLite has them; none that a run counts reaches 2⁶³.
-fn integer(number: u64) -> i64 {
+pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

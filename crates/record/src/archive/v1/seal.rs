@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use super::rows::{SCALARS, natural, scalars};
+use super::rows::{SCALARS, integer, natural, scalars};
 use crate::archive::error::Trouble;
 use crate::balance::{Counts, Ends};
 
@@ -41,17 +41,37 @@ pub(crate) fn sums(of_jobs: &[(Counts, Ends)]) -> Totals {
     of_jobs.collect()
 }
 
+/// The greatest number that a record holds: whatever adds up to more is written as this.
+const MOST: u64 = i64::MAX as u64;
+
+/// The numbers of `interval` of which a server says how large they are.
+const OF_SERVERS: [&str; 2] = ["rows", "ended_rows"];
+
+/// The expressions that add up a column. What a server says may add up to more than SQLite can
+/// hold, which is an error there: such a column is added up in two halves.
+fn sums_of(scalar: &str) -> String {
+    match OF_SERVERS.contains(&scalar) {
+        true => format!("sum({scalar} >> 31), sum({scalar} & 0x7fffffff)"),
+        false => format!("0, sum({scalar})"),
+    }
+}
+
+/// A sum of its two halves, as far as a record can hold it.
+fn whole(high: u64, low: u64) -> u64 {
+    high.saturating_mul(1 << 31).saturating_add(low).min(MOST)
+}
+
 /// What the rows of `interval` add up to. A job without rows is missing.
 pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, Trouble> {
-    let sums: Vec<String> = SCALARS.iter().map(|scalar| format!("sum({scalar})")).collect();
-    let sums = sums.join(", ");
+    let sums = SCALARS.map(sums_of).join(", ");
     let mut select = of.prepare(&format!("select job, {sums} from interval group by job"))?;
     let mut rows = select.query([])?;
     let mut totals = Totals::new();
     while let Some(row) = rows.next()? {
         let job = row.get(0)?;
         for (place, what) in SCALARS.into_iter().enumerate() {
-            totals.insert((what.to_owned(), job), natural(row, 1 + place)?);
+            let [high, low] = [1 + 2 * place, 2 + 2 * place].map(|column| natural(row, column));
+            totals.insert((what.to_owned(), job), whole(high?, low?));
         }
     }
     Ok(totals)
@@ -61,7 +81,7 @@ pub(crate) fn sums_on_disk(of: &Connection) -> Result<Totals, Trouble> {
 pub(crate) fn write_seal(to: &Connection, sums: &Totals) -> Result<(), Trouble> {
     let mut insert = to.prepare("insert into seal values (?, ?, ?)")?;
     for ((what, job), total) in sums.iter().chain(&count_rows(to)?) {
-        insert.execute(params![what, job, i64::try_from(*total).unwrap_or(i64::MAX)])?;
+        insert.execute(params![what, job, integer(*total)])?;
     }
     Ok(())
 }

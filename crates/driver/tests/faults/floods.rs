@@ -1,0 +1,410 @@
+//! Servers that send more than anybody asked for, or something else.
+
+use base::{Class, Nanos, RowPart, Rows, Target};
+use driver::{Connection, Driver, Mysql, Postgres, StatementId, Step, Table, Work};
+use rt::{Rt, within};
+use wire_mysql::{
+    Answers, Capabilities, ColumnDefinition, ColumnType, Handshake, Negotiated, OkPacket, Prepared,
+    StatementId as ServerId, Status, WANTED, packet,
+};
+use wire_postgres::backend::{self, Column, ParameterStatus};
+use wire_postgres::{Format, Oid, TransactionStatus};
+
+use crate::impostor::{Impostor, Scene};
+use crate::{check, in_real_time, text};
+
+/// What a server that floods says at a time.
+const PIECE: usize = 256 << 10;
+
+/// One message again and again, until there is a piece of them.
+fn flood(write: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
+    let mut out = Vec::new();
+    while out.len() < PIECE {
+        write(&mut out);
+    }
+    out
+}
+
+/// Says a piece until the other side hangs up.
+fn say_for_ever(scene: &mut Scene, piece: &[u8]) {
+    while scene.says(piece) {}
+}
+
+/// Appends a message.
+type Message<'m> = &'m dyn Fn(&mut Vec<u8>);
+
+/// A session of PostgreSQL in which the first statement was prepared.
+fn begin_postgres(scene: &mut Scene) {
+    let mut out = Vec::new();
+    backend::authentication_ok(&mut out);
+    backend::ready_for_query(&mut out, TransactionStatus::Idle);
+    scene.hear();
+    scene.say(&out);
+    scene.hear();
+    out.clear();
+    backend::parse_complete(&mut out);
+    backend::parameter_description(&mut out, []).expect("no parameters");
+    backend::row_description(&mut out, [column("n")]).expect("a column");
+    backend::ready_for_query(&mut out, TransactionStatus::Idle);
+    scene.say(&out);
+    scene.hear();
+}
+
+fn column(name: &str) -> Column<'_> {
+    Column {
+        name: name.as_bytes(),
+        table: Oid(0),
+        number: 0,
+        type_oid: Oid::TEXT,
+        type_size: -1,
+        modifier: -1,
+        format: Format::Text,
+    }
+}
+
+fn postgres(impostor: &Impostor) -> Postgres {
+    let url = format!("postgres://ann:hunter2@127.0.0.1:{}/shop", impostor.port());
+    Postgres::open(&Target::parse(&url).expect("a URL")).expect("a URL of ours")
+}
+
+/// A PostgreSQL server that answers the first execution in this way and says `flood` for ever.
+fn flooding_postgres(answer: Vec<u8>, flood: Vec<u8>) -> Impostor {
+    Impostor::playing(move |scene| {
+        begin_postgres(scene);
+        scene.say(&answer);
+        say_for_ever(scene, &flood);
+    })
+}
+
+/// A prepared statement without values.
+fn execution() -> Work {
+    let mut work = Work::default();
+    work.steps.push(Step::Execute { statement: StatementId(0), first: 0, count: 0 });
+    work
+}
+
+/// Prepares a statement and lets it run for a while beside a task that needs the thread too.
+async fn run_for_a_while<D: Driver>(driver: &D, rt: &Rt, work: &mut Work) {
+    let mut connection = driver.connect(rt).await.expect("a session");
+    connection.prepare("select 1").await.expect("a statement");
+    let beside = rt.spawn({
+        let rt = rt.clone();
+        async move {
+            for _ in 0..20 {
+                rt.sleep(Nanos::from_millis(1)).await;
+            }
+        }
+    });
+    let run = within(rt, Nanos::from_millis(200), connection.run(work)).await;
+    assert!(run.is_none(), "the answer ends: {run:?}");
+    // It has had its turns, or this would wait for ever.
+    beside.await;
+    connection.abandon();
+}
+
+#[test]
+fn postgres_messages_without_end_are_given_up_in_time() {
+    let bound = || {
+        let mut out = Vec::new();
+        backend::bind_complete(&mut out);
+        out
+    };
+    let floods = [
+        flood(|out| backend::notice_response(out, [(b'M', "careful")]).expect("a notice")),
+        flood(|out| {
+            let status = ParameterStatus { name: b"TimeZone", value: b"UTC" };
+            backend::parameter_status(out, status).expect("a setting");
+        }),
+        flood(|out| backend::data_row(out, [Some(&b"1"[..])]).expect("a row")),
+    ];
+    for flood in floods {
+        for capture in [Rows::default(), Rows::wanted()] {
+            let server = flooding_postgres(bound(), flood.clone());
+            in_real_time(async |rt| {
+                let mut work = Work { capture, ..execution() };
+                run_for_a_while(&postgres(&server), &rt, &mut work).await;
+                assert!(work.capture.weight() <= Rows::LIMIT);
+            });
+        }
+    }
+}
+
+#[test]
+fn postgres_login_without_end_is_given_up_in_time() {
+    let server = Impostor::playing(|scene| {
+        scene.hear();
+        let notice = |out: &mut Vec<u8>| {
+            backend::notice_response(out, [(b'M', "wait")]).expect("a notice");
+        };
+        say_for_ever(scene, &flood(notice));
+    });
+    let url = format!("postgres://a:b@127.0.0.1:{}/c?connect-timeout=100ms", server.port());
+    let driver = Postgres::open(&Target::parse(&url).expect("a URL")).expect("a URL of ours");
+    let error = in_real_time(async |rt| driver.connect(&rt).await.err().expect("no session"));
+    check(&error, Class::Disconnect, "disconnect", &["did not let anybody in within 100ms"]);
+}
+
+/// A server that does not read, and sends what must be read before it goes on.
+#[test]
+fn what_comes_while_much_is_sent_is_not_held() {
+    let server = Impostor::playing(|scene| {
+        let mut out = Vec::new();
+        backend::authentication_ok(&mut out);
+        backend::ready_for_query(&mut out, TransactionStatus::Idle);
+        scene.hear();
+        scene.say(&out);
+        let notice = |out: &mut Vec<u8>| {
+            backend::notice_response(out, [(b'M', "careful")]).expect("a notice");
+        };
+        let piece = flood(notice);
+        // More than a connection may hold, long before it reads.
+        for _ in 0..(64 << 20) / piece.len() {
+            assert!(scene.says(&piece), "the client goes on reading");
+        }
+        let mut heard = 0;
+        while heard < 8 << 20 {
+            heard += scene.hear().len();
+        }
+        out.clear();
+        backend::command_complete(&mut out, "SET").expect("a tag");
+        backend::ready_for_query(&mut out, TransactionStatus::Idle);
+        scene.say(&out);
+        scene.wait();
+    });
+    in_real_time(async |rt| {
+        let mut connection = postgres(&server).connect(&rt).await.expect("a session");
+        let long = "x".repeat(8 << 20);
+        connection.run(&mut text(&format!("set a = '{long}'"))).await.expect("an answer");
+        connection.close().await;
+    });
+}
+
+#[test]
+fn postgres_answer_that_breaks_the_grammar_ends_the_session() {
+    let ready = |out: &mut Vec<u8>| backend::ready_for_query(out, TransactionStatus::Idle);
+    let done = |out: &mut Vec<u8>| backend::command_complete(out, "SELECT 1").expect("a tag");
+    let row = |out: &mut Vec<u8>| backend::data_row(out, [Some(&b"1"[..])]).expect("a row");
+    let bound = |out: &mut Vec<u8>| backend::bind_complete(out);
+    let written = |parts: &[Message<'_>]| {
+        let mut out = Vec::new();
+        parts.iter().for_each(|part| part(&mut out));
+        out
+    };
+    for (answer, words) in [
+        (written(&[&ready]), "ReadyForQuery before all answers"),
+        (written(&[&bound, &ready]), "ReadyForQuery without CommandComplete"),
+        (written(&[&bound, &row, &ready]), "ReadyForQuery without CommandComplete"),
+        (written(&[&row, &done, &ready]), "DataRow without BindComplete"),
+        (written(&[&done, &ready]), "CommandComplete without BindComplete"),
+        (written(&[&bound, &done, &ready, &ready]), "ReadyForQuery without a request"),
+    ] {
+        let server = Impostor::playing(move |scene| {
+            begin_postgres(scene);
+            scene.say(&answer);
+            scene.wait();
+        });
+        let error = in_real_time(async |rt| {
+            let mut connection = postgres(&server).connect(&rt).await.expect("a session");
+            connection.prepare("select 1").await.expect("a statement");
+            connection.run(&mut execution()).await.expect_err("no answer")
+        });
+        let address = format!("127.0.0.1:{}", server.port());
+        let words = [words, "does not speak PostgreSQL's protocol", address.as_str()];
+        check(&error, Class::Disconnect, "disconnect", &words);
+    }
+}
+
+/// A number that no table has, and that no sum may break on.
+#[test]
+fn postgres_count_of_rows_may_be_anything() {
+    for count in [u64::MAX, i64::MAX as u64] {
+        let server = Impostor::playing(move |scene| {
+            begin_postgres(scene);
+            for _ in 0..3 {
+                let mut out = Vec::new();
+                backend::bind_complete(&mut out);
+                backend::command_complete(&mut out, format!("UPDATE {count}")).expect("a tag");
+                backend::ready_for_query(&mut out, TransactionStatus::Idle);
+                scene.say(&out);
+                scene.hear();
+            }
+        });
+        in_real_time(async |rt| {
+            let mut connection = postgres(&server).connect(&rt).await.expect("a session");
+            connection.prepare("select 1").await.expect("a statement");
+            let mut work = execution();
+            work.steps = vec![work.steps[0]; 3];
+            connection.run(&mut work).await.expect("an answer");
+            assert_eq!(work.reply.rows, count.saturating_mul(3));
+        });
+    }
+}
+
+#[test]
+fn postgres_answer_to_a_control_statement_is_held_up_to_a_limit() {
+    let rows = 80;
+    let server = Impostor::playing(move |scene| {
+        let mut out = Vec::new();
+        backend::authentication_ok(&mut out);
+        backend::ready_for_query(&mut out, TransactionStatus::Idle);
+        scene.hear();
+        scene.say(&out);
+        scene.hear();
+        out.clear();
+        backend::row_description(&mut out, [column("n")]).expect("a column");
+        scene.say(&out);
+        let long = vec![b'x'; 1 << 20];
+        for _ in 0..rows {
+            out.clear();
+            backend::data_row(&mut out, [Some(&long[..])]).expect("a row");
+            scene.say(&out);
+        }
+        out.clear();
+        backend::command_complete(&mut out, format!("SELECT {rows}")).expect("a tag");
+        backend::ready_for_query(&mut out, TransactionStatus::Idle);
+        scene.say(&out);
+        scene.wait();
+    });
+    let table = in_real_time(async |rt| {
+        let mut connection = postgres(&server).connect(&rt).await.expect("a session");
+        let table = connection.query_text("select everything").await.expect("an answer");
+        connection.close().await;
+        table
+    });
+    assert!(table.is_cut);
+    assert_eq!(table.rows.len(), Table::LIMIT / (1 << 20) - 1);
+}
+
+/// What the client and the simulated server of MySQL agree on.
+fn agreed() -> Negotiated {
+    Negotiated::of(WANTED | Capabilities::CONNECT_WITH_DB, WANTED)
+}
+
+fn number() -> ColumnDefinition<'static> {
+    ColumnDefinition {
+        schema: b"",
+        table: b"",
+        original_table: b"",
+        name: b"n",
+        original_name: b"",
+        collation: 45,
+        display_width: 20,
+        column_type: ColumnType::VAR_STRING,
+        flags: 0,
+        decimals: 0,
+    }
+}
+
+/// A session of MySQL in which the first statement was prepared, and is executed.
+fn begin_mysql(scene: &mut Scene) {
+    let mut out = Vec::new();
+    let greeting = Handshake {
+        server_version: b"5.5.5-10.11.0-MariaDB",
+        thread_id: 1,
+        nonce: [1; 20],
+        offered: WANTED | Capabilities::CONNECT_WITH_DB,
+        collation: 45,
+        status: Status::AUTOCOMMIT,
+        method: b"mysql_native_password",
+    };
+    packet(&mut out, 0, |out| greeting.encode(out));
+    scene.say(&out);
+    scene.hear();
+    out.clear();
+    let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
+    Answers::new(&mut out, agreed(), 2).ok(&ok);
+    scene.say(&out);
+    scene.hear();
+    out.clear();
+    let prepared = Prepared { id: ServerId(1), columns: 1, parameters: 0, warnings: 0 };
+    Answers::new(&mut out, agreed(), 1).prepared(&prepared, &[], &[number()]);
+    scene.say(&out);
+    scene.hear();
+}
+
+fn mysql(impostor: &Impostor) -> Mysql {
+    let url = format!("mysql://ann:hunter2@127.0.0.1:{}/shop", impostor.port());
+    Mysql::open(&Target::parse(&url).expect("a URL"), ".").expect("a URL of ours")
+}
+
+#[test]
+fn mysql_rows_without_end_are_given_up_in_time() {
+    for capture in [Rows::default(), Rows::wanted()] {
+        let server = Impostor::playing(|scene| {
+            begin_mysql(scene);
+            let mut out = Vec::new();
+            let mut answers = Answers::new(&mut out, agreed(), 1);
+            answers.columns(&[number()], true);
+            let mut sequence = answers.sequence();
+            while scene.says(&out) {
+                out.clear();
+                while out.len() < PIECE {
+                    let mut answers = Answers::new(&mut out, agreed(), sequence);
+                    answers.binary_row([wire_mysql::Field::Bytes(b"1")]);
+                    sequence = answers.sequence();
+                }
+            }
+        });
+        in_real_time(async |rt| {
+            let mut work = Work { capture, ..execution() };
+            run_for_a_while(&mysql(&server), &rt, &mut work).await;
+            assert!(work.capture.weight() <= Rows::LIMIT);
+        });
+    }
+}
+
+#[test]
+fn mysql_answer_behind_the_answer_ends_the_session() {
+    let server = Impostor::playing(|scene| {
+        begin_mysql(scene);
+        let mut out = Vec::new();
+        let ok = OkPacket { status: Status::AUTOCOMMIT, ..OkPacket::default() };
+        for _ in 0..2 {
+            Answers::new(&mut out, agreed(), 1).ok(&ok);
+        }
+        scene.say(&out);
+        scene.wait();
+    });
+    let error = in_real_time(async |rt| {
+        let mut connection = mysql(&server).connect(&rt).await.expect("a session");
+        connection.prepare("select 1").await.expect("a statement");
+        connection.run(&mut execution()).await.expect_err("two answers")
+    });
+    check(&error, Class::Disconnect, "disconnect", &["packet behind the last reply"]);
+}
+
+/// The rows of an answer that is longer than a buffer takes are gone, and the session goes on.
+#[test]
+fn rows_beyond_the_limit_are_given_up_and_the_session_goes_on() {
+    let server = Impostor::playing(|scene| {
+        begin_postgres(scene);
+        let answer = |rows: usize, length: usize| {
+            let mut out = Vec::new();
+            let long = vec![b'x'; length];
+            backend::bind_complete(&mut out);
+            for _ in 0..rows {
+                backend::data_row(&mut out, [Some(&long[..])]).expect("a row");
+            }
+            backend::command_complete(&mut out, format!("SELECT {rows}")).expect("a tag");
+            backend::ready_for_query(&mut out, TransactionStatus::Idle);
+            out
+        };
+        for (rows, length) in [(2, 3), (40, 1 << 20), (1, 20 << 20), (2, 3)] {
+            scene.say(&answer(rows, length));
+            scene.hear();
+        }
+    });
+    in_real_time(async |rt| {
+        let mut connection = postgres(&server).connect(&rt).await.expect("a session");
+        connection.prepare("select 1").await.expect("a statement");
+        let mut work = Work { capture: Rows::wanted(), ..execution() };
+        for (rows, is_overfull) in [(2, false), (40, true), (1, true), (2, false)] {
+            work.reply.reset();
+            work.capture.clear();
+            connection.run(&mut work).await.expect("an answer");
+            assert_eq!((work.reply.rows, work.capture.is_overfull()), (rows, is_overfull));
+            let ends = work.capture.parts().filter(|part| *part == RowPart::End).count();
+            assert_eq!(ends, if is_overfull { 0 } else { 2 });
+        }
+    });
+}
