@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::{Clock, Monotonic, Nanos, Stamp};
+use base::{Nanos, Stamp};
 use record::{Component, Part};
 
 use super::TICK;
@@ -63,6 +63,7 @@ struct Scan {
     at: Stamp,
     /// Processor time that the machine used beyond both sides, in seconds.
     elsewhere_s: f64,
+    /// Processor time of the scan.
     took: Nanos,
 }
 
@@ -115,9 +116,9 @@ impl Others {
         let elsewhere_s = busy_s - sides.used_s;
         let due = self.last.map_or(Due::Now, |last| last.due(now, elsewhere_s));
         if due == Due::Now {
-            let begun = Monotonic.now();
+            let begun = own_time(files);
             self.scan(files, sides);
-            let took = Monotonic.now().since(begun);
+            let took = own_time(files).saturating_sub(begun);
             self.last = Some(Scan { at: now, elsewhere_s, took });
         }
         if due != Due::Early {
@@ -218,6 +219,14 @@ impl Others {
             }
         }
     }
+}
+
+/// Processor time of the thread that looks: on a busy machine a scan lasts much longer. Nothing
+/// where the kernel does not tell.
+fn own_time(files: &mut Files<'_>) -> Nanos {
+    let times = files.read(format_args!("proc/thread-self/schedstat"));
+    let ran = times.and_then(|times| times.split_ascii_whitespace().next()?.parse().ok());
+    Nanos(ran.unwrap_or_default())
 }
 
 /// Processor time of the whole machine, as the sample tells it, in seconds.
@@ -342,6 +351,15 @@ mod tests {
         let planted = plant(planted, 9, "late", old);
         let sample = look(&mut others, &planted, 1);
         assert_eq!(value(&sample, "host", "other-programs"), Some(0.0));
+    }
+
+    #[test]
+    fn cost_of_a_scan_is_its_processor_time() {
+        let planted = Planted::new().with("proc/thread-self/schedstat", "6000000 9000000 7\n");
+        assert_eq!(own_time(&mut Files::of(&planted.root)), Nanos::from_millis(6));
+        assert_eq!(own_time(&mut Files::of(&Planted::new().root)), Nanos::ZERO);
+        let own = own_time(&mut Files::of(&crate::environment::Root::system()));
+        assert!(!cfg!(target_os = "linux") || own > Nanos::ZERO);
     }
 
     #[test]
