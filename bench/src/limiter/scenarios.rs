@@ -13,6 +13,11 @@ use super::stage::{Network, Quota, SlowDisk, Slowly, bind, client, psql, server}
 use super::{Answer, Scenario, Stage, Stopped, loads};
 use crate::SimulatedServer;
 
+/// Processor time of PostgreSQL, and of the MySQL family, by a number of rows.
+const SERIES: &str = "select count(*) from generate_series(1, ?)";
+const RECURSION: &str = "with recursive n as (select 1 as i union all select i + 1 from n where i \
+                           < ?) select count(*) from n";
+
 /// All of them.
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -63,20 +68,14 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         made: "a server that may use one processor, reads of 8 to 24 clients",
         accepted: &["database-cpu"],
         word: None,
-        run: |stage| {
-            database_cpu(stage, &Options::postgres(), "select count(*) from generate_series(1, ?)")
-        },
+        run: |stage| database_cpu(stage, &Options::postgres(), SERIES),
     },
     Scenario {
         name: "processor of MariaDB",
         made: "the same",
         accepted: &["database-cpu"],
         word: None,
-        run: |stage| {
-            let query = "with recursive n as (select 1 as i union all select i + 1 from n where i \
-                         < ?) select count(*) from n";
-            database_cpu(stage, &Options::mariadb(), query)
-        },
+        run: |stage| database_cpu(stage, &Options::mariadb(), RECURSION),
     },
     Scenario {
         name: "one session of PostgreSQL",
@@ -205,6 +204,21 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         accepted: &["background-task"],
         word: None,
         run: strangers,
+    },
+    Scenario {
+        name: "other programs",
+        made: "3 to 6 busy loops of other programs on each of both processors, reads of 4 to 8 \
+               clients",
+        accepted: &["other-programs"],
+        word: Some("`sh`"),
+        run: |stage| other_programs(stage, &Options::postgres(), SERIES),
+    },
+    Scenario {
+        name: "other programs, MariaDB",
+        made: "the same",
+        accepted: &["other-programs"],
+        word: Some("`sh`"),
+        run: |stage| other_programs(stage, &Options::mariadb(), RECURSION),
     },
     Scenario {
         name: "vacuum",
@@ -529,6 +543,15 @@ fn strangers(stage: &Stage) -> Result<Answer, Stopped> {
     command.args(["--quiet", "--out"]).arg(stage.path("others.assay"));
     let _others = stage.beside(command)?;
     stage.run(&server, &closed(stage, stage.draw(1, 4, 8), "select count(*) from pg_class"))
+}
+
+/// Loops of another program on each processor, and requests that need some processor time.
+fn other_programs(stage: &Stage, options: &Options, query: &str) -> Result<Answer, Stopped> {
+    let server = server(options)?;
+    let count = stage.draw(0, 3, 6);
+    let _loops = [stage.busy_loops(0, count)?, stage.busy_loops(1, count)?];
+    let rows = stage.draw(1, 500, 1_500).to_string();
+    stage.run(&server, &closed(stage, stage.draw(2, 4, 8), &query.replace('?', &rows)))
 }
 
 /// Vacuuming what needs none takes processor time alone, and no locks that anyone waits for.

@@ -37,7 +37,7 @@ pub struct Fault {
 }
 
 /// All of them.
-pub const FAULTS: [Fault; 9] = [
+pub const FAULTS: [Fault; 10] = [
     Fault { seen: late_sends, ..fault("500 µs of send lag on 5 % of the sends", "send-lag") },
     Fault { carried_out: slower_rate, ..fault("a rate 2 % too low", "rate") },
     Fault { server: "&slower=0.05&slower-from=40s", ..fault("a step of 5 %", "step") },
@@ -49,6 +49,10 @@ pub const FAULTS: [Fault; 9] = [
     Fault { seen: stall, ..fault("a stall of 50 ms, as the ticker tells it", "stall") },
     Fault { carried_out: ticks, ..fault("a timer that ticks each millisecond", "gaps") },
     Fault { seen: bursts, ..fault("bursts after stalls of 50 ms in each second", "send-lag") },
+    Fault {
+        seen: other_programs,
+        ..fault("other programs on 15 % of the processors", "other-programs")
+    },
     Fault {
         seen: lost_second,
         ..fault("a second in which 15 % of the arrivals are missing", "each-second")
@@ -196,6 +200,20 @@ fn stall(evidence: &mut Evidence, seed: u64) {
     seen("generator", "stall", vec![(at, 0.05)]);
     // The ticker lasted, as what it reads each second shows.
     seen("host", "wall-clock", (0..=75).map(|second| (Nanos::from_secs(second), 0.0)).collect());
+}
+
+/// They use a little more in one second and less in the next.
+fn other_programs(evidence: &mut Evidence, seed: u64) {
+    evidence.is_virtual = false;
+    let seconds = || (0..=75).map(|second| (second, Nanos::from_secs(second)));
+    let used = |second: u64| 0.3 * second as f64 + 0.1 * ((second + seed) % 3) as f64;
+    let mut seen = |component: &str, metric: &str, points| {
+        let (component, metric) = (component.to_owned(), metric.to_owned());
+        evidence.observed.push(Observed { component, metric, points });
+    };
+    seen("host", "processors", seconds().map(|(second, at)| (at, 2.0 * second as f64)).collect());
+    seen("host", "other-programs", seconds().map(|(second, at)| (at, used(second))).collect());
+    seen("host", "wall-clock", seconds().map(|(_, at)| (at, 0.0)).collect());
 }
 
 fn lost_second(evidence: &mut Evidence, seed: u64) {

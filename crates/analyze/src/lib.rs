@@ -35,7 +35,7 @@ pub use evidence::{
     Observed, ROWS, Step,
 };
 pub use job::{JobSummary, NodeSummary, Probe, StatementSummary};
-pub use limiter::{Component, Limiter, SHORTEST_LOAD, Suspect};
+pub use limiter::{Component, Limiter, OtherProgram, SHORTEST_LOAD, Seen, Suspect};
 pub use phases::{
     Cause, Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName,
     PhaseSummary, SideEffects, StepOfJob, disturbances,

@@ -8,7 +8,7 @@ use crate::checks::Findings;
 use crate::effects::{self, Effect};
 use crate::evidence::{Evidence, Growth, LoadEvidence, LoadPoint};
 use crate::job::{self, JobSummary};
-use crate::limiter::{self, Limiter, Suspect};
+use crate::limiter::{self, Limiter, Seen, Suspect};
 use crate::phases::{self, SideEffects};
 use crate::program::{self, ProgramSummary};
 
@@ -86,6 +86,8 @@ pub struct LoadSummary {
     pub server_cpu: Option<Nanos>,
     /// What limited it.
     pub limiter: Suspect,
+    /// What was seen of each component meanwhile.
+    pub seen: Seen,
     /// What could not be observed meanwhile, and why.
     pub unseen: Vec<(String, String)>,
     /// Why its rows were inserted where the server has a faster method, with the remedy.
@@ -179,6 +181,7 @@ fn load(findings: &Findings<'_>, load: &LoadEvidence) -> LoadSummary {
         client_cpu: load.points.iter().skip(1).next_back().and_then(|point| point.client_cpu),
         server_cpu: limiter::server_cpu(load),
         limiter: limiter::name_of_load(findings, load),
+        seen: limiter::seen_of_load(findings, load),
         unseen: load.unseen.clone(),
         fallback: load.fallback.clone(),
         points: load.points.clone(),

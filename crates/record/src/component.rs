@@ -43,6 +43,8 @@ pub enum Part {
     Processes(Side),
     /// Those processes (or threads) of the server that do one kind of work in the background.
     Role(String),
+    /// The processes of this name that belong to neither side.
+    Program(String),
     /// The sockets of one side to the other.
     Sockets(Side),
     /// The control group of one side.
@@ -90,6 +92,7 @@ impl Part {
             "disk" => Some(Part::Disk(name.to_owned())),
             "interface" => Some(Part::Interface(name.to_owned())),
             "server" => Some(Part::Role(name.to_owned())),
+            "program" => Some(Part::Program(name.to_owned())),
             _ => None,
         }
     }
@@ -102,6 +105,7 @@ impl fmt::Display for Part {
             Part::Disk(name) => write!(f, "disk {name}"),
             Part::Interface(name) => write!(f, "interface {name}"),
             Part::Role(name) => write!(f, "server {name}"),
+            Part::Program(name) => write!(f, "program {name}"),
             Part::Host
             | Part::Processes(_)
             | Part::Sockets(_)
@@ -165,6 +169,7 @@ mod tests {
             Part::Disk("cciss/c0d0".to_owned()),
             Part::Interface("eth0.5".to_owned()),
             Part::Role("checkpointer".to_owned()),
+            Part::Program("kworker/0:1 a".to_owned()),
         ];
         for part in FIXED.iter().map(|(_, part)| part.clone()).chain(named) {
             for place in [None, Some("db1".to_owned())] {

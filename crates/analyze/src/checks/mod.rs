@@ -6,6 +6,7 @@ mod generator;
 mod little;
 mod machine;
 mod offered;
+mod others;
 mod punctual;
 mod server;
 mod steady;
@@ -238,6 +239,7 @@ impl<'a> Findings<'a> {
             of_requests(self.processor_wait()),
             of_requests(self.generator_cpu()),
             of_requests(self.stolen_time()),
+            of_requests(self.other_programs()),
             of_requests(self.ceiling()),
             of_requests(self.floor()),
             of_requests(self.clock()),

@@ -33,6 +33,8 @@ pub enum Component {
     DatabaseMemory,
     /// Work that no request asked for.
     BackgroundTask,
+    /// Programs that are neither the load generator nor the database.
+    OtherPrograms,
     /// A limit of a control group.
     Cgroup,
     /// A program between the load generator and the database.
@@ -43,7 +45,7 @@ pub enum Component {
 
 impl Component {
     /// All of them.
-    pub const ALL: [Component; 18] = [
+    pub const ALL: [Component; 19] = [
         Component::NotSaturated,
         Component::Concurrency,
         Component::Connections,
@@ -58,6 +60,7 @@ impl Component {
         Component::DatabaseDisk,
         Component::DatabaseMemory,
         Component::BackgroundTask,
+        Component::OtherPrograms,
         Component::Cgroup,
         Component::Proxy,
         Component::GeneratorInput,
@@ -82,6 +85,7 @@ impl Component {
             Component::DatabaseDisk => "database-disk",
             Component::DatabaseMemory => "database-memory",
             Component::BackgroundTask => "background-task",
+            Component::OtherPrograms => "other-programs",
             Component::Cgroup => "cgroup",
             Component::Proxy => "proxy",
             Component::Unknown => "unknown",
@@ -106,6 +110,7 @@ impl Component {
             Component::DatabaseDisk => "The disks of the database limited the result",
             Component::DatabaseMemory => "The memory of the database limited the result",
             Component::BackgroundTask => "Work in the background limited the result",
+            Component::OtherPrograms => "Other programs limited the result",
             Component::Cgroup => "A limit of a control group limited the result",
             Component::Proxy => "The proxy limited the result",
             Component::Unknown => "What limited the result is unknown",
@@ -158,6 +163,10 @@ impl Component {
             Component::BackgroundTask => {
                 Some("do that work at another time, more slowly, or in smaller portions")
             }
+            Component::OtherPrograms => Some(
+                "end these programs, or give the database and the load generator processors that \
+                 these may not use",
+            ),
             Component::Cgroup => Some("a higher quota (cpu.max, or cpu.cfs_quota_us)"),
             Component::Proxy => Some("more processes of the proxy, or none between"),
         }

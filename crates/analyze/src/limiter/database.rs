@@ -4,17 +4,12 @@ use record::{Part, Side};
 
 use super::demand::Asker;
 use super::suspect::{number, percent};
+use super::waits::{Wait, Waiting};
 use super::{Component, Scene, Suspect};
 use crate::surroundings::Place;
 
 /// The part of the requests' time that is spent in a wait, from which on that decides.
 pub(super) const WAIT_DECIDES: f64 = 0.4;
-
-/// How waits begin that say of themselves why they are: for the client, or for a time to pass.
-const KNOWN_WAITS: [&str; 3] = ["Client:", "Timeout:", "state: User sleep"];
-
-/// What a session waits for that does not wait.
-pub(super) const RUNNING: &str = "cpu";
 
 /// The part of the time of its requests for which a program that is observed has sessions at work,
 /// up to which the switches between program and database are no part of the requests.
@@ -25,45 +20,6 @@ const MEMORY_LACKED: f64 = 0.1;
 
 /// The time of a disk's operations, of both kinds.
 const TIMES: [&str; 2] = ["read-time", "write-time"];
-
-/// How many reads InnoDB has asked for and not got at a moment.
-const PENDING_READS: &str = "status.innodb_data_pending_reads";
-
-/// What sessions wait for, as databases name it, by what would help.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wait {
-    Lock,
-    Flush,
-    Disk,
-    Other,
-}
-
-/// What a wait of PostgreSQL (its manual, tables 28.5 to 28.13) or of the MySQL family is about.
-fn kind(name: &str) -> Wait {
-    let lower = name.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if has(&["bufferio"]) {
-        Wait::Disk
-    } else if has(&[
-        "semi-sync",
-        "wsrep",
-        "walsync",
-        "walwrite",
-        "walinit",
-        "io:commit",
-        "syncrep",
-        "binlog",
-        "redo",
-    ]) {
-        Wait::Flush
-    } else if lower.starts_with("lock:") || has(&["lwlock:", "bufferpin"]) {
-        Wait::Lock
-    } else if lower.starts_with("io:") {
-        Wait::Disk
-    } else {
-        Wait::Other
-    }
-}
 
 impl Scene<'_, '_> {
     /// What of the database has no more to give, or takes the time.
@@ -93,15 +49,6 @@ impl Scene<'_, '_> {
         Some(of("idle")? + of("idle-in-transaction").unwrap_or(0.0))
     }
 
-    /// How many sessions wait in a kind of wait, on average, and in which most of them.
-    fn waiting(&self, wanted: Wait) -> Option<(f64, &str)> {
-        let waits = self.signals.all_per_look(&Part::Waits);
-        let of_it: Vec<&(&str, f64)> =
-            waits.iter().filter(|(name, _)| kind(name) == wanted).collect();
-        let most = of_it.first()?.0;
-        Some((of_it.iter().map(|(_, mean)| mean).sum(), most))
-    }
-
     fn one_session(&self) -> Option<Suspect> {
         (self.demand.by == Asker::Program).then(|| self.one_session_works())?
     }
@@ -118,18 +65,8 @@ impl Scene<'_, '_> {
         waiting / active.max(self.demand.in_flight).max(1.0)
     }
 
-    /// Whether much of the requests' time is spent in waits of which it is not known what would
-    /// help: not for the client, and not because the statement asks for it.
-    pub(super) fn waits_for_something(&self) -> bool {
-        let waits = self.signals.all_per_look(&Part::Waits);
-        let is_known =
-            |name: &str| name == RUNNING || KNOWN_WAITS.iter().any(|known| name.starts_with(known));
-        let unknown = waits.iter().filter(|(name, _)| kind(name) == Wait::Other && !is_known(name));
-        self.share_of_requests(unknown.map(|(_, mean)| mean).sum()) >= WAIT_DECIDES
-    }
-
     fn locks(&self) -> Option<Suspect> {
-        let (waiting, event) = self.waiting(Wait::Lock)?;
+        let Waiting { sessions: waiting, event, .. } = self.waiting(Wait::Lock)?;
         let share = self.share_of_requests(waiting);
         let tables = self.signals.all_per_look(&Part::Locks);
         let statements = self.signals.all_per_look(&Part::Statements);
@@ -150,7 +87,7 @@ impl Scene<'_, '_> {
     }
 
     fn flush(&self) -> Option<Suspect> {
-        let (waiting, event) = self.waiting(Wait::Flush)?;
+        let Waiting { sessions: waiting, event, .. } = self.waiting(Wait::Flush)?;
         let share = self.share_of_requests(waiting);
         let because = format!(
             "{waiting:.1} of {:.1} active sessions wait until what they commit is safe ({event})",
@@ -164,7 +101,7 @@ impl Scene<'_, '_> {
     }
 
     fn disk(&self) -> Option<Suspect> {
-        let (waiting, event) = self.waiting(Wait::Disk).or_else(|| self.pending_reads())?;
+        let Waiting { sessions: waiting, event, .. } = self.waiting(Wait::Disk)?;
         let share = self.share_of_requests(waiting);
         let because = format!(
             "{waiting:.1} of {:.1} active sessions wait for the disk ({event})",
@@ -175,15 +112,6 @@ impl Scene<'_, '_> {
             .with_any("sessions_active", self.active());
         let suspect = self.with_busiest_disk(suspect);
         (share >= WAIT_DECIDES).then_some(suspect)
-    }
-
-    /// Reads of InnoDB that the disk has not answered: no state of a session tells of them. They
-    /// may be made ahead; no more sessions wait for them than seem to run and have no processor.
-    fn pending_reads(&self) -> Option<(f64, &str)> {
-        let reads = self.signals.mean(&Part::Statistics, PENDING_READS)?;
-        let running = self.signals.per_look(&Part::Waits, RUNNING)?;
-        let ran = self.database_cpu().unwrap_or(0.0);
-        Some((reads.min((running - ran).max(0.0)), PENDING_READS))
     }
 
     /// The disk of its host with the least time to spare.
@@ -254,35 +182,5 @@ impl Scene<'_, '_> {
             .with("swapped_in_pages_per_s", swapped)
             .with("major_faults_per_s", faults);
         (lacked >= MEMORY_LACKED).then_some(suspect)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waits_are_known_by_what_would_help() {
-        for (name, expected) in [
-            ("Lock:tuple", Wait::Lock),
-            ("Lock:transactionid", Wait::Lock),
-            ("Lock:row", Wait::Lock),
-            ("LWLock:BufferContent", Wait::Lock),
-            ("LWLock:WALWrite", Wait::Flush),
-            ("IO:WALSync", Wait::Flush),
-            ("IO:WalSync", Wait::Flush),
-            ("IO:commit", Wait::Flush),
-            ("IPC:SyncRep", Wait::Flush),
-            ("state: Waiting for semi-sync ACK from slave", Wait::Flush),
-            ("IO:DataFileRead", Wait::Disk),
-            ("IPC:BufferIO", Wait::Disk),
-            ("LWLock:BufferIO", Wait::Disk),
-            ("IO:BufFileWrite", Wait::Disk),
-            ("Client:ClientWrite", Wait::Other),
-            ("cpu", Wait::Other),
-            ("", Wait::Other),
-        ] {
-            assert!(kind(name) == expected, "{name}");
-        }
     }
 }

@@ -11,7 +11,7 @@ use super::demand::{Asker, Demand};
 use super::generator::{FULL, KEPT_WAITING};
 use super::signals::Signals;
 use super::suspect::{number, percent};
-use super::{Component, Scene, Suspect};
+use super::{Component, Scene, Seen, Suspect};
 use crate::checks::Findings;
 use crate::evidence::LoadEvidence;
 
@@ -47,6 +47,12 @@ pub(crate) fn name_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Susp
     let demand = Demand::of_load(&findings.evidence.plan, load);
     let scene = Scene { findings, signals: Signals::of_load(load), demand, side_effects: &[] };
     scene.ranked("a load takes what it can get").swap_remove(0)
+}
+
+/// What was seen of each component while a table was filled.
+pub(crate) fn seen_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Seen {
+    let demand = Demand::of_load(&findings.evidence.plan, load);
+    Scene { findings, signals: Signals::of_load(load), demand, side_effects: &[] }.seen()
 }
 
 /// The processor time of the database while a table was filled, from the first look on; `None` if

@@ -18,10 +18,13 @@ mod embedded;
 mod generator;
 mod load;
 mod network;
+mod others;
 mod processors;
 mod program;
+mod seen;
 mod signals;
 mod suspect;
+mod waits;
 
 use crate::checks::Findings;
 use crate::phases::SideEffects;
@@ -30,7 +33,10 @@ use signals::Signals;
 
 pub use component::Component;
 pub use load::SHORTEST_LOAD;
-pub(crate) use load::{name_of_load, server_cpu};
+pub(crate) use load::{name_of_load, seen_of_load, server_cpu};
+pub use others::OtherProgram;
+pub(crate) use others::{OtherPrograms, other_programs, sees_database};
+pub use seen::Seen;
 pub use suspect::Suspect;
 
 /// The limiter of a run.
@@ -44,6 +50,8 @@ pub struct Limiter {
     pub evidence: Vec<(String, f64)>,
     /// Everything that was found in the way of the requests, the limiter first.
     pub ranked: Vec<Suspect>,
+    /// What was seen of each component, whichever is named.
+    pub seen: Seen,
     /// What could not be seen: what, and why.
     pub unseen: Vec<(String, String)>,
 }
@@ -77,7 +85,11 @@ pub(crate) fn name(findings: &Findings<'_>, side_effects: &[SideEffects]) -> Lim
     let scene = Scene { demand: Demand::of(findings), findings, signals, side_effects };
     let ranked = match scene.outcome() {
         Outcome::Satisfied => vec![scene.satisfaction()],
-        Outcome::Greedy(why) => scene.ranked(why),
+        Outcome::Greedy(why) => {
+            let contradiction = scene.contradiction();
+            unseen.extend(contradiction.map(|why| ("sessions that seem to run".to_owned(), why)));
+            scene.ranked(why)
+        }
         Outcome::Silent(why) => vec![Suspect::new(Component::Unknown, 1.0, why)],
     };
     let Suspect { component, because, evidence, .. } = ranked[0].clone();
@@ -87,6 +99,7 @@ pub(crate) fn name(findings: &Findings<'_>, side_effects: &[SideEffects]) -> Lim
         because,
         evidence,
         ranked: if is_named { ranked } else { Vec::new() },
+        seen: scene.seen(),
         unseen,
     }
 }
@@ -144,6 +157,7 @@ impl Scene<'_, '_> {
         let mut ranked = self.connections();
         ranked.extend(self.generator());
         ranked.extend(self.database());
+        ranked.extend(self.others());
         ranked.extend(self.network());
         ranked.extend(self.background(&ranked));
         ranked.sort_by(Suspect::order);

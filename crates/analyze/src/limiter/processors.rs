@@ -3,14 +3,14 @@
 
 use record::{Part, Side};
 
-use super::database::{RUNNING, WAIT_DECIDES};
+use super::database::WAIT_DECIDES;
 use super::demand::Asker;
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
 
 /// The part of the processors from which on they are full. The rest is what the kernel's scheduler
 /// leaves between two tasks.
-const CPU_FULL: f64 = 0.85;
+pub(super) const CPU_FULL: f64 = 0.85;
 
 /// The part of its processors below which it has some to spare.
 const HAS_TIME: f64 = 0.8;
@@ -43,7 +43,7 @@ impl Scene<'_, '_> {
     }
 
     /// The part of its processors' time that a hypervisor did not give to others: nobody has more.
-    fn given(&self) -> f64 {
+    pub(super) fn given(&self) -> f64 {
         let of = |metric| self.signals.rate_at_server(&Part::Host, metric);
         let stolen = of("stolen").zip(of("processors").filter(|all| *all > 0.0));
         1.0 - stolen.map_or(0.0, |(stolen, all)| (stolen / all).clamp(0.0, 0.5))
@@ -56,7 +56,7 @@ impl Scene<'_, '_> {
             Some(share) => {
                 // What seems to be the database may only lead to it, as a tunnel does.
                 let (used, waited) = (self.database_cpu()?, self.database_waited());
-                let running = self.signals.per_look(&Part::Waits, RUNNING);
+                let running = self.running();
                 let elsewhere = running.unwrap_or(0.0) - used - waited.unwrap_or(0.0);
                 if share < HAS_TIME && elsewhere >= HAS_TIME {
                     return None;
@@ -65,7 +65,7 @@ impl Scene<'_, '_> {
                 Some(share < HAS_TIME * self.given() && gets_it && !self.is_host_full())
             }
             None => {
-                let running = self.signals.per_look(&Part::Waits, RUNNING)?;
+                let running = self.running()?;
                 (running < HAS_TIME).then_some(true)
             }
         }
@@ -151,10 +151,12 @@ impl Scene<'_, '_> {
 
     /// What is said of processes that take the target's connections, if they are no database.
     fn or_proxy(&self, component: Component) -> Component {
-        match self.signals.mean(&Part::Processes(Side::Server), "proxies") {
-            Some(proxies) if proxies > 0.0 => Component::Proxy,
-            Some(_) | None => component,
-        }
+        if self.sees_proxy() { Component::Proxy } else { component }
+    }
+
+    /// Whether what takes the target's connections is no database.
+    pub(super) fn sees_proxy(&self) -> bool {
+        self.signals.sees_proxy()
     }
 
     /// Processors that the database lacks, because something that is neither it nor the load

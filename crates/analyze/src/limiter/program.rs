@@ -237,7 +237,7 @@ impl Scene<'_, '_> {
     pub(super) fn one_session_works(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         let asked = self.asked_sessions()?;
-        let running = self.signals.per_look(&Part::Waits, super::database::RUNNING)?;
+        let running = self.running()?;
         let may = self.database_processors()?;
         let share = running / asked;
         let decides = if sessions.receiving >= sessions.idle { ONE_LOADS } else { ONE_WORKS };

@@ -1,6 +1,6 @@
 //! What was observed in the window, by component and metric.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use base::Nanos;
@@ -73,9 +73,26 @@ impl<'a> Signals<'a> {
         Signals { window, series, server, sees_processes }
     }
 
+    /// The host on which the processes of the database were seen; `None` is the load generator's.
+    pub(super) fn server_host(&self) -> Option<&str> {
+        self.server.as_deref()
+    }
+
+    /// Every host of which something was seen.
+    pub(super) fn hosts(&self) -> BTreeSet<Option<String>> {
+        let of_hosts = self.series.iter().filter(|(component, _)| component.part == Part::Host);
+        of_hosts.map(|(component, _)| component.place.clone()).collect()
+    }
+
     /// Whether the processes of the database were seen.
     pub(super) fn sees_processes(&self) -> bool {
         self.sees_processes
+    }
+
+    /// Whether what takes the target's connections is a program that stands before a database.
+    pub(super) fn sees_proxy(&self) -> bool {
+        let proxies = self.mean(&Part::Processes(Side::Server), "proxies");
+        proxies.is_some_and(|proxies| proxies > 0.0)
     }
 
     /// Where a part is looked for: what is the server's, on its host.
@@ -83,6 +100,7 @@ impl<'a> Signals<'a> {
         match part {
             Part::Processes(Side::Server)
             | Part::Role(_)
+            | Part::Program(_)
             | Part::Sockets(Side::Server)
             | Part::Cgroup(Side::Server)
             | Part::Disk(_) => self.server.as_deref(),
@@ -189,12 +207,7 @@ impl<'a> Signals<'a> {
 
     /// The network interfaces of both hosts.
     pub(super) fn interfaces(&self) -> Vec<Component> {
-        let of_them = self.series.iter().map(|(component, _)| component);
-        let mut all: Vec<Component> =
-            of_them.filter(|it| matches!(it.part, Part::Interface(_))).cloned().collect();
-        all.sort();
-        all.dedup();
-        all
+        self.components(|it| matches!(it.part, Part::Interface(_)))
     }
 
     /// The rate of a component, wherever it is.
@@ -205,6 +218,37 @@ impl<'a> Signals<'a> {
     /// The mean of a reading of a component, wherever it is.
     pub(super) fn mean_of(&self, component: &Component, metric: &str) -> Option<f64> {
         mean(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
+    }
+
+    /// By how much a counter grew in the window that was nothing when the watch began, and that is
+    /// told only from when it is worth it.
+    pub(super) fn grown_from_nothing(&self, component: &Component, metric: &str) -> Option<f64> {
+        let observed = self.find(component.place.as_deref(), &component.part, metric)?;
+        let points = &observed.points;
+        let before = points.iter().rev().find(|(at, _)| *at <= self.window.start);
+        let behind = points.iter().find(|(at, _)| *at >= self.window.end).or(points.last())?;
+        Some((behind.1 - before.map_or(0.0, |(_, value)| *value)).max(0.0))
+    }
+
+    /// The last reading of a component in the window.
+    pub(super) fn last_of(&self, component: &Component, metric: &str) -> Option<f64> {
+        let observed = self.find(component.place.as_deref(), &component.part, metric)?;
+        let inside = observed.points.iter().rev().find(|(at, _)| *at <= self.window.end);
+        inside.or(observed.points.first()).map(|(_, value)| *value)
+    }
+
+    /// By how much a counter of a component grew, and in how many seconds.
+    pub(super) fn growth_of(&self, component: &Component, metric: &str) -> Option<(f64, f64)> {
+        growth(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
+    }
+
+    /// The components of one kind, wherever they are.
+    pub(super) fn components(&self, is_wanted: impl Fn(&Component) -> bool) -> Vec<Component> {
+        let of_them = self.series.iter().map(|(component, _)| component);
+        let mut all: Vec<Component> = of_them.filter(|it| is_wanted(it)).cloned().collect();
+        all.sort();
+        all.dedup();
+        all
     }
 
     /// The part of the time in which each processor of the database's host was at work.
@@ -248,7 +292,8 @@ fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64
     let behind = points.partition_point(|(at, _)| *at <= window.start);
     let first = behind.saturating_sub(1);
     let last = points.partition_point(|(at, _)| *at < window.end);
-    &points[first..(last + 1).min(points.len())]
+    // A run that ended in its warm-up has a window that ends before it begins.
+    points.get(first..(last + 1).min(points.len())).unwrap_or_default()
 }
 
 /// What was added to a counter per second. Where it begins anew, what was counted until then is

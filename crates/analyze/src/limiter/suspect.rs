@@ -45,8 +45,8 @@ impl Suspect {
         let explains = |suspect: &Suspect| match suspect.component {
             // A limit that was set makes processors look full and sessions look slow.
             Component::Cgroup => 0,
-            // Its work is what fills a processor or a disk.
-            Component::BackgroundTask => 1,
+            // Their work is what fills a processor or a disk.
+            Component::BackgroundTask | Component::OtherPrograms => 1,
             _ => 2,
         };
         explains(a).cmp(&explains(b)).then(b.share.total_cmp(&a.share))

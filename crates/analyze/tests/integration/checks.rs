@@ -17,10 +17,25 @@ const MEASURED: u64 = 50 * PER_S;
 
 #[test]
 fn a_run_without_a_fault_passes_every_check() {
-    const CLOSED: [&str; 6] =
-        ["arrivals", "gaps", "warm-up", "wrong-results", "commits", "checkpoints"];
-    const EVEN: [&str; 7] =
-        ["arrivals", "gaps", "warm-up", "little", "wrong-results", "commits", "checkpoints"];
+    const CLOSED: [&str; 7] = [
+        "arrivals",
+        "gaps",
+        "other-programs",
+        "warm-up",
+        "wrong-results",
+        "commits",
+        "checkpoints",
+    ];
+    const EVEN: [&str; 8] = [
+        "arrivals",
+        "gaps",
+        "other-programs",
+        "warm-up",
+        "little",
+        "wrong-results",
+        "commits",
+        "checkpoints",
+    ];
     for (workload, impossible) in [(OPEN, &EVEN[..]), (MIXED, &CLOSED)] {
         let mut evidence = steady(workload);
         for place in 0..evidence.jobs.len() {
@@ -485,6 +500,7 @@ fn the_worst_of_several_faults_is_the_verdict() {
             "arrivals",
             "gaps",
             "send-lag",
+            "other-programs",
             "warm-up",
             "drift",
             "step",

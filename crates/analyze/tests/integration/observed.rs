@@ -228,6 +228,149 @@ fn reads_that_a_database_says_are_pending_are_waits_for_its_disk() {
 }
 
 #[test]
+fn times_that_a_database_adds_up_find_waits_that_looks_do_not_show() {
+    let millis = 1_200.0;
+    for (metric, per_s, component) in [
+        ("status.innodb_row_lock_time", millis, Component::DatabaseLocks),
+        ("pg_stat_wal.wal_sync_time", millis, Component::DatabaseFlush),
+        ("pg_stat_io.client backend/normal/wal.fsync_time", millis, Component::DatabaseFlush),
+        ("performance_schema.wait/io/file/sql/binlog.waited", 1.2, Component::DatabaseFlush),
+        ("pg_stat_database.blk_read_time", millis, Component::DatabaseDisk),
+        (
+            "performance_schema.wait/io/file/innodb/innodb_data_file/read.waited",
+            1.2,
+            Component::DatabaseDisk,
+        ),
+    ] {
+        let mut evidence = watched();
+        plant(&mut evidence, "waits", "Timeout:PgSleep", 0.0);
+        plant(&mut evidence, "waits", "cpu", 14.0);
+        assert_eq!(summarize(&evidence).limiter.component, Component::Unknown);
+        plant(&mut evidence, "statistics", metric, per_s);
+        names(&evidence, component, metric);
+        // Sessions that really run wait for nothing: others' waits are counted, too.
+        plant(&mut evidence, "server", "user", 1.2);
+        assert_ne!(summarize(&evidence).limiter.component, component, "{metric}");
+        // Without a sight of the processes the counter is believed.
+        evidence.observed.retain(|it| it.component != "server");
+        names(&evidence, component, metric);
+    }
+    // A wait that goes on is not in the time yet.
+    let mut evidence = watched();
+    plant(&mut evidence, "waits", "cpu", 14.0);
+    hold(&mut evidence, "statistics", "status.innodb_row_lock_current_waits", 1.2);
+    names(&evidence, Component::DatabaseLocks, "1.2 of 1.4 active sessions wait for locks");
+    // What looks show is not counted twice.
+    plant(&mut evidence, "waits", "cpu", 4.0);
+    plant(&mut evidence, "waits", "Lock:row", 10.0);
+    names(
+        &evidence,
+        Component::DatabaseLocks,
+        "1.2 of 1.4 active sessions wait for locks (Lock:row)",
+    );
+}
+
+#[test]
+fn waits_that_several_counters_tell_of_are_no_more_than_the_sessions_that_seem_to_run() {
+    let mut evidence = watched();
+    plant(&mut evidence, "waits", "Timeout:PgSleep", 0.0);
+    plant(&mut evidence, "waits", "cpu", 14.0);
+    plant(&mut evidence, "statistics", "status.innodb_row_lock_time", 3_000.0);
+    hold(&mut evidence, "statistics", "status.innodb_data_pending_reads", 1.0);
+    let waits = summarize(&evidence).limiter.seen.waits;
+    let sum: f64 = waits.iter().map(|(_, sessions)| sessions).sum();
+    assert!((sum - 1.4).abs() < 1e-6, "{waits:?}");
+    assert_eq!(waits[0].0, "status.innodb_row_lock_time");
+    assert!((waits[0].1 - 1.19 * 0.75).abs() < 1e-6, "{waits:?}");
+}
+
+#[test]
+fn sessions_that_seem_to_run_without_a_processor_are_reported() {
+    let mut evidence = watched();
+    plant(&mut evidence, "waits", "Timeout:PgSleep", 0.0);
+    plant(&mut evidence, "waits", "cpu", 14.0);
+    let limiter = summarize(&evidence).limiter;
+    let told = |limiter: &analyze::Limiter| {
+        let seems = |(what, _): &&(String, String)| what == "sessions that seem to run";
+        limiter.unseen.iter().find(seems).map(|(_, why)| why.clone())
+    };
+    let words = "the database shows 1.4 of 1.4 active sessions as running, and its processes used \
+                 0.2 processors and waited for 0.0: 1.2 sessions wait for something that has no \
+                 name, or run on another host";
+    assert_eq!(told(&limiter).as_deref(), Some(words));
+    let unexplained = limiter.seen.waits.iter().find(|(name, _)| name == "unexplained");
+    assert!(unexplained.is_some_and(|(_, sessions)| (sessions - 1.19).abs() < 1e-6));
+    // What a counter explains is none, nor what lacked a processor.
+    let mut counted = evidence.clone();
+    plant(&mut counted, "statistics", "status.innodb_row_lock_time", 1_200.0);
+    assert_eq!(told(&summarize(&counted).limiter), None);
+    plant(&mut evidence, "server", "waited", 1.1);
+    assert_eq!(told(&summarize(&evidence).limiter), None);
+}
+
+/// Two busy loops of another program take most of both processors.
+fn crowded() -> Evidence {
+    let mut evidence = watched();
+    for (component, metric, per_s) in [
+        ("cpu 0", "busy", 0.99),
+        ("cpu 1", "busy", 0.99),
+        ("host", "processors", 2.0),
+        ("host", "busy", 1.98),
+        ("host", "other-programs", 1.6),
+        ("program stress", "used", 1.5),
+        ("server", "waited", 0.5),
+    ] {
+        plant(&mut evidence, component, metric, per_s);
+    }
+    hold(&mut evidence, "program stress", "pid", 4_711.0);
+    hold(&mut evidence, "program stress", "processes", 2.0);
+    evidence
+}
+
+#[test]
+fn other_programs_that_take_the_processors_are_named() {
+    let mut evidence = crowded();
+    let words = "other programs used 1.60 of the 2.00 processors of the machine: `stress` 1.50 (2 \
+                 processes, most by pid 4711), and requests lacked them";
+    names(&evidence, Component::OtherPrograms, words);
+    let program = &summarize(&evidence).limiter.seen.programs[0];
+    assert_eq!((program.name.as_str(), program.processes, program.pid), ("stress", 2, Some(4_711)));
+    // Nothing lacks a processor.
+    plant(&mut evidence, "server", "waited", 0.1);
+    let limiter = summarize(&evidence).limiter;
+    assert_eq!(limiter.component, Component::Unknown);
+    assert!(limiter.seen.utilisations.contains(&("processors of the machine".to_owned(), 0.99)));
+    plant(&mut evidence, "server", "waited", 0.5);
+    // They take less than a third.
+    plant(&mut evidence, "host", "other-programs", 0.6);
+    assert_ne!(summarize(&evidence).limiter.component, Component::OtherPrograms);
+    plant(&mut evidence, "host", "other-programs", 1.6);
+    // Both have processors to spare.
+    plant(&mut evidence, "cpu 1", "busy", 0.6);
+    assert_ne!(summarize(&evidence).limiter.component, Component::OtherPrograms);
+}
+
+#[test]
+fn a_database_behind_a_proxy_is_no_other_program() {
+    let mut evidence = crowded();
+    plant(&mut evidence, "program postgres", "used", 1.3);
+    names(&evidence, Component::OtherPrograms, "`stress` 1.50");
+    hold(&mut evidence, "server", "proxies", 1.0);
+    assert_ne!(summarize(&evidence).limiter.component, Component::OtherPrograms);
+}
+
+/// A program is told from when it has used something on: until then that was nothing.
+#[test]
+fn a_program_that_begins_in_the_window_is_counted_from_its_beginning() {
+    let mut evidence = crowded();
+    let looks = (31..=60).map(Nanos::from_secs);
+    let used = |s: f64| 2.0 * (s - 30.0);
+    replace_readings(&mut evidence.observed, "program stress", "used", looks, used);
+    let program = &summarize(&evidence).limiter.seen.programs[0];
+    assert!((program.processors - 1.2).abs() < 0.05, "{program:?}");
+}
+
+#[test]
 fn a_group_that_is_kept_from_running_is_named_before_what_that_does() {
     let mut evidence = watched();
     hold(&mut evidence, "cgroup server", "quota", 0.5);

@@ -229,7 +229,7 @@ pub(crate) fn event(at_ms: u64, job: Option<u16>, kind: EventKind, text: &str) -
 }
 
 /// The names of the checks in their order.
-pub(crate) const CHECKS: [&str; 31] = [
+pub(crate) const CHECKS: [&str; 32] = [
     "complete",
     "window",
     "balance",
@@ -243,6 +243,7 @@ pub(crate) const CHECKS: [&str; 31] = [
     "processor-wait",
     "generator-cpu",
     "stolen-time",
+    "other-programs",
     "ceiling",
     "floor",
     "clock",
@@ -302,12 +303,16 @@ pub(crate) fn replace_readings(
     });
 }
 
-/// Whether the guide says what a number of the evidence is made of. That of a table has its name.
+/// Whether the guide says what a number of the evidence is made of. That of a table or of a program
+/// has its name.
 pub(crate) fn is_explained(name: &str) -> bool {
     let guide = include_str!("../../../../docs/limiter.md");
     let is_there = |name: &str| guide.contains(&format!("`{name}`"));
     let kind = name.strip_prefix("sessions_that_wait_for");
-    is_there(name) || kind.is_some_and(|kind| is_there(&format!("…_for{kind}")) || is_table(kind))
+    let is_program = name.starts_with("processors_of_") && is_there("processors_of_PROGRAM");
+    is_there(name)
+        || is_program
+        || kind.is_some_and(|kind| is_there(&format!("…_for{kind}")) || is_table(kind))
 }
 
 fn is_table(kind: &str) -> bool {

@@ -1,9 +1,9 @@
 //! What was watched beside the requests, with planted faults, and what the checks make of it.
 
-use analyze::Status;
+use analyze::{Asked, Evidence, Place, Status};
 use base::Nanos;
 
-use crate::support::{OPEN, check, grow, only, stand_still, steady};
+use crate::support::{OPEN, check, grow, only, replace_readings, stand_still, steady};
 
 /// A closed job of as many clients as its requests keep busy.
 const CLOSED: &str = "duration = 60s\n[read]\nquery = select 1\nconcurrency = 4\nthink = 2400us\n";
@@ -67,9 +67,63 @@ fn stolen_time_counts_as_a_part_of_all() {
     }
 }
 
+/// A run beside other programs that use so many of two processors, on the host of this name.
+fn crowded(host: &str, used: f64) -> Evidence {
+    let mut evidence = steady(OPEN);
+    for (component, metric, per_s) in [
+        ("server", "processes", 0.0),
+        ("host", "processors", 2.0),
+        ("host", "other-programs", used),
+        ("program cc1plus", "used", used * 0.75),
+        ("program sh", "used", used * 0.25),
+        ("program sh", "pid", 0.0),
+        ("program sh", "processes", 0.0),
+    ] {
+        let start = if per_s > 0.0 { 0.0 } else { 3.0 };
+        let looks = (0..=60).map(Nanos::from_secs);
+        let component = format!("{host}{component}");
+        let observed = &mut evidence.observed;
+        replace_readings(observed, &component, metric, looks, |s| start + per_s * s);
+    }
+    evidence
+}
+
+#[test]
+fn other_programs_that_use_the_processors_make_a_run_suspect() {
+    for (used, status) in [(0.099, Status::Pass), (0.101, Status::Suspect)] {
+        only("other-programs", status, &crowded("", used));
+        only("other-programs", status, &crowded("db1/", used));
+    }
+    let found = check("other-programs", &crowded("", 0.3));
+    let words = "other programs used 0.30 of the 2.00 processors of the machine: `cc1plus` 0.22, \
+                 `sh` 0.075 (3 processes, most by pid 3): what they took was not measured";
+    assert_eq!((found.explain.as_str(), found.value.map(f64::round)), (words, Some(15.0)));
+    assert!(check("other-programs", &crowded("db1/", 0.3)).explain.contains("of `db1`"));
+}
+
+#[test]
+fn other_programs_are_not_judged_where_the_database_is_not_told_from_them() {
+    let mut evidence = crowded("", 0.3);
+    evidence.observed.retain(|observed| observed.component != "server");
+    only("other-programs", Status::NotPossible, &evidence);
+    // A database that stands behind a pooler is one of the other programs there.
+    let mut pooled = crowded("", 0.3);
+    let looks = (0..=60).map(Nanos::from_secs);
+    replace_readings(&mut pooled.observed, "server", "proxies", looks, |_| 1.0);
+    only("other-programs", Status::NotPossible, &pooled);
+    // On another host, what runs beside the load generator is none of it.
+    evidence.surroundings.main.place = Place::Elsewhere;
+    only("other-programs", Status::Suspect, &evidence);
+    let copy = format!("{OPEN}target = copy\n[target copy]\nurl = sim:mm1\n");
+    let mut beside = crowded("", 0.3);
+    beside.plan = steady(&copy).plan;
+    beside.surroundings.named = vec![Asked { place: Place::ThisHost, ..Asked::default() }];
+    only("other-programs", Status::NotPossible, &beside);
+}
+
 #[test]
 fn what_nobody_has_seen_is_not_possible_and_why() {
-    let names = ["stall", "processor-wait", "generator-cpu", "stolen-time"];
+    let names = ["stall", "processor-wait", "generator-cpu", "stolen-time", "other-programs"];
     let mut simulated = steady(OPEN);
     simulated.is_virtual = true;
     simulated.observed.clear();

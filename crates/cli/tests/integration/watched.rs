@@ -66,6 +66,11 @@ fn a_busy_loop_on_the_processor_of_the_generator_is_noticed() {
     assert!(reasons.iter().any(|check| is_objection(check)), "{reasons:?}");
     let words = check(&summary, "processor-wait")["explain"].as_str().unwrap();
     assert!(!words.contains("probably"), "{words}");
+    let others = check(&summary, "other-programs");
+    assert!(is_objection(others), "{others}");
+    let programs = summary["limiter"]["seen"]["programs"].as_array().unwrap();
+    let loops = programs.iter().find(|program| program["name"] == "sh");
+    assert!(loops.is_some_and(|sh| sh["pid"].as_u64() > Some(0)), "{programs:?}");
 }
 
 /// Two workers that sleep for 10 ms can do 200 requests per second.
@@ -92,7 +97,7 @@ fn every_check_is_in_the_document_and_has_a_place_in_the_guide() {
     let summary = place.virtually(MM1, &[]).json();
     let guide = include_str!("../../../../docs/checks.md");
     let checks = summary["verdict"]["checks"].as_array().unwrap();
-    assert_eq!(checks.len(), 31);
+    assert_eq!(checks.len(), 32);
     for check in checks {
         let name = check["name"].as_str().unwrap();
         assert!(guide.contains(&format!("\n### {name}\n")), "{name}");

@@ -13,8 +13,8 @@ use crate::witness::Witness;
 
 /// What a machine does to a generator that shares it with others. Whatever else objects would be a
 /// false alarm.
-const OF_THE_MACHINE: [&str; 5] =
-    ["stall", "processor-wait", "stolen-time", "send-lag", "frequency"];
+const OF_THE_MACHINE: [&str; 6] =
+    ["stall", "processor-wait", "stolen-time", "other-programs", "send-lag", "frequency"];
 
 /// What a machine does to the times themselves, if it gives its processors to others for a while.
 /// That it did is to be seen elsewhere too.

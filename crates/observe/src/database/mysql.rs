@@ -7,8 +7,8 @@
 //! `information_schema`, which is put into a table on the disk for it. MySQL has the list in
 //! `performance_schema` without a lock around it, and the locks in `data_locks`.
 //!
-//! Once per reading `show global status`, and the longest waits of `performance_schema` where that
-//! is on.
+//! Once per reading `show global status`, and the times of files and the longest waits of
+//! `performance_schema` where that is on.
 //!
 //! A user without the privilege `process` sees its own sessions only, and no transactions.
 
@@ -34,21 +34,34 @@ const LIST: &str = "show processlist";
 const MYSQL_LIST: &str = "select id, user, host, command, time, state, left(info, 100) as info \
     from performance_schema.processlist";
 
-/// The open transactions, and for whose row's lock they wait.
+/// The open transactions, and the table of the row for which they wait.
 const TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
-    lock_table as locked from information_schema.innodb_trx left join \
-    information_schema.innodb_locks on lock_id = trx_requested_lock_id";
+    trx_state = 'LOCK WAIT' as waiting, lock_table as locked from information_schema.innodb_trx \
+    left join information_schema.innodb_locks on lock_id = trx_requested_lock_id";
 
-/// The same for MySQL.
+/// The same for MySQL. The lock for which a transaction waits is not looked up: it is granted
+/// before it is found.
 const MYSQL_TRANSACTIONS: &str = "select trx_mysql_thread_id as id, trx_query is null as resting, \
-    (select concat(object_schema, '.', object_name) from performance_schema.data_locks \
-        where engine_lock_id = trx_requested_lock_id limit 1) as locked \
-    from information_schema.innodb_trx";
+    trx_state = 'LOCK WAIT' as waiting, null as locked from information_schema.innodb_trx";
 
-/// The longest waits in all, in seconds.
-const WAITS: &str = "select event_name, sum_timer_wait / 1e12, count_star \
+/// The tables of MySQL for whose rows transactions wait.
+const MYSQL_LOCKS: &str = "select concat(object_schema, '.', object_name) as name, \
+    count(*) as sessions from performance_schema.data_locks where lock_status = 'WAITING' \
+    group by 1";
+
+/// The times of files that sessions wait for, and the longest waits in all, in seconds. Reads of
+/// data are told apart from writes, which are made in the background.
+const WAITS: &str = "select concat(event_name, '/read'), sum_timer_read / 1e12, count_read \
+    from performance_schema.file_summary_by_event_name \
+    where event_name = 'wait/io/file/innodb/innodb_data_file' \
+    union all select event_name, sum_timer_wait / 1e12, count_star \
+    from performance_schema.file_summary_by_event_name \
+    where event_name in ('wait/io/file/innodb/innodb_log_file', 'wait/io/file/sql/binlog') \
+    union all (select event_name, sum_timer_wait / 1e12, count_star \
     from performance_schema.events_waits_summary_global_by_event_name \
-    where sum_timer_wait > 0 and event_name <> 'idle' order by sum_timer_wait desc limit 8";
+    where sum_timer_wait > 0 and event_name not in \
+        ('idle', 'wait/io/file/innodb/innodb_log_file', 'wait/io/file/sql/binlog') \
+    order by sum_timer_wait desc limit 8)";
 
 /// What is read of `show global status`.
 const STATUS: [&str; 65] = [
@@ -202,6 +215,9 @@ const NO_CLIENTS: [&str; 9] = [
     "delayed insert",
 ];
 
+/// What helps a user who may not read the performance schema.
+const SCHEMA_REMEDY: &str = "grant select on performance_schema.* to the user";
+
 /// How long the history list is before its getting shorter is called work.
 const LONG_HISTORY: f64 = 1_000.0;
 
@@ -222,6 +238,8 @@ pub(super) struct Mysql {
     most: u64,
     list: &'static str,
     transactions: &'static str,
+    /// The statement that names the tables of locks, where the transactions do not.
+    locks: Option<&'static str>,
     has_waits: bool,
     /// What helps if something is not shown.
     remedy: String,
@@ -238,7 +256,9 @@ pub(super) struct Mysql {
 struct Transaction {
     /// Whether it runs no statement.
     rests: bool,
-    /// The table of the row that it waits for; empty if it does not.
+    /// Whether it waits for a lock.
+    waits: bool,
+    /// The table of that lock; empty if it is not known.
     locked: String,
 }
 
@@ -267,6 +287,7 @@ impl Mysql {
             most: number(row, 5),
             list: LIST,
             transactions: if is_mariadb { TRANSACTIONS } else { MYSQL_TRANSACTIONS },
+            locks: (!is_mariadb).then_some(MYSQL_LOCKS),
             has_waits: text(row, 4) == "1",
             status: status(),
             before: BTreeMap::new(),
@@ -309,19 +330,43 @@ impl Mysql {
         for transaction in transactions.values().filter(|one| !one.locked.is_empty()) {
             tally.add(&Part::Locks, &transaction.locked, "sessions", 1);
         }
+        if let Some(sql) = self.locks
+            && transactions.values().any(|one| one.waits)
+        {
+            let remedy = SCHEMA_REMEDY;
+            let asked = Question { what: "tables of locks", sql, remedy };
+            let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
+            self.count_locks(&told, tally);
+        }
         Ok(())
+    }
+
+    /// Adds what the answer to [`MYSQL_LOCKS`] says.
+    fn count_locks(&self, told: &Table, tally: &mut Tally) {
+        let Some([name, sessions]) = columns(told, ["name", "sessions"]) else { return };
+        for row in &told.rows {
+            let table = self.own_name(text(row, name));
+            tally.add(&Part::Locks, &table, "sessions", number(row, sessions));
+        }
+    }
+
+    /// The name of a table, without that of the database if it is in the session's own.
+    fn own_name(&self, name: &str) -> String {
+        let name = table_name(name);
+        let own = name.strip_prefix(&self.database).and_then(|rest| rest.strip_prefix('.'));
+        own.map_or(name.clone(), str::to_owned)
     }
 
     /// The transactions by the numbers of their sessions.
     fn read_transactions(&self, told: &Table) -> BTreeMap<u64, Transaction> {
-        let Some([id, resting, locked]) = columns(told, ["id", "resting", "locked"]) else {
+        let names = ["id", "resting", "waiting", "locked"];
+        let Some([id, resting, waiting, locked]) = columns(told, names) else {
             return BTreeMap::new();
         };
         let one = |row: &Vec<Option<String>>| {
-            let locked = table_name(text(row, locked));
-            let own = locked.strip_prefix(&self.database).and_then(|rest| rest.strip_prefix('.'));
-            let locked = own.map_or(locked.clone(), str::to_owned);
-            (number(row, id), Transaction { rests: number(row, resting) == 1, locked })
+            let locked = self.own_name(text(row, locked));
+            let waits = number(row, waiting) == 1 || !locked.is_empty();
+            (number(row, id), Transaction { rests: number(row, resting) == 1, waits, locked })
         };
         told.rows.iter().map(one).collect()
     }
@@ -367,7 +412,7 @@ impl Mysql {
                 }
                 continue;
             }
-            let is_locked = transaction.is_some_and(|one| !one.locked.is_empty());
+            let is_locked = transaction.is_some_and(|one| one.waits);
             let mut wait = if is_locked { "Lock:row".to_owned() } else { wait(state) };
             // No state tells it of MySQL; its socket does, which such a statement empties at once.
             if wait == CPU && loads_from_client(info) && waiting.is_some_and(|it| !it.request) {
@@ -410,7 +455,7 @@ impl Mysql {
         self.before = status;
         self.looks = 0;
         if self.has_waits {
-            let remedy = "grant select on performance_schema.* to the user";
+            let remedy = SCHEMA_REMEDY;
             let asked = Question { what: "statistics performance_schema", sql: WAITS, remedy };
             let told = session.ask_or_miss(asked, sample).await?.unwrap_or_default();
             for row in &told.rows {
@@ -511,6 +556,7 @@ mod tests {
             most: 151,
             list: LIST,
             transactions: TRANSACTIONS,
+            locks: None,
             has_waits: false,
             remedy: String::new(),
             status: status(),
@@ -530,7 +576,7 @@ mod tests {
     }
 
     fn look(list: &[&str], transactions: &[&str]) -> [Look; 2] {
-        let transactions = table("id|resting|locked", transactions);
+        let transactions = table("id|resting|waiting|locked", transactions);
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", list);
         let eye = eye();
         eye.seen(&list, &eye.read_transactions(&transactions), None)
@@ -545,7 +591,7 @@ mod tests {
                 "3|ann|h|shop|Execute|0|Updating|update hot set n = 8|0",
                 "4|ann|h|shop|Execute|0|Updating|update hot set n = 9|0",
             ],
-            &["2|0|`shop`.`hot`", "3|0|`shop`.`hot`", "4|0|-"],
+            &["2|0|1|`shop`.`hot`", "3|0|1|-", "4|0|0|-"],
         );
         assert_eq!((look.active, theirs.active), (3, 0));
         let waits: Vec<_> = look.waits.into_iter().collect();
@@ -595,7 +641,7 @@ mod tests {
         let rows =
             ["2|ann|h|shop|Sleep|9||-|0", "3|ann|h|shop|Sleep|9||-|0", "4|ann|h|shop|Sleep|1||-|0"];
         let list = table("Id|User|Host|db|Command|Time|State|Info|Progress", &rows);
-        let transactions = table("id|resting|locked", &["3|1|-"]);
+        let transactions = table("id|resting|waiting|locked", &["3|1|0|-"]);
         let transactions = eye().read_transactions(&transactions);
         let of = |sockets: Option<&Glimpse>| {
             let [look, _] = eye().seen(&list, &transactions, sockets);
@@ -615,8 +661,23 @@ mod tests {
     }
 
     #[test]
+    fn locks_of_mysql_are_counted_by_table() {
+        let told = table("name|sessions", &["shop.hot|29", "other.t|1"]);
+        let mut tally = Tally::default();
+        eye().count_locks(&told, &mut tally);
+        let mut sample = Sample::default();
+        tally.write(&mut sample);
+        let counted: Vec<_> =
+            sample.readings.iter().map(|r| (&*r.series.metric, r.value)).collect();
+        assert_eq!(counted, [("hot", 29.0), ("other.t", 1.0)]);
+    }
+
+    #[test]
     fn tables_of_other_databases_keep_their_names() {
-        let told = table("id|resting|locked", &["2|0|`shop`.`hot`", "3|0|shopping.hot", "x|1|-"]);
+        let told = table(
+            "id|resting|waiting|locked",
+            &["2|0|1|`shop`.`hot`", "3|0|1|shopping.hot", "x|1|0|-"],
+        );
         let locked: Vec<_> =
             eye().read_transactions(&told).into_values().map(|one| one.locked).collect();
         assert_eq!(locked, ["", "hot", "shopping.hot"]);
@@ -634,7 +695,7 @@ mod tests {
                 "7|event_scheduler|h|-|Daemon|1|Waiting on empty queue|-|0",
                 "8|unauthenticated user|h|-|Connect|-|login|-|0",
             ],
-            &["2|1|-", "4|0|-"],
+            &["2|1|0|-", "4|0|0|-"],
         );
         assert_eq!((look.active, look.idle, look.idle_in_transaction), (0, 2, 1));
         assert_eq!(theirs.waits.into_iter().collect::<Vec<_>>(), [(CPU.to_owned(), 1)]);

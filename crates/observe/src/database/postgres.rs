@@ -97,8 +97,9 @@ const DATABASES: &str = "select sum(xact_commit) as xact_commit, \
     sum(tup_updated) as tup_updated, sum(tup_deleted) as tup_deleted, \
     current_setting('max_connections') as max_connections from pg_stat_database";
 
-/// Input and output by who does it and why; what never happened is left out.
-const IO: &str = "select backend_type || '/' || context as name, sum(reads) as reads, \
+/// Input and output by who does it and why; what never happened is left out. From version 18 on the
+/// log is told apart.
+const IO: &str = "select backend_type || '/' || context LOG as name, sum(reads) as reads, \
     sum(read_time) as read_time, sum(writes) as writes, sum(write_time) as write_time, \
     sum(extends) as extends, sum(evictions) as evictions, sum(fsyncs) as fsyncs, \
     sum(fsync_time) as fsync_time from pg_stat_io where backend_type in ('client backend', \
@@ -110,6 +111,15 @@ const IO: &str = "select backend_type || '/' || context as name, sum(reads) as r
 const COPIES: &str = "select sum(tuples_processed) as tuples_processed, \
     sum(bytes_processed) as bytes_processed from pg_stat_progress_copy \
     where command = 'COPY FROM'";
+
+/// The same for a version: before 18 the view has nothing of the log.
+fn io(version: u64) -> String {
+    let log = match version {
+        ..180_000 => "",
+        180_000.. => "|| case when object = 'wal' then '/wal' else '' end",
+    };
+    IO.replace("LOG", log)
+}
 
 /// Which views are read as they are, and from which version on.
 const VIEWS: [(&str, &str, u64); 4] = [
@@ -136,6 +146,7 @@ pub(super) struct Postgres {
     /// Which statements are asked.
     locks: String,
     activity_of_a_program: String,
+    io: String,
     statements: Option<String>,
     readings: u64,
 }
@@ -168,6 +179,7 @@ impl Postgres {
         }
         let statements = statements(version, text(row, 5));
         let (locks, activity_of_a_program) = (locks(version), activity_of_a_program());
+        let io = io(version);
         let readings = 0;
         Ok(Postgres {
             version,
@@ -175,6 +187,7 @@ impl Postgres {
             sees_all,
             locks,
             activity_of_a_program,
+            io,
             statements,
             readings,
         })
@@ -237,7 +250,8 @@ impl Postgres {
             }
         }
         if self.version >= 160_000
-            && let Some(table) = session.ask_or_miss(question("pg_stat_io", IO), sample).await?
+            && let Some(table) =
+                session.ask_or_miss(question("pg_stat_io", &self.io), sample).await?
         {
             read_named("pg_stat_io", &table, sample);
         }
@@ -555,6 +569,7 @@ mod tests {
         assert!(
             !locks(110_000).contains("materialized") && locks(150_000).contains("materialized")
         );
+        assert!(!io(170_000).contains("wal'") && io(180_000).contains("|| '/' || context || case"));
         let old = statements(120_000, "public").expect("a statement");
         assert!(old.contains("sum(total_time)") && old.contains("public.pg_stat_statements"));
         assert_eq!(statements(150_000, ""), None);

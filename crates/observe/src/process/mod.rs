@@ -3,7 +3,8 @@
 //!
 //! [`find`] says which processes are the database, [`census`] who descends from them, and
 //! [`group`] adds up what all of a side use while they come and go. [`lanes`] tells of the threads
-//! of this process that make requests, each for itself.
+//! of this process that make requests, each for itself, and [`others`] of the programs that belong
+//! to neither side.
 
 mod census;
 mod files;
@@ -11,6 +12,7 @@ mod find;
 mod group;
 mod holder;
 pub(crate) mod lanes;
+mod others;
 #[allow(clippy::module_inception, reason = "one process, of all that are watched here")]
 mod process;
 mod proxies;
@@ -29,6 +31,7 @@ use self::files::Files;
 pub(crate) use self::find::is_same_path;
 use self::group::{Group, Moment};
 pub(crate) use self::holder::Holder;
+use self::others::{Others, Sides};
 use self::thread::Since;
 use self::used::{Pair, Used};
 use crate::cgroup::Cgroup;
@@ -71,6 +74,7 @@ pub(crate) struct Processes {
     /// This process, if another one is watched.
     observer: Group,
     census: Census,
+    others: Others,
     cgroups: [Cgroup; 2],
     last: Option<Stamp>,
     /// Looks until servers are looked for again, and how many there will be the next time.
@@ -101,6 +105,7 @@ impl Processes {
             server: Group::default(),
             observer: Group::default(),
             census: Census::default(),
+            others: Others::default(),
             cgroups: Side::ALL.map(Cgroup::of),
             last: None,
             search: (0, 1),
@@ -151,6 +156,7 @@ impl Source for Processes {
             told.read(sample, "proxies", "processes", proxies as f64);
             self.tell_roles(sample);
         }
+        self.tell_others(&mut files, now, sample);
         self.tell_cgroups(root, sample);
     }
 }
@@ -244,6 +250,24 @@ impl Processes {
             sample.read(&part, "read-bytes", "bytes", used.read as f64);
             sample.read(&part, "written-bytes", "bytes", used.written as f64);
         }
+    }
+
+    /// Tells what programs of neither side use. A server that was lost and is looked for is not
+    /// one of them.
+    fn tell_others(&mut self, files: &mut Files<'_>, now: Stamp, sample: &mut Sample) {
+        let here = self.server.numbers();
+        let is_lost = |place: &Place| {
+            !place.found.is_empty() && !place.found.iter().any(|number| here.contains(number))
+        };
+        if self.places.iter().any(is_lost) {
+            return;
+        }
+        let groups = [&self.generator, &self.server, &self.observer];
+        let numbers = groups.iter().flat_map(|group| group.numbers()).collect();
+        let used = groups.map(|group| group.used).into_iter().chain([self.generator.apart]);
+        let used_s = used.map(|used| seconds(used.user) + seconds(used.system)).sum();
+        let sides = Sides { own: own_number(files.root), numbers, used_s };
+        self.others.look(files, &sides, now, sample);
     }
 
     fn tell_cgroups(&mut self, root: &Root, sample: &mut Sample) {

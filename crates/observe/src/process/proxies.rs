@@ -1,11 +1,26 @@
-//! Which of the processes that take a target's connections are no databases, but stand before one:
-//! by what they are called in `/proc/PID/comm` (`proc_pid_comm(5)`).
+//! Which of the processes that take a target's connections are no databases, but stand before one,
+//! as poolers, proxies and tunnels do: by their names in `/proc/PID/comm` (`proc_pid_comm(5)`).
 
 use super::files::Files;
 
 /// What they are called. The kernel keeps 15 characters.
-const PROXIES: [&str; 8] =
-    ["haproxy", "maxscale", "mysqlrouter", "odyssey", "pgbouncer", "pgcat", "pgpool", "proxysql"];
+const PROXIES: [&str; 15] = [
+    "docker-proxy",
+    "envoy",
+    "haproxy",
+    "maxscale",
+    "mysqlrouter",
+    "nginx",
+    "odyssey",
+    "pgbouncer",
+    "pgcat",
+    "pgpool",
+    "proxysql",
+    "rootlessport",
+    "socat",
+    "ssh",
+    "stunnel",
+];
 
 /// How many of some processes are proxies.
 pub(super) fn count(files: &mut Files<'_>, numbers: impl Iterator<Item = u32>) -> usize {

@@ -49,6 +49,12 @@ impl Stat {
     }
 }
 
+/// The name of the process that a line tells of, which is in parentheses.
+pub(super) fn name(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once('(')?;
+    Some(rest.rsplit_once(") ")?.0)
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -78,6 +84,8 @@ pub(super) mod tests {
         };
         assert_eq!(Stat::parse(&line(&stat)), Some(stat));
         assert_eq!(Stat::parse(&line(&stat).replace("(a) b)", "(")), None);
+        assert_eq!(name(&line(&stat)), Some("a) b"));
+        assert_eq!((name("7 (a"), name("a) b")), (None, None));
     }
 
     #[test]

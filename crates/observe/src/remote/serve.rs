@@ -85,6 +85,7 @@ fn of_the_machine(sample: Sample) -> Sample {
             | Part::Interface(_)
             | Part::Processes(Side::Server)
             | Part::Role(_)
+            | Part::Program(_)
             | Part::Sockets(Side::Server)
             | Part::Cgroup(Side::Server)
             | Part::Sessions

@@ -4,6 +4,7 @@
 //! `docs/json.md` describe. Domain types are never serialized, so that a change of one of them
 //! cannot change the contract.
 
+mod limiter;
 mod program;
 mod v1;
 

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use analyze::{
     Bounds, Change, Check, ClientSummary, Distribution, Effect, Estimate, Figure, JobSummary,
     Judgement, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile,
-    SideEffects, StatementSummary, Suspect, Verdict,
+    SideEffects, StatementSummary, Verdict,
 };
 use base::{Class, Code};
 use record::OpLogTold;
 use serde::Serialize;
 use workload::{Metric, NamedTarget, Placeholders, Plan};
 
+use super::limiter::{LimiterOf, Number, SeenOf, Unseen, numbers, unseen};
 use super::program::Program;
 use crate::view::{View, client_cpu};
 
@@ -260,6 +261,7 @@ struct Load {
     because: String,
     evidence: Vec<Number>,
     relief: Option<&'static str>,
+    seen: SeenOf,
     unseen: Vec<Unseen>,
     fallback: Option<String>,
 }
@@ -269,37 +271,6 @@ struct Point {
     rows: u64,
     t_s: f64,
     rows_per_s: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct LimiterOf {
-    component: &'static str,
-    because: String,
-    evidence: Vec<Number>,
-    relief: Option<&'static str>,
-    ranked: Vec<SuspectOf>,
-    unseen: Vec<Unseen>,
-}
-
-#[derive(Serialize)]
-struct SuspectOf {
-    component: &'static str,
-    share: f64,
-    because: String,
-    evidence: Vec<Number>,
-    relief: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct Unseen {
-    what: String,
-    why: String,
-}
-
-#[derive(Serialize)]
-struct Number {
-    name: String,
-    value: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -661,6 +632,7 @@ impl Load {
             because: load.limiter.because.clone(),
             evidence: numbers(&load.limiter.evidence),
             relief: load.limiter.component.relief_of_load(),
+            seen: SeenOf::of(&load.seen),
             unseen: unseen(&load.unseen),
             fallback: load.fallback.clone(),
         }
@@ -678,43 +650,6 @@ impl Point {
             rows_per_s: finite(point.rows.saturating_sub(rows) as f64 / length_s),
         }
     }
-}
-
-impl LimiterOf {
-    fn of(view: &View) -> LimiterOf {
-        let limiter = &view.summary.limiter;
-        LimiterOf {
-            component: limiter.component.name(),
-            because: limiter.because.clone(),
-            evidence: numbers(&limiter.evidence),
-            relief: view.relief(limiter.component),
-            ranked: limiter.ranked.iter().map(|it| SuspectOf::of(it, view)).collect(),
-            unseen: unseen(&limiter.unseen),
-        }
-    }
-}
-
-impl SuspectOf {
-    fn of(suspect: &Suspect, view: &View) -> SuspectOf {
-        SuspectOf {
-            component: suspect.component.name(),
-            share: suspect.share,
-            because: suspect.because.clone(),
-            evidence: numbers(&suspect.evidence),
-            relief: view.relief(suspect.component),
-        }
-    }
-}
-
-fn unseen(unseen: &[(String, String)]) -> Vec<Unseen> {
-    let one = |(what, why): &(String, String)| Unseen { what: what.clone(), why: why.clone() };
-    unseen.iter().map(one).collect()
-}
-
-fn numbers(evidence: &[(String, f64)]) -> Vec<Number> {
-    let number =
-        |(name, value): &(String, f64)| Number { name: name.clone(), value: finite(*value) };
-    evidence.iter().map(number).collect()
 }
 
 impl Client {
@@ -778,6 +713,6 @@ fn ms(ns: f64) -> Option<f64> {
 }
 
 /// JSON has no word for what is no number.
-fn finite(number: f64) -> Option<f64> {
+pub(super) fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }

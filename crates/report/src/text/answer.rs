@@ -9,6 +9,7 @@ use workload::{Metric, Pacing, Plan};
 use crate::number::{bytes, count, percent, rate, significant, span, time, trimmed};
 use crate::text::load;
 use crate::text::page::{Line, Page, Tone};
+use crate::text::seen;
 use crate::text::side_effects;
 use crate::text::unseen;
 use crate::view::View;
@@ -358,6 +359,9 @@ fn write_limiter(page: &mut Page, view: &View) {
     for suspect in limiter.ranked.iter().skip(1).take(SUSPECTS) {
         let share = percent(suspect.share);
         page.note(&format!("Also, {share}: {} ({}).", suspect.because, suspect.component.name()));
+    }
+    if limiter.component == Component::Unknown {
+        seen::write(page, &limiter.seen);
     }
     let (needed, others): (Vec<_>, Vec<_>) =
         limiter.unseen.iter().partition(|(what, _)| unseen::is_needed(view, what));

@@ -8,6 +8,7 @@ use base::units::grouped;
 
 use crate::number::{NONE, bytes, count, rate_or_none, time};
 use crate::text::page::{Page, Tone};
+use crate::text::seen;
 use crate::text::table::{Align, Table};
 use crate::text::unseen;
 use crate::view::{View, client_cpu};
@@ -68,6 +69,7 @@ fn write_limiter(page: &mut Page, load: &LoadSummary) {
     } else if load.took >= SHORTEST_LOAD {
         let lead = format!("What limited {} is unknown", load.table);
         page.sentence(Tone::Plain, &lead, &format!(": {because}"));
+        seen::write(page, &load.seen);
     }
 }
 

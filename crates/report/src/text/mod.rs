@@ -11,6 +11,7 @@ mod facts;
 mod job;
 mod load;
 mod page;
+mod seen;
 mod shape;
 mod side_effects;
 mod table;

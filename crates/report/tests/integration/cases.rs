@@ -12,6 +12,7 @@ pub(crate) fn all() -> Vec<(&'static str, View)> {
         ("open", open()),
         ("closed", closed()),
         ("limited", limited()),
+        ("unknown", unknown()),
         ("mixed", mixed()),
         ("beside", beside()),
         ("suspect", suspect()),
@@ -107,6 +108,25 @@ pub(crate) fn limited() -> Case {
     let why = "user `ann` sees nothing of the server's own processes; grant pg_monitor to ann";
     case.evidence.unseen.push(("background".to_owned(), why.to_owned()));
     case.evidence.unseen.push(("host frequency".to_owned(), "the system has none".to_owned()));
+    case
+}
+
+/// The same of which nothing that is seen is full: sessions seem to run and cannot, while other
+/// programs use a part of the processors.
+pub(crate) fn unknown() -> Case {
+    let mut case = limited();
+    case.evidence.observed.retain(|it| !["waits", "locks"].contains(&it.component.as_str()));
+    for (component, metric, per_s) in [
+        ("waits", "cpu", 76.0),
+        ("host", "processors", 2.0),
+        ("host", "busy", 0.8),
+        ("host", "other-programs", 0.4),
+        ("program cc1plus", "used", 0.3),
+        ("program \u{1b}[2J", "used", 0.1),
+        ("disk vda", "busy", 0.03),
+    ] {
+        case.grow(component, metric, per_s);
+    }
     case
 }
 

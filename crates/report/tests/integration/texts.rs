@@ -50,6 +50,11 @@ fn a_limiter_is_told_with_what_would_help_what_else_there_was_and_what_was_not_s
 }
 
 #[test]
+fn an_unknown_limiter_is_told_with_what_was_seen_of_each_component() {
+    check("unknown", cases::unknown());
+}
+
+#[test]
 fn three_jobs_of_which_one_missed_its_slo() {
     check("mixed", cases::mixed());
 }
@@ -119,7 +124,7 @@ fn colours_mark_the_verdict_and_change_no_word() {
     let view = cases::open().view();
     let coloured = text(&view, &Style { color: true, ..Style::PLAIN });
     assert!(
-        coloured.contains("\x1b[1;32mVALID\x1b[0m: 18 checks passed, 13 not possible here\n"),
+        coloured.contains("\x1b[1;32mVALID\x1b[0m: 18 checks passed, 14 not possible here\n"),
         "{coloured}"
     );
     let mut parts = coloured.split("\x1b[");

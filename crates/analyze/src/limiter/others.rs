@@ -1,0 +1,185 @@
+//! Programs that belong neither to the load generator nor to the database, and take processors.
+
+use record::{Component as Observed, Part, Side};
+
+use super::demand::Asker;
+use super::processors::CPU_FULL;
+use super::signals::Signals;
+use super::suspect::number;
+use super::{Component, Scene, Suspect};
+use crate::evidence::Evidence;
+
+/// The part of a machine's processors that other programs must take to limit the result.
+const TAKES: f64 = 0.35;
+
+/// The part of the requests' time for which a processor must be lacking.
+const LACKED: f64 = 0.1;
+
+/// How many programs a sentence names.
+const NAMED: usize = 3;
+
+/// The part of a processor below which a program is not worth a name.
+const WORTH_A_NAME: f64 = 0.01;
+
+/// The names of programs that may be the database itself, where that stands behind another program
+/// or was not found.
+const DATABASES: [&str; 4] = ["postgres", "postmaster", "mariadbd", "mysqld"];
+
+/// A program of neither side: all processes of one name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherProgram {
+    /// The name of its processes.
+    pub name: String,
+    /// The host on which it runs; `None` is the load generator's.
+    pub host: Option<String>,
+    /// The number of processors that it used, on average.
+    pub processors: f64,
+    /// Its processes at the last look.
+    pub processes: u64,
+    /// The process that used most.
+    pub pid: Option<u64>,
+}
+
+/// The programs of neither side on one host.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OtherPrograms {
+    /// The host; `None` is the load generator's.
+    host: Option<String>,
+    /// The number of processors that they used, on average.
+    pub(crate) used: f64,
+    /// The processors of the host.
+    pub(crate) processors: f64,
+    /// Those that used most, the largest first.
+    pub(crate) programs: Vec<OtherProgram>,
+}
+
+impl OtherPrograms {
+    /// The part of the host's processors that they used.
+    pub(crate) fn share(&self) -> f64 {
+        self.used / self.processors.max(f64::MIN_POSITIVE)
+    }
+
+    /// What they used, in words, with the names of the largest.
+    pub(crate) fn in_words(&self) -> String {
+        let host =
+            self.host.as_deref().map_or("the machine".to_owned(), |host| format!("`{host}`"));
+        let named: Vec<String> =
+            self.programs.iter().take(NAMED).map(OtherProgram::in_words).collect();
+        let named =
+            if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
+        format!(
+            "other programs used {} of the {} processors of {host}{named}",
+            number(self.used),
+            number(self.processors)
+        )
+    }
+}
+
+impl OtherProgram {
+    /// Its name, what it used and which process that was, in words.
+    pub fn in_words(&self) -> String {
+        let OtherProgram { name, processors, processes, pid, .. } = self;
+        let pid = pid.map(|pid| format!("pid {pid}"));
+        let which = match (pid, *processes) {
+            (Some(pid), 0 | 1) => format!(" ({pid})"),
+            (Some(pid), all) => format!(" ({all} processes, most by {pid})"),
+            (None, _) => String::new(),
+        };
+        format!("`{name}` {}{which}", number(*processors))
+    }
+}
+
+/// The programs of neither side in the window of a run: on the load generator's host, and on that
+/// of the database if that was told from them.
+pub(crate) fn other_programs(evidence: &Evidence) -> Vec<OtherPrograms> {
+    let signals = Signals::of(evidence);
+    let server = signals.server_host().filter(|_| signals.sees_processes());
+    let is_judged = |others: &OtherPrograms| match &others.host {
+        None => true,
+        Some(host) => Some(host.as_str()) == server,
+    };
+    signals.other_programs().into_iter().filter(is_judged).collect()
+}
+
+/// Whether the processes of the main target's database were told from other programs.
+pub(crate) fn sees_database(evidence: &Evidence) -> bool {
+    let signals = Signals::of(evidence);
+    signals.sees_processes() && !signals.sees_proxy()
+}
+
+impl Signals<'_> {
+    /// The programs of neither side, for each host on which they were looked at.
+    pub(super) fn other_programs(&self) -> Vec<OtherPrograms> {
+        let hosts = self.hosts().into_iter();
+        hosts.filter_map(|host| self.other_programs_of(host.as_deref())).collect()
+    }
+
+    /// Those of one host; `None` if they were not looked at.
+    pub(super) fn other_programs_of(&self, host: Option<&str>) -> Option<OtherPrograms> {
+        let of_host = Observed { place: host.map(str::to_owned), part: Part::Host };
+        let (mut grown, span_s) = self.growth_of(&of_host, "other-programs")?;
+        let processors = self.rate_of(&of_host, "processors").filter(|all| *all > 0.0)?;
+        let is_there =
+            |it: &Observed| matches!(it.part, Part::Program(_)) && it.place.as_deref() == host;
+        let mut programs = Vec::new();
+        for component in self.components(is_there) {
+            let Part::Program(name) = &component.part else { continue };
+            let used_s = self.grown_from_nothing(&component, "used").unwrap_or(0.0);
+            if self.may_be_the_database(name) {
+                grown -= used_s;
+                continue;
+            }
+            let last = |metric| self.last_of(&component, metric);
+            programs.push(OtherProgram {
+                name: name.clone(),
+                host: component.place.clone(),
+                processors: used_s / span_s,
+                processes: last("processes").unwrap_or(0.0) as u64,
+                pid: last("pid").map(|pid| pid as u64),
+            });
+        }
+        programs.retain(|program| program.processors >= WORTH_A_NAME);
+        programs.sort_by(|a, b| b.processors.total_cmp(&a.processors));
+        let host = of_host.place;
+        Some(OtherPrograms { host, used: (grown / span_s).max(0.0), processors, programs })
+    }
+
+    /// Whether a program of this name may be the database itself.
+    fn may_be_the_database(&self, name: &str) -> bool {
+        let is_told_apart = self.sees_processes() && !self.sees_proxy();
+        !is_told_apart && DATABASES.contains(&name)
+    }
+}
+
+impl Scene<'_, '_> {
+    /// Programs that take the processors that requests lack.
+    pub(super) fn others(&self) -> Option<Suspect> {
+        let others = self.signals.other_programs_of(self.signals.server_host())?;
+        let is_full = self.busy_share().is_some_and(|busy| busy >= CPU_FULL * self.given());
+        let lacked = self.lacked_processors() / self.demand.in_flight.max(1.0);
+        if others.share() < TAKES || !is_full || lacked < LACKED {
+            return None;
+        }
+        let because = format!("{}, and requests lacked them", others.in_words());
+        let suspect = Suspect::new(Component::OtherPrograms, others.share(), because)
+            .with("processors_of_other_programs", others.used)
+            .with("processors", others.processors)
+            .with_any("busy_processors_share", self.busy_share());
+        let named = others.programs.iter().take(NAMED);
+        Some(named.fold(suspect, |suspect, OtherProgram { name, processors, .. }| {
+            suspect.with(&format!("processors_of_{name}"), *processors)
+        }))
+    }
+
+    /// The threads of both sides that could have run and had no processor, on average.
+    fn lacked_processors(&self) -> f64 {
+        let generator = match self.demand.by {
+            Asker::Jobs => self.findings.lanes().map(|lane| lane.waited).sum(),
+            Asker::Load => self.loader_waited(),
+            Asker::Program => {
+                self.signals.rate(&Part::Processes(Side::Generator), "waited").unwrap_or(0.0)
+            }
+        };
+        generator + self.database_waited().unwrap_or(0.0)
+    }
+}

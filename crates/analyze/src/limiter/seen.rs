@@ -1,0 +1,67 @@
+//! What was seen of each component, whichever is named: the numbers behind "nothing is full".
+
+use record::{Part, Side};
+
+use super::Scene;
+use super::others::OtherProgram;
+
+/// How many waits are told.
+const WAITS: usize = 5;
+
+/// The mean number of sessions below which a wait is not told.
+const WORTH_A_WORD: f64 = 0.05;
+
+/// What was seen of the components, as means over the window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// The part of what each component has that was used, 0 to 1, by its name.
+    pub utilisations: Vec<(String, f64)>,
+    /// The waits of the database's active sessions with the mean numbers of these, the largest
+    /// first. `cpu` is none; `unexplained` are sessions that the database shows as running and that
+    /// cannot have run.
+    pub waits: Vec<(String, f64)>,
+    /// The programs of neither side that used most of the processors.
+    pub programs: Vec<OtherProgram>,
+}
+
+impl Scene<'_, '_> {
+    /// What was seen.
+    pub(super) fn seen(&self) -> Seen {
+        let mut waits = self.all_waits();
+        waits.retain(|(_, sessions)| *sessions >= WORTH_A_WORD);
+        waits.truncate(WAITS);
+        let others = self.signals.other_programs().into_iter();
+        Seen {
+            utilisations: self.utilisations(),
+            waits,
+            programs: others.flat_map(|others| others.programs).collect(),
+        }
+    }
+
+    fn utilisations(&self) -> Vec<(String, f64)> {
+        let (server, generator) = (Side::Server, Side::Generator);
+        let busiest = |side| self.signals.mean(&Part::Processes(side), "busiest");
+        let mut all = vec![
+            ("load generator's busiest thread".to_owned(), {
+                self.generator_share().or_else(|| busiest(generator))
+            }),
+            ("processors of the database".to_owned(), self.database_share()),
+            ("database's busiest thread".to_owned(), busiest(server)),
+        ];
+        for host in self.signals.components(|component| component.part == Part::Host) {
+            let rate = |metric| self.signals.rate_of(&host, metric);
+            let busy = rate("busy").zip(rate("processors").filter(|all| *all > 0.0));
+            let name = host.place.as_deref().unwrap_or("the machine");
+            all.push((format!("processors of {name}"), busy.map(|(busy, all)| busy / all)));
+            all.push((format!("memory pressure of {name}"), rate("pressure-memory")));
+        }
+        let disks = self.signals.components(|component| matches!(component.part, Part::Disk(_)));
+        let busy = disks
+            .iter()
+            .filter_map(|disk| Some((disk.to_string(), self.signals.rate_of(disk, "busy")?)));
+        let busiest_disk = busy.max_by(|a, b| a.1.total_cmp(&b.1));
+        all.extend(busiest_disk.map(|(name, busy)| (name, Some(busy))));
+        let known = |(name, share): (String, Option<f64>)| Some((name, share?.clamp(0.0, 1.0)));
+        all.into_iter().filter_map(known).collect()
+    }
+}

@@ -1,0 +1,274 @@
+//! Waits of the database's sessions: by looks at them, and by times that the database adds up.
+//!
+//! Ten looks a second show what each session waits for at that instant. A session between a lock
+//! and a processor has no wait that the server names, and is shown as running. A counter that adds
+//! up time misses nothing: its growth per second is the mean number of sessions that wait. Where it
+//! counts more than looks show, the difference is taken from the sessions that are shown as running
+//! and cannot run, as the processes of the database had and wanted fewer processors.
+
+use record::Part;
+
+use super::Scene;
+use super::database::WAIT_DECIDES;
+
+/// The wait of a session that does not wait.
+pub(super) const RUNNING: &str = "cpu";
+
+/// The beginnings of waits whose reason is known: the client, or a time that has to pass.
+const KNOWN_WAITS: [&str; 3] = ["Client:", "Timeout:", "state: User sleep"];
+
+/// Sessions that are shown as running and cannot run, from which on that is a contradiction,
+const CONTRADICTION: f64 = 1.0;
+
+/// and the part of the active sessions that they are.
+const CONTRADICTION_SHARE: f64 = 0.2;
+
+/// What sessions wait for, by what would help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    Lock,
+    Flush,
+    Disk,
+    Other,
+}
+
+/// The waits that counters tell of.
+const COUNTED: [Wait; 3] = [Wait::Lock, Wait::Flush, Wait::Disk];
+
+/// A counter of the time that sessions wait.
+struct TimeCounter {
+    wait: Wait,
+    metric: &'static str,
+    /// The growth of the counter in a second in which one session waits.
+    per_session: f64,
+}
+
+const fn millis(wait: Wait, metric: &'static str) -> TimeCounter {
+    TimeCounter { wait, metric, per_session: 1e3 }
+}
+
+const fn seconds(wait: Wait, metric: &'static str) -> TimeCounter {
+    TimeCounter { wait, metric, per_session: 1.0 }
+}
+
+/// The counters of PostgreSQL (`track_io_timing`, `track_wal_io_timing`; from version 18 on the log
+/// is in `pg_stat_io`), of InnoDB, and of MySQL's performance schema.
+const TIME_COUNTERS: [TimeCounter; 9] = [
+    millis(Wait::Lock, "status.innodb_row_lock_time"),
+    millis(Wait::Flush, "pg_stat_wal.wal_sync_time"),
+    millis(Wait::Flush, "pg_stat_wal.wal_write_time"),
+    millis(Wait::Flush, "pg_stat_io.client backend/normal/wal.fsync_time"),
+    millis(Wait::Flush, "pg_stat_io.client backend/normal/wal.write_time"),
+    seconds(Wait::Flush, "performance_schema.wait/io/file/innodb/innodb_log_file.waited"),
+    seconds(Wait::Flush, "performance_schema.wait/io/file/sql/binlog.waited"),
+    millis(Wait::Disk, "pg_stat_database.blk_read_time"),
+    seconds(Wait::Disk, "performance_schema.wait/io/file/innodb/innodb_data_file/read.waited"),
+];
+
+/// Numbers of waiting sessions at an instant. InnoDB adds a wait to its time when the wait ends.
+const GAUGES: [(Wait, &str); 2] = [
+    (Wait::Lock, "status.innodb_row_lock_current_waits"),
+    (Wait::Disk, "status.innodb_data_pending_reads"),
+];
+
+/// Sessions that wait for one kind of thing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Waiting<'a> {
+    /// Their mean number.
+    pub(super) sessions: f64,
+    /// The wait, or the counter, in which most of them were found.
+    pub(super) event: &'a str,
+}
+
+/// The kind of a wait of PostgreSQL (its manual, tables 28.5 to 28.13) or of the MySQL family.
+fn kind(name: &str) -> Wait {
+    let lower = name.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if has(&["bufferio"]) {
+        Wait::Disk
+    } else if has(&[
+        "semi-sync",
+        "wsrep",
+        "walsync",
+        "walwrite",
+        "walinit",
+        "io:commit",
+        "syncrep",
+        "binlog",
+        "redo",
+    ]) {
+        Wait::Flush
+    } else if lower.starts_with("lock:") || has(&["lwlock:", "bufferpin"]) {
+        Wait::Lock
+    } else if lower.starts_with("io:") {
+        Wait::Disk
+    } else {
+        Wait::Other
+    }
+}
+
+impl Scene<'_, '_> {
+    /// The sessions that wait in a kind of wait; `None` if neither looks nor counters tell of it.
+    pub(super) fn waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
+        let seen = self.seen_waiting(wanted);
+        let hidden = self.hidden_waiting(wanted);
+        match (seen, hidden) {
+            (Some(seen), Some(hidden)) => Some(Waiting {
+                sessions: seen.sessions + hidden.sessions,
+                event: if hidden.sessions > seen.sessions { hidden.event } else { seen.event },
+            }),
+            (seen, hidden) => seen.or(hidden),
+        }
+    }
+
+    /// Those that looks show.
+    fn seen_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
+        let waits = self.signals.all_per_look(&Part::Waits);
+        let of_it: Vec<&(&str, f64)> =
+            waits.iter().filter(|(name, _)| kind(name) == wanted).collect();
+        let event = of_it.first()?.0;
+        Some(Waiting { sessions: of_it.iter().map(|(_, mean)| mean).sum(), event })
+    }
+
+    /// Those that counters tell of, whatever looks show.
+    fn counted_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
+        let counters = TIME_COUNTERS.iter().filter(|counter| counter.wait == wanted);
+        let times = counters.filter_map(|TimeCounter { metric, per_session, .. }| {
+            Some((*metric, self.signals.rate(&Part::Statistics, metric)? / per_session))
+        });
+        let times: Vec<(&str, f64)> = times.collect();
+        let most = times.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let added = most.map(|(event, _)| Waiting {
+            sessions: times.iter().map(|(_, sessions)| sessions).sum(),
+            event,
+        });
+        let gauges = GAUGES.iter().filter(|(wait, _)| *wait == wanted);
+        let at_once = gauges.filter_map(|(_, event)| {
+            Some(Waiting { sessions: self.signals.mean(&Part::Statistics, event)?, event })
+        });
+        added.into_iter().chain(at_once).max_by(|a, b| a.sessions.total_cmp(&b.sessions))
+    }
+
+    /// Those that counters tell of and looks do not show, as far as they can be among the sessions
+    /// that are shown as running. Counters tell of others' sessions, too, and of reads ahead.
+    fn hidden_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
+        let beyond = |wait: Wait| {
+            let counted = self.counted_waiting(wait)?;
+            let seen = self.seen_waiting(wait).map_or(0.0, |seen| seen.sessions);
+            Some(Waiting { sessions: (counted.sessions - seen).max(0.0), ..counted })
+        };
+        let wanted = beyond(wanted)?;
+        let all: f64 = COUNTED.into_iter().filter_map(beyond).map(|it| it.sessions).sum();
+        let room = self.shown_without_processor()?;
+        let part = (room / all.max(f64::MIN_POSITIVE)).min(1.0);
+        Some(Waiting { sessions: wanted.sessions * part, ..wanted })
+    }
+
+    /// Sessions that looks show as running.
+    fn shown_running(&self) -> Option<f64> {
+        self.signals.per_look(&Part::Waits, RUNNING)
+    }
+
+    /// Those of them that neither had nor wanted a processor; all if that is not known.
+    fn shown_without_processor(&self) -> Option<f64> {
+        let had = self.database_cpu().unwrap_or(0.0);
+        let wanted = self.database_waited().unwrap_or(0.0);
+        Some((self.shown_running()? - had - wanted).max(0.0))
+    }
+
+    /// Sessions that are shown as running, without those that counters find in a wait.
+    pub(super) fn running(&self) -> Option<f64> {
+        Some((self.shown_running()? - self.all_hidden()).max(0.0))
+    }
+
+    /// Sessions that are shown as running and that counters find in a wait.
+    fn all_hidden(&self) -> f64 {
+        let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waiting(wait));
+        hidden.map(|hidden| hidden.sessions).sum()
+    }
+
+    /// Sessions that are shown as running, that no counter finds in a wait, and for which there was
+    /// no processor; `None` if the processes of the database were not seen.
+    fn unexplained(&self) -> Option<f64> {
+        self.database_cpu()?;
+        // Threads that are too many to be read tell nothing of what they lacked, and a proxy
+        // nothing of the database's.
+        let is_known = self.database_waited().is_some() || !self.is_host_full();
+        (is_known && !self.sees_proxy())
+            .then(|| self.shown_without_processor())?
+            .map(|all| (all - self.all_hidden()).max(0.0))
+    }
+
+    /// What contradicts itself in what the database says of its sessions, in a sentence.
+    pub(super) fn contradiction(&self) -> Option<String> {
+        let unexplained = self.unexplained()?;
+        let active = self.active()?;
+        if unexplained < CONTRADICTION || unexplained < CONTRADICTION_SHARE * active {
+            return None;
+        }
+        Some(format!(
+            "the database shows {:.1} of {active:.1} active sessions as running, and its processes \
+             used {:.1} processors and waited for {:.1}: {unexplained:.1} sessions wait for \
+             something that has no name, or run on another host",
+            self.running()?,
+            self.database_cpu()?,
+            self.database_waited().unwrap_or(0.0)
+        ))
+    }
+
+    /// The waits of the active sessions with their mean numbers, the largest first. Sessions that
+    /// are shown as running and cannot run have no wait.
+    pub(super) fn all_waits(&self) -> Vec<(String, f64)> {
+        let shown = self.signals.all_per_look(&Part::Waits).into_iter();
+        let shown = shown.filter(|(name, _)| *name != RUNNING);
+        let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waiting(wait));
+        let hidden = hidden.map(|Waiting { sessions, event }| (event, sessions));
+        let unexplained = self.unexplained();
+        let running = self.running().map(|all| (RUNNING, all - unexplained.unwrap_or(0.0)));
+        let unexplained = unexplained.map(|sessions| ("unexplained", sessions));
+        let all = shown.chain(hidden).chain(running).chain(unexplained);
+        let mut all: Vec<(String, f64)> = all.map(|(name, n)| (name.to_owned(), n)).collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all
+    }
+
+    /// Whether much of the requests' time is spent in waits of which it is not known what would
+    /// help: not for the client, and not because the statement asks for it.
+    pub(super) fn waits_for_something(&self) -> bool {
+        let waits = self.signals.all_per_look(&Part::Waits);
+        let is_known =
+            |name: &str| name == RUNNING || KNOWN_WAITS.iter().any(|known| name.starts_with(known));
+        let unknown = waits.iter().filter(|(name, _)| kind(name) == Wait::Other && !is_known(name));
+        self.share_of_requests(unknown.map(|(_, mean)| mean).sum()) >= WAIT_DECIDES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_known_by_what_would_help() {
+        for (name, expected) in [
+            ("Lock:tuple", Wait::Lock),
+            ("Lock:transactionid", Wait::Lock),
+            ("Lock:row", Wait::Lock),
+            ("LWLock:BufferContent", Wait::Lock),
+            ("LWLock:WALWrite", Wait::Flush),
+            ("IO:WALSync", Wait::Flush),
+            ("IO:WalSync", Wait::Flush),
+            ("IO:commit", Wait::Flush),
+            ("IPC:SyncRep", Wait::Flush),
+            ("state: Waiting for semi-sync ACK from slave", Wait::Flush),
+            ("IO:DataFileRead", Wait::Disk),
+            ("IPC:BufferIO", Wait::Disk),
+            ("LWLock:BufferIO", Wait::Disk),
+            ("IO:BufFileWrite", Wait::Disk),
+            ("Client:ClientWrite", Wait::Other),
+            ("cpu", Wait::Other),
+            ("", Wait::Other),
+        ] {
+            assert!(kind(name) == expected, "{name}");
+        }
+    }
+}

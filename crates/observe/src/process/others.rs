@@ -1,0 +1,387 @@
+//! Programs that belong to neither side, and their part of the machine's processors.
+//!
+//! A scan reads one line of every process (`/proc/PID/stat`, `proc_pid_stat(5)`). There is one only
+//! after the machine has done more than both sides account for, and none so soon after the last
+//! that scanning would take more than [`BUDGET`] of a processor.
+//!
+//! A process that begins and ends between two scans is counted with the parent that waited for it,
+//! under the parent's name. Kernel threads are no programs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::{Nanos, Stamp};
+use record::{Component, Part};
+
+use super::TICK;
+use super::files::Files;
+use super::stat::{self, Stat};
+use crate::sample::Sample;
+
+/// The part of a processor that scanning may take.
+const BUDGET: f64 = 0.003;
+
+/// Seconds of processor time, used by neither side since the last scan, that are worth another.
+const WORTH_A_SCAN_S: f64 = 0.05;
+
+/// Ticks of processor time from which on a program is told by its name,
+const WORTH_A_NAME: u64 = 10;
+
+/// and the part of a processor since the first scan.
+const WORTH_A_NAME_SHARE: f64 = 0.01;
+
+/// The most programs that are told by their names.
+const MOST: usize = 16;
+
+/// The parent of the kernel's threads.
+const KERNEL: u32 = 2;
+
+/// The most ancestors of a process that are looked at: a circle has an end.
+const GENERATIONS: usize = 64;
+
+/// The processes of both sides, and what they have used.
+pub(super) struct Sides {
+    /// This process. Its descendants are no other programs.
+    pub(super) own: u32,
+    /// The processes of both sides, and of the observer.
+    pub(super) numbers: BTreeSet<u32>,
+    /// Processor time of all of them, in seconds.
+    pub(super) used_s: f64,
+}
+
+/// A process of neither side.
+#[derive(Clone, Debug)]
+struct Other {
+    name: String,
+    stat: Stat,
+    /// Ticks that were counted for it since the first scan.
+    counted: u64,
+}
+
+/// The last scan.
+#[derive(Clone, Copy, Debug)]
+struct Scan {
+    at: Stamp,
+    /// Processor time that the machine used beyond both sides, in seconds.
+    elsewhere_s: f64,
+    /// Processor time of the scan.
+    took: Nanos,
+}
+
+/// Whether to scan again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    /// The machine has done too little beside both sides.
+    Idle,
+    /// It has, but the last scan was too short a time ago.
+    Early,
+    Now,
+}
+
+impl Scan {
+    fn due(&self, now: Stamp, elsewhere_s: f64) -> Due {
+        let spent = self.took.as_secs_f64() / now.since(self.at).as_secs_f64();
+        match elsewhere_s - self.elsewhere_s >= WORTH_A_SCAN_S {
+            false => Due::Idle,
+            true if spent > BUDGET => Due::Early,
+            true => Due::Now,
+        }
+    }
+}
+
+/// The programs of neither side.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    processes: BTreeMap<u32, Other>,
+    /// Ticks of each program, by name.
+    programs: BTreeMap<String, u64>,
+    told: BTreeSet<String>,
+    /// Ticks of all programs.
+    total: u64,
+    /// When the youngest process began that was seen so far, in ticks since the machine did.
+    youngest: u64,
+    first: Option<Stamp>,
+    last: Option<Scan>,
+}
+
+impl Others {
+    /// Scans if that is due, and tells what is known. The sample must hold what the machine did.
+    pub(super) fn look(
+        &mut self,
+        files: &mut Files<'_>,
+        sides: &Sides,
+        now: Stamp,
+        sample: &mut Sample,
+    ) {
+        let Some(busy_s) = busy(sample) else { return };
+        let elsewhere_s = busy_s - sides.used_s;
+        let due = self.last.map_or(Due::Now, |last| last.due(now, elsewhere_s));
+        if due == Due::Now {
+            let begun = own_time(files);
+            self.scan(files, sides);
+            let took = own_time(files).saturating_sub(begun);
+            self.last = Some(Scan { at: now, elsewhere_s, took });
+        }
+        if due != Due::Early {
+            self.tell(now, sample);
+        }
+    }
+
+    fn scan(&mut self, files: &mut Files<'_>, sides: &Sides) {
+        let mut found = BTreeMap::new();
+        for number in files.root.numbers("proc") {
+            if number == KERNEL || sides.numbers.contains(&number) {
+                continue;
+            }
+            let Some(line) = files.read(format_args!("proc/{number}/stat")) else { continue };
+            let Some((stat, name)) = Stat::parse(&line).zip(stat::name(&line)) else { continue };
+            if stat.parent != KERNEL {
+                found.insert(number, Other { name: plain(name), stat, counted: 0 });
+            }
+        }
+        let parents: BTreeMap<u32, u32> =
+            found.iter().map(|(n, it)| (*n, it.stat.parent)).collect();
+        let is_ours = |number: u32| {
+            let is_it = |it: &u32| *it == sides.own || sides.numbers.contains(it);
+            ancestry(&parents, number).any(|number| is_it(&number))
+        };
+        found.retain(|number, _| !is_ours(*number));
+        self.count(found);
+    }
+
+    /// Adds what each process has used since the last scan.
+    fn count(&mut self, mut found: BTreeMap<u32, Other>) {
+        let gone = self.gone(&found);
+        let is_first = self.last.is_none();
+        let youngest = self.youngest;
+        for (number, other) in &mut found {
+            let known = self.processes.get(number);
+            let before = known.filter(|before| before.stat.started == other.stat.started);
+            let grown = match before {
+                Some(before) => {
+                    let gone = gone.get(number).copied().unwrap_or_default();
+                    let reaped = reaped(&other.stat).saturating_sub(reaped(&before.stat));
+                    own(&other.stat).saturating_sub(own(&before.stat)) + reaped.saturating_sub(gone)
+                }
+                // It was there before, and somebody else's or hidden.
+                None if is_first || other.stat.started < youngest => 0,
+                None => own(&other.stat) + reaped(&other.stat),
+            };
+            other.counted = before.map_or(0, |before| before.counted) + grown;
+            self.youngest = self.youngest.max(other.stat.started);
+            if grown > 0 {
+                *self.programs.entry(other.name.clone()).or_default() += grown;
+                self.total += grown;
+            }
+        }
+        self.processes = found;
+    }
+
+    /// What the processes had used at the last scan that have ended since, by the nearest ancestor
+    /// that has not: when that waits for them it tells of all that they ever used.
+    fn gone(&self, found: &BTreeMap<u32, Other>) -> BTreeMap<u32, u64> {
+        let is_there = |number: &u32, other: &Other| {
+            found.get(number).is_some_and(|now| now.stat.started == other.stat.started)
+        };
+        let has_ended = self.processes.iter().filter(|(number, other)| !is_there(number, other));
+        let ended: BTreeMap<u32, u32> =
+            has_ended.map(|(number, other)| (*number, other.stat.parent)).collect();
+        let mut gone = BTreeMap::new();
+        for number in ended.keys() {
+            let heir = ancestry(&ended, *number).find(|it| !ended.contains_key(it));
+            let used = self.processes.get(number).map_or(0, |it| own(&it.stat) + reaped(&it.stat));
+            if let Some(heir) = heir {
+                *gone.entry(heir).or_default() += used;
+            }
+        }
+        gone
+    }
+
+    fn tell(&mut self, now: Stamp, sample: &mut Sample) {
+        let since = *self.first.get_or_insert(now);
+        let seconds = |ticks: u64| ticks.saturating_mul(TICK) as f64 / 1e9;
+        sample.read(&Part::Host, "other-programs", "s", seconds(self.total));
+        let share = now.since(since).as_secs_f64() * WORTH_A_NAME_SHARE;
+        let mut new: Vec<(&String, u64)> = self.programs.iter().map(|(n, t)| (n, *t)).collect();
+        new.retain(|(name, ticks)| {
+            *ticks >= WORTH_A_NAME && seconds(*ticks) >= share && !self.told.contains(*name)
+        });
+        new.sort_by_key(|(_, ticks)| std::cmp::Reverse(*ticks));
+        let room = MOST - self.told.len();
+        self.told.extend(new.into_iter().take(room).map(|(name, _)| name.clone()));
+        for name in &self.told {
+            let part = Part::Program(name.clone());
+            let used = self.programs.get(name).copied().unwrap_or_default();
+            let of_it = || self.processes.iter().filter(|(_, other)| other.name == *name);
+            sample.read(&part, "used", "s", seconds(used));
+            sample.read(&part, "processes", "processes", of_it().count() as f64);
+            if let Some((number, _)) = of_it().max_by_key(|(_, other)| other.counted) {
+                sample.read(&part, "pid", "", f64::from(*number));
+            }
+        }
+    }
+}
+
+/// Processor time of the thread that looks: on a busy machine a scan lasts much longer. Nothing
+/// where the kernel does not tell.
+fn own_time(files: &mut Files<'_>) -> Nanos {
+    let times = files.read(format_args!("proc/thread-self/schedstat"));
+    let ran = times.and_then(|times| times.split_ascii_whitespace().next()?.parse().ok());
+    Nanos(ran.unwrap_or_default())
+}
+
+/// Processor time of the whole machine, as the sample tells it, in seconds.
+fn busy(sample: &Sample) -> Option<f64> {
+    let host = Component::here(Part::Host).to_string();
+    let mut readings = sample.readings.iter();
+    let busy = readings.find(|it| it.series.component == host && it.series.metric == "busy")?;
+    Some(busy.value)
+}
+
+fn own(stat: &Stat) -> u64 {
+    stat.user.saturating_add(stat.system)
+}
+
+fn reaped(stat: &Stat) -> u64 {
+    stat.reaped_user.saturating_add(stat.reaped_system)
+}
+
+/// A process and those from which it descends, as far as their parents are known.
+fn ancestry(parents: &BTreeMap<u32, u32>, number: u32) -> impl Iterator<Item = u32> {
+    let next = |number: &u32| parents.get(number).copied();
+    std::iter::successors(Some(number), next).take(GENERATIONS)
+}
+
+/// A name that moves no terminal's cursor: a process may give itself any.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stat::tests::line;
+    use super::*;
+    use crate::environment::tests::Planted;
+
+    const OWN: u32 = 100;
+
+    /// A process with a name; times are in ticks.
+    fn plant(planted: Planted, number: u32, name: &str, stat: Stat) -> Planted {
+        let started = if stat.started == 0 { u64::from(number) } else { stat.started };
+        let line = line(&Stat { threads: 1, started, ..stat }).replacen("a) b", name, 1);
+        planted.with(&format!("proc/{number}/stat"), line)
+    }
+
+    fn child(parent: u32, user: u64) -> Stat {
+        Stat { parent, user, ..Stat::default() }
+    }
+
+    /// Looks after so many seconds in each of which the machine was fully at work.
+    fn look(others: &mut Others, planted: &Planted, second: u64) -> Sample {
+        let mut sample = Sample::default();
+        sample.read(&Part::Host, "busy", "s", second as f64);
+        let sides = Sides { own: OWN, numbers: [101, 102].into(), used_s: 0.0 };
+        let now = Stamp::ZERO + Nanos::from_secs(1_000 * second);
+        others.look(&mut Files::of(&planted.root), &sides, now, &mut sample);
+        sample
+    }
+
+    fn value(sample: &Sample, component: &str, metric: &str) -> Option<f64> {
+        let mut readings = sample.readings.iter();
+        let is_it =
+            |r: &&record::Reading| r.series.component == component && r.series.metric == metric;
+        readings.find(is_it).map(|reading| reading.value)
+    }
+
+    #[test]
+    fn programs_are_counted_from_the_first_scan_on() {
+        let planted = plant(Planted::new(), 7, "stress", child(1, 5_000));
+        let planted = plant(planted, 8, "stress", child(1, 400));
+        let mut others = Others::default();
+        let first = look(&mut others, &planted, 0);
+        assert_eq!(value(&first, "host", "other-programs"), Some(0.0));
+        assert_eq!(value(&first, "program stress", "used"), None);
+        let planted = plant(planted, 7, "stress", child(1, 5_500));
+        let planted = plant(planted, 8, "stress", child(1, 2_400));
+        let planted = plant(planted, 9, "new\u{1b}[2J", child(1, 2_000));
+        let second = look(&mut others, &planted, 1);
+        assert_eq!(value(&second, "host", "other-programs"), Some(45.0));
+        let of = |metric| value(&second, "program stress", metric);
+        let told = [of("used"), of("processes"), of("pid")];
+        assert_eq!(told, [Some(25.0), Some(2.0), Some(8.0)]);
+        assert_eq!(value(&second, "program new?[2J", "used"), Some(20.0));
+    }
+
+    #[test]
+    fn both_sides_their_children_and_the_kernel_are_no_other_programs() {
+        let family = [(OWN, 1), (101, 1), (105, OWN), (106, 105), (107, 101), (2, 0), (50, 2)];
+        let plant_all = |ticks: u64| {
+            let plant = |p, (n, parent): &(u32, u32)| plant(p, *n, "x", child(*parent, ticks));
+            family.iter().fold(Planted::new(), plant)
+        };
+        let mut others = Others::default();
+        look(&mut others, &plant_all(10), 0);
+        let sample = look(&mut others, &plant_all(9_000), 1);
+        assert_eq!(value(&sample, "host", "other-programs"), Some(0.0));
+    }
+
+    /// `make` starts compilers that end between two scans or after one, and waits for them.
+    #[test]
+    fn children_that_ended_are_counted_once_and_with_their_parent() {
+        let make =
+            |planted, reaped_user| plant(planted, 10, "make", Stat { reaped_user, ..child(1, 0) });
+        let mut others = Others::default();
+        look(&mut others, &make(Planted::new(), 300), 0);
+        let running = plant(make(Planted::new(), 300), 20, "sh", child(10, 0));
+        let running = plant(running, 21, "cc1", child(20, 5_000));
+        let sample = look(&mut others, &running, 1);
+        assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
+        // Both have ended after another 10 s, and one came and went meanwhile that took 20 s.
+        let sample = look(&mut others, &make(Planted::new(), 300 + 6_000 + 2_000), 2);
+        assert_eq!(value(&sample, "program cc1", "used"), Some(50.0));
+        assert_eq!(value(&sample, "program make", "used"), Some(30.0));
+        assert_eq!(value(&sample, "host", "other-programs"), Some(80.0));
+    }
+
+    #[test]
+    fn what_was_there_before_it_showed_itself_is_counted_from_then_on() {
+        let old = Stat { started: 3, ..child(1, 700) };
+        let planted = plant(Planted::new(), 7, "seen", child(1, 5));
+        let mut others = Others::default();
+        look(&mut others, &planted, 0);
+        let planted = plant(planted, 9, "late", old);
+        let sample = look(&mut others, &planted, 1);
+        assert_eq!(value(&sample, "host", "other-programs"), Some(0.0));
+    }
+
+    #[test]
+    fn cost_of_a_scan_is_its_processor_time() {
+        let planted = Planted::new().with("proc/thread-self/schedstat", "6000000 9000000 7\n");
+        assert_eq!(own_time(&mut Files::of(&planted.root)), Nanos::from_millis(6));
+        assert_eq!(own_time(&mut Files::of(&Planted::new().root)), Nanos::ZERO);
+        let own = own_time(&mut Files::of(&crate::environment::Root::system()));
+        assert!(!cfg!(target_os = "linux") || own > Nanos::ZERO);
+    }
+
+    #[test]
+    fn scans_are_due_when_others_work_and_cost_little() {
+        let at = |ms| Stamp::ZERO + Nanos::from_millis(ms);
+        let scan = Scan { at: at(0), elsewhere_s: 1.0, took: Nanos::from_millis(6) };
+        assert_eq!(scan.due(at(5_000), 1.04), Due::Idle);
+        assert_eq!(scan.due(at(1_900), 1.2), Due::Early);
+        assert_eq!(scan.due(at(2_100), 1.2), Due::Now);
+    }
+
+    #[test]
+    fn names_have_an_end_and_the_largest_come_first() {
+        let plant_all = |ticks: &dyn Fn(u32) -> u64| {
+            let plant = |p, n: u32| plant(p, n, &format!("p{n}"), child(1, ticks(n)));
+            (200..260).fold(Planted::new(), plant)
+        };
+        let mut others = Others::default();
+        look(&mut others, &plant_all(&|_| 0), 0);
+        let sample = look(&mut others, &plant_all(&|n| u64::from(n) * 100), 1);
+        let names = sample.readings.iter().filter(|it| it.series.metric == "used").count();
+        assert_eq!(names, MOST);
+        assert!(value(&sample, "program p259", "used").is_some());
+    }
+}

@@ -1,0 +1,25 @@
+//! What was seen of each component, where none of them is known to be the limiter.
+
+use analyze::Seen;
+
+use crate::text::page::Page;
+
+/// Writes utilisations, waits and other programs, each on a line if there are any.
+pub(super) fn write(page: &mut Page, seen: &Seen) {
+    let utilisations = seen.utilisations.iter();
+    let utilisations = utilisations.map(|(name, share)| format!("{name} {:.0} %", share * 100.0));
+    let waits = seen.waits.iter().map(|(name, sessions)| format!("{name} {sessions:.1}"));
+    let programs = seen.programs.iter().map(|program| match &program.host {
+        Some(host) => format!("{} on {host}", program.in_words()),
+        None => program.in_words(),
+    });
+    for (lead, words) in [
+        ("Utilisation", utilisations.collect::<Vec<_>>()),
+        ("Waits of the active sessions, by their mean number", waits.collect()),
+        ("Other programs, by the processors that they used", programs.collect()),
+    ] {
+        if !words.is_empty() {
+            page.note(&format!("{lead}: {}.", words.join(", ")));
+        }
+    }
+}
