@@ -73,6 +73,14 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         run: beside_others,
     },
     Scenario {
+        name: "program beside busy programs",
+        made: "2 to 4 busy loops on each processor, `pgbench` with 1 to 4 clients that read, \
+               observed",
+        accepted: &["other-programs"],
+        word: Some("`sh`"),
+        run: beside_busy_programs,
+    },
+    Scenario {
         name: "program that copies fast",
         made: "`psql` that copies rows from a file which a check of the table reckons with for \
                long, observed",
@@ -160,6 +168,16 @@ fn beside_others(stage: &Stage) -> Result<Answer, Stopped> {
     let rows = stage.draw(0, 500, 3_000);
     let script = format!("select count(*) from generate_series(1, {rows});\n");
     pgbench(stage, &server, stage.draw(1, 4, 8), &script)
+}
+
+/// Busy loops of programs that are neither the one that is observed nor the database.
+fn beside_busy_programs(stage: &Stage) -> Result<Answer, Stopped> {
+    let server = server(&Options::postgres())?;
+    let loops = stage.draw(0, 2, 4);
+    let _loops = [stage.busy_loops(0, loops)?, stage.busy_loops(1, loops)?];
+    let rows = stage.draw(1, 500, 3_000);
+    let script = format!("select count(*) from generate_series(1, {rows});\n");
+    pgbench(stage, &server, stage.draw(2, 1, 4), &script)
 }
 
 /// One file again and again, each row of which takes a while to check.
