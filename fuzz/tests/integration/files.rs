@@ -25,7 +25,7 @@ fn printed_plans_of_any_file_read_as_the_same_plan() {
 /// The workloads of the corpus in each dialect, with settings and files beside them.
 fn whole_files() -> Vec<Vec<u8>> {
     let beside = "\0select 1;\nselect '\\$${x}', ?, '${raw(p)}';\n\0a,b\n1,\"x;\"\n\
-                  \0001000,select 1\n\0000.5\n1.25\n\0p=it''s\0rows=${p}k";
+                  \x00001000,select 1\n\x00000.5\n1.25\n\0p=it''s\0rows=${p}k";
     let named = "[params]\np = '$${y}'\n[setup]\nquery-file = a.sql\n[a]\n\
                  query-file = a.sql\nquery-args-file = b.csv\nquery = ?1$$, \\$${x}, $t$ ' $t$\n\
                  [b]\nquery-log-file = c.log\n[c]\nquery = ${csv('b.csv', 'a')}\n\
