@@ -28,6 +28,13 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         run: |stage| throttled(stage, &Options::mariadb()),
     },
     Scenario {
+        name: "loader that throttles itself, MySQL",
+        made: "the same",
+        accepted: &["generator-input"],
+        word: BOTH_SOCKETS,
+        run: |stage| throttled(stage, &Options::mysql().set("local_infile", "ON")),
+    },
+    Scenario {
         name: "loader beside queries of others",
         made: "the same with PostgreSQL, beside 2 to 4 sessions of others that sleep in a query",
         accepted: &["generator-input"],

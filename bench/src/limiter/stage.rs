@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use base::{Secret, Seed, Stream, Target};
 use serde_json::Value;
-use testbed::{Kind, Options, Server};
+use testbed::{Kind, Options, Problem, Server};
 
 /// Why a situation cannot be made on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -261,7 +261,10 @@ fn open_to_all(path: &Path, mode: u32) -> std::io::Result<()> {
 
 /// A private server of this kind.
 pub(super) fn server(options: &Options) -> Result<Server, Stopped> {
-    Ok(Server::start(options)?)
+    Server::start(options).map_err(|problem| match problem {
+        Problem::Missing { .. } => Unable::because(problem.to_string()).into(),
+        problem => Stopped::from(problem),
+    })
 }
 
 /// Binds a server's processes to a processor, those of its background work too. Those that it
