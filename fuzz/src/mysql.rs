@@ -54,16 +54,18 @@ fn told(
     }
     let mut log = Log { wants_rows, ..Log::default() };
     let mut used = 0;
+    // What is left unread behind the last reply is looked at again when more of it is there.
+    let mut held = Vec::new();
     for piece in bytes.chunks(size) {
-        let mut rest = piece;
+        held.extend_from_slice(piece);
         loop {
-            match replies.read(rest, &mut log) {
-                Ok(of_rest) => {
-                    used += of_rest;
-                    rest = &rest[of_rest..];
+            match replies.read(&held, &mut log) {
+                Ok(of_held) => {
+                    used += of_held;
+                    held.drain(..of_held);
                 }
                 Err(error) => {
-                    assert!(error.offset <= rest.len(), "a place within the bytes: {error:?}");
+                    assert!(error.offset <= held.len(), "a place within the bytes: {error:?}");
                     return (log.lines, 0, Some((error.kind, error.context)));
                 }
             }
@@ -71,9 +73,6 @@ fn told(
             // The packets of the file, and the empty one that ends it.
             let answer = sequence.wrapping_add(bits >> 5).wrapping_add(1);
             replies.file_was_sent(answer).expect("it is wanted");
-        }
-        if !rest.is_empty() {
-            break;
         }
     }
     (log.lines, used, None)
