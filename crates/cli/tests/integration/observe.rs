@@ -16,6 +16,9 @@ fn unseen(document: &Value) -> Vec<&str> {
     unseen.iter().map(|it| it["what"].as_str().unwrap()).collect()
 }
 
+/// The limiters of a busy loop. On a machine that others use as well it may lack the processor.
+const OF_A_LOOP: [&str; 3] = ["generator-thread", "generator-cpu", "other-programs"];
+
 #[test]
 fn a_program_that_holds_itself_back_is_found_out() {
     let server = testbed::shared(Kind::Postgres);
@@ -52,9 +55,8 @@ fn a_busy_program_is_limited_by_its_own_thread() {
     let ran = place.assay(&["observe", "--every", "200ms", "--json", "--", "sh", "-c", spin]);
     let ran = ran.expect(0);
     assert!(ran.stderr.contains("ended with exit status: 3"), "{}", ran.stderr);
-    // On a machine that others use as well it may lack the processor.
     let limiter = ran.json()["limiter"]["component"].clone();
-    assert!(limiter == "generator-thread" || limiter == "generator-cpu", "{limiter}");
+    assert!(OF_A_LOOP.iter().any(|known| limiter == *known), "{limiter}");
 }
 
 #[test]
@@ -69,7 +71,7 @@ fn a_process_that_is_there_already_is_watched_and_what_that_costs_is_told() {
     busy.wait().unwrap();
     let document = ran.json();
     let limiter = document["limiter"]["component"].clone();
-    assert!(limiter == "generator-thread" || limiter == "generator-cpu", "{limiter}");
+    assert!(OF_A_LOOP.iter().any(|known| limiter == *known), "{limiter}");
     let share = document["observing_share"].as_f64().expect("what observing costs");
     assert!(share > 0.0 && share < 0.5, "{share}");
     let text = place.assay(&["report", "r.assay"]).expect(0).stdout;
