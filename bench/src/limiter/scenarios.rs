@@ -101,6 +101,13 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         run: |stage| hot_row(stage, &Options::mariadb()),
     },
     Scenario {
+        name: "hot row, MySQL",
+        made: "the same",
+        accepted: &["database-locks"],
+        word: Some("acct"),
+        run: |stage| hot_row(stage, &Options::mysql()),
+    },
+    Scenario {
         name: "slow flush, PostgreSQL",
         made: "every flush of a file takes 5 to 15 ms longer, 4 to 12 clients insert",
         accepted: &["database-flush"],
@@ -113,6 +120,13 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         accepted: &["database-flush"],
         word: None,
         run: |stage| slow_flush(stage, Options::mariadb()),
+    },
+    Scenario {
+        name: "slow flush, MySQL",
+        made: "the same",
+        accepted: &["database-flush"],
+        word: None,
+        run: |stage| slow_flush(stage, Options::mysql()),
     },
     Scenario {
         name: "slow flush, SQLite",
