@@ -5,6 +5,8 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
+use crate::printable::printable;
+
 /// A range of bytes in a [`Source`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
@@ -106,17 +108,20 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
         };
         let place = self.span.map(|span| Place::find(&source.text, span));
-        let title = level.primary_title(&self.message);
+        let (message, label) = (printable(&self.message), printable(&self.label));
+        let name = printable(&source.name);
+        let help = self.help.as_deref().map(printable);
+        let title = level.primary_title(&*message);
         let mut group = match &place {
-            None => title.element(Origin::path(source.name.as_str())),
-            Some(place) => title.element(place.snippet(&source.name, &self.label)),
+            None => title.element(Origin::path(&*name)),
+            Some(place) => title.element(place.snippet(&name, &label)),
         };
         if let Some(column) = place.as_ref().and_then(|place| place.cut_column) {
             let note = format!("the line is long: this is column {column}");
             group = group.element(Level::NOTE.message(note));
         }
-        if let Some(help) = &self.help {
-            group = group.element(Level::HELP.message(help));
+        if let Some(help) = &help {
+            group = group.element(Level::HELP.message(&**help));
         }
         let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
         renderer.decor_style(DecorStyle::Ascii).render(&[group])
@@ -152,10 +157,18 @@ impl Place {
         let from = floor_boundary(text, start.saturating_sub(LOOK_BACK).max(line_start));
         let caret_start = at.clamp(start, end);
         let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
+        let excerpt = without_passwords(&text[from..end]).split_off(start - from);
+        // Replacing a character may change its length in bytes.
+        let [before, marked, after] = [
+            &excerpt[..caret_start - start],
+            &excerpt[caret_start - start..caret_end - start],
+            &excerpt[caret_end - start..],
+        ]
+        .map(printable);
         Place {
             line_number: text[..line_start].matches('\n').count() + 1,
-            excerpt: without_passwords(&text[from..end]).split_off(start - from),
-            span: Span::new(caret_start - start, caret_end - start),
+            span: Span::new(before.len(), before.len() + marked.len()),
+            excerpt: [before, marked, after].concat(),
             cut_column: cut.then(|| text[line_start..at].chars().count() + 1),
         }
     }
@@ -270,6 +283,21 @@ error: empty
         let shown = render(&text, &Diagnostic::error(Span::new(at, at + 1), "bad"));
         assert!(shown.len() < 1_000, "{}", shown.len());
         assert!(shown.contains("this is column 10000009"), "{shown}");
+    }
+
+    #[test]
+    fn texts_of_a_complaint_cannot_act_on_the_terminal() {
+        let text = "a = \u{9b}2J\u{202e}b\n";
+        let diagnostic = Diagnostic::error(Span::new(11, 12), "no\nerror: \x1b[2Jforged")
+            .label("\x1b]0;title\x07")
+            .help("\u{9b}1m\nVALID");
+        let source = Source { name: "\x1bc.ini".into(), text: text.into() };
+        let shown = diagnostic.render(&source, false);
+        let obeyed = |c: char| c != '\n' && crate::is_obeyed(c);
+        assert!(!shown.contains(obeyed), "{shown:?}");
+        assert!(shown.starts_with("error: no error: \u{fffd}[2Jforged\n"), "{shown}");
+        assert!(!shown.lines().any(|line| line.starts_with("VALID")), "{shown}");
+        assert!(shown.contains("1 | a = \u{fffd}2J\u{fffd}b\n  |         ^"), "{shown}");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! * [`Rows`]: what statements returned.
 //! * [`Code`] and [`Class`]: how a database said no.
 //! * [`Diagnostic`]: what is wrong with a text, where, and what to write instead.
+//! * [`printable`]: text from outside, made safe for a terminal.
 //! * [`Secret`]: a string that cannot be printed.
 //! * [`Target`]: what a URL names.
 
@@ -17,6 +18,7 @@ mod diagnostic;
 mod dialect;
 mod fault;
 pub mod go;
+mod printable;
 mod random;
 mod rate;
 mod rows;
@@ -31,6 +33,7 @@ mod wall;
 pub use diagnostic::{Diagnostic, Severity, Source, Span, passwords_in, without_passwords};
 pub use dialect::Dialect;
 pub use fault::{Class, Code};
+pub use printable::{escaped, is_obeyed, printable, printable_json};
 pub use random::{Draw, Seed, Stream};
 pub use rate::{Rate, RateError};
 pub use rows::{Field, RowMark, RowPart, Rows};

@@ -94,7 +94,12 @@ pub(crate) struct FileArgs {
     /// The seed of every schedule and value.
     #[arg(long, value_parser = parse_seed, value_name = "N", allow_hyphen_values = true)]
     pub(crate) seed: Option<Seed>,
+    /// Let the file reach beyond its folder: read files elsewhere and through links, write over
+    /// files that exist, attach databases, and give ASSAY_PASSWORD to servers that it names.
+    #[arg(long)]
+    pub(crate) allow_files: bool,
     /// Where the files are that the workload names, if not beside it (`--base-dir` of dbbench).
+    /// Results lie there too.
     #[arg(skip)]
     pub(crate) folder: Option<PathBuf>,
     /// What a rate means.
@@ -152,7 +157,8 @@ pub(crate) struct RunArgs {
     /// Skip setup and loads after checking that the tables have their rows.
     #[arg(long)]
     pub(crate) loaded: bool,
-    /// Run the programs of jobs with a `command`; without it, a file that has any is refused.
+    /// Run the programs that the file asks for: those of jobs with a `command`, ssh for `[observe]
+    /// host`, servers of a `testbed:` URL. Without it, a file that has any is refused.
     #[arg(long)]
     pub(crate) allow_commands: bool,
     /// Run a simulated server in virtual time: an hour takes seconds, one seed one result.
@@ -180,6 +186,10 @@ pub(crate) struct LoadArgs {
     /// The record; it must not exist. Default: `./load-<UTC time>.assay`.
     #[arg(long, value_name = "R.assay")]
     pub(crate) out: Option<PathBuf>,
+    /// Run the programs that the file asks for: ssh for `[observe] host`, servers of a `testbed:`
+    /// URL. Without it, a file that has any is refused.
+    #[arg(long)]
+    pub(crate) allow_commands: bool,
     /// Show no progress.
     #[arg(long)]
     pub(crate) quiet: bool,

@@ -1,39 +1,38 @@
 //! The files beside a workload file.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use confine::Files;
 use workload::Folder;
 
-/// The folder of a workload file. A name with a leading `/` is looked for elsewhere.
+/// The files that a workload file names and that are read with it.
 #[derive(Debug)]
 pub(crate) struct Beside {
-    /// The folder.
-    pub(crate) folder: PathBuf,
+    /// How they are opened.
+    pub(crate) files: Files,
     /// What was read of it: a run must not write over its own source.
     pub(crate) read: RefCell<Vec<PathBuf>>,
 }
 
 impl Beside {
     /// Nothing was read of it yet.
-    pub(crate) fn folder(folder: PathBuf) -> Beside {
-        Beside { folder, read: RefCell::default() }
+    pub(crate) fn new(files: Files) -> Beside {
+        Beside { files, read: RefCell::default() }
     }
+}
 
-    /// The folder that a file lies in.
-    pub(crate) fn file(path: &Path) -> Beside {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        Beside::folder(folder.unwrap_or(Path::new(".")).to_owned())
-    }
+/// The folder that a file lies in.
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new(".")).to_owned()
 }
 
 impl Folder for Beside {
     fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
-        let path = self.folder.join(name);
-        let file = File::open(&path)?;
-        self.read.borrow_mut().push(path);
+        let file = self.files.open(name)?;
+        self.read.borrow_mut().push(self.files.input(name));
         // What is no regular file has no length that could be asked for, and perhaps no end.
         let mut bytes = Vec::new();
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -44,7 +43,7 @@ impl Folder for Beside {
     }
 
     fn lacks(&self, name: &str) -> bool {
-        matches!(self.folder.join(name).try_exists(), Ok(false))
+        self.files.is_regular(name).is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 }
 
@@ -54,14 +53,14 @@ mod tests {
 
     #[test]
     fn the_folder_of_a_bare_name_is_the_present_one() {
-        assert_eq!(Beside::file(Path::new("a.ini")).folder, Path::new("."));
-        assert_eq!(Beside::file(Path::new("b/a.ini")).folder, Path::new("b"));
-        assert_eq!(Beside::file(Path::new("/a.ini")).folder, Path::new("/"));
+        assert_eq!(folder_of(Path::new("a.ini")), Path::new("."));
+        assert_eq!(folder_of(Path::new("b/a.ini")), Path::new("b"));
+        assert_eq!(folder_of(Path::new("/a.ini")), Path::new("/"));
     }
 
     #[test]
     fn a_file_without_end_is_too_large() {
-        let error = Beside::folder("/".into()).read("dev/zero", 1_000).unwrap_err();
+        let error = Beside::new(Path::new("/").into()).read("dev/zero", 1_000).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::FileTooLarge);
     }
 }

@@ -10,19 +10,21 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::args::Args;
 use crate::exit::Exit;
+use crate::stderr;
 
-/// What is wrong, ready to be printed.
+/// What is wrong, ready to be printed: nothing in it can act on a terminal.
 #[derive(Debug)]
 pub(crate) struct Complaint(String);
 
 impl Complaint {
     /// One sentence.
     pub(crate) fn new(sentence: impl std::fmt::Display) -> Complaint {
-        Complaint(format!("error: {sentence}"))
+        Complaint(stderr::message(&format!("error: {sentence}")))
     }
 
     /// With what to do about it.
     pub(crate) fn help(self, remedy: impl std::fmt::Display) -> Complaint {
+        let remedy = stderr::message(&remedy.to_string());
         Complaint(format!("{}\n  = help: {remedy}", self.0))
     }
 
@@ -33,7 +35,7 @@ impl Complaint {
 
     /// One sentence about something that does not stop anything.
     pub(crate) fn warning(sentence: impl std::fmt::Display) -> Complaint {
-        Complaint(format!("warning: {sentence}"))
+        Complaint(stderr::message(&format!("warning: {sentence}")))
     }
 
     /// An error with all of its causes, each said once.
@@ -48,20 +50,19 @@ impl Complaint {
             }
             cause = error.source();
         }
-        Complaint(text)
+        Complaint(stderr::message(&text))
     }
 
     /// Diagnostics of a text.
     pub(crate) fn about(source: &Source, diagnostics: &[Diagnostic]) -> Complaint {
-        let styled = is_styled(&std::io::stderr());
+        let styled = is_styled(stderr::is_terminal());
         let rendered: Vec<String> =
             diagnostics.iter().map(|diagnostic| diagnostic.render(source, styled)).collect();
         Complaint(rendered.join("\n\n"))
     }
 
     pub(crate) fn print(&self) {
-        // A complaint that cannot be printed has nobody to complain to.
-        let _ = writeln!(std::io::stderr(), "{}", self.0);
+        stderr::write(&format!("{}\n", self.0));
     }
 }
 
@@ -71,9 +72,9 @@ fn without_number(words: &str) -> &str {
     numbered.and_then(|rest| rest.split_once(": ")).map_or(words, |(_, words)| words)
 }
 
-/// Whether a stream is to be coloured.
-pub(crate) fn is_styled(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+/// Whether a stream is to be coloured, if it is a terminal.
+pub(crate) fn is_styled(is_terminal: bool) -> bool {
+    is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// A mistake in the arguments, or a request for help. An argument that is repeated may be a URL.
@@ -82,11 +83,12 @@ pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
     let error = &error;
     // Whoever closed the stream has seen enough.
     if error.use_stderr() {
-        let text = rendered(error, is_styled(&std::io::stderr()));
-        let _ = write!(std::io::stderr(), "{}", without_passwords(&text));
+        let text = rendered(error, is_styled(stderr::is_terminal()));
+        stderr::write(&without_passwords(&text));
         return Exit::Usage.into();
     }
-    let _ = write!(std::io::stdout(), "{}", rendered(error, is_styled(&std::io::stdout())));
+    let is_terminal = std::io::stdout().is_terminal();
+    let _ = write!(std::io::stdout(), "{}", rendered(error, is_styled(is_terminal)));
     Exit::Success.into()
 }
 

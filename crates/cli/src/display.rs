@@ -8,7 +8,6 @@ mod plain;
 mod terminal;
 mod words;
 
-use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -20,6 +19,7 @@ use record::LiveView;
 use workload::{JobTarget, Warmup};
 
 use crate::complain::Complaint;
+use crate::stderr;
 
 /// How often the display looks at the run.
 const REFRESH: Duration = Duration::from_millis(250);
@@ -134,7 +134,7 @@ impl Display {
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let painter = match shown {
             Shown::Nothing => None,
-            Shown::WhatFits if std::io::stderr().is_terminal() => {
+            Shown::WhatFits if stderr::is_terminal() => {
                 shared.lock().is_painted = true;
                 Some(terminal::start(Arc::clone(&shared)))
             }
@@ -155,8 +155,7 @@ impl Display {
     /// Says how the run is going to end: within the picture, if there is one.
     pub(crate) fn say(&self, ending: Ending) {
         if let Some(line) = self.shared.lock().say(ending) {
-            // Whoever closed stderr does not want to know.
-            let _ = writeln!(std::io::stderr(), "\n{line}");
+            stderr::write(&format!("\n{line}\n"));
         }
         self.shared.changed.notify_all();
     }

@@ -3,11 +3,8 @@
 //! Regular files are read through before anything is done, so that a broken line is found before a
 //! database is touched. What comes through a pipe can only be judged as it comes.
 
-use std::fs::File;
-use std::io::{Error, ErrorKind};
-use std::path::Path;
-
 use base::{Diagnostic, Dialect, Target, TargetKind};
+use confine::Files;
 use workload::feed::{self, Fault, Format, Summary};
 use workload::{Feed, Job, JobTarget, Plan};
 
@@ -18,13 +15,13 @@ use workload::{Feed, Job, JobTarget, Plan};
 /// does not wait for one.
 pub(crate) fn examine(
     plan: &Plan,
-    folder: &Path,
+    files: &Files,
     is_virtual: bool,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let (mut odd, mut wrong) = (Vec::new(), Vec::new());
     for job in &plan.jobs {
         let Some(feed) = &job.feed else { continue };
-        match summary(feed, folder, dialect(plan, job)) {
+        match summary(feed, files, dialect(plan, job)) {
             Ok(Some(summary)) => match judge(job, feed, &summary) {
                 Ok(more) => odd.extend(more),
                 Err(fault) => wrong.push(fault),
@@ -58,17 +55,12 @@ fn dialect(plan: &Plan, job: &Job) -> Dialect {
 }
 
 /// What a regular file holds; `None` of a pipe.
-fn summary(feed: &Feed, folder: &Path, dialect: Dialect) -> Result<Option<Summary>, Diagnostic> {
-    let path = folder.join(&feed.file);
+fn summary(feed: &Feed, files: &Files, dialect: Dialect) -> Result<Option<Summary>, Diagnostic> {
     let unreadable = |error| complaint(feed, Fault::Unreadable(error));
-    let kind = std::fs::metadata(&path).map_err(unreadable)?.file_type();
-    if kind.is_dir() {
-        return Err(unreadable(Error::from(ErrorKind::IsADirectory)));
-    }
-    if !kind.is_file() {
+    if !files.is_regular(&feed.file).map_err(unreadable)? {
         return Ok(None);
     }
-    let file = File::open(&path).map_err(unreadable)?;
+    let file = files.open(&feed.file).map_err(unreadable)?;
     let summary = feed::examine(file, feed.format, feed.per_request as usize, dialect);
     summary.map(Some).map_err(|fault| complaint(feed, fault))
 }

@@ -18,6 +18,8 @@ mod go_flags;
 mod inputs;
 mod outputs;
 mod signals;
+mod stderr;
+mod trust;
 mod workload_file;
 
 use std::process::ExitCode;

@@ -46,9 +46,13 @@ pub(crate) fn apart(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Co
     }
     for job in &file.plan.jobs {
         let Some(results) = &job.results else { continue };
-        let path = file.folder.join(results);
+        let path = file.files.output(results);
         if let Some(other) = precious.iter().find(|other| is_same(&path, &other.path)) {
             return Err(file.complain(collision(job, results, &other.what)));
+        }
+        if outputs.record.is_some() {
+            let allowed = file.files.may_create(results);
+            allowed.map_err(|error| file.complain(refused(job, results, &error)))?;
         }
         precious.push(Precious::new(path, format!("the results file of [{}]", job.section())));
     }
@@ -64,7 +68,7 @@ impl Precious {
 /// What a workload is read from, and the databases that it asks.
 fn precious(file: &WorkloadFile) -> Vec<Precious> {
     let feeds = file.plan.jobs.iter().filter_map(|job| {
-        let path = file.folder.join(&job.feed.as_ref()?.file);
+        let path = file.files.input(&job.feed.as_ref()?.file);
         Some(Precious::new(path, format!("the file that [{}] reads", job.section())))
     });
     let more = file.parts.iter();
@@ -95,6 +99,19 @@ fn collision(job: &Job, results: &str, what: &str) -> Diagnostic {
     let section = job.section();
     let message = format!("the results file `{results}` of [{section}] is {what}, and is emptied");
     Diagnostic::error(job.span, message).help("give the results a file of their own")
+}
+
+/// A results file that may not be made here.
+fn refused(job: &Job, results: &str, error: &std::io::Error) -> Diagnostic {
+    let section = job.section();
+    let message = format!("the results file `{results}` of [{section}] cannot be made: {error}");
+    let help = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            "without that flag, results are new files `NAME.csv` in the folder of the record"
+        }
+        _ => "name a file in a folder that exists",
+    };
+    Diagnostic::error(job.span, message).help(help)
 }
 
 fn log_collision(log: &OpLogPlan, what: &str) -> Complaint {

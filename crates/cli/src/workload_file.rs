@@ -5,15 +5,17 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use base::{Diagnostic, Endpoint, Source, Target, TargetKind};
+use confine::{Files, Reach};
 use lab::TargetProblem;
-use workload::{Arrival, JobTarget, Overrides, Plan};
+use workload::{Arrival, JobTarget, Overrides, Plan, Rates};
 
 use crate::args::{ArrivalArg, FileArgs, Url};
-use crate::beside::Beside;
+use crate::beside::{Beside, folder_of};
 use crate::builtin;
 use crate::complain::Complaint;
 use crate::inputs;
 use crate::outputs::{self, Outputs};
+use crate::trust;
 
 /// A workload file that was understood.
 pub(crate) struct WorkloadFile {
@@ -21,8 +23,8 @@ pub(crate) struct WorkloadFile {
     pub(crate) source: Source,
     /// The file itself.
     pub(crate) path: PathBuf,
-    /// Where the files are that it names.
-    pub(crate) folder: PathBuf,
+    /// The files that it names.
+    pub(crate) files: Files,
     /// Those of them that are read when it is: what requests are made of comes later.
     pub(crate) parts: Vec<PathBuf>,
     /// What it asks for.
@@ -32,15 +34,26 @@ pub(crate) struct WorkloadFile {
 /// What a folder's experiment is called.
 const EXPERIMENT: &str = "experiment.ini";
 
+/// What a workload file is read for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading<'a> {
+    /// Whether time is simulated.
+    pub(crate) is_virtual: bool,
+    /// The record, if the command line names it.
+    pub(crate) record: Option<&'a Path>,
+}
+
 /// Reads, parses and checks a workload file, and makes sure that its target can be asked for at
 /// all. Warnings are printed on the way. Every command begins with this, so that they agree on what
 /// is wrong with a file and a URL.
 ///
 /// # Errors
 /// The file cannot be read, is no text, or asks for something that makes no sense.
-pub(crate) fn read(args: &FileArgs, is_virtual: bool) -> Result<WorkloadFile, Complaint> {
+pub(crate) fn read(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Complaint> {
+    let is_virtual = reading.is_virtual;
     warn_of_password(args.url.as_ref());
-    let file = read_plan(args, is_virtual)?;
+    let file = read_plan(args, reading)?;
+    trust::check_files(&file, args)?;
     warn_of_secret_settings(args, &file.plan);
     warn_of_idle_url(args, &file.plan);
     let admitted = lab::admit_all(&file.plan, &file.target(), is_virtual);
@@ -91,19 +104,19 @@ fn of_url(problem: &impl std::error::Error) -> Complaint {
     Complaint::new(format!("--url: {problem}"))
 }
 
-fn read_plan(args: &FileArgs, is_virtual: bool) -> Result<WorkloadFile, Complaint> {
+fn read_plan(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Complaint> {
     let overrides = overrides(args)?;
     let path = path(&args.file)?;
     let text = read_text(&path)?;
     let source = Source { name: path.display().to_string(), text };
-    let folder = args.folder.clone().map_or_else(|| Beside::file(&path), Beside::folder);
-    let (plan, diagnostics) = workload::plan_in(&source.text, &overrides, &folder);
+    let beside = Beside::new(files(args, &path, reading.record));
+    let (plan, diagnostics) = workload::plan_in(&source.text, &overrides, &beside);
     match plan {
         Some(plan) => {
             let mut odd = diagnostics;
-            let Beside { folder, read } = folder;
-            let file = WorkloadFile { source, path, folder, parts: read.into_inner(), plan };
-            match inputs::examine(&file.plan, &file.folder, is_virtual) {
+            let Beside { files, read } = beside;
+            let file = WorkloadFile { source, path, files, parts: read.into_inner(), plan };
+            match inputs::examine(&file.plan, &file.files, reading.is_virtual) {
                 Ok(more) => odd.extend(more),
                 Err(wrong) => return Err(Complaint::about(&file.source, &wrong)),
             }
@@ -115,6 +128,19 @@ fn read_plan(args: &FileArgs, is_virtual: bool) -> Result<WorkloadFile, Complain
         }
         None => Err(Complaint::about(&source, &diagnostics)),
     }
+}
+
+/// The files that a workload file may name. Results lie beside the record; those of dbbench beside
+/// its other files.
+fn files(args: &FileArgs, path: &Path, record: Option<&Path>) -> Files {
+    let inputs = args.folder.clone().unwrap_or_else(|| folder_of(path));
+    let outputs = match (args.rates, record) {
+        (Rates::AsDbbench, _) => inputs.clone(),
+        (_, Some(record)) => folder_of(record),
+        (_, None) => PathBuf::from("."),
+    };
+    let reach = if args.allow_files { Reach::Anywhere } else { Reach::Folder };
+    Files { inputs, outputs, reach }
 }
 
 /// The file that was named, or the experiment of a folder.

@@ -1,8 +1,9 @@
 //! What a database said instead of an answer.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use base::{Class, Code};
+use base::{Class, Code, printable};
 
 /// A failed attempt to connect, prepare or run.
 ///
@@ -22,9 +23,15 @@ struct Told {
 }
 
 impl Error {
-    /// An error with the database's own code and words.
+    /// An error with the database's own code and words, which become one [`printable`] line: they
+    /// are written to records, logs and terminals.
     pub fn new(class: Class, code: Code, message: impl Into<Box<str>>) -> Error {
-        Error(Box::new(Told { class, code, message: message.into(), node: 0 }))
+        let message = message.into();
+        let message = match printable(&message) {
+            Cow::Borrowed(_) => message,
+            Cow::Owned(changed) => changed.into(),
+        };
+        Error(Box::new(Told { class, code, message, node: 0 }))
     }
 
     /// The connection was lost or refused.

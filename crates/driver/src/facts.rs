@@ -5,6 +5,8 @@
 //! server lies and nothing of how it works is left out, because it differs between two servers that
 //! are set up in the same way.
 
+use base::printable;
+
 use crate::Table;
 use crate::net::UNKNOWN;
 
@@ -144,8 +146,7 @@ impl Setting<'_> {
 /// A value as it is kept: one line without what a terminal obeys.
 pub(crate) fn told(value: Option<&str>) -> String {
     let Some(value) = value else { return UNKNOWN.to_owned() };
-    let printable = |c: char| if c.is_control() { ' ' } else { c };
-    let line: String = value.trim().chars().map(printable).take(LONGEST).collect();
+    let line: String = printable(value.trim()).chars().take(LONGEST).collect();
     if line.is_empty() { "''".to_owned() } else { line }
 }
 
@@ -252,7 +253,7 @@ mod tests {
             check(name, value, Some(value));
         }
         check("log_statement_prefix", "", Some("''"));
-        check("work_mem", "a\nb\u{1b}[2J", Some("a b [2J"));
+        check("work_mem", "a\nb\u{1b}[2J", Some("a b\u{fffd}[2J"));
     }
 
     #[test]

@@ -7,7 +7,6 @@
 //! time, where the wall clock does not count, it does wait.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -244,7 +243,7 @@ impl Files {
     /// `waits_until` ends the run.
     pub(crate) fn open(
         plan: &Plan,
-        folder: &Path,
+        files: &confine::Files,
         lanes: u16,
         waits_until: Option<&Stop>,
         listener: &Arc<dyn Listener>,
@@ -265,8 +264,8 @@ impl Files {
                     Some(LaneFeed::new(from, Arc::clone(&known), waits_until));
             }
             let name = format!("read {}", job.section());
-            let (path, listener) = (folder.join(&feed.file), Arc::clone(listener));
-            let source = Source { path, feed: feed.clone(), known, listener };
+            let (files, listener) = (files.clone(), Arc::clone(listener));
+            let source = Source { files, feed: feed.clone(), known, listener };
             std::thread::Builder::new().name(name).spawn(move || source.read(outlets))?;
         }
         Ok(Files { lanes: Arc::new(Mutex::new(feeds)), known: known_of_all })
@@ -348,7 +347,7 @@ impl Outlet {
 
 /// A file and who wants to know of it.
 struct Source {
-    path: PathBuf,
+    files: confine::Files,
     feed: Feed,
     known: Arc<Known>,
     listener: Arc<dyn Listener>,
@@ -376,18 +375,18 @@ impl Source {
     /// Opens the file. A pipe that nobody writes cannot be opened before somebody does.
     fn open(&self) -> std::io::Result<File> {
         if !self.is_pipe() {
-            return File::open(&self.path);
+            return self.files.open(&self.feed.file);
         }
         let file = self.feed.file.as_str();
         self.listener.hear(&News::AwaitingWriter { file });
-        let opened = File::open(&self.path);
+        let opened = self.files.open(file);
         self.listener.hear(&News::WriterCame { file });
         opened
     }
 
     /// Whether the file was not read through before the run, because it can be read only once.
     fn is_pipe(&self) -> bool {
-        std::fs::metadata(&self.path).is_ok_and(|about| !about.is_file())
+        self.files.is_regular(&self.feed.file).is_ok_and(|is_regular| !is_regular)
     }
 }
 

@@ -41,7 +41,7 @@ struct OneFile {
 pub(crate) type Hands = Vec<Option<ResultsHand>>;
 
 impl Results {
-    /// Opens the files of a plan. A relative path begins at the folder of the workload file.
+    /// Opens the files of a plan.
     ///
     /// # Errors
     /// One cannot be opened.
@@ -57,8 +57,12 @@ impl Results {
                 hands.push(None);
                 continue;
             };
-            let file = ResultsFile::create(&options.folder.join(path), pace, health.clone());
-            let (file, hand) = file.map_err(|error| cannot_open(job, path, error))?;
+            let made = match options.files.create(path) {
+                Ok(Some(file)) => ResultsFile::start(file, pace, health.clone()),
+                Ok(None) => ResultsFile::create(&options.files.output(path), pace, health.clone()),
+                Err(error) => Err(error),
+            };
+            let (file, hand) = made.map_err(|error| cannot_open(job, path, error))?;
             let (job, section) = (JobIndex(place as u16), job.name.clone());
             files.push(OneFile { job, section, path: path.clone(), file });
             hands.push(Some(hand));

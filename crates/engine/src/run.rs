@@ -38,8 +38,8 @@ pub struct Options {
     pub is_virtual: bool,
     /// Whether setup and loads were done before: the tables are counted instead.
     pub loaded: bool,
-    /// The folder of the workload file, from which relative paths in it count.
-    pub folder: PathBuf,
+    /// The files that the workload file names.
+    pub files: confine::Files,
     /// The run's wall-clock time, from which the values of `timestamp()` count.
     pub started: WallTime,
 }
@@ -58,7 +58,7 @@ impl Options {
             spin: false,
             is_virtual: false,
             loaded: false,
-            folder: PathBuf::new(),
+            files: PathBuf::new().into(),
             started: WallTime::EPOCH,
         }
     }
@@ -144,8 +144,8 @@ pub fn run_by<D: Driver, R: Rules>(
     let lanes = options.threads.max(1);
     check_limit(plan, lanes.into())?;
     let waits_until = options.is_virtual.then_some(stop);
-    let feeds = Files::open(plan, &options.folder, lanes, waits_until, &listener)
-        .map_err(Failed::System)?;
+    let feeds =
+        Files::open(plan, &options.files, lanes, waits_until, &listener).map_err(Failed::System)?;
     let files = feeds.clone();
     let common = Common {
         plan: Arc::new(plan.clone()),

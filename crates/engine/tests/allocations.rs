@@ -65,7 +65,7 @@ fn count_logged<D: Driver>(
         is_virtual,
         loaded: false,
         started: base::WallTime::EPOCH,
-        folder: std::path::PathBuf::new(),
+        files: "".into(),
     };
     let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
     let grid = Grid::new(plan.warmup.known(), plan.duration);

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 
 use base::{Class, Endpoint, Seed, Stream, Target, TargetKind};
+use confine::Reach;
 use driver::{Driver, Either, Mysql, Null, Postgres, Programs, Simulated, Sqlite};
 use engine::{Drivers, Failed, Options, PerTarget, Place};
 use sim::Config;
@@ -140,7 +141,7 @@ pub(crate) fn with_drivers<W: WithDrivers>(
     work: W,
 ) -> Result<W::Output, Error> {
     admit_all(plan, main, options.is_virtual).map_err(Error::Target)?;
-    let programs = Programs::new(options.folder.clone());
+    let programs = Programs::new(options.files.inputs.clone());
     check_commands(plan, &programs)?;
     // Private servers live as long as the work with them.
     let (mut servers, mut reached) = (Vec::new(), Vec::new());
@@ -213,6 +214,12 @@ fn make(
 ) -> Result<(Kind, Target), Unmade> {
     // Whoever has loaded before means a database that is there.
     let open = if options.loaded { Sqlite::open_existing } else { Sqlite::open };
+    let open = |target| {
+        open(target).map(|driver| match options.files.reach {
+            Reach::Folder => driver.confined(),
+            Reach::Anywhere => driver,
+        })
+    };
     let kind = match target.kind {
         TargetKind::Sim => match simulation(target).map_err(Unmade::Impossible)? {
             None => Kind::Null(Null),
@@ -221,7 +228,7 @@ fn make(
         TargetKind::Sqlite => open(target).map(Kind::Sqlite).map_err(unmade)?,
         TargetKind::Postgres => Postgres::open(target).map(Kind::Postgres).map_err(unmade)?,
         TargetKind::Mysql => {
-            Mysql::open(target, options.folder.clone()).map(Kind::Mysql).map_err(unmade)?
+            Mysql::open(target, options.files.clone()).map(Kind::Mysql).map_err(unmade)?
         }
         TargetKind::Testbed => {
             let started = testbed::start(target);

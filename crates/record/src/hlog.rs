@@ -9,7 +9,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use base::WallTime;
+use base::{WallTime, is_obeyed, printable};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogWriterBuilder, IntervalLogWriterError, Tag,
@@ -59,7 +59,7 @@ pub fn write_hlog(archive: &Archive, out: &mut impl Write) -> Result<(), RecordE
 pub fn hlog_tag(job: &str, kind: Kind) -> String {
     let mut tag = String::with_capacity(job.len() + 16);
     for character in job.chars() {
-        if character.is_control() || character.is_whitespace() || ",%".contains(character) {
+        if is_obeyed(character) || character.is_whitespace() || ",%".contains(character) {
             let mut bytes = [0; 4];
             for byte in character.encode_utf8(&mut bytes).bytes() {
                 tag.push_str(&format!("%{byte:02X}"));
@@ -94,7 +94,7 @@ fn lines(archive: &Archive) -> Result<Vec<Line>, RecordError> {
 fn write_legend(archive: &Archive, out: &mut impl Write) -> io::Result<()> {
     let header = archive.header();
     let zero = archive.time_zero().unwrap_or(header.started);
-    writeln!(out, "#[Logged with Assay {}]", header.assay)?;
+    writeln!(out, "#[Logged with Assay {}]", printable(&header.assay))?;
     writeln!(out, "#[Histogram log format version 1.3]")?;
     writeln!(out, "#[StartTime: {} (seconds since epoch), {zero}]", seconds(zero))?;
     writeln!(out, "#[BaseTime: {} (seconds since epoch)]", seconds(zero))?;

@@ -461,7 +461,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::File,
         default: "none",
-        doc: "the file, from the workload file's folder, to which the returned rows go as CSV",
+        doc: "the new file, from the record's folder, to which the returned rows go as CSV",
         example: "query-results-file = found.csv",
     },
     Key {
@@ -741,7 +741,7 @@ pub static ALL: &[Key] = &[
         repeatable: true,
         form: Form::Host,
         default: "none",
-        doc: "another machine to look at, where the same program is started by way of ssh",
+        doc: "another machine to look at, by way of ssh; needs --allow-commands",
         example: "host = ssh://postgres@db1",
     },
 ];

@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
+use base::printable_json;
 use record::{Archive, EndKind, RecordError, RecordErrorKind};
 use report::{About, Style, View};
 use serde_json::Value;
@@ -71,14 +72,13 @@ fn causes(error: &RecordError) -> String {
 
 /// How an answer looks where stdout leads.
 pub(crate) fn style() -> Style {
-    let stdout = std::io::stdout();
-    Style { color: stdout.is_terminal() && is_styled(&stdout), width: WIDTH }
+    Style { color: is_styled(std::io::stdout().is_terminal()), width: WIDTH }
 }
 
 /// Writes a document to stdout.
 pub(crate) fn print_document(document: &Value) -> Result<(), Complaint> {
     let text = serde_json::to_string_pretty(document).map_err(|error| Complaint::of(&error))?;
-    print(&format!("{text}\n"))
+    print(&format!("{}\n", printable_json(&text)))
 }
 
 fn view(path: &Path, end: Option<EndKind>) -> Result<View, RecordError> {

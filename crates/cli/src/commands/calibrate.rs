@@ -1,6 +1,5 @@
 //! `assay calibrate`: what the load generator itself takes on this machine.
 
-use std::io::Write;
 use std::path::Path;
 
 use engine::Stop;
@@ -11,8 +10,8 @@ use crate::calibration;
 use crate::commands::answer::{print, print_document};
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::signals;
 use crate::workload_file::warn_of_password;
+use crate::{signals, stderr};
 
 /// What helps against a calibration that cannot be used.
 const AGAIN: &str = "run `assay calibrate` again on this machine, which replaces it";
@@ -36,8 +35,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     };
     let mut tell = |what: &str| {
         if !args.quiet {
-            // Progress that nobody sees is nobody's loss.
-            let _ = writeln!(std::io::stderr(), "{what} …");
+            stderr::line(&format!("{what} …"));
         }
     };
     let calibrated = match calibrate::calibrate(&wanted, &mut tell) {

@@ -1,13 +1,22 @@
 //! `assay check`: the plan of a workload file.
 
+use std::io::IsTerminal;
+
+use base::printable;
+
 use crate::args::CheckArgs;
 use crate::commands::answer::print;
 use crate::complain::Complaint;
 use crate::exit::Exit;
-use crate::workload_file;
+use crate::workload_file::{self, Reading};
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Complaint> {
-    let file = workload_file::read(&args.file, false)?;
-    print(&file.plan.to_text())?;
+    let file = workload_file::read(&args.file, Reading::default())?;
+    let text = file.plan.to_text();
+    // A terminal shows the plan; a file gets it as it is.
+    match std::io::stdout().is_terminal() {
+        true => text.lines().try_for_each(|line| print(&format!("{}\n", printable(line))))?,
+        false => print(&text)?,
+    }
     Ok(Exit::Success)
 }

@@ -333,6 +333,8 @@ impl Wish {
         RunArgs {
             file: FileArgs {
                 file,
+                // Who types dbbench's flags knows the file: it is to run as it did there.
+                allow_files: true,
                 folder: self.folder.clone(),
                 rates: Rates::AsDbbench,
                 max_connections: self.max_connections,

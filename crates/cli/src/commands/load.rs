@@ -11,17 +11,22 @@ use crate::commands::run::conclude;
 use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
-use crate::{signals, workload_file};
+use crate::workload_file::{self, Reading};
+use crate::{signals, trust};
 
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Complaint> {
-    let file = workload_file::read(&args.file, false)?;
+    let reading = Reading { record: args.out.as_deref(), ..Reading::default() };
+    let file = workload_file::read(&args.file, reading)?;
+    if !args.allow_commands {
+        trust::refuse_programs(&file, args.file.url.is_some())?;
+    }
     if file.plan.setup.is_empty() && file.plan.loads.is_empty() {
         let sentence = "the file has neither [setup] nor [load TABLE]: there is nothing to load";
         return Err(Complaint::new(sentence));
     }
     let stop = Stop::default();
-    let (started, folder) = (WallTime::now(), file.folder.clone());
-    let options = Options { started, folder, ..Options::in_real_time() };
+    let (started, files) = (WallTime::now(), file.files.clone());
+    let options = Options { started, files, ..Options::in_real_time() };
     let place = order::record(args.out.as_ref(), "load");
     let command = order::command("load", &args.file, &file.plan, &[]);
     let order = order::order(&file, &args.file.file, options, place, command, stop.clone());

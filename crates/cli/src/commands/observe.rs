@@ -13,8 +13,8 @@ use crate::commands::order::{self, quoted};
 use crate::complain::Complaint;
 use crate::display::Ending;
 use crate::exit::Exit;
-use crate::signals;
 use crate::workload_file::warn_of_password;
+use crate::{signals, stderr};
 
 /// What stands for a part of a command that may be a secret.
 const HIDDEN: &str = "…";
@@ -82,7 +82,7 @@ fn watched(args: &ObserveArgs) -> Result<Watched, Complaint> {
             command.args(rest);
             // The answer stands on stdout; what the program says there stands beside it.
             if args.json {
-                command.stdout(std::io::stderr());
+                command.stdout(stderr::for_a_program());
             }
             Ok(Watched::Command(command))
         }

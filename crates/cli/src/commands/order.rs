@@ -50,7 +50,7 @@ pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Co
         is_virtual: args.is_virtual,
         loaded: args.loaded,
         started: if args.is_virtual { WallTime::EPOCH } else { WallTime::now() },
-        folder: file.folder.clone(),
+        files: file.files.clone(),
     })
 }
 
@@ -121,6 +121,7 @@ pub(crate) fn command(
         }),
     );
     option("seed", args.seed.map(|seed| seed.0.to_string()));
+    option("allow-files", args.allow_files.then(String::new));
     for (name, value) in more {
         option(name, value.clone());
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::Stop;
 use lab::{Done, Order};
 use record::{OpFormat, OpLogPlan};
-use workload::{Job, Placeholders, Plan};
+use workload::Plan;
 
 use crate::args::{AnswerArgs, RunArgs};
 use crate::commands::order::{self, SkipsLoads};
@@ -15,7 +15,8 @@ use crate::complain::Complaint;
 use crate::display::{Display, Shown};
 use crate::exit::Exit;
 use crate::outputs::{self, Outputs};
-use crate::{signals, workload_file};
+use crate::workload_file::{self, Reading};
+use crate::{signals, trust};
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     let manner = Manner {
@@ -45,7 +46,8 @@ pub(crate) struct Manner<'a> {
 /// Runs a workload file and prints the answer, whichever command asked for it.
 pub(crate) fn carry_out(args: &RunArgs, manner: Manner<'_>) -> Result<Exit, Complaint> {
     let Manner { shown, op_log, command, needs_jobs, asks_beside } = manner;
-    let mut file = workload_file::read(&args.file, args.is_virtual)?;
+    let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
+    let mut file = workload_file::read(&args.file, reading)?;
     if needs_jobs && file.plan.jobs.is_empty() {
         let sentence = "the file has no job, so there is nothing to measure: `assay load` only \
                         fills its tables";
@@ -53,7 +55,7 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner<'_>) -> Result<Exit, Comp
     }
     file.plan.observe.database &= asks_beside;
     if !args.allow_commands {
-        refuse_commands(&file.plan.shown())?;
+        trust::refuse_programs(&file, args.file.url.is_some())?;
     }
     let options = order::options(args, &file)?;
     let stop = Stop::default();
@@ -73,19 +75,6 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner<'_>) -> Result<Exit, Comp
     display.finish();
     let done = done.map_err(|error| order::complaint(&file, &error, SkipsLoads::Yes))?;
     conclude(done, args.answer)
-}
-
-/// A workload file may come from anybody: programs are run only for those who say that they may.
-fn refuse_commands(plan: &Plan) -> Result<(), Complaint> {
-    let command = |job: &Job| Some((job.name.clone(), job.command()?.text(Placeholders::Question)));
-    let commands: Vec<_> = plan.jobs.iter().filter_map(command).collect();
-    if commands.is_empty() {
-        return Ok(());
-    }
-    let lines: Vec<String> =
-        commands.iter().map(|(job, text)| format!("  [{job}]  {text}")).collect();
-    Err(Complaint::new(format!("the file wants to run these programs:\n{}", lines.join("\n")))
-        .help("if they may run, add --allow-commands"))
 }
 
 /// Prints the answer of a run that has ended, and what went wrong on the way.

@@ -1,21 +1,19 @@
 //! `assay selftest`: does the program measure what is so?
 
-use std::io::Write;
-
 use lab::selftest::{self, Depth};
 
 use crate::args::SelftestArgs;
-use crate::commands::answer::print;
+use crate::commands::answer::{print, print_document};
 use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::findings::{Found, Tested};
+use crate::stderr;
 
 pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Complaint> {
     let depth = if args.quick { Depth::Quick } else { Depth::Standard };
     let mut tell = |name: &str| {
         if !args.quiet {
-            // Progress that nobody sees is nobody's loss.
-            let _ = writeln!(std::io::stderr(), "{name} …");
+            stderr::line(&format!("{name} …"));
         }
     };
     let tested = if args.real {
@@ -30,8 +28,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> Result<Exit, Complaint> {
         Tested { depth: Some(depth), found: Found::Oracles(found) }
     };
     if args.json {
-        let document = serde_json::to_string_pretty(&tested.json());
-        print(&format!("{}\n", document.map_err(|error| Complaint::of(&error))?))?;
+        print_document(&tested.json())?;
     } else {
         print(&tested.text())?;
     }

@@ -1,6 +1,5 @@
 //! Plain lines, for logs and pipes: one when the phase changes, and one per job every so often.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -11,6 +10,7 @@ use workload::Warmup;
 use super::picture::{COLUMNS, Picture, Row, awaiting, percent};
 use super::words::clock;
 use super::{Phase, Reports, Shared, State};
+use crate::stderr;
 
 /// Runs up to this long are reported every second, longer ones every [`SELDOM`].
 const SHORT: Nanos = Nanos::from_secs(60);
@@ -26,8 +26,7 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
         loop {
             let state = shared.wait();
             for line in lines.next(&state) {
-                // A log that nobody reads any more is no reason to stop measuring.
-                let _ = writeln!(std::io::stderr(), "{line}");
+                stderr::line(&line);
             }
             if state.finished {
                 return;

@@ -3,15 +3,15 @@
 //! The cursor stays at the beginning of the line below the picture. What the terminal writes there
 //! itself, `^C` for one, moves nothing and is gone with the next picture.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use base::{Clock, Monotonic, Nanos, Stamp};
+use base::{Clock, Monotonic, Nanos, Stamp, printable};
 use console::{Alignment, Term, measure_text_width, pad_str, truncate_str};
 
 use super::Shared;
 use super::picture::{COLUMNS, Picture, Row};
+use crate::stderr;
 
 /// The least time between two pictures.
 const LEAST: Nanos = Nanos::from_millis(100);
@@ -70,8 +70,7 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
 
 /// Paints over the latest picture.
 fn paint(painted: usize, lines: &[String]) {
-    // A terminal that is gone is no reason to stop measuring.
-    let _ = std::io::stderr().write_all(frame(painted, lines).as_bytes());
+    stderr::write(&frame(painted, lines));
 }
 
 /// What the terminal is told: to go back to the first of the lines that were painted, to write
@@ -114,19 +113,20 @@ fn lines(picture: &Picture, size: Size) -> Vec<String> {
 
 /// What the run is doing, with a bar if there is room for one.
 fn progress(picture: &Picture, width: usize) -> String {
-    let room = width.saturating_sub(measure_text_width(&picture.doing) + 1).min(BAR);
+    let doing = printable(&picture.doing);
+    let room = width.saturating_sub(measure_text_width(&doing) + 1).min(BAR);
     match picture.progress {
         Some(part) if room >= BAR / 4 => {
             let full = ((part * room as f64).round() as usize).min(room);
             let bar = format!("{}{}", "━".repeat(full), "─".repeat(room - full));
-            format!("{bar} {}", picture.doing)
+            format!("{bar} {doing}")
         }
-        Some(_) | None => shortened(&picture.doing, width),
+        Some(_) | None => shortened(&doing, width),
     }
 }
 
 fn shortened(text: &str, width: usize) -> String {
-    truncate_str(text, width, "…").into_owned()
+    truncate_str(&printable(text), width, "…").into_owned()
 }
 
 /// Which columns there is room for.
@@ -138,7 +138,8 @@ struct Table {
 
 impl Table {
     fn of(rows: &[Row], width: usize) -> Table {
-        let longest = rows.iter().map(|row| measure_text_width(&row[0])).max().unwrap_or(0);
+        let longest =
+            rows.iter().map(|row| measure_text_width(&printable(&row[0]))).max().unwrap_or(0);
         let longest = longest.max(COLUMNS[0].len());
         let mut shows = [true; WIDTHS.len()];
         let mut left = width.saturating_sub(WIDTHS.iter().sum());
@@ -155,7 +156,7 @@ impl Table {
 
     fn line(&self, row: &Row) -> String {
         let [name, numbers @ ..] = row;
-        let name = truncate_str(name, self.name, "…");
+        let name = shortened(name, self.name);
         let mut line = pad_str(&name, self.name, Alignment::Left, None).into_owned();
         for ((number, width), shown) in numbers.iter().zip(WIDTHS).zip(self.shows) {
             if shown {
@@ -243,6 +244,21 @@ a-…       2,998  9.20 ms";
         let lines = lines(&picture(&["顧客の注文を読む"]), Size { height: 23, width: 79 });
         let widths: Vec<usize> = lines[2..].iter().map(|line| measure_text_width(line)).collect();
         assert_eq!(widths[0], widths[1]);
+    }
+
+    #[test]
+    fn names_of_files_jobs_and_tables_cannot_act_on_the_terminal() {
+        let odd = "a\x1b[2J\nb\u{9b}31m\u{202e}c";
+        let picture = Picture {
+            title: odd.to_owned(),
+            doing: format!("loading {odd}"),
+            awaited: vec![odd.to_owned()],
+            busiest: Some(odd.to_owned()),
+            ..picture(&[odd])
+        };
+        let lines = lines(&picture, Size { height: 23, width: 79 });
+        assert_eq!(lines.len(), 6, "{lines:?}");
+        assert!(lines.iter().all(|line| !line.contains(base::is_obeyed)), "{lines:?}");
     }
 
     #[test]

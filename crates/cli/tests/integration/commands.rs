@@ -135,9 +135,15 @@ fn programs_run_in_the_folder_of_the_file_and_without_the_password() {
     let place = Place::new();
     fs::create_dir(place.at("lab")).unwrap();
     place.write("lab/w.ini", "[job]\ncommand = . ./seen.sh\ncount = 1\n");
-    place.write("lab/seen.sh", "echo \"$ASSAY_PASSWORD,$OTHER\" > seen\n");
+    place.write(
+        "lab/seen.sh",
+        "echo \"$ASSAY_PASSWORD$PGPASSWORD$MYSQL_PWD$A_TOKEN,$OTHER\" > seen\n",
+    );
     let mut command = place.command(&["run", "lab/w.ini", "--allow-commands", "--out", "r.assay"]);
-    command.env("ASSAY_PASSWORD", "hunter2").env("OTHER", "other");
+    for name in ["ASSAY_PASSWORD", "PGPASSWORD", "MYSQL_PWD", "A_TOKEN"] {
+        command.env(name, "hunter2");
+    }
+    command.env("OTHER", "other");
     Ran::of(&mut command);
     assert_eq!(fs::read_to_string(place.at("lab/seen")).unwrap(), ",other\n");
 }

@@ -62,7 +62,8 @@ fn the_way_to_each_server_is_in_the_record() {
         "{QUICK}target = copy\n[target copy]\nurl = testbed:postgres\n[write]\nquery = select 2\n\
          count = 1\n"
     ));
-    place.assay(&["run", "w.ini", "--out", "r.assay", "--url", "testbed:mariadb"]);
+    let run = ["run", "w.ini", "--allow-commands", "--out", "r.assay"];
+    place.assay(&[&run[..], &["--url", "testbed:mariadb"]].concat());
     let facts = facts(&place);
     for name in ["network.path", "network.copy.path"] {
         assert_eq!(facts[name], "loopback", "{name}");

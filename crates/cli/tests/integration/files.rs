@@ -35,6 +35,10 @@ fn results_of(requests: u32, more: &str) -> String {
     )
 }
 
+/// A run whose results may go to what is no new file.
+const TO_PIPES_AND_DEVICES: [&str; 6] =
+    ["run", "w.ini", "--allow-files", "--out", "r.assay", "--json"];
+
 /// A run whose files are in order. How late its requests were is another matter.
 #[track_caller]
 fn run_to_its_end(place: &Place, args: &[&str]) {
@@ -45,14 +49,14 @@ fn run_to_its_end(place: &Place, args: &[&str]) {
 }
 
 #[test]
-fn returned_rows_are_written_byte_for_byte_in_the_folder_of_the_workload() {
+fn returned_rows_are_written_byte_for_byte_in_the_folder_of_the_record() {
     let place = Place::new();
     std::fs::create_dir(place.at("folder")).unwrap();
     let changed = "query = update t set x = x\nquery = select id from t where id < 3\n";
     place.write("folder/w.ini", results_of(3, changed));
-    place.write("folder/found.csv", "what was there before, and is longer than that\n".repeat(99));
-    run_to_its_end(&place, &["run", "folder/w.ini"]);
-    let found = std::fs::read(place.at("folder/found.csv")).unwrap();
+    place.write("found.csv", "what was there before, and is longer than that\n".repeat(99));
+    run_to_its_end(&place, &["run", "folder/w.ini", "--allow-files"]);
+    let found = std::fs::read(place.at("found.csv")).unwrap();
     assert_eq!(found, [ROWS, b"1\n2\n"].concat().repeat(3));
 }
 
@@ -101,7 +105,7 @@ fn a_pipe_is_read_while_the_run_goes_on_and_ends_with_its_job() {
     let job = "[other]\nquery = select 1\nevery = 50ms\n";
     let place = Place::with(&results_of(5_000, job));
     mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
-    let run = place.start(&["run", "w.ini", "--out", "r.assay", "--json"]);
+    let run = place.start(&["run", "w.ini", "--allow-files", "--out", "r.assay", "--json"]);
     let mut found = Vec::new();
     File::open(place.at("found.csv")).unwrap().read_to_end(&mut found).unwrap();
     assert!(found == ROWS.repeat(5_000), "{} bytes", found.len());
@@ -114,7 +118,7 @@ fn a_pipe_is_read_while_the_run_goes_on_and_ends_with_its_job() {
 fn a_pipe_that_nobody_reads_makes_the_run_invalid_and_does_not_hold_it_up() {
     let place = Place::with(&results_of(5_000, "").replace("60s\n", "200ms\ndrain = 0s\n"));
     mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
-    let run = place.assay(&["run", "w.ini", "--out", "r.assay", "--json"]).expect(3);
+    let run = place.assay(&TO_PIPES_AND_DEVICES).expect(3);
     let summary = run.json();
     let files = check(&summary, "files")["explain"].as_str().unwrap();
     assert!(files.contains("did not take it in time, in line "), "{files}");
@@ -129,7 +133,7 @@ fn pipe_that_is_not_read_for_the_stall_timeout_ends_the_run() {
     let keys = "60s\nstall-timeout = 1s\n";
     let place = Place::with(&results_of(1_000_000, "").replace("60s\n", keys));
     mkfifo(&place.at("found.csv"), Mode::S_IRWXU).unwrap();
-    let summary = place.assay(&["run", "w.ini", "--out", "r.assay", "--json"]).expect(3).json();
+    let summary = place.assay(&TO_PIPES_AND_DEVICES).expect(3).json();
     assert_eq!(summary["run"]["ended"], "file-failed");
     assert!(summary["window"]["end_s"].as_f64().unwrap() < 60.0, "{summary}");
     let files = check(&summary, "files")["explain"].as_str().unwrap();
@@ -141,7 +145,7 @@ fn pipe_that_is_not_read_for_the_stall_timeout_ends_the_run() {
 fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {
     let place =
         Place::with(&results_of(1_000_000, "rate = 1k\n").replace("found.csv", "/dev/full"));
-    let summary = place.assay(&["run", "w.ini", "--out", "r.assay", "--json"]).expect(3).json();
+    let summary = place.assay(&TO_PIPES_AND_DEVICES).expect(3).json();
     let words = "the results file `/dev/full` of [read] could not be written: No space left on \
                  device (os error 28), in line 1 after 0 bytes";
     assert_eq!(check(&summary, "files")["explain"], words);
@@ -158,7 +162,7 @@ fn a_results_file_that_cannot_be_written_ends_the_run_as_invalid() {
 #[test]
 fn a_results_file_that_fails_at_its_end_makes_the_run_invalid() {
     let place = Place::with(&results_of(1, "").replace("found.csv", "/dev/full"));
-    let summary = place.assay(&["run", "w.ini", "--out", "r.assay", "--json"]).expect(3).json();
+    let summary = place.assay(&TO_PIPES_AND_DEVICES).expect(3).json();
     assert_eq!(check(&summary, "files")["status"], "invalid");
     assert_eq!(summary["jobs"][0]["completed"], 1);
 }
@@ -166,7 +170,7 @@ fn a_results_file_that_fails_at_its_end_makes_the_run_invalid() {
 #[test]
 fn a_results_file_that_cannot_be_opened_is_an_error_and_what_was_set_up_is_torn_down() {
     let place = Place::with(&results_of(1, "").replace("found.csv", "nowhere/found.csv"));
-    let args = ["run", "w.ini", "--url", "sqlite:x.db", "--out", "r.assay"];
+    let args = ["run", "w.ini", "--allow-files", "--url", "sqlite:x.db", "--out", "r.assay"];
     place.assay(&args).refuses(&["`nowhere/found.csv` of [read] cannot be opened", "No such file"]);
     assert_eq!(crate::support::number(&place.at("x.db"), "select count(*) from sqlite_schema"), 0);
     assert!(!place.at("r.assay").exists());

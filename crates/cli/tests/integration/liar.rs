@@ -16,6 +16,15 @@ pub(crate) struct Lie {
     pub(crate) hangs_up: bool,
 }
 
+/// What a server refuses; it grants all else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Refuses {
+    /// To let anybody in.
+    Login,
+    /// Statements that hold this text.
+    Statement(&'static str),
+}
+
 /// Every this many answers one is a lie.
 const EVERY: u64 = 40;
 
@@ -29,6 +38,16 @@ impl Liar {
     pub(crate) fn start(kind: Kind, lie: Lie) -> Liar {
         Liar::serving(move |stream, answers| {
             let _ = converse(stream, kind, &lie, answers);
+        })
+    }
+
+    /// One that refuses something in these words.
+    pub(crate) fn refusing(kind: Kind, refuses: Refuses, words: &'static str) -> Liar {
+        Liar::serving(move |stream, _| {
+            let _ = match kind {
+                Kind::Postgres => refuse_in_postgres(stream, refuses, words),
+                Kind::Mariadb | Kind::Mysql => refuse_in_mysql(stream, refuses, words),
+            };
         })
     }
 
@@ -99,6 +118,112 @@ fn converse(
         match kind {
             Kind::Postgres => stream.write_all(b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I")?,
             Kind::Mariadb | Kind::Mysql => stream.write_all(&done(1))?,
+        }
+    }
+}
+
+/// Answers each message of PostgreSQL's protocol by its type, until the other side hangs up.
+fn refuse_in_postgres(mut stream: TcpStream, refuses: Refuses, words: &str) -> std::io::Result<()> {
+    let error = |severity: &str, state: &str| {
+        let fields = format!("S{severity}\0V{severity}\0C{state}\0M{words}\0\0");
+        message(b'E', fields.as_bytes())
+    };
+    let mut length = [0; 4];
+    stream.read_exact(&mut length)?;
+    body(&mut stream, u32::from_be_bytes(length))?;
+    if refuses == Refuses::Login {
+        return stream.write_all(&error("FATAL", "28P01"));
+    }
+    stream.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I")?;
+    let mut has_failed = false;
+    loop {
+        let mut head = [0; 5];
+        stream.read_exact(&mut head)?;
+        let [kind, length @ ..] = head;
+        let text = body(&mut stream, u32::from_be_bytes(length))?;
+        let is_refused = matches!(kind, b'Q' | b'P') && refuses.holds(&text);
+        let ready = message(b'Z', b"I");
+        let answer = match kind {
+            b'X' => return Ok(()),
+            b'Q' if is_refused => [error("ERROR", "42601"), ready].concat(),
+            b'Q' => [message(b'C', b"DO\0"), ready].concat(),
+            b'S' => {
+                has_failed = false;
+                ready
+            }
+            _ if has_failed => Vec::new(),
+            b'P' if is_refused => {
+                has_failed = true;
+                error("ERROR", "42601")
+            }
+            b'P' => message(b'1', b""),
+            b'D' => [message(b't', b"\0\0"), message(b'n', b"")].concat(),
+            b'B' => message(b'2', b""),
+            b'E' => message(b'C', b"DO\0"),
+            b'C' => message(b'3', b""),
+            _ => Vec::new(),
+        };
+        stream.write_all(&answer)?;
+    }
+}
+
+/// What a message of this length, which counts itself, holds.
+fn body(stream: &mut TcpStream, length: u32) -> std::io::Result<Vec<u8>> {
+    let mut body = vec![0; length.saturating_sub(4) as usize];
+    stream.read_exact(&mut body)?;
+    Ok(body)
+}
+
+fn message(kind: u8, content: &[u8]) -> Vec<u8> {
+    let length = content.len() as u32 + 4;
+    [&[kind][..], &length.to_be_bytes(), content].concat()
+}
+
+/// Answers each command of MySQL's protocol, until the other side hangs up.
+fn refuse_in_mysql(mut stream: TcpStream, refuses: Refuses, words: &str) -> std::io::Result<()> {
+    let error = |sequence, code: u16, state: &str| {
+        let [low, high] = code.to_le_bytes();
+        let head = [&[0xff, low, high, b'#'][..], state.as_bytes()].concat();
+        packet(sequence, &[&head, words.as_bytes()].concat())
+    };
+    stream.write_all(&greeting())?;
+    command(&mut stream)?;
+    if refuses == Refuses::Login {
+        return stream.write_all(&error(2, 1045, "28000"));
+    }
+    stream.write_all(&done(2))?;
+    loop {
+        let asked = command(&mut stream)?;
+        let answer = match asked.first() {
+            // COM_QUIT; COM_QUERY and COM_STMT_PREPARE; COM_STMT_CLOSE has no answer.
+            Some(1) | None => return Ok(()),
+            Some(3 | 22) if refuses.holds(&asked) => error(1, 1064, "42000"),
+            Some(22) => packet(1, b"\0\x01\0\0\0\0\0\0\0\0\0\0"),
+            Some(25) => Vec::new(),
+            Some(_) => done(1),
+        };
+        stream.write_all(&answer)?;
+    }
+}
+
+/// The content of the next packet.
+fn command(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
+    let mut head = [0; 4];
+    stream.read_exact(&mut head)?;
+    let [a, b, c, _] = head;
+    let mut content = vec![0; u32::from_le_bytes([a, b, c, 0]) as usize];
+    stream.read_exact(&mut content)?;
+    Ok(content)
+}
+
+impl Refuses {
+    fn holds(self, asked: &[u8]) -> bool {
+        match self {
+            Refuses::Login => false,
+            Refuses::Statement(part) => {
+                let part = part.as_bytes();
+                asked.windows(part.len()).any(|text| text.eq_ignore_ascii_case(part))
+            }
         }
     }
 }

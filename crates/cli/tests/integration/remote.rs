@@ -63,7 +63,7 @@ fn what_another_machine_sees_is_in_the_record_under_its_name() {
                     [a]\nquery = select 1\nrate = 50\n";
     let place = place(workload, RUNS_IT_HERE);
     let url = server.url().to_string();
-    let args = ["run", "w.ini", "--json", "--out", "r.assay", "--url", &url];
+    let args = ["run", "w.ini", "--allow-commands", "--json", "--out", "r.assay", "--url", &url];
     let ran = assay(&place, &args, &[("ASSAY_PASSWORD", server.password().expose())]);
     let document = ran.json();
     let missing = unseen(&document);
@@ -92,11 +92,11 @@ fn a_machine_that_cannot_be_looked_at_costs_the_run_nothing_but_a_word() {
         "#!/bin/sh\necho 'u@db1: Permission denied (publickey,password).' >&2\nexit 255\n";
     let place = place(workload, refuses);
     // Whether a run of two seconds is valid is another question.
-    let document = assay(&place, &["run", "w.ini", "--json"], &[]).json();
+    let document = assay(&place, &["run", "w.ini", "--allow-commands", "--json"], &[]).json();
     let missing = unseen(&document);
     let (_, why) = missing.iter().find(|(what, _)| what == "db1").expect("db1 is missing");
     assert!(why.contains("asks for a password: set up a key"), "{why}");
-    let text = assay(&place, &["run", "w.ini"], &[]).stdout;
+    let text = assay(&place, &["run", "w.ini", "--allow-commands"], &[]).stdout;
     assert!(text.contains("Not all was seen of db1: ssh to db1 asks for a password"), "{text}");
 }
 
@@ -115,7 +115,8 @@ fn a_machine_that_cannot_be_looked_at_is_told_of_a_load() {
     let refuses = "#!/bin/sh\necho 'ssh: connect to host db1 port 22: Connection refused' >&2\n\
                    exit 255\n";
     let place = place(LOADED, refuses);
-    let args = ["load", "w.ini", "--json", "--out", "r.assay", "--url", "sqlite:t.db"];
+    let args = ["load", "w.ini", "--allow-commands", "--json", "--out", "r.assay"];
+    let args = [&args[..], &["--url", "sqlite:t.db"]].concat();
     let document = assay(&place, &args, &[]).expect(0).json();
     let load = &document["loads"][0];
     let unseen = load["unseen"].as_array().unwrap();

@@ -1,10 +1,9 @@
 //! The file that a server may have: the one that the running statement itself names.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
 use base::{Class, Code};
+use confine::Files;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::script;
@@ -21,8 +20,8 @@ const AHEAD: usize = 4;
 pub(super) struct Grant<'a> {
     /// The statement's text; empty if it loads no file.
     pub(super) statement: &'a str,
-    /// Where the names of files begin.
-    pub(super) folder: &'a Path,
+    /// The files that it may name.
+    pub(super) files: &'a Files,
 }
 
 impl Grant<'_> {
@@ -33,7 +32,7 @@ impl Grant<'_> {
     pub(super) fn open(self, wanted: &[u8]) -> Result<Pieces, Error> {
         let named = script::loaded_file(self.statement);
         match named.filter(|named| named.as_bytes() == wanted) {
-            Some(name) => Pieces::of(self.folder.join(name)),
+            Some(name) => Pieces::of(self.files.clone(), name.to_owned()),
             None => {
                 let wanted = String::from_utf8_lossy(wanted);
                 Err(error(format!(
@@ -48,19 +47,19 @@ impl Grant<'_> {
 
 /// The pieces of a file in order, read by a thread of their own: a slow disk delays nobody else.
 pub(super) struct Pieces {
-    path: PathBuf,
+    name: String,
     pieces: Receiver<io::Result<Vec<u8>>>,
 }
 
 impl Pieces {
-    fn of(path: PathBuf) -> Result<Pieces, Error> {
+    fn of(files: Files, name: String) -> Result<Pieces, Error> {
         let (sender, pieces) = channel(AHEAD);
-        let file = path.clone();
+        let wanted = name.clone();
         std::thread::Builder::new()
             .name("load-file".to_owned())
-            .spawn(move || read(&file, &sender))
-            .map_err(|cause| unreadable(&path, &cause))?;
-        Ok(Pieces { path, pieces })
+            .spawn(move || read(&files, &wanted, &sender))
+            .map_err(|cause| unreadable(&name, &cause))?;
+        Ok(Pieces { name, pieces })
     }
 
     /// The next piece, `None` behind the last.
@@ -69,13 +68,13 @@ impl Pieces {
     /// The file cannot be opened or read.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let piece = self.pieces.recv().await.transpose();
-        piece.map_err(|cause| unreadable(&self.path, &cause))
+        piece.map_err(|cause| unreadable(&self.name, &cause))
     }
 }
 
 /// Reads to the end, or until nobody wants more.
-fn read(path: &Path, pieces: &Sender<io::Result<Vec<u8>>>) {
-    let mut file = match File::open(path) {
+fn read(files: &Files, name: &str, pieces: &Sender<io::Result<Vec<u8>>>) {
+    let mut file = match files.open(name) {
         Ok(file) => file,
         Err(cause) => {
             let _ = pieces.blocking_send(Err(cause));
@@ -97,8 +96,8 @@ fn read(path: &Path, pieces: &Sender<io::Result<Vec<u8>>>) {
     }
 }
 
-fn unreadable(path: &Path, cause: &io::Error) -> Error {
-    error(format!("the file `{}` cannot be read: {cause}", path.display()))
+fn unreadable(name: &str, cause: &io::Error) -> Error {
+    error(format!("the file `{name}` cannot be read: {cause}"))
 }
 
 fn error(message: String) -> Error {

@@ -24,6 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{Dialect, Target};
+use confine::Files;
 use rt::Rt;
 
 use crate::given::{Given, refusal};
@@ -53,7 +54,7 @@ struct Site {
     service: Service,
     key: TrustedKey,
     /// Where the names of files begin that statements load.
-    folder: PathBuf,
+    files: Files,
 }
 
 /// Whose key a password may be encrypted with where everybody can listen.
@@ -85,14 +86,14 @@ impl Mysql {
     }
 
     /// The driver for a URL. Does not connect. The names of files that statements load
-    /// (`LOAD DATA LOCAL INFILE`) begin at `folder`, that of the workload.
+    /// (`LOAD DATA LOCAL INFILE`) are opened by `files`.
     ///
     /// # Errors
     /// What is wrong with the URL, or with a file that it names.
-    pub fn open(target: &Target, folder: impl Into<PathBuf>) -> Result<Mysql, Error> {
+    pub fn open(target: &Target, files: impl Into<Files>) -> Result<Mysql, Error> {
         let mut key = KeyOption::Near;
         let service = KIND.open(target, |given| read_option(given, &mut key))?;
-        let site = Site { service, key: key.read()?, folder: folder.into() };
+        let site = Site { service, key: key.read()?, files: files.into() };
         Ok(Mysql { site: Arc::new(site), farewells: Farewells::new() })
     }
 }

@@ -262,7 +262,7 @@ impl MysqlConnection {
         values: &'a Values,
     ) -> Result<Running<'a>, Error> {
         let MysqlConnection { driver, line, statements, columns, .. } = self;
-        let grant = |statement| Grant { statement, folder: &driver.site.folder };
+        let grant = |statement| Grant { statement, files: &driver.site.files };
         let text = match step {
             Step::Execute { statement, first, count } => {
                 let given = &values.items()[first as usize..][..count as usize];
@@ -370,7 +370,7 @@ impl MysqlConnection {
         reply: &mut Reply,
     ) -> Result<(Stamp, Whole), Error> {
         let site = Arc::clone(&self.driver.site);
-        let grant = Grant { statement: text, folder: &site.folder };
+        let grant = Grant { statement: text, files: &site.files };
         let mut whole = Whole::default();
         let done = self.line.exchange(&mut whole, grant, reply).await?;
         self.note(whole.outcome.status);

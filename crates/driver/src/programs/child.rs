@@ -14,9 +14,6 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use super::watch::Watch;
 use crate::Error;
 
-/// The variable of the environment that no program inherits.
-pub const SECRET: &str = "ASSAY_PASSWORD";
-
 const SHELL: &str = "/bin/sh";
 
 /// How much of the end of stderr is kept.
@@ -68,7 +65,8 @@ pub(super) fn run(
 /// The shell as every program gets it.
 fn shell(folder: &Path) -> Command {
     let mut command = Command::new(SHELL);
-    command.current_dir(folder).stdin(Stdio::null()).env_remove(SECRET);
+    command.current_dir(folder).stdin(Stdio::null());
+    confine::without_secrets(&mut command);
     command
 }
 

@@ -6,9 +6,9 @@
 //! when it has ended, both on that thread.
 //!
 //! A program runs in the folder of the workload file with the environment of this process, apart
-//! from [`SECRET`]. It reads nothing and what it writes is discarded, except for the end of what it
-//! writes to stderr, which is the message of its error. Exit code 0 is completed; all else is an
-//! error of the class `server` with the code `exit-N` or `signal-N`.
+//! from its [secrets](confine::without_secrets). It reads nothing and what it writes is discarded,
+//! except for the end of what it writes to stderr, which is the message of its error. Exit code 0
+//! is completed; all else is an error of the class `server` with the code `exit-N` or `signal-N`.
 //!
 //! A program is the leader of a process group. When its request is given up, the whole group is
 //! asked to end (SIGTERM) and, after a second, made to (SIGKILL). Dropping the last clone of the
@@ -37,8 +37,6 @@ use self::watch::Watch;
 use self::worker::{Answer, Mail, Order};
 use crate::processors::Processors;
 use crate::{Connection, Driver, Error, StatementId, Table, Work};
-
-pub use self::child::SECRET;
 
 /// The driver of jobs with a command.
 #[derive(Clone, Debug)]

@@ -10,11 +10,16 @@ use std::path::Path;
 use base::{Class, Code};
 use rusqlite::ffi;
 
+use super::confined::REMEDY;
 use crate::Error;
 
 /// The error that a statement ended with.
 pub(super) fn fault(error: rusqlite::Error) -> Error {
     let (code, words) = taken_apart(error);
+    let words = match code & PRIMARY {
+        ffi::SQLITE_AUTH => format!("{words}: {REMEDY}"),
+        _ => words,
+    };
     Error::new(class(code), Code::new(name(code)), words)
 }
 

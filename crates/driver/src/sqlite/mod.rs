@@ -38,6 +38,7 @@
 //!
 //! Connections to one file also share the locks of that file: they are part of what is measured.
 
+mod confined;
 mod counters;
 mod faults;
 mod options;
@@ -126,6 +127,17 @@ impl Sqlite {
                 counters: Arc::default(),
             }),
         })
+    }
+
+    /// The driver whose statements may use no file but that of the database and those that SQLite
+    /// itself puts beside it: `attach` and `vacuum into` are refused, and so are extensions.
+    ///
+    /// # Panics
+    /// If it was cloned or has connections already.
+    pub fn confined(mut self) -> Sqlite {
+        let shared = Arc::get_mut(&mut self.shared).expect("the driver was just opened");
+        shared.options.is_confined = true;
+        self
     }
 
     /// Finds the database file that a target names, and makes none.

@@ -19,6 +19,8 @@ pub(super) struct Options {
     pub(super) cache_size: Option<i32>,
     /// How many bytes of the file are mapped into memory at most.
     pub(super) mmap_size: Option<i64>,
+    /// Whether statements may use no file but the database's own. Not for a URL to say.
+    pub(super) is_confined: bool,
 }
 
 const NAMES: [&str; 5] = ["busy-timeout", "journal", "synchronous", "cache-size", "mmap-size"];
@@ -37,6 +39,7 @@ impl Options {
             synchronous: None,
             cache_size: None,
             mmap_size: None,
+            is_confined: false,
         };
         for (name, value) in options {
             let given = Given { name, value };
@@ -120,6 +123,7 @@ mod tests {
                 synchronous: Some("extra"),
                 cache_size: Some(-64_000),
                 mmap_size: Some(1_000_000),
+                is_confined: false,
             }
         );
     }

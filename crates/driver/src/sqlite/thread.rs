@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
+use super::confined;
 use super::counters::Counted;
 use super::faults::fault_at_connect;
 use super::options::{Options, Setting};
@@ -59,6 +60,9 @@ fn serve(path: &Path, options: &Options, mail: &Arc<Mail>, counted: Counted) -> 
     let waits = patience::install(&mut connection, options.busy_timeout, mail)
         .map_err(|error| fault_at_connect(path, error))?;
     configure(&connection, path, options)?;
+    if options.is_confined {
+        confined::install(&mut connection).map_err(|error| fault_at_connect(path, error))?;
+    }
     let mut session = Session::new(&connection, path, mail, waits, counted)?;
     mail.answer(Answer::Opened(Ok(connection.get_interrupt_handle())));
     while let Some(order) = mail.next_order() {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use base::{Class, Endpoint, Nanos, Secret, Target, Values};
+use confine::{Files, Reach};
 use driver::{Batches, Connection, Driver, Duplicates, Error, Insert, Method, Mysql, Step, Work};
 use testbed::{Kind, Options, Server, shared};
 use wire_mysql::{
@@ -11,7 +12,7 @@ use wire_mysql::{
 };
 
 use crate::impostor::{Act, Impostor};
-use crate::{changed, check, in_real_time, refused, text, with_option};
+use crate::{ask, changed, check, in_real_time, refused, text, with_option};
 
 fn open(target: &Target) -> Mysql {
     Mysql::open(target, ".").expect("a URL")
@@ -228,6 +229,26 @@ fn a_file_that_the_statement_does_not_name_is_not_sent() {
     let server = Impostor::new(welcome().into_iter().chain(acts).collect());
     let error = refused(&at(server.port(), ""));
     check(&error, Class::Statement, "file", &["`/etc/passwd`", "does not name"]);
+}
+
+#[test]
+fn confined_statement_sends_no_file_from_outside_its_folder() {
+    let url = |port| Target::parse(&format!("mysql://ann:x@127.0.0.1:{port}/shop")).expect("a URL");
+    let files = Files { reach: Reach::Folder, ..".".into() };
+    for name in ["/etc/passwd", "../driver/Cargo.toml"] {
+        let request = [b"\xfb", name.as_bytes()].concat();
+        let mut packed = Vec::new();
+        packet(&mut packed, 1, |out| out.extend_from_slice(&request));
+        // The refusal is an empty packet.
+        let acts = vec![Act::Say(packed), Act::Hear, Act::Say(ok(3)), Act::Hear, Act::Wait];
+        let server = Impostor::new(welcome().into_iter().chain(acts).collect());
+        let driver = Mysql::open(&url(server.port()), files.clone()).expect("a URL");
+        let statement = format!("load data local infile '{name}' into table t");
+        let error =
+            in_real_time(async |rt| ask(&driver, &rt, &statement).await.expect_err("a refusal"));
+        let words = [name, "leads out of the folder", "--allow-files"];
+        check(&error, Class::Statement, "file", &words);
+    }
 }
 
 #[test]
@@ -453,7 +474,7 @@ fn the_folder_of_the_workload_is_where_files_are_loaded_from() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let rows: String = (0..50_000).map(|row| format!("{row}\tword {row}\n")).collect();
     std::fs::write(folder.join("it's.tsv"), &rows).expect("a file");
-    let driver = Mysql::open(&server.url(), &folder).expect("a URL");
+    let driver = Mysql::open(&server.url(), folder.as_path()).expect("a URL");
     let load = "load data local infile 'it''s.tsv' into table loaded";
     let missing = "load data local infile 'no.tsv' into table loaded";
     in_real_time(async |rt| {

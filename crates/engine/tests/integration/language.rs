@@ -21,7 +21,7 @@ fn plan(text: &str) -> Plan {
 fn run(text: &str, folder: &Path, threads: u16) -> (Totals, Finished) {
     let plan = plan(text);
     let config = Config::new(Service::Constant(Nanos::from_millis(1)), None);
-    let options = Options { folder: folder.to_owned(), ..virtually(threads) };
+    let options = Options { files: folder.into(), ..virtually(threads) };
     let server = Simulated::new(config, plan.seed);
     run_on::<_, Honest>(&plan, server, &options, &Stop::default())
 }

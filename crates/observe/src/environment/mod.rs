@@ -22,6 +22,8 @@ mod virtualisation;
 
 use std::path::Path;
 
+use base::printable;
+
 pub use comparison::{Difference, Kind, RULES, Rule, are_comparable, differences};
 pub use root::Root;
 
@@ -96,8 +98,7 @@ pub fn known<'a>(facts: &'a [(String, String)], name: &str) -> Option<&'a str> {
 
 /// A value as it is kept: one line without what a terminal obeys.
 fn told(value: Option<String>) -> String {
-    let printable = |c: char| if c.is_control() { ' ' } else { c };
-    let line = value.map(|value| value.trim().chars().map(printable).take(LONGEST_VALUE).collect());
+    let line = value.map(|value| printable(value.trim()).chars().take(LONGEST_VALUE).collect());
     line.filter(|line: &String| !line.is_empty()).unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
@@ -242,7 +243,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_value_is_one_short_line() {
-        assert_eq!(told(Some(" a\tb\u{1b}[0m \n".to_owned())), "a b [0m");
+        assert_eq!(told(Some(" a\tb\u{1b}[0m \n".to_owned())), "a b\u{fffd}[0m");
         assert_eq!(told(Some("x".repeat(10_000))).len(), LONGEST_VALUE);
         for nothing in [None, Some(String::new()), Some(" \n".to_owned())] {
             assert_eq!(told(nothing), UNKNOWN);

@@ -9,6 +9,7 @@
 //! What comes is another machine's: any bytes are read or refused, and what is kept of them is
 //! bounded and has no control characters.
 
+use base::is_obeyed;
 use record::{Component, Reading, Series};
 use serde_json::{Value, json};
 
@@ -155,7 +156,7 @@ fn missing(value: &Value) -> Option<Vec<Missing>> {
 
 /// A text from outside as it may stand in a record and on a terminal.
 pub(super) fn plain(text: &str) -> String {
-    let shown = text.trim().chars().filter(|c| !c.is_control());
+    let shown = text.trim().chars().filter(|c| !is_obeyed(*c));
     shown.take(LONGEST_TEXT).collect()
 }
 

@@ -88,6 +88,7 @@ fn command(program: &OsStr, host: &RemoteHost, scope: &Scope) -> Command {
     // A Ctrl-C at the terminal is meant for whoever started this, which ends it in good order.
     command.process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    confine::without_secrets(&mut command);
     command
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::{error, fmt};
 
 use base::units::grouped;
-use base::{Class, Nanos, Stamp};
+use base::{Class, Nanos, Stamp, escaped};
 
 use super::csv::{field, natural};
 use super::sink::{FileHealth, Sink, Unwritten, create};
@@ -344,7 +344,7 @@ impl Pen {
     fn new(format: OpFormat, jobs: &[&str], counts: Arc<OpCounts>) -> Pen {
         let quoted = |name: &&str| {
             let mut quoted = Vec::new();
-            field(name.as_bytes(), &mut quoted);
+            field(escaped(name).as_bytes(), &mut quoted);
             quoted
         };
         Pen { format, jobs: jobs.iter().map(quoted).collect(), counts }
@@ -390,7 +390,7 @@ impl Pen {
         out.push(b',');
         out.extend_from_slice(word.as_bytes());
         out.push(b',');
-        field(code.as_bytes(), out);
+        field(escaped(code).as_bytes(), out);
         let Effort { rows, bytes_sent, bytes_received, retries, busy_waits: _ } = effort;
         for number in [retries.into(), rows, bytes_sent, bytes_received, block.lane.into()] {
             out.push(b',');

@@ -2,6 +2,7 @@
 //!
 //! Nothing is lost: a client who finds no room waits for it, after its request has ended.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::task::{Context, Poll};
@@ -49,7 +50,19 @@ impl ResultsFile {
         pace: Pace,
         health: FileHealth,
     ) -> io::Result<(ResultsFile, ResultsHand)> {
-        let sink = Sink::new(Box::new(create(path)?), health);
+        ResultsFile::start(create(path)?, pace, health)
+    }
+
+    /// Writes to a file that was opened.
+    ///
+    /// # Errors
+    /// The system grants no thread.
+    pub fn start(
+        file: File,
+        pace: Pace,
+        health: FileHealth,
+    ) -> io::Result<(ResultsFile, ResultsHand)> {
+        let sink = Sink::new(Box::new(file), health);
         let (spool, hand) = Spool::start(sink, ROOM, Rows::wanted, csv::rows)?;
         Ok((ResultsFile { spool }, ResultsHand { hand, pace }))
     }

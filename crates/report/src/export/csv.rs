@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use base::Nanos;
+use base::{Nanos, escaped};
 use hdrhistogram::Histogram;
 use record::{Archive, Interval, IntervalCounts, JobIndex, Kind, RecordError};
 
@@ -170,16 +170,16 @@ fn is_scheduled(archive: &Archive, start: Nanos) -> bool {
 }
 
 fn write_row(out: &mut impl Write, cells: impl IntoIterator<Item = String>) -> io::Result<()> {
-    let cells: Vec<String> = cells.into_iter().map(quoted).collect();
+    let cells: Vec<String> = cells.into_iter().map(|cell| quoted(&escaped(&cell))).collect();
     write!(out, "{}\r\n", cells.join(","))
 }
 
 /// A cell, in quotes if it needs them (RFC 4180, section 2). A text that a spreadsheet would take
 /// for a formula gets a leading apostrophe, as its users know it.
-fn quoted(cell: String) -> String {
-    let is_formula = cell.starts_with(['=', '@', '+', '-', '\t', '\r']);
-    let cell = if is_formula { format!("'{cell}") } else { cell };
-    match cell.contains([',', '"', '\r', '\n']) {
+fn quoted(cell: &str) -> String {
+    let is_formula = cell.starts_with(['=', '@', '+', '-']);
+    let cell = if is_formula { format!("'{cell}") } else { cell.to_owned() };
+    match cell.contains([',', '"']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
         false => cell,
     }
@@ -217,19 +217,19 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_where_a_reader_would_take_them_apart() {
-        assert_eq!(quoted("read".to_owned()), "read");
-        assert_eq!(quoted("a,b".to_owned()), "\"a,b\"");
-        assert_eq!(quoted("say \"no\"".to_owned()), "\"say \"\"no\"\"\"");
-        assert_eq!(quoted("a\r".to_owned()), "\"a\r\"");
+        assert_eq!(quoted("read"), "read");
+        assert_eq!(quoted("a,b"), "\"a,b\"");
+        assert_eq!(quoted("say \"no\""), "\"say \"\"no\"\"\"");
+        let mut row = Vec::new();
+        write_row(&mut row, ["a\r\nb".to_owned(), "\u{9b}2J\u{202e}".to_owned()]).unwrap();
+        assert_eq!(String::from_utf8(row).unwrap(), "a\\u{d}\\u{a}b,\\u{9b}2J\\u{202e}\r\n");
     }
 
     #[test]
     fn a_cell_that_a_spreadsheet_would_run_is_marked() {
         for formula in ["=1+1", "@sum(a1)", "+1+1", "-1+1"] {
-            assert_eq!(quoted(formula.to_owned()), format!("'{formula}"));
+            assert_eq!(quoted(formula), format!("'{formula}"));
         }
-        assert_eq!(quoted("\t=1".to_owned()), "'\t=1");
-        assert_eq!(quoted("\r=1".to_owned()), "\"'\r=1\"");
-        assert_eq!(quoted("a=1".to_owned()), "a=1");
+        assert_eq!(quoted("a=1"), "a=1");
     }
 }

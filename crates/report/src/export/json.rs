@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use base::Nanos;
+use base::{Nanos, printable_json};
 use record::{Archive, ClientReading, Event, HistogramSlice, Interval, IntervalCounts};
 use record::{JobIndex, LoadPoint, LoadReport, RecordError};
 use serde::Serialize;
@@ -48,6 +48,7 @@ struct Document<'a, W> {
 
 impl<W: Write> Document<'_, W> {
     fn text(&mut self, text: &str) -> Result<(), RecordError> {
+        let text = printable_json(text);
         self.out.write_all(text.as_bytes()).map_err(|error| self.archive.unwritable(error))
     }
 
@@ -80,7 +81,8 @@ impl<W: Write> Rows<'_, W> {
         self.is_first = false;
         let mut write = || -> io::Result<()> {
             self.out.write_all(separator.as_bytes())?;
-            Ok(serde_json::to_writer(&mut *self.out, row)?)
+            let row = serde_json::to_string(row)?;
+            self.out.write_all(printable_json(&row).as_bytes())
         };
         write().map_err(|error| self.archive.unwritable(error))
     }

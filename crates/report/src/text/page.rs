@@ -4,6 +4,7 @@
 //! Whatever is written comes through [`printable`]: job names, statements and messages come from
 //! files and servers, and must not be able to move a terminal's cursor.
 
+use base::printable;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::text::table::Table;
@@ -124,7 +125,7 @@ impl Page {
 
     /// A sentence that begins with a word that matters.
     pub(super) fn sentence(&mut self, tone: Tone, lead: &str, rest: &str) {
-        let lead = printable(lead);
+        let lead = printable(lead).into_owned();
         let text = format!("{lead}{}", printable(rest));
         let width = self.style.columns();
         for (number, line) in wrap(&text, width, width - 2).iter().enumerate() {
@@ -240,19 +241,6 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     while columns(&short) + 1 > width && short.pop().is_some() {}
     short.truncate(short.trim_end().len());
     short + "…"
-}
-
-/// The text without anything that a terminal obeys: blanks for white space, a mark for other
-/// control characters and for those that turn the direction of writing. Layout measures what this
-/// gives, because it changes how wide a text is.
-pub(super) fn printable(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let replaced = text.chars().map(|character| match character {
-        '\n' | '\t' | '\r' | '\u{2028}' | '\u{2029}' => ' ',
-        other if other.is_control() || turns(other) => '\u{fffd}',
-        other => other,
-    });
-    replaced.collect()
 }
 
 /// Breaks a text between words. The first line has another width than the rest. There is always a

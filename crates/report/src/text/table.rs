@@ -1,6 +1,8 @@
 //! Rows of short texts below titles.
 
-use crate::text::page::{Tone, columns, cut, padded, printable};
+use base::printable;
+
+use crate::text::page::{Tone, columns, cut, padded};
 
 /// On which side the texts of a column stand below each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +48,7 @@ impl Table {
         let last = self.titles.len() - 1;
         let fit = |(column, cell): (usize, String)| match self.titles[column].1 {
             Align::Left if column < last => cut(&printable(&cell), WIDEST_TEXT),
-            Align::Left | Align::Right => printable(&cell),
+            Align::Left | Align::Right => printable(&cell).into_owned(),
         };
         cells.into_iter().enumerate().map(fit).collect()
     }

@@ -1,0 +1,107 @@
+//! Text from files and servers, made safe for a terminal.
+//!
+//! Everything that the program prints and that it did not write itself passes through
+//! [`printable`]: on a terminal a control character can move the cursor, rename the window or hide
+//! what is above it, and a line end can forge a message.
+
+use std::borrow::Cow;
+
+/// Returns the text on one line, without characters that a terminal acts on.
+///
+/// Line ends and tabs become blanks, everything else that [`is_obeyed`] becomes U+FFFD. Each
+/// character is replaced by one character.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let replaced = text.chars().map(|character| match character {
+        '\n' | '\t' | '\r' | '\u{2028}' | '\u{2029}' => ' ',
+        other if is_obeyed(other) => '\u{fffd}',
+        other => other,
+    });
+    Cow::Owned(replaced.collect())
+}
+
+/// Returns the text with characters that a terminal acts on as escapes (`\u{1b}`), for files in
+/// which two texts must not become one.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match is_obeyed(character) {
+            true => shown.extend(character.escape_unicode()),
+            false => shown.push(character),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Returns a JSON document with characters that a terminal acts on as escapes of JSON (`\u001b`).
+/// A reader of the document finds the same texts. Line ends between values stay.
+///
+/// JSON itself asks for that only below U+0020 (RFC 8259, section 7).
+pub fn printable_json(document: &str) -> Cow<'_, str> {
+    let is_replaced = |character: char| character != '\n' && is_obeyed(character);
+    if !document.contains(is_replaced) {
+        return Cow::Borrowed(document);
+    }
+    let mut shown = String::with_capacity(document.len() + 64);
+    for character in document.chars() {
+        match is_replaced(character) {
+            true => {
+                let mut units = [0; 2];
+                let units = character.encode_utf16(&mut units);
+                units.iter().for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")));
+            }
+            false => shown.push(character),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a terminal or a reader of lines acts on the character instead of showing it: control
+/// characters (C0, DEL and C1), those that change the direction of writing (Unicode Standard Annex
+/// 9, section 2), separators of lines and paragraphs, and the invisible tags of plane 14.
+pub fn is_obeyed(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_without_control_characters_is_unchanged() {
+        for text in ["", "select 1", "naïve 表 😀 👩\u{200d}🔬"] {
+            assert!(matches!(printable(text), Cow::Borrowed(same) if same == text));
+            assert!(matches!(escaped(text), Cow::Borrowed(same) if same == text));
+            assert!(matches!(printable_json(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn control_characters_and_line_ends_are_replaced_one_for_one() {
+        let text = "a\x1b[2J\u{9b}1m\r\nVALID\u{202e}\u{2029}\u{7f}\u{e0041}";
+        let shown = printable(text);
+        assert_eq!(shown, "a\u{fffd}[2J\u{fffd}1m  VALID\u{fffd} \u{fffd}\u{fffd}");
+        assert_eq!(shown.chars().count(), text.chars().count());
+        assert!(!shown.contains(is_obeyed) && !escaped(text).contains(is_obeyed));
+    }
+
+    #[test]
+    fn escaped_texts_stay_different() {
+        assert_eq!(escaped("a\x1b"), "a\\u{1b}");
+        assert_ne!(escaped("a\x1b"), escaped("a\u{7}"));
+    }
+
+    #[test]
+    fn a_json_document_keeps_its_lines_and_escapes_its_texts() {
+        let document = "{\n  \"a\": \"\u{9b}2J\u{e0041}\"\n}";
+        assert_eq!(printable_json(document), "{\n  \"a\": \"\\u009b2J\\udb40\\udc41\"\n}");
+    }
+}

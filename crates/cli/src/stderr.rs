@@ -1,0 +1,81 @@
+//! The only way to stderr.
+//!
+//! Names, messages and lines of files and servers are in nearly everything that is written there.
+//! They pass through [`base::printable`] here or where a [`Complaint`](crate::complain::Complaint)
+//! is made, so that none of them can act on the terminal or pass for a message of this program.
+
+use std::io::{IsTerminal, Write};
+use std::process::Stdio;
+
+use base::printable;
+
+/// What the lines of a message but the first begin with.
+const INDENT: &str = "  ";
+
+/// Writes one line.
+pub(crate) fn line(text: &str) {
+    write(&format!("{}\n", printable(text)));
+}
+
+/// Writes a text whose parts are printable, and which may hold escape sequences of our own.
+pub(crate) fn write(text: &str) {
+    // Whoever closed stderr does not want to know.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Whether stderr is a terminal.
+pub(crate) fn is_terminal() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// Stderr for another program.
+pub(crate) fn for_a_program() -> Stdio {
+    std::io::stderr().into()
+}
+
+/// Returns a message of one or more lines with each of them printable. All but the first are
+/// indented: a line of somebody else's text does not look like the beginning of a message.
+pub(crate) fn message(text: &str) -> String {
+    let mut lines = text.split('\n');
+    let mut message = printable(lines.next().unwrap_or_default()).into_owned();
+    for line in lines {
+        message.push('\n');
+        if !line.is_empty() && !line.starts_with(INDENT) {
+            message.push_str(INDENT);
+        }
+        message.push_str(&printable(line));
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forged_line_is_indented_and_cannot_act_on_the_terminal() {
+        let text = "the server said:\n\x1b[2JVALID: 20 checks passed\r\nerror: x\n  kept\n";
+        let expected =
+            "the server said:\n  \u{fffd}[2JVALID: 20 checks passed \n  error: x\n  kept\n";
+        assert_eq!(message(text), expected);
+    }
+
+    #[test]
+    fn no_other_file_writes_to_stderr() {
+        let mut folders =
+            vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+        let mut others = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if !path.ends_with("stderr.rs") {
+                    let text = std::fs::read_to_string(&path).unwrap();
+                    others.extend(text.contains("io::stderr()").then_some(path));
+                }
+            }
+        }
+        assert_eq!(others, Vec::<std::path::PathBuf>::new());
+    }
+}

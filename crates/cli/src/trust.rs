@@ -1,0 +1,119 @@
+//! What may a workload file do to this machine?
+//!
+//! A workload file may come from anybody. Without a flag it reads what lies below its own folder,
+//! makes new files below the folder of the record, and asks databases; docs/trust.md says what that
+//! leaves. Everything else it may have once its user has said so: `--allow-commands` for programs,
+//! `--allow-files` for files elsewhere and for passwords.
+
+use std::io;
+use std::path::Path;
+
+use base::{Endpoint, Target, TargetKind};
+use workload::{Job, Placeholders, Plan};
+
+use crate::args::FileArgs;
+use crate::complain::Complaint;
+use crate::workload_file::WorkloadFile;
+
+/// Options of a URL whose values are files that are read.
+const PATHS: [&str; 4] = ["tls-ca", "tls-cert", "tls-key", "server-public-key"];
+
+/// The variable with a password for every server.
+const PASSWORD: &str = "ASSAY_PASSWORD";
+
+/// Refuses a file that asks for programs: those of jobs, ssh, private servers.
+///
+/// # Errors
+/// What it wants to run, and the flag for it.
+pub(crate) fn refuse_programs(file: &WorkloadFile, is_url_typed: bool) -> Result<(), Complaint> {
+    // As it may be shown: without secret parameters.
+    let plan = file.plan.shown();
+    let wanted = programs(&plan, is_url_typed);
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let wanted = wanted.join("\n");
+    Err(Complaint::new(format!("the file wants to run these programs:\n{wanted}"))
+        .help("if they may run, add --allow-commands"))
+}
+
+/// The programs that a file asks for, a line each.
+fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
+    let command = |job: &Job| {
+        let text = job.command()?.text(Placeholders::Question);
+        Some(format!("  [{}]  {text}", job.name))
+    };
+    let hosts = plan.observe.hosts.iter().map(|host| format!("  [observe]  ssh to {host}"));
+    let private = targets(plan, is_url_typed).into_iter();
+    let private = private.filter(|(_, target)| target.kind == TargetKind::Testbed);
+    let private = private.map(|(key, target)| format!("  {key}  {target}"));
+    plan.jobs.iter().filter_map(command).chain(hosts).chain(private).collect()
+}
+
+/// Refuses a file whose URLs lead to files outside of its folder, or to servers that would be given
+/// a password which is not theirs.
+///
+/// # Errors
+/// Which URL, and the flag for it.
+pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Complaint> {
+    if args.allow_files {
+        return Ok(());
+    }
+    for (key, target) in targets(&file.plan, args.url.is_some()) {
+        for path in paths(target) {
+            let allowed = confine::is_below_here(path);
+            allowed.map_err(|error| refused(file, &key, path, &error))?;
+        }
+        if is_given_a_password(target) && std::env::var_os(PASSWORD).is_some() {
+            let sentence = format!(
+                "{}: {key} leads to {}, which would be given the password of {PASSWORD}",
+                file.source.name,
+                target.in_words()
+            );
+            let help = "name the server with --url, unset the variable, or add --allow-files";
+            return Err(Complaint::new(sentence).help(help));
+        }
+    }
+    Ok(())
+}
+
+/// The targets that a file names, with the keys that do.
+fn targets(plan: &Plan, is_url_typed: bool) -> Vec<(String, &Target)> {
+    let main = plan.target.as_ref().filter(|_| !is_url_typed);
+    let main = main.map(|target| ("`url`".to_owned(), target));
+    let named = plan.named_targets();
+    let named = named.map(|named| (format!("`url` of [target {}]", named.name), &named.target));
+    main.into_iter().chain(named).collect()
+}
+
+/// Whether a server of another machine would get the password that is meant for any.
+fn is_given_a_password(target: &Target) -> bool {
+    let is_here = |host: &str| ["localhost", "127.0.0.1", "::1"].contains(&host);
+    match &target.endpoint {
+        Endpoint::Network { password: None, addresses, .. } => {
+            addresses.iter().any(|address| !is_here(&address.host))
+        }
+        Endpoint::Network { password: Some(_), .. }
+        | Endpoint::Temporary
+        | Endpoint::File(_)
+        | Endpoint::Named(_) => false,
+    }
+}
+
+/// The files of this machine that a URL leads to.
+fn paths(target: &Target) -> impl Iterator<Item = &Path> {
+    let database = match &target.endpoint {
+        Endpoint::File(path) => Some(path.as_path()),
+        Endpoint::Temporary | Endpoint::Named(_) | Endpoint::Network { .. } => None,
+    };
+    let is_path = |name: &str, value: &str| PATHS.contains(&name) && value != "ask";
+    let options = target.options.iter().filter(move |(name, value)| is_path(name, value));
+    database.into_iter().chain(options.map(|(_, value)| Path::new(value)))
+}
+
+fn refused(file: &WorkloadFile, key: &str, path: &Path, error: &io::Error) -> Complaint {
+    let sentence = format!("{}: {key} leads to `{}`: {error}", file.source.name, path.display());
+    let help = "without that flag, a file names what lies below the current folder; what --url \
+                names is always allowed";
+    Complaint::new(sentence).help(help)
+}

@@ -1,0 +1,118 @@
+//! Servers that put escape sequences and forged lines into everything that they may say: no command
+//! passes any of it on to the terminal.
+
+use testbed::Kind;
+
+use crate::liar::{Liar, Refuses};
+use crate::support::{Place, Ran};
+
+/// A message that clears the screen, renames the window, colours, turns the direction of writing
+/// and goes on with lines of this program's own form.
+const WORDS: &str = "no\x1b[2J\x1b]0;owned\x07\u{9b}31m\u{202e}\u{2028}\r\n\
+                     VALID: 20 checks passed\nerror: forged";
+
+/// The beginning of [`WORDS`] as it is shown.
+const SHOWN: &str = "no\u{fffd}[2J";
+
+/// Runs a command against a server that refuses one thing with [`WORDS`], and looks at all that it
+/// says and leaves.
+fn check(kind: Kind, refuses: Refuses, args: &[&str], workload: &str) {
+    let server = Liar::refusing(kind, refuses, WORDS);
+    let place = Place::with(workload);
+    let scheme = if kind == Kind::Postgres { "postgres" } else { "mysql" };
+    let url = format!("{scheme}://ann@{}/shop", server.address());
+    let args: Vec<&str> = args.iter().map(|arg| if *arg == "URL" { &url } else { *arg }).collect();
+    let ran = place.assay(&args);
+    let at = format!("{kind:?} {refuses:?} {args:?}");
+    assert!(ran.stdout.contains(SHOWN) || ran.stderr.contains(SHOWN), "{at}: {ran:?}");
+    harmless(&ran, &at);
+    for format in ["hlog", "csv", "json"] {
+        if place.names().contains(&"r.assay".to_owned()) {
+            harmless(&place.assay(&["export", "r.assay", "--format", format]), &at);
+        }
+    }
+    if place.names().contains(&"r.assay".to_owned()) {
+        harmless(&place.assay(&["report", "r.assay"]), &at);
+        harmless(&place.assay(&["report", "r.assay", "--json"]), &at);
+        harmless(&place.assay(&["report", "r.assay", "--environment"]), &at);
+    }
+}
+
+/// Nothing that a terminal acts on, and no line that begins as those of the program do.
+#[track_caller]
+fn harmless(ran: &Ran, at: &str) {
+    for text in [&ran.stdout, &ran.stderr] {
+        // Lines of tables of comma-separated values end with both.
+        let text = text.replace("\r\n", "\n");
+        let acts = |c: char| c != '\n' && base::is_obeyed(c);
+        assert!(!text.contains(acts), "{at}: {text:?}");
+        let forged =
+            |line: &str| line.starts_with("VALID: 20 checks") || line.starts_with("error: forged");
+        assert!(!text.lines().any(forged), "{at}: {text}");
+    }
+}
+
+const JOBS: &str = "duration = 100ms\n[setup]\nquery = create table t (id integer)\n\
+                    [a]\nquery = select 1\nconcurrency = 1\n[teardown]\nquery = drop table t\n";
+
+const LOADS: &str = "duration = 100ms\n[load t]\nrows = 3\nmethod = insert\ncolumns = id: row()\n\
+                     [a]\nquery = select 1\nconcurrency = 1\n";
+
+const RUN: [&str; 6] = ["run", "w.ini", "--url", "URL", "--out", "r.assay"];
+
+#[test]
+fn a_servers_words_reach_no_terminal_from_a_run() {
+    for kind in [Kind::Postgres, Kind::Mariadb] {
+        for refuses in [
+            Refuses::Login,
+            Refuses::Statement("create table"),
+            Refuses::Statement("select 1"),
+            Refuses::Statement("drop table"),
+        ] {
+            check(kind, refuses, &RUN, JOBS);
+        }
+        check(kind, Refuses::Statement("insert into"), &RUN, LOADS);
+        check(kind, Refuses::Login, &[&RUN[..], &["--json", "--quiet"]].concat(), JOBS);
+    }
+}
+
+#[test]
+fn a_servers_words_reach_no_terminal_from_other_commands() {
+    for kind in [Kind::Postgres, Kind::Mariadb] {
+        let driver = if kind == Kind::Postgres { "--driver=postgres" } else { "--driver=mysql" };
+        let load = ["load", "w.ini", "--url", "URL", "--out", "r.assay"];
+        check(kind, Refuses::Statement("insert into"), &load, LOADS);
+        check(kind, Refuses::Login, &["doctor", "URL"], "");
+        check(kind, Refuses::Login, &["doctor", "URL", "--json"], "");
+        check(kind, Refuses::Login, &["calibrate", "URL", "--quick", "--no-store"], "");
+        let observe = ["observe", "URL", "--duration", "300ms", "--out", "r.assay"];
+        check(kind, Refuses::Login, &observe, "");
+        let dbbench = ["dbbench", driver, "--url", "URL", "w.ini"];
+        check(
+            kind,
+            Refuses::Statement("drop table"),
+            &dbbench,
+            "[a]\nquery=drop table t\ncount=1\n",
+        );
+    }
+}
+
+#[test]
+fn names_in_files_and_records_reach_no_terminal() {
+    let place =
+        Place::with("[a\u{9b}31m\u{202e}]\nquery = select 1\ncount = 2\nfrob\u{9b}2J = 1\n");
+    let refused = place.assay(&["check", "w.ini"]).expect(2);
+    assert!(refused.stderr.contains("frob\u{fffd}2J"), "{}", refused.stderr);
+    harmless(&refused, "check");
+    place.write("w.ini", "[=a\u{9b}31m\u{202e}]\nquery = select 1\ncount = 2\n");
+    let ran = place.virtually("sim:mm1", &["--op-log", "ops.csv"]).expect(0);
+    harmless(&ran, "run");
+    harmless(&place.assay(&["report", "r.assay"]), "report");
+    for format in ["hlog", "csv", "json"] {
+        harmless(&place.assay(&["export", "r.assay", "--format", format]), format);
+    }
+    let csv = place.export("r.assay", "csv");
+    assert!(csv.contains("\n'=a\\u{9b}31m\\u{202e},"), "{csv}");
+    let stdout = std::fs::read_to_string(place.at("ops.csv")).unwrap();
+    harmless(&Ran { code: 0, stdout, stderr: String::new() }, "op-log");
+}

@@ -1,0 +1,183 @@
+//! Workload files of strangers: what they can do to the machine of whoever runs them.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use crate::support::{Place, Ran};
+
+/// A folder `lab` with a stranger's `w.ini`, beside files that are none of the stranger's.
+fn place(workload: &str) -> Place {
+    let place = Place::new();
+    fs::create_dir_all(place.at("lab/sub")).unwrap();
+    place.write("lab/w.ini", workload);
+    place.write("victim", "kept\n");
+    place.write("victim.csv", "kept\n");
+    symlink("../victim.csv", place.at("lab/link.csv")).unwrap();
+    symlink("../victim", place.at("lab/link")).unwrap();
+    symlink("..", place.at("lab/up")).unwrap();
+    place
+}
+
+/// In the folder `lab`.
+fn assay(place: &Place, args: &[&str]) -> Ran {
+    let mut command = place.command(args);
+    Ran::of(command.current_dir(place.at("lab")))
+}
+
+const RUN: [&str; 5] = ["run", "w.ini", "--quiet", "--out", "r.assay"];
+
+/// The same in virtual time, whose verdict does not depend on the machine.
+const VIRTUALLY: [&str; 8] =
+    ["run", "w.ini", "--quiet", "--out", "r.assay", "--virtual", "--url", "sim:mm1"];
+
+/// Everything of these lines is refused, without a flag, before anything was done.
+#[track_caller]
+fn refused(workload: &str, words: &str, flag: &str) {
+    let place = place(workload);
+    for args in [&RUN[..], &["run", "w.ini", "--quiet"]] {
+        let ran = assay(&place, args).expect(2);
+        assert!(ran.stderr.contains(words) && ran.stderr.contains(flag), "{workload}: {ran:?}");
+    }
+    for victim in ["victim", "victim.csv"] {
+        assert_eq!(fs::read_to_string(place.at(victim)).unwrap(), "kept\n", "{workload}");
+    }
+    let mut left: Vec<String> = fs::read_dir(place.at("lab"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["link", "link.csv", "sub", "up", "w.ini"], "{workload}");
+    assert_eq!(place.names(), ["lab", "victim", "victim.csv"], "{workload}");
+}
+
+#[test]
+fn results_are_new_files_in_the_folder_of_the_record() {
+    for name in [
+        "../victim",
+        "../victim.csv",
+        "/tmp/assay-victim.csv",
+        "link.csv",
+        "up/victim.csv",
+        "up/new.csv",
+        "sub/../../new.csv",
+        ".bash_profile",
+        ".config/new.csv",
+        "GNUmakefile",
+        "run.sh",
+    ] {
+        let job = format!("[a]\nquery = select 'x'\ncount = 1\nquery-results-file = {name}\n");
+        refused(&job, "cannot be made", "--allow-files");
+    }
+    let results = "[a]\nquery = select 'x'\ncount = 1\nquery-results-file = new.csv\n";
+    let place = place(results);
+    fs::create_dir(place.at("records")).unwrap();
+    let into = |record| [&["run", "w.ini", "--quiet", "--out"][..], &[record]].concat();
+    // How late the request was is another matter.
+    assert_ne!(assay(&place, &into("../records/r.assay")).code, 2);
+    assert_eq!(fs::read_to_string(place.at("records/new.csv")).unwrap(), "x\n");
+    let again = into("../records/again.assay");
+    let ran = assay(&place, &again).expect(2);
+    assert!(ran.stderr.contains("writing over a file that exists needs --allow-files"), "{ran:?}");
+    assert_ne!(assay(&place, &[&again[..], &["--allow-files"]].concat()).code, 2);
+}
+
+#[test]
+fn results_go_anywhere_with_the_flag() {
+    let place = place("[a]\nquery = select 'x'\ncount = 1\nquery-results-file = ../victim\n");
+    assert_ne!(assay(&place, &[&RUN[..], &["--allow-files"]].concat()).code, 2);
+    assert_eq!(fs::read_to_string(place.at("victim")).unwrap(), "x\n");
+}
+
+#[test]
+fn inputs_stay_below_the_folder_of_the_file() {
+    for name in ["../victim", "/etc/passwd", "link", "up/victim", "sub/../../victim"] {
+        for job in [
+            format!("query-file = {name}\ncount = 1"),
+            format!("query = select ?\nquery-args-file = {name}"),
+            format!("query-log-file = {name}"),
+            format!("query = select 1\nrate = trace({name})\nduration = 1s"),
+        ] {
+            refused(&format!("[a]\n{job}\n"), "cannot be read", "--allow-files");
+        }
+    }
+    refused("[a]\nquery = select ?\nquery-args-file = /dev/null\n", "leads out", "--allow-files");
+    let place = place("[a]\nquery-file = ../victim\ncount = 1\n");
+    place.write("victim", "select 1");
+    assay(&place, &[&VIRTUALLY[..], &["--allow-files"]].concat()).expect(0);
+}
+
+#[test]
+fn urls_of_the_file_lead_to_no_file_elsewhere() {
+    let job = "[a]\nquery = select 1\ncount = 1\n";
+    for url in ["sqlite:../new.db", "sqlite:/tmp/assay-new.db", "sqlite:up/new.db", "sqlite:link"] {
+        refused(&format!("url = {url}\n{job}"), "`url` leads to", "--allow-files");
+        let named = format!("[target b]\nurl = {url}\n{job}target = b\n");
+        refused(&named, "`url` of [target b] leads to", "--allow-files");
+    }
+    for option in ["tls-ca=/etc/passwd", "tls-cert=w.ini&tls-key=../victim"] {
+        let url = format!("url = postgres://ann@127.0.0.1:1/shop?tls=verify&{option}\n{job}");
+        refused(&url, "`url` leads to", "--allow-files");
+    }
+    let place = place(&format!("url = sqlite:../new.db\n{job}"));
+    assay(&place, &[&RUN[..], &["--url", "sqlite:../typed.db"]].concat());
+    assert!(place.at("typed.db").exists(), "what the user types is allowed");
+}
+
+#[test]
+fn statements_of_the_file_reach_no_file_but_the_database() {
+    let place = place("");
+    for statement in ["attach '../victim.db' as v", "vacuum into '../victim.db'"] {
+        place.write("lab/w.ini", format!("[setup]\nquery = {statement}\n[a]\nquery = select 1\n"));
+        let ran = assay(&place, &[&RUN[..], &["--duration", "1s"]].concat()).expect(2);
+        assert!(ran.stderr.contains("--allow-files"), "{ran:?}");
+        assert!(!place.at("victim.db").exists(), "{statement}");
+    }
+    let args = [&RUN[..], &["--duration", "50ms", "--allow-files"]].concat();
+    let ran = assay(&place, &args);
+    assert!(ran.code != 2 && place.at("victim.db").exists(), "{ran:?}");
+}
+
+#[test]
+fn programs_of_the_file_need_the_flag() {
+    let job = "[a]\nquery = select 1\ncount = 1\n";
+    for (workload, words) in [
+        ("[a]\ncommand = touch ../ran\ncount = 1\n".to_owned(), "[a]  touch ../ran"),
+        (format!("[observe]\nhost = ssh://u@db1\n{job}"), "[observe]  ssh to ssh://u@db1"),
+        (format!("url = testbed:postgres\n{job}"), "`url`  testbed:postgres"),
+    ] {
+        refused(&workload, words, "--allow-commands");
+    }
+    let place = place("[observe]\nhost = ssh://u@db1\n[load t]\nrows = 1\ncolumns = id: row()\n");
+    let ran = assay(&place, &["load", "w.ini", "--quiet"]).expect(2);
+    assert!(ran.stderr.contains("--allow-commands"), "{ran:?}");
+}
+
+#[test]
+fn ssh_gets_no_secret() {
+    let workload = "[observe]\nhost = ssh://u@db1\n[a]\nquery = select 1\ncount = 1\n";
+    let place = place(workload);
+    place.write("ssh", "#!/bin/sh\nenv > seen\n");
+    fs::set_permissions(place.at("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = place.command(&[&RUN[..], &["--allow-commands"]].concat());
+    command.current_dir(place.at("lab"));
+    command.env("PATH", format!("{}:{path}", place.path().display()));
+    for name in ["ASSAY_PASSWORD", "PGPASSWORD", "MYSQL_PWD", "AWS_SECRET_ACCESS_KEY"] {
+        command.env(name, "hunter2");
+    }
+    Ran::of(command.env("SSH_AUTH_SOCK", "/agent"));
+    let seen = fs::read_to_string(place.at("lab/seen")).unwrap();
+    assert!(seen.contains("SSH_AUTH_SOCK=/agent") && !seen.contains("hunter2"), "{seen}");
+}
+
+#[test]
+fn a_server_that_the_file_names_is_not_given_the_password_for_any() {
+    let place = place("url = postgres://ann@db.example/shop\n[a]\nquery = select 1\ncount = 1\n");
+    let mut command = place.command(&RUN);
+    command.current_dir(place.at("lab")).env("ASSAY_PASSWORD", "hunter2");
+    let ran = Ran::of(&mut command).expect(2);
+    for words in ["db.example", "ASSAY_PASSWORD", "--url", "--allow-files"] {
+        assert!(ran.stderr.contains(words), "{ran:?}");
+    }
+    assert!(!ran.stderr.contains("hunter2"), "{ran:?}");
+}

@@ -1,0 +1,402 @@
+//! Which files may a workload file name, and what do its programs learn?
+//!
+//! A workload file may come from anybody, and so may the folder that it lies in. [`Files`] opens
+//! what its keys name: inputs below the folder of the workload file, outputs below the folder of
+//! the record, unless its user has said that it may reach further ([`Reach`]).
+//!
+//! The invariant: within [`Reach::Folder`] no symbolic link is followed below the folder, nothing
+//! that exists is written to, and no file is made whose name another program would act on. Paths
+//! are resolved one component at a time from an open folder (`openat` with `O_NOFOLLOW`), so that
+//! nothing can be exchanged between the look and the use.
+
+mod environment;
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+
+pub use environment::without_secrets;
+
+/// The option that lets a workload file reach further.
+pub const OPTION: &str = "--allow-files";
+
+/// How far the names in a workload file reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// To files below the folders; outputs are new files.
+    Folder,
+    /// As far as this process can: the user has said so, or has named the file in person.
+    Anywhere,
+}
+
+/// The files that a workload file names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Files {
+    /// The folder in which the names of inputs begin: that of the workload file.
+    pub inputs: PathBuf,
+    /// The folder in which the names of outputs begin: that of the record.
+    pub outputs: PathBuf,
+    /// How far names reach.
+    pub reach: Reach,
+}
+
+/// The reason why a name is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It leads out of the folder: it is absolute, or has a `..`.
+    Outside,
+    /// It leads through a symbolic link.
+    Link,
+    /// A part of the name begins with a dot: such files configure programs.
+    Hidden,
+    /// The name of an output does not end in `.csv`.
+    NotCsv,
+    /// There is such a file.
+    Exists,
+    /// It is neither a regular file nor a pipe.
+    Special,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match self {
+            Refusal::Outside => "a name that leads out of the folder",
+            Refusal::Link => "a symbolic link",
+            Refusal::Hidden => "a name with a part that begins with a dot",
+            Refusal::NotCsv => "an output whose name does not end in `.csv`",
+            Refusal::Exists => "writing over a file that exists",
+            Refusal::Special => "a device or a socket",
+        };
+        write!(f, "{why} needs {OPTION}")
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Refusal> for io::Error {
+    fn from(refusal: Refusal) -> io::Error {
+        io::Error::new(io::ErrorKind::PermissionDenied, refusal)
+    }
+}
+
+/// Inputs and outputs of one folder, as far as this process can reach.
+impl From<PathBuf> for Files {
+    fn from(folder: PathBuf) -> Files {
+        Files { outputs: folder.clone(), inputs: folder, reach: Reach::Anywhere }
+    }
+}
+
+impl From<&str> for Files {
+    fn from(folder: &str) -> Files {
+        PathBuf::from(folder).into()
+    }
+}
+
+impl From<&Path> for Files {
+    fn from(folder: &Path) -> Files {
+        folder.to_owned().into()
+    }
+}
+
+impl Files {
+    /// The path of an input, for messages.
+    pub fn input(&self, name: &str) -> PathBuf {
+        self.inputs.join(name)
+    }
+
+    /// The path of an output, for messages.
+    pub fn output(&self, name: &str) -> PathBuf {
+        self.outputs.join(name)
+    }
+
+    /// Opens an input for reading. A pipe that nobody writes blocks.
+    ///
+    /// # Errors
+    /// The system or a [`Refusal`].
+    pub fn open(&self, name: &str) -> io::Result<File> {
+        match self.reach {
+            Reach::Anywhere => File::open(self.input(name)),
+            Reach::Folder => {
+                let place = Place::find(&self.inputs, name)?;
+                place.is_input()?;
+                place.open(OFlags::RDONLY, Mode::empty())
+            }
+        }
+    }
+
+    /// Whether an input is a regular file. One that is none, such as a pipe, can be read only once.
+    ///
+    /// # Errors
+    /// There is no such file, it is a folder, or a [`Refusal`].
+    pub fn is_regular(&self, name: &str) -> io::Result<bool> {
+        let kind = match self.reach {
+            Reach::Anywhere => FileType::from_raw_mode(rustix::fs::stat(self.input(name))?.st_mode),
+            Reach::Folder => Place::find(&self.inputs, name)?.is_input()?,
+        };
+        match kind {
+            FileType::Directory => Err(io::ErrorKind::IsADirectory.into()),
+            kind => Ok(kind == FileType::RegularFile),
+        }
+    }
+
+    /// Makes sure that an output may be made, without making it.
+    ///
+    /// # Errors
+    /// The system or a [`Refusal`].
+    pub fn may_create(&self, name: &str) -> io::Result<()> {
+        match self.reach {
+            Reach::Anywhere => Ok(()),
+            Reach::Folder => Place::of_output(&self.outputs, name)?.is_free(),
+        }
+    }
+
+    /// Makes a new file for an output; `None` where names reach anywhere, since the file may then
+    /// exist and be a pipe, which is opened in other ways.
+    ///
+    /// # Errors
+    /// The system or a [`Refusal`].
+    pub fn create(&self, name: &str) -> io::Result<Option<File>> {
+        if self.reach == Reach::Anywhere {
+            return Ok(None);
+        }
+        let place = Place::of_output(&self.outputs, name)?;
+        place.is_free()?;
+        place.open(OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, Mode::from(0o666)).map(Some)
+    }
+}
+
+/// Makes sure that a path in a URL of a workload file leads to a place below the current folder,
+/// from which such paths count: that of a database, of a certificate or of a key. There need not be
+/// anything.
+///
+/// # Errors
+/// A [`Refusal`], or the system's.
+pub fn is_below_here(path: &Path) -> io::Result<()> {
+    let shown = path.to_str().ok_or(Refusal::Outside)?;
+    let components = components(shown)?;
+    if components.iter().any(|part| is_hidden(part)) {
+        return Err(Refusal::Hidden.into());
+    }
+    let place = match Place::find(Path::new("."), shown) {
+        // A folder that is missing is said where the file is opened.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        place => place?,
+    };
+    match place.kind() {
+        Ok(FileType::Symlink) => Err(Refusal::Link.into()),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A file in a folder that is open.
+struct Place<'n> {
+    folder: OwnedFd,
+    name: &'n OsStr,
+}
+
+impl<'n> Place<'n> {
+    /// Opens the folders on the way to a file, of which none may be a link.
+    fn find(folder: &Path, name: &'n str) -> io::Result<Place<'n>> {
+        const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+        let components = components(name)?;
+        let Some((last, parents)) = components.split_last() else {
+            return Err(io::ErrorKind::IsADirectory.into());
+        };
+        // The folder itself was named by the user: it may be a link.
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let mut at = openat(CWD, folder, FOLDER, Mode::empty())?;
+        for parent in parents {
+            let next = openat(&at, *parent, FOLDER | OFlags::NOFOLLOW, Mode::empty());
+            at = next.map_err(|error| match is_link(&at, parent) {
+                true => io::Error::from(Refusal::Link),
+                false => error.into(),
+            })?;
+        }
+        Ok(Place { folder: at, name: last })
+    }
+
+    fn of_output(folder: &Path, name: &'n str) -> io::Result<Place<'n>> {
+        if components(name)?.iter().any(|part| is_hidden(part)) {
+            return Err(Refusal::Hidden.into());
+        }
+        let is_csv = |end: &OsStr| end.eq_ignore_ascii_case("csv");
+        if !Path::new(name).extension().is_some_and(is_csv) {
+            return Err(Refusal::NotCsv.into());
+        }
+        Place::find(folder, name)
+    }
+
+    fn kind(&self) -> io::Result<FileType> {
+        let found = statat(&self.folder, self.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(FileType::from_raw_mode(found.st_mode))
+    }
+
+    /// Makes sure that it can be an input: opening a device may do something.
+    fn is_input(&self) -> io::Result<FileType> {
+        match self.kind()? {
+            FileType::Symlink => Err(Refusal::Link.into()),
+            kind @ (FileType::RegularFile | FileType::Fifo | FileType::Directory) => Ok(kind),
+            _ => Err(Refusal::Special.into()),
+        }
+    }
+
+    /// Makes sure that nothing is there.
+    fn is_free(&self) -> io::Result<()> {
+        match self.kind() {
+            Ok(FileType::Symlink) => Err(Refusal::Link.into()),
+            Ok(_) => Err(Refusal::Exists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn open(&self, flags: OFlags, mode: Mode) -> io::Result<File> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NOCTTY;
+        match openat(&self.folder, self.name, flags, mode) {
+            Ok(file) => Ok(File::from(file)),
+            Err(Errno::LOOP) => Err(Refusal::Link.into()),
+            Err(Errno::EXIST) => Err(Refusal::Exists.into()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The parts of a name that does not lead out of its folder.
+fn components(name: &str) -> Result<Vec<&OsStr>, Refusal> {
+    let parts = Path::new(name).components().filter(|part| *part != Component::CurDir);
+    parts
+        .map(|part| match part {
+            Component::Normal(part) => Ok(part),
+            Component::Prefix(_)
+            | Component::RootDir
+            | Component::CurDir
+            | Component::ParentDir => Err(Refusal::Outside),
+        })
+        .collect()
+}
+
+fn is_hidden(part: &OsStr) -> bool {
+    part.as_encoded_bytes().starts_with(b".")
+}
+
+fn is_link(folder: &OwnedFd, name: &OsStr) -> bool {
+    let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Symlink)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// A folder `inner` of a stranger's, beside a file that is none of theirs.
+    struct Planted {
+        root: tempfile::TempDir,
+        files: Files,
+    }
+
+    fn planted() -> Planted {
+        let root = tempfile::tempdir().unwrap();
+        let inner = root.path().join("inner");
+        fs::create_dir_all(inner.join("sub")).unwrap();
+        fs::write(root.path().join("victim.csv"), "kept").unwrap();
+        fs::write(inner.join("in.csv"), "1").unwrap();
+        fs::write(inner.join("sub/in.csv"), "2").unwrap();
+        symlink("../victim.csv", inner.join("link.csv")).unwrap();
+        symlink("/no/such/file", inner.join("dangling.csv")).unwrap();
+        symlink("in.csv", inner.join("near.csv")).unwrap();
+        symlink("..", inner.join("up")).unwrap();
+        let files = Files { inputs: inner.clone(), outputs: inner, reach: Reach::Folder };
+        Planted { root, files }
+    }
+
+    fn refusal<T: std::fmt::Debug>(result: io::Result<T>) -> Option<Refusal> {
+        let error = result.unwrap_err();
+        error.get_ref().and_then(|error| error.downcast_ref::<Refusal>()).copied()
+    }
+
+    #[test]
+    fn inputs_stay_below_the_folder_also_through_links() {
+        let Planted { root, files } = planted();
+        let _socket = UnixListener::bind(files.input("socket")).unwrap();
+        let absolute = root.path().join("victim.csv");
+        for (name, why) in [
+            ("../victim.csv", Refusal::Outside),
+            ("sub/../../victim.csv", Refusal::Outside),
+            (absolute.to_str().unwrap(), Refusal::Outside),
+            ("/etc/passwd", Refusal::Outside),
+            ("link.csv", Refusal::Link),
+            ("near.csv", Refusal::Link),
+            ("up/victim.csv", Refusal::Link),
+            ("./up/inner/in.csv", Refusal::Link),
+            ("socket", Refusal::Special),
+        ] {
+            assert_eq!(refusal(files.open(name)), Some(why), "{name}");
+            assert_eq!(refusal(files.is_regular(name)), Some(why), "{name}");
+        }
+        for name in ["in.csv", "./in.csv", "sub/in.csv", "sub//in.csv"] {
+            assert!(files.open(name).is_ok() && files.is_regular(name).unwrap(), "{name}");
+        }
+        assert_eq!(files.open("none").unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(files.is_regular("sub").unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+
+    #[test]
+    fn outputs_are_new_files_below_the_folder() {
+        let Planted { root, files } = planted();
+        for (name, why) in [
+            ("../victim.csv", Refusal::Outside),
+            ("/tmp/victim.csv", Refusal::Outside),
+            ("link.csv", Refusal::Link),
+            ("dangling.csv", Refusal::Link),
+            ("up/new.csv", Refusal::Link),
+            ("in.csv", Refusal::Exists),
+            (".profile.csv", Refusal::Hidden),
+            (".git/new.csv", Refusal::Hidden),
+            ("Makefile", Refusal::NotCsv),
+            ("run.sh", Refusal::NotCsv),
+        ] {
+            assert_eq!(refusal(files.create(name)), Some(why), "{name}");
+            assert_eq!(refusal(files.may_create(name)), Some(why), "{name}");
+        }
+        assert_eq!(fs::read_to_string(root.path().join("victim.csv")).unwrap(), "kept");
+        assert!(!Path::new("/no/such/file").exists());
+        files.may_create("sub/new.csv").unwrap();
+        assert!(files.create("sub/new.csv").unwrap().is_some());
+        assert_eq!(refusal(files.create("sub/new.csv")), Some(Refusal::Exists));
+    }
+
+    #[test]
+    fn names_reach_anywhere_once_the_user_has_said_so() {
+        let Planted { root: _root, files } = planted();
+        let files = Files { reach: Reach::Anywhere, ..files };
+        assert!(files.open("../victim.csv").is_ok() && files.open("near.csv").is_ok());
+        assert!(files.may_create("../victim.csv").is_ok());
+        assert!(files.create("../victim.csv").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_path_of_a_url_leads_below_the_current_folder() {
+        for (path, why) in [
+            ("/tmp/x.db", Some(Refusal::Outside)),
+            ("../x.db", Some(Refusal::Outside)),
+            (".config/x.db", Some(Refusal::Hidden)),
+            ("no/such/folder/x.db", None),
+            ("x.db", None),
+        ] {
+            let allowed = is_below_here(Path::new(path));
+            assert_eq!(allowed.is_err().then(|| refusal(allowed)).flatten(), why, "{path}");
+        }
+    }
+}
