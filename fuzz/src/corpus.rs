@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How many bytes of inputs are kept for a target: the shortest ones, which are run in each test.
+/// Largest size of the inputs that are kept for a target, in bytes. The shortest ones are kept, and
+/// run in each test.
 pub const MOST_BYTES: usize = 48 << 10;
 
 /// Returns the file with the corpus of a target.

@@ -20,8 +20,8 @@ use crate::warmup::WarmupEnd;
 pub struct Evidence {
     /// What was to be done.
     pub plan: Plan,
-    /// Why the record's own plan could not be read, if it could not: then `plan` is made from the
-    /// jobs of the record.
+    /// The reason why the record's own plan could not be used, if it could not: it is unreadable,
+    /// or its jobs are not those of the record. Then `plan` is made from the jobs of the record.
     pub unread_plan: Option<String>,
     /// Whether time was simulated.
     pub is_virtual: bool,
@@ -193,7 +193,8 @@ pub struct LoadEvidence {
     pub observed: Vec<Observed>,
     /// What could not be watched meanwhile, and why.
     pub unseen: Vec<(String, String)>,
-    /// Why its rows were inserted where the server has a faster method, with the remedy.
+    /// The reason why its rows were inserted although the server has a faster method, with the
+    /// remedy.
     pub fallback: Option<String>,
 }
 

@@ -86,11 +86,12 @@ pub struct LoadSummary {
     pub server_cpu: Option<Nanos>,
     /// What limited it.
     pub limiter: Suspect,
-    /// What was seen of each component meanwhile.
+    /// Observations of each component meanwhile.
     pub seen: Seen,
     /// What could not be observed meanwhile, and why.
     pub unseen: Vec<(String, String)>,
-    /// Why its rows were inserted where the server has a faster method, with the remedy.
+    /// The reason why its rows were inserted although the server has a faster method, with the
+    /// remedy.
     pub fallback: Option<String>,
     /// Rows over time.
     pub points: Vec<LoadPoint>,

@@ -61,9 +61,10 @@ pub fn printable_json(document: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a terminal or a reader of lines acts on the character instead of showing it: control
-/// characters (C0, DEL and C1), those that change the direction of writing (Unicode Standard Annex
-/// 9, section 2), separators of lines and paragraphs, and the invisible tags of plane 14.
+/// Returns true if a terminal or a reader of lines acts on the character instead of showing it:
+/// control characters (C0, DEL and C1), those that change the direction of writing (Unicode
+/// Standard Annex 9, section 2), separators of lines and paragraphs, the byte order mark, and the
+/// invisible tags of plane 14.
 pub fn is_obeyed(character: char) -> bool {
     character.is_control()
         || matches!(character,

@@ -8,7 +8,7 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     is_wanted: bool,
-    /// Whether there was more than it takes; then it holds nothing.
+    /// True if there was more than the buffer takes; it then holds nothing.
     is_overfull: bool,
     bytes: Vec<u8>,
     rows: u64,
@@ -53,8 +53,8 @@ const BYTES: u8 = 3;
 const END: u8 = 4;
 
 impl Rows {
-    /// How many bytes a buffer takes at most. A server decides how long its answers are, and must
-    /// not decide how much memory they take.
+    /// Largest size of a buffer, in bytes. A server decides how long its answers are, and must not
+    /// decide how much memory they take.
     pub const LIMIT: usize = 16 << 20;
 
     /// An empty buffer that is to be filled.
@@ -68,7 +68,8 @@ impl Rows {
         self.is_wanted
     }
 
-    /// Whether more was appended than it [takes](Rows::LIMIT), so that all of it is gone.
+    /// Returns true if more was appended than a buffer [takes](Rows::LIMIT). All of it is then
+    /// gone.
     #[inline]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull

@@ -29,7 +29,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What stands in a text for a secret that was taken out of it.
+/// Text that replaces a secret.
 pub const HIDDEN: &str = "(secret)";
 
 /// Below this number of bytes a secret is hidden only where it stands as a word of its own: `a`
@@ -55,7 +55,7 @@ impl Secrets {
         Secrets(all)
     }
 
-    /// Whether there is nothing to hide.
+    /// Returns true if there is nothing to hide.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

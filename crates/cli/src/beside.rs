@@ -10,7 +10,7 @@ use workload::Folder;
 /// The files that a workload file names and that are read with it.
 #[derive(Debug)]
 pub(crate) struct Beside {
-    /// How they are opened.
+    /// The folders in which they are opened, and their reach.
     pub(crate) files: Files,
     /// What was read of it: a run must not write over its own source.
     pub(crate) read: RefCell<Vec<PathBuf>>,

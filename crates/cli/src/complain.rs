@@ -12,7 +12,7 @@ use crate::args::Args;
 use crate::exit::Exit;
 use crate::stderr;
 
-/// What is wrong, ready to be printed: nothing in it can act on a terminal.
+/// An error message, ready to be printed: nothing in it can act on a terminal.
 #[derive(Debug)]
 pub(crate) struct Complaint(String);
 
@@ -72,7 +72,7 @@ fn without_number(words: &str) -> &str {
     numbered.and_then(|rest| rest.split_once(": ")).map_or(words, |(_, words)| words)
 }
 
-/// Whether a stream is to be coloured, if it is a terminal.
+/// Returns true if a stream is to be coloured: it is a terminal, and `NO_COLOR` is unset or empty.
 pub(crate) fn is_styled(is_terminal: bool) -> bool {
     is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

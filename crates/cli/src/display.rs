@@ -85,7 +85,7 @@ struct State {
     ending: Option<Ending>,
     /// What failed without stopping the run, to be said at the end.
     complaints: Vec<String>,
-    /// What none of them may show.
+    /// The secrets that are removed from these complaints.
     secrets: Secrets,
     finished: bool,
 }

@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 use base::printable;
 
-/// What the lines of a message but the first begin with.
+/// Prefix of each line of a message except the first.
 const INDENT: &str = "  ";
 
 /// Writes one line.
@@ -23,7 +23,7 @@ pub(crate) fn write(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Whether stderr is a terminal.
+/// Returns true if stderr is a terminal.
 pub(crate) fn is_terminal() -> bool {
     std::io::stderr().is_terminal()
 }

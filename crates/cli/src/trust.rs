@@ -1,4 +1,4 @@
-//! What may a workload file do to this machine?
+//! The permissions of a workload file on this machine.
 //!
 //! A workload file may come from anybody. Without a flag it reads what lies below its own folder,
 //! makes new files below the folder of the record, and asks databases; docs/trust.md says what that
@@ -24,7 +24,7 @@ const PASSWORD: &str = "ASSAY_PASSWORD";
 /// Refuses a file that asks for programs: those of jobs, ssh, private servers.
 ///
 /// # Errors
-/// What it wants to run, and the flag for it.
+/// The file asks for programs. The error lists them and names the flag that allows them.
 pub(crate) fn refuse_programs(file: &WorkloadFile, is_url_typed: bool) -> Result<(), Complaint> {
     // As it may be shown: without secret parameters.
     let plan = file.plan.shown();
@@ -54,7 +54,7 @@ fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
 /// a password which is not theirs.
 ///
 /// # Errors
-/// Which URL, and the flag for it.
+/// A URL leads to such a file or server. The error names the URL and the flag that allows it.
 pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Complaint> {
     if args.allow_files {
         return Ok(());
@@ -86,7 +86,7 @@ fn targets(plan: &Plan, is_url_typed: bool) -> Vec<(String, &Target)> {
     main.into_iter().chain(named).collect()
 }
 
-/// Whether a server of another machine would get the password that is meant for any.
+/// Returns true if a server of another machine would get the password that is meant for any server.
 fn is_given_a_password(target: &Target) -> bool {
     let is_here = |host: &str| ["localhost", "127.0.0.1", "::1"].contains(&host);
     match &target.endpoint {

@@ -34,10 +34,10 @@ pub(crate) struct WorkloadFile {
 /// What a folder's experiment is called.
 const EXPERIMENT: &str = "experiment.ini";
 
-/// What a workload file is read for.
+/// The purpose for which a workload file is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading<'a> {
-    /// Whether time is simulated.
+    /// True if time is simulated.
     pub(crate) is_virtual: bool,
     /// The record, if the command line names it.
     pub(crate) record: Option<&'a Path>,

@@ -31,7 +31,7 @@ pub fn without_secrets(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Whether a variable of this name holds a secret.
+/// Returns true if the name of a variable suggests that it holds a secret.
 fn names_secret(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
     NAMES.contains(&name.as_str()) || PARTS.iter().any(|part| name.contains(part))

@@ -1,4 +1,4 @@
-//! Which files may a workload file name, and what do its programs learn?
+//! The files that a workload file may name, and the environment of its programs.
 //!
 //! A workload file may come from anybody, and so may the folder that it lies in. [`Files`] opens
 //! what its keys name: inputs below the folder of the workload file, outputs below the folder of
@@ -26,7 +26,7 @@ pub use environment::without_secrets;
 /// The option that lets a workload file reach further.
 pub const OPTION: &str = "--allow-files";
 
-/// How far the names in a workload file reach.
+/// The range of files that the names in a workload file may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// To files below the folders; outputs are new files.
@@ -42,7 +42,7 @@ pub struct Files {
     pub inputs: PathBuf,
     /// The folder in which the names of outputs begin: that of the record.
     pub outputs: PathBuf,
-    /// How far names reach.
+    /// The range of files that names may reach.
     pub reach: Reach,
 }
 
@@ -130,7 +130,8 @@ impl Files {
         }
     }
 
-    /// Whether an input is a regular file. One that is none, such as a pipe, can be read only once.
+    /// Returns true if an input is a regular file. Other inputs, such as pipes, can be read only
+    /// once.
     ///
     /// # Errors
     /// There is no such file, it is a folder, or a [`Refusal`].

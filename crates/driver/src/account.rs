@@ -59,7 +59,7 @@ impl Beside {
         self.preparations.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether any session has prepared a statement.
+    /// Returns true if any session has prepared a statement.
     pub(crate) fn has_prepared(&self) -> bool {
         self.preparations.load(Ordering::Relaxed) > 0
     }

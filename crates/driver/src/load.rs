@@ -13,7 +13,7 @@ pub(crate) const PIECE: usize = 64 << 10;
 /// How many values an insert of many rows may take; protocols count them with 16 bits.
 const MOST_VALUES: usize = 4_000;
 
-/// How many bytes of values are made before they are sent.
+/// Size of values, in bytes, from which on they are sent before more are made.
 const MOST_HELD: usize = 16 << 20;
 
 /// How many rows an insert has at most: more of them gain nothing.
@@ -218,7 +218,7 @@ struct Inserts {
 /// Rows of a batch that are sent together.
 struct Piece {
     rows: usize,
-    /// Whether the batch ends with them.
+    /// True if the batch ends with them.
     is_last: bool,
 }
 

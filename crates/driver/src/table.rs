@@ -7,13 +7,13 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<Option<String>>>,
-    /// Whether rows are missing because the answer was too long.
+    /// True if rows are missing because the answer was too long.
     pub is_cut: bool,
 }
 
 impl Table {
-    /// How much memory a table takes, in bytes. A server decides how long its answers are, and must
-    /// not decide how much memory they take.
+    /// Largest memory of a table, in bytes. A server decides how long its answers are, and must not
+    /// decide how much memory they take.
     pub const LIMIT: usize = 16 << 20;
 
     /// The value in the first column of the first row.
@@ -22,7 +22,7 @@ impl Table {
     }
 }
 
-/// How much memory a value takes beside its text, with what the allocator adds.
+/// Memory of a value beside its text, in bytes, with what the allocator adds.
 const VALUE: usize = 48;
 
 /// A table that is being read.
@@ -72,12 +72,13 @@ impl TableReader {
         self.table.is_cut = true;
     }
 
-    /// What was read.
+    /// Returns the table that was read.
     pub(crate) fn into_table(self) -> Table {
         self.table
     }
 
-    /// Whether there is room for a value of so many bytes, which it has then.
+    /// Adds a value of `length` bytes to the memory of the table. Returns true if there is room for
+    /// it; otherwise the table is cut.
     fn takes(&mut self, length: usize) -> bool {
         self.weight = self.weight.saturating_add(length).saturating_add(VALUE);
         self.table.is_cut |= self.weight > Table::LIMIT;

@@ -464,7 +464,7 @@ struct Filling {
     refused: RefCell<Option<Error>>,
     /// Why a batch was not written, which ends the load.
     failed: RefCell<Option<Error>>,
-    /// Why rows were inserted where the server has a faster method.
+    /// The reason why rows were inserted although the server has a faster method.
     fallback: RefCell<Option<Error>>,
 }
 

@@ -353,7 +353,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.heed_stop();
     }
 
-    /// How long something may stand still.
+    /// Returns the longest stall that the plan allows.
     pub(crate) fn stall_timeout(&self) -> Nanos {
         self.common.plan.stall_timeout
     }

@@ -40,7 +40,7 @@ pub(crate) struct Link {
 /// One server of a target, as the clients of one lane see it.
 struct Server {
     outage: Cell<Option<Outage>>,
-    /// When it last answered a request; when the way was opened, if it never did.
+    /// Instant of its last answer to a request; until the first one, of the opening of the way.
     answered_at: Cell<Stamp>,
     /// Start of the earliest request that was given up without an answer. Only meaningful if the
     /// server has answered nothing since.
@@ -90,7 +90,7 @@ impl Link {
         }
     }
 
-    /// Whether no server of the target lets clients in.
+    /// Returns true if no server of the target lets clients in.
     pub(crate) fn is_down(&self) -> bool {
         self.servers.iter().all(|server| server.outage.get().is_some())
     }

@@ -243,8 +243,8 @@ impl<D: Driver> Opening<D> {
         }
     }
 
-    /// Whether a pooler had no session for a connection of a job: each further one would wait for
-    /// as long.
+    /// Returns true if a pooler had no session for a connection of a job. Each further connection
+    /// would wait for as long.
     fn lacks_sessions(&self, place: usize) -> bool {
         let is_same = |(job, error): &(JobIndex, Error)| {
             usize::from(job.0) == place && error.code().as_str() == "no-session"

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::Guardian;
 
-/// How many names are tried: killed processes with the same number may have left theirs.
+/// Largest number of names that are tried: killed processes with the same number may have left
+/// theirs.
 const NAMES: u32 = 1_000;
 
-/// How often the removal is tried: others may write into the folder while it is emptied.
+/// Largest number of attempts to remove a folder: others may write into it while it is emptied.
 const REMOVALS: u32 = 10;
 
 /// A temporary folder that only its user can enter, removed with its content when it is dropped or

@@ -1,4 +1,4 @@
-//! How does nothing stay behind, however this process ends?
+//! Guardians, which clean up after this process however it ends.
 //!
 //! A [`Guardian`] is a small shell that waits for the end of its input, which is the end of this
 //! process in whichever way, `kill -9` included. It then ends the processes that it was told of and

@@ -108,7 +108,7 @@ pub struct Done {
     /// Why the target was never reached, if that is how it ended. The record then says this and
     /// nothing else.
     pub unreachable: Option<String>,
-    /// Why the target was lost before anything was measured, if it had been reached.
+    /// The reason why the target was lost before anything was measured, if it had been reached.
     pub lost: Option<String>,
     /// Where the record is.
     pub record: PathBuf,

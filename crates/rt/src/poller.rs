@@ -20,7 +20,7 @@ use crate::Rt;
 /// How many sockets the kernel tells of at once.
 const EVENTS: usize = 256;
 
-/// How many reads in a row may fill their room before a socket rests until the executor has looked
+/// Number of reads that may fill their buffers before a socket rests until the executor has looked
 /// at the others and at its timers. A server that sends without an end must not have the thread.
 const FULL_READS: u8 = 4;
 
@@ -62,7 +62,7 @@ struct Side {
     is_ready: bool,
     /// Nothing new will come: what is ready stays so.
     has_ended: bool,
-    /// How many reads have filled their room since it last rested.
+    /// Number of reads that have filled their buffers since it last rested.
     full_reads: u8,
     waker: Option<Waker>,
 }
@@ -104,7 +104,7 @@ impl Poller {
         })
     }
 
-    /// Whether a socket rests, so that nobody may sleep.
+    /// Returns true if a socket rests. The thread must not sleep then.
     #[inline]
     pub(crate) fn has_resting(&self) -> bool {
         !self.resting.borrow().is_empty()

@@ -147,7 +147,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// How many servers are told apart: each is remembered.
+/// Largest number of servers: each of them is remembered.
 const MOST_SERVERS: u32 = 1_000_000;
 
 /// The kinds of server, named after Kendall's notation where it has a name.

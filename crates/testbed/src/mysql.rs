@@ -1,4 +1,4 @@
-//! What is particular to MySQL.
+//! The parts of a private server that are particular to MySQL.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -24,7 +24,7 @@ pub(crate) struct Program {
     pub(crate) source: Source,
 }
 
-/// Where a missing program comes from.
+/// The place to get a missing program from.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
     /// A package of the distribution.

@@ -40,8 +40,8 @@ pub struct Plan {
     pub seed: Seed,
     /// How long queued and running requests may take after the end.
     pub drain: Nanos,
-    /// How long a load or a results file may stand still, or a statement of `[teardown]` go
-    /// unanswered.
+    /// Longest stall of a load or a results file, and longest wait for an answer to a statement of
+    /// `[teardown]`.
     pub stall_timeout: Nanos,
     /// The length of one row in the table of quantiles over time.
     pub probe: Nanos,
@@ -347,7 +347,7 @@ pub enum OnOutage {
 }
 
 impl Plan {
-    /// How long a load may stand still where the file does not say.
+    /// Default of [`stall_timeout`](Plan::stall_timeout).
     pub const STALL_TIMEOUT: Nanos = Nanos::from_secs(120);
 
     /// The plan as far as its text tells it: without the places in the file, and without

@@ -459,7 +459,7 @@ fn codes(codes: &[Code]) -> String {
     codes.join(", ")
 }
 
-/// What stands for a value in a [`skeleton`].
+/// Returns the text that stands for a value in a [`skeleton`].
 pub(crate) fn mark(is_spliced: bool) -> &'static str {
     if is_spliced { "${raw(0)}" } else { "${0}" }
 }

@@ -73,7 +73,8 @@ pub struct Replies {
     kind: ReplyKind,
     state: State,
     sequence: u8,
-    /// Whether the packet before this one said that its payload, which is passed over, goes on.
+    /// True if the payload of the packet before this one, which is passed over, goes on in this
+    /// one.
     is_continued: bool,
     inside: Inside,
     /// Definitions that are still to come.
@@ -760,13 +761,14 @@ fn used(bytes: &[u8], rest: &[u8]) -> usize {
     bytes.len().saturating_sub(rest.len())
 }
 
-/// Whether a packet among definitions is one, which an ERR is not, nor an EOF.
+/// Returns true if a packet among definitions is one, and not an ERR or an EOF.
 #[inline]
 fn is_definition(first: Option<u8>) -> bool {
     first.is_some_and(|first| first < EOF)
 }
 
-/// What stands behind the last expected reply. A server that ends the session may say so there.
+/// Checks the bytes behind the last expected reply. A server that ends the session may send an ERR
+/// there.
 #[cold]
 fn check_unasked(rest: &[u8]) -> Result<(), WireError> {
     let Some((head, payload)) = rest.split_first_chunk() else { return Ok(()) };

@@ -15,8 +15,8 @@
 use crate::tags::{backend as tag, both};
 use crate::{ErrorKind, Object, WireError};
 
-/// What a client sends before the server answers with one ReadyForQuery: a Query, or messages of
-/// the extended protocol up to a Sync.
+/// The messages that a client sends before the server answers with one ReadyForQuery: a Query, or
+/// messages of the extended protocol up to a Sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cycle {
     is_query: bool,
@@ -126,7 +126,7 @@ enum State {
 }
 
 impl Grammar {
-    /// Whether no answer is awaited.
+    /// Returns true if no answer is awaited.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.state == State::Idle
@@ -139,7 +139,7 @@ impl Grammar {
         self.cycle = cycle;
     }
 
-    /// Whether a row may come.
+    /// Returns true if a row may come.
     #[inline]
     pub(crate) fn permits_row(&self) -> bool {
         self.state == State::Rows

@@ -30,8 +30,8 @@ pub trait Sink {
         false
     }
 
-    /// Whether [`notice`](Sink::notice), [`notification`](Sink::notification) and
-    /// [`setting`](Sink::setting) are to be called. Without them these messages are passed over,
+    /// Returns true if [`notice`](Sink::notice), [`notification`](Sink::notification) and
+    /// [`setting`](Sink::setting) are to be called. Otherwise these messages are passed over,
     /// however long they are.
     #[inline]
     fn wants_news(&self) -> bool {
@@ -127,7 +127,7 @@ pub struct Replies {
     returned: u64,
     /// How long the first message is that was not whole.
     needed: usize,
-    /// What may come of the answer to the first request that is not answered.
+    /// The messages that may come in answer to the first request that is not answered.
     grammar: Grammar,
     /// The requests behind it.
     later: VecDeque<Cycle>,
@@ -364,7 +364,7 @@ impl Replies {
     }
 }
 
-/// Whether a message is passed over, however long it is.
+/// Returns true if a message is passed over, however long it is.
 fn is_passed_over(tag: u8, length: u32, sink: &impl Sink) -> bool {
     match tag {
         tag::DATA_ROW | both::COPY_DATA => {

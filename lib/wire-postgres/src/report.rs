@@ -117,7 +117,7 @@ pub struct OwnedReport {
 }
 
 impl OwnedReport {
-    /// How many bytes of a text are kept.
+    /// Longest part of a text that is kept, in bytes.
     pub const LONGEST: usize = 16 << 10;
 }
 

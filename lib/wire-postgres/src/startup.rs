@@ -28,7 +28,7 @@ use crate::{
 /// How many settings a server may report at the start; PostgreSQL reports about fifteen.
 const SETTINGS_LIMIT: usize = 1_000;
 
-/// How many bytes they may take together.
+/// Largest size of these settings together, in bytes.
 const SETTINGS_BYTES: usize = 1 << 20;
 
 /// Who begins a session, and how.
@@ -152,7 +152,7 @@ pub struct Startup<'l> {
     login: Login<'l>,
     state: State,
     session: Session,
-    /// How many bytes of a notice are still to be passed over.
+    /// Rest of a notice that is still to be passed over, in bytes.
     skip: usize,
 }
 

@@ -28,9 +28,9 @@ pub struct Template {
     /// Whether every value has a fixed width.
     is_fixed: bool,
     results: Format,
-    /// What is answered by one ReadyForQuery each.
+    /// The parts of the request that are answered by one ReadyForQuery each.
     cycles: Vec<Cycle>,
-    /// What no Sync has ended yet.
+    /// The part that no Sync has ended yet.
     open: Cycle,
 }
 
@@ -124,7 +124,7 @@ impl Template {
         self.slots.len()
     }
 
-    /// How many times ReadyForQuery will be the answer.
+    /// Returns the number of ReadyForQuery messages in the answer.
     pub fn answers(&self) -> usize {
         self.cycles.len()
     }

@@ -49,7 +49,7 @@ pub(crate) fn name_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Susp
     scene.ranked("a load takes what it can get").swap_remove(0)
 }
 
-/// What was seen of each component while a table was filled.
+/// Returns the observations of each component while a table was filled.
 pub(crate) fn seen_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Seen {
     let demand = Demand::of_load(&findings.evidence.plan, load);
     Scene { findings, signals: Signals::of_load(load), demand, side_effects: &[] }.seen()

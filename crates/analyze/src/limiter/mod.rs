@@ -50,7 +50,7 @@ pub struct Limiter {
     pub evidence: Vec<(String, f64)>,
     /// Everything that was found in the way of the requests, the limiter first.
     pub ranked: Vec<Suspect>,
-    /// What was seen of each component, whichever is named.
+    /// Observations of each component, whatever the limiter is.
     pub seen: Seen,
     /// What could not be seen: what, and why.
     pub unseen: Vec<(String, String)>,

@@ -15,7 +15,7 @@ const TAKES: f64 = 0.35;
 /// The part of the requests' time for which a processor must be lacking.
 const LACKED: f64 = 0.1;
 
-/// How many programs a sentence names.
+/// Largest number of programs that a sentence names.
 const NAMED: usize = 3;
 
 /// The part of a processor below which a program is not worth a name.
@@ -59,7 +59,7 @@ impl OtherPrograms {
         self.used / self.processors.max(f64::MIN_POSITIVE)
     }
 
-    /// What they used, in words, with the names of the largest.
+    /// Returns the number of processors that they used, in words, with the names of the largest.
     pub(crate) fn in_words(&self) -> String {
         let host =
             self.host.as_deref().map_or("the machine".to_owned(), |host| format!("`{host}`"));
@@ -101,7 +101,7 @@ pub(crate) fn other_programs(evidence: &Evidence) -> Vec<OtherPrograms> {
     signals.other_programs().into_iter().filter(is_judged).collect()
 }
 
-/// Whether the processes of the main target's database were told from other programs.
+/// Returns true if the processes of the main target's database were told from other programs.
 pub(crate) fn sees_database(evidence: &Evidence) -> bool {
     let signals = Signals::of(evidence);
     signals.sees_processes() && !signals.sees_proxy()
@@ -144,7 +144,7 @@ impl Signals<'_> {
         Some(OtherPrograms { host, used: (grown / span_s).max(0.0), processors, programs })
     }
 
-    /// Whether a program of this name may be the database itself.
+    /// Returns true if a program of this name may be the database itself.
     fn may_be_the_database(&self, name: &str) -> bool {
         let is_told_apart = self.sees_processes() && !self.sees_proxy();
         !is_told_apart && DATABASES.contains(&name)

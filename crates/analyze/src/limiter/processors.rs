@@ -154,7 +154,7 @@ impl Scene<'_, '_> {
         if self.sees_proxy() { Component::Proxy } else { component }
     }
 
-    /// Whether what takes the target's connections is no database.
+    /// Returns true if a program that is no database takes the target's connections.
     pub(super) fn sees_proxy(&self) -> bool {
         self.signals.sees_proxy()
     }

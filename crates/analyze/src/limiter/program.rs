@@ -210,7 +210,7 @@ impl Scene<'_, '_> {
         (sessions.all > 0.0).then_some(sessions)
     }
 
-    /// Whether sessions of the program were told from those of others.
+    /// Returns true if sessions of the program were told from those of others.
     pub(super) fn knows_sessions_of_program(&self) -> bool {
         self.signals.per_look(&Part::Sessions, "identified").is_some_and(|known| known > 0.0)
     }
@@ -227,7 +227,7 @@ impl Scene<'_, '_> {
         Some((sessions.all - paused + absent).max(f64::MIN_POSITIVE))
     }
 
-    /// Whether a program that is observed pauses for most of the time.
+    /// Returns true if a program that is observed pauses for most of the time.
     pub(super) fn program_pauses(&self) -> bool {
         self.program_sessions().is_some_and(|it| it.reason().is_some())
     }
@@ -345,8 +345,8 @@ impl ProgramSessions {
         Some(self.idle / self.requests_per_s?.max(f64::MIN_POSITIVE))
     }
 
-    /// Whether sessions idle for so long before each request that this is no switch between
-    /// processes, and no round trip.
+    /// Returns true if sessions idle before each request for longer than a switch between processes
+    /// or a round trip takes.
     fn is_slow(&self) -> bool {
         let is_slow =
             |pause_s: f64| pause_s > QUICK_S && pause_s > QUICK_ROUND_TRIPS * self.round_trip_s;
@@ -367,7 +367,7 @@ impl ProgramSessions {
         }
     }
 
-    /// Whether the sockets of waiting sessions were seen.
+    /// Returns true if the sockets of waiting sessions were seen.
     fn sees_sockets(&self) -> bool {
         let seen = [self.nothing_waits, self.unread_request, self.unread_answer];
         seen.into_iter().flatten().sum::<f64>() > 0.0
@@ -378,7 +378,8 @@ impl ProgramSessions {
         (self.paused().max(self.sending) / self.all).min(1.0)
     }
 
-    /// Why they wait; `None` if they do not, or the database may be why.
+    /// Returns the component that they wait for, and the reason; `None` if they do not wait, or if
+    /// the database may be the reason.
     fn reason(&self) -> Option<(Component, String)> {
         if self.sending >= self.all * PAUSES {
             return Some(self.untaken());
@@ -406,8 +407,8 @@ impl ProgramSessions {
         Some((Component::GeneratorInput, self.pausing()))
     }
 
-    /// Whether requests may wait where the server has not read them: they do, or that is not seen,
-    /// and its sessions may idle for want of a processor.
+    /// Returns true if requests may wait unread at the server: many do, or its sessions may idle
+    /// because they lack a processor.
     fn may_be_asked(&self) -> bool {
         // Sessions with such a request are not among those for which the program pauses.
         if self.paused.is_some() && self.sees_sockets() {
@@ -450,8 +451,8 @@ impl ProgramSessions {
         format!("{what}{sockets}: the program does not ask more")
     }
 
-    /// Whether it is the program or the way that does not take answers: an answer that has come and
-    /// is not read waits for the program.
+    /// Returns the component that does not take answers, the program or the network: an answer that
+    /// has arrived and is unread waits for the program.
     fn untaken(&self) -> (Component, String) {
         let is_there = self.unread_by_program.is_none_or(|unread| unread >= self.sending / 2.0);
         let (component, what) = match is_there {

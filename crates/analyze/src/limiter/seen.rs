@@ -1,17 +1,17 @@
-//! What was seen of each component, whichever is named: the numbers behind "nothing is full".
+//! Observations of each component, whatever the limiter is: the numbers behind "nothing is full".
 
 use record::{Part, Side};
 
 use super::Scene;
 use super::others::OtherProgram;
 
-/// How many waits are told.
+/// Largest number of waits that are listed.
 const WAITS: usize = 5;
 
 /// The mean number of sessions below which a wait is not told.
 const WORTH_A_WORD: f64 = 0.05;
 
-/// What was seen of the components, as means over the window.
+/// Observations of the components, as means over the window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// The part of what each component has that was used, 0 to 1, by its name.
@@ -25,7 +25,7 @@ pub struct Seen {
 }
 
 impl Scene<'_, '_> {
-    /// What was seen.
+    /// Returns the observations of each component.
     pub(super) fn seen(&self) -> Seen {
         let mut waits = self.all_waits();
         waits.retain(|(_, sessions)| *sessions >= WORTH_A_WORD);

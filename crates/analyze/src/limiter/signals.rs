@@ -89,7 +89,8 @@ impl<'a> Signals<'a> {
         self.sees_processes
     }
 
-    /// Whether what takes the target's connections is a program that stands before a database.
+    /// Returns true if a program that stands before a database, such as a pooler, takes the
+    /// target's connections.
     pub(super) fn sees_proxy(&self) -> bool {
         let proxies = self.mean(&Part::Processes(Side::Server), "proxies");
         proxies.is_some_and(|proxies| proxies > 0.0)

@@ -23,7 +23,7 @@ const CONTRADICTION: f64 = 1.0;
 /// and the part of the active sessions that they are.
 const CONTRADICTION_SHARE: f64 = 0.2;
 
-/// What sessions wait for, by what would help.
+/// A kind of wait of sessions, by the remedy that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
     Lock,
@@ -199,7 +199,8 @@ impl Scene<'_, '_> {
             .map(|all| (all - self.all_hidden()).max(0.0))
     }
 
-    /// What contradicts itself in what the database says of its sessions, in a sentence.
+    /// Returns the contradiction between the sessions that the database shows as running and the
+    /// processors that they used, in a sentence; `None` if it is small.
     pub(super) fn contradiction(&self) -> Option<String> {
         let unexplained = self.unexplained()?;
         let active = self.active()?;
@@ -232,8 +233,8 @@ impl Scene<'_, '_> {
         all
     }
 
-    /// Whether much of the requests' time is spent in waits of which it is not known what would
-    /// help: not for the client, and not because the statement asks for it.
+    /// Returns true if much of the requests' time is spent in waits whose remedy is unknown. Waits
+    /// for the client, and those that the statement asks for, do not count.
     pub(super) fn waits_for_something(&self) -> bool {
         let waits = self.signals.all_per_look(&Part::Waits);
         let is_known =

@@ -303,8 +303,8 @@ pub(crate) fn replace_readings(
     });
 }
 
-/// Whether the guide says what a number of the evidence is made of. That of a table or of a program
-/// has its name.
+/// Returns true if the guide says what a number of the evidence is made of. The name of such a
+/// number may hold that of a table or a program, for which the guide has a placeholder.
 pub(crate) fn is_explained(name: &str) -> bool {
     let guide = include_str!("../../../../docs/limiter.md");
     let is_there = |name: &str| guide.contains(&format!("`{name}`"));

@@ -62,7 +62,7 @@ fn give(view: &View, args: AnswerArgs) -> Result<(), Complaint> {
     }
 }
 
-/// What made a record unreadable, without its remedies.
+/// Returns the causes for which a record is unreadable, without the remedies.
 fn causes(error: &RecordError) -> String {
     match error.kind() {
         RecordErrorKind::NotFound => "there is no such file any more".to_owned(),

@@ -16,7 +16,7 @@ pub(crate) struct Lie {
     pub(crate) hangs_up: bool,
 }
 
-/// What a server refuses; it grants all else.
+/// The thing that a server refuses; it grants all else.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Refuses {
     /// To let anybody in.
@@ -167,7 +167,7 @@ fn refuse_in_postgres(mut stream: TcpStream, refuses: Refuses, words: &str) -> s
     }
 }
 
-/// What a message of this length, which counts itself, holds.
+/// Reads the content of a message of this length, in bytes. The length counts its own four bytes.
 fn body(stream: &mut TcpStream, length: u32) -> std::io::Result<Vec<u8>> {
     let mut body = vec![0; length.saturating_sub(4) as usize];
     stream.read_exact(&mut body)?;

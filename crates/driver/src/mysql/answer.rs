@@ -10,7 +10,7 @@ use super::temporal;
 use crate::Error;
 use crate::table::TableReader;
 
-/// How many bytes of an error's message are kept.
+/// Longest part of an error's message that is kept, in bytes.
 const LONGEST_MESSAGE: usize = 16 << 10;
 
 /// How statements ended.

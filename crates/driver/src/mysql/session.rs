@@ -32,7 +32,7 @@ pub struct MysqlConnection {
     pub(super) says_columns_once: bool,
     /// Whether the server may be sent a file.
     pub(super) takes_files: bool,
-    /// Whether the server has asked for rows of the present load.
+    /// True if the server has asked for rows of the present load.
     pub(super) has_sent_rows: bool,
     pub(super) is_in_transaction: bool,
     thread_id: u32,

@@ -20,8 +20,8 @@ const SMALLEST: usize = 16 << 10;
 /// larger.
 const LARGEST: usize = 64 << 10;
 
-/// How much may gather of what a server says while it takes nothing of what it is sent: more than
-/// the longest message that is read as a whole.
+/// Largest size of unread data, in bytes, from a server that does not read what it is sent. It is
+/// larger than the longest message that is read as a whole.
 const MOST_UNREAD: usize = 32 << 20;
 
 /// A buffer of requests that has become larger than this is not kept.

@@ -1,6 +1,6 @@
 //! Options of other clients' URLs, and what they are called here.
 
-/// What a URL would say in place of an option of another client.
+/// The counterpart, in a URL, of an option of another client.
 #[derive(Clone, Copy)]
 enum Means {
     /// This option, with the same value.

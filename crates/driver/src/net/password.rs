@@ -31,11 +31,11 @@ pub(crate) struct Owner<'a> {
     pub(crate) user: &'a str,
 }
 
-/// What was found where passwords are looked for.
+/// The result of a search for a password.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) password: Option<Secret>,
-    /// Why a file was not read that is there, and what to do about it.
+    /// The reason why a file that exists was not read, and a remedy.
     pub(crate) ignored: Option<String>,
 }
 
@@ -71,7 +71,8 @@ fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
 }
 
 impl PasswordFile {
-    /// Why the database's own clients ignore a file, with a warning.
+    /// Returns the reason why the database's own clients ignore a file, with a warning; `None` if
+    /// they read it.
     fn objection(self, metadata: &Metadata) -> Option<&'static str> {
         let mode = metadata.permissions().mode();
         match self {

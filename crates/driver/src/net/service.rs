@@ -48,7 +48,7 @@ pub(crate) struct Service {
     pub(crate) addresses: Addresses,
     /// For each address, the password if there is one.
     passwords: Vec<Option<Secret>>,
-    /// Why a file with passwords was not read.
+    /// The reason why a file with passwords was not read.
     ignored: Option<String>,
     pub(crate) options: Options,
     pub(crate) tls: Tls,

@@ -54,7 +54,7 @@ impl PostgresConnection {
         &self.driver.service
     }
 
-    /// Whether all that was asked has been answered.
+    /// Returns true if everything that was asked has been answered.
     pub(super) fn replies_are_complete(&self) -> bool {
         self.replies.is_idle()
     }

@@ -6,7 +6,7 @@ use guardian::Guardian;
 
 /// The guardian of all programs of a driver, started with the first of them.
 ///
-/// Where none can be started, a program that runs when this process is killed goes on.
+/// If no guardian can be started, programs go on when this process is killed.
 #[derive(Debug, Default)]
 pub(super) struct Watch(OnceLock<Option<Mutex<Guardian>>>);
 

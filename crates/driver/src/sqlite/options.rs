@@ -19,7 +19,7 @@ pub(super) struct Options {
     pub(super) cache_size: Option<i32>,
     /// How many bytes of the file are mapped into memory at most.
     pub(super) mmap_size: Option<i64>,
-    /// Whether statements may use no file but the database's own. Not for a URL to say.
+    /// True if statements may use no file but the database's own. A URL cannot set it.
     pub(super) is_confined: bool,
 }
 

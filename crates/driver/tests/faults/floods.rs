@@ -13,7 +13,7 @@ use wire_postgres::{Format, Oid, TransactionStatus};
 use crate::impostor::{Impostor, Scene};
 use crate::{check, in_real_time, text};
 
-/// What a server that floods says at a time.
+/// Smallest size of a piece that a flooding server sends at a time, in bytes.
 const PIECE: usize = 256 << 10;
 
 /// One message again and again, until there is a piece of them.
@@ -275,7 +275,7 @@ fn postgres_answer_to_a_control_statement_is_held_up_to_a_limit() {
     assert_eq!(table.rows.len(), Table::LIMIT / (1 << 20) - 1);
 }
 
-/// What the client and the simulated server of MySQL agree on.
+/// Returns the capabilities that the client and the simulated server of MySQL agree on.
 fn agreed() -> Negotiated {
     Negotiated::of(WANTED | Capabilities::CONNECT_WITH_DB, WANTED)
 }

@@ -504,7 +504,7 @@ fn the_folder_of_the_workload_is_where_files_are_loaded_from() {
 struct Texts {
     text: &'static str,
     left: u32,
-    /// What a load said of its fallback to inserts.
+    /// The reason that a load gave for its fallback to inserts.
     fallback: Option<Error>,
 }
 

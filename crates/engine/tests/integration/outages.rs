@@ -19,7 +19,7 @@ use crate::support::{constant, even, plan, run_on, virtually};
 struct Silent {
     inner: Simulated,
     silent: Range<Stamp>,
-    /// Whether connections are made meanwhile.
+    /// True if connections are made during the silence.
     lets_in: bool,
 }
 

@@ -134,7 +134,7 @@ impl Eye {
         })
     }
 
-    /// What a glance at the sessions shows, and at the sockets of a program that is observed.
+    /// Takes a glance at the sessions, and at the sockets of a program that is observed.
     async fn glance<C: Connection>(
         &mut self,
         session: &mut Session<C>,

@@ -215,7 +215,7 @@ const NO_CLIENTS: [&str; 9] = [
     "delayed insert",
 ];
 
-/// What helps a user who may not read the performance schema.
+/// Remedy for a user who may not read the performance schema.
 const SCHEMA_REMEDY: &str = "grant select on performance_schema.* to the user";
 
 /// How long the history list is before its getting shorter is called work.
@@ -256,7 +256,7 @@ pub(super) struct Mysql {
 struct Transaction {
     /// Whether it runs no statement.
     rests: bool,
-    /// Whether it waits for a lock.
+    /// True if it waits for a lock.
     waits: bool,
     /// The table of that lock; empty if it is not known.
     locked: String,
@@ -371,8 +371,8 @@ impl Mysql {
         told.rows.iter().map(one).collect()
     }
 
-    /// What the list of processes shows of our sessions, and of others', beside what is seen of
-    /// the sockets of a program.
+    /// Returns looks at our sessions and at those of others, from the list of processes and from
+    /// the sockets of a program where these are seen.
     fn seen(
         &self,
         list: &Table,
@@ -512,7 +512,7 @@ fn port(host: &str) -> Option<u16> {
     host.rsplit_once(':')?.1.parse().ok()
 }
 
-/// Whether a statement takes its rows from a file of the client: `load data [low_priority |
+/// Returns true if a statement takes its rows from a file of the client: `load data [low_priority |
 /// concurrent] local`, or `load xml … local`.
 fn loads_from_client(info: &str) -> bool {
     let statement = beginning(info, DoubleQuotes::Text).to_ascii_lowercase();

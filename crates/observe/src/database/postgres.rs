@@ -295,7 +295,7 @@ fn ports(activity: &Table) -> Vec<u16> {
     activity.rows.iter().filter_map(|row| text(row, port).parse().ok()).collect()
 }
 
-/// What the answer to [`ACTIVITY`] says, beside what is seen of the sockets of a program.
+/// Reads the answer to [`ACTIVITY`], together with the sockets of a program where these are seen.
 fn seen(activity: &Table, sockets: Option<&Glimpse>) -> Seen {
     let Seen { mut look, mut theirs, hidden: mut hidden_sessions } = Seen::default();
     let names = [

@@ -94,7 +94,7 @@ pub(super) struct Turns {
 /// A session that waits for its client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
-    /// What its sockets hold; `None` if they are not seen.
+    /// The data that waits on its connection; `None` if its sockets are not seen.
     pub(super) waiting: Option<Waiting>,
     /// It waits for more of a statement that has begun: rows to load.
     pub(super) is_within_statement: bool,

@@ -257,8 +257,8 @@ pub(super) fn number(row: &[Option<String>], place: usize) -> u64 {
     text(row, place).parse().unwrap_or_default()
 }
 
-/// How many there are of something, by a row; 0 if it does not say. No machine has more than the
-/// greatest answer, so that those of many rows can be added up whatever a server says.
+/// Returns a count from a row; 0 if the row does not hold one. The count is limited to more than
+/// any machine has: the counts of many rows can be added up, whatever a server says.
 pub(super) fn count(row: &[Option<String>], place: usize) -> u64 {
     number(row, place).min(1 << 40)
 }

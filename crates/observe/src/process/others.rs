@@ -67,7 +67,7 @@ struct Scan {
     took: Nanos,
 }
 
-/// Whether to scan again.
+/// A decision on the next scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     /// The machine has done too little beside both sides.
@@ -97,7 +97,7 @@ pub(super) struct Others {
     told: BTreeSet<String>,
     /// Ticks of all programs.
     total: u64,
-    /// When the youngest process began that was seen so far, in ticks since the machine did.
+    /// Start of the youngest process that was seen, in ticks since the machine started.
     youngest: u64,
     first: Option<Stamp>,
     last: Option<Scan>,
@@ -176,8 +176,9 @@ impl Others {
         self.processes = found;
     }
 
-    /// What the processes had used at the last scan that have ended since, by the nearest ancestor
-    /// that has not: when that waits for them it tells of all that they ever used.
+    /// Returns the ticks that processes which have ended since the last scan had used by then, by
+    /// their nearest ancestor that has not ended. Once that ancestor waits for them, its own times
+    /// include all that they ever used.
     fn gone(&self, found: &BTreeMap<u32, Other>) -> BTreeMap<u32, u64> {
         let is_there = |number: &u32, other: &Other| {
             found.get(number).is_some_and(|now| now.stat.started == other.stat.started)

@@ -1,5 +1,6 @@
-//! Which of the processes that take a target's connections are no databases, but stand before one,
-//! as poolers, proxies and tunnels do: by their names in `/proc/PID/comm` (`proc_pid_comm(5)`).
+//! Poolers, proxies and tunnels among the processes that take a target's connections. They are no
+//! databases, but stand before one, and are known by their names in `/proc/PID/comm`
+//! (`proc_pid_comm(5)`).
 
 use super::files::Files;
 

@@ -64,7 +64,7 @@ pub(crate) enum Owner {
     Unknown,
 }
 
-/// What waits on one connection at a moment.
+/// The data that waits on one connection at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     /// A request that the server has not read.
@@ -244,7 +244,7 @@ impl Pairs {
     }
 }
 
-/// Whether the client's end of a connection is one of these sockets.
+/// Returns true if the client's end of a connection is one of these sockets.
 fn is_held(pair: &Pair, held: Option<&HashSet<u32>>) -> bool {
     pair.client.zip(held).is_some_and(|(end, held)| held.contains(&end.inode))
 }
@@ -334,8 +334,9 @@ impl Glimpse {
         }
     }
 
-    /// What waits on the connection of a session; `None` if its sockets are not seen. Those of the
-    /// file system cannot be told apart: only that none of them holds anything is known.
+    /// Returns the data that waits on the connection of a session; `None` if that is not known.
+    /// Sockets of the file system cannot be told apart: their state is known only if it is the same
+    /// for all.
     pub(crate) fn waiting(&self, port: Option<u16>) -> Option<Waiting> {
         match port {
             Some(port) => self.pairs.get(&port).map(Pair::waiting),

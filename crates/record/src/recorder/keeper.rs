@@ -58,7 +58,7 @@ pub(super) struct Keeper {
     last_words: Option<Option<End>>,
     health: Arc<Health>,
     live: LiveView,
-    /// What no text may hold that is written.
+    /// The secrets that are removed from the texts of events and of the end.
     secrets: Secrets,
 }
 

@@ -1,4 +1,4 @@
-//! What was seen of each component, where none of them is known to be the limiter.
+//! Observations of each component, reported if the limiter is unknown.
 
 use analyze::Seen;
 

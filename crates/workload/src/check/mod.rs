@@ -105,7 +105,7 @@ pub fn check(
     (None, secrets::clean(file, &hidden.0, found))
 }
 
-/// What came of checking a file.
+/// The result of checking a file.
 struct Checked {
     plan: Option<Plan>,
     found: Vec<Diagnostic>,
@@ -176,7 +176,7 @@ struct Checker<'f> {
     points: Points,
     /// The CSV files that values come from.
     tables: Tables<'f>,
-    /// Which parameters are secrets.
+    /// Notes on parameters, from which the secret ones follow.
     secrets: secrets::Known,
     /// The plan that is run, when this check is for what is shown of it.
     live: Option<&'f Plan>,

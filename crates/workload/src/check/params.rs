@@ -20,7 +20,7 @@ use crate::wording::{self, nearest, quoted};
 /// How many parameters may refer to one another in a chain.
 const LONGEST_CHAIN: usize = 100;
 
-/// How many bytes the value of a parameter may have.
+/// Longest value of a parameter, in bytes.
 const LONGEST_VALUE: usize = 1 << 20;
 
 /// How many parameters a file may have.

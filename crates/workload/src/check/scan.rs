@@ -18,8 +18,8 @@ use crate::read::Excerpt;
 /// How many `${…}` a statement may have: protocols count the values of a statement in 16 bits.
 pub(super) const MOST_VALUES: usize = 65_535;
 
-/// How many `${…}` are read before giving up: a plan may be printed with a spliced text beside each
-/// value.
+/// Largest number of `${…}` that are read before giving up: a plan may be printed with a spliced
+/// text beside each value.
 pub(super) const MOST_BRACED: usize = 2 * MOST_VALUES + 1;
 
 /// A part of a statement.
@@ -72,7 +72,7 @@ pub(super) struct Scan {
     pub(super) too_many: bool,
 }
 
-/// Where in a text the `${…}` are.
+/// The places of the `${…}` in a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Marks<'m> {
     /// Wherever a `${` is, as in a file, where `$${` stands for `${`.
@@ -89,7 +89,7 @@ enum Sign {
 }
 
 impl Marks<'_> {
-    /// What a text has at this offset.
+    /// Returns the kind of place at this offset.
     fn sign(self, bytes: &[u8], at: usize) -> Sign {
         let rest = bytes.get(at..).unwrap_or_default();
         match self {
@@ -101,12 +101,12 @@ impl Marks<'_> {
         }
     }
 
-    /// Whether a `${…}` begins at this offset.
+    /// Returns true if a `${…}` begins at this offset.
     pub(super) fn has_value(self, bytes: &[u8], at: usize) -> bool {
         matches!(self.sign(bytes, at), Sign::Value)
     }
 
-    /// Whether `$${` stands for `${` at this offset.
+    /// Returns true if `$${` stands for `${` at this offset.
     pub(super) fn has_dollar(self, bytes: &[u8], at: usize) -> bool {
         matches!(self.sign(bytes, at), Sign::Dollar)
     }
@@ -121,9 +121,9 @@ pub(super) struct Reading<'m> {
     pub(super) marks: Marks<'m>,
 }
 
-/// Whether a statement that was put together is one, and can be printed with its texts spliced in:
-/// it has no `;`, no open literal, no control character but line ends, and all of its values
-/// outside literals. Only its pieces and the dialect decide.
+/// Returns true if pieces make up one statement that can be printed with its texts spliced in: it
+/// has no `;`, no open literal or comment, no control character but tabs and line ends, and no
+/// value in a literal or a comment unless it is spliced in. Only the pieces and the dialect decide.
 pub(super) fn is_sound(
     pieces: &[Piece],
     scan: impl for<'m> Fn(Excerpt<'_>, Marks<'m>) -> Scan,
@@ -146,8 +146,8 @@ pub(super) fn is_sound(
         && !scan.fragments.iter().any(misplaced)
 }
 
-/// Whether a text, taken apart, has the same pieces as the statement that it was printed from, with
-/// each value at its place.
+/// Returns true if a text, taken apart, has the same pieces as the statement that it was printed
+/// from, with each value at its place.
 pub(super) fn has_pieces(text: &str, scan: Scan, pieces: &[Piece]) -> bool {
     if !scan.semicolons.is_empty() || scan.open.is_some() || scan.too_many {
         return false;
@@ -227,7 +227,7 @@ struct Scanner<'p> {
     at: usize,
     /// Where the text begins that is not yet a fragment.
     flushed: usize,
-    /// Where the last value ends that is not spliced in.
+    /// End of the last value that is not spliced in, as an offset in bytes.
     value_end: Option<usize>,
     within: Within,
     values: usize,
@@ -427,8 +427,8 @@ impl<'p> Scanner<'p> {
         true
     }
 
-    /// Whether a letter, a digit or a value stands before the present place. A value is sent as
-    /// `?1` or as a literal, and a `$` right behind it begins nothing.
+    /// Returns true if a letter, a digit, a `_` or a value ends at the present place. A value is
+    /// sent as `?1` or as a literal, and a `$` right behind it begins nothing.
     fn is_in_word(&self) -> bool {
         if self.value_end == Some(self.at) {
             return true;
@@ -437,7 +437,7 @@ impl<'p> Scanner<'p> {
         before.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
     }
 
-    /// Whether the value of an expression is spliced in.
+    /// Returns true if the value of an expression is spliced in.
     fn is_spliced(&self, ast: &Ast) -> bool {
         let AstKind::Call(name, _) = &ast.kind else { return false };
         self.source.part(name.clone()).text() == "raw"

@@ -1,4 +1,4 @@
-//! Which parameters are secrets, and what is shown of a plan that has some?
+//! Secret parameters, and the plan that is shown in place of one that has some.
 //!
 //! A parameter is a secret if its text reaches a password: that of a URL, wherever the URL stands,
 //! or what follows a word for one in a statement or a command. So are the parameters that it is
@@ -24,13 +24,14 @@ const BEFORE_PASSWORDS: [&str; 5] = ["password", "passwd", "pwd", "passphrase", 
 /// A `${…}` that was replaced in a text.
 #[derive(Clone, Debug)]
 pub(super) struct Use {
-    /// Where in the text its value stands.
+    /// The range of its value in the text, in bytes.
     pub(super) place: Range<usize>,
     /// The names in its expression.
     pub(super) names: Vec<String>,
 }
 
-/// What is known of secrets while a file is checked.
+/// Notes on parameters that are taken while a file is checked, and from which the secret ones
+/// follow.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// Each parameter with the names that it refers to.
@@ -117,7 +118,7 @@ impl Known {
     }
 }
 
-/// Where in a URL that can be read the password stands.
+/// Returns the range of the password in a URL, in bytes; `None` if it has no password.
 fn password_of(url: &str) -> Option<Range<usize>> {
     let start = url.find("//")? + 2;
     let length = url[start..].find(['/', '?']).unwrap_or(url.len() - start);
@@ -125,8 +126,9 @@ fn password_of(url: &str) -> Option<Range<usize>> {
     Some(start + login.find(':')? + 1..start + login.len())
 }
 
-/// Whether a value that stands before an `@` of the file's own ends behind the login, because it
-/// has such a sign itself: the rest of the password would be taken for a host, which is shown.
+/// Returns true if a value begins before the end of the password and ends behind it, with an `@` of
+/// the file's own to follow. Such a value has an `@` itself: the rest of the password would be
+/// taken for a host, which is shown.
 pub(super) fn reaches_beyond_password(url: &str, uses: &[Use]) -> bool {
     let Some(password) = password_of(url) else { return false };
     let is_own = |at: usize| !uses.iter().any(|one| one.place.contains(&at));
@@ -136,7 +138,7 @@ pub(super) fn reaches_beyond_password(url: &str, uses: &[Use]) -> bool {
     })
 }
 
-/// Whether a text ends with a word for a password and the signs that may follow one.
+/// Returns true if a text ends with a word for a password and the signs that may follow one.
 fn is_behind_a_word(text: &str) -> bool {
     let signs = |c: char| c.is_whitespace() || matches!(c, '=' | ':' | '\'' | '"' | '`' | '(');
     let text = text.trim_end_matches(signs);

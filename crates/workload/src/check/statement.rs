@@ -63,12 +63,12 @@ struct Assembly {
     pieces: Vec<Piece>,
     /// How many values and dynamic splices there are.
     values: usize,
-    /// Whether the text differs from what was read, which can change what the rest means: a
-    /// constant was spliced in, a `$${` or a `?` replaced.
+    /// True if the text differs from what was read, which can change what the rest means: a
+    /// constant was spliced in, or a `$${` or a `?` was replaced.
     rewritten: bool,
-    /// How many bytes its texts and the marks for its values have.
+    /// Size of its texts and of the marks for its values, in bytes.
     length: usize,
-    /// What was replaced in it, for finding secrets.
+    /// The `${…}` that were replaced in it, for finding secrets.
     uses: Vec<Use>,
 }
 
@@ -333,7 +333,7 @@ impl<'f> Checker<'f> {
 /// The beginning of a `${…}` whose value is spliced in.
 const SPLICE: &str = "${raw(";
 
-/// How a statement is read that a plan has printed.
+/// The way in which a statement is read that a plan has printed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Printed {
     /// As a command of the shell.
@@ -342,13 +342,14 @@ pub(crate) enum Printed {
     Sql {
         /// Which.
         dialect: Dialect,
-        /// Whether `?` or `$1` stands for a field of a record.
+        /// True if `?` or `$1` stands for a field of a record.
         placeholders: bool,
     },
 }
 
 impl Printed {
-    /// Whether a statement that was printed in this way reads as the pieces that it was made of.
+    /// Returns true if a statement that was printed in this way reads as the pieces that it was
+    /// made of.
     pub(crate) fn has_pieces(self, text: &str, pieces: &[Piece]) -> bool {
         let passage = Passage::outside(text);
         let marks = Marks::Written;

@@ -1,4 +1,4 @@
-//! What of a plan is not shown: secrets, and what is shown in their place.
+//! The parts of a plan that are not shown: secrets, and what is shown in their place.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub struct Hidden {
 }
 
 impl Plan {
-    /// Whether a parameter is a secret: it reaches a password.
+    /// Returns true if a parameter is a secret: it is a part of a password, or contains one.
     pub fn is_secret(&self, param: &str) -> bool {
         self.hidden.as_ref().is_some_and(|hidden| hidden.params.iter().any(|name| name == param))
     }

@@ -1,4 +1,4 @@
-//! What `assay check` prints reads as the same plan, whatever the statements hold.
+//! Plans printed by `assay check` read as the same plans, whatever the statements hold.
 
 use std::collections::BTreeMap;
 

@@ -140,7 +140,8 @@ fn cycles(bytes: &[u8]) -> Vec<Cycle> {
     cycles
 }
 
-/// What is read from the server's side of an exchange; the same in pieces of each size.
+/// Returns what is read from the server's side of an exchange, and checks that it is the same in
+/// pieces of each size.
 fn told(name: &str) -> Vec<String> {
     let exchange = Exchange::named(name);
     let bytes = exchange.server();

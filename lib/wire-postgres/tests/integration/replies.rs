@@ -295,7 +295,7 @@ fn server(letters: &str) -> Vec<u8> {
     out
 }
 
-/// What is wrong with an answer, at once and byte by byte; `None` if it is one.
+/// Returns the fault of an answer, the same at once and byte by byte; `None` if it has none.
 fn fault(cycles: &[Cycle], letters: &str) -> Option<&'static str> {
     let bytes = server(letters);
     let every: Vec<usize> = (0..bytes.len()).collect();
