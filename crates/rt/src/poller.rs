@@ -20,7 +20,7 @@ use crate::Rt;
 /// How many sockets the kernel tells of at once.
 const EVENTS: usize = 256;
 
-/// Number of reads that may fill their buffers before a socket rests until the executor has looked
+/// Number of reads in a row that may fill their buffers before a socket rests until the executor has looked
 /// at the others and at its timers. A server that sends without an end must not have the thread.
 const FULL_READS: u8 = 4;
 
@@ -62,7 +62,7 @@ struct Side {
     is_ready: bool,
     /// Nothing new will come: what is ready stays so.
     has_ended: bool,
-    /// Number of reads that have filled their buffers since it last rested.
+    /// Number of reads that have filled their buffers since the last one that did not.
     full_reads: u8,
     waker: Option<Waker>,
 }
@@ -255,7 +255,7 @@ impl<T: AsFd> Source<T> {
     /// unless the kernel has said that the other side is done.
     #[inline]
     pub fn has_been_emptied(&self, direction: Direction) {
-        self.with_side(direction, |side| side.is_ready = side.has_ended);
+        self.with_side(direction, |side| (side.is_ready, side.full_reads) = (side.has_ended, 0));
     }
 
     /// Notes that a read has filled its room, so that there may be more. After some of these the

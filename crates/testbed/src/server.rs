@@ -102,7 +102,7 @@ impl Server {
     /// Its URL over TCP, with the password; where it offers TLS, with `tls=verify` and the files
     /// for that. With something in between, it is that one's URL.
     pub fn url(&self) -> Target {
-        let Some(files) = &self.site.certificates else { return self.target(Vec::new()) };
+        let Some(files) = &self.site.certificates else { return self.over_tcp(Vec::new()) };
         let option = |name: &str, path: &Path| (name.to_owned(), path.display().to_string());
         let mut options = vec![("tls".to_owned(), "verify".to_owned())];
         options.push(option("tls-ca", &files.authority));
@@ -110,20 +110,26 @@ impl Server {
             options.push(option("tls-cert", &files.client));
             options.push(option("tls-key", &files.client_key));
         }
-        self.target(options)
+        self.over_tcp(options)
     }
 
     /// Its URL over the Unix socket, whose path is the option `socket`.
     pub fn url_over_socket(&self) -> Target {
-        self.target(vec![("socket".to_owned(), self.socket().display().to_string())])
+        // A URL without a host, as the socket takes its place.
+        let nowhere = Address { host: "localhost".to_owned(), port: None };
+        let socket = self.socket().display().to_string();
+        self.target(nowhere, vec![("socket".to_owned(), socket)])
     }
 
-    fn target(&self, options: Vec<(String, String)>) -> Target {
+    fn over_tcp(&self, options: Vec<(String, String)>) -> Target {
+        self.target(Address { host: "127.0.0.1".to_owned(), port: Some(self.port()) }, options)
+    }
+
+    fn target(&self, address: Address, options: Vec<(String, String)>) -> Target {
         let kind = match self.options.kind {
             Kind::Postgres => TargetKind::Postgres,
             Kind::Mariadb | Kind::Mysql => TargetKind::Mysql,
         };
-        let address = Address { host: "127.0.0.1".to_owned(), port: Some(self.port()) };
         let endpoint = Endpoint::Network {
             user: Some(USER.to_owned()),
             password: Some(self.password.clone()),

@@ -74,7 +74,10 @@ fn the_way_to_each_server_is_in_the_record() {
         assert!(text.lines().any(|line| line == heading), "{heading}:\n{text}");
     }
     // Only the main target is looked at, and the answer says so.
-    let document = place.assay(&["report", "r.assay", "--json"]).expect(0).json();
+    let report = place.assay(&["report", "r.assay", "--json"]);
+    // A run of a fifth of a second may be INVALID for a moment of a busy machine.
+    assert!([0, 3].contains(&report.code), "{}", report.stderr);
+    let document = report.json();
     let unseen = document["limiter"]["unseen"].as_array().unwrap();
     assert!(unseen.iter().any(|it| it["what"] == "database of target copy"), "{unseen:?}");
 }

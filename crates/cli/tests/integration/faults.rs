@@ -155,8 +155,10 @@ fn a_connection_that_is_cut_inside_a_packet_costs_its_request_and_not_the_run() 
 /// Answers that are none, in the midst of a run.
 #[test]
 fn a_server_that_says_what_cannot_be_costs_the_requests_that_it_says_it_to() {
-    let endless_row = [&b"D\xff\xff\xff\xff\0\x01"[..], &[b'x'; 512]].concat();
-    let longest_row = [&b"D\x7f\xff\xff\xff\0\x01\x7f\xff\xff\xf0"[..], &[b'x'; 512]].concat();
+    // A description of one column, x, before its row.
+    let column = &b"T\0\0\0\x1a\0\x01x\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0"[..];
+    let endless_row = [column, b"D\xff\xff\xff\xff\0\x01", &[b'x'; 512]].concat();
+    let longest_row = [column, b"D\x7f\xff\xff\xff\0\x01\x7f\xff\xff\xf0", &[b'x'; 512]].concat();
     let longest_packet = [&b"\xff\xff\xff\x01\x01"[..], &[b'x'; 512]].concat();
     let babbles = "does not speak";
     let ends = "closed the connection";

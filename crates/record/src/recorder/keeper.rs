@@ -19,7 +19,7 @@ use super::process;
 use super::roll::{Complete, Roll};
 use crate::archive::{RecordError, Trouble, Writer};
 use crate::delivery::{Delivery, Event, EventKind, LateBatch, Returned};
-use crate::facts::{ClientSample, End, EndKind, Header, Pace};
+use crate::facts::{ClientSample, End, EndKind, Header, Pace, Reading};
 use crate::grid::{Grid, Interval};
 
 /// How long anything stays unsaved in real time if the intervals do not become complete: longer
@@ -58,7 +58,8 @@ pub(super) struct Keeper {
     last_words: Option<Option<End>>,
     health: Arc<Health>,
     live: LiveView,
-    /// The secrets that are removed from the texts of events and of the end.
+    /// The secrets that are removed from whatever a server may have said: texts of events and of
+    /// the end, settings, and names of metrics, which may be statements.
     secrets: Secrets,
 }
 
@@ -238,12 +239,14 @@ impl Keeper {
                 self.secrets = secrets;
                 Ok(())
             }
-            Note::Setting(name, value) => writer.set_setting(&name, &value),
+            Note::Setting(name, value) => writer.set_setting(&name, &self.secrets.hide(&value)),
             Note::Load(load) => writer.set_load(&load, sample.as_ref()),
             Note::Event(event) => self.add_event(event),
-            Note::Readings(at, readings) => writer.add_readings(at, &readings),
+            Note::Readings(at, readings) => {
+                writer.add_readings(at, &without(&self.secrets, readings))
+            }
             Note::LoadReadings { table, at, readings } => {
-                writer.add_load_readings(&table, at, &readings)
+                writer.add_load_readings(&table, at, &without(&self.secrets, readings))
             }
             Note::OpLog(told) => writer.set_op_log(&told),
         }
@@ -309,4 +312,14 @@ impl Keeper {
         // a killed run, and the error that is returned says why.
         let _ = self.books.writer.seal_as_is(&end);
     }
+}
+
+/// Returns readings with no secret in the names of their metrics.
+fn without(secrets: &Secrets, mut readings: Vec<Reading>) -> Vec<Reading> {
+    if !secrets.is_empty() {
+        for Reading { series, .. } in &mut readings {
+            series.metric = secrets.hide(&series.metric);
+        }
+    }
+    readings
 }

@@ -149,8 +149,8 @@ impl Recorder {
 }
 
 impl Notes {
-    /// Makes known what no event, and not the text of the end, may hold from now on: a server may
-    /// repeat a secret in a message.
+    /// Removes these secrets from events, settings, names of metrics and the text of the end, from
+    /// now on: a server may repeat a secret in a message.
     pub fn hide(&self, secrets: Secrets) {
         self.note(Note::Hide(secrets));
     }

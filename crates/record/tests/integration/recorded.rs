@@ -1,6 +1,6 @@
 //! What was handed over is what is read.
 
-use base::{Nanos, Seed, WallTime};
+use base::{Nanos, Secret, Secrets, Seed, WallTime};
 use hdrhistogram::Histogram;
 use proptest::prelude::*;
 use record::{
@@ -180,6 +180,28 @@ fn invariant_8_a_password_never_enters_the_file() {
     let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
     assert!(holds("postgres://ann@db1/shop"));
     assert!(!holds("hunter2"));
+}
+
+#[test]
+fn invariant_8_secret_that_a_server_repeats_never_enters_the_file() {
+    let place = Place::new("repeated");
+    record_with(&place.record(), Scenario::SHORT, 1, |recorder| {
+        let notes = recorder.notes();
+        notes.hide(Secrets::new([Secret::new("hunter2")]));
+        notes.setting("observe.missing.sessions", "wrong password 'hunter2'");
+        let statement = "set password = 'hunter2' for ann";
+        let reading = || Reading::of("statements", statement, "looks", 1.0);
+        notes.readings(Nanos::from_secs(1), vec![reading()]);
+        notes.load_readings("accounts", Nanos::from_secs(1), vec![reading()]);
+        let (job, kind) = (None, EventKind::OutageBegan);
+        let text = "no login with 'hunter2'".to_owned();
+        recorder.outlet().deliver(Delivery::Event(Event { at: Nanos(1), job, kind, text }));
+    });
+    let rows = dump(&place.record());
+    for told in ["wrong password", "set password", "no login with"] {
+        assert!(rows.contains(told), "{told}: {rows}");
+    }
+    assert!(!rows.contains("hunter2"), "{rows}");
 }
 
 #[test]
