@@ -5,7 +5,7 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
-use crate::printable::printable;
+use crate::printable::{pictured, printable, printable_lines};
 
 /// A range of bytes in a [`Source`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,7 +110,7 @@ impl Diagnostic {
         let place = self.span.map(|span| Place::find(&source.text, span));
         let (message, label) = (printable(&self.message), printable(&self.label));
         let name = printable(&source.name);
-        let help = self.help.as_deref().map(printable);
+        let help = self.help.as_deref().map(printable_lines);
         let title = level.primary_title(&*message);
         let mut group = match &place {
             None => title.element(Origin::path(&*name)),
@@ -164,7 +164,7 @@ impl Place {
             &excerpt[caret_start - start..caret_end - start],
             &excerpt[caret_end - start..],
         ]
-        .map(printable);
+        .map(pictured);
         Place {
             line_number: text[..line_start].matches('\n').count() + 1,
             span: Span::new(before.len(), before.len() + marked.len()),

@@ -22,6 +22,31 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(replaced.collect())
 }
 
+/// Returns the text as [`printable`] does, but shows control characters of ASCII other than tabs
+/// as their pictures (␛), for excerpts in which they are what is wrong.
+pub(crate) fn pictured(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let picture = |character: char| match character {
+        '\t' => None,
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(character)),
+        '\x7f' => Some('\u{2421}'),
+        _ => None,
+    };
+    let pictures: String = text.chars().map(|c| picture(c).unwrap_or(c)).collect();
+    Cow::Owned(printable(&pictures).into_owned())
+}
+
+/// Returns the text as [`printable`] does, but keeps its line ends, for a place where each line
+/// is indented and none can pass for a message of its own.
+pub(crate) fn printable_lines(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split('\n').map(printable).collect::<Vec<_>>().join("\n"))
+}
+
 /// Returns the text with characters that a terminal acts on as escapes (`\u{1b}`), for files in
 /// which two texts must not become one.
 pub fn escaped(text: &str) -> Cow<'_, str> {
@@ -92,6 +117,16 @@ mod tests {
         assert_eq!(shown, "a\u{fffd}[2J\u{fffd}1m  VALID\u{fffd} \u{fffd}\u{fffd}");
         assert_eq!(shown.chars().count(), text.chars().count());
         assert!(!shown.contains(is_obeyed) && !escaped(text).contains(is_obeyed));
+    }
+
+    #[test]
+    fn control_characters_of_excerpts_have_pictures() {
+        assert_eq!(pictured("a\x1b\tb\r\x7f\u{9b}"), "a␛ b␍␡\u{fffd}");
+    }
+
+    #[test]
+    fn line_ends_are_kept_where_lines_are_indented() {
+        assert_eq!(printable_lines("a\x1b\n\tb\r\nc"), "a\u{fffd}\n b \nc");
     }
 
     #[test]

@@ -20,8 +20,9 @@ use crate::Rt;
 /// How many sockets the kernel tells of at once.
 const EVENTS: usize = 256;
 
-/// Number of reads in a row that may fill their buffers before a socket rests until the executor has looked
-/// at the others and at its timers. A server that sends without an end must not have the thread.
+/// Number of reads in a row that may fill their buffers before a socket rests until the executor
+/// has looked at the others and at its timers. A server that sends without an end must not have
+/// the thread.
 const FULL_READS: u8 = 4;
 
 /// The sockets of a thread.

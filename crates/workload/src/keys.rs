@@ -200,8 +200,7 @@ pub static ALL: &[Key] = &[
         repeatable: false,
         form: Form::Duration,
         default: "2m",
-        doc: "how long a load or a results file may stand still, or a statement of [teardown] go \
-              unanswered, before it is given up",
+        doc: "how long a load, a results file or a statement of [teardown] may stall: then it ends",
         example: "stall-timeout = 10m",
     },
     Key {
