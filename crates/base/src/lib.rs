@@ -10,7 +10,7 @@
 //! * [`Rows`]: what statements returned.
 //! * [`Code`] and [`Class`]: how a database said no.
 //! * [`Diagnostic`]: what is wrong with a text, where, and what to write instead.
-//! * [`printable`]: text from outside, made safe for a terminal.
+//! * [`printable()`]: text from outside, made safe for a terminal.
 //! * [`Secret`]: a string that cannot be printed.
 //! * [`Target`]: what a URL names.
 
