@@ -191,7 +191,7 @@ pub struct LoadEvidence {
     pub points: Vec<LoadPoint>,
     /// What was watched meanwhile, with instants since it began; nothing in virtual time.
     pub observed: Vec<Observed>,
-    /// What could not be watched meanwhile, and why.
+    /// Sources that could not be observed meanwhile, each with the reason.
     pub unseen: Vec<(String, String)>,
     /// The reason why its rows were inserted although the server has a faster method, with the
     /// remedy.

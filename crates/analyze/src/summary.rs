@@ -88,7 +88,7 @@ pub struct LoadSummary {
     pub limiter: Suspect,
     /// Observations of each component meanwhile.
     pub seen: Seen,
-    /// What could not be observed meanwhile, and why.
+    /// Sources that could not be observed meanwhile, each with the reason.
     pub unseen: Vec<(String, String)>,
     /// The reason why its rows were inserted although the server has a faster method, with the
     /// remedy.

@@ -1,11 +1,12 @@
-//! What could not be observed.
+//! Sources that could not be observed.
 
 use crate::view::View;
 
-/// What must have been seen for a limiter to be found, by the beginnings of its names.
+/// Beginnings of the names of sources without which a limiter cannot be found.
 const NEEDED: [&str; 6] = ["server", "sessions", "database", "background", "generator", "counters"];
 
-/// Whether it is always told that this was not seen. The rest is told only if no limiter was found.
+/// Returns true if the loss of this source is always reported. That of any other is reported only
+/// if no limiter was found.
 pub(super) fn is_needed(view: &View, what: &str) -> bool {
     view.names_host(what) || NEEDED.iter().any(|needed| what.starts_with(needed))
 }
