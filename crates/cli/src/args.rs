@@ -144,8 +144,8 @@ pub(crate) struct RunArgs {
     /// The processors that the threads are bound to in turn: 0,2-3.
     #[arg(long, value_name = "LIST", value_parser = parse_cpus, allow_hyphen_values = true)]
     pub(crate) cpus: Option<Cpus>,
-    /// Spin instead of sleeping: hardly late at all, at the price of a busy processor for each
-    /// thread. Without it they sleep until shortly before a request is due.
+    /// Spin instead of sleeping: hardly late at all, if each thread has an idle processor to
+    /// itself. Without it they sleep until shortly before a request is due.
     #[arg(long)]
     pub(crate) spin: bool,
     /// The record; it must not exist. Default: `./run-<UTC time>.assay`.

@@ -171,9 +171,31 @@ fn timer(all: &Surroundings) -> Outcome {
             ),
             reason: "requests are sent so much too late, which the check send-lag of a run judges"
                 .to_owned(),
-            remedy: "assay run FILE --spin, on a machine with an idle processor".to_owned(),
+            remedy: punctuality(all),
         },
     }
+}
+
+/// The remedy for late sleeps. A thread that spins needs a processor of its own: where other
+/// programs, a quota or the hypervisor take the processors, it competes with them and is later
+/// still.
+fn punctuality(all: &Surroundings) -> String {
+    let is_found = |outcome: Outcome| matches!(outcome, Outcome::Found { .. });
+    let remedy = if is_found(busy_machine(all)) {
+        "end the programs that top -o %CPU shows, or move them to another machine; then run assay \
+         doctor again"
+    } else if is_found(stolen_time(all)) {
+        "use a machine with processors of its own"
+    } else if is_found(cpu_quota(all)) {
+        "raise the quota of cpu-quota first; then run assay doctor again"
+    } else if all.number::<f64>("host.cpu.logical").is_none_or(|processors| processors < 2.0) {
+        "use a machine with two processors or more, where assay run FILE --spin can keep one busy"
+    } else if all.processors.is_none() {
+        "assay run FILE --spin, if top shows that a processor is idle"
+    } else {
+        "assay run FILE --spin, which keeps one of the idle processors busy"
+    };
+    remedy.to_owned()
 }
 
 /// A number of bytes as settings of memory are written.
@@ -253,5 +275,34 @@ mod tests {
         assert!(only_finding(&late, "timer").found.contains("more than 450 µs late"));
         late.timer = None;
         is_not_possible(&late, "timer");
+    }
+
+    /// The remedy for late sleeps in these surroundings.
+    fn remedy_for_late_sleeps(mut surroundings: Surroundings) -> String {
+        surroundings.timer.as_mut().unwrap().p99 = Nanos::from_micros(450);
+        let found = judge(&surroundings).findings;
+        found.into_iter().find(|finding| finding.check == "timer").unwrap().remedy
+    }
+
+    #[test]
+    fn spinning_is_recommended_only_where_a_processor_is_idle() {
+        let with_shares = |busy, stolen| {
+            let processors = Some(Shares { busy, stolen });
+            Surroundings { processors, ..healthy() }
+        };
+        for (surroundings, words) in [
+            (healthy(), "--spin, which keeps"),
+            (Surroundings { processors: None, ..healthy() }, "--spin, if top shows"),
+            (with_host("host.cpu.logical", "1"), "two processors or more"),
+            (with_shares(0.96, 0.0), "end the programs"),
+            (with_host("host.load.1m", "7.90"), "end the programs"),
+            (with_shares(0.0, 0.02), "processors of its own"),
+            (with_host("host.cgroup.cpu_quota", "1.5"), "raise the quota"),
+        ] {
+            let remedy = remedy_for_late_sleeps(surroundings);
+            assert!(remedy.contains(words), "{words}: {remedy}");
+            let recommends = remedy.starts_with("assay run FILE --spin");
+            assert_eq!(recommends, words.starts_with("--spin"), "{remedy}");
+        }
     }
 }
