@@ -153,6 +153,7 @@ fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads
             let remedy = remedy::of(Refused {
                 place,
                 class: refusal.class(),
+                code: refusal.code(),
                 words: refusal.message(),
                 skips_loads,
             });

@@ -1,6 +1,6 @@
-//! What to do about a statement that the database rejects before anything was measured.
+//! Remedies for a statement that the database rejects before anything was measured.
 
-use base::Class;
+use base::{Class, Code};
 use engine::Place;
 
 use crate::commands::order::SkipsLoads;
@@ -9,17 +9,18 @@ use crate::commands::order::SkipsLoads;
 pub(crate) struct Refused<'a> {
     pub(crate) place: &'a Place,
     pub(crate) class: Class,
+    /// The database's code.
+    pub(crate) code: Code,
     /// The database's words.
     pub(crate) words: &'a str,
     pub(crate) skips_loads: SkipsLoads,
 }
 
-/// What to do, where that is known. Databases differ in their codes and agree in these words.
+/// Returns the remedy, where one is known.
 pub(crate) fn of(refused: Refused<'_>) -> Option<String> {
-    let Refused { place, class, words, skips_loads } = refused;
-    let says = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
+    let Refused { place, class, code, words, skips_loads } = refused;
     let is_load = place.statement.is_none();
-    let remedy = if says(&["already exists"]) && place.section == "setup" {
+    let remedy = if words.contains("already exists") && place.section == "setup" {
         match skips_loads {
             SkipsLoads::Yes => {
                 "an earlier run or load left it: run with `--loaded` to use it as it is, or drop it"
@@ -28,8 +29,8 @@ pub(crate) fn of(refused: Refused<'_>) -> Option<String> {
                 "an earlier run or load left it: drop it first, or name another database with --url"
             }
         }
-    } else if says(&["no such table", "does not exist", "doesn't exist"]) {
-        "make it in [setup], or name the database that has it with --url"
+    } else if let Some(missing) = Missing::of(code.as_str(), words) {
+        missing.remedy(is_load)
     } else if is_load && class == Class::Constraint {
         "the table may have these rows already: empty it first, or write `on-duplicate = ignore`"
     } else if class == Class::Conflict {
@@ -40,15 +41,89 @@ pub(crate) fn of(refused: Refused<'_>) -> Option<String> {
     Some(remedy.to_owned())
 }
 
+/// A kind of object that a statement names and the database does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    Table,
+    /// A table or view that the statement would drop.
+    Dropped,
+    /// A table before the dot of a column, which the statement does not read.
+    Qualifier,
+    Column,
+    Function,
+    Operator,
+    Type,
+    /// A schema; in MySQL, that is a database.
+    Schema,
+    /// The session has no database, and the statement names none.
+    NoDatabase,
+}
+
+impl Missing {
+    /// Recognises the kind by the code of PostgreSQL (manual, appendix "PostgreSQL Error Codes") or
+    /// of MySQL and MariaDB ("Server Error Message Reference"). SQLite has one code for all of its
+    /// complaints, and its words are always English.
+    fn of(code: &str, words: &str) -> Option<Missing> {
+        let says = |part: &str| words.contains(part);
+        let begins = |kinds: &[&str]| kinds.iter().any(|kind| words.starts_with(kind));
+        match code {
+            // "missing FROM-clause entry for table".
+            "42P01" if says("FROM") => Some(Missing::Qualifier),
+            "42P01" | "42704" if begins(&["table \"", "view \"", "index \""]) => {
+                Some(Missing::Dropped)
+            }
+            "42P01" | "1146" => Some(Missing::Table),
+            "1051" => Some(Missing::Dropped),
+            "1109" => Some(Missing::Qualifier),
+            "42703" | "1054" | "1072" => Some(Missing::Column),
+            "42883" if says("operator") => Some(Missing::Operator),
+            "42883" | "1128" | "1630" => Some(Missing::Function),
+            "1305" if begins(&["FUNCTION", "PROCEDURE"]) => Some(Missing::Function),
+            "42704" if begins(&["type \""]) => Some(Missing::Type),
+            "3F000" | "1049" => Some(Missing::Schema),
+            "1046" => Some(Missing::NoDatabase),
+            _ if says("no such table") || says("table not found") => Some(Missing::Table),
+            _ if says("no such column") || says("has no column named") => Some(Missing::Column),
+            _ if says("no such function") => Some(Missing::Function),
+            _ => None,
+        }
+    }
+
+    fn remedy(self, is_load: bool) -> &'static str {
+        match self {
+            Missing::Table => "make it in [setup], or name the database that has it with --url",
+            Missing::Dropped => "write `if exists` before its name: then it need not be there",
+            Missing::Qualifier => "add the table to the statement's `from`, or correct its alias",
+            Missing::Column if is_load => {
+                "correct its name in `columns`, or add it to the table's definition in [setup]"
+            }
+            Missing::Column => {
+                "correct its name in the statement, or add it to the table's definition in [setup]"
+            }
+            Missing::Function => {
+                "correct its name and the types of its arguments, or create it in [setup]"
+            }
+            Missing::Operator => {
+                "cast one of the two sides to the type of the other, as in `cast(x as integer)`"
+            }
+            Missing::Type => "correct its name, or create it or its extension in [setup]",
+            Missing::Schema => "correct its name, or create it in [setup]",
+            Missing::NoDatabase => "name a database in the URL, as in mysql://HOST/DATABASE",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use base::Span;
 
-    fn remedy(section: &str, statement: Option<usize>, class: Class, words: &str) -> String {
+    fn remedy(section: &str, class: Class, code: &str, words: &str) -> String {
+        let statement = (!section.starts_with("load")).then_some(1);
         let place =
             Place { section: section.to_owned(), statement, span: Span::default(), script: None };
-        of(Refused { place: &place, class, words, skips_loads: SkipsLoads::Yes })
+        let code = Code::new(code);
+        of(Refused { place: &place, class, code, words, skips_loads: SkipsLoads::Yes })
             .unwrap_or_default()
     }
 
@@ -56,19 +131,78 @@ mod tests {
     fn what_is_known_of_a_refusal_becomes_a_remedy() {
         let statement = Class::Statement;
         for (given, words) in [
-            (remedy("setup", Some(1), statement, "table t already exists"), "--loaded"),
-            (remedy("read", Some(1), statement, "no such table: t"), "[setup]"),
-            (remedy("read", Some(1), statement, "relation \"t\" does not exist"), "[setup]"),
-            (remedy("load t", None, Class::Constraint, "UNIQUE"), "on-duplicate"),
-            (remedy("setup", Some(1), Class::Conflict, "database is locked"), "lock"),
+            (remedy("setup", statement, "42P07", "relation \"t\" already exists"), "--loaded"),
+            (remedy("load t", Class::Constraint, "23505", "UNIQUE"), "on-duplicate"),
+            (remedy("setup", Class::Conflict, "SQLITE_BUSY", "database is locked"), "lock"),
         ] {
             assert!(given.contains(words), "{given}");
         }
         for unknown in [
-            remedy("read", Some(1), statement, "near \"selct\": syntax error"),
-            remedy("read", Some(1), Class::Constraint, "UNIQUE"),
+            remedy("read", statement, "SQLITE_ERROR", "near \"selct\": syntax error"),
+            remedy("read", statement, "42704", "role \"ann\" does not exist"),
+            remedy("read", statement, "26000", "prepared statement \"s\" does not exist"),
+            remedy("read", statement, "1305", "SAVEPOINT s does not exist"),
+            remedy("read", statement, "1176", "Key 'k' doesn't exist in table 't'"),
+            remedy("read", Class::Constraint, "23505", "UNIQUE"),
         ] {
             assert_eq!(unknown, "");
+        }
+    }
+
+    /// Makes sure that the remedy for what a statement of a job names has these words.
+    #[track_caller]
+    fn check(code: &str, message: &str, words: &str) {
+        let given = remedy("read", Class::Statement, code, message);
+        assert!(given.contains(words), "{code} {message}: {given}");
+        assert_eq!(given.contains("make it in [setup]"), words == "make it in [setup]");
+    }
+
+    #[test]
+    fn missing_objects_of_postgres_get_the_remedy_of_their_kind() {
+        let (table, column) = ("make it in [setup]", "name in the statement");
+        check("42P01", "relation \"t\" does not exist", table);
+        check("42P01", "Relation »t« existiert nicht", table);
+        check("42P01", "missing FROM-clause entry for table \"u\"", "`from`");
+        check("42P01", "table \"t\" does not exist", "if exists");
+        check("42704", "index \"i\" does not exist", "if exists");
+        check("42703", "column \"x\" does not exist", column);
+        check("42703", "column \"x\" of relation \"t\" does not exist", column);
+        check("42883", "function f(integer) does not exist", "types of its arguments");
+        check("42883", "operator does not exist: text = integer", "cast");
+        check("42704", "type \"vector\" does not exist", "extension");
+        check("3F000", "schema \"s\" does not exist", "create it in [setup]");
+    }
+
+    #[test]
+    fn missing_objects_of_mysql_get_the_remedy_of_their_kind() {
+        check("1146", "Table 'd.t' doesn't exist [42S02]", "make it in [setup]");
+        check("1146", "table not found: t", "make it in [setup]");
+        check("1051", "Unknown table 'd.t' [42S02]", "if exists");
+        check("1109", "Unknown table 'u' in SELECT [42S02]", "`from`");
+        check("1054", "Unknown column 'x' in 'field list' [42S22]", "name in the statement");
+        check("1072", "Key column 'x' doesn't exist in table [42000]", "name in the statement");
+        check("1305", "FUNCTION d.f does not exist [42000]", "types of its arguments");
+        check("1049", "Unknown database 's' [42000]", "create it in [setup]");
+        check("1046", "No database selected [3D000]", "mysql://HOST/DATABASE");
+    }
+
+    #[test]
+    fn missing_objects_of_sqlite_get_the_remedy_of_their_kind() {
+        check("SQLITE_ERROR", "no such table: t", "make it in [setup]");
+        check("SQLITE_ERROR", "no such column: x", "name in the statement");
+        check("SQLITE_ERROR", "table t has no column named x", "name in the statement");
+        check("SQLITE_ERROR", "no such function: f", "types of its arguments");
+    }
+
+    #[test]
+    fn missing_column_of_a_load_is_corrected_in_its_columns() {
+        for (code, words) in [
+            ("42703", "column \"x\" of relation \"t\" does not exist"),
+            ("1054", "Unknown column 'x' in 'field list' [42S22]"),
+            ("SQLITE_ERROR", "table t has no column named x"),
+        ] {
+            let given = remedy("load t", Class::Statement, code, words);
+            assert!(given.contains("in `columns`"), "{words}: {given}");
         }
     }
 }

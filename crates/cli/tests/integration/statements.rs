@@ -29,6 +29,18 @@ fn a_statement_of_a_job_is_named_with_the_words_of_the_database() {
 }
 
 #[test]
+fn wrong_column_is_corrected_in_the_statement_or_the_definition() {
+    let place = Place::with(
+        "duration = 1s\n[setup]\nquery = create table t (a int)\n\
+         [read]\nquery = select b from t\n",
+    );
+    place.assay(&["run", "w.ini", "--url", "sqlite:t.db", "--quiet"]).refuses(&[
+        "no such column: b",
+        "help: correct its name in the statement, or add it to the table's definition in [setup]",
+    ]);
+}
+
+#[test]
 fn a_statement_of_setup_is_named_and_nothing_is_torn_down() {
     let place = refused(
         "duration = 1s\n[setup]\nquery = create table mine (a int)\nquery = create tble t (a int)\n\

@@ -93,6 +93,8 @@ fn remedy_of_rules(words: &str) -> &'static str {
         "give one with `tls-cert=FILE&tls-key=FILE`"
     } else if says("channel binding") {
         "whoever has answered is not that server but stands between"
+    } else if says("role") && says("does not exist") {
+        "make the role there, or name another user in the URL"
     } else {
         "name another user in the URL, or let this one in in the server's pg_hba.conf"
     }
@@ -139,6 +141,13 @@ mod tests {
         assert!(copy.message().ends_with("use a [load] section"), "{copy}");
         let user = said("57014", "canceling statement due to user request");
         assert_eq!(user.message(), "canceling statement due to user request");
+    }
+
+    #[test]
+    fn missing_role_is_not_looked_for_in_the_rules() {
+        let given = |words| remedy("28000", words);
+        assert!(given("role \"ann\" does not exist").starts_with("make the role"));
+        assert!(given("no pg_hba.conf entry for host \"::1\"").contains("pg_hba.conf"));
     }
 
     #[test]
