@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use base::{Class, Code};
-use record::{Counts, Kind};
+use record::{Counts, Event, EventKind, JobIndex, Kind};
 use workload::Reconnect;
 
 use crate::checks::Findings;
 use crate::distribution::Distribution;
 use crate::evidence::{Evidence, JobEvidence, NodeEvidence};
+use crate::quiet::{Quiet, quiet};
 use crate::responses::Responses;
 use crate::slo::{Judgement, Measured, judge};
 
@@ -49,7 +50,9 @@ pub struct JobSummary {
     /// The servers that it asked, if its target is several.
     pub nodes: Vec<NodeSummary>,
     /// Errors by class and code.
-    pub errors_by_code: Vec<(Class, Code, u64)>,
+    pub errors_by_code: Vec<ErrorSummary>,
+    /// What its reader should know of it although nothing is wrong.
+    pub quiet: Option<Quiet>,
     /// The most connections that were open at the end of an interval.
     pub connections: u64,
     /// The window in parts, as long as the plan says.
@@ -58,6 +61,19 @@ pub struct JobSummary {
     pub course: Vec<Probe>,
     /// What the job is judged by.
     pub slos: Vec<Judgement>,
+}
+
+/// The errors of a job that have one class and code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorSummary {
+    /// Their class.
+    pub class: Class,
+    /// The database's code, or ours.
+    pub code: Code,
+    /// How many there were in the window.
+    pub count: u64,
+    /// The text of the first one in the run; `None` if no event of the record has it.
+    pub text: Option<String>,
 }
 
 /// The service time of one statement of a job.
@@ -128,12 +144,40 @@ pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
         error: distribution(Kind::Error),
         statements: statements(findings, place),
         nodes: nodes(evidence, place),
-        errors_by_code: job.failures.clone(),
+        errors_by_code: errors(evidence, place),
+        quiet: quiet(evidence, place),
         connections: job.range(window).filter_map(|step| step.connections).max().unwrap_or(0),
         probes: parts(evidence, job, &job.probes),
         course: parts(evidence, job, &job.course),
         slos: plan.slos.iter().map(|slo| judge(slo, &measured)).collect(),
     }
+}
+
+fn errors(evidence: &Evidence, place: usize) -> Vec<ErrorSummary> {
+    let failures = evidence.jobs[place].failures.iter();
+    let summary = |&(class, code, count): &(Class, Code, u64)| {
+        let text = first_text(evidence, place, class, code);
+        ErrorSummary { class, code, count, text }
+    };
+    failures.map(summary).collect()
+}
+
+/// The text of a job's first error with a code. Events have no column for codes, and the text of
+/// an error ends with its own. Requests that were not sent because the server is away have the
+/// text of the outage.
+fn first_text(evidence: &Evidence, place: usize, class: Class, code: Code) -> Option<String> {
+    let end = format!("({code})");
+    let of_job = |job: Option<JobIndex>| job.is_some_and(|job| usize::from(job.0) == place);
+    let is_first = |event: &&Event| {
+        event.kind == EventKind::FirstError && of_job(event.job) && event.text.ends_with(&end)
+    };
+    let is_outage =
+        |event: &&Event| event.kind == EventKind::OutageBegan && class == Class::Disconnect;
+    let earliest = |is: &dyn Fn(&&Event) -> bool| {
+        evidence.events.iter().filter(is).min_by_key(|event| event.at)
+    };
+    let found = earliest(&is_first).or_else(|| earliest(&is_outage))?;
+    Some(found.text.clone())
 }
 
 fn nodes(evidence: &Evidence, place: usize) -> Vec<NodeSummary> {

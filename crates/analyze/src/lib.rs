@@ -18,6 +18,7 @@ mod job;
 mod limiter;
 mod phases;
 mod program;
+mod quiet;
 mod responses;
 mod slo;
 mod steps;
@@ -34,13 +35,14 @@ pub use evidence::{
     ClientSample, Evidence, Growth, HowEnded, JobEvidence, LoadEvidence, LoadPoint, NodeEvidence,
     Observed, ROWS, Step,
 };
-pub use job::{JobSummary, NodeSummary, Probe, StatementSummary};
+pub use job::{ErrorSummary, JobSummary, NodeSummary, Probe, StatementSummary};
 pub use limiter::{Component, Limiter, OtherProgram, SHORTEST_LOAD, Seen, Suspect};
 pub use phases::{
     Cause, Change, Disturbance, Figure, MOST_DISTURBANCES, Phase, PhaseFigures, PhaseName,
     PhaseSummary, SideEffects, StepOfJob, disturbances,
 };
 pub use program::ProgramSummary;
+pub use quiet::Quiet;
 pub use responses::Responses;
 pub use slo::Judgement;
 pub use steps::Steps;

@@ -22,7 +22,7 @@ pub(crate) fn examine(
     for job in &plan.jobs {
         let Some(feed) = &job.feed else { continue };
         match summary(feed, files, dialect(plan, job)) {
-            Ok(Some(summary)) => match judge(job, feed, &summary) {
+            Ok(Some(summary)) => match judge(plan, job, feed, &summary) {
                 Ok(more) => odd.extend(more),
                 Err(fault) => wrong.push(fault),
             },
@@ -66,7 +66,12 @@ fn summary(feed: &Feed, files: &Files, dialect: Dialect) -> Result<Option<Summar
 }
 
 /// What is wrong or odd about a file whose lines are all in order.
-fn judge(job: &Job, feed: &Feed, summary: &Summary) -> Result<Vec<Diagnostic>, Diagnostic> {
+fn judge(
+    plan: &Plan,
+    job: &Job,
+    feed: &Feed,
+    summary: &Summary,
+) -> Result<Vec<Diagnostic>, Diagnostic> {
     let mut odd = Vec::new();
     let mut warn = |message: String, help: &str| {
         odd.push(Diagnostic::warning(feed.span, message).help(help));
@@ -101,6 +106,11 @@ fn judge(job: &Job, feed: &Feed, summary: &Summary) -> Result<Vec<Diagnostic>, D
             message,
             "such a line is sent together with the one above it; to keep gaps, sort the log",
         );
+    }
+    let (end, last) = (job.stop.or(plan.duration), job.start + summary.length);
+    if job.count.is_none() && end.is_some_and(|end| last >= end) {
+        let message = format!("the last line of `{name}` is due at `{last}`, and the job ends before");
+        warn(message, "make the run longer: what is due behind its end is not sent");
     }
     Ok(odd)
 }

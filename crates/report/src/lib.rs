@@ -13,6 +13,7 @@
 pub mod export;
 mod json;
 mod number;
+mod quiet;
 mod text;
 mod view;
 

@@ -10,6 +10,7 @@ mod numbers;
 mod observed;
 mod overload;
 mod programs;
+mod quiet;
 mod server;
 mod side_effects;
 mod slos;

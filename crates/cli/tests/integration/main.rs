@@ -28,6 +28,7 @@ mod output;
 mod pipelines;
 mod plans;
 mod poolers;
+mod quiet;
 mod reconnect;
 mod remote;
 mod repeatable;

@@ -6,17 +6,17 @@
 use std::collections::BTreeMap;
 
 use analyze::{
-    Bounds, Change, Check, ClientSummary, Distribution, Effect, Estimate, Figure, JobSummary,
-    Judgement, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile,
+    Bounds, Change, Check, ClientSummary, Distribution, Effect, ErrorSummary, Estimate, Figure,
+    JobSummary, Judgement, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile,
     SideEffects, StatementSummary, Verdict,
 };
-use base::{Class, Code};
 use record::OpLogTold;
 use serde::Serialize;
 use workload::{Metric, NamedTarget, Placeholders, Plan};
 
 use super::limiter::{LimiterOf, Number, SeenOf, Unseen, numbers, unseen};
 use super::program::Program;
+use crate::quiet::{Warning, warning};
 use crate::view::{View, client_cpu};
 
 /// The name of this version of the contract.
@@ -88,6 +88,7 @@ struct Job {
     bytes_received: u64,
     throughput_per_s: Option<f64>,
     errors_by_code: Vec<Failure>,
+    warnings: Vec<WarningOf>,
     connections: u64,
     response_ms: Times,
     estimates: Vec<QuantileOf>,
@@ -106,6 +107,15 @@ struct Failure {
     class: &'static str,
     code: String,
     count: u64,
+    text: Option<String>,
+}
+
+/// What is odd about a job of which nothing is wrong.
+#[derive(Serialize)]
+struct WarningOf {
+    name: &'static str,
+    text: String,
+    remedy: &'static str,
 }
 
 /// A distribution of times in milliseconds.
@@ -392,6 +402,7 @@ impl Job {
             bytes_received: counts.bytes_received,
             throughput_per_s: job.throughput_per_s.and_then(finite),
             errors_by_code: job.errors_by_code.iter().map(Failure::of).collect(),
+            warnings: warning(job).into_iter().map(WarningOf::of).collect(),
             connections: job.connections,
             response_ms: unless_withheld(&job.response),
             estimates: QuantileOf::all(job),
@@ -408,8 +419,17 @@ impl Job {
 }
 
 impl Failure {
-    fn of((class, code, count): &(Class, Code, u64)) -> Failure {
-        Failure { class: class.name(), code: code.to_string(), count: *count }
+    fn of(error: &ErrorSummary) -> Failure {
+        let ErrorSummary { class, code, count, text } = error;
+        let (class, code) = (class.name(), code.to_string());
+        Failure { class, code, count: *count, text: text.clone() }
+    }
+}
+
+impl WarningOf {
+    fn of(warning: Warning) -> WarningOf {
+        let Warning { name, text, remedy } = warning;
+        WarningOf { name, text, remedy }
     }
 }
 

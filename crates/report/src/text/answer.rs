@@ -7,6 +7,7 @@ use base::units::grouped;
 use workload::{Metric, Pacing, Plan};
 
 use crate::number::{bytes, count, percent, rate, significant, span, time, trimmed};
+use crate::quiet::{Warning, warning};
 use crate::text::load;
 use crate::text::page::{Line, Page, Tone};
 use crate::text::seen;
@@ -81,6 +82,12 @@ fn write_headlines(page: &mut Page, view: &View) {
     if view.shares_its_host() == Some(true) {
         // Always: such a database competes with what measures it.
         page.sentence(Tone::Strong, "One host", ": generator and database share its processors");
+    }
+    for job in &view.summary.jobs {
+        if let Some(Warning { text, remedy, .. }) = warning(job) {
+            let text = format!(": [{}] {text}: {remedy}", job.name);
+            page.sentence(Tone::Doubtful, "Warning", &text);
+        }
     }
     for (job, missed) in missed(view) {
         let text = format!(" by {}: {}", job.name, said(job, missed));

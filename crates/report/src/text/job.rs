@@ -1,6 +1,6 @@
 //! One job: how it was paced, what became of its requests, and all of its times.
 
-use analyze::{Bounds, Distribution, Estimate, JobSummary, Probe, Quantile, Responses};
+use analyze::{Bounds, Distribution, ErrorSummary, Estimate, JobSummary, Probe, Quantile, Responses};
 use base::units::grouped;
 use record::Kind;
 use workload::shape::Recorded;
@@ -305,13 +305,19 @@ fn write_errors(page: &mut Page, job: &JobSummary) {
         ("code", Align::Left),
     ]);
     let scheduled = job.counts.balance.scheduled().max(1) as f64;
-    let mut errors: Vec<_> = job.errors_by_code.iter().collect();
-    errors.sort_by_key(|(_, _, number)| std::cmp::Reverse(*number));
-    for (class, code, number) in errors {
-        let share = percent(*number as f64 / scheduled);
-        table.row([grouped(*number), share, class.name().to_owned(), code.to_string()]);
+    let mut errors: Vec<&ErrorSummary> = job.errors_by_code.iter().collect();
+    errors.sort_by_key(|error| std::cmp::Reverse(error.count));
+    for ErrorSummary { class, code, count, .. } in &errors {
+        let share = percent(*count as f64 / scheduled);
+        table.row([grouped(*count), share, class.name().to_owned(), code.to_string()]);
     }
     write_part(page, &table);
+    // Below the table and whole: what may help stands at the end of a text.
+    let first = |error: &&ErrorSummary| {
+        let text = error.text.as_ref()?;
+        Some(Line::new(format!("first {}", error.code), text.as_str()))
+    };
+    page.lines(2, &errors.iter().filter_map(first).collect::<Vec<_>>());
 }
 
 fn write_statements(page: &mut Page, job: &JobSummary) {

@@ -72,7 +72,7 @@ pub(crate) fn closed() -> Case {
         (Class::Statement, Code::new("42P01"), 1),
     ];
     job.window[4].1 = histogram(Kind::Error, (1..=5).map(Nanos::from_millis));
-    let text = "relation \"accounts\"\ndoes not exist".to_owned();
+    let text = "relation \"accounts\"\ndoes not exist (42P01)".to_owned();
     let at = Nanos::from_millis(7_250);
     let job = Some(JobIndex(0));
     case.evidence.events.push(Event { at, job, kind: EventKind::FirstError, text });

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use analyze::ErrorSummary;
 use base::{Class, Code};
 use jsonschema::Validator;
 use proptest::collection::vec;
@@ -45,7 +46,12 @@ fn view_of(texts: &[String; TEXTS]) -> View {
     let job = &mut view.summary.jobs[0];
     job.name = name;
     job.statements[0].text = statement;
-    job.errors_by_code[0] = (Class::Conflict, Code::new(&code), 4);
+    job.errors_by_code[0] = ErrorSummary {
+        class: Class::Conflict,
+        code: Code::new(&code),
+        count: 4,
+        text: Some(message.clone()),
+    };
     job.slos[0].text = check.clone();
     view.summary.verdict.checks[0].explain = check.clone();
     view.summary.limiter.because = check;

@@ -1,6 +1,6 @@
 //! What the answer of a run says to people.
 
-use analyze::Place;
+use analyze::{Place, Quiet};
 use base::Nanos;
 use record::Balance;
 use report::{Style, text};
@@ -42,6 +42,18 @@ fn a_database_on_the_same_host_is_always_said_in_the_headline() {
 #[test]
 fn a_closed_job_with_errors_and_two_statements() {
     check("closed", cases::closed());
+}
+
+#[test]
+fn successes_that_say_nothing_are_warned_of_before_the_verdict() {
+    let mut view = cases::open().view();
+    view.summary.jobs[0].quiet = Some(Quiet::NoRows { answers: 15_000 });
+    let said = text(&view, &Style::PLAIN);
+    let warning = said.find("Warning: [read] had 15,000 answers, and no row was returned");
+    assert!(warning.is_some_and(|at| at < said.find("VALID").unwrap()), "{said}");
+    view.summary.jobs[0].quiet = Some(Quiet::NothingDue { first: Some(Nanos::from_secs(90)) });
+    let said = text(&view, &Style::PLAIN);
+    assert!(said.contains("made no request: its first was due 90 s after time zero"), "{said}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::generate::{
 };
 use crate::keys::Owner;
 use crate::plan::{
-    Flow, Job, JobTarget, OnError, OnOutage, Pacing, Piece, Reconnect, Rows, Schedule, Statement,
+    Flow, Job, JobTarget, OnError, OnOutage, Pacing, Piece, Reconnect, Rows, Statement,
 };
 use crate::read::{Entry, Excerpt, Section};
 use crate::wording::quoted;
@@ -406,16 +406,16 @@ impl<'f> Checker<'f> {
         (start, stop)
     }
 
-    /// Warns of a timetable whose first time is behind the end.
+    /// Warns of even or recorded arrivals the first of which is behind the end.
     fn first_arrival(&mut self, job: &Job, fields: &Fields<'f>, duration: Option<Nanos>) {
-        let Some((&Schedule::Every(period), _)) = job.arrivals() else { return };
+        let first = job.arrivals().and_then(|(schedule, _)| schedule.first());
         let end = job.stop.or(duration).filter(|end| job.start < *end);
         let entry = fields.one("every").or_else(|| fields.one("rate"));
-        if let (Some(entry), Some(end)) = (entry, end)
-            && job.start + period >= end
+        if let (Some(entry), Some(end), Some(first)) = (entry, end, first)
+            && job.start + first >= end
         {
             self.sink.warning(|| {
-                let first = quoted(&(job.start + period).to_string());
+                let first = quoted(&(job.start + first).to_string());
                 let message = format!("the first time is at {first}, and the job ends before");
                 let help = match entry.key().text() {
                     "rate" => "make the run longer, or the rate higher",

@@ -273,6 +273,8 @@ pub struct Summary {
     pub left_over: usize,
     /// The first line of a log whose time lies before that of the line above it.
     pub backwards: Option<u64>,
+    /// How long after its first line the last one of a log is due.
+    pub length: Nanos,
 }
 
 /// Reads a whole file, and keeps nothing of it. The statements of a log are in `language`.
@@ -295,6 +297,7 @@ pub fn examine(
                 width: reader.width.unwrap_or(0),
                 left_over: reader.left_over(),
                 backwards: reader.backwards,
+                length: reader.latest,
             });
         }
     }

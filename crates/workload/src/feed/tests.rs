@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use base::Dialect;
+use base::{Dialect, Nanos};
 
 use super::*;
 
@@ -86,7 +86,7 @@ fn another_delimiter_is_taken_as_it_is() {
 fn records_come_in_groups() {
     assert_eq!(groups("1\n2\n3\n4\n5\n", CSV, 2, 1).as_deref(), Ok("1/2 3/4"));
     let summary = examine(&b"1,x\n2,x\n3,x\n"[..], CSV, 2, Dialect::Sqlite).unwrap();
-    let expected = Summary { groups: 1, width: 2, left_over: 1, backwards: None };
+    let expected = Summary { groups: 1, width: 2, left_over: 1, ..Summary::default() };
     assert_eq!(summary, expected);
 }
 
@@ -133,6 +133,7 @@ fn times_that_go_backwards_are_noticed_and_shift_nothing() {
     assert_eq!(due("100,a\n200,b\n150,c\n50,d\n300,e\n"), [0, 100, 100, 100, 200]);
     let summary = examine(&b"100,a\n200,b\n150,c\n"[..], Format::Log, 1, Dialect::Sqlite).unwrap();
     assert_eq!(summary.backwards, Some(3));
+    assert_eq!(summary.length, Nanos::from_micros(100));
     let in_order = examine(&b"100,a\n100,b\n"[..], Format::Log, 1, Dialect::Sqlite).unwrap();
     assert_eq!(in_order.backwards, None);
 }

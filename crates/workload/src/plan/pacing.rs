@@ -107,6 +107,16 @@ impl Schedule {
         }
     }
 
+    /// When the first arrival is due, since the job's start; `None` where chance or a shape says.
+    pub fn first(&self) -> Option<Nanos> {
+        match self {
+            Schedule::Every(period) => Some(*period),
+            Schedule::Uniform(rate) => Some(rate.nth_uniform(1)),
+            Schedule::Recorded(Recorded(times)) => times.first().copied(),
+            Schedule::Poisson(_) | Schedule::Varying { .. } => None,
+        }
+    }
+
     /// Arrivals per second: of a rate that varies the highest, of recorded instants those of the
     /// busiest second.
     pub fn highest_per_s(&self) -> f64 {

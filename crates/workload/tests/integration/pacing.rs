@@ -426,6 +426,28 @@ warning: the first time is at `10s`, and the job ends before
 }
 
 #[test]
+fn even_arrivals_that_never_come_to_their_first_one_are_a_warning() {
+    check(
+        r#"
+duration = 10s
+[read]
+query = select 1
+rate = 0.1
+arrival = uniform
+"#,
+        r#"
+warning: the first time is at `10s`, and the job ends before
+ --> mail.ini:4:1
+  |
+4 | rate = 0.1
+  | ^^^^^^^^^^
+  |
+  = help: make the run longer, or the rate higher
+"#,
+    );
+}
+
+#[test]
 fn a_job_lives_inside_the_run() {
     check(
         r#"

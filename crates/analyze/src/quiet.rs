@@ -1,0 +1,110 @@
+//! Successes that say nothing: jobs that ran without an error and did nothing.
+//!
+//! No check objects to them, because each of their requests was answered as it should be. A number
+//! that rests on answers without a row may still be about something else than its reader thinks.
+
+use base::Nanos;
+use workload::{Job, Placeholders, Statement};
+
+use crate::evidence::{Evidence, JobEvidence};
+
+/// Something about a job that its reader should know, and that makes no number wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quiet {
+    /// None of its requests came due in the whole run.
+    NothingDue {
+        /// When its first request would have come due, since time zero, if that is why.
+        first: Option<Nanos>,
+    },
+    /// None of its answers in the whole run returned or changed a row, though its statements are
+    /// such as do.
+    NoRows {
+        /// How many requests were answered.
+        answers: u64,
+    },
+}
+
+/// Finds what is quiet about the job at `place`.
+pub(crate) fn quiet(evidence: &Evidence, place: usize) -> Option<Quiet> {
+    let job = &evidence.plan.jobs[place];
+    let counted = &evidence.jobs[place];
+    let steps = 0..counted.steps.len();
+    if counted.counts(steps.clone()).arrivals == 0 {
+        let leader = evidence.plan.leader(place);
+        let first = leader.arrivals().and_then(|(schedule, _)| schedule.first());
+        let first = first.map(|first| leader.start + first).filter(|it| *it >= evidence.end());
+        return Some(Quiet::NothingDue { first });
+    }
+    let answers = counted.ends(steps).completed;
+    (finds_nothing(job, counted) && answers > 0).then_some(Quiet::NoRows { answers })
+}
+
+/// Whether no answer had a row, though there is a statement that asks for rows. Who says how many
+/// rows are expected has a check for that.
+fn finds_nothing(job: &Job, counted: &JobEvidence) -> bool {
+    job.expect_rows.is_none()
+        && counted.ends(0..counted.steps.len()).rows == 0
+        && job.statements.iter().any(asks_for_rows)
+}
+
+/// First words of statements that return or change rows, or say that there are none. `insert` is
+/// one of them for the sake of `on conflict do nothing`.
+const ASKING: [&str; 9] =
+    ["select", "with", "table", "values", "insert", "update", "delete", "replace", "merge"];
+
+/// Whether a statement returns or changes rows if there are any. `select … into` gives them to the
+/// server instead (MySQL manual, "SELECT ... INTO Statement"; PostgreSQL manual, "SELECT INTO").
+fn asks_for_rows(statement: &Statement) -> bool {
+    let text = statement.text(Placeholders::Question).to_ascii_lowercase();
+    let text = without_comments(&text);
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let first = words.by_ref().find(|word| !word.is_empty()).unwrap_or_default();
+    let gives_away = matches!(first, "select" | "with" | "table") && words.any(|it| it == "into");
+    ASKING.contains(&first) && !gives_away
+}
+
+/// The text behind the comments that it begins with.
+fn without_comments(text: &str) -> &str {
+    let mut text = text.trim_start();
+    loop {
+        let rest = if text.starts_with("/*") {
+            text.split_once("*/").map(|(_, rest)| rest)
+        } else if text.starts_with("--") || text.starts_with('#') {
+            text.split_once('\n').map(|(_, rest)| rest)
+        } else {
+            return text;
+        };
+        text = rest.unwrap_or_default().trim_start();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::Piece;
+
+    #[track_caller]
+    fn check(text: &str, asks: bool) {
+        let pieces = vec![Piece::Text(text.to_owned())];
+        let statement = Statement { pieces, span: base::Span::default(), script: None };
+        assert_eq!(asks_for_rows(&statement), asks, "{text}");
+    }
+
+    #[test]
+    fn statements_that_return_or_change_rows_are_told_from_others() {
+        check("select v from t where id = 1", true);
+        check("SELECT(1)", true);
+        check("  /* a */ -- b\n (select 1) union (select 2)", true);
+        check("with a as (select 1) select * from a", true);
+        check("update t set v = 1", true);
+        check("insert into t values (1) on conflict do nothing", true);
+        check("delete from t", true);
+        check("select 1 into @a", false);
+        check("select * into u from t", false);
+        check("create table t (id int)", false);
+        check("do sleep(1)", false);
+        check("call p()", false);
+        check("/* nothing", false);
+        check("", false);
+    }
+}

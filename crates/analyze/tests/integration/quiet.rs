@@ -1,0 +1,79 @@
+//! Successes that say nothing, and the first text of each error.
+
+use analyze::{ErrorSummary, Evidence, Quiet, summarize};
+use base::{Class, Code, Nanos};
+use record::EventKind;
+
+use crate::support::{MIXED, OPEN, PER_S, event, nothing, steady};
+
+const SECONDS: u64 = 60;
+
+fn quiet(evidence: &Evidence) -> Option<Quiet> {
+    summarize(evidence).jobs[0].quiet
+}
+
+fn without_rows(workload: &str) -> Evidence {
+    let mut evidence = steady(workload);
+    evidence.jobs[0].steps.iter_mut().for_each(|step| step.ends.rows = 0);
+    evidence
+}
+
+#[test]
+fn answers_without_a_row_in_the_whole_run_are_told() {
+    let mut evidence = without_rows(OPEN);
+    assert_eq!(quiet(&evidence), Some(Quiet::NoRows { answers: SECONDS * PER_S }));
+    evidence.jobs[0].steps[3].ends.rows = 1;
+    assert_eq!(quiet(&evidence), None, "a row of the warm-up is one");
+    assert_eq!(summarize(&without_rows(MIXED)).jobs[1].quiet, None, "the other job has its rows");
+}
+
+#[test]
+fn answers_that_should_have_no_row_are_not_told() {
+    assert_eq!(quiet(&without_rows(&format!("{OPEN}expect-rows = 0\n"))), None);
+    let of = |statement| OPEN.replace("select 1", statement);
+    assert_eq!(quiet(&without_rows(&of("do sleep(1)"))), None);
+    assert!(quiet(&without_rows(&of("update t set v = 1 where id = 7"))).is_some());
+}
+
+#[test]
+fn a_job_that_made_no_request_is_told_with_its_first_time() {
+    let slow = "duration = 60s\n[late]\nquery = select 1\nevery = 2m\nstart = 5s\n";
+    let first = Some(Nanos::from_secs(125));
+    assert_eq!(quiet(&nothing(slow)), Some(Quiet::NothingDue { first }));
+    // Its first one was due in time, and something else kept it away.
+    assert_eq!(quiet(&nothing(OPEN)), Some(Quiet::NothingDue { first: None }));
+    assert_eq!(quiet(&steady(OPEN)), None);
+}
+
+#[test]
+fn each_code_has_the_text_of_its_first_error() {
+    let mut evidence = steady(MIXED);
+    let codes = ["22012", "23505", "42P01"].map(Code::new);
+    evidence.jobs[0].failures = vec![
+        (Class::Statement, codes[0], 3),
+        (Class::Constraint, codes[1], 2),
+        (Class::Statement, codes[2], 1),
+        (Class::Disconnect, Code::DISCONNECT, 1),
+    ];
+    evidence.events = vec![
+        event(9, Some(0), EventKind::FirstError, "of another thread, later (22012)"),
+        event(3, Some(0), EventKind::FirstError, "division by zero (22012)"),
+        event(1, Some(1), EventKind::FirstError, "of another job (22012)"),
+        event(2, Some(0), EventKind::FirstError, "while reconnecting: twice (23505)"),
+        event(2, Some(0), EventKind::StoppedByError, "not a first error (42P01)"),
+        event(4, None, EventKind::OutageBegan, "the target refuses connections"),
+    ];
+    let errors = summarize(&evidence).jobs[0].errors_by_code.clone();
+    let texts: Vec<_> = errors.iter().map(|error| error.text.as_deref()).collect();
+    assert_eq!(
+        texts,
+        [
+            Some("division by zero (22012)"),
+            Some("while reconnecting: twice (23505)"),
+            None,
+            Some("the target refuses connections"),
+        ]
+    );
+    let ErrorSummary { class, count, .. } = errors[1];
+    assert_eq!((class, count), (Class::Constraint, 2));
+}

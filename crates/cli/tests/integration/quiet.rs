@@ -1,0 +1,63 @@
+//! Successes that say nothing are told, and errors have their text.
+
+use crate::support::{Place, job};
+
+/// Runs a file on a new database with a table of one row.
+fn ran(jobs: &str) -> (Place, String) {
+    let setup = "create table t (id integer primary key, v int)";
+    let text = format!(
+        "duration = 2s\n[setup]\nquery = {setup}\nquery = insert into t values (1, 0)\n{jobs}"
+    );
+    let place = Place::with(&text);
+    let args = ["run", "w.ini", "--url", "sqlite:t.db", "--quiet", "--out", "r.assay"];
+    let text = place.assay(&args).stdout;
+    (place, text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn a_select_that_returned_no_row_in_the_whole_run_is_warned_of() {
+    let (place, text) = ran("[none]\nquery = select v from t where id = 7\nrate = 50\n\
+                             [some]\nquery = select v from t where id = 1\nrate = 50\n\
+                             [meant]\nquery = select v from t where id = 7\nrate = 50\n\
+                             expect-rows = 0\n");
+    assert!(text.contains("Warning: [none] had "), "{text}");
+    assert!(text.contains("and no row was returned or changed: compare the values"), "{text}");
+    assert_eq!(text.matches("Warning").count(), 1, "{text}");
+    let summary = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_eq!(job(&summary, "none")["warnings"][0]["name"], "no-rows");
+    assert_eq!(job(&summary, "some")["warnings"], serde_json::json!([]));
+    assert_eq!(job(&summary, "meant")["warnings"], serde_json::json!([]));
+}
+
+#[test]
+fn a_timetable_that_is_first_due_after_the_end_is_warned_of() {
+    let (place, text) = ran("[late]\nquery = select v from t\nevery = 1h\n");
+    let words = "Warning: [late] made no request: its first was due 3,600 s after time zero";
+    assert!(text.contains(words), "{text}");
+    let summary = place.assay(&["report", "r.assay", "--json"]).json();
+    assert_eq!(job(&summary, "late")["warnings"][0]["name"], "nothing-due");
+}
+
+#[test]
+fn a_log_that_is_longer_than_the_run_is_warned_of_before_it_begins() {
+    let place = Place::with("duration = 1s\n[a]\nquery-log-file = q.log\n");
+    place.write("q.log", "1000000,select 1\n5000000,select 2\n");
+    let said = place.assay(&["run", "w.ini", "--quiet", "--out", "r.assay"]).stderr;
+    let words = "the last line of `q.log` is due at `4s`, and the job ends before";
+    assert!(said.contains(words), "{said}");
+    let whole = "duration = 5s\n[a]\nquery-log-file = q.log\n";
+    place.write("w.ini", whole);
+    let said = place.assay(&["check", "w.ini"]).stderr;
+    assert!(!said.contains("the last line"), "{said}");
+}
+
+#[test]
+fn each_error_code_has_its_first_text_in_text_and_json() {
+    let (place, text) = ran("[twice]\nquery = insert into t values (1, 0)\nrate = 50\n");
+    let words = "UNIQUE constraint failed: t.id";
+    let below = text.split_once("errors of requests class code").unwrap().1;
+    assert!(below.contains(&format!("first 1555 {words}")), "{text}");
+    let summary = place.assay(&["report", "r.assay", "--json"]).json();
+    let error = &job(&summary, "twice")["errors_by_code"][0];
+    assert!(error["text"].as_str().unwrap().starts_with(words), "{error}");
+}
