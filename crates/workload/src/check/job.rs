@@ -44,8 +44,8 @@ const BESIDE_COMMANDS: &[&str] = &[
     "slo",
 ];
 
-/// Bytes that the requests of all clients of a job may have together without a warning.
-const MOST_TOGETHER: u64 = 4 << 30;
+/// Bytes that the requests of a job may have together without a warning.
+pub(super) const MOST_TOGETHER: u64 = 4 << 30;
 
 /// More bytes than any number takes when it is written out.
 const LONGEST_NUMBER: u64 = 400;

@@ -4,6 +4,7 @@ use base::{Diagnostic, Nanos, Rate};
 
 use super::fields::Fields;
 use super::global::MOST_CONNECTIONS;
+use super::job::MOST_TOGETHER;
 use super::{Checker, Post, Rates, shape};
 use crate::expr::{Compiled, Constant, Expr, Refused, Type, Variables, compile, parse_all};
 use crate::keys::Owner;
@@ -13,6 +14,9 @@ use crate::wording::quoted;
 
 /// How many requests one arrival may bring, and how many may wait in a queue.
 const MOST_WAITING: u32 = 1_000_000_000;
+
+/// The bytes that a request takes while it waits in its line, more or less, without its values.
+const WAITING_REQUEST: u64 = 100;
 
 /// The shortest time between two arrivals: that of the highest rate.
 const SHORTEST_PERIOD: Nanos = Nanos(1_000_000_000 / Rate::HIGHEST);
@@ -84,6 +88,8 @@ impl<'f> Checker<'f> {
         let batch = self.small_count(fields, "batch-size", (1, MOST_WAITING)).unwrap_or(1);
         self.clients_beyond_a_pool(chosen, crew.workers);
         let limit = self.small_count(fields, "queue-limit", (1, MOST_WAITING)).unwrap_or(100_000);
+        self.memory_of_line(fields, "batch-size", batch);
+        self.memory_of_line(fields, "queue-limit", limit);
         let on_full = self
             .choice(fields, Owner::Job, "on-queue-full", [OnQueueFull::Reject, OnQueueFull::Stop])
             .unwrap_or(OnQueueFull::Reject);
@@ -105,6 +111,18 @@ impl<'f> Checker<'f> {
             }
             (None, None, _) => Pacing::Closed { clients: crew.workers, think },
         }
+    }
+
+    /// Warns of a line that could need more memory than a machine has, if it ever is that long.
+    fn memory_of_line(&mut self, fields: &Fields<'f>, key: &str, requests: u32) {
+        let bytes = u64::from(requests) * WAITING_REQUEST;
+        let Some(entry) = fields.one(key).filter(|_| bytes > MOST_TOGETHER) else { return };
+        self.sink.warning(|| {
+            let gigabytes = bytes >> 30;
+            let message =
+                format!("so many waiting requests could need {gigabytes} GiB of memory together");
+            entry.value().warning(message).help(format!("lower `{key}`"))
+        });
     }
 
     /// Warns of clients that would wait for each other in a pool like dbbench's: here each of them

@@ -448,6 +448,28 @@ warning: the first time is at `10s`, and the job ends before
 }
 
 #[test]
+fn a_line_that_could_take_all_memory_is_a_warning() {
+    check(
+        r#"
+[read]
+query = select 1
+rate = 100
+concurrency = 2
+queue-limit = 100000000
+"#,
+        r#"
+warning: so many waiting requests could need 9 GiB of memory together
+ --> mail.ini:5:15
+  |
+5 | queue-limit = 100000000
+  |               ^^^^^^^^^
+  |
+  = help: lower `queue-limit`
+"#,
+    );
+}
+
+#[test]
 fn a_job_lives_inside_the_run() {
     check(
         r#"
