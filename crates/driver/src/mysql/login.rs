@@ -12,7 +12,7 @@ use wire_mysql::{
 
 use super::{Site, TrustedKey, faults};
 use crate::Error;
-use crate::net::{Address, Channel, Farewell, LOGIN, Service, TlsMode};
+use crate::net::{Address, Channel, Farewell, LOGIN, Service, Silence, TlsMode};
 
 /// The longest unfinished packet of a login. The longest that servers send is a key of some
 /// kilobytes.
@@ -26,15 +26,18 @@ const UTF8MB4: u8 = 45;
 const CAPABILITIES: Capabilities =
     Capabilities(WANTED.without(Capabilities::MULTI_STATEMENTS).0 | Capabilities::LOCAL_FILES.0);
 
-/// Connects to the address at this place, to the peer if there is one, and begins a session.
+/// Connects to the address at this place, to the peer if there is one, and begins a session. The
+/// silence is that of the server until its greeting comes.
 pub(super) async fn log_in(
     rt: &Rt,
     site: &Site,
     place: usize,
     peer: Option<SocketAddr>,
+    silence: &Silence,
 ) -> Result<(Channel, Session), Error> {
     let service = &site.service;
     let mut channel = service.connect(rt, place, peer).await?;
+    silence.begin();
     let address = channel.address().clone();
     let mode = service.options.tls_to(&address);
     let application = service.options.application_name.as_bytes();
@@ -55,6 +58,7 @@ pub(super) async fn log_in(
     let fails = |error| impossible(service, &address, mode, &error);
     loop {
         channel.receive().await?;
+        silence.end();
         let mut out = std::mem::take(channel.out());
         let read = login.read(channel.unread(), &mut out);
         *channel.out() = out;
@@ -175,7 +179,7 @@ impl Farewell for Kill {
     async fn say(self, rt: &Rt) {
         let Kill { site, place, peer, thread_id } = self;
         let say = async {
-            let (mut channel, _) = log_in(rt, &site, place, peer).await?;
+            let (mut channel, _) = log_in(rt, &site, place, peer, &Silence::default()).await?;
             Command::Query(format!("kill {thread_id}").as_bytes()).append(channel.out());
             channel.flush().await;
             channel.receive().await?;

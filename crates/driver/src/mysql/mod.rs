@@ -28,7 +28,7 @@ use confine::Files;
 use rt::Rt;
 
 use crate::given::{Given, refusal};
-use crate::net::{Farewells, Kind, LOGIN, PasswordFile, Service};
+use crate::net::{Farewells, Kind, PasswordFile, Service, Silence};
 use crate::{Driver, Error, Insert, Method};
 
 use login::Kill;
@@ -153,11 +153,12 @@ impl Driver for Mysql {
     async fn connect(&self, rt: &Rt) -> Result<MysqlConnection, Error> {
         let service = &self.site.service;
         let place = service.addresses.take_turn();
+        let silence = Silence::default();
         let session = async {
-            let (channel, session) = login::log_in(rt, &self.site, place, None).await?;
+            let (channel, session) = login::log_in(rt, &self.site, place, None, &silence).await?;
             MysqlConnection::begin(self.clone(), rt.clone(), place, (channel, session)).await
         };
-        let connected = service.in_time(rt, place, LOGIN, session).await;
+        let connected = service.greeted_in_time(rt, place, &silence, session).await;
         connected.map_err(|error| error.of_node(place))
     }
 }

@@ -1,5 +1,6 @@
 //! What a URL says about a database on a network, read once.
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 
 use base::{Class, Code, Endpoint, Secret, Target};
@@ -56,6 +57,22 @@ pub(crate) struct Service {
     pub(crate) database: Option<String>,
     /// What its sessions have asked beside requests.
     pub(crate) beside: Beside,
+}
+
+/// The silence of a server that speaks first, from the accepted connection to its greeting.
+#[derive(Debug, Default)]
+pub(crate) struct Silence(Cell<bool>);
+
+impl Silence {
+    /// The server has accepted the connection.
+    pub(crate) fn begin(&self) {
+        self.0.set(true);
+    }
+
+    /// The server has said something.
+    pub(crate) fn end(&self) {
+        self.0.set(false);
+    }
 }
 
 impl Kind {
@@ -157,6 +174,26 @@ impl Service {
         session.unwrap_or_else(|| Err(self.too_late(place, doing)))
     }
 
+    /// Waits for the login at a server that speaks first, not longer than a connection may take.
+    ///
+    /// # Errors
+    /// Class `Disconnect` when the time is over. A server that has kept its silence until then may
+    /// be one of another kind, which waits for its client.
+    pub(crate) async fn greeted_in_time<T>(
+        &self,
+        rt: &Rt,
+        place: usize,
+        silence: &Silence,
+        login: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let limit = self.options.connect_timeout;
+        match within(rt, limit, Box::pin(login)).await {
+            Some(login) => login,
+            None if silence.0.get() => Err(self.said_nothing(place)),
+            None => Err(self.too_late(place, LOGIN)),
+        }
+    }
+
     /// Waits until a statement is prepared, but not longer than a connection may take.
     ///
     /// # Errors
@@ -182,6 +219,16 @@ impl Service {
             }
             None => Err(self.too_late(place, PREPARING)),
         }
+    }
+
+    fn said_nothing(&self, place: usize) -> Error {
+        Error::disconnect(format!(
+            "{} accepted the connection and said nothing within {}, and a {} server speaks first; \
+             if PostgreSQL listens there, write `postgres://`; `connect-timeout=` allows more",
+            self.addresses.all()[place],
+            self.options.connect_timeout,
+            self.kind
+        ))
     }
 
     fn too_late(&self, place: usize, doing: &str) -> Error {

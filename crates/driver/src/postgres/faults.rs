@@ -106,6 +106,14 @@ pub(super) fn junk(address: &Address, error: &WireError) -> Error {
     Error::disconnect(format!("{address} does not speak PostgreSQL's protocol: {error}"))
 }
 
+/// The error of a server of another kind, which its first words show.
+#[cold]
+pub(super) fn is_of_mysql(address: &Address) -> Error {
+    Error::disconnect(format!(
+        "a MySQL or MariaDB server answers at {address}; write `mysql://` in place of `postgres://`"
+    ))
+}
+
 /// A value does not fit the parameter that the server has described.
 #[cold]
 pub(super) fn unfit(error: &ValueError) -> Error {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use base::{Class, Code, Nanos};
 use rt::{Rt, within};
 use rustix::net::Shutdown;
+use wire_mysql::{ErrPacket, HEADER, Handshake, Header};
 use wire_postgres::{
     BackendKey, Channel as Binding, Login, Session, SslAnswer, Startup, StartupError, frontend,
     ssl_answer,
@@ -44,6 +45,8 @@ pub(super) async fn log_in(
         .map_err(|error| faults::junk(channel.address(), &error))?;
     let mut answer = Vec::new();
     channel.flush().await;
+    channel.receive().await?;
+    expect_postgres(&channel)?;
     while !startup.is_ready() {
         let read = startup.read(channel.unread(), &mut answer);
         let used = read.map_err(|error| refused(service, &channel, error))?;
@@ -76,6 +79,7 @@ async fn open(
     channel.flush().await;
     let answer = loop {
         channel.receive().await?;
+        expect_postgres(&channel)?;
         let answer = ssl_answer(channel.unread());
         if let Some(answer) = answer.map_err(|error| faults::junk(channel.address(), &error))? {
             break answer;
@@ -88,6 +92,23 @@ async fn open(
             Ok((channel, end_point))
         }
         SslAnswer::Refused => Err(without_tls(channel.address(), mode)),
+    }
+}
+
+/// A number beyond those of the errors of MySQL and MariaDB. An error of PostgreSQL has two letters
+/// in the place of the number, which are more.
+const NO_MYSQL_CODE: u16 = 10_000;
+
+/// Finds out early that a MySQL or MariaDB server listens there. It speaks first: its handshake
+/// comes whole, or the error for which it refuses this host.
+fn expect_postgres(channel: &Channel) -> Result<(), Error> {
+    let Some((head, rest)) = channel.unread().split_first_chunk::<HEADER>() else { return Ok(()) };
+    let Header { length, sequence } = Header::decode(*head);
+    let Some(payload) = rest.get(..length).filter(|_| sequence == 0) else { return Ok(()) };
+    let refusal = ErrPacket::decode(payload).is_ok_and(|error| error.code < NO_MYSQL_CODE);
+    match refusal || Handshake::decode(payload).is_ok() {
+        true => Err(faults::is_of_mysql(channel.address())),
+        false => Ok(()),
     }
 }
 

@@ -72,12 +72,25 @@ fn a_server_without_tls_is_not_asked_in_the_clear() {
 
 #[test]
 fn a_server_that_never_answers_is_given_up_in_time() {
-    for acts in [vec![Act::Wait], vec![Act::Say(vec![0x40, 0]), Act::Wait]] {
-        let silent = Impostor::new(acts);
-        let error = refused(&at(silent.port(), "connect-timeout=50ms"));
+    let half = Act::Say(vec![0x40, 0]);
+    for acts in [vec![half, Act::Wait], vec![Act::Say(greeting("ed25519")), Act::Wait]] {
+        let stalled = Impostor::new(acts);
+        let error = refused(&at(stalled.port(), "connect-timeout=50ms"));
         let words = ["127.0.0.1", "did not let anybody in within 50ms", "connect-timeout"];
         check(&error, Class::Disconnect, "disconnect", &words);
     }
+}
+
+#[test]
+fn server_that_says_nothing_may_be_postgres() {
+    let words = ["127.0.0.1", "said nothing within 100ms", "`postgres://`", "connect-timeout"];
+    for options in ["connect-timeout=100ms", "connect-timeout=100ms&tls=require"] {
+        let silent = Impostor::new(vec![Act::Wait]);
+        let error = refused(&at(silent.port(), options));
+        check(&error, Class::Disconnect, "disconnect", &words);
+    }
+    let error = refused(&at(shared(Kind::Postgres).port(), "connect-timeout=100ms"));
+    check(&error, Class::Disconnect, "disconnect", &words);
 }
 
 #[test]

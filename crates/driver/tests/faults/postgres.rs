@@ -6,10 +6,12 @@ use std::net::{TcpListener, TcpStream};
 use base::{Class, Clock, Endpoint, Secret, Target};
 use driver::{Connection, Driver, Postgres, Step, Work};
 use testbed::{Kind, Options, Server, shared};
+use wire_mysql::{ErrPacket, Handshake, packet};
 use wire_postgres::backend;
 use wire_postgres::{BackendKey, TransactionStatus};
 
 use crate::impostor::{Act, Impostor};
+use crate::mariadb::{NONCE, OFFERED};
 use crate::{changed, check, in_real_time, refused, text, with_option};
 
 fn open(target: &Target) -> Postgres {
@@ -101,6 +103,63 @@ fn junk_is_no_protocol() {
         let words = ["127.0.0.1", "does not speak PostgreSQL's protocol"];
         check(&refused(&at(server.port(), "")), Class::Disconnect, "disconnect", &words);
     }
+}
+
+/// The first packet of a MySQL server of this version.
+fn greeting(version: &str) -> Vec<u8> {
+    let handshake = Handshake {
+        server_version: version.as_bytes(),
+        thread_id: 7,
+        nonce: NONCE,
+        offered: OFFERED,
+        collation: 45,
+        status: wire_mysql::Status::AUTOCOMMIT,
+        method: b"mysql_native_password",
+    };
+    let mut out = Vec::new();
+    packet(&mut out, 0, |out| handshake.encode(out));
+    out
+}
+
+/// The first packet of a MySQL server that refuses the host, before it has a state for it.
+fn refusal(code: u16, message: &'static [u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    packet(&mut out, 0, |out| ErrPacket { code, sqlstate: None, message }.encode(out));
+    out
+}
+
+#[test]
+fn mysql_server_is_recognised_by_its_first_packet() {
+    // The first bytes of these are answers of PostgreSQL as well: no TLS, and TLS.
+    let (no, yes) = (greeting("8.0.36-log"), greeting("5.7.44-log-test"));
+    assert_eq!((no[0], yes[0]), (b'N', b'S'));
+    let with_error = [greeting("8.0.36"), refusal(1156, b"Got packets out of order")].concat();
+    let host = refusal(1130, b"Host '127.0.0.1' is not allowed to connect to this MySQL server");
+    for packets in [no, yes, with_error, host] {
+        for options in ["tls=off", "tls=require"] {
+            let server = Impostor::new(vec![Act::Say(packets.clone()), Act::Wait]);
+            let words = ["127.0.0.1", "MySQL or MariaDB server", "`mysql://`"];
+            check(&refused(&at(server.port(), options)), Class::Disconnect, "disconnect", &words);
+        }
+    }
+    let error = refused(&at(shared(Kind::Mariadb).port(), ""));
+    check(&error, Class::Disconnect, "disconnect", &["MySQL or MariaDB server", "`mysql://`"]);
+}
+
+/// An error of 255 bytes begins like one of MySQL of 69 bytes.
+#[test]
+fn error_of_postgres_is_not_taken_for_one_of_mysql() {
+    fn error_of(message: &str) -> Vec<u8> {
+        let mut out = Vec::new();
+        let fields = [(b'S', "FATAL"), (b'C', "28000"), (b'M', message)];
+        backend::error_response(&mut out, fields).expect("an error");
+        out
+    }
+    let room = 256 - error_of("").len();
+    let error = error_of(&"x".repeat(room));
+    assert_eq!(error[..5], [b'E', 0, 0, 0, 255]);
+    let server = Impostor::new(vec![Act::Hear, Act::Say(error), Act::Wait]);
+    check(&refused(&at(server.port(), "")), Class::Statement, "28000", &["xxx"]);
 }
 
 /// What a server says to let a session in.
