@@ -1,5 +1,7 @@
 //! What a check is, and what all of them together mean.
 
+use crate::remedy::remedy;
+
 /// Whether a measurement can be believed in one respect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
@@ -71,6 +73,14 @@ impl Check {
     pub fn found(self, status: Status, explain: impl Into<String>) -> Check {
         Check { status, explain: explain.into(), ..self }
     }
+
+    /// Returns the remedy if the check objects: an imperative without a period.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self.status {
+            Status::Suspect | Status::Invalid => remedy(self.name),
+            Status::NotPossible | Status::Pass => None,
+        }
+    }
 }
 
 /// All checks, and what they mean together.
@@ -109,6 +119,13 @@ mod tests {
     fn verdict(statuses: &[Status]) -> &'static str {
         let check = |status: &Status| Check::new("x", "", 0.0, 0.0).found(*status, "");
         Verdict { checks: statuses.iter().map(check).collect() }.word()
+    }
+
+    #[test]
+    fn only_a_check_that_objects_has_a_remedy() {
+        let has_remedy = |status| Check::new("rate", "%", 2.0, 1.0).found(status, "").remedy();
+        assert!(has_remedy(Status::Suspect).is_some() && has_remedy(Status::Invalid).is_some());
+        assert_eq!(has_remedy(Status::Pass).or(has_remedy(Status::NotPossible)), None);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod limiter;
 mod phases;
 mod program;
 mod quiet;
+mod remedy;
 mod responses;
 mod slo;
 mod steps;
@@ -43,6 +44,7 @@ pub use phases::{
 };
 pub use program::ProgramSummary;
 pub use quiet::Quiet;
+pub use remedy::remedy;
 pub use responses::Responses;
 pub use slo::Judgement;
 pub use steps::Steps;

@@ -614,6 +614,43 @@ fn every_check_has_a_heading_and_every_heading_is_a_check() {
     assert_eq!(names, headings);
 }
 
+/// The names of the checks of a page with what their sections say, each on one line.
+fn sections(text: &str) -> Vec<(&str, String)> {
+    let sections = text.split("\n### ").skip(1);
+    let sections = sections.filter_map(|section| {
+        let (name, body) = section.split_once('\n')?;
+        // A chapter that follows is no part of the last section.
+        let body = body.split("\n## ").next()?;
+        let advice: Vec<&str> = body.split("\n\n").filter(|it| it.starts_with(ADVICE)).collect();
+        let advice = advice.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+        Some((name, advice))
+    });
+    sections.collect()
+}
+
+/// The beginning of the paragraph with the remedy.
+const ADVICE: &str = "What to do: ";
+
+#[test]
+fn advice_on_each_check_begins_with_the_remedy_that_the_answer_prints() {
+    let text = page("docs/checks.md").text;
+    let sections = sections(&text);
+    assert!(!sections.is_empty());
+    for (name, advice) in sections {
+        let remedy = analyze::remedy(name).unwrap_or_else(|| panic!("{name} has no remedy"));
+        let rest = advice.strip_prefix(ADVICE).and_then(|advice| advice.strip_prefix(remedy));
+        let is_whole = rest.is_some_and(|rest| rest.starts_with(['.', ':', ' ']));
+        assert!(is_whole, "{name}: `{advice}` does not begin with `{remedy}`");
+        assert_eq!(advice.matches(ADVICE).count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn advice_is_found_where_it_stands() {
+    let text = "# A\n\n### a\n\nB.\n\nWhat to do:\n  x. y\n\n### b\n\nWhat to do: z\nw.\n\n## C\n";
+    assert_eq!(sections(text), [("a", String::new()), ("b", "What to do: z w.".to_owned())]);
+}
+
 #[test]
 fn every_limiter_that_a_run_can_have_is_explained() {
     let text = page("docs/limiter.md").text;

@@ -56,6 +56,7 @@ struct CheckOf {
     limit: Option<f64>,
     unit: &'static str,
     explain: String,
+    remedy: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -368,6 +369,7 @@ impl CheckOf {
             limit: check.limit.and_then(finite),
             unit: check.unit,
             explain: check.explain.clone(),
+            remedy: check.remedy(),
         }
     }
 }

@@ -300,13 +300,17 @@ fn tally(verdict: &Verdict) -> String {
     tally.join(", ")
 }
 
-/// The checks that did not pass, the gravest first.
+/// Writes the checks that did not pass, the gravest first, each with its remedy.
 fn write_findings(page: &mut Page, verdict: &Verdict) {
-    let found = [Status::Invalid, Status::Suspect].into_iter();
-    let found = found.flat_map(|status| verdict.with(status));
-    let found =
-        found.map(|check| Line::new(check.name, explained(check)).in_tone(tone(check.status)));
-    page.lines(2, &found.collect::<Vec<_>>());
+    let mut lines = Vec::new();
+    for status in [Status::Invalid, Status::Suspect] {
+        for check in verdict.with(status) {
+            lines.push(Line::new(check.name, explained(check)).in_tone(tone(status)));
+            let remedy = check.remedy().map(|remedy| format!("What to do: {remedy}"));
+            lines.extend(remedy.map(Line::remark));
+        }
+    }
+    page.lines(2, &lines);
 }
 
 /// Writes which checks could not be made, and why: far below the answer, as they change nothing.

@@ -60,13 +60,21 @@ impl Tone {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) label: String,
+    /// That of the label.
     pub(super) tone: Tone,
     pub(super) text: String,
+    tone_of_text: Tone,
 }
 
 impl Line {
     pub(super) fn new(label: impl Into<String>, text: impl Into<String>) -> Line {
-        Line { label: label.into(), tone: Tone::Plain, text: text.into() }
+        let (label, text) = (label.into(), text.into());
+        Line { label, tone: Tone::Plain, text, tone_of_text: Tone::Plain }
+    }
+
+    /// A remark on the line above, below the text of that line.
+    pub(super) fn remark(text: impl Into<String>) -> Line {
+        Line { tone_of_text: Tone::Quiet, ..Line::new("", text) }
     }
 
     /// With a label in this tone.
@@ -175,7 +183,7 @@ impl Page {
                 self.end();
                 self.start(hanging);
             }
-            self.write(Tone::Plain, part);
+            self.write(line.tone_of_text, part);
         }
         self.end();
     }
@@ -280,6 +288,13 @@ mod tests {
         let line = ["word"; 18].join(" ");
         let rest = ["word"; 12].join(" ");
         assert_eq!(text, format!(" a      short\n label  {line}\n        {rest}\n"));
+    }
+
+    #[test]
+    fn remark_stands_quietly_below_the_text_of_its_line() {
+        let mut page = Page::new(Style { color: true, width: 60 });
+        page.lines(2, &[Line::new("a", "found"), Line::remark("do it")]);
+        assert_eq!(page.into_text(), "  a  found\n     \x1b[2mdo it\x1b[0m\n");
     }
 
     #[test]

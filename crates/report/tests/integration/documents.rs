@@ -310,6 +310,17 @@ fn what_is_no_number_is_null() {
 }
 
 #[test]
+fn check_that_objects_has_a_remedy_and_no_other_has() {
+    for (name, view) in cases::all() {
+        let document = json(&view);
+        for check in document["verdict"]["checks"].as_array().unwrap() {
+            let objects = ["suspect", "invalid"].contains(&check["status"].as_str().unwrap());
+            assert_eq!(check["remedy"].is_string(), objects, "{name}: {check}");
+        }
+    }
+}
+
+#[test]
 fn a_load_of_one_sample_has_no_processor_time() {
     let mut case = cases::loads();
     for load in &mut case.evidence.loads {

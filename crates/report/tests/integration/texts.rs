@@ -84,6 +84,22 @@ fn a_run_whose_server_limits_the_connections_is_suspect() {
 }
 
 #[test]
+fn every_finding_is_followed_by_its_remedy() {
+    let objections = cases::all().into_iter().flat_map(|(name, view)| {
+        let said = text(&view, &Style::PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
+        let checks = view.summary.verdict.checks.into_iter();
+        checks.filter_map(move |check| Some((name, said.clone(), check.remedy()?)))
+    });
+    let objections: Vec<_> = objections.collect();
+    assert!(objections.len() > 10, "{}", objections.len());
+    for (name, said, remedy) in objections {
+        assert!(said.contains(&format!("What to do: {remedy} ")), "{name}: {remedy}");
+    }
+    let valid = text(&cases::open().view(), &Style::PLAIN);
+    assert!(!valid.contains("What to do"), "{valid}");
+}
+
+#[test]
 fn an_invalid_run_says_so_before_any_number() {
     check("invalid", cases::invalid());
     let text = text(&cases::invalid().view(), &Style::PLAIN);
