@@ -89,10 +89,7 @@ pub(super) struct Page {
     text: String,
 }
 
-/// The widest column of labels; a longer one pushes its own text away.
-const WIDEST_LABEL: usize = 24;
-
-/// The longest label; what is longer is cut.
+/// The widest column of labels, which has half of a narrow page at most; a longer label is cut.
 const LONGEST_LABEL: usize = 48;
 
 impl Page {
@@ -164,18 +161,19 @@ impl Page {
 
     /// Lines whose texts stand below each other.
     pub(super) fn lines(&mut self, indent: usize, lines: &[Line]) {
+        let longest = (self.style.columns().saturating_sub(indent) / 2).min(LONGEST_LABEL);
         let labels: Vec<String> =
-            lines.iter().map(|line| cut(&printable(&line.label), LONGEST_LABEL)).collect();
-        let widths = labels.iter().map(|label| columns(label));
-        let widest = widths.max().unwrap_or(0).min(WIDEST_LABEL);
+            lines.iter().map(|line| cut(&printable(&line.label), longest)).collect();
+        let widest = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
         for (line, label) in lines.iter().zip(labels) {
-            self.line(indent, &(padded(&label, widest) + "  "), line, indent + widest + 2);
+            self.line(indent, &(padded(&label, widest) + "  "), line);
         }
     }
 
-    fn line(&mut self, indent: usize, label: &str, line: &Line, hanging: usize) {
-        let first = self.style.columns().saturating_sub(indent + columns(label));
-        let parts = wrap(&printable(&line.text), first, self.style.columns() - hanging);
+    fn line(&mut self, indent: usize, label: &str, line: &Line) {
+        let hanging = indent + columns(label);
+        let room = self.style.columns().saturating_sub(hanging);
+        let parts = wrap(&printable(&line.text), room, room);
         self.start(indent);
         self.write(line.tone, label);
         for (number, part) in parts.iter().enumerate() {
@@ -288,6 +286,17 @@ mod tests {
         let line = ["word"; 18].join(" ");
         let rest = ["word"; 12].join(" ");
         assert_eq!(text, format!(" a      short\n label  {line}\n        {rest}\n"));
+    }
+
+    #[test]
+    fn long_label_moves_the_texts_of_all_lines() {
+        let long = "n".repeat(40);
+        let lines = [Line::new("read", "x"), Line::new(long.as_str(), "y")];
+        let text = page(100, |page| page.lines(0, &lines));
+        assert_eq!(text, format!("{}  x\n{long}  y\n", padded("read", 40)));
+        let narrow = page(60, |page| page.lines(0, &lines));
+        let short = format!("{}…", "n".repeat(29));
+        assert_eq!(narrow, format!("{}  x\n{short}  y\n", padded("read", 30)));
     }
 
     #[test]
