@@ -48,7 +48,10 @@ bench:
 	done
 
 # Forty minutes: situations whose limiter is known because it was made, and which is named. The machine should have nothing
-# else to do. The tables are written into the guide. One alone: `target/release/limiter --only hot`.
+# else to do. The tables are written into the guide. One alone: `target/release/limiter --only hot`. MySQL's own situations
+# are there if `scripts/servers` has fetched it.
+MYSQLD := $(wildcard $(CURDIR)/target/servers/mysql/usr/sbin/mysqld)
+limiter: export ASSAY_MYSQLD := $(or $(ASSAY_MYSQLD),$(MYSQLD))
 limiter:
 	@scripts/setup limiter
 	cargo build --release --locked -p cli -p bench -p testbed
