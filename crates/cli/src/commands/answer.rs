@@ -4,6 +4,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use base::printable_json;
+use console::Term;
 use record::{Archive, EndKind, RecordError, RecordErrorKind};
 use report::{About, Style, View};
 use serde_json::Value;
@@ -12,7 +13,8 @@ use crate::args::AnswerArgs;
 use crate::complain::{Complaint, is_styled};
 use crate::exit::Exit;
 
-/// How wide an answer is where nobody says.
+/// The widest answer, and the width of one that no terminal shows. Longer lines of sentences are
+/// hard to read, and tables need no more.
 const WIDTH: usize = 100;
 
 /// Prints the answer of a run that has just ended. The exit code says how that was: a run whose
@@ -70,9 +72,24 @@ fn causes(error: &RecordError) -> String {
     }
 }
 
-/// How an answer looks where stdout leads.
+/// Returns the layout of an answer on stdout: on a terminal as wide as that, up to [`WIDTH`].
 pub(crate) fn style() -> Style {
-    Style { color: is_styled(std::io::stdout().is_terminal()), width: WIDTH }
+    let is_terminal = std::io::stdout().is_terminal();
+    let width = match is_terminal {
+        true => {
+            let (told, set) = (Term::stdout().size_checked(), std::env::var("COLUMNS").ok());
+            width(told.map(|(_, columns)| columns), set.as_deref())
+        }
+        false => WIDTH,
+    };
+    Style { color: is_styled(is_terminal), width }
+}
+
+/// Returns the width of an answer on a terminal with so many columns. Where it does not tell, the
+/// value of `COLUMNS` counts.
+fn width(told: Option<u16>, set: Option<&str>) -> usize {
+    let told = told.or_else(|| set?.trim().parse().ok()).filter(|columns| *columns > 0);
+    told.map_or(WIDTH, |columns| usize::from(columns).min(WIDTH))
 }
 
 /// Writes a document to stdout.
@@ -93,5 +110,25 @@ pub(crate) fn print(text: &str) -> Result<(), Complaint> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(Complaint::new(format!("cannot write to stdout: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answer_is_as_wide_as_the_terminal_up_to_a_hundred_columns() {
+        for (told, set, expected) in [
+            (Some(80), None, 80),
+            (Some(80), Some("60"), 80),
+            (Some(213), None, WIDTH),
+            (None, Some("72"), 72),
+            (None, Some("0"), WIDTH),
+            (None, Some("wide"), WIDTH),
+            (None, None, WIDTH),
+        ] {
+            assert_eq!(width(told, set), expected, "{told:?} {set:?}");
+        }
     }
 }

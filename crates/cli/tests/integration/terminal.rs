@@ -16,6 +16,22 @@ pub(crate) struct Shown {
     pub(crate) ran: Ran,
 }
 
+/// Runs a program whose stdout is a terminal with so many columns, and returns what it shows.
+fn answer_on_a_terminal(command: &mut Command, columns: u16) -> String {
+    let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    let pty = openpty(&size, None).unwrap();
+    command.env("NO_COLOR", "1").stdout(pty.slave).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    command.stdout(Stdio::null());
+    let (mut terminal, mut bytes, mut piece) = (File::from(pty.master), Vec::new(), [0; 4_096]);
+    // A terminal whose other end is closed gives an error instead of an end.
+    while let Ok(count @ 1..) = terminal.read(&mut piece) {
+        bytes.extend_from_slice(&piece[..count]);
+    }
+    child.wait().unwrap();
+    String::from_utf8(bytes).unwrap().replace("\r\n", "\n")
+}
+
 /// Runs a program whose stderr is a terminal.
 pub(crate) fn on_a_terminal(command: &mut Command) -> Shown {
     until_seen(command, &[])
@@ -73,6 +89,24 @@ fn the_live_view_draws_and_cleans_up() {
     // The answer is on stdout, which is none, and has no colours.
     let ran = shown.ran.expect(130);
     assert!(ran.stdout.contains("[read]") && !ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+}
+
+#[test]
+fn answer_fits_the_terminal_and_a_pipe_gets_a_hundred_columns() {
+    let place = Place::with(READ);
+    let run = ["run", "w.ini", "--virtual", "--url", MM1, "--out", "r.assay", "--quiet"];
+    place.assay(&run).expect(0);
+    let report = ["report", "r.assay"];
+    let piped = place.assay(&report).expect(0).stdout;
+    assert!(piped.contains("stddev"), "{piped}");
+    let shown = answer_on_a_terminal(&mut place.command(&report), 70);
+    for line in shown.lines().filter(|line| !line.starts_with("  assay ")) {
+        assert!(line.chars().count() <= 70, "{line}");
+    }
+    assert!(shown.contains("p99") && !shown.contains("stddev"), "{shown}");
+    for columns in [100, 213] {
+        assert_eq!(answer_on_a_terminal(&mut place.command(&report), columns), piped);
+    }
 }
 
 #[test]

@@ -15,10 +15,7 @@ pub fn environment(about: &About, style: &Style) -> String {
         page.gap();
         page.heading(&heading);
         for (name, value) in settings.iter().filter(|(name, _)| group(name) == belongs) {
-            let mut lines = value.lines();
-            let first = lines.next().unwrap_or_default();
-            page.whole(2, format!("{}  {first}", padded(name, widest)).trim_end());
-            lines.for_each(|line| page.whole(widest + 4, line));
+            page.entry(2, &padded(name, widest), value);
         }
     }
     if !settings.iter().any(|(name, _)| name.starts_with(HOST)) {

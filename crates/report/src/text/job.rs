@@ -17,6 +17,10 @@ use crate::view::View;
 /// The quantiles of the smaller tables.
 const SHOWN: [&str; 3] = ["p50", "p95", "p99"];
 
+/// The columns of a table of times that a narrow page gives up, in this order. The count stays: a
+/// quantile is worth what it rests on.
+const SPARE: [&str; 7] = ["stddev", "p90", "p99.9", "p95", "mean", "max", "p50"];
+
 /// What the rows of a table of times are.
 const MEANING: &str = "response = send lag + wait + service, counted from the intended start";
 
@@ -183,7 +187,7 @@ fn titles_of_times() -> impl Iterator<Item = (&'static str, Align)> {
 }
 
 fn write_times(page: &mut Page, job: &JobSummary, is_first: bool) {
-    let mut table = Table::new(titles_of_times());
+    let mut table = Table::new(titles_of_times()).giving_up(&SPARE);
     let rows = [
         ("response", &job.response, job.exceeds_capacity),
         ("service", &job.service, false),
@@ -303,7 +307,8 @@ fn write_errors(page: &mut Page, job: &JobSummary) {
         ("of requests", Align::Right),
         ("class", Align::Left),
         ("code", Align::Left),
-    ]);
+    ])
+    .giving_up(&["of requests", "class"]);
     let scheduled = job.counts.balance.scheduled().max(1) as f64;
     let mut errors: Vec<&ErrorSummary> = job.errors_by_code.iter().collect();
     errors.sort_by_key(|error| std::cmp::Reverse(error.count));
@@ -323,7 +328,8 @@ fn write_errors(page: &mut Page, job: &JobSummary) {
 fn write_statements(page: &mut Page, job: &JobSummary) {
     let numbers = ["statement", "count", "service p50", "p95", "p99", "max"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
-    let mut table = Table::new(titles.chain([("text", Align::Left)]));
+    let mut table = Table::new(titles.chain([("text", Align::Left)]))
+        .giving_up(&["p95", "max", "text", "p99"]);
     for statement in &job.statements {
         let service = &statement.service;
         let number = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
@@ -340,7 +346,8 @@ fn write_statements(page: &mut Page, job: &JobSummary) {
 fn write_nodes(page: &mut Page, job: &JobSummary) {
     let numbers = ["completed", "errors", "throughput", "response p50", "p95", "p99"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
-    let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles));
+    let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles))
+        .giving_up(&["p95", "throughput", "p99", "errors", "response p50"]);
     for node in &job.nodes {
         let response = &node.response;
         let number = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
@@ -407,7 +414,8 @@ fn write_probes(page: &mut Page, view: &View, place: usize) {
         return;
     }
     let titles = ["time from", "requests", "completed", "response p50", "p95", "p99", "max"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Right)));
+    let mut table = Table::new(titles.map(|title| (title, Align::Right)))
+        .giving_up(&["p95", "max", "completed", "p99"]);
     for Probe { start_s, throughput_per_s, response } in probes {
         let head = [seconds(*start_s), grouped(response.count), rate(*throughput_per_s)];
         if view.summary.jobs[place].exceeds_capacity {
@@ -427,7 +435,8 @@ fn write_shape(page: &mut Page, view: &View, place: usize) {
     let histogram = view.evidence.jobs[place].histogram(Kind::Response);
     let is_withheld = view.summary.jobs[place].exceeds_capacity;
     if let Some(histogram) = histogram.filter(|_| !is_withheld) {
-        write_part(page, &shape::picture(histogram));
+        let picture = shape::picture(histogram, page.room());
+        write_part(page, &picture);
     }
 }
 

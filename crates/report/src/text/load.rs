@@ -27,7 +27,8 @@ pub(super) fn write(page: &mut Page, view: &View) {
         ("bytes", Align::Right),
         ("client CPU", Align::Right),
         ("server CPU", Align::Right),
-    ]);
+    ])
+    .giving_up(&["last 5 %", "bytes", "client CPU", "server CPU", "time", "rows/s"]);
     let cpu = |used: Option<Nanos>| used.map_or_else(|| NONE.to_owned(), |it| time(it.0 as f64));
     for load in &view.summary.loads {
         table.row([

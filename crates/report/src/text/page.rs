@@ -14,8 +14,8 @@ use crate::text::table::Table;
 pub struct Style {
     /// Whether ANSI escape sequences may colour it.
     pub color: bool,
-    /// How many columns there are. Sentences are wrapped; tables of numbers need up to 100, and
-    /// what is meant to be copied (a path, a command) is never broken.
+    /// Number of columns. Sentences are wrapped; tables need up to 100 and give up columns on a
+    /// narrower page. What is meant to be copied (a path, a command) is never broken.
     pub width: usize,
 }
 
@@ -26,10 +26,18 @@ impl Style {
     fn columns(&self) -> usize {
         self.width.max(NARROWEST)
     }
+
+    /// Whether there is less room than tables may need.
+    fn is_narrow(&self) -> bool {
+        self.width < Style::PLAIN.width
+    }
 }
 
 /// The narrowest page: below that, wrapped sentences cannot be read.
 const NARROWEST: usize = 40;
+
+/// The blanks before a table.
+const TABLE_INDENT: usize = 2;
 
 /// What a text is to the reader; only colours show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +136,21 @@ impl Page {
         self.end();
     }
 
+    /// A name and its value, which may have several lines and is broken on a narrow page alone.
+    pub(super) fn entry(&mut self, indent: usize, name: &str, value: &str) {
+        let hanging = indent + columns(name) + 2;
+        let room = self.style.columns().saturating_sub(hanging);
+        let broken = |line: &str| match self.style.is_narrow() {
+            true => wrap(&printable(line), room, room),
+            false => vec![line.to_owned()],
+        };
+        let mut lines = value.lines().flat_map(broken);
+        let first = lines.next().unwrap_or_default();
+        let rest: Vec<String> = lines.collect();
+        self.whole(indent, format!("{name}  {first}").trim_end());
+        rest.iter().for_each(|line| self.whole(hanging, line));
+    }
+
     /// A sentence that begins with a word that matters.
     pub(super) fn sentence(&mut self, tone: Tone, lead: &str, rest: &str) {
         let lead = printable(lead).into_owned();
@@ -188,11 +211,28 @@ impl Page {
 
     /// A table, indented; its last column takes what room there is.
     pub(super) fn table(&mut self, table: &Table) {
-        const INDENT: usize = 2;
-        for (tone, line) in table.lay_out(self.style.columns() - INDENT) {
-            self.start(INDENT);
+        for (tone, line) in self.shown(table).lay_out(self.room()) {
+            self.start(TABLE_INDENT);
             self.write(tone, &line);
             self.end();
+        }
+    }
+
+    /// The number of columns that a table may take.
+    pub(super) fn room(&self) -> usize {
+        self.style.columns() - TABLE_INDENT
+    }
+
+    /// Whether a column of a table with this title has room here.
+    pub(super) fn shows(&self, table: &Table, title: &str) -> bool {
+        self.shown(table).has(title)
+    }
+
+    /// The table as it is shown here: whole, unless the page is narrow.
+    fn shown(&self, table: &Table) -> Table {
+        match self.style.is_narrow() {
+            true => table.narrowed(self.room()),
+            false => table.clone(),
         }
     }
 
@@ -286,6 +326,17 @@ mod tests {
         let line = ["word"; 18].join(" ");
         let rest = ["word"; 12].join(" ");
         assert_eq!(text, format!(" a      short\n label  {line}\n        {rest}\n"));
+    }
+
+    #[test]
+    fn entry_is_broken_on_a_narrow_page_alone() {
+        let write = |page: &mut Page| page.entry(2, "name", "word  word word\n  more");
+        assert_eq!(page(100, write), "  name  word  word word\n          more\n");
+        let long = "word ".repeat(8);
+        let narrow = page(40, |page| page.entry(2, "name", long.trim()));
+        let words = ["word"; 6].join(" ");
+        assert_eq!(narrow, format!("  name  {words}\n        word word\n"));
+        assert_eq!(page(100, |page| page.entry(2, "name", "")), "  name\n");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::text::table::{Align, Table};
 const LINES: usize = 20;
 
 /// The widest bar in columns.
-const WIDEST: u64 = 48;
+const WIDEST: usize = 48;
 
 /// Twenty steps per decade, in hundredths.
 const R20: [u64; 20] = [
@@ -39,24 +39,35 @@ struct Bin {
 /// room of the others. The longest are never put together: they are what a reader looks for.
 const SHORTEST_IN: u64 = 200;
 
-/// The picture of a histogram.
-pub(super) fn picture(histogram: &Histogram<u64>) -> Table {
+/// The picture of a histogram, whose longest bar takes what a page with this much room has.
+pub(super) fn picture(histogram: &Histogram<u64>, room: usize) -> Table {
     let bins = bins(histogram);
+    let table = drawn(&bins, WIDEST);
+    match table.room_for_last(room) {
+        WIDEST.. => table,
+        narrow => drawn(&bins, narrow.max(1)),
+    }
+}
+
+/// Bins as lines of a table, with bars up to a width.
+fn drawn(bins: &[Bin], widest: usize) -> Table {
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0);
+    let total: u64 = bins.iter().map(|bin| bin.count).sum();
     let mut table = Table::new([
         ("response up to", Align::Right),
         ("requests", Align::Right),
         ("cumulative", Align::Right),
         ("", Align::Left),
-    ]);
+    ])
+    .giving_up(&["cumulative"]);
     let mut so_far = 0;
-    for bin in &bins {
+    for bin in bins {
         so_far += bin.count;
         table.row([
             time(bin.edge_ns),
             grouped(bin.count),
-            share(so_far, histogram.len()),
-            bar(bin.count, most),
+            share(so_far, total),
+            bar(bin.count, most, widest),
         ]);
     }
     table
@@ -101,9 +112,9 @@ fn edges(stride: usize) -> impl Iterator<Item = f64> {
 }
 
 /// A bar in eighths of a column; what is there at all is seen.
-fn bar(count: u64, most: u64) -> String {
+fn bar(count: u64, most: u64, widest: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let length = (u128::from(count) * u128::from(8 * WIDEST) / u128::from(most.max(1))) as usize;
+    let length = (u128::from(count) * (8 * widest as u128) / u128::from(most.max(1))) as usize;
     let length = length.max(usize::from(count > 0));
     "█".repeat(length / 8) + EIGHTHS[length % 8]
 }
@@ -162,9 +173,22 @@ mod tests {
 
     #[test]
     fn bars_are_in_proportion_and_never_hide_what_is_there() {
-        assert_eq!(bar(100, 100), "█".repeat(48));
-        assert_eq!(bar(1, 1_000_000), "▏");
-        assert_eq!(bar(0, 100), "");
-        assert_eq!(bar(9, 384), "█▏");
+        assert_eq!(bar(100, 100, WIDEST), "█".repeat(48));
+        assert_eq!(bar(1, 1_000_000, WIDEST), "▏");
+        assert_eq!(bar(0, 100, WIDEST), "");
+        assert_eq!(bar(9, 384, WIDEST), "█▏");
+        assert_eq!(bar(50, 100, 20), "█".repeat(10));
+    }
+
+    #[test]
+    fn bars_of_a_narrow_page_keep_their_proportions() {
+        let histogram = histogram(&[(1_000_000, 100), (2_000_000, 50)]);
+        for (room, longest) in [(98, 48), (58, 20), (48, 22)] {
+            let table = picture(&histogram, room).narrowed(room);
+            let lines = table.lay_out(room);
+            let bars = lines.iter().map(|(_, line)| line.matches('█').count());
+            let bars: Vec<usize> = bars.filter(|bar| *bar > 0).collect();
+            assert_eq!(bars, [longest, longest / 2], "{room}");
+        }
     }
 }

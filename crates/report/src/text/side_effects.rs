@@ -14,6 +14,9 @@ use crate::view::View;
 /// The figures of the table; a claim may be about another one.
 const SHOWN: [Figure; 3] = [Figure::Throughput, Figure::Quantile(0), Figure::Quantile(3)];
 
+/// The title of a column of intervals.
+const INTERVAL: &str = "95 %";
+
 /// What marks an interval that nothing is concluded from.
 const OPTIMISTIC: &str = "*";
 
@@ -77,9 +80,10 @@ fn write_other(page: &mut Page, side_effects: &SideEffects, place: usize) {
         true => format!("[{name}] beside the database's {}", side_effects.job),
         false => format!("[{name}] beside [{}]", side_effects.job),
     });
-    let numbers = ["time", "completed", "95 %", "response p50", "95 %", "p99", "95 %"];
+    let numbers = ["time", "completed", INTERVAL, "response p50", INTERVAL, "p99", INTERVAL];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
-    let mut table = Table::new([("", Align::Left)].into_iter().chain(titles));
+    let mut table = Table::new([("", Align::Left)].into_iter().chain(titles))
+        .giving_up(&[INTERVAL, "time", INTERVAL, INTERVAL, "p99"]);
     for (phase, figures) in &phases {
         let head = [phase.name.name().to_owned(), seconds(phase.length_s)];
         let cells = SHOWN.map(|figure| cells(figures, figure));
@@ -91,7 +95,9 @@ fn write_other(page: &mut Page, side_effects: &SideEffects, place: usize) {
     page.table(&table);
     write_claims(page, side_effects, &phases);
     let mut estimates = phases.iter().flat_map(|(_, figures)| estimates(figures));
-    if estimates.any(|estimate| estimate.bounds.is_some_and(|bounds| bounds.is_optimistic)) {
+    let is_marked =
+        estimates.any(|estimate| estimate.bounds.is_some_and(|bounds| bounds.is_optimistic));
+    if is_marked && page.shows(&table, INTERVAL) {
         page.note(MARKED);
     }
 }

@@ -16,6 +16,8 @@ pub(super) enum Align {
 pub(super) struct Table {
     titles: Vec<(&'static str, Align)>,
     rows: Vec<Row>,
+    /// The titles of the columns that a narrow page gives up, in this order.
+    spare: &'static [&'static str],
 }
 
 #[derive(Clone, Debug)]
@@ -31,9 +33,18 @@ const GAP: &str = "  ";
 /// The widest column of texts but the last; what is longer is cut.
 const WIDEST_TEXT: usize = 28;
 
+/// The room for a text in the last column for which other columns are given up.
+const LEAST_TEXT: usize = 12;
+
 impl Table {
     pub(super) fn new(titles: impl IntoIterator<Item = (&'static str, Align)>) -> Table {
-        Table { titles: titles.into_iter().collect(), rows: Vec::new() }
+        Table { titles: titles.into_iter().collect(), rows: Vec::new(), spare: &[] }
+    }
+
+    /// With columns that a narrow page gives up one by one, the least important first. Of several
+    /// columns with one title, each mention gives up the first that is left.
+    pub(super) fn giving_up(self, spare: &'static [&'static str]) -> Table {
+        Table { spare, ..self }
     }
 
     /// Adds a row with a cell for every column.
@@ -57,6 +68,63 @@ impl Table {
     pub(super) fn row_in_words(&mut self, cells: impl IntoIterator<Item = String>, rest: &str) {
         let cells = self.fitted(cells);
         self.rows.push(Row { cells, rest: Some(rest.to_owned()) });
+    }
+
+    /// The table for a page with this much room: without the columns that have none there. If that
+    /// is not enough, the texts of its first column are cut.
+    pub(super) fn narrowed(&self, room: usize) -> Table {
+        let mut table = self.clone();
+        for title in self.spare {
+            if table.least_width() <= room {
+                break;
+            }
+            table.give_up(title);
+        }
+        table.cut_first(room);
+        table
+    }
+
+    fn give_up(&mut self, title: &str) {
+        let Some(place) = self.titles.iter().position(|(known, _)| *known == title) else { return };
+        self.titles.remove(place);
+        for row in self.rows.iter_mut().filter(|row| place < row.cells.len()) {
+            row.cells.remove(place);
+        }
+    }
+
+    fn cut_first(&mut self, room: usize) {
+        let over = self.least_width().saturating_sub(room);
+        if over == 0 || self.titles[0].1 == Align::Right {
+            return;
+        }
+        let width = self.widths()[0].saturating_sub(over).max(LEAST_TEXT);
+        for first in self.rows.iter_mut().filter_map(|row| row.cells.first_mut()) {
+            *first = cut(first, width);
+        }
+    }
+
+    /// The number of columns of a page that the table needs. A text in its last column may be cut.
+    fn least_width(&self) -> usize {
+        let last = self.titles.len() - 1;
+        let least = |(column, width): (usize, usize)| match self.titles[column].1 {
+            Align::Left if column == last => width.min(LEAST_TEXT),
+            Align::Left | Align::Right => width,
+        };
+        let widths = self.widths().into_iter().enumerate().map(least);
+        widths.sum::<usize>() + GAP.len() * last
+    }
+
+    /// The number of columns of a page with this much room that are left for the last column.
+    pub(super) fn room_for_last(&self, room: usize) -> usize {
+        let table = self.narrowed(room);
+        let last = table.titles.len() - 1;
+        let others: usize = table.widths().iter().take(last).map(|width| width + GAP.len()).sum();
+        room.saturating_sub(others)
+    }
+
+    /// Whether there is a column with this title.
+    pub(super) fn has(&self, title: &str) -> bool {
+        self.titles.iter().any(|(known, _)| *known == title)
     }
 
     /// Whether there is no row.
@@ -138,6 +206,44 @@ mod tests {
                 "x     nothing to say",
             ]
         );
+    }
+
+    /// The lines of a table on a page with this much room.
+    fn narrowed(table: &Table, room: usize) -> Vec<String> {
+        table.narrowed(room).lay_out(room).into_iter().map(|(_, line)| line).collect()
+    }
+
+    #[test]
+    fn narrow_page_gives_up_columns_in_their_order() {
+        let numbers = ["count", "mean", "p99"].map(|title| (title, Align::Right));
+        let titles = [("", Align::Left)].into_iter().chain(numbers);
+        let mut table = Table::new(titles).giving_up(&["mean", "count"]);
+        table.row(["response", "1,000", "1.50 ms", "9.00 ms"].map(str::to_owned));
+        table.row_in_words(["wait", "1,000"].map(str::to_owned), "withheld");
+        assert_eq!(narrowed(&table, 33)[1], "response  1,000  1.50 ms  9.00 ms");
+        let without_mean =
+            ["          count      p99", "response  1,000  9.00 ms", "wait      1,000  withheld"];
+        assert_eq!(narrowed(&table, 32), without_mean);
+        let without_count = ["              p99", "response  9.00 ms", "wait      withheld"];
+        assert_eq!(narrowed(&table, 23), without_count);
+        assert!(table.narrowed(24).has("count") && !table.narrowed(23).has("count"));
+    }
+
+    #[test]
+    fn columns_with_one_title_are_given_up_one_by_one() {
+        let titles = ["p50", "95 %", "p99", "95 %"].map(|title| (title, Align::Right));
+        let mut table = Table::new(titles).giving_up(&["95 %", "95 %"]);
+        table.row(["1", "1–2", "7", "6–9"].map(str::to_owned));
+        assert_eq!(narrowed(&table, 14), ["p50  p99  95 %", "  1    7   6–9"]);
+        assert_eq!(narrowed(&table, 8), ["p50  p99", "  1    7"]);
+    }
+
+    #[test]
+    fn first_column_is_cut_where_nothing_more_can_be_given_up() {
+        let mut table = Table::new([("server", Align::Left), ("completed", Align::Right)]);
+        table.row(["db-1.example.net:5432", "1,000"].map(str::to_owned));
+        assert_eq!(narrowed(&table, 30)[1], "db-1.example.net:5…      1,000");
+        assert_eq!(narrowed(&table, 32)[1], "db-1.example.net:5432      1,000");
     }
 
     #[test]

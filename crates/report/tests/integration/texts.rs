@@ -147,6 +147,33 @@ fn an_empty_window_is_no_result() {
     check("empty", cases::empty());
 }
 
+/// Nothing but what is meant to be copied is wider than its page.
+#[test]
+fn answers_fit_pages_of_60_80_and_100_columns() {
+    for (name, view) in cases::all() {
+        for width in [60, 80, 100] {
+            let said = text(&view, &Style { color: false, width });
+            for line in said.lines().filter(|line| !line.starts_with("  assay ")) {
+                assert!(line.chars().count() <= width, "{name}, {width} columns: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn narrow_pages_give_up_columns_and_keep_counts_and_p99() {
+    let titles = |width: usize| {
+        let said = text(&cases::open().view(), &Style { color: false, width });
+        let line = said.lines().find(|line| line.trim_start().starts_with("count ")).unwrap();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(titles(100), "count mean stddev p50 p90 p95 p99 p99.9 max");
+    assert_eq!(titles(80), "count mean p50 p95 p99 p99.9 max");
+    assert_eq!(titles(60), "count mean p50 p99 max");
+    assert_eq!(titles(1), titles(40), "no page is narrower than 40 columns");
+    assert!(titles(40).starts_with("count ") && titles(40).contains("p99"), "{}", titles(40));
+}
+
 #[test]
 fn colours_mark_the_verdict_and_change_no_word() {
     let view = cases::open().view();
