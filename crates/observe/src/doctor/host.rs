@@ -182,12 +182,11 @@ fn timer(all: &Surroundings) -> Outcome {
 fn punctuality(all: &Surroundings) -> String {
     let is_found = |outcome: Outcome| matches!(outcome, Outcome::Found { .. });
     let remedy = if is_found(busy_machine(all)) {
-        "end the programs that top -o %CPU shows, or move them to another machine; then run assay \
-         doctor again"
+        "end or move the programs that top -o %CPU shows, then run assay doctor again"
     } else if is_found(stolen_time(all)) {
         "use a machine with processors of its own"
     } else if is_found(cpu_quota(all)) {
-        "raise the quota of cpu-quota first; then run assay doctor again"
+        "raise the quota that cpu-quota names, then run assay doctor again"
     } else if all.number::<f64>("host.cpu.logical").is_none_or(|processors| processors < 2.0) {
         "use a machine with two processors or more, where assay run FILE --spin can keep one busy"
     } else if all.processors.is_none() {
@@ -294,8 +293,8 @@ mod tests {
             (healthy(), "--spin, which keeps"),
             (Surroundings { processors: None, ..healthy() }, "--spin, if top shows"),
             (with_host("host.cpu.logical", "1"), "two processors or more"),
-            (with_shares(0.96, 0.0), "end the programs"),
-            (with_host("host.load.1m", "7.90"), "end the programs"),
+            (with_shares(0.96, 0.0), "end or move the programs"),
+            (with_host("host.load.1m", "7.90"), "end or move the programs"),
             (with_shares(0.0, 0.02), "processors of its own"),
             (with_host("host.cgroup.cpu_quota", "1.5"), "raise the quota"),
         ] {
