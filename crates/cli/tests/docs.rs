@@ -614,7 +614,7 @@ fn every_check_has_a_heading_and_every_heading_is_a_check() {
     assert_eq!(names, headings);
 }
 
-/// The names of the checks of a page with what their sections say, each on one line.
+/// Returns the names of the checks of a page with the advice of their sections on one line.
 fn sections(text: &str) -> Vec<(&str, String)> {
     let sections = text.split("\n### ").skip(1);
     let sections = sections.filter_map(|section| {

@@ -64,12 +64,12 @@ pub(crate) struct Service {
 pub(crate) struct Silence(Cell<bool>);
 
 impl Silence {
-    /// The server has accepted the connection.
+    /// Notes that the server has accepted the connection.
     pub(crate) fn begin(&self) {
         self.0.set(true);
     }
 
-    /// The server has said something.
+    /// Notes that the server has said something.
     pub(crate) fn end(&self) {
         self.0.set(false);
     }

@@ -106,7 +106,7 @@ pub(super) fn junk(address: &Address, error: &WireError) -> Error {
     Error::disconnect(format!("{address} does not speak PostgreSQL's protocol: {error}"))
 }
 
-/// The error of a server of another kind, which its first words show.
+/// Returns the error of a server of another kind, which its first words show.
 #[cold]
 pub(super) fn is_of_mysql(address: &Address) -> Error {
     Error::disconnect(format!(

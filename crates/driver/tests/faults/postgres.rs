@@ -105,7 +105,7 @@ fn junk_is_no_protocol() {
     }
 }
 
-/// The first packet of a MySQL server of this version.
+/// Returns the first packet of a MySQL server of this version.
 fn greeting(version: &str) -> Vec<u8> {
     let handshake = Handshake {
         server_version: version.as_bytes(),
@@ -121,7 +121,7 @@ fn greeting(version: &str) -> Vec<u8> {
     out
 }
 
-/// The first packet of a MySQL server that refuses the host, before it has a state for it.
+/// Returns the first packet of a MySQL server that refuses the host, without an SQLSTATE.
 fn refusal(code: u16, message: &'static [u8]) -> Vec<u8> {
     let mut out = Vec::new();
     packet(&mut out, 0, |out| ErrPacket { code, sqlstate: None, message }.encode(out));

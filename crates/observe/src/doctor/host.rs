@@ -176,9 +176,9 @@ fn timer(all: &Surroundings) -> Outcome {
     }
 }
 
-/// The remedy for late sleeps. A thread that spins needs a processor of its own: where other
-/// programs, a quota or the hypervisor take the processors, it competes with them and is later
-/// still.
+/// Returns the remedy for late sleeps. A thread that spins needs a processor of its own: where
+/// other programs, a quota or the hypervisor take the processors, it competes with them and is
+/// later still.
 fn punctuality(all: &Surroundings) -> String {
     let is_found = |outcome: Outcome| matches!(outcome, Outcome::Found { .. });
     let remedy = if is_found(busy_machine(all)) {
@@ -276,7 +276,7 @@ mod tests {
         is_not_possible(&late, "timer");
     }
 
-    /// The remedy for late sleeps in these surroundings.
+    /// Returns the remedy for late sleeps in these surroundings.
     fn remedy_for_late_sleeps(mut surroundings: Surroundings) -> String {
         surroundings.timer.as_mut().unwrap().p99 = Nanos::from_micros(450);
         let found = judge(&surroundings).findings;

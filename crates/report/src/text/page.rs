@@ -27,7 +27,7 @@ impl Style {
         self.width.max(NARROWEST)
     }
 
-    /// Whether there is less room than tables may need.
+    /// Returns true if there is less room than tables may need.
     fn is_narrow(&self) -> bool {
         self.width < Style::PLAIN.width
     }
@@ -68,7 +68,7 @@ impl Tone {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) label: String,
-    /// That of the label.
+    /// Tone of the label.
     pub(super) tone: Tone,
     pub(super) text: String,
     tone_of_text: Tone,
@@ -80,7 +80,7 @@ impl Line {
         Line { label, tone: Tone::Plain, text, tone_of_text: Tone::Plain }
     }
 
-    /// A remark on the line above, below the text of that line.
+    /// Returns a remark on the line above, which stands below the text of that line.
     pub(super) fn remark(text: impl Into<String>) -> Line {
         Line { tone_of_text: Tone::Quiet, ..Line::new("", text) }
     }
@@ -136,7 +136,7 @@ impl Page {
         self.end();
     }
 
-    /// A name and its value, which may have several lines and is broken on a narrow page alone.
+    /// Writes a name and its value, which has a line or several and is broken on a narrow page alone.
     pub(super) fn entry(&mut self, indent: usize, name: &str, value: &str) {
         let hanging = indent + columns(name) + 2;
         let room = self.style.columns().saturating_sub(hanging);
@@ -218,17 +218,17 @@ impl Page {
         }
     }
 
-    /// The number of columns that a table may take.
+    /// Returns the number of columns that a table may take.
     pub(super) fn room(&self) -> usize {
         self.style.columns() - TABLE_INDENT
     }
 
-    /// Whether a column of a table with this title has room here.
+    /// Returns true if a column of a table with this title has room here.
     pub(super) fn shows(&self, table: &Table, title: &str) -> bool {
         self.shown(table).has(title)
     }
 
-    /// The table as it is shown here: whole, unless the page is narrow.
+    /// Returns the table as it is shown here: whole, unless the page is narrow.
     fn shown(&self, table: &Table) -> Table {
         match self.style.is_narrow() {
             true => table.narrowed(self.room()),

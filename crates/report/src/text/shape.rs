@@ -39,7 +39,7 @@ struct Bin {
 /// room of the others. The longest are never put together: they are what a reader looks for.
 const SHORTEST_IN: u64 = 200;
 
-/// The picture of a histogram, whose longest bar takes what a page with this much room has.
+/// Draws a histogram for a page with this much room.
 pub(super) fn picture(histogram: &Histogram<u64>, room: usize) -> Table {
     let bins = bins(histogram);
     let table = drawn(&bins, WIDEST);
@@ -49,7 +49,7 @@ pub(super) fn picture(histogram: &Histogram<u64>, room: usize) -> Table {
     }
 }
 
-/// Bins as lines of a table, with bars up to a width.
+/// Draws bins as lines of a table, with bars up to a width.
 fn drawn(bins: &[Bin], widest: usize) -> Table {
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0);
     let total: u64 = bins.iter().map(|bin| bin.count).sum();

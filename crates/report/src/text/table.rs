@@ -41,8 +41,8 @@ impl Table {
         Table { titles: titles.into_iter().collect(), rows: Vec::new(), spare: &[] }
     }
 
-    /// With columns that a narrow page gives up one by one, the least important first. Of several
-    /// columns with one title, each mention gives up the first that is left.
+    /// Names the columns that a narrow page gives up one by one, the least important first. Of
+    /// several columns with one title, each mention gives up the first that is left.
     pub(super) fn giving_up(self, spare: &'static [&'static str]) -> Table {
         Table { spare, ..self }
     }
@@ -70,8 +70,8 @@ impl Table {
         self.rows.push(Row { cells, rest: Some(rest.to_owned()) });
     }
 
-    /// The table for a page with this much room: without the columns that have none there. If that
-    /// is not enough, the texts of its first column are cut.
+    /// Returns the table for a page with this much room: without the columns that have none there.
+    /// If that is not enough, the texts of its first column are cut.
     pub(super) fn narrowed(&self, room: usize) -> Table {
         let mut table = self.clone();
         for title in self.spare {
@@ -103,7 +103,7 @@ impl Table {
         }
     }
 
-    /// The number of columns of a page that the table needs. A text in its last column may be cut.
+    /// Returns the columns of a page that the table needs. A text in its last column may be cut.
     fn least_width(&self) -> usize {
         let last = self.titles.len() - 1;
         let least = |(column, width): (usize, usize)| match self.titles[column].1 {
@@ -114,7 +114,7 @@ impl Table {
         widths.sum::<usize>() + GAP.len() * last
     }
 
-    /// The number of columns of a page with this much room that are left for the last column.
+    /// Returns the part of a page with this much room that is left for the last column.
     pub(super) fn room_for_last(&self, room: usize) -> usize {
         let table = self.narrowed(room);
         let last = table.titles.len() - 1;
@@ -122,7 +122,7 @@ impl Table {
         room.saturating_sub(others)
     }
 
-    /// Whether there is a column with this title.
+    /// Returns true if there is a column with this title.
     pub(super) fn has(&self, title: &str) -> bool {
         self.titles.iter().any(|(known, _)| *known == title)
     }
@@ -208,7 +208,7 @@ mod tests {
         );
     }
 
-    /// The lines of a table on a page with this much room.
+    /// Returns the lines of a table on a page with this much room.
     fn narrowed(table: &Table, room: usize) -> Vec<String> {
         table.narrowed(room).lay_out(room).into_iter().map(|(_, line)| line).collect()
     }
