@@ -136,7 +136,7 @@ impl Page {
         self.end();
     }
 
-    /// Writes a name and its value, which has a line or several and is broken on a narrow page alone.
+    /// Writes a name and its value of one line or several, which is broken on a narrow page alone.
     pub(super) fn entry(&mut self, indent: usize, name: &str, value: &str) {
         let hanging = indent + columns(name) + 2;
         let room = self.style.columns().saturating_sub(hanging);
