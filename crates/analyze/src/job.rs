@@ -164,15 +164,17 @@ fn errors(evidence: &Evidence, place: usize) -> Vec<ErrorSummary> {
 
 /// The text of a job's first error with a code. Events have no column for codes, and the text of
 /// an error ends with its own. Requests that were not sent because the server is away have the
-/// text of the outage.
+/// text of the outage, unless it may be that of another target.
 fn first_text(evidence: &Evidence, place: usize, class: Class, code: Code) -> Option<String> {
     let end = format!("({code})");
     let of_job = |job: Option<JobIndex>| job.is_some_and(|job| usize::from(job.0) == place);
     let is_first = |event: &&Event| {
         event.kind == EventKind::FirstError && of_job(event.job) && event.text.ends_with(&end)
     };
-    let is_outage =
-        |event: &&Event| event.kind == EventKind::OutageBegan && class == Class::Disconnect;
+    let has_one_target = evidence.plan.named_targets().next().is_none();
+    let is_outage = |event: &&Event| {
+        event.kind == EventKind::OutageBegan && class == Class::Disconnect && has_one_target
+    };
     let earliest = |is: &dyn Fn(&&Event) -> bool| {
         evidence.events.iter().filter(is).min_by_key(|event| event.at)
     };

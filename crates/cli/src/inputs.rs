@@ -109,7 +109,8 @@ fn judge(
     }
     let (end, last) = (job.stop.or(plan.duration), job.start + summary.length);
     if job.count.is_none() && end.is_some_and(|end| last >= end) {
-        let message = format!("the last line of `{name}` is due at `{last}`, and the job ends before");
+        let message =
+            format!("the last line of `{name}` is due at `{last}`, and the job ends before");
         warn(message, "make the run longer: what is due behind its end is not sent");
     }
     Ok(odd)

@@ -8,7 +8,7 @@
 use std::io;
 use std::path::Path;
 
-use base::{Endpoint, Target, TargetKind};
+use base::{Endpoint, Target, TargetKind, printable};
 use workload::{Job, Placeholders, Plan};
 
 use crate::args::FileArgs;
@@ -47,7 +47,9 @@ fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
     let private = targets(plan, is_url_typed).into_iter();
     let private = private.filter(|(_, target)| target.kind == TargetKind::Testbed);
     let private = private.map(|(key, target)| format!("  {key}  {target}"));
-    plan.jobs.iter().filter_map(command).chain(hosts).chain(private).collect()
+    let all = plan.jobs.iter().filter_map(command).chain(hosts).chain(private);
+    // One line each: a second one could pass for advice of ours.
+    all.map(|program| printable(&program).into_owned()).collect()
 }
 
 /// Refuses a file whose URLs lead to files outside of its folder, or to servers that would be given

@@ -28,8 +28,19 @@ const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 folder=$1 live=
 runs() {
-    read -r stat <"/proc/${1#-}/stat" || return 1
-    case ${stat##*") "} in Z*) return 1 ;; esac
+    case $1 in
+    -*) has_members "${1#-}" ;;
+    *) read -r stat <"/proc/$1/stat" && case ${stat##*") "} in Z*) false ;; esac ;;
+    esac
+}
+has_members() {
+    group=$1
+    for file in /proc/[0-9]*/stat; do
+        read -r stat <"$file" || continue
+        set -- ${stat##*") "}
+        [ "$3" != "$group" ] || [ "$1" = Z ] || return 0
+    done
+    return 1
 }
 while read -r word pid signal; do
     case $word in
@@ -48,10 +59,7 @@ done
 turn=0
 for one in $live; do
     while [ $turn -lt 100 ] && runs "${one%:*}"; do turn=$((turn + 1)); sleep 0.05; done
-    case $one in
-    -*) kill -s KILL -- "${one%:*}" ;;
-    *) runs "${one%:*}" && kill -s KILL "${one%:*}" ;;
-    esac
+    runs "${one%:*}" && kill -s KILL -- "${one%:*}"
 done
 [ -n "$folder" ] || exit 0
 for file in "$folder"/*/postmaster.pid; do
@@ -135,7 +143,7 @@ impl Drop for Guardian {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
+    use std::io::{BufRead, BufReader, Read};
 
     use super::*;
 
@@ -151,6 +159,25 @@ mod tests {
         let mut output = child.stdout.take().expect("a pipe");
         assert_eq!(output.read_to_end(&mut Vec::new()).expect("its end"), 0);
         assert!(!child.wait().expect("a status").success());
+    }
+
+    /// The shell ends at once, and the other process of its pipeline writes its last words.
+    #[test]
+    fn group_whose_leader_has_gone_has_time_to_end() {
+        let mut command = Command::new("/bin/sh");
+        let other = "trap 'sleep 0.3; echo last words; exit' TERM; echo ready; \
+                     while :; do sleep 0.05; done";
+        command.args(["-c", &format!("sh -c \"{other}\" & sleep 1000")]);
+        let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().expect("a shell");
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut words = String::new();
+        output.read_line(&mut words).expect("a line");
+        let mut guardian = Guardian::of_processes().expect("a guardian");
+        guardian.started_group(child.id());
+        drop(guardian);
+        child.wait().expect("a status");
+        output.read_to_string(&mut words).expect("its end");
+        assert_eq!(words, "ready\nlast words\n");
     }
 
     #[test]

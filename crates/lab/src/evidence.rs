@@ -9,8 +9,8 @@ use analyze::{
 use base::Nanos;
 use hdrhistogram::Histogram;
 use record::{
-    Archive, Balance, Counts, EndKind, HIGHEST, Interval, IntervalCounts, JobIndex, Kind, Pace,
-    RecordError, Series, SeriesReadings,
+    Archive, Balance, Counts, EndKind, FALLBACK, HIGHEST, Interval, IntervalCounts, JobIndex, Kind,
+    Pace, RecordError, Series, SeriesReadings,
 };
 use workload::{Overrides, Plan, Unread, Warmup};
 
@@ -154,7 +154,7 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
     let names = header.jobs.iter().filter(|job| job.model != NODE).map(|job| job.name.as_str());
     let has_jobs = |plan: &Plan| plan.jobs.iter().map(|job| job.name.as_str()).eq(names.clone());
     let why = match plan {
-        Some(plan) if plan.jobs.is_empty() || has_jobs(&plan) => return (plan, None),
+        Some(plan) if has_jobs(&plan) => return (plan, None),
         Some(_) => "its jobs are not those of the record".to_owned(),
         None => found.into_iter().next().map_or_else(String::new, |first| first.message),
     };
@@ -365,10 +365,6 @@ fn observed_of(SeriesReadings { series, points }: SeriesReadings) -> Observed {
     let Series { component, metric, unit: _ } = series;
     Observed { component, metric, points }
 }
-
-/// The setting that says why the rows of a table were inserted where the server has a faster
-/// method; the table's name follows.
-pub(crate) const FALLBACK: &str = "generator.inserts.";
 
 fn fallback(settings: &[(String, String)], table: &str) -> Option<String> {
     let of_table = |name: &str| name.strip_prefix(FALLBACK) == Some(table);

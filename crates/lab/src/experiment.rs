@@ -14,14 +14,15 @@ use engine::{
 };
 use observe::{DatabaseWatch, Scope, Whose};
 use record::{
-    End, EndKind, Event, EventKind, Header, JobHeader, LiveView, Load, Logged, Notes, OpLog,
-    OpLogError, OpLogPlan, Pace, Reading, RecordError, RecordErrorKind, Recorder, TargetText,
+    End, EndKind, Event, EventKind, FALLBACK, Header, JobHeader, LiveView, Load, Logged, Notes,
+    OpLog, OpLogError, OpLogPlan, Pace, Reading, RecordError, RecordErrorKind, Recorder,
+    TargetText,
 };
 use workload::{JobTarget, Observe, Placeholders, Plan, Warmup};
 
 use crate::account::{DATABASE, NO_ACCOUNT};
 use crate::calibrate::{self, Calibration};
-use crate::evidence::{FALLBACK, SPIN, YES};
+use crate::evidence::{SPIN, YES};
 use crate::observation::{self, Ears, Watches};
 use crate::open_files::{TooManyFiles, make_room};
 use crate::surroundings;
@@ -339,6 +340,7 @@ fn conclude(
     was_reached: bool,
 ) -> Result<Done, Error> {
     let (mut unreachable, mut lost, mut panic) = (None, None, None);
+    let secrets = plan.secrets();
     let end = match finished {
         Ok(finished) => {
             note_faults(&finished, &recorder.notes());
@@ -346,7 +348,8 @@ fn conclude(
             end_of(plan, &finished)
         }
         Err(Failed::Unreachable(error)) => {
-            let text = error.to_string();
+            // The server may have repeated a statement with its password.
+            let text = secrets.hide(&error.to_string());
             match was_reached {
                 true => lost = Some(text.clone()),
                 false => unreachable = Some(text.clone()),

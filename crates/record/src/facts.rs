@@ -62,6 +62,10 @@ pub struct JobHeader {
     pub statements: Vec<String>,
 }
 
+/// The setting that says why the rows of a table were inserted where the server has a faster
+/// method; the table's name follows.
+pub const FALLBACK: &str = "generator.inserts.";
+
 /// How time passes in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {

@@ -39,7 +39,8 @@ pub use delivery::{
     Cell, Delivery, Event, EventKind, Gauge, JobIndex, Late, LateBatch, Outlet, Returned,
 };
 pub use facts::{
-    ClientSample, End, EndKind, Header, JobHeader, Load, Pace, Reading, Series, TargetText,
+    ClientSample, End, EndKind, FALLBACK, Header, JobHeader, Load, Pace, Reading, Series,
+    TargetText,
 };
 pub use grid::{Grid, Interval};
 pub use histogram::{HIGHEST, Histograms, Kind};

@@ -63,7 +63,8 @@ fn a_record_needs_no_file_that_its_plan_names() {
 
 #[test]
 fn record_whose_plan_cannot_be_read_shows_its_measurements_with_a_note() {
-    for plan in ["this is no plan", "", "[other]\nquery = select 1\n", "[a]\nquery = ${\n"] {
+    let others = ["[other]\nquery = select 1\n", "[observe]\nhost = ssh://a\n"];
+    for plan in ["this is no plan", "", "[a]\nquery = ${\n"].into_iter().chain(others) {
         let place = Place::new();
         written(&place, &format!("update meta set value = '{plan}' where key = 'plan'"));
         let archive = Archive::open(&place.record()).unwrap();

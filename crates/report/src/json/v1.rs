@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use analyze::{
     Bounds, Change, Check, ClientSummary, Distribution, Effect, ErrorSummary, Estimate, Figure,
-    JobSummary, Judgement, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe, Quantile,
-    SideEffects, StatementSummary, Verdict,
+    JobSummary, Judgement, LoadPoint, LoadSummary, NodeSummary, PhaseFigures, PhaseSummary, Probe,
+    Quantile, SideEffects, StatementSummary, Verdict,
 };
 use record::OpLogTold;
 use serde::Serialize;

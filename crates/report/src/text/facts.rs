@@ -3,12 +3,11 @@
 use analyze::{Check, Status};
 use base::units::grouped;
 use observe::environment::is_of_surroundings;
-use record::{Event, EventKind};
+use record::{Event, EventKind, FALLBACK};
 use workload::Warmup;
 
 use crate::number::{bytes, count, percent, time};
 use crate::text::answer::seconds;
-use crate::text::load::FALLBACK;
 use crate::text::page::{Line, Page, columns};
 use crate::view::{About, View};
 

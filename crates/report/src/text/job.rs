@@ -1,6 +1,8 @@
 //! One job: how it was paced, what became of its requests, and all of its times.
 
-use analyze::{Bounds, Distribution, ErrorSummary, Estimate, JobSummary, Probe, Quantile, Responses};
+use analyze::{
+    Bounds, Distribution, ErrorSummary, Estimate, JobSummary, Probe, Quantile, Responses,
+};
 use base::units::grouped;
 use record::Kind;
 use workload::shape::Recorded;
@@ -328,8 +330,8 @@ fn write_errors(page: &mut Page, job: &JobSummary) {
 fn write_statements(page: &mut Page, job: &JobSummary) {
     let numbers = ["statement", "count", "service p50", "p95", "p99", "max"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
-    let mut table = Table::new(titles.chain([("text", Align::Left)]))
-        .giving_up(&["p95", "max", "text", "p99"]);
+    let mut table =
+        Table::new(titles.chain([("text", Align::Left)])).giving_up(&["p95", "max", "text", "p99"]);
     for statement in &job.statements {
         let service = &statement.service;
         let number = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
@@ -346,8 +348,13 @@ fn write_statements(page: &mut Page, job: &JobSummary) {
 fn write_nodes(page: &mut Page, job: &JobSummary) {
     let numbers = ["completed", "errors", "throughput", "response p50", "p95", "p99"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
-    let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles))
-        .giving_up(&["p95", "throughput", "p99", "errors", "response p50"]);
+    let mut table = Table::new([("server", Align::Left)].into_iter().chain(titles)).giving_up(&[
+        "p95",
+        "throughput",
+        "p99",
+        "errors",
+        "response p50",
+    ]);
     for node in &job.nodes {
         let response = &node.response;
         let number = |ns: Option<u64>| ns.map_or_else(|| NONE.to_owned(), |ns| time(ns as f64));
@@ -414,8 +421,12 @@ fn write_probes(page: &mut Page, view: &View, place: usize) {
         return;
     }
     let titles = ["time from", "requests", "completed", "response p50", "p95", "p99", "max"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Right)))
-        .giving_up(&["p95", "max", "completed", "p99"]);
+    let mut table = Table::new(titles.map(|title| (title, Align::Right))).giving_up(&[
+        "p95",
+        "max",
+        "completed",
+        "p99",
+    ]);
     for Probe { start_s, throughput_per_s, response } in probes {
         let head = [seconds(*start_s), grouped(response.count), rate(*throughput_per_s)];
         if view.summary.jobs[place].exceeds_capacity {

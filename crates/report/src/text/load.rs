@@ -13,9 +13,6 @@ use crate::text::table::{Align, Table};
 use crate::text::unseen;
 use crate::view::{View, client_cpu};
 
-/// The settings of a record that say why the rows of a table were inserted.
-pub(super) const FALLBACK: &str = "generator.inserts.";
-
 /// Writes a line for each table.
 pub(super) fn write(page: &mut Page, view: &View) {
     let mut table = Table::new([
