@@ -168,7 +168,8 @@ mod tests {
         let other = "trap 'sleep 0.3; echo last words; exit' TERM; echo ready; \
                      while :; do sleep 0.05; done";
         command.args(["-c", &format!("sh -c \"{other}\" & sleep 1000")]);
-        let mut child = command.process_group(0).stdout(Stdio::piped()).spawn().expect("a shell");
+        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("a shell");
         let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut words = String::new();
         output.read_line(&mut words).expect("a line");

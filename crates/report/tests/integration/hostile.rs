@@ -42,7 +42,7 @@ fn view_of(texts: &[String; TEXTS]) -> View {
     about.settings.push((setting, value));
     about.record = path.into();
     (about.target, about.command, about.workload) = (command.clone(), command, workload);
-    about.ended = about.ended.take().map(|end| End { text: message, ..end });
+    about.ended = about.ended.take().map(|end| End { text: message.clone(), ..end });
     let job = &mut view.summary.jobs[0];
     job.name = name;
     job.statements[0].text = statement;
@@ -50,7 +50,7 @@ fn view_of(texts: &[String; TEXTS]) -> View {
         class: Class::Conflict,
         code: Code::new(&code),
         count: 4,
-        text: Some(message.clone()),
+        text: Some(message),
     };
     job.slos[0].text = check.clone();
     view.summary.verdict.checks[0].explain = check.clone();
