@@ -32,9 +32,16 @@ const FORBIDDEN_FILES: [u16; 3] = [3948, 4166, 1148];
 /// The code of implementations that have no codes of their own (`ER_UNKNOWN_ERROR`).
 const UNKNOWN: u16 = 1105;
 
+/// Words of such implementations that forbid it: the name of the setting, and what is disabled. The
+/// statement itself, which any error may quote, has `data local`.
+const FORBIDDING_WORDS: [&str; 2] = ["local_infile", "local data"];
+
 fn is_about_files(code: u16, words: &str) -> bool {
-    FORBIDDEN_FILES.contains(&code)
-        || code == UNKNOWN && words.to_ascii_lowercase().contains("local")
+    let forbids = || {
+        let words = words.to_ascii_lowercase();
+        FORBIDDING_WORDS.iter().any(|forbidding| words.contains(forbidding))
+    };
+    FORBIDDEN_FILES.contains(&code) || code == UNKNOWN && forbids()
 }
 
 /// Checks for the error of a server that forbids `LOAD DATA LOCAL`.
@@ -179,7 +186,10 @@ mod tests {
             (4166, "The used command is not allowed because the server has disabled it", true),
             (1148, "The used command is not allowed with this MySQL version", true),
             (1105, "local_infile needs to be set to 1 to use LOCAL", true),
+            (1105, "Loading local data is disabled", true),
             (1105, "table doesn't support LOAD DATA", false),
+            (1105, "cannot reach the tablet at localhost:15999", false),
+            (1105, "unsupported: load data local infile 'rows' into table t", false),
             (1064, "syntax error near LOCAL", false),
         ] {
             let error = fault(&refusal(code, b"42000", message));
