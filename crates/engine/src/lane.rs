@@ -113,7 +113,7 @@ pub(crate) struct Way {
     pub(crate) target: JobTarget,
     /// Since when it was not reachable any more.
     pub(crate) lost_since: Option<Stamp>,
-    /// When it last answered a request; time zero if it never did.
+    /// Instant at which it last answered a request or let a client in; time zero if it never did.
     pub(crate) answered_at: Stamp,
 }
 

@@ -40,7 +40,8 @@ pub(crate) struct Link {
 /// One server of a target, as the clients of one lane see it.
 struct Server {
     outage: Cell<Option<Outage>>,
-    /// Instant of its last answer to a request; until the first one, of the opening of the way.
+    /// Instant of its last answer to a request, or of the last session that it has begun since;
+    /// until the first one, of the opening of the way.
     answered_at: Cell<Stamp>,
     /// Start of the earliest request that was given up without an answer. Only meaningful if the
     /// server has answered nothing since.
@@ -101,7 +102,8 @@ impl Link {
         since.collect::<Option<Vec<Stamp>>>()?.into_iter().max()
     }
 
-    /// When the target last answered a request; when the way was opened, if it never did.
+    /// Instant at which the target last answered a request or let a client in; at which the way was
+    /// opened, if it never did.
     pub(crate) fn answered_at(&self) -> Stamp {
         let answered = self.servers.iter().map(|server| server.answered_at.get());
         answered.max().unwrap_or(Stamp::ZERO)
@@ -172,21 +174,24 @@ impl Link {
         };
         let server = connection.node();
         match prepare(&mut connection, texts).await {
-            Ok(()) => (Ok(connection), self.reached(server)),
+            Ok(()) => (Ok(connection), self.reached(server, rt.now())),
             Err((_, error)) => {
                 let change = match error.class() {
                     // A pooler without a server lets clients in, and hangs up then.
                     Class::Disconnect => self.refused(server, began, rt.now()),
                     Class::TooManyConnections => Change::None,
-                    _ => self.reached(server),
+                    _ => self.reached(server, rt.now()),
                 };
                 (Err(error), change)
             }
         }
     }
 
-    fn reached(&self, server: usize) -> Change {
-        match self.servers[server].outage.take() {
+    /// An attempt has succeeded. A request that was given up before says nothing of what follows.
+    fn reached(&self, server: usize, now: Stamp) -> Change {
+        let Server { outage, answered_at, silent_since: _ } = &self.servers[server];
+        answered_at.set(now);
+        match outage.take() {
             Some(_) => Change::OutageEnded { server },
             None => Change::None,
         }
@@ -243,5 +248,31 @@ impl Drop for Turn<'_> {
             }
         }
         self.0.connecting.set(self.0.connecting.get() - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Stamp {
+        Stamp::ZERO + Nanos::from_secs(seconds)
+    }
+
+    /// A server that crashes, comes back, and crashes again before it has answered a request.
+    #[test]
+    fn second_outage_begins_after_the_end_of_the_first() {
+        let link = Link::new(Stamp::ZERO, 1);
+        link.note_answer(0, at(3));
+        link.note_silence(0, at(4));
+        let began = |since| Change::OutageBegan { server: 0, since };
+        assert_eq!(link.refused(0, at(5), at(6)), began(at(4)));
+        assert_eq!(link.reached(0, at(10)), Change::OutageEnded { server: 0 });
+        // Sent before the end of the first outage.
+        link.note_silence(0, at(9));
+        assert_eq!(link.refused(0, at(12), at(13)), began(at(12)));
+        assert_eq!(link.reached(0, at(20)), Change::OutageEnded { server: 0 });
+        link.note_silence(0, at(21));
+        assert_eq!(link.refused(0, at(25), at(26)), began(at(21)));
     }
 }
