@@ -86,6 +86,8 @@ impl Code {
     pub const DRAIN: Code = Code::literal("drain");
     /// The code of a request whose connection was lost or refused.
     pub const DISCONNECT: Code = Code::literal("disconnect");
+    /// The code of a connection that was accepted and got no session, as from a full pooler.
+    pub const NO_SESSION: Code = Code::literal("no-session");
 
     /// The code of a request that returned or changed another number of rows than it should.
     pub const ROWS: Code = Code::literal("rows");

@@ -59,11 +59,6 @@ impl Beside {
         self.preparations.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns true if any session has prepared a statement.
-    pub(crate) fn has_prepared(&self) -> bool {
-        self.preparations.load(Ordering::Relaxed) > 0
-    }
-
     /// A text that is no part of a request was run.
     pub(crate) fn ran_text(&self) {
         self.texts.fetch_add(1, Ordering::Relaxed);

@@ -85,6 +85,13 @@ impl<A: Connection, B: Connection> Connection for Either<A, B> {
         }
     }
 
+    async fn await_session(&mut self) -> Result<(), Error> {
+        match self {
+            Either::Left(connection) => connection.await_session().await,
+            Either::Right(connection) => connection.await_session().await,
+        }
+    }
+
     fn parameters(&self, statement: StatementId) -> Option<usize> {
         match self {
             Either::Left(connection) => connection.parameters(statement),

@@ -98,7 +98,8 @@ pub trait Driver: Clone + Send + 'static {
     /// `Statement` if it refuses the login or the database.
     fn connect(&self, rt: &Rt) -> impl Future<Output = Result<Self::Connection, Error>>;
 
-    /// Says when time zero is. Only simulated servers care.
+    /// Says when time zero is. From then on a server on a network that does not answer a new
+    /// session is away, and no longer [full](Connection::await_session).
     fn time_zero(&self, _zero: Stamp) {}
 }
 
@@ -110,6 +111,17 @@ pub trait Connection: Sized + 'static {
     /// # Errors
     /// Class `Statement` if the database rejects it.
     fn prepare(&mut self, text: &str) -> impl Future<Output = Result<StatementId, Error>>;
+
+    /// Waits until the server has answered a first statement: a pooler may let a client in and have
+    /// no session for it.
+    ///
+    /// # Errors
+    /// Class `TooManyConnections` with [`Code::NO_SESSION`](base::Code::NO_SESSION) if there is no
+    /// answer within the time that a connection may take, the server has answered others, and
+    /// [time zero](Driver::time_zero) is not set; `Disconnect` if there is none otherwise.
+    fn await_session(&mut self) -> impl Future<Output = Result<(), Error>> {
+        std::future::ready(Ok(()))
+    }
 
     /// How many values a prepared statement takes; `None` if the database does not say. Known
     /// without asking it again, so that a workload's mistake is found before the run.

@@ -438,10 +438,6 @@ const LASTS: Nanos = Nanos::from_millis(250);
 /// for. Batches that take longer are given up.
 const LAST_BATCH: Nanos = Nanos::from_secs(5);
 
-/// Time in which a database must answer the first statement of a writer. A pooler may let a client
-/// in and have no session for it.
-const FIRST_ANSWER: Nanos = Nanos::from_secs(5);
-
 /// How often the progress of a load is looked at.
 const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
 
@@ -544,19 +540,11 @@ impl Filling {
     /// handed to one that waits for the others' end.
     async fn open<D: Driver>(&self, driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
         let mut connection = driver.connect(rt).await?;
-        if !driver.keeps_data() {
-            return Ok(connection);
-        }
-        match within(rt, FIRST_ANSWER, connection.query_text("select 1")).await {
-            Some(answer) => answer.map(|_| connection),
-            None => {
+        match connection.await_session().await {
+            Ok(()) => Ok(connection),
+            Err(error) => {
                 connection.abandon();
-                let words = format!(
-                    "a connection was accepted, and its first statement is not answered within \
-                     {FIRST_ANSWER}: a pooler that has no session left for it, most likely; \
-                     enlarge its pool, or set fewer `writers`"
-                );
-                Err(Error::new(Class::TooManyConnections, Code::new("no-session"), words))
+                Err(error)
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use base::{Class, Nanos};
+use base::{Class, Code, Nanos};
 use driver::{Connection, Driver, Error};
 use record::JobIndex;
 use rt::Rt;
@@ -247,7 +247,7 @@ impl<D: Driver> Opening<D> {
     /// would wait for as long.
     fn lacks_sessions(&self, place: usize) -> bool {
         let is_same = |(job, error): &(JobIndex, Error)| {
-            usize::from(job.0) == place && error.code().as_str() == "no-session"
+            usize::from(job.0) == place && error.code() == Code::NO_SESSION
         };
         self.opened.borrow().limited.iter().any(is_same)
     }

@@ -23,7 +23,7 @@ mod tests;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::{Dialect, Target};
+use base::{Dialect, Stamp, Target};
 use confine::Files;
 use rt::Rt;
 
@@ -148,6 +148,10 @@ impl Driver for Mysql {
 
     fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {
         load::check(method)
+    }
+
+    fn time_zero(&self, _zero: Stamp) {
+        self.site.service.end_opening();
     }
 
     async fn connect(&self, rt: &Rt) -> Result<MysqlConnection, Error> {

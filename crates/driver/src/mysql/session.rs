@@ -16,7 +16,7 @@ use super::file::Grant;
 use super::login::Kill;
 use super::{Mysql, Site, faults, script, settings};
 use crate::account::{Beside, Count};
-use crate::net::{Channel, Known, TELLING, owes_an_answer};
+use crate::net::{ANSWERING, Channel, Known, PREPARING, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a server of MySQL or MariaDB.
@@ -404,7 +404,7 @@ impl Connection for MysqlConnection {
         let (site, rt, place) = (Arc::clone(&self.driver.site), self.line.rt.clone(), self.place);
         let mut reply = Reply::default();
         let prepared = self.ask("", &mut reply);
-        let statement = match site.service.prepare_in_time(&rt, place, prepared).await {
+        let statement = match site.service.session_in_time(&rt, place, PREPARING, prepared).await {
             Ok((_, Whole { prepared: Some(prepared), columns, .. })) => Statement::Prepared {
                 execute: Execute::new(prepared.id, prepared.parameters),
                 columns,
@@ -442,6 +442,12 @@ impl Connection for MysqlConnection {
             },
         };
         Err(ended.told_by(self.line.channel.address()))
+    }
+
+    async fn await_session(&mut self) -> Result<(), Error> {
+        let (site, rt, place) = (Arc::clone(&self.driver.site), self.line.rt.clone(), self.place);
+        let answer = self.query_text("select 1");
+        site.service.session_in_time(&rt, place, ANSWERING, answer).await.map(|_| ())
     }
 
     async fn load(

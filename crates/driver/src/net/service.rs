@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Class, Code, Endpoint, Secret, Target};
 use rt::{Rt, within};
@@ -16,8 +17,11 @@ use crate::given::{Given, refusal};
 /// What a server does with whoever connects.
 pub(crate) const LOGIN: &str = "let anybody in";
 
-/// What it does with a statement that is to be run often.
-const PREPARING: &str = "prepare a statement";
+/// The task of a server that is given a statement to be run often.
+pub(crate) const PREPARING: &str = "prepare a statement";
+
+/// The task of a server that is given the first statement of a session.
+pub(crate) const ANSWERING: &str = "answer a first statement (a pooler may be full)";
 
 /// What it does when it is asked for its settings.
 pub(crate) const TELLING: &str = "tell its settings";
@@ -57,6 +61,10 @@ pub(crate) struct Service {
     pub(crate) database: Option<String>,
     /// What its sessions have asked beside requests.
     pub(crate) beside: Beside,
+    /// For each address, true if it has answered a new session.
+    answered: Vec<AtomicBool>,
+    /// True from time zero on: a run has all connections that it begins with.
+    has_begun: AtomicBool,
 }
 
 /// The silence of a server that speaks first, from the accepted connection to its greeting.
@@ -125,8 +133,20 @@ impl Kind {
             ignored = ignored.or(found.ignored);
         }
         let database = database.clone();
-        let (kind, beside) = (self.name, Beside::default());
-        Ok(Service { kind, addresses, passwords, ignored, options, tls, user, database, beside })
+        let answered = addresses.all().iter().map(|_| AtomicBool::default()).collect();
+        Ok(Service {
+            kind: self.name,
+            addresses,
+            passwords,
+            ignored,
+            options,
+            tls,
+            user,
+            database,
+            beside: Beside::default(),
+            answered,
+            has_begun: AtomicBool::default(),
+        })
     }
 }
 
@@ -194,31 +214,48 @@ impl Service {
         }
     }
 
-    /// Waits until a statement is prepared, but not longer than a connection may take.
+    /// Notes that a run has all connections that it begins with.
+    pub(crate) fn end_opening(&self) {
+        self.has_begun.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits for the answer to a statement of a new session, but not longer than a connection may
+    /// take; `doing` is what the server is waited for to do.
     ///
     /// # Errors
-    /// Class `TooManyConnections` when the time is over and other sessions have prepared theirs: a
-    /// pooler lets more clients in than it has sessions for. Class `Disconnect` if none has.
-    pub(crate) async fn prepare_in_time<T>(
+    /// When the time is over, class `TooManyConnections` with [`Code::NO_SESSION`] if a run still
+    /// opens its sessions and this address has answered another one: a pooler lets more clients in
+    /// than it has sessions for. Else class `Disconnect`: in the midst of a run nothing tells a
+    /// pooler that has become full from a server that has stopped.
+    pub(crate) async fn session_in_time<T>(
         &self,
         rt: &Rt,
         place: usize,
-        preparing: impl Future<Output = Result<T, Error>>,
+        doing: &str,
+        answer: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        let limit = self.options.connect_timeout;
-        match within(rt, limit, Box::pin(preparing)).await {
-            Some(prepared) => prepared,
-            None if self.beside.has_prepared() => {
-                let words = format!(
-                    "{} let a client in, and has no session for it within {limit}, as a pooler \
-                     whose pool is smaller than the number of its clients; enlarge the pool, or \
-                     ask for fewer connections",
-                    self.addresses.all()[place]
-                );
-                Err(Error::new(Class::TooManyConnections, Code::new("no-session"), words))
+        let answered = &self.answered[place];
+        match within(rt, self.options.connect_timeout, Box::pin(answer)).await {
+            Some(answer) => {
+                answered.fetch_or(answer.is_ok(), Ordering::Relaxed);
+                answer
             }
-            None => Err(self.too_late(place, PREPARING)),
+            None if answered.load(Ordering::Relaxed) && !self.has_begun.load(Ordering::Relaxed) => {
+                Err(self.no_session(place))
+            }
+            None => Err(self.too_late(place, doing)),
         }
+    }
+
+    fn no_session(&self, place: usize) -> Error {
+        let words = format!(
+            "{} let a client in, and has no session for it within {}, as a pooler whose pool is \
+             smaller than the number of its clients; enlarge the pool, or ask for fewer \
+             connections or `writers`; `connect-timeout=` allows more",
+            self.addresses.all()[place],
+            self.options.connect_timeout
+        );
+        Error::new(Class::TooManyConnections, Code::NO_SESSION, words)
     }
 
     fn said_nothing(&self, place: usize) -> Error {

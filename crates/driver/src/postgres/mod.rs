@@ -15,7 +15,7 @@ mod settings;
 
 use std::sync::Arc;
 
-use base::{Dialect, Target};
+use base::{Dialect, Stamp, Target};
 use rt::Rt;
 use wire_postgres::Format;
 
@@ -87,6 +87,10 @@ impl Driver for Postgres {
 
     fn check_load(&self, into: &Insert<'_>, method: Method) -> Result<(), Error> {
         load::check(into, method)
+    }
+
+    fn time_zero(&self, _zero: Stamp) {
+        self.service.end_opening();
     }
 
     async fn connect(&self, rt: &Rt) -> Result<PostgresConnection, Error> {

@@ -17,7 +17,7 @@ use super::login::Cancel;
 use super::{Postgres, faults, settings};
 use crate::account::{Beside, Count};
 use crate::given::refusal;
-use crate::net::{Channel, Known, Service, TELLING, owes_an_answer};
+use crate::net::{ANSWERING, Channel, Known, PREPARING, Service, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
 
 /// A session with a PostgreSQL server.
@@ -417,7 +417,8 @@ impl Connection for PostgresConnection {
         let name = format!("assay{}", id.0);
         self.append_preparation(&name, text)?;
         let (driver, rt, place) = (self.driver.clone(), self.rt.clone(), self.place);
-        let described = driver.service.prepare_in_time(&rt, place, self.ask()).await?;
+        let service = &driver.service;
+        let described = service.session_in_time(&rt, place, PREPARING, self.ask()).await?;
         let mut template = Template::new(self.driver.results);
         template
             .statement(&name, &described.parameters)
@@ -450,6 +451,12 @@ impl Connection for PostgresConnection {
                 Err(error.told_by(self.channel.address()))
             }
         }
+    }
+
+    async fn await_session(&mut self) -> Result<(), Error> {
+        let (driver, rt, place) = (self.driver.clone(), self.rt.clone(), self.place);
+        let answer = self.query_text("select 1");
+        driver.service.session_in_time(&rt, place, ANSWERING, answer).await.map(|_| ())
     }
 
     async fn load(

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use base::{Class, Clock, Endpoint, Nanos, Target};
 use driver::{Connection, Driver, Mysql, Postgres, Step, Work};
+use rt::Rt;
 use testbed::{Kind, Relay, Server, shared};
 
 use crate::impostor::{Act, Impostor};
@@ -71,7 +72,7 @@ fn a_request_ends_when_its_connection_is_lost() {
     loses_a_later_step(&mysql(&target), &relay, "select sleep(60)");
 }
 
-async fn prepares_nothing<D: Driver>(driver: &D, rt: &rt::Rt, relay: &Relay, address: &str) {
+async fn prepares_nothing<D: Driver>(driver: &D, rt: &Rt, relay: &Relay, address: &str) {
     let mut connection = driver.connect(rt).await.expect("a connection");
     relay.stall(Nanos::from_secs(60));
     let error = connection.prepare("select 1").await.expect_err("no answer");
@@ -98,13 +99,62 @@ fn statements_are_prepared_in_time_or_not_at_all() {
     }
 }
 
+/// Others at this server have a session.
+async fn lacks_sessions<D: Driver>(driver: &D, rt: &Rt, relay: &Relay) {
+    let mut connections = Vec::new();
+    for _ in 0..4 {
+        connections.push(driver.connect(rt).await.expect("a connection"));
+    }
+    let [served, late, writer, later] = &mut connections[..] else { unreachable!("four") };
+    served.prepare("select 1").await.expect("a statement");
+    relay.stall(Nanos::from_secs(60));
+    for error in [late.prepare("select 1").await.err(), writer.await_session().await.err()] {
+        let error = error.expect("no answer");
+        let words = ["has no session for it within 300ms", "enlarge the pool", "connect-timeout"];
+        check(&error, Class::TooManyConnections, "no-session", &words);
+    }
+    driver.time_zero(rt.now());
+    let error = later.prepare("select 1").await.expect_err("no answer");
+    check(&error, Class::Disconnect, "disconnect", &["did not prepare", "within 300ms"]);
+}
+
+/// In the midst of a run nothing tells a full pooler from a server that has stopped.
+#[test]
+fn connection_without_a_session_is_a_limit_only_before_time_zero() {
+    for kind in [Kind::Postgres, Kind::Mariadb] {
+        let (relay, target) = relayed(shared(kind));
+        let target = with_option(&target, "connect-timeout", "300ms");
+        in_real_time(async |rt| match kind {
+            Kind::Postgres => lacks_sessions(&postgres(&target), &rt, &relay).await,
+            Kind::Mariadb | Kind::Mysql => lacks_sessions(&mysql(&target), &rt, &relay).await,
+        });
+    }
+}
+
+#[test]
+fn sessions_at_one_server_do_not_make_another_one_full() {
+    let server = shared(Kind::Postgres);
+    let ((_served, target), (stalled, other)) = (relayed(server), relayed(server));
+    let target = changed(&with_option(&target, "connect-timeout", "300ms"), |endpoint| {
+        let Endpoint::Network { addresses, .. } = endpoint else { return };
+        if let Endpoint::Network { addresses: others, .. } = other.endpoint {
+            addresses.extend(others);
+        }
+    });
+    let driver = postgres(&target);
+    in_real_time(async |rt| {
+        let mut first = driver.connect(&rt).await.expect("a connection");
+        let mut second = driver.connect(&rt).await.expect("a connection");
+        assert_eq!((first.node(), second.node()), (0, 1));
+        first.prepare("select 1").await.expect("a statement");
+        stalled.stall(Nanos::from_secs(60));
+        let error = second.prepare("select 1").await.expect_err("no answer");
+        check(&error, Class::Disconnect, "disconnect", &["did not prepare", "within 300ms"]);
+    });
+}
+
 /// What was too late for its question is no answer to the next.
-async fn answers_are_not_mistaken<D: Driver>(
-    driver: &D,
-    rt: &rt::Rt,
-    relay: &Relay,
-    address: &str,
-) {
+async fn answers_are_not_mistaken<D: Driver>(driver: &D, rt: &Rt, relay: &Relay, address: &str) {
     let mut connection = driver.connect(rt).await.expect("a connection");
     relay.stall(Nanos::from_millis(600));
     let settings = connection.settings().await;

@@ -1,6 +1,7 @@
 //! A server that has fewer connections than a run would like.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{Class, Clock, Code, Dialect, Nanos, Stamp};
 use driver::{Connection, Driver, Error, Null, Simulated, StatementId, Table, Work};
@@ -159,6 +160,90 @@ fn a_load_goes_on_with_the_writers_that_have_a_connection() {
     assert_eq!((tables[0].rows, tables[0].took), (3_000, Nanos::from_millis(3_003)));
     let Err(Failed::Unreachable(error)) = loaded(1) else { panic!("nobody could write") };
     assert_eq!(error.class(), Class::TooManyConnections);
+}
+
+/// A database that needs 8 s for the first answer of a session, and has two sessions for clients.
+#[derive(Clone)]
+struct Sleepy {
+    inner: Simulated,
+    asked: Arc<AtomicU32>,
+}
+
+struct Waking {
+    inner: <Simulated as Driver>::Connection,
+    asked: Arc<AtomicU32>,
+    rt: Rt,
+}
+
+impl Driver for Sleepy {
+    type Connection = Waking;
+
+    fn dialect(&self) -> Dialect {
+        self.inner.dialect()
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    async fn connect(&self, rt: &Rt) -> Result<Waking, Error> {
+        let inner = self.inner.connect(rt).await?;
+        Ok(Waking { inner, asked: Arc::clone(&self.asked), rt: rt.clone() })
+    }
+
+    fn time_zero(&self, zero: Stamp) {
+        self.inner.time_zero(zero);
+    }
+}
+
+impl Connection for Waking {
+    async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
+        self.inner.prepare(text).await
+    }
+
+    async fn await_session(&mut self) -> Result<(), Error> {
+        let before = self.asked.fetch_add(1, Ordering::Relaxed);
+        self.query_text("select 1").await?;
+        match before {
+            0 | 1 => Ok(()),
+            _ => Err(Error::new(Class::TooManyConnections, Code::NO_SESSION, "no session")),
+        }
+    }
+
+    async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
+        self.inner.run(work).await
+    }
+
+    async fn query_text(&mut self, sql: &str) -> Result<Table, Error> {
+        self.rt.sleep(Nanos::from_secs(8)).await;
+        self.inner.query_text(sql).await
+    }
+
+    async fn settings(&mut self) -> Vec<(String, String)> {
+        self.inner.settings().await
+    }
+
+    async fn close(self) {
+        self.inner.close().await;
+    }
+
+    fn abandon(self) {
+        self.inner.abandon();
+    }
+}
+
+/// The driver alone knows how long a session may take that is new.
+#[test]
+fn writers_of_a_load_wait_for_their_sessions_as_long_as_the_driver_does() {
+    let file = "[load t]\nrows = 3k\nbatch = 1000\ncolumns = id: row()\nwriters = 3\n\
+                [read]\nquery = select 1\nconcurrency = 1\ncount = 1\n";
+    let plan = plan_of(file);
+    let inner = Simulated::new(constant(1_000, None), plan.seed);
+    let server = Sleepy { inner, asked: Arc::default() };
+    let (_, finished) = run_on::<_, Honest>(&plan, server, &virtually(1), &Stop::default());
+    let table = &finished.loaded[0];
+    assert_eq!(table.rows, 3_000);
+    assert!(table.took > Nanos::from_secs(8), "{table:?}");
 }
 
 #[test]
