@@ -1,6 +1,6 @@
 //! What is kept of the replies to a request.
 
-use base::{Field as Kept, Rows};
+use base::{Field as Kept, Rows, Stamp};
 use wire_mysql::{
     ColumnDefinition, ColumnKind, ErrPacket, ErrorKind, Field, Prepared, Refusal, ResultEnd, Row,
     Sink, Status, WireError,
@@ -233,6 +233,10 @@ impl Sink for Whole {
 pub(super) trait Ended: Sink {
     /// How the statements ended.
     fn outcome(&mut self) -> &mut Outcome;
+
+    /// Notes when the replies until here were read.
+    #[inline]
+    fn note_read(&mut self, _at: Stamp) {}
 }
 
 impl Ended for Answer<'_> {

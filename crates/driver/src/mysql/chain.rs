@@ -4,14 +4,17 @@
 //! when all of them have succeeded. The transaction is one of a session that does not commit by
 //! itself: a deadlock ends a transaction, and what is run behind it must be in another that can be
 //! rolled back.
+//!
+//! A long transaction may be sent in several goes: the first begins it, and the last commits.
 
+use std::iter::repeat_n;
 use std::slice::Iter;
 
-use base::Clock;
+use base::{Clock, Nanos, Stamp};
 use wire_mysql::{ColumnDefinition, ErrPacket, Refusal, ResultEnd, Sink, WireError};
 
 use super::answer::{Columns, Ended, Outcome};
-use super::session::{MysqlConnection, Statement, error_of};
+use super::session::{Line, MysqlConnection, Statement, error_of};
 use super::{faults, script};
 use crate::{Error, Reply, Step, Work};
 
@@ -22,7 +25,28 @@ const MOST_STEPS: usize = 10_000;
 const HOLD: &str = "set autocommit = 0";
 
 /// Commits what was held, and what follows again by itself.
-const RELEASE: &str = "set autocommit = 1";
+pub(super) const RELEASE: &str = "set autocommit = 1";
+
+/// The steps of a chain.
+#[derive(Clone, Copy)]
+struct Chain<'a> {
+    begins: bool,
+    inner: &'a [Step],
+    commits: bool,
+}
+
+impl Chain<'_> {
+    fn of(steps: &[Step]) -> Chain<'_> {
+        let (begins, steps) = match steps {
+            [Step::Begin, rest @ ..] => (true, rest),
+            steps => (false, steps),
+        };
+        match steps {
+            [inner @ .., Step::Commit] => Chain { begins, inner, commits: true },
+            inner => Chain { begins, inner, commits: false },
+        }
+    }
+}
 
 /// What is counted of the statements of a chain.
 struct Links<'a> {
@@ -32,11 +56,17 @@ struct Links<'a> {
     /// The steps whose replies are not complete, without the one that was sent first.
     steps: Iter<'a, Step>,
     wants_columns: bool,
+    /// True while the command that begins the transaction is not answered.
     is_first: bool,
     /// How many statements were answered without an error; none behind the first one.
     answered: usize,
     /// Rows of these.
     rows: u64,
+    began: Stamp,
+    /// Times from the beginning until a statement was answered, behind those of earlier parts.
+    times: Vec<Nanos>,
+    /// How many of them were added.
+    noted: usize,
     outcome: Outcome,
 }
 
@@ -109,15 +139,46 @@ impl Ended for Links<'_> {
     fn outcome(&mut self) -> &mut Outcome {
         &mut self.outcome
     }
+
+    #[inline]
+    fn note_read(&mut self, at: Stamp) {
+        let new = self.answered - self.noted;
+        self.times.extend(repeat_n(at.since(self.began), new));
+        self.noted = self.answered;
+    }
+}
+
+impl Line {
+    /// Sends a chain and reads until all of it is answered.
+    ///
+    /// # Errors
+    /// The session is over.
+    async fn exchange_links(
+        &mut self,
+        links: &mut Links<'_>,
+        reply: &mut Reply,
+    ) -> Result<(), Error> {
+        while !self.replies.is_idle() {
+            let read = self.turn(links, reply).await;
+            reply.done = read.map_err(|lost| last_words(links.outcome.error.take(), lost))?;
+            if self.replies.file_is_wanted().is_some() {
+                return Err(faults::babble(self.channel.address(), "it wants a file"));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl MysqlConnection {
-    /// Whether the steps of a request are those of one transaction, and can be sent at once: they
-    /// have the right values, and nothing that they return or load must be waited for.
+    /// Returns true if the steps of a request are those of one transaction, or of the next part of
+    /// one that is open, and can be sent at once: they have the right values, and nothing that they
+    /// return or load must be waited for.
     pub(super) fn is_chain(&self, work: &Work) -> bool {
-        let [Step::Begin, inner @ .., Step::Commit] = &work.steps[..] else { return false };
-        work.is_pipelined
-            && !work.capture.is_wanted()
+        if !work.is_pipelined || work.capture.is_wanted() {
+            return false;
+        }
+        let Chain { begins, inner, commits: _ } = Chain::of(&work.steps);
+        begins != self.is_held
             && inner.len() <= MOST_STEPS
             && inner.iter().all(|step| self.is_link(*step, work))
     }
@@ -141,8 +202,11 @@ impl MysqlConnection {
     pub(super) async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
         let reply = &mut work.reply;
         let began = self.line.rt.now();
-        self.line.append_query(HOLD)?;
-        let inner = &work.steps[1..work.steps.len() - 1];
+        let Chain { begins, inner, commits } = Chain::of(&work.steps);
+        if begins {
+            self.line.append_query(HOLD)?;
+            self.is_held = true;
+        }
         for &step in inner {
             self.append(step, &work.values)?;
         }
@@ -153,23 +217,21 @@ impl MysqlConnection {
             texts: &mut self.columns,
             steps: inner.iter(),
             wants_columns: self.says_columns_once,
-            is_first: true,
+            is_first: begins,
             answered: 0,
             rows: 0,
+            began,
+            times: std::mem::take(&mut reply.statements),
+            noted: 0,
             outcome: Outcome::default(),
         };
-        while !self.line.replies.is_idle() {
-            let read = self.line.turn(&mut links, reply).await;
-            reply.done = read.map_err(|lost| last_words(links.outcome.error.take(), lost))?;
-            if self.line.replies.file_is_wanted().is_some() {
-                return Err(faults::babble(self.line.channel.address(), "it wants a file"));
-            }
-            let times = std::iter::repeat_n(reply.done.since(began), links.answered);
-            reply.statements.extend(times.skip(reply.statements.len()));
-        }
+        let read = self.line.exchange_links(&mut links, reply).await;
+        reply.statements = links.times;
+        read?;
         reply.rows = reply.rows.saturating_add(links.rows);
         match error_of(links.outcome) {
-            None => self.release(reply).await,
+            None if commits => self.release(reply).await,
+            None => Ok(()),
             Some(error) => Err(error),
         }
     }
@@ -177,6 +239,7 @@ impl MysqlConnection {
     /// Commits.
     async fn release(&mut self, reply: &mut Reply) -> Result<(), Error> {
         let (done, _) = self.ask_text(RELEASE, reply).await?;
+        self.is_held = false;
         reply.done = done;
         Ok(())
     }

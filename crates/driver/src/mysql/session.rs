@@ -14,7 +14,7 @@ use wire_mysql::{
 use super::answer::{Answer, Columns, Ended, Outcome, Whole};
 use super::file::Grant;
 use super::login::Kill;
-use super::{Mysql, Site, faults, script, settings};
+use super::{Mysql, Site, chain, faults, script, settings};
 use crate::account::{Beside, Count};
 use crate::net::{ANSWERING, Channel, Known, PREPARING, TELLING, owes_an_answer};
 use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step, Table, Work};
@@ -35,6 +35,9 @@ pub struct MysqlConnection {
     /// True if the server has asked for rows of the present load.
     pub(super) has_sent_rows: bool,
     pub(super) is_in_transaction: bool,
+    /// True if the session commits nothing by itself, because of a transaction that was sent in
+    /// [one go](super::chain).
+    pub(super) is_held: bool,
     thread_id: u32,
     version: String,
 }
@@ -130,13 +133,14 @@ impl Line {
         reply: &mut Reply,
     ) -> impl Future<Output = Result<Stamp, Error>> {
         reply.bytes_sent += self.channel.out().len() as u64;
-        poll_fn(|context| {
+        let mut read_before = Stamp::ZERO;
+        poll_fn(move |context| {
             let flushed = self.channel.poll_flush(context);
             if self.channel.unread().is_empty() {
                 ready!(flushed);
                 if self.replies.is_idle() {
                     // All of it came while the rest was sent.
-                    return Poll::Ready(Ok(self.rt.now()));
+                    return Poll::Ready(Ok(read_before));
                 }
                 ready!(self.channel.poll_receive(context))?;
             }
@@ -149,8 +153,12 @@ impl Line {
             };
             reply.bytes_received += used as u64;
             self.channel.consume(used, 0);
-            // While much is sent, what comes is not to gather.
-            ready!(flushed);
+            sink.note_read(read_at);
+            if flushed.is_pending() {
+                // While much is sent, what comes is not to gather.
+                read_before = read_at;
+                return Poll::Pending;
+            }
             Poll::Ready(Ok(read_at))
         })
     }
@@ -240,6 +248,7 @@ impl MysqlConnection {
             takes_files: agreed.has(Capabilities::LOCAL_FILES),
             has_sent_rows: false,
             is_in_transaction: false,
+            is_held: false,
             thread_id,
             version: String::from_utf8_lossy(&server_version).into_owned(),
         };
@@ -261,7 +270,7 @@ impl MysqlConnection {
         step: Step,
         values: &'a Values,
     ) -> Result<Running<'a>, Error> {
-        let MysqlConnection { driver, line, statements, columns, .. } = self;
+        let MysqlConnection { driver, line, statements, columns, is_held, .. } = self;
         let grant = |statement| Grant { statement, files: &driver.site.files };
         let text = match step {
             Step::Execute { statement, first, count } => {
@@ -281,6 +290,7 @@ impl MysqlConnection {
             }
             Step::ExecuteText { text } => values.text_at(text),
             Step::Begin => "begin",
+            Step::Commit if *is_held => chain::RELEASE,
             Step::Commit => "commit",
         };
         line.append_query(text)?;
@@ -310,6 +320,8 @@ impl MysqlConnection {
             if matches!(step, Step::Execute { .. } | Step::ExecuteText { .. }) {
                 reply.statements.push(done.since(at));
                 reply.rows = reply.rows.saturating_add(outcome.rows);
+            } else if step == Step::Commit {
+                self.is_held = false;
             }
             at = done;
         }
@@ -431,15 +443,14 @@ impl Connection for MysqlConnection {
     }
 
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
-        let ended = match self.is_chain(work) {
-            false => match self.take_steps(work).await {
-                Ok(()) => return Ok(()),
-                Err(error) => self.roll_back(error, &mut work.reply).await,
-            },
-            true => match self.take_chain(work).await {
-                Ok(()) => return Ok(()),
-                Err(error) => self.roll_chain_back(error, &mut work.reply).await,
-            },
+        let taken = match self.is_chain(work) {
+            false => self.take_steps(work).await,
+            true => self.take_chain(work).await,
+        };
+        let Err(error) = taken else { return Ok(()) };
+        let ended = match self.is_held {
+            false => self.roll_back(error, &mut work.reply).await,
+            true => self.roll_chain_back(error, &mut work.reply).await,
         };
         Err(ended.told_by(self.line.channel.address()))
     }

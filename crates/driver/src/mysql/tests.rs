@@ -274,6 +274,54 @@ fn transaction(texts: &[&str], is_pipelined: bool) -> Work {
     work
 }
 
+/// A part of a transaction that inserts these numbers by a prepared statement.
+fn part(insert: StatementId, numbers: [i64; 2], [begins, commits]: [bool; 2]) -> Work {
+    let mut work = Work { is_pipelined: true, ..Work::default() };
+    work.steps.extend(begins.then_some(Step::Begin));
+    for (number, first) in numbers.into_iter().zip(0..) {
+        work.values.push(Value::Int(number));
+        work.steps.push(Step::Execute { statement: insert, first, count: 1 });
+    }
+    work.steps.extend(commits.then_some(Step::Commit));
+    work
+}
+
+/// A batch that is too large to be held goes to the server in parts of one transaction.
+#[test]
+fn parts_of_a_transaction_are_sent_in_one_go_each_and_committed_together() {
+    run_real(&Options::default(), async |rt| {
+        let mut connection = driver().connect(&rt).await.expect("a connection");
+        let mut other = driver().connect(&rt).await.expect("a connection");
+        let create = "create or replace table in_parts (id int primary key) engine = innodb";
+        connection.query_text(create).await.expect("a table");
+        let insert = connection.prepare("insert into in_parts values (?)").await;
+        let insert = insert.expect("a statement");
+        let (first, middle, last) = ([true, false], [false, false], [false, true]);
+        // Of the second transaction a part fails, and the third has an end that is sent by itself.
+        for (parts, rows) in [
+            (vec![([1, 2], first), ([3, 4], middle), ([5, 6], last)], "6"),
+            (vec![([7, 8], first), ([9, 1], middle)], "6"),
+            (vec![([7, 8], first)], "8"),
+        ] {
+            for (numbers, ends) in parts {
+                let mut work = part(insert, numbers, ends);
+                assert!(connection.is_chain(&work), "{numbers:?}");
+                let ended = connection.run(&mut work).await;
+                assert_eq!(ended.is_err(), numbers.contains(&9), "{numbers:?}: {ended:?}");
+                assert_eq!(work.reply.statements.len(), if ended.is_ok() { 2 } else { 1 });
+            }
+            let mut end = Work::default();
+            end.steps.push(Step::Commit);
+            connection.run(&mut end).await.expect("an end");
+            let found = other.query_text("select count(*) from in_parts").await.expect("rows");
+            assert_eq!(found.single(), Some(rows));
+            let mode = connection.query_text("select @@autocommit").await.expect("a mode");
+            assert_eq!(mode.single(), Some("1"));
+        }
+    })
+    .expect("the system grants a runtime");
+}
+
 /// The `rollback` in the middle stands for the server's own after a deadlock.
 #[test]
 fn a_chain_is_done_whole_or_not_at_all() {

@@ -196,10 +196,11 @@ impl PostgresConnection {
         reply: &mut Reply,
         note: &mut impl FnMut(&Outcome),
     ) -> Poll<Result<Stamp, Error>> {
+        let mut is_stamped = false;
         loop {
             let flushed = self.channel.poll_flush(context);
             if !self.channel.unread().is_empty() {
-                if sink.outcome().read_at == Stamp::ZERO {
+                if !is_stamped {
                     // It came while much was sent.
                     sink.outcome().read_at = self.rt.now();
                 }
@@ -212,10 +213,12 @@ impl PostgresConnection {
             }
             if sink.outcome().wants_data {
                 self.refuse_data(sink.outcome());
+                is_stamped = false;
             } else if let Err(error) = ready!(self.channel.poll_receive(context)) {
                 return Poll::Ready(Err(last_words(sink.outcome(), error)));
             } else {
                 sink.outcome().read_at = self.rt.now();
+                is_stamped = true;
             }
         }
     }

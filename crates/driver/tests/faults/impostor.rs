@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -21,6 +22,10 @@ pub(crate) enum Act {
     Say(Vec<u8>),
     /// Says nothing until the other side hangs up.
     Wait,
+    /// Hears until this is the last that was said.
+    HearTo(&'static [u8]),
+    /// Neither hears nor says anything until the test allows it.
+    Pause(Receiver<()>),
 }
 
 impl Impostor {
@@ -32,6 +37,9 @@ impl Impostor {
                     Act::Hear => drop(scene.hear()),
                     Act::Say(bytes) => scene.say(&bytes),
                     Act::Wait => scene.wait(),
+                    Act::HearTo(end) => scene.hear_to(end),
+                    // A test that has failed allows nothing any more.
+                    Act::Pause(allowed) => drop(allowed.recv()),
                 }
             }
         })
@@ -94,6 +102,19 @@ impl Scene {
         // What came before it hung up is heard.
         let _ = self.line().take(count as u64).read_to_end(&mut heard);
         heard
+    }
+
+    /// All until something that ends with these bytes, or until the other side hangs up.
+    fn hear_to(&mut self, end: &[u8]) {
+        let mut last = Vec::new();
+        while !last.ends_with(end) {
+            let heard = self.hear();
+            if heard.is_empty() {
+                return;
+            }
+            last.extend(heard);
+            last.drain(..last.len().saturating_sub(end.len()));
+        }
     }
 
     pub(crate) fn say(&mut self, bytes: &[u8]) {

@@ -19,7 +19,7 @@ fn open(target: &Target) -> Postgres {
 }
 
 /// The driver for a port of this machine.
-fn at(port: u16, options: &str) -> Postgres {
+pub(crate) fn at(port: u16, options: &str) -> Postgres {
     let url = format!("postgres://ann:hunter2@127.0.0.1:{port}/shop?{options}");
     open(&Target::parse(&url).expect("a URL"))
 }
@@ -163,7 +163,7 @@ fn error_of_postgres_is_not_taken_for_one_of_mysql() {
 }
 
 /// What a server says to let a session in.
-fn welcome() -> Vec<u8> {
+pub(crate) fn welcome() -> Vec<u8> {
     let mut out = Vec::new();
     backend::authentication_ok(&mut out);
     backend::ready_for_query(&mut out, TransactionStatus::Idle);

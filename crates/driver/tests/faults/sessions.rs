@@ -2,11 +2,13 @@
 //! both protocols.
 
 use std::net::SocketAddr;
+use std::sync::mpsc::{self, SyncSender};
 
-use base::{Class, Clock, Endpoint, Nanos, Target};
+use base::{Class, Clock, Endpoint, Nanos, Stamp, Target};
 use driver::{Connection, Driver, Mysql, Postgres, Step, Work};
 use rt::Rt;
 use testbed::{Kind, Relay, Server, shared};
+use wire_postgres::{TransactionStatus, backend};
 
 use crate::impostor::{Act, Impostor};
 use crate::{changed, check, in_real_time, mariadb, text, with_option};
@@ -182,6 +184,106 @@ fn an_answer_that_comes_too_late_is_not_that_of_the_next_statement() {
             }
         });
     }
+}
+
+/// Runs a request that is too long for the buffers on the way to a server that reads only its
+/// beginning. Allows the server to go on once it has done what it may, and returns when that was.
+async fn run_long<D: Driver>(
+    driver: &D,
+    rt: &Rt,
+    work: &mut Work,
+    allow: Vec<SyncSender<()>>,
+) -> Vec<Stamp> {
+    let mut connection = driver.connect(rt).await.expect("a connection");
+    let mut run = std::pin::pin!(connection.run(work));
+    // Until the request is made.
+    let made = rt::within(rt, Nanos::from_millis(1), run.as_mut()).await;
+    assert!(made.is_none(), "{made:?}");
+    let mut allowed = Vec::new();
+    for allow in allow {
+        let early = rt::within(rt, Nanos::from_millis(300), run.as_mut()).await;
+        assert!(early.is_none(), "{early:?}");
+        allowed.push(rt.now());
+        allow.send(()).expect("a server");
+    }
+    run.await.expect("an answer");
+    allowed
+}
+
+/// Two short statements, and two that no buffers on the way hold.
+fn long_chain() -> Work {
+    let long = " ".repeat(15 << 20);
+    transaction(&["select 1", "select 2", &long, &long], true)
+}
+
+/// The server has answered the first statement before it was allowed to go on, the others then,
+/// and has read what they are when it was allowed to go on again.
+fn check_stamps(work: &Work, allowed: &[Stamp]) {
+    let sent = work.reply.sent.expect("it was sent");
+    let answered: Vec<Stamp> = work.reply.statements.iter().map(|time| sent + *time).collect();
+    let [first, second, third, fourth] = answered[..] else { panic!("{answered:?}") };
+    let stamps = [sent, first, allowed[0], second, third, fourth, allowed[1]];
+    assert!(stamps.is_sorted(), "{stamps:?}");
+}
+
+/// Pauses of a server, and what ends each of them.
+fn pauses<const N: usize>() -> (Vec<SyncSender<()>>, [Act; N]) {
+    let pause = |_| {
+        let (allow, allowed) = mpsc::sync_channel(1);
+        (allow, Act::Pause(allowed))
+    };
+    let (allow, acts): (Vec<_>, Vec<_>) = (0..N).map(pause).unzip();
+    (allow, acts.try_into().ok().expect("as many"))
+}
+
+/// Each answer has the time at which it came, also if that is before all of the chain is sent.
+#[test]
+fn answers_of_postgresql_during_a_long_chain_have_times_of_their_own() {
+    let answers = |count: u32| {
+        let mut out = Vec::new();
+        for _ in 0..count {
+            backend::parse_complete(&mut out);
+            backend::bind_complete(&mut out);
+            backend::command_complete(&mut out, "SELECT 1").expect("a tag");
+        }
+        out
+    };
+    let mut rest = answers(4);
+    backend::ready_for_query(&mut rest, TransactionStatus::Idle);
+    let (allow, [one, two]) = pauses();
+    let welcome = [Act::Hear, Act::Say(crate::postgres::welcome()), Act::Hear];
+    // The beginning and the first statement.
+    let replies = [Act::Say(answers(2)), one, Act::Say(rest), two, Act::Wait];
+    let server = Impostor::new(welcome.into_iter().chain(replies).collect());
+    let driver = crate::postgres::at(server.port(), "");
+    let mut work = long_chain();
+    let allowed = in_real_time(async |rt| run_long(&driver, &rt, &mut work, allow).await);
+    check_stamps(&work, &allowed);
+    assert!(work.reply.done <= allowed[1], "{:?}, {allowed:?}", work.reply.done);
+}
+
+#[test]
+fn answers_of_mysql_during_a_long_chain_have_times_of_their_own() {
+    let ok = |count| Act::Say(mariadb::ok(1).repeat(count));
+    let (allow, [one, two]) = pauses();
+    let end = Act::HearTo(b"set autocommit = 1");
+    let replies = [ok(2), one, ok(3), two, end, ok(1), Act::Wait];
+    let server = Impostor::new(mariadb::welcome().into_iter().chain(replies).collect());
+    let driver = mariadb::at(server.port(), "");
+    let mut work = long_chain();
+    let allowed = in_real_time(async |rt| run_long(&driver, &rt, &mut work, allow).await);
+    check_stamps(&work, &allowed);
+}
+
+#[test]
+fn long_statement_of_mysql_ends_with_its_last_byte_read() {
+    let (allow, [one]) = pauses();
+    let acts = mariadb::welcome().into_iter().chain([Act::Say(mariadb::ok(1)), one, Act::Wait]);
+    let server = Impostor::new(acts.collect());
+    let driver = mariadb::at(server.port(), "");
+    let mut work = text(&" ".repeat(15 << 20));
+    let allowed = in_real_time(async |rt| run_long(&driver, &rt, &mut work, allow).await);
+    assert!(work.reply.done <= allowed[0], "{:?}, {allowed:?}", work.reply.done);
 }
 
 /// The statements of a transaction are sent at once, and the server ends the session at the first.
