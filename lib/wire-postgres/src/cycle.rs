@@ -5,12 +5,15 @@
 //! extended = { ParseComplete | CloseComplete | description
 //!            | BindComplete , [ columns ] , result } , [ ErrorResponse ] , ready
 //! result   = { DataRow } , ( CommandComplete | EmptyQueryResponse | PortalSuspended )
-//!          | CopyInResponse , CommandComplete
+//!          | CopyInResponse , ( the client's CopyDone ) , CommandComplete
 //!          | CopyOutResponse , { CopyData } , CopyDone , CommandComplete
 //! ```
 //!
 //! Notices, notifications and settings may stand anywhere; nothing but ReadyForQuery follows an
 //! ErrorResponse.
+//!
+//! A statement that was described without columns may return rows all the same: `fetch` does, if
+//! its cursor was declared after the description.
 
 use crate::tags::{backend as tag, both};
 use crate::{ErrorKind, Object, WireError};
@@ -121,6 +124,8 @@ enum State {
     CopyIn,
     /// The server sends COPY's data.
     CopyOut,
+    /// COPY's data is complete, and its end follows.
+    Copied,
     /// An error has ended the cycle.
     Failed,
 }
@@ -174,15 +179,23 @@ impl Grammar {
     /// A command of a Query, or one that copies, is done.
     fn queried(&mut self) -> bool {
         match (self.state, self.cycle.is_query) {
-            (State::Query | State::Queried | State::Rows | State::CopyIn, true) => {
+            (State::Query | State::Queried | State::Rows | State::Copied, true) => {
                 self.state = State::Queried;
                 true
             }
-            (State::CopyIn, false) => {
+            (State::Copied, false) => {
                 self.state = State::Rows;
                 self.completed()
             }
             _ => false,
+        }
+    }
+
+    /// The client has sent the last of COPY's data.
+    pub(crate) fn end_copy(&mut self) {
+        // An error may have ended the COPY before.
+        if self.state == State::CopyIn {
+            self.state = State::Copied;
         }
     }
 
@@ -251,8 +264,7 @@ impl Grammar {
             (tag::COPY_OUT_RESPONSE, _) => self.copies(State::CopyOut, returned),
             (both::COPY_DATA, state) => state == State::CopyOut,
             (both::COPY_DONE, State::CopyOut) => {
-                // What is left is the same as of a COPY in the other direction.
-                self.state = State::CopyIn;
+                self.state = State::Copied;
                 true
             }
             _ => false,
@@ -279,6 +291,7 @@ impl Grammar {
             (tag::DATA_ROW, State::Between) => "DataRow without BindComplete",
             (tag::DATA_ROW, State::Query | State::Queried) => "DataRow without RowDescription",
             (tag::COMMAND_COMPLETE, State::Between) => "CommandComplete without BindComplete",
+            (tag::COMMAND_COMPLETE, State::CopyIn) => "CommandComplete before CopyDone",
             (_, State::Idle) => "a message without a request",
             (_, State::Failed) => "a message behind ErrorResponse",
             (tag::DATA_ROW, _) => "DataRow",

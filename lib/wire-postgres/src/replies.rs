@@ -151,6 +151,12 @@ impl Replies {
         }
     }
 
+    /// Takes note that the client has sent a CopyDone: before it, a server that has asked for
+    /// COPY's data may not complete the command.
+    pub fn end_copy(&mut self) {
+        self.grammar.end_copy();
+    }
+
     /// Whether all that was sent is answered.
     #[inline]
     pub fn is_idle(&self) -> bool {

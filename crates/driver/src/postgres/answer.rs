@@ -85,6 +85,8 @@ impl Sink for Answer<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Whole {
     pub(super) outcome: Outcome,
+    /// Rows that the last command stored, if the server has said how many.
+    pub(super) stored: Option<u64>,
     /// The types of its parameters.
     pub(super) parameters: Vec<Oid>,
     pub(super) table: TableReader,
@@ -92,6 +94,10 @@ pub(super) struct Whole {
 
 impl Sink for Whole {
     fn complete(&mut self, completion: Completion<'_>) {
+        self.stored = match completion {
+            Completion::Done { tag, .. } => tag.rows(),
+            Completion::Suspended { .. } | Completion::Empty => None,
+        };
         self.outcome.complete(&completion);
     }
 

@@ -106,6 +106,28 @@ pub(super) fn junk(address: &Address, error: &WireError) -> Error {
     Error::disconnect(format!("{address} does not speak PostgreSQL's protocol: {error}"))
 }
 
+/// Returns the error of a COPY that the server has completed before it had asked for data.
+#[cold]
+pub(super) fn took_no_data(address: &Address) -> Error {
+    Error::disconnect(format!(
+        "{address} does not speak PostgreSQL's protocol: CommandComplete without CopyInResponse"
+    ))
+}
+
+/// Returns the error of a COPY of which the server has `stored` another number of rows than were
+/// `sent`. Triggers may leave rows out, or put them elsewhere.
+#[cold]
+pub(super) fn stored_otherwise(stored: u64, sent: u64) -> Error {
+    Error::new(
+        Class::Statement,
+        Code::ROWS,
+        format!(
+            "the server stored {stored} of the {sent} rows of a COPY; if a trigger of the table \
+             leaves rows out or moves them, `method = insert` loads without counting them"
+        ),
+    )
+}
+
 /// Returns the error of a server of another kind, which its first words show.
 #[cold]
 pub(super) fn is_of_mysql(address: &Address) -> Error {

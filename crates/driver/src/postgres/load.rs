@@ -28,6 +28,20 @@ struct Batch {
     bytes: u64,
 }
 
+impl Batch {
+    /// Compares the rows with those that the server has `stored`. One that gives no number (before
+    /// PostgreSQL 8.2) is believed.
+    ///
+    /// # Errors
+    /// They are not as many: a table of another size than the file says would be measured.
+    fn compare(&self, stored: Option<u64>) -> Result<(), Error> {
+        match stored {
+            Some(stored) if stored != self.rows => Err(faults::stored_otherwise(stored, self.rows)),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
 impl PostgresConnection {
     pub(super) async fn load_rows(
         &mut self,
@@ -116,6 +130,8 @@ impl PostgresConnection {
             frontend::copy_done(self.channel.out());
             batch.bytes += self.channel.out().len() as u64;
             self.channel.flush().await;
+            // From here on the server may say that it has stored the rows.
+            self.end_copy();
             has_batch = batches.next_batch();
             let made = match has_batch {
                 true => make_rows(&mut piece, batches, &mut values),
@@ -125,17 +141,24 @@ impl PostgresConnection {
             if let Some(report) = told.outcome.error {
                 return Err(faults::fault(&report));
             }
+            batch.compare(told.stored)?;
             batches.committed(batch.rows, batch.bytes);
             rows = made?;
         }
         Ok(())
     }
 
-    /// Reads until the server wants the data of a COPY, or an error.
+    /// Reads until the server wants the data of a COPY, or has refused it.
+    ///
+    /// # Errors
+    /// The session is over, or the server has completed the command without any data.
     async fn wait_for_copy(&mut self, told: &mut Whole) -> Result<(), Error> {
         while !told.outcome.wants_data && told.outcome.error.is_none() {
             self.receive(told).await?;
             self.read(told, &mut Reply::default())?;
+            if told.outcome.completed > 0 {
+                return Err(faults::took_no_data(self.channel.address()));
+            }
         }
         told.outcome.wants_data = false;
         Ok(())

@@ -59,6 +59,11 @@ impl PostgresConnection {
         self.replies.is_idle()
     }
 
+    /// Takes note that the last of a COPY's data has been sent, or is about to be.
+    pub(super) fn end_copy(&mut self) {
+        self.replies.end_copy();
+    }
+
     pub(super) fn rt(&self) -> &Rt {
         &self.rt
     }

@@ -2,6 +2,7 @@
 //!
 //! Each message names the server and what can be done, and never the password.
 
+mod copies;
 mod floods;
 mod impostor;
 mod large;

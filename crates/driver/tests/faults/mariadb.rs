@@ -514,11 +514,11 @@ fn the_folder_of_the_workload_is_where_files_are_loaded_from() {
 }
 
 /// Two rows of one text.
-struct Texts {
-    text: &'static str,
-    left: u32,
+pub(crate) struct Texts {
+    pub(crate) text: &'static str,
+    pub(crate) left: u32,
     /// The reason that a load gave for its fallback to inserts.
-    fallback: Option<Error>,
+    pub(crate) fallback: Option<Error>,
 }
 
 impl Batches for Texts {

@@ -140,6 +140,20 @@ fn cycles(bytes: &[u8]) -> Vec<Cycle> {
     cycles
 }
 
+/// The bytes of a server, split where it waits for COPY's data.
+fn turns(bytes: &[u8]) -> Vec<&[u8]> {
+    let (mut rest, mut begin, mut turns) = (bytes, bytes, Vec::new());
+    while let Some((message, used)) = Reply::decode(rest).expect("a server's bytes") {
+        rest = &rest[used..];
+        if matches!(message, Reply::CopyInResponse(_)) {
+            turns.push(&begin[..begin.len() - rest.len()]);
+            begin = rest;
+        }
+    }
+    turns.push(begin);
+    turns
+}
+
 /// Returns what is read from the server's side of an exchange, and checks that it is the same in
 /// pieces of each size.
 fn told(name: &str) -> Vec<String> {
@@ -148,9 +162,12 @@ fn told(name: &str) -> Vec<String> {
     let read = |piece: usize, wants_data: bool| {
         let (mut log, mut replies) = (Log::new(wants_data), Replies::new());
         cycles(&exchange.client()).into_iter().for_each(|cycle| replies.expect(cycle));
-        let ends: Vec<usize> = (0..bytes.len()).step_by(piece).collect();
-        let left = read_in_pieces(&mut replies, &bytes, &ends, &mut log).expect("a real answer");
-        assert_eq!(left, 0);
+        for turn in turns(&bytes) {
+            let ends: Vec<usize> = (0..turn.len()).step_by(piece).collect();
+            let left = read_in_pieces(&mut replies, turn, &ends, &mut log).expect("a real answer");
+            assert_eq!(left, 0);
+            replies.end_copy();
+        }
         log.lines
     };
     let lines = read(bytes.len(), true);

@@ -325,21 +325,40 @@ fn complete_answers_of_all_kinds_are_accepted() {
             Cycle::STATEMENT,
             &["2CZ", "2DDCZ", "2IZ", "2NDSDACZ", "EZ", "2EZ", "2DEZ", "2CEZ", "2sZ"],
         ),
-        (Cycle::STATEMENT, &["2GCZ", "2GEZ", "2HddcCZ", "2HdEZ"]),
+        (Cycle::STATEMENT, &["2GEZ", "2HddcCZ", "2HdEZ"]),
         (Cycle::STATEMENT.parse(), &["12CZ", "12DCZ", "1EZ"]),
         (Cycle::STATEMENT.bind().execute(), &["2DC2CZ", "2C2EZ", "2DEZ"]),
         (described, &["1tTZ", "1tnZ", "EZ", "1EZ"]),
         (portal, &["12TDCZ", "12nCZ", "12nIZ"]),
         (portal.execute(), &["12TDsDDCZ"]),
         (Cycle::QUERY, &["CZ", "TDCZ", "TCZ", "CTDCCZ", "IZ", "EZ", "TDEZ", "CEZ", "EeZ"]),
-        (Cycle::QUERY, &["GCZ", "GEZ", "HdcCZ", "HcCTDCZ"]),
+        (Cycle::QUERY, &["GEZ", "HdcCZ", "HcCTDCZ"]),
     ] {
         for answer in answers {
             assert_eq!(fault(&[cycle], answer), None, "{answer} to {cycle:?}");
         }
     }
     let several = [Cycle::QUERY, Cycle::STATEMENT, Cycle::QUERY];
-    assert_eq!(fault(&several, "GEZ2CZGCZ"), None);
+    assert_eq!(fault(&several, "GEZ2CZGEZ"), None);
+}
+
+#[test]
+fn copy_completes_only_after_its_data_has_ended() {
+    for (cycle, begin) in [(Cycle::QUERY, "G"), (Cycle::STATEMENT, "2G")] {
+        for end in ["CZ", "EZ"] {
+            let (mut replies, mut log) = (awaiting(&[cycle]), Log::new(true));
+            replies.read(&server(begin), &mut log).expect("the data is awaited");
+            replies.end_copy();
+            replies.read(&server(end), &mut log).expect("the data has ended");
+            assert!(replies.is_idle(), "{end} to {cycle:?}");
+        }
+        let early = fault(&[cycle], &format!("{begin}CZ"));
+        assert_eq!(early, Some("CommandComplete before CopyDone"), "{cycle:?}");
+    }
+    // Where no data was asked for, its end means nothing.
+    let mut replies = awaiting(&[Cycle::QUERY]);
+    replies.end_copy();
+    assert!(replies.read(&server("CZ"), &mut Log::new(true)).is_ok());
 }
 
 #[test]
@@ -367,6 +386,7 @@ fn answer_that_breaks_the_grammar_is_a_fault() {
         (Cycle::STATEMENT, "E2CZ", "a message behind ErrorResponse"),
         (Cycle::STATEMENT, "2GZ", end),
         (Cycle::STATEMENT, "2HCZ", "CommandComplete"),
+        (Cycle::STATEMENT, "2HdCZ", "CommandComplete"),
         (Cycle::STATEMENT, "2HdZ", end),
         (Cycle::STATEMENT, "2dCZ", "CopyData"),
         (Cycle::STATEMENT, "2DGCZ", "CopyInResponse"),

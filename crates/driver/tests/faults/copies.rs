@@ -1,0 +1,124 @@
+//! Servers that end a COPY of PostgreSQL otherwise than with all of its rows.
+
+use base::{Class, Target};
+use driver::{Connection, Driver, Duplicates, Error, Insert, Method, Postgres, Step, Work};
+use testbed::{Kind, shared};
+use wire_postgres::{Format, TransactionStatus, backend};
+
+use crate::impostor::{Impostor, Scene};
+use crate::mariadb::Texts;
+use crate::{check, in_real_time};
+
+/// The last message of a COPY's data.
+const COPY_DONE: &[u8] = b"c\0\0\0\x04";
+
+/// Loads two rows of one text.
+async fn load<C: Connection>(connection: &mut C, table: &str, method: Method) -> Result<(), Error> {
+    let into = Insert { table, columns: &["words"], duplicates: Duplicates::Fail };
+    let mut rows = Texts { text: "words", left: 2, fallback: None };
+    connection.load(&into, method, &mut rows).await
+}
+
+fn ready(out: &mut Vec<u8>) {
+    backend::ready_for_query(out, TransactionStatus::Idle);
+}
+
+/// The error of a load by COPY, if it has one. The server answers the statement with `first`, and
+/// the end of the data with `last`.
+fn copied(first: Vec<u8>, last: Vec<u8>) -> Option<Error> {
+    let server = Impostor::playing(move |scene: &mut Scene| {
+        let mut out = Vec::new();
+        backend::authentication_ok(&mut out);
+        ready(&mut out);
+        scene.hear();
+        scene.say(&out);
+        scene.hear();
+        scene.say(&first);
+        let mut heard = Vec::new();
+        while !heard.ends_with(COPY_DONE) {
+            let more = scene.hear();
+            if more.is_empty() {
+                return;
+            }
+            heard.extend(more);
+        }
+        scene.say(&last);
+        scene.wait();
+    });
+    let url = format!("postgres://ann:hunter2@127.0.0.1:{}/shop", server.port());
+    let driver = Postgres::open(&Target::parse(&url).expect("a URL")).expect("a URL of ours");
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a session");
+        load(&mut connection, "t", Method::Copy).await.err()
+    })
+}
+
+#[test]
+fn copy_that_ends_early_or_with_fewer_rows_fails() {
+    let asks = || {
+        let mut out = Vec::new();
+        backend::copy_in_response(&mut out, Format::Text, []).expect("an answer");
+        out
+    };
+    let done = |tag: &str| {
+        let mut out = Vec::new();
+        backend::command_complete(&mut out, tag).expect("a tag");
+        ready(&mut out);
+        out
+    };
+    let fails = |first: Vec<u8>, last: Vec<u8>| copied(first, last).expect("an error");
+
+    let early = fails([asks(), done("COPY 0")].concat(), Vec::new());
+    check(&early, Class::Disconnect, "disconnect", &["CommandComplete before CopyDone"]);
+    // Before, it was waited for until the `stall-timeout` of the run.
+    let never = fails(done("COPY 0"), Vec::new());
+    check(&never, Class::Disconnect, "disconnect", &["CommandComplete without CopyInResponse"]);
+    let fewer = fails(asks(), done("COPY 1"));
+    check(&fewer, Class::Statement, "rows", &["the server stored 1 of the 2 rows of a COPY"]);
+
+    assert_eq!(copied(asks(), done("COPY 2")), None);
+    assert_eq!(copied(asks(), done("COPY")), None, "a server that does not count");
+}
+
+/// The rows that a trigger leaves out are missed by a COPY; inserts are not counted.
+#[test]
+fn rows_that_a_trigger_leaves_out_are_missed() {
+    let server = shared(Kind::Postgres);
+    server
+        .sql(
+            "create table kept (words text);\n\
+             create function leave_out() returns trigger language plpgsql as \
+             $$ begin return null; end $$;\n\
+             create trigger leave_out before insert on kept \
+             for each row execute function leave_out();",
+        )
+        .expect("a table");
+    let driver = Postgres::open(&server.url()).expect("a URL");
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a session");
+        let error = load(&mut connection, "kept", Method::Auto).await.expect_err("no rows");
+        let words = ["the server stored 0 of the 2 rows", "`method = insert`"];
+        check(&error, Class::Statement, "rows", &words);
+        load(&mut connection, "kept", Method::Insert).await.expect("statements without an error");
+        connection.close().await;
+    });
+}
+
+/// A statement may return rows although it was described without columns, so that the description
+/// is no reason to doubt them.
+#[test]
+fn fetch_that_was_prepared_before_its_cursor_returns_rows() {
+    let driver = Postgres::open(&shared(Kind::Postgres).url()).expect("a URL");
+    in_real_time(async |rt| {
+        let mut connection = driver.connect(&rt).await.expect("a session");
+        let statement = connection.prepare("fetch 2 from c").await.expect("a statement");
+        let mut work = Work::default();
+        let declare = "declare c cursor for select generate_series(1, 3)";
+        work.values.push_text(|buffer| buffer.push_str(declare));
+        let fetch = Step::Execute { statement, first: 0, count: 0 };
+        work.steps = vec![Step::Begin, Step::ExecuteText { text: 0 }, fetch, Step::Commit];
+        connection.run(&mut work).await.expect("rows");
+        assert_eq!(work.reply.rows, 2);
+        connection.close().await;
+    });
+}
