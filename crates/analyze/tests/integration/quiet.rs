@@ -77,3 +77,18 @@ fn each_code_has_the_text_of_its_first_error() {
     let ErrorSummary { class, count, .. } = errors[1];
     assert_eq!((class, count), (Class::Constraint, 2));
 }
+
+/// A record holds a part of a long text, with the code at its end.
+#[test]
+fn text_of_a_long_error_is_found_by_its_code() {
+    let mut evidence = steady(OPEN);
+    let code = Code::new("C".repeat(Code::CAPACITY).as_str());
+    evidence.jobs[0].failures = vec![(Class::Statement, code, 3)];
+    let text = format!("{}…{} ({code})", "x".repeat(4_030), "y".repeat(29));
+    evidence.events = vec![
+        event(1, Some(0), EventKind::FirstError, &"x".repeat(4_096)),
+        event(2, Some(0), EventKind::FirstError, &text),
+    ];
+    let errors = summarize(&evidence).jobs[0].errors_by_code.clone();
+    assert_eq!(errors[0].text.as_deref(), Some(text.as_str()));
+}

@@ -38,6 +38,12 @@ const EVENTS: u64 = 10_000;
 /// How many bytes of an event's text are kept.
 const EVENT_TEXT: usize = 4_096;
 
+/// Bytes at the end of a text that are kept in any case: an error's code stands there.
+const EVENT_END: usize = 64;
+
+/// The place of what was left out of a text.
+const LEFT_OUT: &str = "…";
+
 /// The state of the recorder's thread.
 pub(super) struct Keeper {
     grid: Grid,
@@ -212,8 +218,7 @@ impl Keeper {
             return Ok(());
         }
         let Event { at, job, kind, text } = event;
-        let mut text = self.secrets.hide(&text);
-        text.truncate(text.floor_char_boundary(EVENT_TEXT));
+        let text = shortened(self.secrets.hide(&text));
         self.books.writer.add_event(&Event { at, job, kind, text })
     }
 
@@ -314,6 +319,16 @@ impl Keeper {
     }
 }
 
+/// Returns a text of at most [`EVENT_TEXT`] bytes. What is left out is in the middle.
+fn shortened(mut text: String) -> String {
+    if text.len() > EVENT_TEXT {
+        let begin = text.floor_char_boundary(EVENT_TEXT - EVENT_END - LEFT_OUT.len());
+        let end = text.ceil_char_boundary(text.len() - EVENT_END);
+        text.replace_range(begin..end, LEFT_OUT);
+    }
+    text
+}
+
 /// Returns readings with no secret in the names of their metrics.
 fn without(secrets: &Secrets, mut readings: Vec<Reading>) -> Vec<Reading> {
     if !secrets.is_empty() {
@@ -322,4 +337,27 @@ fn without(secrets: &Secrets, mut readings: Vec<Reading>) -> Vec<Reading> {
         }
     }
     readings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_keeps_its_begin_and_its_end() {
+        for filling in ["x", "é", "日", "🚀"] {
+            for length in [EVENT_TEXT - 1, EVENT_TEXT, EVENT_TEXT + 1, 4 * EVENT_TEXT] {
+                let middle = filling.repeat(length / filling.len());
+                let whole = format!("first words {middle} last words (42P01)");
+                let kept = shortened(whole.clone());
+                let is_cut = whole.len() > EVENT_TEXT;
+                assert_eq!((kept.len() > EVENT_TEXT, kept == whole), (false, !is_cut));
+                assert!(kept.starts_with("first words "), "{kept:.40}");
+                assert!(kept.ends_with(" last words (42P01)"), "{filling} {length}");
+                assert_eq!(kept.contains(LEFT_OUT), is_cut);
+            }
+        }
+        let short = "as it is (42P01)".to_owned();
+        assert_eq!(shortened(short.clone()), short);
+    }
 }

@@ -262,6 +262,23 @@ fn facts_that_come_on_the_way_are_kept() {
     assert!(events.iter().all(|event| event.text.len() <= 4_096));
 }
 
+/// Events have no column for the code of an error.
+#[test]
+fn event_of_a_long_error_ends_with_its_code() {
+    let place = Place::new("long-error");
+    let header = header(Pace::Virtual);
+    let recorder = Recorder::create(&place.record(), &header).unwrap();
+    let text = format!("{} ({})", "x".repeat(20_000), "C".repeat(base::Code::CAPACITY));
+    let (job, kind) = (Some(READ), EventKind::FirstError);
+    recorder.notes().event(Event { at: Nanos::ZERO, job, kind, text });
+    Scenario::SHORT.run(ledgers(&header, 1, || recorder.outlet()), |_, _| {});
+    recorder.finish(end()).unwrap();
+    let events = Archive::open(&place.record()).unwrap().events().unwrap();
+    let found = events.iter().find(|event| (event.job, event.kind) == (job, kind)).unwrap();
+    let end = format!("({})", "C".repeat(base::Code::CAPACITY));
+    assert!(found.text.ends_with(&end) && found.text.len() <= 4_096, "{}", found.text.len());
+}
+
 #[test]
 fn the_client_is_sampled_in_real_time_only() {
     let client = |pace| -> Vec<ClientReading> {
