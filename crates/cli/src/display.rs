@@ -214,6 +214,10 @@ impl Listener for Display {
                 state.complaints.push(complaint);
                 return;
             }
+            News::TeardownLeft { from, of } => {
+                state.complaints.push(left_undone(*from, *of));
+                return;
+            }
         };
         drop(state);
         self.shared.changed.notify_all();
@@ -268,7 +272,10 @@ impl State {
     /// picture says it.
     fn say(&mut self, ending: Ending) -> Option<&'static str> {
         let ending = match (ending, &self.phase) {
-            (Ending::Finishing, Phase::Setup { .. } | Phase::Counting { .. }) => Ending::GivingUp,
+            (
+                Ending::Finishing,
+                Phase::Setup { .. } | Phase::Counting { .. } | Phase::Teardown { .. },
+            ) => Ending::GivingUp,
             (ending, _) => ending,
         };
         if self.is_painted && !self.finished {
@@ -297,6 +304,15 @@ impl State {
     }
 }
 
+/// Returns the complaint of a teardown that ends early, after `from` of its statements.
+fn left_undone(from: usize, of: usize) -> String {
+    let which = match of - from {
+        1 => format!("statement {of} of [teardown] was"),
+        _ => format!("statements {} to {of} of [teardown] were", from + 1),
+    };
+    format!("{which} not run: the database does not answer")
+}
+
 /// All that a run asks, in words.
 fn targets(order: &Order) -> String {
     let Order { plan, target, .. } = order;
@@ -316,6 +332,13 @@ mod tests {
     use crate::display::picture::tests::state;
 
     #[test]
+    fn statements_that_were_not_run_are_told_by_their_numbers() {
+        let why = "not run: the database does not answer";
+        assert_eq!(left_undone(2, 3), format!("statement 3 of [teardown] was {why}"));
+        assert_eq!(left_undone(0, 3), format!("statements 1 to 3 of [teardown] were {why}"));
+    }
+
+    #[test]
     fn an_end_is_said_within_the_picture_while_there_is_one() {
         let mut plain = state();
         let line = "ending the run: what is under way is finished; once more ends it at once";
@@ -323,6 +346,8 @@ mod tests {
         assert_eq!(plain.ending, None);
         let mut setup = State { phase: Phase::Setup { done: 0, of: 1 }, ..state() };
         assert_eq!(setup.say(Ending::Finishing), Some(GIVING_UP));
+        let mut teardown = State { phase: Phase::Teardown { done: 0, of: 1 }, ..state() };
+        assert_eq!(teardown.say(Ending::Finishing), Some(GIVING_UP));
         let mut painted = State { is_painted: true, ..state() };
         assert_eq!(painted.say(Ending::Finishing), None);
         assert_eq!(painted.ending, Some(Ending::Finishing));

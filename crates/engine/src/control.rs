@@ -183,8 +183,10 @@ impl<D: Driver> Control<'_, D> {
     /// Runs `[teardown]`, all of it: a statement that fails is reported and the next one runs.
     ///
     /// A statement that is not answered within the plan's `stall-timeout` is given up, and the next
-    /// one gets a connection of its own. An end that is asked for meanwhile ends the teardown too;
-    /// one that is wanted at once goes without.
+    /// one gets a connection of its own: one table may be locked, and the others not. All that are
+    /// behind the first without an answer have the same time together, because the server may be
+    /// gone. An end that is asked for meanwhile ends the teardown too; one that is wanted at once
+    /// goes without.
     pub(crate) async fn tear_down(&self) {
         let statements = &self.plan().teardown;
         let stop = &self.common.stop;
@@ -193,8 +195,12 @@ impl<D: Driver> Control<'_, D> {
         }
         let was_asked = stop.is_asked();
         let is_over = || stop.is_at_once() || stop.is_asked() && !was_asked;
+        let mut patience = Patience::new(self.plan().stall_timeout);
         let mut connection = None;
         for (place, statement) in statements.iter().enumerate() {
+            if patience.is_over(self.rt.now()) {
+                return self.leave_undone(place);
+            }
             self.common.listener.hear(&News::Teardown { done: place, of: statements.len() });
             let failed = |error| {
                 let place = fixed_place("teardown", place, statement);
@@ -209,11 +215,11 @@ impl<D: Driver> Control<'_, D> {
                     Some(Ok(open)) => open,
                     Some(Err(failed)) => {
                         self.common.listener.hear(&News::TeardownFailed(failed));
-                        return;
+                        return self.leave_undone(place);
                     }
                 },
             };
-            let limit = self.plan().stall_timeout;
+            let limit = patience.left(self.rt.now());
             let answer = within(self.rt, limit, open.query_text(&statement.text));
             let Some(answer) = unless(answer, self.rt, is_over).await else {
                 return open.abandon();
@@ -226,13 +232,19 @@ impl<D: Driver> Control<'_, D> {
                 }
                 None => {
                     open.abandon();
-                    failed(stalled(limit, "the statement is not answered"));
+                    failed(patience.lose(self.rt.now()));
                 }
             }
         }
         if let Some(open) = connection {
             open.close().await;
         }
+    }
+
+    /// Reports that the statements of `[teardown]` from this place on are not run.
+    fn leave_undone(&self, from: usize) {
+        let of = self.plan().teardown.len();
+        self.common.listener.hear(&News::TeardownLeft { from, of });
     }
 
     /// Reaches the targets beside the main one, before anything is changed there, and reads how
@@ -667,6 +679,42 @@ async fn reach<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
         }
     }
     Ok(first)
+}
+
+/// The time for which a teardown waits for answers.
+struct Patience {
+    /// The plan's `stall-timeout`.
+    limit: Nanos,
+    /// The end of the wait for all statements behind the first that was not answered.
+    ends_at: Option<Stamp>,
+}
+
+impl Patience {
+    fn new(limit: Nanos) -> Patience {
+        Patience { limit, ends_at: None }
+    }
+
+    fn is_over(&self, now: Stamp) -> bool {
+        self.ends_at.is_some_and(|at| now >= at)
+    }
+
+    /// Returns the time for the next statement.
+    fn left(&self, now: Stamp) -> Nanos {
+        self.ends_at.map_or(self.limit, |at| at.since(now))
+    }
+
+    /// Takes note of a statement without an answer. Returns its error.
+    fn lose(&mut self, now: Stamp) -> Error {
+        if self.ends_at.is_some() {
+            let words = format!(
+                "the statements behind one without an answer have `stall-timeout = {}` together",
+                self.limit
+            );
+            return Error::new(Class::Timeout, Code::TIMEOUT, words);
+        }
+        self.ends_at = Some(now + self.limit);
+        stalled(self.limit, "the statement is not answered")
+    }
 }
 
 /// The error of a database that does not go on with its work.

@@ -92,6 +92,13 @@ pub enum News<'a> {
     },
     /// A statement of `[teardown]` failed; the others run all the same.
     TeardownFailed(Failed),
+    /// The last statements of `[teardown]` are not run: the database does not answer.
+    TeardownLeft {
+        /// How many statements stand before them.
+        from: usize,
+        /// How many there are.
+        of: usize,
+    },
 }
 
 /// Somebody who wants to know.

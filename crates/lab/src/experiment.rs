@@ -559,7 +559,8 @@ impl Listener for Scribe {
             | News::WriterCame { .. }
             | News::Opening
             | News::Teardown { .. }
-            | News::TeardownFailed(_) => {}
+            | News::TeardownFailed(_)
+            | News::TeardownLeft { .. } => {}
         }
         self.next.hear(news);
     }

@@ -5,7 +5,10 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use base::{Clock, Monotonic};
 use testbed::Kind;
+
+use crate::support::PATIENCE;
 
 /// What it does in place of every so many answers.
 #[derive(Clone)]
@@ -25,12 +28,28 @@ pub(crate) enum Refuses {
     Statement(&'static str),
 }
 
+/// What a server says in place of an answer, until its client hangs up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Talk {
+    /// Nothing.
+    Silence,
+    /// Notices, one after the other.
+    Notices,
+    /// Rows, one after the other.
+    Rows,
+}
+
+/// Messages of a client of PostgreSQL: those of this type that hold this text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked(pub(crate) u8, pub(crate) &'static str);
+
 /// Every this many answers one is a lie.
 const EVERY: u64 = 40;
 
 /// Lets everybody in and answers every text with "done", or lies. It lives as long as the process.
 pub(crate) struct Liar {
     port: u16,
+    answers: Arc<AtomicU64>,
 }
 
 impl Liar {
@@ -60,17 +79,36 @@ impl Liar {
         })
     }
 
+    /// A PostgreSQL server whose answer to some messages has no end.
+    pub(crate) fn endless(asked: Asked, talk: Talk) -> Liar {
+        Liar::serving(move |stream, answers| {
+            let _ = talk_in_postgres(stream, asked, talk, answers);
+        })
+    }
+
+    /// Waits until an answer without an end has begun.
+    #[track_caller]
+    pub(crate) fn is_asked(&self) {
+        let began = Monotonic.now();
+        while self.answers.load(Ordering::Relaxed) == 0 {
+            let waited = Monotonic.now().since(began).as_secs_f64();
+            assert!(waited < PATIENCE.as_secs_f64(), "the server was not asked");
+            std::thread::yield_now();
+        }
+    }
+
     fn serving(serve: impl Fn(TcpStream, &AtomicU64) + Send + Sync + 'static) -> Liar {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let (serve, answers) = (Arc::new(serve), Arc::new(AtomicU64::new(0)));
+        let given = Arc::clone(&answers);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (serve, answers) = (Arc::clone(&serve), Arc::clone(&answers));
-                std::thread::spawn(move || serve(stream, &answers));
+                let (serve, given) = (Arc::clone(&serve), Arc::clone(&given));
+                std::thread::spawn(move || serve(stream, &given));
             }
         });
-        Liar { port }
+        Liar { port, answers }
     }
 
     pub(crate) fn address(&self) -> String {
@@ -95,8 +133,7 @@ fn converse(
     match kind {
         Kind::Postgres => {
             next(&mut stream)?;
-            // AuthenticationOk and ReadyForQuery.
-            stream.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I")?;
+            stream.write_all(WELCOME)?;
         }
         Kind::Mariadb | Kind::Mysql => {
             stream.write_all(&greeting())?;
@@ -128,42 +165,97 @@ fn refuse_in_postgres(mut stream: TcpStream, refuses: Refuses, words: &str) -> s
         let fields = format!("S{severity}\0V{severity}\0C{state}\0M{words}\0\0");
         message(b'E', fields.as_bytes())
     };
-    let mut length = [0; 4];
-    stream.read_exact(&mut length)?;
-    body(&mut stream, u32::from_be_bytes(length))?;
+    first_packet(&mut stream)?;
     if refuses == Refuses::Login {
         return stream.write_all(&error("FATAL", "28P01"));
     }
-    stream.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I")?;
+    stream.write_all(WELCOME)?;
     let mut has_failed = false;
     loop {
-        let mut head = [0; 5];
-        stream.read_exact(&mut head)?;
-        let [kind, length @ ..] = head;
-        let text = body(&mut stream, u32::from_be_bytes(length))?;
+        let (kind, text) = next_message(&mut stream)?;
         let is_refused = matches!(kind, b'Q' | b'P') && refuses.holds(&text);
-        let ready = message(b'Z', b"I");
         let answer = match kind {
             b'X' => return Ok(()),
-            b'Q' if is_refused => [error("ERROR", "42601"), ready].concat(),
-            b'Q' => [message(b'C', b"DO\0"), ready].concat(),
+            b'Q' if is_refused => [error("ERROR", "42601"), granted(b'S')].concat(),
             b'S' => {
                 has_failed = false;
-                ready
+                granted(kind)
             }
+            b'Q' => granted(kind),
             _ if has_failed => Vec::new(),
             b'P' if is_refused => {
                 has_failed = true;
                 error("ERROR", "42601")
             }
-            b'P' => message(b'1', b""),
-            b'D' => [message(b't', b"\0\0"), message(b'n', b"")].concat(),
-            b'B' => message(b'2', b""),
-            b'E' => message(b'C', b"DO\0"),
-            b'C' => message(b'3', b""),
-            _ => Vec::new(),
+            _ => granted(kind),
         };
         stream.write_all(&answer)?;
+    }
+}
+
+/// Answers each message of PostgreSQL's protocol, until there is one of those whose answer has no
+/// end, or the other side hangs up.
+fn talk_in_postgres(
+    mut stream: TcpStream,
+    asked: Asked,
+    talk: Talk,
+    answers: &AtomicU64,
+) -> std::io::Result<()> {
+    first_packet(&mut stream)?;
+    stream.write_all(WELCOME)?;
+    loop {
+        let (kind, text) = next_message(&mut stream)?;
+        if kind == asked.0 && Refuses::Statement(asked.1).holds(&text) {
+            break;
+        }
+        stream.write_all(&granted(kind))?;
+    }
+    answers.fetch_add(1, Ordering::Relaxed);
+    let (first, again) = match talk {
+        Talk::Silence => return std::io::copy(&mut stream, &mut std::io::sink()).map(drop),
+        Talk::Notices => (Vec::new(), message(b'N', b"SNOTICE\0C00000\0Mcareful\0\0")),
+        // One column of the type text.
+        Talk::Rows => (
+            message(b'T', b"\0\x01n\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0"),
+            message(b'D', b"\0\x01\0\0\0\x011"),
+        ),
+    };
+    stream.write_all(&first)?;
+    let piece = again.repeat(4_096);
+    loop {
+        stream.write_all(&piece)?;
+    }
+}
+
+/// AuthenticationOk and ReadyForQuery.
+const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+
+/// Reads the packet with which a client of PostgreSQL begins.
+fn first_packet(stream: &mut TcpStream) -> std::io::Result<()> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length)?;
+    body(stream, u32::from_be_bytes(length)).map(drop)
+}
+
+/// Reads the type and the content of the next message.
+fn next_message(stream: &mut TcpStream) -> std::io::Result<(u8, Vec<u8>)> {
+    let mut head = [0; 5];
+    stream.read_exact(&mut head)?;
+    let [kind, length @ ..] = head;
+    Ok((kind, body(stream, u32::from_be_bytes(length))?))
+}
+
+/// Returns the answer to a message of this type, to which nothing is wrong.
+fn granted(kind: u8) -> Vec<u8> {
+    match kind {
+        b'Q' => [message(b'C', b"DO\0"), granted(b'S')].concat(),
+        b'S' => message(b'Z', b"I"),
+        b'P' => message(b'1', b""),
+        b'D' => [message(b't', b"\0\0"), message(b'n', b"")].concat(),
+        b'B' => message(b'2', b""),
+        b'E' => message(b'C', b"DO\0"),
+        b'C' => message(b'3', b""),
+        _ => Vec::new(),
     }
 }
 

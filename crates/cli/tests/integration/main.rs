@@ -14,6 +14,7 @@ mod example;
 mod exits;
 mod faults;
 mod files;
+mod floods;
 mod foreign;
 mod hostile;
 mod inputs;

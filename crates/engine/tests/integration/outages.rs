@@ -167,6 +167,10 @@ impl Listener for Interrupting {
             News::TeardownFailed(failed) => {
                 self.said.lock().expect("nothing panics").push(failed.to_string());
             }
+            News::TeardownLeft { from, of } => {
+                let words = format!("{from} of {of} were run");
+                self.said.lock().expect("nothing panics").push(words);
+            }
             _ => {}
         }
     }
@@ -192,6 +196,26 @@ fn unanswered_teardown_is_given_up_and_goes_on_with_its_next_statement() {
     let expected = [
         "there is no answer to statement 1 of [teardown]",
         "the database rejects statement 3 of [teardown]",
+    ];
+    assert_eq!(*said, expected);
+}
+
+/// Ten of them would take ten times as long.
+#[test]
+fn teardown_of_a_silent_server_takes_two_limits_and_tells_what_is_left() {
+    let listener = Arc::new(Interrupting::default());
+    let statements = "query = drop silent\n".repeat(10);
+    let file = format!(
+        "duration = 1s\ndrain = 0s\nstall-timeout = 30s\n[a]\nquery = select 1\n\
+         [teardown]\n{statements}"
+    );
+    let finished = run_against_silence(&file, &listener.stop, Arc::clone(&listener) as _).unwrap();
+    assert_eq!(finished.reason, Reason::Completed);
+    let said = listener.said.lock().expect("nothing panics");
+    let expected = [
+        "there is no answer to statement 1 of [teardown]",
+        "there is no answer to statement 2 of [teardown]",
+        "2 of 10 were run",
     ];
     assert_eq!(*said, expected);
 }

@@ -1,0 +1,80 @@
+//! Servers whose answers have no end: limits and the first signal hold all the same.
+
+use nix::sys::signal::Signal;
+
+use crate::liar::{Asked, Liar, Talk};
+use crate::support::{Place, Ran, Running, assert_balanced, job};
+
+const FLOODS: [Talk; 2] = [Talk::Notices, Talk::Rows];
+
+/// The text whose answer has no end.
+const ODD: Asked = Asked(b'Q', "odd");
+
+fn start(place: &Place, server: &Liar) -> Running {
+    let url = format!("postgres://ann@{}/shop", server.address());
+    place.start(&["run", "w.ini", "--json", "--out", "r.assay", "--url", &url])
+}
+
+/// Ends a run by one signal as soon as an endless answer has begun.
+fn interrupted(workload: &str, server: &Liar) -> Ran {
+    let place = Place::with(workload);
+    let run = start(&place, server);
+    server.is_asked();
+    run.signal(Signal::SIGINT);
+    run.ends()
+}
+
+#[test]
+fn endless_answers_are_given_up_by_their_timeout_and_by_the_drain() {
+    let workload = "duration = 1s\ndrain = 300ms\n\
+                    [limited]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n\
+                    timeout = 200ms\n\
+                    [other]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n";
+    for talk in FLOODS {
+        let server = Liar::endless(ODD, talk);
+        let summary = start(&Place::with(workload), &server).ends().json();
+        assert_balanced(&summary);
+        for (name, code) in [("limited", "timeout"), ("other", "drain")] {
+            let job = job(&summary, name);
+            assert!(job["timeouts"].as_u64() > Some(0), "{talk:?}: {job}");
+            assert_eq!(job["timeouts"], job["scheduled"], "{talk:?}: {job}");
+            assert_eq!(job["errors_by_code"][0]["code"], code, "{talk:?}: {job}");
+        }
+    }
+}
+
+#[test]
+fn one_signal_ends_a_run_whose_answers_have_no_end() {
+    let measured = "duration = 1h\ndrain = 300ms\n\
+                    [read]\nquery = select 'odd'\nprepare = no\nconcurrency = 1\n";
+    let setup = "[setup]\nquery = select 'odd'\n[read]\nquery = select 1\n";
+    for talk in FLOODS {
+        for workload in [measured, setup] {
+            let ran = interrupted(workload, &Liar::endless(ODD, talk)).expect(130);
+            assert_eq!(ran.json()["run"]["ended"], "interrupted", "{talk:?}: {workload}");
+        }
+    }
+}
+
+#[test]
+fn one_signal_ends_a_load_whose_answer_has_no_end() {
+    let load = "[load odd]\nrows = 10\ncolumns = id: row()\n[read]\nquery = select 1\n";
+    let server = Liar::endless(Asked(b'Q', "copy odd"), Talk::Notices);
+    let summary = interrupted(load, &server).expect(130).json();
+    assert_eq!(summary["run"]["ended"], "interrupted");
+    assert_eq!(summary["loads"][0]["rows"], 0);
+}
+
+#[test]
+fn one_signal_ends_a_teardown_whose_answer_has_no_end() {
+    let workload = "duration = 300ms\n[read]\nquery = select 1\nevery = 100ms\n\
+                    [teardown]\nquery = drop table odd\nquery = drop table other\n";
+    for talk in [Talk::Silence, Talk::Notices, Talk::Rows] {
+        let ran = interrupted(workload, &Liar::endless(ODD, talk));
+        // All was measured before.
+        assert_eq!(ran.json()["run"]["ended"], "completed", "{talk:?}: {}", ran.stderr);
+        assert_ne!(ran.code, 130, "{talk:?}: {}", ran.stderr);
+        let words = "the statement that is under way is given up";
+        assert!(ran.stderr.contains(words), "{talk:?}: {}", ran.stderr);
+    }
+}
