@@ -8,6 +8,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::example::assert_keeps_to;
+use crate::liar::{Asked, Liar, Talk};
 use crate::support::{MM1, Place, Ran, check};
 
 const SHORT: &str = "duration = 500ms\n[read]\nquery = select 1\nrate = 50\n";
@@ -177,6 +178,23 @@ fn what_cannot_be_calibrated_is_said_so() {
     let mut homeless = place.command(&["calibrate", "--quick"]);
     let homeless = homeless.env_remove("XDG_STATE_HOME").env_remove("HOME");
     Ran::of(homeless).refuses(&["neither XDG_STATE_HOME nor HOME is set"]);
+}
+
+/// One that says nothing, one that prepares nothing and one that executes nothing.
+#[test]
+fn target_that_does_not_answer_ends_a_calibration_with_the_reason() {
+    let silent = |kind, part| Liar::endless(Asked(kind, part), Talk::Silence);
+    for (server, words) in [
+        (Liar::babbling(b""), "did not let anybody in within 300ms"),
+        (silent(b'P', "select 1"), "did not prepare a statement within 300ms"),
+        (silent(b'E', "\0"), "`select 1` is not answered within "),
+    ] {
+        let place = Place::new();
+        let url = format!("postgres://ann@{}/d?connect-timeout=300ms", server.address());
+        let ran = calibrate(&place, &[&url]).expect(4);
+        assert!(ran.stderr.contains(words), "`{words}` is not in: {}", ran.stderr);
+        assert_eq!((ran.stdout.as_str(), kept(&place).len()), ("", 0));
+    }
 }
 
 #[test]

@@ -11,6 +11,17 @@ use serde_json::Value;
 
 use crate::support::{PATIENCE, Place, Running, check, job};
 
+/// Waits until something is gone.
+#[track_caller]
+fn goes(what: &str, is_there: impl Fn() -> bool) {
+    let began = Monotonic.now();
+    while is_there() {
+        let waited = Monotonic.now().since(began).as_secs_f64();
+        assert!(waited < PATIENCE.as_secs_f64(), "{what} is still there");
+        std::thread::yield_now();
+    }
+}
+
 const EVEN: &str = "\
 duration = 1m
 [read]
@@ -89,10 +100,26 @@ fn killed_run_leaves_no_temporary_database_and_no_program() {
     run.signal(Signal::SIGKILL);
     assert_eq!(run.ends().code, -1);
     assert_eq!(alive.read_to_end(&mut Vec::new()).unwrap(), 0);
-    let began = Monotonic.now();
-    while fs::read_dir(&folder).unwrap().count() > 0 {
-        let waited = Monotonic.now().since(began).as_secs_f64();
-        assert!(waited < PATIENCE.as_secs_f64(), "the folder is still there");
-        std::thread::yield_now();
-    }
+    goes("the folder", || fs::read_dir(&folder).unwrap().count() > 0);
+}
+
+/// Its records are in a folder of their own, and its simulated server is a process of its own.
+#[test]
+fn killed_calibration_leaves_no_folder_and_no_server() {
+    let place = Place::new();
+    let folder = place.at("tmp");
+    fs::create_dir(&folder).unwrap();
+    let mut calibration =
+        Running::of(place.command(&["calibrate", "--quick", "--no-store"]).env("TMPDIR", &folder));
+    calibration.says("PostgreSQL's protocol over loopback …");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    calibration.signal(Signal::SIGKILL);
+    assert_eq!(calibration.ends().code, -1);
+    goes("the folder", || fs::read_dir(&folder).unwrap().count() > 0);
+    // What a process of this calibration is, runs in this folder.
+    let path = place.path().canonicalize().unwrap();
+    let runs_here = |process: fs::DirEntry| {
+        fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == path)
+    };
+    goes("a process", || fs::read_dir("/proc").unwrap().flatten().any(runs_here));
 }

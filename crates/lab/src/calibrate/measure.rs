@@ -9,7 +9,7 @@ use base::{Code, Nanos, Target, WallTime};
 use engine::{Options, Silence, Stop};
 use guardian::TemporaryFolder;
 use hdrhistogram::Histogram;
-use record::{Archive, EndKind, Kind};
+use record::{Archive, Counts, EndKind, Kind};
 use workload::Overrides;
 
 use super::{Ceiling, Floor, HandOff, Problem, Quantiles, Wanted};
@@ -132,7 +132,7 @@ impl<'a> Workshop<'a> {
         let record = self.folder.path().join(format!("{number}.assay"));
         let order = self.order(target, clients, window, record);
         let done = run(order, Arc::new(Silence), |_| {}).map_err(Problem::Run)?;
-        if let Some(reason) = done.unreachable {
+        if let Some(reason) = done.unreachable.or(done.lost) {
             return Err(Problem::Unreachable(reason));
         }
         match done.end {
@@ -152,6 +152,14 @@ impl<'a> Workshop<'a> {
         if errors > 0 {
             let reason = format!("{errors} statements failed that do nothing (`select 1`)");
             return Err(Problem::Failed(reason));
+        }
+        let total = |count: fn(&Counts) -> u64| -> u64 {
+            evidence.jobs[0].steps.iter().map(|step| count(&step.counts)).sum()
+        };
+        // Whatever stood still, the drain has waited for it.
+        if total(|it| it.balance.completed()) == 0 && total(|it| it.balance.scheduled()) > 0 {
+            let reason = format!("`select 1` is not answered within {DRAIN}");
+            return Err(Problem::Unreachable(reason));
         }
         Ok((evidence, job.throughput_per_s))
     }
