@@ -254,6 +254,16 @@ fn a_pipe_for_a_row_per_request_outlives_a_run_that_measured_nothing() {
     assert!(place.at("pipe").exists());
 }
 
+/// Opening it would wait for a reader, and so would the end of the run.
+#[test]
+fn pipe_for_a_row_per_request_without_a_reader_holds_up_no_run() {
+    let place = Place::with(&format!("{TABLE}[a]\nquery=insert into t values ('', '')\ncount=9\n"));
+    assert!(Command::new("mkfifo").arg(place.at("pipe")).status().unwrap().success());
+    dbbench(&place, &["--query-stats-file", "pipe"]);
+    assert_eq!(rows(&place, "true"), 9);
+    assert!(place.at("pipe").exists());
+}
+
 #[test]
 fn a_log_is_replayed() {
     let place = Place::with(&format!("{TABLE}[replay]\nquery-log-file=q.log\n"));

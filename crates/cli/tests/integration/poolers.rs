@@ -1,8 +1,10 @@
 //! Runs that reach PostgreSQL through a pooler: what the guide says of them holds.
 
+use base::{Clock, Monotonic, Nanos};
+use nix::sys::signal::Signal;
 use testbed::{Options, Server, Via};
 
-use crate::support::{Place, Ran, assert_balanced, job};
+use crate::support::{PATIENCE, Place, Ran, Running, assert_balanced, job, shown};
 
 const PGPOOL: Via = Via::Pgpool { cache: None };
 
@@ -10,6 +12,12 @@ fn run(place: &Place, server: &Server) -> Ran {
     let url = server.url().to_string();
     let args = ["run", "w.ini", "--json", "--out", "r.assay", "--quiet", "--url", &url];
     Ran::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
+}
+
+fn start(place: &Place, server: &Server) -> Running {
+    let url = server.url().to_string();
+    let args = ["run", "w.ini", "--json", "--out", "r.assay", "--url", &url];
+    Running::of(place.command(&args).env("ASSAY_PASSWORD", server.password().expose()))
 }
 
 const COUNTER: &str = "\
@@ -200,4 +208,40 @@ fn pooler_with_fewer_sessions_than_clients_limits_the_job() {
     let words = limit["explain"].as_str().unwrap();
     assert!(words.starts_with("2 connections are the limit"), "{words}");
     assert!(words.contains("has no session for it within 5s"), "{words}");
+}
+
+/// A client of another run has one of the two sessions, and the connection of `[setup]` the other:
+/// writers are let in and not answered.
+#[test]
+fn one_signal_ends_a_load_through_a_pool_whose_sessions_are_taken() {
+    let options = Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "session");
+    let server = Server::start(&options.set_via("default_pool_size", "2")).unwrap();
+    let holder = Place::with(
+        "duration = 1h\n[hold]\nquery = select 1\nconcurrency = 1\nthink = 50ms\n\
+         [observe]\ndatabase = no\n",
+    );
+    let mut holding = start(&holder, &server);
+    holding.says_what("some are answered", |line| shown(line, "achieved/s") > Some(0.0));
+    let logins = || server.pooler_log().matches("login attempt").count();
+    let before = logins();
+    let place = Place::with(
+        "[setup]\nquery = create table t (id int)\n\
+         [load t]\nrows = 1k\nwriters = 2\ncolumns = id: row()\n[read]\nquery = select 1\n",
+    );
+    let loading = start(&place, &server);
+    let began = Monotonic.now();
+    while logins() < before + 3 {
+        let waited = Monotonic.now().since(began).as_secs_f64();
+        assert!(waited < PATIENCE.as_secs_f64(), "{}", server.pooler_log());
+        std::thread::yield_now();
+    }
+    let signalled = Monotonic.now();
+    loading.signal(Signal::SIGINT);
+    let ran = loading.ends().expect(130);
+    assert_eq!(ran.json()["loads"][0]["rows"], 0, "{}", ran.stderr);
+    // A writer waits five seconds for its first answer.
+    let took = Monotonic.now().since(signalled);
+    assert!(took < Nanos::from_secs(4), "it ended after {took}: {}", ran.stderr);
+    holding.signal(Signal::SIGINT);
+    holding.ends().expect(130);
 }

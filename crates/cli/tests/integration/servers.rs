@@ -283,6 +283,43 @@ fn sessions_that_were_ended_and_may_not_come_back_are_missed() {
     assert!(found["value"].as_f64().unwrap() > 20.0, "{words}");
 }
 
+/// What a server refuses in the midst of a run is told with its reason, and the run has lost its
+/// target.
+#[test]
+fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
+    let server = Server::start(&Options::postgres()).unwrap();
+    server.sql("create role ann login password 'both'").unwrap();
+    server.sql("create database gone").unwrap();
+    let end = "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'ann'";
+    for (database, change, reason) in [
+        (
+            "assay",
+            format!("alter role ann password 'other'; {end}"),
+            "password authentication failed for user",
+        ),
+        ("gone", "drop database gone with (force)".to_owned(), "database `gone`: "),
+    ] {
+        server.sql("alter role ann password 'both'").unwrap();
+        let place = Place::with(&READ.replace("duration = 8s", "duration = 2s"));
+        let url = format!("postgres://ann@127.0.0.1:{}/{database}", server.port());
+        let args = ["run", "w.ini", "--out", "r.assay", "--url", &url];
+        let mut run = Running::of(place.command(&args).env("ASSAY_PASSWORD", "both"));
+        is_running(&mut run);
+        server.sql(&change).unwrap();
+        let ran = run.ends().expect(4);
+        assert!(!ran.stdout.contains("exceeds the capacity"), "{}", ran.stdout);
+        let export = place.exported("r.assay");
+        let events = export["events"].as_array().unwrap();
+        let outages: Vec<_> = events.iter().filter(|it| it["kind"] == "outage-began").collect();
+        let told = outages[0]["text"].as_str().unwrap();
+        assert!(outages.len() == 1 && told.contains(reason), "{outages:?}");
+        let summary = place.assay(&["report", "r.assay", "--json"]).json();
+        let outage = check(&summary, "outage");
+        assert_eq!(outage["status"], "suspect", "{outage}");
+        assert!(outage["explain"].as_str().unwrap().contains(told), "{outage}");
+    }
+}
+
 #[test]
 fn a_server_that_takes_fewer_connections_limits_the_job_and_says_so() {
     for kind in KINDS {
