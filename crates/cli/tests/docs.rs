@@ -621,7 +621,8 @@ fn sections(text: &str) -> Vec<(&str, String)> {
         let (name, body) = section.split_once('\n')?;
         // A chapter that follows is no part of the last section.
         let body = body.split("\n## ").next()?;
-        let advice: Vec<&str> = body.split("\n\n").filter(|it| it.starts_with(ADVICE)).collect();
+        let advice: Vec<&str> =
+            body.trim_start().split("\n\n").filter(|it| it.starts_with(ADVICE)).collect();
         let advice = advice.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
         Some((name, advice))
     });

@@ -100,8 +100,11 @@ fn exit_codes_are_errors_which_may_be_accepted_or_tried_again() {
     let summary = ran.json();
     let job = job(&summary, "job");
     assert_eq!((&job["errors"], &job["accepted_errors"]), (&4.into(), &4.into()));
-    let code = serde_json::json!([{"class": "server", "code": "exit-3", "count": 4}]);
-    assert_eq!(job["errors_by_code"], code);
+    let mut codes = job["errors_by_code"].clone();
+    let text = codes[0]["text"].take();
+    assert!(text.as_str().unwrap().ends_with("oh (exit-3)"), "{text}");
+    let code = serde_json::json!([{"class": "server", "code": "exit-3", "count": 4, "text": null}]);
+    assert_eq!(codes, code);
     assert!(events(&place).contains("oh (exit-3)"), "{}", events(&place));
 
     let (_, ran) = run("command = test -f there || { touch there; exit 1; }\ncount = 1\n\
