@@ -37,7 +37,7 @@ pub use printable::{escaped, is_obeyed, printable, printable_json};
 pub use random::{Draw, Seed, Stream};
 pub use rate::{Rate, RateError};
 pub use rows::{Field, RowMark, RowPart, Rows};
-pub use secret::{HIDDEN, Secret, Secrets};
+pub use secret::{HIDDEN, Secret, Secrets, is_secret_behind, names_secret};
 pub use similar::closest;
 pub use target::{Address, Endpoint, Target, TargetError, TargetKind};
 pub use time::{Clock, Monotonic, Nanos, Stamp};

@@ -29,6 +29,36 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Words behind which a secret stands: names of columns and options, of variables of the
+/// environment, of headers, and clauses of SQL.
+const WORDS: [&str; 18] = [
+    "pass",
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "identified by",
+    "secret",
+    "token",
+    "credential",
+    "credentials",
+    "authorization",
+    "bearer",
+    "apikey",
+    "api-key",
+    "api_key",
+    "access-key",
+    "access_key",
+    "private_key",
+];
+
+/// Number of bytes of a text that are looked at for the word or option before a value: a long
+/// statement has many values.
+const LOOK_BACK: usize = 256;
+
+/// Programs whose option `-p` takes a password, and nothing else.
+const PASSWORD_PROGRAMS: [&str; 2] = ["mysql", "mariadb"];
+
 /// Text that replaces a secret.
 pub const HIDDEN: &str = "(secret)";
 
@@ -66,6 +96,53 @@ impl Secrets {
     }
 }
 
+/// Returns true if the name of an option, a variable or a header has a word for a secret in it.
+pub fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Returns true if a value is a secret by the text before it: a statement or a command that ends
+/// with a word for a secret and the signs that may follow one, or with an option for a password.
+pub fn is_secret_behind(text: &str, value: &str) -> bool {
+    let end = text.trim_end_matches(is_sign).len();
+    let text = &text[text.floor_char_boundary(end.saturating_sub(LOOK_BACK))..];
+    let name = text.trim_end_matches(is_sign).to_ascii_lowercase();
+    WORDS.iter().any(|word| name.ends_with(word))
+        || is_behind_a_scheme(&name)
+        || is_behind_an_option(text, value)
+}
+
+/// Signs between the word for a secret and the secret.
+fn is_sign(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '=' | ':' | '\'' | '"' | '`' | '(')
+}
+
+/// Returns true if a text ends with a header's `Authorization: Basic`.
+fn is_behind_a_scheme(text: &str) -> bool {
+    let header = text.rsplit_once(char::is_whitespace).map_or("", |(header, _)| header);
+    header.trim_end_matches(is_sign).ends_with("authorization")
+}
+
+/// Returns true if a command ends with `-p`, or with `-u USER:` of curl. A number behind `-p` is
+/// the port for most programs.
+fn is_behind_an_option(text: &str, value: &str) -> bool {
+    let is_quote = |character: char| matches!(character, '\'' | '"');
+    let unquoted = text.trim_end_matches(is_quote);
+    let trimmed = unquoted.trim_end();
+    let (before, word) = trimmed.rsplit_once(char::is_whitespace).unwrap_or(("", trimmed));
+    let word = word.trim_start_matches(is_quote);
+    if word == "-p" {
+        let is_port = value.trim_matches(is_quote).parse::<u16>().is_ok();
+        let is_attached = unquoted.len() == trimmed.len();
+        let asks_for_password =
+            is_attached && PASSWORD_PROGRAMS.iter().any(|program| text.contains(program));
+        return !is_port || asks_for_password;
+    }
+    let option = before.split_whitespace().next_back().unwrap_or_default();
+    word.ends_with(':') && (matches!(option, "-u" | "--user") || word.starts_with("--user="))
+}
+
 fn hide_one(text: &str, secret: &str) -> String {
     let in_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut shown = String::with_capacity(text.len());
@@ -99,6 +176,42 @@ mod tests {
             assert_eq!(secrets.hide(text), shown);
         }
         assert!(Secrets::default().is_empty() && !secrets.is_empty());
+    }
+
+    #[test]
+    fn value_behind_a_word_or_an_option_for_a_secret_is_one() {
+        for text in [
+            "alter role ann PASSWORD '",
+            "create user u identified by ",
+            "PGPASSWORD=",
+            "DB_PASS=",
+            "curl -H \"Authorization: Bearer ",
+            "curl -H 'Authorization: Basic ",
+            "curl -H X-Api-Key:",
+            "curl -d '{\"token\": \"",
+            "AWS_SECRET_ACCESS_KEY=",
+            "x --client-secret ",
+            "mysql -p",
+            "mysql -u ann '-p",
+            "mysql -p'",
+            "go-tpc -p ",
+            "curl -u ann:",
+            "curl --user=ann:",
+        ] {
+            assert!(is_secret_behind(text, "hunter2"), "{text}");
+        }
+        for text in ["", "select ", "where a = ", "max_tokens = ", "psql -h ", "x -u ", "a:"] {
+            assert!(!is_secret_behind(text, "hunter2"), "{text}");
+        }
+        for (text, is_secret) in
+            [("psql -p ", false), ("psql -p", false), ("mysql -p", true), ("mysql -P", false)]
+        {
+            assert_eq!(is_secret_behind(text, "3306"), is_secret, "{text}");
+        }
+        let far = format!("{}password={}", "é".repeat(1_000), " ".repeat(1_000));
+        assert!(is_secret_behind(&far, "hunter2"));
+        assert!(names_secret("--mysql-password") && names_secret("X-API-KEY"));
+        assert!(!names_secret("--threads"));
     }
 
     /// Invariant 8: a secret has a type that cannot be printed or serialized.

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use base::{Nanos, Target, without_passwords};
+use base::{Nanos, Target, names_secret, without_passwords};
 use engine::Stop;
 use lab::{ForeignOrder, Seen, Watched};
 use workload::{Observe, RemoteHost};
@@ -114,26 +114,8 @@ fn in_words(words: &[String]) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// Words behind which a secret stands.
-const SECRETS: [&str; 9] = [
-    "pass",
-    "secret",
-    "token",
-    "pwd",
-    "authorization",
-    "bearer",
-    "credential",
-    "apikey",
-    "api-key",
-];
-
 /// What divides the parts of a script, of a connection's settings or of a URL's options.
 const DIVIDERS: [char; 6] = [';', '&', '?', '|', '"', '\''];
-
-fn names_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRETS.iter().any(|secret| name.contains(secret))
-}
 
 /// Whether the next word is a secret: `--password geheim`.
 fn announces_secret(word: &str) -> bool {

@@ -129,6 +129,28 @@ fn invariant_8_a_password_that_comes_through_parameters_is_never_shown() {
 }
 
 #[test]
+fn invariant_8_secret_of_a_program_is_in_no_plan_and_no_record() {
+    for command in
+        ["true mysql -p${pw} -e x", "true curl -H \"Authorization: Bearer ${raw(pw)}\" http://h/"]
+    {
+        let workload = format!("[params]\npw = none\n[a]\ncommand = {command}\ncount = 1\n");
+        let place = Place::with(&workload);
+        let set = format!("pw={PASSWORD}");
+        let ran = place.assay(&["check", "w.ini", "--set", &set]).expect(0);
+        assert_silent("the plan", ran.stdout.as_bytes());
+        let args = ["run", "w.ini", "--json", "--allow-commands", "--out", "r.assay"];
+        let ran = place.assay(&[&args[..], &["--set", &set]].concat());
+        assert_ne!(ran.code, 2, "{ran:?}");
+        assert_silent("stdout", ran.stdout.as_bytes());
+        assert_silent("stderr", ran.stderr.as_bytes());
+        assert_silent("the record", &fs::read(place.at("r.assay")).unwrap());
+        let told = place.assay(&["report", "r.assay", "--environment"]);
+        assert_silent("the environment", told.stdout.as_bytes());
+        assert!(told.stdout.contains("--set 'pw=(secret)'"), "{}", told.stdout);
+    }
+}
+
+#[test]
 fn invariant_8_a_database_that_repeats_a_secret_is_quoted_without_it() {
     // SQLite names the table that it does not find.
     let text = of_parameters("query = insert into ${raw(base)}_t values (1)");

@@ -1,15 +1,16 @@
 //! Secret parameters, and the plan that is shown in place of one that has some.
 //!
 //! A parameter is a secret if its text reaches a password: that of a URL, wherever the URL stands,
-//! or what follows a word for one in a statement or a command. So are the parameters that it is
-//! made of, and those that are made of these. The file is then checked a second time, with
-//! [`HIDDEN`] as the value of each: what is shown of the plan comes out of this second check, in
-//! which the values never appear. A secret that changes anything but statements is refused.
+//! or what [follows a word or an option for one](is_secret_behind) in a statement or a command. So
+//! are the parameters that it is made of, and those that are made of these. The file is then
+//! checked a second time, with [`HIDDEN`] as the value of each: what is shown of the plan comes out
+//! of this second check, in which the values never appear. A secret that changes anything but
+//! statements is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use base::{Diagnostic, HIDDEN, Secret, Secrets, passwords_in};
+use base::{Diagnostic, HIDDEN, Secret, Secrets, is_secret_behind, passwords_in};
 
 use super::{Checker, Overrides, check_as_given};
 use crate::expr::{Constant, Expr, Node};
@@ -17,9 +18,6 @@ use crate::folder::Folder;
 use crate::plan::{FixedStatement, Hidden, Plan};
 use crate::read::File;
 use crate::wording::{self, enumeration, quoted};
-
-/// Words behind which a password stands, in SQL, on command lines and in the environment.
-const BEFORE_PASSWORDS: [&str; 5] = ["password", "passwd", "pwd", "passphrase", "identified by"];
 
 /// A `${…}` that was replaced in a text.
 #[derive(Clone, Debug)]
@@ -64,7 +62,9 @@ impl Known {
             let reaches = |password: &Range<usize>| {
                 one.place.start < password.end && password.start < one.place.end
             };
-            if passwords.iter().any(reaches) || is_behind_a_word(&text[..one.place.start]) {
+            let value = text.get(one.place.clone()).unwrap_or_default();
+            let is_behind = || is_secret_behind(&text[..one.place.start], value);
+            if passwords.iter().any(reaches) || is_behind() {
                 self.found.extend(one.names.iter().cloned());
             }
         }
@@ -136,16 +136,6 @@ pub(super) fn reaches_beyond_password(url: &str, uses: &[Use]) -> bool {
         let reaches = one.place.start < password.end && password.end < one.place.end;
         reaches && url[one.place.end..].match_indices('@').any(|(at, _)| is_own(one.place.end + at))
     })
-}
-
-/// Returns true if a text ends with a word for a password and the signs that may follow one.
-fn is_behind_a_word(text: &str) -> bool {
-    let signs = |c: char| c.is_whitespace() || matches!(c, '=' | ':' | '\'' | '"' | '`' | '(');
-    let text = text.trim_end_matches(signs);
-    let longest = BEFORE_PASSWORDS.iter().map(|word| word.len()).max().unwrap_or(0);
-    let tail = &text[text.floor_char_boundary(text.len().saturating_sub(longest))..];
-    let tail = tail.to_ascii_lowercase();
-    BEFORE_PASSWORDS.iter().any(|word| tail.ends_with(word))
 }
 
 impl<'f> Checker<'f> {

@@ -83,6 +83,12 @@ fn invariant_8_password_of_a_program_or_a_user_is_a_secret() {
         "[a]\ncommand = mysql --password=\"${raw(pw)}\"\n",
         "[a]\nlet = x: pw\ncommand = mysql --password=${x}\n",
         "[a]\ncommand = psql ${dsn}\n",
+        "[a]\ncommand = mysql -p${pw} -e x\n",
+        "[a]\nlet = x: pw\ncommand = mysql -p${x} -e x\n",
+        "[a]\ncommand = curl -H \"Authorization: Bearer ${raw(pw)}\" x\n",
+        "[a]\ncommand = curl -H X-Api-Key:${pw} x\n",
+        "[a]\ncommand = curl -u ann:${pw} x\n",
+        "[a]\ncommand = GITHUB_TOKEN=${pw} x\n",
         "[setup]\nquery = create user u identified by ${pw}\n",
         "[setup]\nquery = create role u password '${raw(pw)}'\n",
     ] {
@@ -90,6 +96,14 @@ fn invariant_8_password_of_a_program_or_a_user_is_a_secret() {
         let (plan, _) = assert_silent(&format!("{params}{job}"), &[]);
         assert!(plan.is_secret("pw"), "{job}");
     }
+}
+
+#[test]
+fn port_of_a_program_is_no_secret() {
+    let text = "[params]\np = 5433\n[a]\ncommand = psql -p ${p} -c x\n\
+                [b]\ncommand = pgbench -p${p}\nrate = ${p}\n";
+    let (plan, found) = shown(text, &[]);
+    assert!(plan.unwrap_or_else(|| panic!("{found}")).hidden.is_none());
 }
 
 #[test]
