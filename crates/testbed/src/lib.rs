@@ -26,8 +26,8 @@ mod url;
 pub mod wire_server;
 
 pub use certificates::Certificates;
-pub use options::{Auth, Cache, Kind, Options, Tls, Via};
+pub use options::{Auth, Cache, Kind, Options, Rights, Tls, Via};
 pub use problem::Problem;
 pub use relay::{Direction, Relay};
 pub use server::{Server, shared, shared_with_tls};
-pub use url::{check, start};
+pub use url::{check, start, start_with};

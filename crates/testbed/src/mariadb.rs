@@ -5,12 +5,13 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
+use crate::folder::give_to;
 use crate::launch::Ending;
 use crate::options::{Auth, Tls};
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
 use crate::server::{DATABASE, Site, USER};
-use crate::{Options, Problem};
+use crate::{Options, Problem, Rights};
 
 /// The package of the server.
 const SERVER: Source = Source::Package("mariadb-server");
@@ -44,6 +45,9 @@ pub(crate) fn socket(site: &Site) -> PathBuf {
 /// whoever runs this, by the socket. The log is small as long as nobody has asked for another size:
 /// the server makes it as large as it wants when it starts.
 pub(crate) fn initialise(site: &Site) -> Result<(), Problem> {
+    let files = files(site);
+    std::fs::create_dir(&files).map_err(Problem::of(format!("make {}", files.display())))?;
+    give_to(&files, &site.account)?;
     let install = SUITE.find(Program { name: "mariadb-install-db", source: SERVER })?;
     let mut command = site.account.command(&install, "KILL");
     command.arg("--no-defaults").arg("--datadir=./data");
@@ -62,6 +66,12 @@ fn data(site: &Site) -> PathBuf {
     site.path.join("data")
 }
 
+/// The folder of the files that statements may read and write at the server (`secure_file_priv`):
+/// one that stays empty, as MariaDB has no value that forbids it.
+fn files(site: &Site) -> PathBuf {
+    site.path.join("files")
+}
+
 /// The server itself.
 pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem> {
     let mut command = site.account.command(&SUITE.find_server()?, DISCARD.name);
@@ -71,6 +81,9 @@ pub(crate) fn server(site: &Site, options: &Options) -> Result<Command, Problem>
     command.args(["--bind-address=127.0.0.1", "--skip-name-resolve"]);
     command.arg(format!("--tmpdir={}", site.path.display()));
     command.arg(format!("--pid-file={}", site.path.join("mysqld.pid").display()));
+    command.arg(format!("--secure-file-priv={}", files(site).display()));
+    // Without links no table lies elsewhere either (`data directory`), which takes no `FILE`.
+    command.arg("--skip-symbolic-links");
     if options.auth == Auth::Ed25519 {
         command.arg(format!("--plugin-load-add={ED25519}"));
     }
@@ -122,7 +135,27 @@ pub(crate) fn welcome(options: &Options, password: &str) -> String {
     format!(
         "SET SESSION sql_log_off = 1, slow_query_log = 0, sql_log_bin = 0;\n\
          CREATE DATABASE {DATABASE};\n\
-         CREATE USER {USER}@'%' IDENTIFIED VIA {plugin} USING PASSWORD('{password}');\n\
-         GRANT ALL PRIVILEGES ON *.* TO {USER}@'%'{require} WITH GRANT OPTION;\n"
+         CREATE USER {USER}@'%' IDENTIFIED VIA {plugin} USING PASSWORD('{password}'){require};\n\
+         {}",
+        grants(options.rights, ORDINARY)
     )
+}
+
+/// The rights over the whole server of a user who may observe it (MariaDB Server Documentation,
+/// "GRANT"). None of them reaches files or changes settings.
+const ORDINARY: &str = "PROCESS, RELOAD, SHOW DATABASES, REPLICATION CLIENT, REPLICATION SLAVE, \
+                        REPLICATION MASTER ADMIN, SLAVE MONITOR";
+
+/// Returns the statements that give the user its rights. An ordinary user has those of `ordinary`
+/// over the server, and all over the databases whose names begin as that of the testbed: with all
+/// over any database it could make itself an administrator in `mysql`.
+pub(crate) fn grants(rights: Rights, ordinary: &str) -> String {
+    match rights {
+        Rights::All => format!("GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n"),
+        Rights::Ordinary => format!(
+            "GRANT {ordinary} ON *.* TO {USER}@'%';\n\
+             GRANT SELECT ON performance_schema.* TO {USER}@'%';\n\
+             GRANT ALL PRIVILEGES ON `{DATABASE}%`.* TO {USER}@'%';\n"
+        ),
+    }
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 use rustix::process::Signal;
 
 use crate::launch::Ending;
+use crate::mariadb::grants;
 use crate::options::Tls;
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
@@ -55,7 +56,7 @@ fn program(site: &Site) -> Result<Command, Problem> {
     let mut command = site.account.command(&SUITE.find_server()?, DISCARD.name);
     command.arg("--no-defaults").arg(format!("--datadir={}", site.path.join("data").display()));
     command.arg(format!("--tmpdir={}", site.path.display()));
-    // The folder that is compiled in is the packaged server's, and need not exist.
+    // No statement reads or writes files at the server.
     command.arg("--secure-file-priv=NULL").current_dir(&site.path);
     Ok(command)
 }
@@ -106,6 +107,11 @@ pub(crate) fn welcome(options: &Options, password: &str) -> String {
         "SET SESSION sql_log_off = 1, sql_log_bin = 0;\n\
          CREATE DATABASE {DATABASE};\n\
          CREATE USER {USER}@'%' IDENTIFIED WITH caching_sha2_password BY '{password}'{require};\n\
-         GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n"
+         {}",
+        grants(options.rights, ORDINARY)
     )
 }
+
+/// The rights over the whole server of a user who may observe it (MySQL manual, "Privileges
+/// Provided by MySQL"). None of them reaches files or changes settings.
+const ORDINARY: &str = "PROCESS, RELOAD, SHOW DATABASES, REPLICATION CLIENT, REPLICATION SLAVE";

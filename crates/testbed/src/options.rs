@@ -37,7 +37,7 @@ pub enum Auth {
     Md5,
     /// PostgreSQL: the password in clear text.
     Password,
-    /// PostgreSQL: not at all. Whoever reaches the port is superuser: for tests.
+    /// PostgreSQL: not at all. Any user is let in who reaches the port: for tests.
     Trust,
     /// MariaDB: `mysql_native_password`.
     Native,
@@ -66,6 +66,17 @@ pub enum Tls {
     Server,
     /// Over TCP nothing else is accepted, and only from a client with a certificate.
     Mutual,
+}
+
+/// The rights of the user that the URL of a server names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rights {
+    /// Those of the owner of a database who may also see all of the server's statistics. It can
+    /// neither run programs nor reach files: a `testbed:` URL runs the statements of workload
+    /// files, which may come from anybody, on a server that runs as the user.
+    Ordinary,
+    /// All: for tests and measurements, whose statements are our own.
+    All,
 }
 
 /// What stands between the client and PostgreSQL.
@@ -103,6 +114,8 @@ pub struct Options {
     pub kind: Kind,
     /// Its settings by name, in order. What is not named keeps the server's own default.
     pub settings: Vec<(String, String)>,
+    /// The rights of the user that the server's URL names.
+    pub rights: Rights,
     /// How the server makes sure of who logs in.
     pub auth: Auth,
     /// Whether it offers TLS.
@@ -132,7 +145,7 @@ impl Options {
         Options::new(Kind::Mysql)
     }
 
-    /// A server of this kind with its defaults.
+    /// A server of this kind with its defaults, whose user may do everything.
     pub fn new(kind: Kind) -> Options {
         let auth = match kind {
             Kind::Postgres => Auth::Scram,
@@ -142,6 +155,7 @@ impl Options {
         Options {
             kind,
             settings: Vec::new(),
+            rights: Rights::All,
             auth,
             tls: Tls::Off,
             via: None,
@@ -159,6 +173,12 @@ impl Options {
     /// With a setting of the server.
     pub fn set(mut self, name: &str, value: &str) -> Options {
         self.settings.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With other rights of the user.
+    pub fn rights(mut self, rights: Rights) -> Options {
+        self.rights = rights;
         self
     }
 

@@ -11,7 +11,7 @@ use crate::options::{Auth, Tls};
 use crate::process::run;
 use crate::programs::{Program, Source, Suite, plain};
 use crate::server::{DATABASE, Site, USER};
-use crate::{Options, Problem};
+use crate::{Options, Problem, Rights};
 
 /// The package of the server.
 const SERVER: Source = Source::Package("postgresql");
@@ -135,8 +135,35 @@ pub(crate) fn welcome(options: &Options, password: &str) -> String {
             password::scram_sha_256(password.as_bytes())
         }
     };
+    let (attribute, more) = match options.rights {
+        Rights::All => ("SUPERUSER", String::new()),
+        Rights::Ordinary => ("CREATEDB", ordinary(options)),
+    };
     format!(
-        "CREATE ROLE {USER} LOGIN SUPERUSER PASSWORD '{verifier}';\n\
-         CREATE DATABASE {DATABASE} OWNER {USER};\n"
+        "CREATE ROLE {USER} LOGIN {attribute} PASSWORD '{verifier}';\n\
+         CREATE DATABASE {DATABASE} OWNER {USER};\n{more}"
+    )
+}
+
+/// The roles of a user who may observe the server, end sessions and write checkpoints (PostgreSQL
+/// manual, "Predefined Roles"). Older servers lack some. None of them reaches files or programs.
+const ROLES: &str = "'pg_monitor', 'pg_signal_backend', 'pg_checkpoint'";
+
+/// The extension that the observer reads. Only a superuser can install it, and only a server that
+/// has loaded its library at the start has something to count.
+const STATEMENTS: &str = "pg_stat_statements";
+
+/// Returns the statements that give the user what an ordinary user may have.
+fn ordinary(options: &Options) -> String {
+    let is_loaded = |(name, value): &(String, String)| {
+        name.eq_ignore_ascii_case("shared_preload_libraries") && value.contains(STATEMENTS)
+    };
+    let extension = match options.settings.iter().any(is_loaded) {
+        true => format!("\\connect {DATABASE}\nCREATE EXTENSION {STATEMENTS};\n"),
+        false => String::new(),
+    };
+    format!(
+        "SELECT format('GRANT %I TO {USER}', rolname) FROM pg_roles \
+         WHERE rolname IN ({ROLES}) \\gexec\n{extension}"
     )
 }

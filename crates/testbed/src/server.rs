@@ -13,7 +13,7 @@ use crate::process::{Process, run};
 use crate::programs::{Account, own_name};
 use crate::{Certificates, Kind, Options, Problem, mariadb, mysql, postgres};
 
-/// Who logs in. It may do everything: the server is there for it alone.
+/// The user that logs in, with the [rights](crate::Rights) of the options.
 pub(crate) const USER: &str = "assay";
 
 /// The database that is there for the user.
@@ -37,8 +37,8 @@ pub(crate) struct Site {
 }
 
 /// A database server of one's own: in a temporary folder, on a free port of 127.0.0.1 and a Unix
-/// socket, with a user `assay` that may do everything and a database `assay`. Dropped, nothing is
-/// left of it; nor is if this process is killed.
+/// socket, with a user `assay` and a database `assay`. Dropped, nothing is left of it; nor is if
+/// this process is killed.
 ///
 /// ```no_run
 /// use testbed::{Options, Server};

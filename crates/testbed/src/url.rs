@@ -3,7 +3,7 @@
 use base::units::parse_duration;
 use base::{Endpoint, Target, TargetKind, closest};
 
-use crate::options::{Cache, Tls};
+use crate::options::{Cache, Rights, Tls};
 use crate::{Kind, Options, Problem, Server, Via};
 
 /// The options of a `testbed:` URL, beside the two groups of settings.
@@ -14,15 +14,24 @@ const GROUPS: [&str; 2] = ["server.", "via."];
 
 const KINDS: [Kind; 3] = [Kind::Postgres, Kind::Mariadb, Kind::Mysql];
 
-/// Starts what a `testbed:` URL asks for, and returns it with the URL by which it is reached.
+/// Starts what a `testbed:` URL asks for, and returns it with the URL by which it is reached. Its
+/// user has [ordinary rights](Rights::Ordinary).
 ///
 /// # Errors
 /// All mistakes of the URL at once, or why the server does not start.
 pub fn start(target: &Target) -> Result<(Server, Target), Problem> {
-    let asked = Asked::of(target)?;
-    let server = Server::start(&asked.options)?;
+    start_with(target, Rights::Ordinary)
+}
+
+/// The same with a user who has these rights.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_with(target: &Target, rights: Rights) -> Result<(Server, Target), Problem> {
+    let Asked { options, tls } = Asked::of(target)?;
+    let server = Server::start(&options.rights(rights))?;
     let mut reached = server.url();
-    if asked.tls == Some("require") {
+    if tls == Some("require") {
         reached.options = vec![("tls".to_owned(), "require".to_owned())];
     }
     Ok((server, reached))
@@ -62,7 +71,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read(&mut self) -> Asked {
-        let mut options = Options::new(self.kind());
+        let mut options = Options::new(self.kind()).rights(Rights::Ordinary);
         options.settings = self.settings("server.");
         options.via_settings = self.settings("via.");
         self.unknown();
@@ -193,7 +202,7 @@ mod tests {
                 Options::postgres().via(Via::Pgbouncer).set_via("pool_mode", "transaction"),
             ),
         ] {
-            assert_eq!(checked(url), Ok(options));
+            assert_eq!(checked(url), Ok(options.rights(Rights::Ordinary)));
         }
     }
 

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use base::{Target, TargetKind};
 use driver::conformance::{self, Fixture, Verdict, in_real_time};
 use driver::{Connection, Driver, conformance_cases, conformance_keeper_cases};
+use testbed::Rights;
 
 use crate::fixtures::{Maria, Pg};
 
@@ -73,7 +74,7 @@ fn conformance_of(url: &str) -> Result<bool, String> {
     let (_server, target) = match target.kind {
         TargetKind::Testbed => {
             let (server, reached) =
-                testbed::start(&target).map_err(|problem| problem.to_string())?;
+                testbed::start_with(&target, Rights::All).map_err(|problem| problem.to_string())?;
             (Some(server), reached)
         }
         _ => (None, target),

@@ -1,9 +1,10 @@
 //! Who is let in, and how.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use base::{Endpoint, Target};
-use testbed::{Auth, Kind, Options, Server, Tls};
+use testbed::{Auth, Kind, Options, Rights, Server, Tls};
 
 use crate::support::{Login, ask, ask_plainly, said, start, text};
 
@@ -66,6 +67,112 @@ fn the_url_says_how_to_get_in() {
     let socket = server.url_over_socket();
     let path = socket.option("socket").unwrap();
     assert!(path.len() <= 107 && std::path::Path::new(path).exists(), "{path}");
+}
+
+/// What a stranger's statements could do to the files of whoever runs them.
+#[test]
+fn user_of_a_url_reaches_no_file_and_no_program() {
+    let folder = std::env::temp_dir();
+    let touched = folder.join(format!("assay-touched-{}", std::process::id()));
+    let path = touched.display();
+    let statements = [
+        (
+            "testbed:postgres",
+            vec![
+                format!("copy (select 1) to program 'touch {path}'"),
+                format!("copy (select 1) to '{path}'"),
+                "create table t (a text); copy t from '/etc/passwd'".to_owned(),
+                "select pg_read_file('/etc/passwd')".to_owned(),
+                format!("select lo_export(lo_from_bytea(0, 'x'), '{path}')"),
+                "alter system set archive_command = 'touch x'".to_owned(),
+                "alter role assay superuser".to_owned(),
+                "grant pg_execute_server_program to assay".to_owned(),
+                "create role other superuser".to_owned(),
+                "set role postgres".to_owned(),
+            ],
+        ),
+        (
+            "testbed:mariadb",
+            vec![
+                format!("select 1 into outfile '{path}'"),
+                format!("select 1 into dumpfile '{path}'"),
+                "create table t (a text); load data infile '/etc/passwd' into table t".to_owned(),
+                format!("set global general_log_file = '{path}'"),
+                format!("set global slow_query_log_file = '{path}'"),
+                "grant file on *.* to assay@'%'".to_owned(),
+                "update mysql.global_priv set priv = '{}' where user = 'root'".to_owned(),
+                "create user other".to_owned(),
+            ],
+        ),
+    ];
+    for (url, statements) in statements {
+        let (server, _) = testbed::start(&Target::parse(url).unwrap()).unwrap();
+        for statement in &statements {
+            let refused = ask_plainly(&server, statement).expect_err(statement);
+            let words = ["ermission denied", "must be superuser", "denied", "must have admin"];
+            assert!(words.iter().any(|words| refused.contains(words)), "{statement}: {refused}");
+        }
+        assert!(!touched.exists());
+    }
+    // An administrator neither, by MariaDB's own functions. Other folders for tables are ignored.
+    let mariadb = start(&Options::mariadb());
+    std::fs::create_dir(&touched).unwrap();
+    std::fs::set_permissions(&touched, PermissionsExt::from_mode(0o777)).unwrap();
+    for engine in ["innodb", "aria", "myisam"] {
+        let table = format!("create table {engine} (a int) engine {engine}");
+        let elsewhere = format!("{table} data directory '{path}' index directory '{path}'");
+        let _ = ask_plainly(&mariadb, &elsewhere);
+        let _ = ask_plainly(&mariadb, &format!("{table} data directory '{path}'"));
+        let part = format!("partition p values less than (9) data directory '{path}'");
+        let parts = format!("partition by range (a) ({part})");
+        let _ = ask_plainly(
+            &mariadb,
+            &format!("create table p{engine} (a int) engine {engine} {parts}"),
+        );
+    }
+    std::fs::remove_dir(&touched).expect("nothing is in it");
+    assert_eq!(ask_plainly(&mariadb, "select load_file('/etc/passwd')"), Ok("NULL".to_owned()));
+    let refused = ask_plainly(&mariadb, &format!("select 1 into outfile '{path}'")).unwrap_err();
+    assert!(refused.contains("secure-file-priv"), "{refused}");
+}
+
+/// What the workloads, the observer and the record ask for.
+#[test]
+fn user_of_a_url_may_do_with_its_databases_as_it_likes() {
+    for (url, statements) in [
+        (
+            "testbed:postgres?server.shared_preload_libraries=pg_stat_statements",
+            &[
+                "create table t (a int primary key); create schema s; create table s.t (a int)",
+                "create database other",
+                "vacuum analyze t",
+                "checkpoint",
+                "select count(*) > 0 from pg_stat_statements",
+                "select count(*) from pg_settings where name = 'shared_preload_libraries'",
+                "select count(*) from pg_stat_activity where backend_type = 'checkpointer'",
+                "create function f() returns int language sql as 'select 1'",
+            ][..],
+        ),
+        (
+            "testbed:mariadb",
+            &[
+                "create table t (a int primary key); analyze table t",
+                "create database assay2; create table assay2.t (a int)",
+                "show all slaves status",
+                "show slave hosts",
+                "select count(*) from information_schema.innodb_sys_tablespaces",
+                "select count(*) from performance_schema.file_summary_by_event_name",
+                "create function f() returns int deterministic return 1",
+            ],
+        ),
+    ] {
+        let (server, _) = testbed::start(&Target::parse(url).unwrap()).unwrap();
+        for statement in statements {
+            ask_plainly(&server, statement).unwrap_or_else(|why| panic!("{statement}: {why}"));
+        }
+    }
+    let options = Options::postgres().rights(Rights::Ordinary);
+    assert_eq!(ask_plainly(&start(&options), "show is_superuser"), Ok("off".to_owned()));
 }
 
 /// The options of a client that checks the server's certificate.
