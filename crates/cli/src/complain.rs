@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use base::{Diagnostic, Secrets, Source, without_passwords};
+use base::{Diagnostic, Secrets, Source, is_obeyed, without_passwords};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -81,15 +81,27 @@ pub(crate) fn is_styled(is_terminal: bool) -> bool {
 pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
     point_to_other_commands(&mut error);
     let error = &error;
+    let is_printable =
+        std::env::args_os().all(|argument| !argument.to_string_lossy().contains(is_obeyed));
     // Whoever closed the stream has seen enough.
     if error.use_stderr() {
-        let text = rendered(error, is_styled(stderr::is_terminal()));
+        let text = match is_printable {
+            true => rendered(error, is_styled(stderr::is_terminal())),
+            false => printable_usage(error),
+        };
         stderr::write(&without_passwords(&text));
         return Exit::Usage.into();
     }
     let is_terminal = std::io::stdout().is_terminal();
     let _ = write!(std::io::stdout(), "{}", rendered(error, is_styled(is_terminal)));
     Exit::Success.into()
+}
+
+/// Returns the text of an error that quotes an argument with characters that a terminal acts on.
+/// Clap writes what it quotes as it is, so the text has no colours, and its lines are indented: one
+/// of them may be the argument's.
+fn printable_usage(error: &clap::Error) -> String {
+    format!("{}\n", stderr::message(rendered(error, false).trim_end()))
 }
 
 /// An option that this command has not may be one of another's. That says more than clap's advice,
@@ -144,6 +156,24 @@ mod tests {
     fn chain(words: &[&'static str]) -> Option<Box<Chain>> {
         let (first, rest) = words.split_first()?;
         Some(Box::new(Chain(first, chain(rest))))
+    }
+
+    #[test]
+    fn argument_that_clap_quotes_cannot_act_on_the_terminal() {
+        use clap::Parser;
+
+        let name = "a\x1b]0;owned\x07\x1b[2J\u{9b}31m\u{202e}\r\nerror: forged";
+        for arguments in [
+            &["assay", "run", "w.ini", name][..],
+            &["assay", name],
+            &["assay", "run", "w.ini", "--duration", name],
+            &["assay", "run", "w.ini", "--seed", name],
+        ] {
+            let error = Args::try_parse_from(arguments).unwrap_err();
+            let text = printable_usage(&error);
+            assert!(!text.contains(|c| c != '\n' && is_obeyed(c)), "{text:?}");
+            assert!(!text.lines().skip(1).any(|line| line.starts_with("error:")), "{text}");
+        }
     }
 
     #[test]

@@ -129,6 +129,28 @@ fn nothing_is_drawn_where_silence_was_asked_for() {
 }
 
 #[test]
+fn argument_in_a_complaint_cannot_act_on_the_terminal() {
+    let place = Place::with(READ);
+    let name = "a\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\r\nerror: forged";
+    for args in [
+        &["run", "w.ini", name][..],
+        &[name],
+        &["run", "w.ini", "--duration", name],
+        &["run", name],
+        &["report", name],
+    ] {
+        let shown = on_a_terminal(&mut place.command(args));
+        // The terminal writes line ends as two characters.
+        let screen = shown.screen.replace("\r\n", "\n");
+        for sequence in ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}", "\u{202e}", "\r"] {
+            assert!(!screen.contains(sequence), "{args:?}: {screen:?}");
+        }
+        assert!(!screen.lines().skip(1).any(|line| line.starts_with("error:")), "{screen}");
+        shown.ran.expect(2);
+    }
+}
+
+#[test]
 fn complaints_have_colours_on_a_terminal_and_none_where_they_are_unwanted() {
     let place = Place::with("[read]\nquery = select 1\nrat = 1\n");
     let check = ["check", "w.ini"];
