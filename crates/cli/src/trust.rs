@@ -6,6 +6,7 @@
 //! `--allow-files` for files elsewhere and for passwords.
 
 use std::io;
+use std::net::IpAddr;
 use std::path::Path;
 
 use base::{Endpoint, Target, TargetKind, printable};
@@ -62,21 +63,39 @@ pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Co
         return Ok(());
     }
     for (key, target) in targets(&file.plan, args.url.is_some()) {
+        if let Endpoint::File(path) = &target.endpoint {
+            let allowed = confine::is_database_below_here(path);
+            allowed.map_err(|error| refused(file, &key, path, &error))?;
+        }
         for path in paths(target) {
             let allowed = confine::is_below_here(path);
             allowed.map_err(|error| refused(file, &key, path, &error))?;
         }
-        if is_given_a_password(target) && std::env::var_os(PASSWORD).is_some() {
-            let sentence = format!(
-                "{}: {key} leads to {}, which would be given the password of {PASSWORD}",
-                file.source.name,
-                target.in_words()
-            );
-            let help = "name the server with --url, unset the variable, or add --allow-files";
-            return Err(Complaint::new(sentence).help(help));
-        }
+        refuse_password(file, &key, target)?;
     }
     Ok(())
+}
+
+/// Refuses a server elsewhere that would be given a password which is meant for any server.
+fn refuse_password(file: &WorkloadFile, key: &str, target: &Target) -> Result<(), Complaint> {
+    let (owner, remedy) = if is_given_a_password(target) && std::env::var_os(PASSWORD).is_some() {
+        (PASSWORD.to_owned(), "unset the variable")
+    } else if let Some(path) = lab::password_file_for_any_host(target) {
+        let remedy = match target.kind == TargetKind::Postgres {
+            true => "give its host a line of its own in that file",
+            false => "write its password into the URL",
+        };
+        (format!("`{}`, which names no host", path.display()), remedy)
+    } else {
+        return Ok(());
+    };
+    let sentence = format!(
+        "{}: {key} leads to {}, which would be given the password of {owner}",
+        file.source.name,
+        target.in_words()
+    );
+    let help = format!("name the server with --url, {remedy}, or add --allow-files");
+    Err(Complaint::new(sentence).help(help))
 }
 
 /// The targets that a file names, with the keys that do.
@@ -90,7 +109,10 @@ fn targets(plan: &Plan, is_url_typed: bool) -> Vec<(String, &Target)> {
 
 /// Returns true if a server of another machine would get the password that is meant for any server.
 fn is_given_a_password(target: &Target) -> bool {
-    let is_here = |host: &str| ["localhost", "127.0.0.1", "::1"].contains(&host);
+    let is_here = |host: &str| match host.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host == "localhost",
+    };
     match &target.endpoint {
         Endpoint::Network { password: None, addresses, .. } => {
             addresses.iter().any(|address| !is_here(&address.host))
@@ -102,15 +124,11 @@ fn is_given_a_password(target: &Target) -> bool {
     }
 }
 
-/// The files of this machine that a URL leads to.
+/// The files of this machine that the options of a URL lead to.
 fn paths(target: &Target) -> impl Iterator<Item = &Path> {
-    let database = match &target.endpoint {
-        Endpoint::File(path) => Some(path.as_path()),
-        Endpoint::Temporary | Endpoint::Named(_) | Endpoint::Network { .. } => None,
-    };
     let is_path = |name: &str, value: &str| PATHS.contains(&name) && value != "ask";
     let options = target.options.iter().filter(move |(name, value)| is_path(name, value));
-    database.into_iter().chain(options.map(|(_, value)| Path::new(value)))
+    options.map(|(_, value)| Path::new(value))
 }
 
 fn refused(file: &WorkloadFile, key: &str, path: &Path, error: &io::Error) -> Complaint {

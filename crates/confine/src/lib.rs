@@ -4,17 +4,17 @@
 //! what its keys name: inputs below the folder of the workload file, outputs below the folder of
 //! the record, unless its user has said that it may reach further ([`Reach`]).
 //!
-//! The invariant: within [`Reach::Folder`] no symbolic link is followed below the folder, nothing
-//! that exists is written to, and no file is made whose name another program would act on. Paths
-//! are resolved one component at a time from an open folder (`openat` with `O_NOFOLLOW`), so that
-//! nothing can be exchanged between the look and the use.
+//! The invariant: within [`Reach::Folder`] no symbolic link is followed below the folder, no hidden
+//! file is opened, nothing that exists is written to, and no file is made whose name another
+//! program would act on. Paths are resolved one component at a time from an open folder (`openat`
+//! with `O_NOFOLLOW`), so that nothing can be exchanged between the look and the use.
 
 mod environment;
 
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
@@ -53,7 +53,7 @@ pub enum Refusal {
     Outside,
     /// It leads through a symbolic link.
     Link,
-    /// A part of the name begins with a dot: such files configure programs.
+    /// A part of the name begins with a dot: such files configure programs, and hold their keys.
     Hidden,
     /// The name of an output does not end in `.csv`.
     NotCsv,
@@ -61,7 +61,17 @@ pub enum Refusal {
     Exists,
     /// It is neither a regular file nor a pipe.
     Special,
+    /// The name of a database does not end in one of [`DATABASES`].
+    NotDatabaseName,
+    /// A file that exists under the name of a database is not one of SQLite's.
+    NotDatabase,
 }
+
+/// The endings of names that a workload file may give to an SQLite database.
+pub const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
+
+/// The beginning of each SQLite database that is not empty ("Database File Format", section 1.3).
+const HEADER: [u8; 16] = *b"SQLite format 3\0";
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,6 +82,10 @@ impl fmt::Display for Refusal {
             Refusal::NotCsv => "an output whose name does not end in `.csv`",
             Refusal::Exists => "writing over a file that exists",
             Refusal::Special => "a device or a socket",
+            Refusal::NotDatabaseName => {
+                "a database whose name does not end in `.db`, `.sqlite` or `.sqlite3`"
+            }
+            Refusal::NotDatabase => "a file that is not an SQLite database",
         };
         write!(f, "{why} needs {OPTION}")
     }
@@ -179,20 +193,49 @@ impl Files {
 /// # Errors
 /// A [`Refusal`], or the system's.
 pub fn is_below_here(path: &Path) -> io::Result<()> {
-    let shown = path.to_str().ok_or(Refusal::Outside)?;
-    let components = components(shown)?;
-    if components.iter().any(|part| is_hidden(part)) {
-        return Err(Refusal::Hidden.into());
+    existing(path).map(drop)
+}
+
+/// Makes sure that a path in a URL of a workload file may be that of an SQLite database: it leads
+/// below the current folder, its name says that it is a database, and what exists is one or is
+/// empty.
+///
+/// # Errors
+/// A [`Refusal`], or the system's.
+pub fn is_database_below_here(path: &Path) -> io::Result<()> {
+    let found = existing(path)?;
+    let is_known = |end: &OsStr| DATABASES.iter().any(|known| end.eq_ignore_ascii_case(known));
+    if !path.extension().is_some_and(is_known) {
+        return Err(Refusal::NotDatabaseName.into());
     }
-    let place = match Place::find(Path::new("."), shown) {
+    match found {
+        // SQLite refuses a folder itself.
+        None | Some((_, FileType::Directory)) => Ok(()),
+        Some((place, FileType::RegularFile)) => {
+            let mut beginning = Vec::with_capacity(HEADER.len());
+            let file = place.open(OFlags::RDONLY, Mode::empty())?;
+            file.take(HEADER.len() as u64).read_to_end(&mut beginning)?;
+            match beginning.is_empty() || beginning == HEADER {
+                true => Ok(()),
+                false => Err(Refusal::NotDatabase.into()),
+            }
+        }
+        Some(_) => Err(Refusal::NotDatabase.into()),
+    }
+}
+
+/// Returns the place of a path below the current folder, and its kind; `None` if there is nothing.
+fn existing(path: &Path) -> io::Result<Option<(Place<'_>, FileType)>> {
+    let shown = path.to_str().ok_or(Refusal::Outside)?;
+    let found = Place::find(Path::new("."), shown).and_then(|place| {
+        let kind = place.kind()?;
+        Ok((place, kind))
+    });
+    match found {
+        Ok((_, FileType::Symlink)) => Err(Refusal::Link.into()),
+        Ok(found) => Ok(Some(found)),
         // A folder that is missing is said where the file is opened.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        place => place?,
-    };
-    match place.kind() {
-        Ok(FileType::Symlink) => Err(Refusal::Link.into()),
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -225,9 +268,7 @@ impl<'n> Place<'n> {
     }
 
     fn of_output(folder: &Path, name: &'n str) -> io::Result<Place<'n>> {
-        if components(name)?.iter().any(|part| is_hidden(part)) {
-            return Err(Refusal::Hidden.into());
-        }
+        components(name)?;
         let is_csv = |end: &OsStr| end.eq_ignore_ascii_case("csv");
         if !Path::new(name).extension().is_some_and(is_csv) {
             return Err(Refusal::NotCsv.into());
@@ -270,11 +311,12 @@ impl<'n> Place<'n> {
     }
 }
 
-/// The parts of a name that does not lead out of its folder.
+/// The parts of a name that does not lead out of its folder, and of which none is hidden.
 fn components(name: &str) -> Result<Vec<&OsStr>, Refusal> {
     let parts = Path::new(name).components().filter(|part| *part != Component::CurDir);
     parts
         .map(|part| match part {
+            Component::Normal(part) if is_hidden(part) => Err(Refusal::Hidden),
             Component::Normal(part) => Ok(part),
             Component::Prefix(_)
             | Component::RootDir
@@ -314,6 +356,9 @@ mod tests {
         fs::write(root.path().join("victim.csv"), "kept").unwrap();
         fs::write(inner.join("in.csv"), "1").unwrap();
         fs::write(inner.join("sub/in.csv"), "2").unwrap();
+        fs::create_dir(inner.join(".ssh")).unwrap();
+        fs::write(inner.join(".ssh/id_ed25519"), "key").unwrap();
+        fs::write(inner.join("sub/.pgpass"), "password").unwrap();
         symlink("../victim.csv", inner.join("link.csv")).unwrap();
         symlink("/no/such/file", inner.join("dangling.csv")).unwrap();
         symlink("in.csv", inner.join("near.csv")).unwrap();
@@ -342,6 +387,10 @@ mod tests {
             ("up/victim.csv", Refusal::Link),
             ("./up/inner/in.csv", Refusal::Link),
             ("socket", Refusal::Special),
+            (".ssh/id_ed25519", Refusal::Hidden),
+            ("./.ssh/id_ed25519", Refusal::Hidden),
+            ("sub/.pgpass", Refusal::Hidden),
+            (".none", Refusal::Hidden),
         ] {
             assert_eq!(refusal(files.open(name)), Some(why), "{name}");
             assert_eq!(refusal(files.is_regular(name)), Some(why), "{name}");
@@ -383,6 +432,7 @@ mod tests {
         let Planted { root: _root, files } = planted();
         let files = Files { reach: Reach::Anywhere, ..files };
         assert!(files.open("../victim.csv").is_ok() && files.open("near.csv").is_ok());
+        assert!(files.open(".ssh/id_ed25519").is_ok());
         assert!(files.may_create("../victim.csv").is_ok());
         assert!(files.create("../victim.csv").unwrap().is_none());
     }
@@ -395,9 +445,16 @@ mod tests {
             (".config/x.db", Some(Refusal::Hidden)),
             ("no/such/folder/x.db", None),
             ("x.db", None),
+            ("x.SQLite3", None),
+            ("x.txt", Some(Refusal::NotDatabaseName)),
+            ("x", Some(Refusal::NotDatabaseName)),
+            // The current folder is that of this crate.
+            ("Cargo.toml", Some(Refusal::NotDatabaseName)),
         ] {
-            let allowed = is_below_here(Path::new(path));
+            let allowed = is_database_below_here(Path::new(path));
             assert_eq!(allowed.is_err().then(|| refusal(allowed)).flatten(), why, "{path}");
+            let is_elsewhere = matches!(why, Some(Refusal::Outside | Refusal::Hidden));
+            assert_eq!(is_below_here(Path::new(path)).is_err(), is_elsewhere, "{path}");
         }
     }
 }

@@ -28,4 +28,4 @@ pub use experiment::{Done, Error, Order, RecordPlace, load, run};
 pub use foreign::{ForeignOrder, Seen, Unwatched, Watched, observe};
 pub use observe::remote;
 pub use open_files::TooManyFiles;
-pub use target::{TargetProblem, admit, admit_all};
+pub use target::{TargetProblem, admit, admit_all, password_file_for_any_host};

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::path::PathBuf;
 
 use base::{Class, Endpoint, Seed, Stream, Target, TargetKind};
 use confine::Reach;
@@ -97,6 +98,16 @@ pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), Tar
         JobTarget::Programs => Ok(()),
     };
     PerTarget::of_plan(plan, admitted).map(|_| ())
+}
+
+/// Returns the file that would give a server of a target a password without naming its host;
+/// `None` if there is none, the URL has a password, or its servers are on this machine.
+pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
+    match target.kind {
+        TargetKind::Postgres => Postgres::password_file_for_any_host(target),
+        TargetKind::Mysql => Mysql::password_file_for_any_host(target),
+        TargetKind::Sim | TargetKind::Testbed | TargetKind::Sqlite => None,
+    }
 }
 
 /// Something to be done with drivers, whichever they are.

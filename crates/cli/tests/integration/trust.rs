@@ -90,7 +90,15 @@ fn results_go_anywhere_with_the_flag() {
 
 #[test]
 fn inputs_stay_below_the_folder_of_the_file() {
-    for name in ["../victim", "/etc/passwd", "link", "up/victim", "sub/../../victim"] {
+    for name in [
+        "../victim",
+        "/etc/passwd",
+        "link",
+        "up/victim",
+        "sub/../../victim",
+        ".ssh/id_ed25519",
+        "sub/.pgpass",
+    ] {
         for job in [
             format!("query-file = {name}\ncount = 1"),
             format!("query = select ?\nquery-args-file = {name}"),
@@ -101,6 +109,13 @@ fn inputs_stay_below_the_folder_of_the_file() {
         }
     }
     refused("[a]\nquery = select ?\nquery-args-file = /dev/null\n", "leads out", "--allow-files");
+    // A file that was saved in the home folder has its keys below it.
+    let home = place("[a]\nquery = select ?\nquery-args-file = .aws/credentials\ncount = 1\n");
+    fs::create_dir(home.at("lab/.aws")).unwrap();
+    home.write("lab/.aws/credentials", "1\n");
+    let ran = assay(&home, &VIRTUALLY).expect(2);
+    assert!(ran.stderr.contains("begins with a dot needs --allow-files"), "{ran:?}");
+    assay(&home, &[&VIRTUALLY[..], &["--allow-files"]].concat()).expect(0);
     let place = place("[a]\nquery-file = ../victim\ncount = 1\n");
     place.write("victim", "select 1");
     assay(&place, &[&VIRTUALLY[..], &["--allow-files"]].concat()).expect(0);
@@ -114,6 +129,9 @@ fn urls_of_the_file_lead_to_no_file_elsewhere() {
         let named = format!("[target b]\nurl = {url}\n{job}target = b\n");
         refused(&named, "`url` of [target b] leads to", "--allow-files");
     }
+    for url in ["sqlite:w.ini", "sqlite:sub/new", "sqlite:.hidden.db", "sqlite:new.db-wal"] {
+        refused(&format!("url = {url}\n{job}"), "`url` leads to", "--allow-files");
+    }
     for option in ["tls-ca=/etc/passwd", "tls-cert=w.ini&tls-key=../victim"] {
         let url = format!("url = postgres://ann@127.0.0.1:1/shop?tls=verify&{option}\n{job}");
         refused(&url, "`url` leads to", "--allow-files");
@@ -121,6 +139,23 @@ fn urls_of_the_file_lead_to_no_file_elsewhere() {
     let place = place(&format!("url = sqlite:../new.db\n{job}"));
     assay(&place, &[&RUN[..], &["--url", "sqlite:../typed.db"]].concat());
     assert!(place.at("typed.db").exists(), "what the user types is allowed");
+}
+
+#[test]
+fn file_that_is_no_database_is_not_opened_as_one() {
+    let place = place("url = sqlite:kept.db\n[a]\nquery = select 1\ncount = 1\n");
+    for (content, code) in [("no database", 2), ("SQLite format 2\0", 2), ("", 0)] {
+        place.write("lab/kept.db", content);
+        let ran = assay(&place, &["check", "w.ini"]).expect(code);
+        assert_eq!(ran.stderr.contains("not an SQLite database needs --allow-files"), code == 2);
+        assert_eq!(fs::read_to_string(place.at("lab/kept.db")).unwrap(), content);
+    }
+    fs::remove_file(place.at("lab/kept.db")).unwrap();
+    for _ in ["a new one", "one that is there"] {
+        let ran = assay(&place, &RUN);
+        assert_ne!(ran.code, 2, "{ran:?}");
+        fs::remove_file(place.at("lab/r.assay")).unwrap();
+    }
 }
 
 #[test]
@@ -180,4 +215,44 @@ fn a_server_that_the_file_names_is_not_given_the_password_for_any() {
         assert!(ran.stderr.contains(words), "{ran:?}");
     }
     assert!(!ran.stderr.contains("hunter2"), "{ran:?}");
+}
+
+#[test]
+fn server_that_the_file_names_is_not_given_the_password_of_a_file_for_any_host() {
+    let job = "[a]\nquery = select 1\ncount = 1\n";
+    for (scheme, name, text, words) in [
+        ("mysql", ".my.cnf", "[client]\npassword=hunter2\n", "the URL"),
+        ("postgres", ".pgpass", "*:*:*:*:hunter2\n", "a line of its own"),
+        ("postgres", ".pgpass", "other.invalid:*:*:*:x\n*:5432:shop:ann:hunter2\n", "a line"),
+    ] {
+        let place = place("");
+        place.write(name, text);
+        fs::set_permissions(place.at(name), fs::Permissions::from_mode(0o600)).unwrap();
+        let check = |workload: &str, more: &[&str]| {
+            place.write("lab/w.ini", workload);
+            let mut command = place.command(&[&["check", "w.ini"], more].concat());
+            command.env_remove("PGPASSFILE").env_remove("ASSAY_PASSWORD");
+            Ran::of(command.current_dir(place.at("lab")).env("HOME", place.path()))
+        };
+        let url = format!("{scheme}://ann@db.invalid/shop");
+        let main = |url: &str| format!("url = {url}\n{job}");
+        let refused = check(&main(&url), &[]).expect(2);
+        for words in ["db.invalid", name, "--url", "--allow-files", words] {
+            assert!(refused.stderr.contains(words), "{words}: {refused:?}");
+        }
+        assert!(!refused.stderr.contains("hunter2"), "{refused:?}");
+        check(&main(&url), &["--allow-files"]).expect(0);
+        check(&main(&url), &["--url", &url]).expect(0);
+        check(&main(&format!("{scheme}://ann:own@db.invalid/shop")), &[]).expect(0);
+        check(&main(&format!("{scheme}://ann@127.0.0.1/shop")), &[]).expect(0);
+        let named = format!("[target b]\nurl = {url}\n{job}target = b\n");
+        let refused = check(&named, &["--url", "sqlite:"]).expect(2);
+        assert!(refused.stderr.contains("`url` of [target b] leads to"), "{refused:?}");
+    }
+    let place = place(&format!("url = postgres://ann@db.invalid/shop\n{job}"));
+    place.write(".pgpass", "db.invalid:*:*:*:hunter2\n*:*:*:*:other\n");
+    fs::set_permissions(place.at(".pgpass"), fs::Permissions::from_mode(0o600)).unwrap();
+    let mut command = place.command(&["check", "w.ini"]);
+    command.env_remove("PGPASSFILE").env("HOME", place.path()).current_dir(place.at("lab"));
+    Ran::of(&mut command).expect(0);
 }

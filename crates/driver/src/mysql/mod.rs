@@ -85,6 +85,14 @@ impl Mysql {
         KIND.check(target, |given| read_option(given, &mut key)).map(|_| ())
     }
 
+    /// Returns the password file that would give a server of a URL a password without naming its
+    /// host: `~/.my.cnf`.
+    ///
+    /// `None` if there is no such password, the URL has one, or its servers are on this machine.
+    pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
+        KIND.password_file_for_any_host(target)
+    }
+
     /// The driver for a URL. Does not connect. The names of files that statements load
     /// (`LOAD DATA LOCAL INFILE`) are opened by `files`.
     ///

@@ -29,7 +29,7 @@ pub(crate) use channel::Channel;
 pub(crate) use farewell::{Farewell, Farewells, hung_up};
 pub(crate) use known::{Known, UNKNOWN, told, value};
 pub(crate) use options::{Options, TlsMode};
-pub(crate) use password::{Found, Owner, PasswordFile, find_password};
+pub(crate) use password::{Found, Owner, PasswordFile, file_for_any_host, find_password};
 pub(crate) use service::{
     ANSWERING, Kind, LOGIN, PREPARING, Service, Silence, TELLING, owes_an_answer,
 };

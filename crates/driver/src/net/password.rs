@@ -37,17 +37,39 @@ pub(crate) struct Found {
     pub(crate) password: Option<Secret>,
     /// The reason why a file that exists was not read, and a remedy.
     pub(crate) ignored: Option<String>,
+    /// True if the password is from a file that gives it to any host.
+    is_for_any_host: bool,
+}
+
+impl Found {
+    /// A password that is meant for the server.
+    pub(crate) fn given(password: Secret) -> Found {
+        Found { password: Some(password), ..Found::default() }
+    }
+}
+
+/// A password in a file.
+struct Kept {
+    password: Secret,
+    /// True if the file does not name the host that it is for.
+    is_for_any_host: bool,
 }
 
 /// The password of a user, unless the URL has given one.
 pub(crate) fn find_password(file: PasswordFile, owner: Owner<'_>) -> Found {
     if let Some(password) = std::env::var("ASSAY_PASSWORD").ok().filter(|text| !text.is_empty()) {
-        return Found { password: Some(Secret::new(password)), ignored: None };
+        return Found::given(Secret::new(password));
     }
     match file.path() {
         Some(path) => in_file(file, &path, owner),
         None => Found::default(),
     }
+}
+
+/// Returns the path of a file whose password for a user is not bound to the host that the user
+/// logs in at: one that somebody else has named would be told it.
+pub(crate) fn file_for_any_host(file: PasswordFile, owner: Owner<'_>) -> Option<PathBuf> {
+    file.path().filter(|path| in_file(file, path, owner).is_for_any_host)
 }
 
 /// The password that a file has, unless the database's own clients would not read it. What is
@@ -57,17 +79,22 @@ fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
     let Ok(metadata) = opened.metadata() else { return Found::default() };
     if let Some(why) = file.objection(&metadata) {
         let ignored = format!("the password file `{}` is ignored: {why}", path.display());
-        return Found { password: None, ignored: Some(ignored) };
+        return Found { ignored: Some(ignored), ..Found::default() };
     }
     let mut text = String::new();
     if opened.read_to_string(&mut text).is_err() {
         return Found::default();
     }
-    let password = match file {
+    let kept = match file {
         PasswordFile::PgPass => in_pgpass(&text, owner),
         PasswordFile::MyCnf => in_my_cnf(&text),
     };
-    Found { password, ignored: None }
+    match kept {
+        Some(Kept { password, is_for_any_host }) => {
+            Found { is_for_any_host, ..Found::given(password) }
+        }
+        None => Found::default(),
+    }
 }
 
 impl PasswordFile {
@@ -99,8 +126,11 @@ impl PasswordFile {
     }
 }
 
+/// The field of a line that fits all.
+const ANY: &str = "*";
+
 /// The password of the first line `host:port:database:user:password` that fits; `*` fits all.
-fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<Secret> {
+fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<Kept> {
     let (host, port) = match owner.address {
         Address::Tcp(host, port) => (host.as_str(), port.to_string()),
         // PostgreSQL's own clients call its default socket so, wherever it is; its name ends with
@@ -116,8 +146,9 @@ fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<Secret> {
     lines.map(fields).find_map(|fields| {
         let [given @ .., password] = fields.as_slice() else { return None };
         let fits = given.len() == wanted.len()
-            && given.iter().zip(wanted).all(|(given, wanted)| given == "*" || given == wanted);
-        fits.then(|| Secret::new(password.as_str()))
+            && given.iter().zip(wanted).all(|(given, wanted)| given == ANY || given == wanted);
+        let is_for_any_host = given.first().is_some_and(|host| host == ANY);
+        fits.then(|| Kept { password: Secret::new(password.as_str()), is_for_any_host })
     })
 }
 
@@ -137,8 +168,8 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// The last `password` in a section `[client]` or one of its kin.
-fn in_my_cnf(text: &str) -> Option<Secret> {
+/// The last `password` in a section `[client]` or one of its kin. Such sections hold for all hosts.
+fn in_my_cnf(text: &str) -> Option<Kept> {
     const SECTIONS: [&str; 3] = ["client", "client-server", "client-mariadb"];
     let mut is_ours = false;
     let mut found = None;
@@ -149,7 +180,8 @@ fn in_my_cnf(text: &str) -> Option<Secret> {
             && is_ours
             && name.trim() == "password"
         {
-            found = Some(Secret::new(unquoted(value.trim())));
+            let password = Secret::new(unquoted(value.trim()));
+            found = Some(Kept { password, is_for_any_host: true });
         }
     }
     found
@@ -173,15 +205,17 @@ mod tests {
         let find = |host: &str, port, user| {
             let address = Address::Tcp(host.to_owned(), port);
             let owner = Owner { address: &address, database: "shop", user };
-            in_pgpass(text, owner).map(|secret| secret.expose().to_owned())
+            let kept = in_pgpass(text, owner)?;
+            Some((kept.password.expose().to_owned(), kept.is_for_any_host))
         };
-        assert_eq!(find("db1", 5433, "ann").as_deref(), Some("se:c\\ret:x"));
-        assert_eq!(find("db1", 5432, "ann").as_deref(), Some("any"));
+        assert_eq!(find("db1", 5433, "ann"), Some(("se:c\\ret:x".to_owned(), false)));
+        assert_eq!(find("db1", 5432, "ann"), Some(("any".to_owned(), true)));
         assert_eq!(find("db1", 5433, "bob"), None);
         let address = Address::Unix("/tmp/.s.PGSQL.6432".into());
         let owner = Owner { address: &address, database: "shop", user: "ann" };
         let pooler = in_pgpass("localhost:5432:*:ann:server\nlocalhost:6432:*:ann:pooler", owner);
-        assert_eq!(pooler.map(|secret| secret.expose().to_owned()).as_deref(), Some("pooler"));
+        let pooler = pooler.map(|kept| kept.password.expose().to_owned());
+        assert_eq!(pooler.as_deref(), Some("pooler"));
     }
 
     #[test]
@@ -200,20 +234,22 @@ mod tests {
         ] {
             std::fs::write(&path, text).expect("a file");
             std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("its owner");
-            let Found { password, ignored } = in_file(file, &path, owner);
+            let Found { password, ignored, is_for_any_host } = in_file(file, &path, owner);
             assert_eq!(password.is_some(), words.is_none(), "{file:?} {mode:o}");
+            assert_eq!(is_for_any_host, words.is_none(), "{file:?} {mode:o}");
             let ignored = ignored.unwrap_or_default();
             assert!(ignored.contains(words.unwrap_or_default()), "{ignored}");
             assert!(!ignored.contains("s3cret"));
             std::fs::remove_file(&path).expect("a file");
         }
-        let Found { password, ignored } = in_file(PasswordFile::PgPass, folder.path(), owner);
+        let found = in_file(PasswordFile::PgPass, folder.path(), owner);
+        let Found { password, ignored, .. } = found;
         assert!(password.is_none() && ignored.is_some_and(|why| why.contains("plain file")));
     }
 
     #[test]
     fn the_client_section_has_the_password() {
-        let find = |text| in_my_cnf(text).map(|secret| secret.expose().to_owned());
+        let find = |text| in_my_cnf(text).map(|kept| kept.password.expose().to_owned());
         assert_eq!(find("[mysqld]\npassword=no\n"), None);
         assert_eq!(find("[client]\nuser=a\npassword = \"a b\"\n").as_deref(), Some("a b"));
         assert_eq!(

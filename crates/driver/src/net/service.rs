@@ -2,13 +2,15 @@
 
 use std::cell::Cell;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Class, Code, Endpoint, Secret, Target};
 use rt::{Rt, within};
 
 use super::{
-    Address, Addresses, Channel, Found, Host, Options, Owner, PasswordFile, Tls, find_password,
+    Address, Addresses, Channel, Found, Host, Options, Owner, PasswordFile, Tls, file_for_any_host,
+    find_password,
 };
 use crate::Error;
 use crate::account::Beside;
@@ -124,7 +126,7 @@ impl Kind {
         let user = user.clone().unwrap_or_else(user_of_this_process);
         let name = database.as_deref().unwrap_or(&user);
         let password_at = |address| match password {
-            Some(password) => Found { password: Some(password.clone()), ignored: None },
+            Some(password) => Found::given(password.clone()),
             None => find_password(self.passwords, Owner { address, database: name, user: &user }),
         };
         let (mut passwords, mut ignored) = (Vec::new(), None);
@@ -147,6 +149,20 @@ impl Kind {
             answered,
             has_begun: AtomicBool::default(),
         })
+    }
+
+    /// Returns the password file that would give a server of a URL a password without naming its
+    /// host, unless all its servers are on this machine.
+    pub(crate) fn password_file_for_any_host(&self, target: &Target) -> Option<PathBuf> {
+        let Endpoint::Network { user, password: None, database, .. } = &target.endpoint else {
+            return None;
+        };
+        let user = user.clone().unwrap_or_else(user_of_this_process);
+        let database = database.as_deref().unwrap_or(&user);
+        let addresses = Addresses::of(target, self.port, None);
+        let elsewhere = addresses.all().iter().filter(|address| !address.is_local());
+        let mut owners = elsewhere.map(|address| Owner { address, database, user: &user });
+        owners.find_map(|owner| file_for_any_host(self.passwords, owner))
     }
 }
 

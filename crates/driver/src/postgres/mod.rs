@@ -13,6 +13,7 @@ mod login;
 mod session;
 mod settings;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{Dialect, Stamp, Target};
@@ -45,6 +46,14 @@ impl Postgres {
     pub fn check(target: &Target) -> Result<(), Error> {
         let mut results = Format::Text;
         KIND.check(target, |given| read_option(given, &mut results)).map(|_| ())
+    }
+
+    /// Returns the password file that would give a server of a URL a password without naming its
+    /// host: a line of `~/.pgpass` whose host is `*`.
+    ///
+    /// `None` if there is no such password, the URL has one, or its servers are on this machine.
+    pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
+        KIND.password_file_for_any_host(target)
     }
 
     /// The driver for a URL. Does not connect.
