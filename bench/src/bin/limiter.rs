@@ -2,7 +2,7 @@
 //!
 //! `limiter [--seed N] [--repetitions N] [--only WORDS] [--seconds S] [--write]`: every scenario
 //! five times with numbers that are drawn from the seed, for 10 s each, unless it is told
-//! otherwise; forty minutes, on a machine with two processors or more that has nothing else to do.
+//! otherwise; fifty minutes, on a machine with two processors or more that has nothing else to do.
 //! It fails if fewer than 95 % are named right, one scenario is missed twice, or one is named
 //! wrong. `--write` puts the tables into `docs/limiter.md`.
 
