@@ -51,7 +51,7 @@ pub struct JobSummary {
     pub nodes: Vec<NodeSummary>,
     /// Errors by class and code.
     pub errors_by_code: Vec<ErrorSummary>,
-    /// What its reader should know of it although nothing is wrong.
+    /// The success that says nothing, if it is one.
     pub quiet: Option<Quiet>,
     /// The most connections that were open at the end of an interval.
     pub connections: u64,
@@ -70,7 +70,7 @@ pub struct ErrorSummary {
     pub class: Class,
     /// The database's code, or ours.
     pub code: Code,
-    /// How many there were in the window.
+    /// Their number in the window.
     pub count: u64,
     /// The text of the first one in the run; `None` if no event of the record has it.
     pub text: Option<String>,

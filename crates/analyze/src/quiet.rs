@@ -13,13 +13,14 @@ use crate::evidence::{Evidence, JobEvidence};
 pub enum Quiet {
     /// None of its requests came due in the whole run.
     NothingDue {
-        /// When its first request would have come due, since time zero, if that is why.
+        /// The instant, since time zero, at which its first request would have come due; `None` if
+        /// that lies within the run, or is left to chance.
         first: Option<Nanos>,
     },
     /// None of its answers in the whole run returned or changed a row, though its statements are
     /// such as do.
     NoRows {
-        /// How many requests were answered.
+        /// The number of requests that were answered.
         answers: u64,
     },
 }
@@ -39,8 +40,8 @@ pub(crate) fn quiet(evidence: &Evidence, place: usize) -> Option<Quiet> {
     (finds_nothing(job, counted) && answers > 0).then_some(Quiet::NoRows { answers })
 }
 
-/// Whether no answer had a row, though there is a statement that asks for rows. Who says how many
-/// rows are expected has a check for that.
+/// Returns true if no answer had a row, though there is a statement that asks for rows. A job with
+/// `expect-rows` is judged by the check `wrong-results` instead.
 fn finds_nothing(job: &Job, counted: &JobEvidence) -> bool {
     job.expect_rows.is_none()
         && counted.ends(0..counted.steps.len()).rows == 0
@@ -52,8 +53,9 @@ fn finds_nothing(job: &Job, counted: &JobEvidence) -> bool {
 const ASKING: [&str; 9] =
     ["select", "with", "table", "values", "insert", "update", "delete", "replace", "merge"];
 
-/// Whether a statement returns or changes rows if there are any. `select … into` gives them to the
-/// server instead (MySQL manual, "SELECT ... INTO Statement"; PostgreSQL manual, "SELECT INTO").
+/// Returns true if a statement returns or changes rows where there are any. `select … into` gives
+/// them to the server instead (MySQL manual, "SELECT ... INTO Statement"; PostgreSQL manual,
+/// "SELECT INTO").
 fn asks_for_rows(statement: &Statement) -> bool {
     let text = statement.text(Placeholders::Question).to_ascii_lowercase();
     let text = without_comments(&text);

@@ -28,7 +28,7 @@ pub(crate) enum Refuses {
     Statement(&'static str),
 }
 
-/// What a server says in place of an answer, until its client hangs up.
+/// The words of a server in place of an answer, until its client hangs up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Talk {
     /// Nothing.

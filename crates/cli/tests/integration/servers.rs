@@ -283,8 +283,7 @@ fn sessions_that_were_ended_and_may_not_come_back_are_missed() {
     assert!(found["value"].as_f64().unwrap() > 20.0, "{words}");
 }
 
-/// What a server refuses in the midst of a run is told with its reason, and the run has lost its
-/// target.
+/// A refusal in the midst of a run is told with its reason, and the run has lost its target.
 #[test]
 fn password_that_is_changed_and_database_that_is_dropped_are_outages() {
     let server = Server::start(&Options::postgres()).unwrap();
