@@ -94,7 +94,7 @@ pub enum News<'a> {
     TeardownFailed(Failed),
     /// The last statements of `[teardown]` are not run: the database does not answer.
     TeardownLeft {
-        /// How many statements stand before them.
+        /// The number of statements before them.
         from: usize,
         /// How many there are.
         of: usize,

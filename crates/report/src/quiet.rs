@@ -8,9 +8,9 @@ use crate::number::{count, span};
 pub(crate) struct Warning {
     /// Its name in documents.
     pub(crate) name: &'static str,
-    /// What is odd, in a sentence about the job.
+    /// The oddity, in a sentence about the job.
     pub(crate) text: String,
-    /// What to do about it.
+    /// The remedy.
     pub(crate) remedy: &'static str,
 }
 

@@ -65,7 +65,7 @@ struct Links<'a> {
     began: Stamp,
     /// Times from the beginning until a statement was answered, behind those of earlier parts.
     times: Vec<Nanos>,
-    /// How many of them were added.
+    /// The number of them that were added.
     noted: usize,
     outcome: Outcome,
 }

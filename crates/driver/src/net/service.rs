@@ -239,7 +239,7 @@ impl Service {
     /// take; `doing` is what the server is waited for to do.
     ///
     /// # Errors
-    /// When the time is over, class `TooManyConnections` with [`Code::NO_SESSION`] if a run still
+    /// After that time, class `TooManyConnections` with [`Code::NO_SESSION`] if a run still
     /// opens its sessions and this address has answered another one: a pooler lets more clients in
     /// than it has sessions for. Else class `Disconnect`: in the midst of a run nothing tells a
     /// pooler that has become full from a server that has stopped.

@@ -111,7 +111,7 @@ struct Failure {
     text: Option<String>,
 }
 
-/// What is odd about a job of which nothing is wrong.
+/// An oddity of a job of which nothing is wrong.
 #[derive(Serialize)]
 struct WarningOf {
     name: &'static str,

@@ -69,7 +69,7 @@ fn the_url_says_how_to_get_in() {
     assert!(path.len() <= 107 && std::path::Path::new(path).exists(), "{path}");
 }
 
-/// What a stranger's statements could do to the files of whoever runs them.
+/// The harm that a stranger's statements could do to the files of whoever runs them.
 #[test]
 fn user_of_a_url_reaches_no_file_and_no_program() {
     let folder = std::env::temp_dir();
@@ -136,7 +136,7 @@ fn user_of_a_url_reaches_no_file_and_no_program() {
     assert!(refused.contains("secure-file-priv"), "{refused}");
 }
 
-/// What the workloads, the observer and the record ask for.
+/// The rights that the workloads, the observer and the record ask for.
 #[test]
 fn user_of_a_url_may_do_with_its_databases_as_it_likes() {
     for (url, statements) in [

@@ -273,7 +273,7 @@ pub struct Summary {
     pub left_over: usize,
     /// The first line of a log whose time lies before that of the line above it.
     pub backwards: Option<u64>,
-    /// How long after its first line the last one of a log is due.
+    /// The time from the first line of a log to its last one.
     pub length: Nanos,
 }
 
