@@ -1,37 +1,38 @@
-//! What a server counts by itself: the account by which a client's counts are checked.
+//! Activity counters kept by the server itself, used to check a client's counts.
 //!
-//! A reading is taken before the measured phase and one behind it. The difference holds all that
-//! the server did in between, and with it what Assay asked beside requests: logins, preparations,
-//! the readings themselves. So each reading says how much of that there was until then.
+//! One reading is taken before the measured phase and one after it. Their difference is the
+//! server's total activity in between, including Assay's own traffic beside requests: logins,
+//! preparations and the readings themselves. Each reading therefore includes a count of that
+//! traffic.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A number at an instant.
+/// A server counter read at one instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Count {
-    /// What is counted.
+    /// Name of the counter.
     pub metric: &'static str,
-    /// Its unit.
+    /// Unit of the counter.
     pub unit: &'static str,
-    /// How much there is.
+    /// Counter value, in `unit`.
     pub value: f64,
 }
 
 impl Count {
-    /// So much of it.
+    /// Builds a count.
     pub(crate) fn of(metric: &'static str, unit: &'static str, value: f64) -> Count {
         Count { metric, unit, value }
     }
 }
 
-/// What the sessions of a driver have asked beside requests. Shared by all of them.
+/// Assay's own traffic beside requests, counted over all sessions of a driver, which share it.
 #[derive(Debug)]
 pub(crate) struct Beside {
     logins: AtomicU64,
     preparations: AtomicU64,
     texts: AtomicU64,
     farewells: AtomicU64,
-    /// How many sessions others had when that was first asked; [`u64::MAX`] before.
+    /// Sessions of other clients when first reported; [`u64::MAX`] before that.
     strangers: AtomicU64,
 }
 
@@ -49,49 +50,50 @@ impl Default for Beside {
 }
 
 impl Beside {
-    /// A session has begun.
+    /// Counts a login.
     pub(crate) fn logged_in(&self) {
         self.logins.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A statement was prepared.
+    /// Counts a prepared statement.
     pub(crate) fn prepared(&self) {
         self.preparations.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A text that is no part of a request was run.
+    /// Counts an unprepared statement that is not part of a request.
     pub(crate) fn ran_text(&self) {
         self.texts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A session said that it ends.
+    /// Counts a session that sent the server a termination message.
     pub(crate) fn said_farewell(&self) {
         self.farewells.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What PostgreSQL counts as a transaction each: the look at the user that ends a login, a
-    /// preparation, and a text.
+    /// Returns the traffic that PostgreSQL counts as one transaction each: logins (the check of the
+    /// user at their end), preparations and unprepared statements.
     pub(crate) fn transactions(&self) -> u64 {
         let Beside { logins, preparations, texts, farewells: _, strangers: _ } = self;
         [logins, preparations, texts].into_iter().map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
-    /// The texts.
+    /// Returns the number of unprepared statements outside of requests.
     pub(crate) fn texts(&self) -> u64 {
         self.texts.load(Ordering::Relaxed)
     }
 
-    /// The sessions that said that they end.
+    /// Returns the number of sessions that sent a termination message.
     pub(crate) fn farewells(&self) -> u64 {
         self.farewells.load(Ordering::Relaxed)
     }
 
-    /// Whether that was ever asked.
+    /// Returns true once the number of other clients' sessions has been reported.
     pub(crate) fn knows_strangers(&self) -> bool {
         self.strangers.load(Ordering::Relaxed) != u64::MAX
     }
 
-    /// How many sessions others had when this was first called, which was told so.
+    /// Returns the number of other clients' sessions when first reported; the first call reports
+    /// `now`.
     pub(crate) fn strangers(&self, now: u64) -> u64 {
         let order = Ordering::Relaxed;
         match self.strangers.compare_exchange(u64::MAX, now, order, order) {

@@ -1,19 +1,20 @@
-//! One of two kinds of database, for runs whose jobs ask targets of different kinds.
+//! A driver that dispatches to one of two others, for runs whose jobs use targets of different
+//! kinds.
 //!
-//! An enum and no boxed future: what a request costs more is a branch. Nested, it is one of as many
-//! kinds as there are.
+//! An enum instead of boxed futures: the extra cost per request is one branch. Nesting it gives any
+//! number of kinds.
 
 use base::{Dialect, Stamp};
 use rt::Rt;
 
 use crate::{Batches, Connection, Count, Driver, Error, Insert, Method, StatementId, Table, Work};
 
-/// A driver, or a connection, of one of two kinds.
+/// A driver or a connection of one of two kinds.
 #[derive(Clone, Debug)]
 pub enum Either<A, B> {
-    /// Of the one kind.
+    /// The first kind.
     Left(A),
-    /// Of the other.
+    /// The second kind.
     Right(B),
 }
 

@@ -1,4 +1,4 @@
-//! What a database said instead of an answer.
+//! Errors that databases return.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,24 +7,26 @@ use base::{Class, Code, printable};
 
 /// A failed attempt to connect, prepare or run.
 ///
-/// One pointer wide: results are handed up from future to future with each answer, and nearly all
-/// of them are without an error.
+/// One pointer wide, because every answer passes a result from future to future and nearly all of
+/// these results are `Ok`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Told>);
 
-/// What was said.
+/// Class, code and message of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Told {
     class: Class,
     code: Code,
     message: Box<str>,
-    /// Place of the server in its target's list.
+    /// Index of the server in its target's list.
     node: u16,
 }
 
 impl Error {
-    /// An error with the database's own code and words, which become one [`printable`] line: they
-    /// are written to records, logs and terminals.
+    /// Creates an error with the database's own code and message.
+    ///
+    /// The message becomes one [`printable`] line, because it is written to records, logs and
+    /// terminals.
     pub fn new(class: Class, code: Code, message: impl Into<Box<str>>) -> Error {
         let message = message.into();
         let message = match printable(&message) {
@@ -34,17 +36,18 @@ impl Error {
         Error(Box::new(Told { class, code, message, node: 0 }))
     }
 
-    /// The connection was lost or refused.
+    /// Creates the error of a lost or refused connection.
     pub fn disconnect(message: impl Into<Box<str>>) -> Error {
         Error::new(Class::Disconnect, Code::DISCONNECT, message)
     }
 
-    /// The same, said by a server that has hung up then.
+    /// Returns the same error in class `Disconnect`, for a server that hung up after sending it.
     pub(crate) fn as_last_words(&self) -> Error {
         Error::new(Class::Disconnect, self.code(), self.message())
     }
 
-    /// The same with the place that it came from, unless it is named already.
+    /// Returns the same error with `place` in front of the message, unless the message contains it
+    /// already.
     #[cold]
     pub(crate) fn told_by(self, place: &impl fmt::Display) -> Error {
         let place = place.to_string();
@@ -54,37 +57,37 @@ impl Error {
         }
     }
 
-    /// What becomes of an error after which the transaction cannot be rolled back, and why it
-    /// cannot: nothing good can come of a session that is in the midst of one.
+    /// Returns the error to report when the transaction cannot be rolled back after this one, for
+    /// the reason `why`. It is a disconnect: a session stuck in a transaction is unusable.
     pub(crate) fn without_rollback(&self, why: &str) -> Error {
         let first = self.message();
         Error::disconnect(format!("{first}, and the transaction cannot be rolled back: {why}"))
     }
 
-    /// The same error of the server at this place of its target's list.
+    /// Returns the same error, attributed to the server at this index of its target's list.
     #[cold]
     pub fn of_node(mut self, node: usize) -> Error {
         self.0.node = node as u16;
         self
     }
 
-    /// Place of the server that refused a connection, in its target's list; 0 if there is one
-    /// server.
+    /// Returns the index, in its target's list, of the server that refused a connection; 0 if there
+    /// is one server.
     pub fn node(&self) -> usize {
         self.0.node.into()
     }
 
-    /// What kind of failure it is.
+    /// Returns the class of the failure.
     pub fn class(&self) -> Class {
         self.0.class
     }
 
-    /// The database's code.
+    /// Returns the database's code.
     pub fn code(&self) -> Code {
         self.0.code
     }
 
-    /// The database's words.
+    /// Returns the database's message.
     pub fn message(&self) -> &str {
         &self.0.message
     }

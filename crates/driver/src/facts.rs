@@ -1,33 +1,33 @@
-//! Facts about a server: what of it enters a record, and what never does.
+//! Facts about a server, as written to a record, with secrets and locations filtered out.
 //!
-//! A value is one line of at most [`LONGEST`] characters. What cannot be read is `unknown`. Of a
-//! setting that may hold a secret only that it is set is told ([`HIDDEN`]); one that says where a
-//! server lies and nothing of how it works is left out, because it differs between two servers that
-//! are set up in the same way.
+//! A value is one line of at most [`LONGEST`] characters. A value that cannot be read is `unknown`.
+//! A setting that may hold a secret is recorded as [`HIDDEN`]: only that it is set is kept. A
+//! setting that locates or identifies a server without changing how it works is left out, because
+//! it differs between two identically configured servers.
 
 use base::printable;
 
 use crate::Table;
 use crate::net::UNKNOWN;
 
-/// What the names of facts about a server begin with.
+/// Prefix of the names of facts about a server.
 pub const DATABASE: &str = "database.";
 
 /// The value of a setting that may hold a secret.
 pub(crate) const HIDDEN: &str = "hidden";
 
-/// The value of what there is not.
+/// Value of an absent item.
 pub(crate) const NONE: &str = "none";
 
-/// The longest value in characters; what is longer is cut.
+/// Maximum length of a value, in characters; longer values are cut.
 const LONGEST: usize = 200;
 
-/// The most settings and tables that are told. A server has some hundred settings.
+/// Maximum numbers of settings and of tables recorded. A server has a few hundred settings.
 pub(crate) const MOST_SETTINGS: usize = 500;
 pub(crate) const MOST_TABLES: usize = 20;
 
-/// Parts of names whose values may hold a secret, whatever they look like: passwords, connection
-/// strings, and commands and statements that contain such.
+/// Substrings of names whose values may be secret whatever they look like: passwords, connection
+/// strings, and commands and statements that contain them.
 const SECRETS: [&str; 15] = [
     "pass",
     "secret",
@@ -46,10 +46,10 @@ const SECRETS: [&str; 15] = [
     "salt",
 ];
 
-/// Parts of names whose values may, unless they are numbers or switches.
+/// Substrings of names whose values may be secret unless they are numbers or switches.
 const RATHER_SECRETS: [&str; 3] = ["key", "user", "ldap"];
 
-/// Parts of names that say where a server lies, and who it is.
+/// Substrings of names that locate or identify a server.
 const PLACES: [&str; 25] = [
     "address",
     "_seeds",
@@ -78,10 +78,10 @@ const PLACES: [&str; 25] = [
     "log_error",
 ];
 
-/// Parts of the names of those that are numbers.
+/// Substrings of names that locate or identify a server by a number.
 const NUMBERS_OF_PLACES: [&str; 5] = ["port", "server_id", "gtid_", "pid", "timestamp"];
 
-/// Settings that such a part is in by chance.
+/// Settings (or parts of their names) that match [`PLACES`] by chance.
 const NO_PLACES: [&str; 10] = [
     "gtid_mode",
     "track_commit_timestamp",
@@ -95,14 +95,14 @@ const NO_PLACES: [&str; 10] = [
     "rapid",
 ];
 
-/// A setting of a server that is not as it comes.
+/// A server setting that differs from its default.
 pub(crate) struct Setting<'a> {
     pub(crate) name: &'a str,
     pub(crate) value: &'a str,
 }
 
 impl Setting<'_> {
-    /// What is told of it; `None` if that is nothing.
+    /// Returns the value to record, or `None` to leave the setting out.
     pub(crate) fn told(&self) -> Option<String> {
         let name = self.name.to_ascii_lowercase();
         let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
@@ -110,11 +110,11 @@ impl Setting<'_> {
             return Some(HIDDEN.to_owned());
         }
         let is_place = has(&PLACES) && !has(&NO_PLACES);
-        // A number or a switch says where nothing is, unless it is the number of a place.
+        // A number or a switch does not locate anything, except in settings such as `port`.
         if is_place && (has(&NUMBERS_OF_PLACES) || !self.is_plain()) {
             return None;
         }
-        // Whoever extends a server may call a secret as he likes.
+        // Extensions may give any name to a secret.
         let is_foreign = name.contains('.');
         if (is_foreign || has(&RATHER_SECRETS)) && !self.is_plain() {
             return Some(HIDDEN.to_owned());
@@ -122,7 +122,7 @@ impl Setting<'_> {
         Some(told(Some(self.value)))
     }
 
-    /// Whether the value is a number, a size, a time or a switch.
+    /// Returns true if the value is a number, a size, a time or a switch.
     fn is_plain(&self) -> bool {
         let units = ["", "B", "kB", "MB", "GB", "TB", "us", "ms", "s", "min", "h", "d"];
         let is_number = |text: &str| {
@@ -135,7 +135,7 @@ impl Setting<'_> {
         is_number(self.value) || switches.contains(&self.value.to_ascii_lowercase().as_str())
     }
 
-    /// Whether the value has a password in it as connection strings and URLs do.
+    /// Returns true if the value looks like a connection string or URL that contains a password.
     fn looks_secret(&self) -> bool {
         let value = self.value.to_ascii_lowercase();
         let has_login = value.split("://").nth(1).is_some_and(|rest| rest.contains('@'));
@@ -143,14 +143,14 @@ impl Setting<'_> {
     }
 }
 
-/// A value as it is kept: one line without what a terminal obeys.
+/// Returns a value as recorded: one line without terminal control characters.
 pub(crate) fn told(value: Option<&str>) -> String {
     let Some(value) = value else { return UNKNOWN.to_owned() };
     let line: String = printable(value.trim()).chars().take(LONGEST).collect();
     if line.is_empty() { "''".to_owned() } else { line }
 }
 
-/// The settings that a table has, names first, as facts; and how many they are.
+/// Returns one fact per row of a table of settings (name, value), and their count.
 pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
     let count = |count: String| (format!("{DATABASE}settings"), count);
     let Some(table) = table else { return vec![count(UNKNOWN.to_owned())] };
@@ -171,7 +171,7 @@ pub(crate) fn settings(table: Option<&Table>) -> Vec<(String, String)> {
     facts
 }
 
-/// Facts by name from the columns of the first row; unknown if there is none.
+/// Returns the columns of the first row as facts with these names; `unknown` if there is no row.
 pub(crate) fn columns(names: &[&str], table: Option<&Table>) -> Vec<(String, String)> {
     let row = table.and_then(|table| table.rows.first());
     let value = |place: usize| row.and_then(|row| row.get(place)?.as_deref());
@@ -179,7 +179,7 @@ pub(crate) fn columns(names: &[&str], table: Option<&Table>) -> Vec<(String, Str
     names.iter().enumerate().map(fact).collect()
 }
 
-/// The sizes of tables and of their indexes, from rows of a name and both in bytes.
+/// Returns the sizes of tables and of their indexes, from rows of name, bytes and index bytes.
 pub(crate) fn tables(table: Option<&Table>) -> Vec<(String, String)> {
     let Some(table) = table else {
         return vec![(format!("{DATABASE}tables"), UNKNOWN.to_owned())];

@@ -1,4 +1,4 @@
-//! The options of a URL as they stand in it, and complaints about them.
+//! Options as written in a URL, and the errors about them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use base::{Class, Code, Nanos, closest};
 
 use crate::Error;
 
-/// An option as it stands in a URL.
+/// An option as written in a URL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a> {
     pub(crate) name: &'a str,
@@ -16,13 +16,13 @@ pub(crate) struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Complains: `why` is the second half of a sentence that begins with the value.
+    /// Builds the error of this option: `why` completes a sentence that begins with the value.
     pub(crate) fn is(&self, why: impl fmt::Display) -> Error {
         let Given { name, value } = self;
         refusal(format!("`{value}` of the option `{name}` {why}"))
     }
 
-    /// One of these words.
+    /// Parses the value as one of `words`.
     pub(crate) fn word(&self, words: &[&'static str]) -> Result<&'static str, Error> {
         let known = words.iter().find(|word| **word == self.value);
         known.copied().ok_or_else(|| {
@@ -34,12 +34,12 @@ impl Given<'_> {
         })
     }
 
-    /// A span of time.
+    /// Parses the value as a duration.
     pub(crate) fn span(&self) -> Result<Nanos, Error> {
         parse_duration(self.value).map_err(|why| self.is(why))
     }
 
-    /// The path of a file.
+    /// Parses the value as the path of a file.
     pub(crate) fn path(&self) -> Result<PathBuf, Error> {
         match self.value {
             "" => Err(self.is("names no file")),
@@ -48,7 +48,7 @@ impl Given<'_> {
     }
 }
 
-/// Complains about a name that none of a kind's options has.
+/// Builds the error of an option name that this kind does not have.
 pub(crate) fn unknown(kind: &str, name: &str, known: &[&'static str]) -> Error {
     refusal(match closest(name, known.iter().copied()) {
         Some(near) => format!("{kind} has no option `{name}`; did you mean `{near}`?"),
@@ -56,7 +56,7 @@ pub(crate) fn unknown(kind: &str, name: &str, known: &[&'static str]) -> Error {
     })
 }
 
-/// The error of a URL that cannot be used as it is written.
+/// Builds the error of a URL that cannot be used as written.
 pub(crate) fn refusal(message: impl Into<Box<str>>) -> Error {
     Error::new(Class::Statement, Code::new("url"), message)
 }

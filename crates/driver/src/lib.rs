@@ -1,13 +1,13 @@
-//! How do I ask this database?
+//! Database drivers.
 //!
-//! A [`Driver`] opens [`Connection`]s; a connection runs [`Work`]: the statements of one request
-//! with their values, in and outside of a transaction. The trait is small on purpose: pacing,
-//! queueing, retries and timeouts are the engine's, and every driver passes the one suite in
+//! A [`Driver`] opens [`Connection`]s. A connection runs [`Work`]: the statements of one request
+//! with their values, inside or outside a transaction. The trait is deliberately small: pacing,
+//! queueing, retries and timeouts belong to the engine, and every driver passes the same suite,
 //! [`conformance`].
 //!
-//! The engine is generic over the driver, so that a request costs no boxed future and no task. A
-//! connection stamps the first byte that it sends and the last byte that it reads with the run's
-//! clock; nothing above it could do so truthfully.
+//! The engine is generic over the driver, which saves a boxed future and a task per request. A
+//! connection timestamps the first byte it sends and the last byte it reads with the run's clock;
+//! any higher layer would measure its own delays as well.
 
 mod account;
 pub mod conformance;
@@ -47,32 +47,32 @@ use std::future::Future;
 use base::{Dialect, Stamp};
 use rt::Rt;
 
-/// A kind of database at a certain place.
+/// A database of one kind at one address.
 pub trait Driver: Clone + Send + 'static {
-    /// Its connections.
+    /// The type of its connections.
     type Connection: Connection;
 
-    /// Which SQL it speaks.
+    /// Returns the SQL dialect of the database.
     fn dialect(&self) -> Dialect;
 
-    /// Whether what is written can be read again: false for servers that only simulate time.
+    /// Returns true if written data can be read back; false for servers that only simulate time.
     fn keeps_data(&self) -> bool;
 
-    /// The addresses of its servers, in the order of their numbers, if they are several whose
-    /// connections take turns; else none.
+    /// Returns the addresses of the servers in index order if connections rotate among several
+    /// servers; otherwise an empty list.
     fn nodes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// How many files of the operating system a connection has open at most.
+    /// Returns the maximum number of files that a connection keeps open in the operating system.
     fn files(&self) -> u32 {
         1
     }
 
-    /// Makes sure that rows can be loaded in this way.
+    /// Checks that rows can be loaded with this method.
     ///
     /// # Errors
-    /// This database has no such method, or cannot treat duplicates in the way that is asked for.
+    /// This database does not have the method, or cannot treat duplicates as requested.
     fn check_load(&self, _into: &Insert<'_>, method: Method) -> Result<(), Error> {
         match method {
             Method::Auto | Method::Insert => Ok(()),
@@ -80,13 +80,14 @@ pub trait Driver: Clone + Send + 'static {
         }
     }
 
-    /// Whether its server keeps an [account](Connection::account) of what it did.
+    /// Returns true if the server keeps [activity counters](Connection::account).
     fn keeps_account(&self) -> bool {
         false
     }
 
-    /// What a database in this very process has counted of the statements of all connections: names
-    /// and sums that only grow. Others are [asked](Connection::query_text).
+    /// Returns statement counters, summed over all connections, of a database that runs in this
+    /// process: names and values that only grow. Other databases are
+    /// [queried](Connection::query_text) for theirs.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
@@ -98,59 +99,65 @@ pub trait Driver: Clone + Send + 'static {
     /// `Statement` if it refuses the login or the database.
     fn connect(&self, rt: &Rt) -> impl Future<Output = Result<Self::Connection, Error>>;
 
-    /// Says when time zero is. From then on a server on a network that does not answer a new
-    /// session is away, and no longer [full](Connection::await_session).
+    /// Sets time zero of the run. From then on, a networked server that does not answer a new
+    /// session counts as unreachable and no longer as [full](Connection::await_session).
     fn time_zero(&self, _zero: Stamp) {}
 }
 
 /// A session with the database. Used by one task at a time.
 pub trait Connection: Sized + 'static {
-    /// Prepares a statement. The ids of a connection count from 0 in the order of preparation, so
-    /// that a plan's statements have the same ids on each of its connections.
+    /// Prepares a statement.
+    ///
+    /// The ids of a connection count from 0 in the order of preparation, which gives a plan's
+    /// statements the same ids on every connection.
     ///
     /// # Errors
     /// Class `Statement` if the database rejects it.
     fn prepare(&mut self, text: &str) -> impl Future<Output = Result<StatementId, Error>>;
 
-    /// Waits until the server has answered a first statement: a pooler may let a client in and have
-    /// no session for it.
+    /// Waits until the server has answered a first statement: a pooler may accept a client without
+    /// having a session for it.
     ///
     /// # Errors
-    /// Class `TooManyConnections` with [`Code::NO_SESSION`](base::Code::NO_SESSION) if there is no
-    /// answer within the time that a connection may take, the server has answered others, and
-    /// [time zero](Driver::time_zero) is not set; `Disconnect` if there is none otherwise.
+    /// Class `TooManyConnections` with [`Code::NO_SESSION`](base::Code::NO_SESSION) if no answer
+    /// arrives within the connect timeout, the server has answered other sessions, and [time
+    /// zero](Driver::time_zero) is not set; `Disconnect` if no answer arrives otherwise.
     fn await_session(&mut self) -> impl Future<Output = Result<(), Error>> {
         std::future::ready(Ok(()))
     }
 
-    /// How many values a prepared statement takes; `None` if the database does not say. Known
-    /// without asking it again, so that a workload's mistake is found before the run.
+    /// Returns the number of values that a prepared statement takes; `None` if the database does
+    /// not report it.
+    ///
+    /// No round trip is needed, so mistakes in a workload are found before the run.
     fn parameters(&self, _statement: StatementId) -> Option<usize> {
         None
     }
 
-    /// Which of [several servers](Driver::nodes) it is connected to.
+    /// Returns the index of the [server](Driver::nodes) it is connected to.
     fn node(&self) -> usize {
         0
     }
 
     /// Runs the steps of a request in order and fills in [`Work::reply`], which the caller has
-    /// reset. The first error ends it; an open transaction is then rolled back before this
-    /// returns. A transaction that is begun and not committed is still open in the next run.
+    /// reset.
+    ///
+    /// The first error ends the request; an open transaction is rolled back before this returns. A
+    /// transaction that is begun and not committed stays open in the next run.
     ///
     /// If the future is dropped before it is ready, the connection can only be abandoned and the
     /// content of `work` is lost.
     ///
     /// # Errors
-    /// What the database said. After a class that [ends the connection]
-    /// (base::Class::ends_connection) the connection is of no further use.
+    /// The error of the database. After a class that [ends the
+    /// connection](base::Class::ends_connection) the connection is of no further use.
     fn run(&mut self, work: &mut Work) -> impl Future<Output = Result<(), Error>>;
 
-    /// Writes all rows of `batches` into a table, each batch in a transaction of its own, in a way
-    /// that [was checked](Driver::check_load).
+    /// Writes all rows of `batches` into a table, one transaction per batch, with a method that has
+    /// been [checked](Driver::check_load).
     ///
     /// # Errors
-    /// What the database said; the batch that it was about is not written.
+    /// The error of the database; the batch that it refers to is not written.
     fn load(
         &mut self,
         into: &Insert<'_>,
@@ -166,39 +173,43 @@ pub trait Connection: Sized + 'static {
         )
     }
 
-    /// Runs one statement as text and returns what it returns as text: for setup, loading,
-    /// settings and observers, never for what is measured. Of an answer that is longer than
-    /// [`Table::LIMIT`] the rest [is missing](Table::is_cut).
+    /// Runs one statement as text and returns its result as text.
+    ///
+    /// For setup, loading, settings and observers, never for measured requests. The part of an
+    /// answer beyond [`Table::LIMIT`] [is missing](Table::is_cut).
     ///
     /// # Errors
-    /// What the database said.
+    /// The error of the database.
     fn query_text(&mut self, sql: &str) -> impl Future<Output = Result<Table, Error>>;
 
-    /// The server's version and the settings that decide what its numbers mean (durability,
-    /// isolation, memory), by name; what cannot be read is `unknown`.
+    /// Returns the server's version and the settings that its numbers depend on (durability,
+    /// isolation, memory), by name; a setting that cannot be read is `unknown`.
     fn settings(&mut self) -> impl Future<Output = Vec<(String, String)>>;
 
-    /// What is known of the server beyond its settings, by names that begin with
-    /// [`DATABASE`]: what differs from its defaults, replication, sizes. What
-    /// cannot be read is `unknown`; a secret is never among them.
+    /// Returns further facts about the server, by names that begin with [`DATABASE`]: settings that
+    /// differ from their defaults, replication, sizes.
+    ///
+    /// A fact that cannot be read is `unknown`. Secrets are never included.
     fn facts(&mut self) -> impl Future<Output = Vec<(String, String)>> {
         std::future::ready(Vec::new())
     }
 
-    /// The server's own account of what it did until now, by a [driver](Driver::keeps_account)
-    /// whose server keeps one. Waits up to two seconds until what other sessions of the driver did
-    /// is in it; they have been closed before.
+    /// Returns the server's own activity counters, for a [driver](Driver::keeps_account) whose
+    /// server keeps them.
+    ///
+    /// The driver's other sessions have been closed before. Waits up to two seconds until the
+    /// counters include their activity.
     ///
     /// # Errors
-    /// Why it cannot be read, in words.
+    /// The reason, in words, why they cannot be read.
     fn account(&mut self) -> impl Future<Output = Result<Vec<Count>, String>> {
         std::future::ready(Err("this database keeps no account of what it did".to_owned()))
     }
 
-    /// Ends the session in an orderly way.
+    /// Closes the session in an orderly way.
     fn close(self) -> impl Future<Output = ()>;
 
-    /// Ends a session whose statement has not been answered: tells the server to stop working on
-    /// it, without waiting for that.
+    /// Ends a session whose statement has not been answered: asks the server to cancel the
+    /// statement, without waiting for the outcome.
     fn abandon(self);
 }

@@ -1,52 +1,52 @@
-//! How do rows get into a table?
+//! Loading rows into a table.
 //!
-//! A writer of a load takes [batches](Batches) of rows until there are none, and writes each in a
-//! transaction of its own. Values are made while they are sent: nothing is kept but one batch.
+//! A loading connection takes [batches](Batches) of rows until there are none, and writes each in a
+//! transaction of its own. Values are generated while they are sent; only one batch is kept.
 
 use base::{Class, Code, Placeholders, Values};
 
 use crate::{Connection, Error, StatementId, Step, Work};
 
-/// How many bytes of a stream of rows are made and sent at once.
+/// Size of the pieces in which a stream of rows is generated and sent, in bytes.
 pub(crate) const PIECE: usize = 64 << 10;
 
-/// How many values an insert of many rows may take; protocols count them with 16 bits.
+/// Maximum number of values of a multi-row insert; protocols count them with 16 bits.
 const MOST_VALUES: usize = 4_000;
 
-/// Size of values, in bytes, from which on they are sent before more are made.
+/// Size of values, in bytes, at which they are sent before more are generated.
 const MOST_HELD: usize = 16 << 20;
 
-/// How many rows an insert has at most: more of them gain nothing.
+/// Maximum number of rows of an insert; more rows gain nothing.
 const MOST_ROWS: usize = 100;
 
-/// Where rows go.
+/// Destination of loaded rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Insert<'a> {
     /// The table.
     pub table: &'a str,
     /// The columns in order.
     pub columns: &'a [&'a str],
-    /// What happens to a row whose key exists.
+    /// Treatment of a row whose key exists.
     pub duplicates: Duplicates,
 }
 
-/// What happens to a row whose key exists.
+/// Treatment of a row whose key exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplicates {
     /// The load fails.
     Fail,
-    /// The row is left out.
+    /// The new row is skipped.
     Ignore,
-    /// The row replaces the other.
+    /// The new row replaces the existing one.
     Replace,
 }
 
-/// The way in which rows travel.
+/// Method of loading rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The fastest that the database has for these rows.
+    /// The fastest method that the database has for these rows.
     Auto,
-    /// `INSERT`, of many rows at once where the database gains by it.
+    /// `INSERT`, with many rows per statement where the database gains by it.
     Insert,
     /// PostgreSQL's `COPY`.
     Copy,
@@ -54,23 +54,23 @@ pub enum Method {
     LoadData,
 }
 
-/// The words of an insert that are a database's own.
+/// The parts of an insert that differ between databases.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InsertWords<'a> {
     pub(crate) verb: &'a str,
-    /// Behind the values.
+    /// Text after the values.
     pub(crate) behind: &'a str,
     pub(crate) placeholders: Placeholders,
 }
 
 impl InsertWords<'_> {
-    /// Those that databases share which write `?`.
+    /// The parts shared by the databases that write placeholders as `?`.
     pub(crate) const PLAIN: InsertWords<'static> =
         InsertWords { verb: "insert", behind: "", placeholders: Placeholders::Question };
 }
 
 impl Method {
-    /// The word for it in a workload file.
+    /// Returns the word for the method in a workload file.
     pub fn word(self) -> &'static str {
         match self {
             Method::Auto => "auto",
@@ -81,28 +81,28 @@ impl Method {
     }
 }
 
-/// Where a writer gets its rows.
+/// A source of rows, in batches.
 pub trait Batches {
-    /// Begins the next batch; false if there is none.
+    /// Begins the next batch; returns false if there is none.
     fn next_batch(&mut self) -> bool;
 
-    /// Appends the values of the batch's next row; false if it has no further one.
+    /// Appends the values of the batch's next row; returns false at the end of the batch.
     fn next_row(&mut self, values: &mut Values) -> bool;
 
-    /// A batch of so many rows is committed, for which so many bytes were sent.
+    /// Records that a batch of `rows` rows, sent in `bytes` bytes, is committed.
     ///
-    /// The next may have begun before.
+    /// The next batch may have begun before.
     fn committed(&mut self, rows: u64, bytes: u64);
 
-    /// Whether all texts are of ASCII only: their bytes are then the same in most character sets.
+    /// Returns true if all texts are ASCII: their bytes are then the same in most character sets.
     fn is_ascii(&self) -> bool;
 
-    /// Takes note that [`Method::Auto`] inserts the rows because the server does not allow the
-    /// faster method. The error holds the server's words and the remedy.
+    /// Records that [`Method::Auto`] falls back to inserts because the server does not allow the
+    /// faster method. The error holds the server's message and the remedy.
     fn falls_back(&mut self, _why: &Error) {}
 }
 
-/// Batches of which the first has begun and has given no row yet.
+/// Batches whose first batch has begun without having returned a row.
 pub(crate) struct Begun<'a, B> {
     batches: &'a mut B,
     is_first: bool,
@@ -133,13 +133,13 @@ impl<B: Batches> Batches for Begun<'_, B> {
 }
 
 impl Insert<'_> {
-    /// How many rows an insert of many has.
+    /// Returns the number of rows of a multi-row insert.
     pub(crate) fn rows_at_once(&self) -> usize {
         (MOST_VALUES / self.columns.len().max(1)).clamp(1, MOST_ROWS)
     }
 
-    /// A text that inserts so many rows, with a placeholder for each value: `verb` and the words
-    /// behind the values are the database's own.
+    /// Returns the text of an insert of `rows` rows with a placeholder for each value. `words` are
+    /// the parts that differ between databases.
     pub(crate) fn text(&self, words: InsertWords<'_>, rows: usize) -> String {
         let InsertWords { verb, behind, placeholders } = words;
         let columns = self.columns.len();
@@ -156,17 +156,17 @@ impl Insert<'_> {
     }
 }
 
-/// A method that a database does not have.
+/// Builds the error of a method that a database does not have.
 pub(crate) fn no_method(kind: &str, method: Method) -> Error {
     let words = format!("{kind} has no method `{}`: write `method = auto`", method.word());
     Error::new(Class::Statement, Code::new("method"), words)
 }
 
-/// Writes all batches by inserts of `at_once` rows, and of one row where fewer are left. `text` is
-/// the statement for so many rows.
+/// Writes all batches with inserts of `at_once` rows, and single-row inserts for the remainder.
+/// `text` returns the statement for a number of rows.
 ///
-/// A batch is sent in one go, or in several of [`MOST_HELD`] within one transaction: a batch may be
-/// larger than the memory.
+/// A batch may be larger than memory, so one that exceeds [`MOST_HELD`] is sent in several pieces
+/// within one transaction.
 pub(crate) async fn insert_rows<C: Connection>(
     connection: &mut C,
     columns: usize,
@@ -207,7 +207,7 @@ pub(crate) async fn insert_rows<C: Connection>(
     Ok(())
 }
 
-/// The statements that insert one row and several.
+/// Prepared statements that insert one row and many rows.
 struct Inserts {
     one: StatementId,
     many: StatementId,
@@ -218,12 +218,12 @@ struct Inserts {
 /// Rows of a batch that are sent together.
 struct Piece {
     rows: usize,
-    /// True if the batch ends with them.
+    /// True if the batch ends with these rows.
     is_last: bool,
 }
 
 impl Inserts {
-    /// Makes the next rows of a batch: all of them, or as many as may be held.
+    /// Generates the next rows of a batch: all of them, or as many as may be held in memory.
     fn take_piece(&self, batches: &mut impl Batches, values: &mut Values) -> Piece {
         let mut rows = 0_usize;
         loop {
@@ -238,7 +238,7 @@ impl Inserts {
         }
     }
 
-    /// Appends the steps that insert so many rows.
+    /// Appends the steps that insert `rows` rows.
     fn append(&self, rows: usize, steps: &mut Vec<Step>) {
         let Inserts { one, many, at_once, columns } = *self;
         let whole = rows / at_once;
@@ -256,7 +256,7 @@ impl Inserts {
 mod tests {
     use super::*;
 
-    /// Batches of rows of one text each.
+    /// Batches of rows that consist of one text each.
     struct Texts {
         rows: usize,
         bytes: usize,

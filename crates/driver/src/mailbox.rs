@@ -1,12 +1,12 @@
-//! The hand-off between a task and the thread of its connection.
+//! Handoff between a task and the thread of its connection.
 //!
-//! SQLite blocks, and so does waiting for a program: each such connection has a thread of its own.
-//! Task and thread share a slot that holds one letter at a time: an order on its way to the thread,
-//! or the answer on its way back. The slot is a mutex with a condition variable for the thread and
-//! a waker for the task: the one exception to the rule that the measured path takes no lock. Nobody
-//! contends for it but these two, and it is never held while either works. What a request costs
-//! more than the work itself is the waking of the thread and of the task: about 5 µs of processor
-//! time and 5 to 10 µs of delay (2 cores, Linux, November 2026).
+//! SQLite blocks, and so does waiting for a program, so each such connection has its own thread.
+//! Task and thread share a slot that holds one message at a time: an order for the thread, or its
+//! answer for the task. The slot is a mutex with a condition variable for the thread and a waker
+//! for the task. It is the one exception to the rule that the measured path takes no lock: only
+//! these two contend for it, and neither holds it while working. The cost per request, beyond the
+//! work itself, is waking the thread and the task: about 5 µs of processor time and 5 to 10 µs of
+//! delay (2 cores, Linux, November 2026).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -18,10 +18,10 @@ use base::Nanos;
 /// A slot for one order (`O`) or its answer (`A`).
 pub(crate) struct Mailbox<O, A> {
     slot: Mutex<Slot<O, A>>,
-    /// Notified when there is something for the thread: an order, or the end.
+    /// Notified when the thread has something to do: an order, or the end.
     news: Condvar,
-    /// Whether the caller has gone. Set under the lock; readable without it by a thread that is in
-    /// the midst of its work.
+    /// True once the caller has gone. Set under the lock; a working thread reads it without the
+    /// lock.
     caller_has_gone: AtomicBool,
 }
 
@@ -35,13 +35,13 @@ struct Slot<O, A> {
 enum Letter<O, A> {
     None,
     Order(O),
-    /// The thread has the order and has not answered yet.
+    /// The thread has taken the order and has not answered yet.
     InWork,
     Answer(A),
 }
 
 impl<O, A> Mailbox<O, A> {
-    /// A mailbox whose thread is busy with an order that goes without saying: to begin.
+    /// Creates a mailbox whose thread is already busy with an implicit first order: to start up.
     pub(crate) fn new() -> Mailbox<O, A> {
         Mailbox {
             slot: Mutex::new(Slot { letter: Letter::InWork, waker: None, thread_has_gone: false }),
@@ -54,11 +54,11 @@ impl<O, A> Mailbox<O, A> {
         self.slot.lock().expect("nothing panics under the lock")
     }
 
-    /// The task's side of an exchange, for a hand-written future: hands over the order on the
-    /// first call and gives the answer on a later one. `None` is the end of the thread.
+    /// Polls the task's side of an exchange, for a hand-written future: the first call hands over
+    /// the order, a later one returns the answer. `None` means that the thread has ended.
     ///
     /// # Panics
-    /// If the order before was not answered.
+    /// If the previous order was not answered.
     pub(crate) fn poll_exchange(
         &self,
         order: &mut Option<O>,
@@ -90,7 +90,7 @@ impl<O, A> Mailbox<O, A> {
         }
     }
 
-    /// Tells the thread to end when it has done what it is doing. Returns whether that is anything.
+    /// Tells the thread to end after its current work. Returns true if it is working.
     pub(crate) fn hang_up(&self) -> bool {
         let slot = self.slot();
         self.caller_has_gone.store(true, Ordering::Release);
@@ -100,7 +100,7 @@ impl<O, A> Mailbox<O, A> {
         busy
     }
 
-    /// The thread waits for the next order; `None` is the end of the conversation.
+    /// Waits, on the thread, for the next order; `None` means that the caller has gone.
     pub(crate) fn next_order(&self) -> Option<O> {
         let mut slot = self.slot();
         loop {
@@ -115,20 +115,20 @@ impl<O, A> Mailbox<O, A> {
         }
     }
 
-    /// The thread answers.
+    /// Hands over the thread's answer and wakes the task.
     pub(crate) fn answer(&self, answer: A) {
         let mut slot = self.slot();
         slot.letter = Letter::Answer(answer);
         wake(slot);
     }
 
-    /// Whether the thread works for nobody.
+    /// Returns true if the caller has gone and the thread can stop working.
     pub(crate) fn caller_has_gone(&self) -> bool {
         self.caller_has_gone.load(Ordering::Acquire)
     }
 
-    /// The thread, in the midst of its work, does nothing for about this long, or until the caller
-    /// goes away. Returns whether the caller is still there.
+    /// Pauses the working thread for about `span`, or until the caller goes away. Returns true if
+    /// the caller is still there.
     pub(crate) fn doze(&self, span: Nanos) -> bool {
         let slot = self.slot();
         if !self.caller_has_gone() {
@@ -138,13 +138,13 @@ impl<O, A> Mailbox<O, A> {
         !self.caller_has_gone()
     }
 
-    /// Whether the thread is at work on an order.
+    /// Returns true if the thread is working on an order.
     #[cfg(test)]
     pub(crate) fn has_taken_the_order(&self) -> bool {
         matches!(self.slot().letter, Letter::InWork)
     }
 
-    /// The thread has ended, whether in peace or in panic.
+    /// Records that the thread has ended, by returning or by panicking, and wakes the task.
     pub(crate) fn thread_has_gone(&self) {
         let mut slot = self.slot();
         slot.thread_has_gone = true;
@@ -152,7 +152,7 @@ impl<O, A> Mailbox<O, A> {
     }
 }
 
-/// Wakes the task that waits, after the lock is free: it needs the lock at once.
+/// Wakes the waiting task after releasing the lock, which the task needs at once.
 fn wake<O, A>(mut slot: MutexGuard<'_, Slot<O, A>>) {
     let waker = slot.waker.take();
     drop(slot);

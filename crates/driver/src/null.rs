@@ -1,4 +1,4 @@
-//! A database that answers at once: what is left is the generator's own cost.
+//! A database that answers at once and leaves only the generator's own cost.
 
 use base::{Clock, Dialect, Nanos};
 use rt::Rt;
@@ -9,7 +9,7 @@ use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Null;
 
-/// A connection to nothing.
+/// A connection without a server.
 pub struct NullConnection {
     rt: Rt,
     prepared: usize,
@@ -26,7 +26,7 @@ impl Driver for Null {
         false
     }
 
-    /// Nothing of it is the operating system's.
+    /// Always 0: no connection uses a file.
     fn files(&self) -> u32 {
         0
     }
@@ -46,8 +46,8 @@ impl Connection for NullConnection {
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         let sent = self.rt.now();
         if self.rt.is_virtual() {
-            // In virtual time an answer in no time would let a closed client run for ever without
-            // the clock moving on.
+            // In virtual time, an answer that takes no time would let a closed client run forever
+            // without the clock advancing.
             self.rt.sleep(Nanos(1)).await;
         }
         let done = self.rt.now();

@@ -1,4 +1,4 @@
-//! The simulated server behind the driver trait, in virtual and in real time.
+//! The driver of the simulated server, in virtual and in real time.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -9,14 +9,14 @@ use sim::{Config, Fate, Hints, Refusal, Server, Session};
 
 use crate::{Connection, Driver, Error, StatementId, Step, Table, Work};
 
-/// The driver of `sim:` targets: all connections of all lanes lead to one simulated server.
+/// The driver of `sim:` targets. All connections of all lanes share one simulated server.
 #[derive(Clone, Debug)]
 pub struct Simulated {
     server: Arc<Mutex<Server>>,
 }
 
 impl Simulated {
-    /// A server whose randomness depends on `seed` alone.
+    /// Creates a server whose randomness depends on `seed` alone.
     pub fn new(config: Config, seed: Seed) -> Simulated {
         Simulated { server: Arc::new(Mutex::new(Server::new(config, seed))) }
     }
@@ -46,7 +46,7 @@ impl Driver for Simulated {
         false
     }
 
-    /// Nothing of it is the operating system's.
+    /// Always 0: no connection uses a file.
     fn files(&self) -> u32 {
         0
     }
@@ -86,7 +86,7 @@ fn refused(refusal: Refusal) -> Error {
 }
 
 impl SimulatedConnection {
-    /// Sends one statement. The server knows at once when it will answer, and how.
+    /// Sends one statement. The server decides at once when and how it will answer.
     fn send(&self, hints: &Hints, now: Stamp) -> Fate {
         let answer = self.driver.server().arrive(self.session, now, hints);
         self.timer.arm(answer.at);
@@ -107,7 +107,7 @@ impl SimulatedConnection {
     }
 }
 
-/// What the server says, once its time has come.
+/// Returns the server's answer, once its time has come.
 fn say(fate: Fate) -> Result<u64, Error> {
     match fate {
         Fate::Completed { rows } => Ok(rows),
@@ -123,7 +123,8 @@ impl Connection for SimulatedConnection {
         Ok(id)
     }
 
-    /// Transactions are free: begin and commit take no time, and there is nothing to roll back.
+    /// Runs the steps. Transactions are free: begin and commit take no time, and there is nothing
+    /// to roll back.
     async fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         for place in 0..work.steps.len() {
             let step = work.steps[place];
@@ -163,9 +164,11 @@ impl Drop for SimulatedConnection {
     }
 }
 
-/// Reads what a statement asks of the simulation, from a comment such as
-/// `/* sim: service=5ms rows=10 */`. The words are `service=D`, `rows=N`, `error=CODE` and
-/// `disconnect`; any other word, such as `reject`, is a statement that the server rejects.
+/// Parses a statement's hints for the simulation, from a comment such as `/* sim: service=5ms
+/// rows=10 */`.
+///
+/// The words are `service=D`, `rows=N`, `error=CODE` and `disconnect`; the server rejects a
+/// statement with any other word, such as `reject`.
 fn parse_hints(text: &str) -> Result<Hints, Error> {
     let mut hints = Hints::default();
     let Some((_, after)) = text.split_once("/* sim:") else {

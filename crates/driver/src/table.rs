@@ -1,28 +1,28 @@
-//! The results of statements that are not measured, held as text.
+//! Results of statements that are not measured, held as text.
 
 /// The result of a statement as text; `None` is NULL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// The rows.
+    /// The rows, with one value per column.
     pub rows: Vec<Vec<Option<String>>>,
     /// True if rows are missing because the answer was too long.
     pub is_cut: bool,
 }
 
 impl Table {
-    /// Largest memory of a table, in bytes. A server decides how long its answers are, and must not
-    /// decide how much memory they take.
+    /// Maximum memory of a table, in bytes. The server decides how long its answers are, and must
+    /// not decide how much memory they take.
     pub const LIMIT: usize = 16 << 20;
 
-    /// The value in the first column of the first row.
+    /// Returns the value in the first column of the first row.
     pub fn single(&self) -> Option<&str> {
         self.rows.first()?.first()?.as_deref()
     }
 }
 
-/// Memory of a value beside its text, in bytes, with what the allocator adds.
+/// Memory of a value beside its text, in bytes, including the allocator's overhead.
 const VALUE: usize = 48;
 
 /// A table that is being read.
@@ -33,7 +33,7 @@ pub(crate) struct TableReader {
 }
 
 impl TableReader {
-    /// Begins another result: that of a text with several statements is that of the last.
+    /// Begins another result; for a text with several statements, the last result is kept.
     pub(crate) fn clear(&mut self) {
         *self = TableReader::default();
     }
@@ -48,7 +48,7 @@ impl TableReader {
     /// Adds a row, unless the table is full.
     ///
     /// # Errors
-    /// That of a value.
+    /// The first error among `values`.
     pub(crate) fn push_row<'v, E>(
         &mut self,
         values: impl Iterator<Item = Result<Option<&'v [u8]>, E>>,
@@ -67,7 +67,7 @@ impl TableReader {
         Ok(())
     }
 
-    /// A row is longer than any that is handed over.
+    /// Marks the table as cut because of a row longer than the limit of one row.
     pub(crate) fn cut(&mut self) {
         self.table.is_cut = true;
     }
@@ -78,7 +78,7 @@ impl TableReader {
     }
 
     /// Adds a value of `length` bytes to the memory of the table. Returns true if there is room for
-    /// it; otherwise the table is cut.
+    /// it; otherwise marks the table as cut.
     fn takes(&mut self, length: usize) -> bool {
         self.weight = self.weight.saturating_add(length).saturating_add(VALUE);
         self.table.is_cut |= self.weight > Table::LIMIT;
