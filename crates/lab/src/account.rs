@@ -1,15 +1,15 @@
-//! The server's own account in a record, and what the client says to it.
+//! Reads the server's own statistics, and the client's matching counts, from a record.
 
 use analyze::{Account, Answered, Observed};
 use record::{Archive, Counts, Interval, JobIndex, Kind, RecordError};
 
-/// The component under which a server's counts are kept.
+/// The component under which the server's counters are stored in a record.
 pub(crate) const DATABASE: &str = "database";
 
-/// The setting that says why there is none.
+/// The setting that says why a record has no server statistics.
 pub(crate) const NO_ACCOUNT: &str = "database.account";
 
-/// What a record has of the server's account; `jobs` is how many its plan has.
+/// Returns the server statistics of a record; `jobs` is the number of jobs in its plan.
 pub(crate) fn account(
     archive: &Archive,
     observed: &[Observed],
@@ -26,7 +26,7 @@ pub(crate) fn account(
     })
 }
 
-/// What a job was told in the whole run.
+/// Returns the answers that a job received over the whole run, as the client counted them.
 fn answered(archive: &Archive, job: JobIndex) -> Result<Answered, RecordError> {
     let mut counts = Counts::default();
     archive.each_interval(job, |row| {

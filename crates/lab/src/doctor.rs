@@ -1,7 +1,8 @@
-//! What here would spoil a run? Looks at the machine and at a server, and has it judged.
+//! The `doctor`: examines the machine and optionally a server for conditions that would distort a
+//! run.
 //!
-//! The machine is looked at first, while nothing of ours is at work: a private server that starts
-//! would be found to make the machine busy.
+//! The machine is examined first, while nothing of ours is running: a private server that is
+//! starting would make the machine look busy.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,13 +19,13 @@ use crate::experiment::Error;
 use crate::sleeps::lateness;
 use crate::target::{Reached, WithDrivers, with_drivers};
 
-/// How many sleeps there are: 0.3 s.
+/// Number of sleeps of 1 ms that are timed; 0.3 s.
 const SLEEPS: usize = 300;
 
-/// Why a server could not be looked at.
+/// A reason why a server could not be examined.
 #[derive(Debug)]
 pub enum Unexamined {
-    /// There can be no driver for its URL.
+    /// No driver can be created for its URL.
     Error(Error),
     /// It cannot be reached.
     Unreachable(driver::Error),
@@ -41,19 +42,19 @@ impl fmt::Display for Unexamined {
 
 impl std::error::Error for Unexamined {}
 
-/// What was looked at, and what was found.
+/// The result of an examination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Examined {
-    /// What there is.
+    /// The facts found.
     pub surroundings: Surroundings,
-    /// What is to be said of it.
+    /// The judgement of these facts.
     pub diagnosis: Diagnosis,
 }
 
-/// Looks at this machine and, if one is named, at a server. Takes about 0.3 s.
+/// Examines this machine and, if one is given, a server; takes about 0.3 s.
 ///
 /// # Errors
-/// There can be no driver for the target, or it cannot be reached.
+/// No driver can be created for the target, or it cannot be reached.
 pub fn examine(target: Option<&Target>) -> Result<Examined, Unexamined> {
     let root = Root::system();
     let folder = Path::new(".").canonicalize().unwrap_or_else(|_| PathBuf::from("/"));
@@ -66,11 +67,11 @@ pub fn examine(target: Option<&Target>) -> Result<Examined, Unexamined> {
     Ok(Examined { surroundings, diagnosis })
 }
 
-/// Connects to a server and reads its settings. Nothing is changed there.
+/// Connects to a server and reads its settings; changes nothing there.
 fn look_at(target: &Target) -> Result<Server, Unexamined> {
     let (plan, _) = workload::plan("[doctor]\nquery = select 1\n", &Overrides::default());
     let plan = plan.expect("a plan of one statement");
-    // A file that is not there is not made, but for one that is removed again.
+    // A database file that does not exist must not be created, except a temporary one.
     let loaded = target.endpoint != Endpoint::Temporary;
     let options = Options { loaded, ..Options::in_real_time() };
     let looked = with_drivers(&plan, target, &options, Looking).map_err(Unexamined::Error)?;

@@ -1,4 +1,4 @@
-//! From a record to what the analysis looks at.
+//! Converts a record into the evidence that the analysis uses.
 
 use std::ops::Range;
 
@@ -19,15 +19,15 @@ use crate::{observation, surroundings};
 
 use crate::account::{DATABASE, account};
 
-/// The most intervals that may follow each other without a row: those of a day. Every interval that
-/// the run lived through has one, unless the generator itself stood still.
+/// The most consecutive intervals without a row: one day. Every interval of a run has a row unless
+/// the generator was stalled.
 const GAP: Interval = 86_400;
 
 /// The setting that says that the threads spin instead of sleeping, and its value.
 pub(crate) const SPIN: &str = "generator.spin";
 pub(crate) const YES: &str = "yes";
 
-/// Reads a record.
+/// Reads the evidence of a record.
 ///
 /// # Errors
 /// As [`evidence_of_run`].
@@ -35,15 +35,14 @@ pub fn evidence(archive: &Archive) -> Result<Evidence, RecordError> {
     evidence_of_run(archive, None)
 }
 
-/// Reads the record of a run of which it is known how it ended, for the case that the record could
-/// not be told any more.
+/// Reads the evidence of a record; `known` says how the run ended if the record itself does not.
 ///
-/// Of a killed run, the evidence ends with the last interval that is whole, and the requests that
-/// were open there are unsent: nobody was left to give them up.
+/// The evidence of a killed run ends with its last complete interval. Requests that were open there
+/// count as unsent, because the generator no longer gave them up.
 ///
 /// # Errors
-/// The record is damaged. A plan that this version does not understand is none: the evidence says
-/// so, and has the measurements.
+/// The record is damaged. A plan that this version cannot read is not an error: the evidence then
+/// has the reason in `unread_plan`, and all measurements.
 pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evidence, RecordError> {
     let header = archive.header();
     let (plan, unread_plan) = plan(archive);
@@ -94,7 +93,7 @@ pub fn evidence_of_run(archive: &Archive, known: Option<EndKind>) -> Result<Evid
     Ok(evidence)
 }
 
-/// When the window of a run begins, since time zero: after a warm-up that was given, or is found.
+/// Returns the time from time zero to the start of the window, after a given or detected warm-up.
 ///
 /// # Errors
 /// As [`evidence_of_run`].
@@ -105,11 +104,11 @@ pub fn end_of_warmup(archive: &Archive) -> Result<Nanos, RecordError> {
     }
 }
 
-/// The fewest times of a step that have a median.
+/// The fewest response times in a step from which a median is computed.
 const FEWEST_FOR_A_MEDIAN: u64 = 5;
 
-/// Finds the end of the warm-up in the completions and medians of all jobs that keep their level,
-/// and lets the window begin there.
+/// Detects the end of the warm-up from the completions and medians of all jobs with a constant
+/// load, and starts the window there.
 fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError> {
     // The last step may be shorter than the others.
     let steps = 0..run.steps.len().saturating_sub(1);
@@ -132,7 +131,7 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
             fewest = fewest.min(times.len());
         }
         asks_evenly = true;
-        // What is not asked in every step has no median there.
+        // A job without enough requests in every step has no series of medians.
         if fewest >= FEWEST_FOR_A_MEDIAN {
             series.push(medians);
         }
@@ -146,8 +145,8 @@ fn find_warmup(archive: &Archive, run: &mut Evidence) -> Result<(), RecordError>
     Ok(())
 }
 
-/// The plan that the record carries in words. If that cannot be read, or does not have the record's
-/// jobs, one that is made from these, and why.
+/// Parses the plan stored in the record; if it cannot be read or its jobs are not those of the
+/// record, returns a plan built from the header, and the reason.
 fn plan(archive: &Archive) -> (Plan, Option<String>) {
     let header = archive.header();
     let (plan, found) = workload::plan_in(&header.plan, &Overrides::default(), &Unread);
@@ -161,7 +160,7 @@ fn plan(archive: &Archive) -> (Plan, Option<String>) {
     (unread_plan::of(header), Some(why))
 }
 
-/// The account of a job at one of several servers. It is called `JOB@ADDRESS`.
+/// Returns the evidence of a job at one of several servers; the record calls it `JOB@ADDRESS`.
 fn node(
     archive: &Archive,
     plan: &Plan,
@@ -191,8 +190,8 @@ fn how(end: EndKind) -> HowEnded {
     }
 }
 
-/// Until when the record of a killed run is whole. An interval has a gauge when every lane has left
-/// it; late answers and faster lanes may have begun a row behind it.
+/// Returns the time up to which the record of a killed run is complete. An interval has a gauge
+/// once every lane has left it; late answers and faster lanes may have added a row after it.
 fn written_until(archive: &Archive) -> Result<Nanos, RecordError> {
     let mut last = None;
     for job in archive.jobs() {
@@ -250,14 +249,14 @@ fn job_evidence(
     Ok(evidence)
 }
 
-/// The response times of the window as estimates: a step is a batch.
+/// Returns the response times of the window as estimates; each step is a batch.
 fn estimates(run: &Evidence, responses: &Responses<'_>) -> Result<analyze::Responses, RecordError> {
     analyze::Responses::of(run.steps.window(), |step| {
         responses.of(run.steps.intervals(step..step + 1))
     })
 }
 
-/// The response times of a job.
+/// The response times of one job.
 struct Responses<'a> {
     archive: &'a Archive,
     job: JobIndex,
@@ -265,7 +264,7 @@ struct Responses<'a> {
 }
 
 impl Responses<'_> {
-    /// Those of the requests that were meant to start in some intervals.
+    /// Returns the response times of the requests whose intended start lies in `intervals`.
     fn of(&self, intervals: Range<Interval>) -> Result<Histogram<u64>, RecordError> {
         let mut response = self.archive.histogram(self.job, Kind::Response, intervals.clone())?;
         self.given_up.add(intervals, &mut response);
@@ -273,7 +272,7 @@ impl Responses<'_> {
     }
 }
 
-/// The scalars of a job's steps, and what a killed run left open in them.
+/// The counts of a job's steps, and the requests that a killed run left open in them.
 #[derive(Default)]
 struct Counted {
     steps: Vec<Step>,
@@ -303,12 +302,12 @@ fn counted(archive: &Archive, run: &Evidence, job: JobIndex) -> Result<Counted, 
     Ok(counted)
 }
 
-/// Whether nobody was left, or able, to say what became of open requests.
+/// Returns true if the generator ended without recording the outcome of open requests.
 fn is_cut_off(run: &Evidence) -> bool {
     matches!(run.ended, None | Some(HowEnded::InternalError))
 }
 
-/// Whether the interval `next` may be missing up to `found`.
+/// Returns an error if more than [`GAP`] intervals are missing between `next` and `found`.
 fn check_gap(archive: &Archive, next: Interval, found: Interval) -> Result<(), RecordError> {
     match found > next.saturating_add(GAP) {
         true => Err(archive.damaged(format!("no interval from {next} to {found}"))),
@@ -316,15 +315,16 @@ fn check_gap(archive: &Archive, next: Interval, found: Interval) -> Result<(), R
     }
 }
 
-/// The requests of a killed run that were open at its end. They count as unsent, and are timed at
-/// the least age that each can have had: as if it had come due at the end of its interval. That is
-/// nothing for those of the last interval, and since a time of nothing would flatter the quantiles,
-/// they have no time.
+/// The requests that were open when a run was killed.
+///
+/// They count as unsent and are timed at the least age that each can have had, as if it had come
+/// due at the end of its interval. For requests of the last interval that is zero; they have no
+/// time, since a zero would lower the quantiles.
 #[derive(Default)]
 struct GivenUp(Vec<(Interval, Nanos, u64)>);
 
 impl GivenUp {
-    /// Turns the requests that are open in an interval into unsent ones.
+    /// Counts the requests that are open in an interval as unsent.
     fn note(&mut self, interval: Interval, age: Nanos, counts: &mut Counts) {
         let (open, balance) = (counts.open(), counts.balance);
         counts.balance = Balance::of(
@@ -339,7 +339,7 @@ impl GivenUp {
         }
     }
 
-    /// Adds their ages to the response times of some intervals.
+    /// Adds the ages of the requests of some intervals to their response times.
     fn add(&self, intervals: Range<Interval>, response: &mut Histogram<u64>) {
         for (_, age, open) in self.0.iter().filter(|(at, ..)| intervals.contains(at)) {
             response.saturating_record_n(age.0, *open);

@@ -1,4 +1,4 @@
-//! One run with its record.
+//! A single run and its record.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -29,47 +29,47 @@ use crate::surroundings;
 use crate::target::{Reached, TargetProblem, WithDrivers, with_drivers};
 use crate::unread_plan::NODE;
 
-/// What is to be run, against what, and where the record goes.
+/// The parameters of a run: plan, target, options and output files.
 pub struct Order {
     /// The plan.
     pub plan: Plan,
-    /// The main target. If nothing in the plan asks it, it is neither opened nor recorded.
+    /// The main target. It is neither opened nor recorded if no job asks it.
     pub target: Target,
-    /// How the engine works.
+    /// Options of the engine.
     pub options: Options,
-    /// The record's place.
+    /// The path of the record.
     pub record: RecordPlace,
-    /// A file with one row per request, if one is wanted.
+    /// The op-log, a file with one row per request, if one is wanted.
     pub op_log: Option<OpLogPlan>,
-    /// What is known of the load generator on this machine; no run in virtual time refers to it.
+    /// The calibration of this machine, if there is one; a run in virtual time ignores it.
     pub calibration: Option<Calibration>,
     /// The name of the workload file.
     pub workload: String,
-    /// The command line, rebuilt from what was understood of it.
+    /// The command line, rebuilt from the parsed arguments.
     pub command: String,
     /// The version of the program.
     pub version: String,
-    /// The commit that it was built from, if that is known.
+    /// The commit that the program was built from, if known.
     pub commit: Option<String>,
-    /// Ends the run before its time.
+    /// A request to end the run early.
     pub stop: Stop,
 }
 
-/// Where a record goes. None is ever overwritten.
+/// The path of a record. An existing file is never overwritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordPlace {
-    /// Into this file, which must not exist.
+    /// This file, which must not exist.
     Exactly(PathBuf),
-    /// Into this file, or into one with a number behind its name if others have it already: of two
-    /// runs that begin in one second, neither may lose its record.
+    /// This file, or one with a number after its name if it exists: two runs that begin in the same
+    /// second keep both records.
     Numbered(PathBuf),
 }
 
-/// How many records may have one name and a number.
+/// The highest number tried for a record's name.
 const MOST_NUMBERED: u32 = 10_000;
 
 impl RecordPlace {
-    /// The file, as far as that is known before the run.
+    /// Returns the requested path; the record itself may get a number.
     pub fn path(&self) -> &Path {
         match self {
             RecordPlace::Exactly(path) | RecordPlace::Numbered(path) => path,
@@ -94,7 +94,7 @@ impl RecordPlace {
     }
 }
 
-/// A path with a number at the end of its name, before the extension.
+/// Returns a path with a number after its file stem.
 fn numbered(path: &Path, number: u32) -> PathBuf {
     let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, extension) = (part(path.file_stem()), part(path.extension()));
@@ -104,25 +104,24 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
 /// A run that left a record.
 #[derive(Debug)]
 pub struct Done {
-    /// Why it ended.
+    /// The reason why it ended.
     pub end: EndKind,
-    /// Why the target was never reached, if that is how it ended. The record then says this and
-    /// nothing else.
+    /// The reason why the target was never reached, if so; the record then holds nothing else.
     pub unreachable: Option<String>,
     /// The reason why the target was lost before anything was measured, if it had been reached.
     pub lost: Option<String>,
-    /// Where the record is.
+    /// The path of the record.
     pub record: PathBuf,
-    /// Why the record could not be kept to the end, if it could not.
+    /// The error that cut the record short, if there was one.
     pub record_error: Option<RecordError>,
-    /// What is missing in the op-log, in a sentence, if something is.
+    /// A sentence that says which rows the op-log lacks, if any.
     pub op_log_loss: Option<String>,
-    /// What a panic said that ended the run, if one did.
+    /// The message of the panic that ended the run, if one did.
     pub panic: Option<String>,
 }
 
 impl Done {
-    /// Removes the record, for whoever has no use for one that holds nothing.
+    /// Removes the record, for callers that have no use for an empty one.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -131,18 +130,18 @@ impl Done {
     }
 }
 
-/// Why there is no record.
+/// A reason why a run left no record.
 #[derive(Debug)]
 pub enum Error {
     /// There is no driver for the target.
     Target(TargetProblem),
-    /// No record can be made.
+    /// The record cannot be created.
     Record(RecordError),
-    /// No op-log can be made.
+    /// The op-log cannot be created.
     OpLog(OpLogError),
-    /// It needs more connections than there may be open files.
+    /// The run needs more open files than this process may have.
     Files(TooManyFiles),
-    /// The run could not be made.
+    /// The run failed before anything was measured.
     Failed(Failed),
 }
 
@@ -170,20 +169,21 @@ impl std::error::Error for Error {
     }
 }
 
-/// Runs a plan once and records it. `watch` is given a view of the run before it begins;
-/// `listener` hears of its phases. A plan without jobs is set up, loaded and torn down, and nothing
-/// is measured.
+/// Runs a plan once and records it; `watch` gets a live view before the run begins, and `listener`
+/// its events.
+///
+/// A plan without jobs is set up, loaded and torn down; nothing is measured.
 ///
 /// # Errors
-/// Nothing was measured and there is no record. A target that cannot be reached is none: its
-/// record says so.
+/// Nothing was measured and there is no record. An unreachable target is not an error: its record
+/// says so.
 pub fn run(
     mut order: Order,
     listener: Arc<dyn Listener>,
     watch: impl FnOnce(LiveView),
 ) -> Result<Done, Error> {
     if order.plan.jobs.is_empty() {
-        // Without a job there is nothing that could take time.
+        // Without a job, nothing takes time.
         order.plan.warmup = Warmup::default();
         order.plan.duration = Some(Nanos::ZERO);
     }
@@ -192,8 +192,8 @@ pub fn run(
     with_drivers(&plan, &target, &options, Recording { order, listener, watch })?
 }
 
-/// Only sets up and fills the tables of a plan; nothing is measured or torn down. The record holds
-/// the loads.
+/// Sets up a plan and fills its tables, without measurement or teardown; the record holds the
+/// loads.
 ///
 /// # Errors
 /// As [`run`].
@@ -214,7 +214,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
 
     fn call<D: Driver>(self, drivers: Drivers<D>, reached: Vec<Reached>) -> Self::Output {
         let Recording { order, listener, watch } = self;
-        // Before anything is changed, such as the limit of open files.
+        // Read the facts before changing anything, such as the limit of open files.
         let facts = match order.options.is_virtual {
             true => Vec::new(),
             false => {
@@ -280,7 +280,7 @@ impl<W: FnOnce(LiveView)> WithDrivers for Recording<W> {
 
     fn unreachable(self, error: driver::Error) -> Result<Done, Error> {
         let Recording { order, watch, .. } = self;
-        // Nobody knows the servers that were not reached, and nothing was sent to any.
+        // The nodes behind an unreached target are unknown, and nothing was sent to them.
         let recorder = order.record.create(&header(&order, Vec::new())).map_err(Error::Record)?;
         let secrets = order.plan.secrets();
         recorder.notes().hide(secrets.clone());
@@ -295,8 +295,8 @@ fn op_log(order: &Order, pace: Pace) -> Result<Option<OpLog>, OpLogError> {
     order.op_log.as_ref().map(|plan| OpLog::create(plan, &jobs, pace)).transpose()
 }
 
-/// Ends the op-log, notes what came of it and gives what is missing in it; that of a run that
-/// measured nothing is removed.
+/// Closes the op-log, notes its result in the record and returns a description of missing rows;
+/// discards the op-log of a run that measured nothing.
 fn close(
     op_log: OpLog,
     finished: &Result<Finished, Failed>,
@@ -318,7 +318,7 @@ fn close(
     loss
 }
 
-/// Notes the files of jobs that failed, or of which something else is to be said.
+/// Notes failed files of jobs, and the remarks about jobs.
 fn note_faults(finished: &Finished, notes: &Notes) {
     let Some(measured) = &finished.measured else { return };
     for fault in &finished.faults {
@@ -332,7 +332,7 @@ fn note_faults(finished: &Finished, notes: &Notes) {
     }
 }
 
-/// Writes down how the run ended, or removes the record of one that never began.
+/// Records how the run ended, or removes the record of a run that never began.
 fn conclude(
     plan: &Plan,
     recorder: Recorder,
@@ -348,7 +348,7 @@ fn conclude(
             end_of(plan, &finished)
         }
         Err(Failed::Unreachable(error)) => {
-            // The server may have repeated a statement with its password.
+            // The server's message may quote a statement with its password.
             let text = secrets.hide(&error.to_string());
             match was_reached {
                 true => lost = Some(text.clone()),
@@ -389,7 +389,7 @@ fn end_of(plan: &Plan, finished: &Finished) -> End {
     End { at, kind, text }
 }
 
-/// Which targets refuse connections; nothing if none does.
+/// Returns a text that names the targets that refuse connections; empty if none does.
 fn refusals(plan: &Plan, lost: &[JobTarget]) -> String {
     let name = |target: &JobTarget| match plan.name_of(*target) {
         Some(name) => format!("[target {name}]"),
@@ -403,7 +403,7 @@ fn refusals(plan: &Plan, lost: &[JobTarget]) -> String {
     }
 }
 
-/// What the record begins with; `nodes` are the accounts at single servers.
+/// Builds the record's header; `nodes` are the per-node statistics of jobs.
 fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
     let Order { plan, options, .. } = order;
     let plan = &*plan.shown();
@@ -443,38 +443,38 @@ fn header(order: &Order, nodes: Vec<NodeAccount>) -> Header {
     }
 }
 
-/// Who looks on at the moment: while a table is filled, or from time zero on.
+/// The observers that are running: while a table is filled, or from time zero on.
 struct Watched {
-    /// How the database is asked what it does, if it is.
+    /// Starts the observer of the database, if it is to be observed.
     begin: Option<observation::Begin>,
     machines: Option<Watches>,
-    /// It ends with the measured phase, so that what it asks lies between the two readings of the
-    /// server's own account.
+    /// The observer of the database. It ends with the measured phase, which keeps its own queries
+    /// between the two readings of the server's statistics.
     database: Option<DatabaseWatch>,
 }
 
-/// Writes what the run says of itself into the record, and passes it on.
+/// A listener that writes the run's events into the record and passes them on.
 struct Scribe {
     notes: Notes,
     next: Arc<dyn Listener>,
     started: WallTime,
     is_virtual: bool,
-    /// Whether there is a job that is measured.
+    /// True if the plan has a job to measure.
     measures: bool,
-    /// Who hears of it.
+    /// The sink of the observers.
     ears: Ears,
-    /// Whom to look at, from time zero to the end.
+    /// The processes to observe, from time zero to the end.
     scope: Scope,
-    /// Where else to look, and how often.
+    /// The other hosts to observe, and the sampling interval.
     observe: Observe,
     watched: Mutex<Watched>,
     zero: Mutex<Option<Stamp>>,
-    /// Whether the target has ever answered.
+    /// True once the target has answered.
     was_reached: AtomicBool,
 }
 
 impl Scribe {
-    /// From now on somebody looks on, unless time is simulated.
+    /// Starts the observers, unless time is simulated.
     fn begin_watches(&self, zero: Stamp, ears: &Ears) {
         if self.is_virtual {
             return;
@@ -489,7 +489,7 @@ impl Scribe {
         watch.into_iter().for_each(DatabaseWatch::end);
     }
 
-    /// Ends all of it, what takes longer later: what is idle meanwhile is not to be watched.
+    /// Ends all observers, the slowest last; those that end first no longer sample idle components.
     fn end_watches(&self) {
         let mut machines = self.watched.lock().expect("nothing panics here").machines.take();
         machines.iter_mut().for_each(Watches::end_here);
@@ -497,7 +497,7 @@ impl Scribe {
         machines.into_iter().for_each(Watches::end);
     }
 
-    /// Writes down what the server counted. The reading before the run is one at time zero.
+    /// Records the server's counters; a reading before the run is dated to time zero.
     fn note_account(&self, account: &Result<Vec<Count>, String>) {
         let zero = *self.zero.lock().expect("nothing panics here");
         let at = zero.map_or(Nanos::ZERO, |zero| Monotonic.now().since(zero));
@@ -511,7 +511,7 @@ impl Scribe {
         }
     }
 
-    /// Calendar time, which in virtual time stands still at the epoch.
+    /// Returns the calendar time; in virtual time, that of the start.
     fn now(&self) -> WallTime {
         if self.is_virtual { self.started } else { WallTime::now() }
     }
@@ -521,7 +521,7 @@ impl Listener for Scribe {
     fn hear(&self, news: &News<'_>) {
         match news {
             News::Settings { target, settings } => {
-                // The first thing that is asked of a target.
+                // Settings are the first thing that is read from a target.
                 self.was_reached.store(true, Ordering::Relaxed);
                 for (name, value) in settings {
                     match target {

@@ -1,4 +1,4 @@
-//! Watching a program that is none of ours: the same observers, the same record, no jobs.
+//! Observation of a foreign program: same observers and record as a run, no jobs.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,79 +21,79 @@ use crate::observation::{self, Ears, Watches};
 use crate::surroundings;
 use crate::target::{Reached, WithDrivers, with_drivers};
 
-/// How often it is asked whether the program has ended.
+/// Interval at which the end of the program is polled.
 const PATIENCE: Nanos = Nanos::from_millis(50);
 
-/// The plan of a record in which a program is watched: a file that observes and runs nothing.
+/// The workload text of a record without jobs: it observes and runs nothing.
 const WATCHES: &str = "[observe]\n";
 
-/// What is watched.
+/// The subject of an observation.
 pub enum Watched {
     /// A command, from its start to its end.
     Command(Command),
-    /// A process that is there already, until it ends.
+    /// An existing process, until it ends.
     Process(u32),
-    /// The machine and the database alone.
+    /// Only the machine and the database.
     Nothing,
 }
 
-/// What is to be watched, beside what, and where the record goes.
+/// The parameters of an observation: program, target, limits and record.
 pub struct ForeignOrder {
-    /// Whom.
+    /// The program.
     pub watched: Watched,
-    /// The program in words, for the record; without secrets.
+    /// A description of the program for the record, without secrets.
     pub described: String,
-    /// The database that it is thought to ask.
+    /// The database that the program presumably uses.
     pub target: Option<Target>,
-    /// For how long at most.
+    /// The longest time to observe.
     pub duration: Option<Nanos>,
-    /// What is looked at, and how often.
+    /// The hosts and processes to observe, and the sampling interval.
     pub observe: Observe,
-    /// The record's place.
+    /// The path of the record.
     pub record: RecordPlace,
-    /// The command line, rebuilt from what was understood of it.
+    /// The command line, rebuilt from the parsed arguments.
     pub command: String,
     /// The version of the program.
     pub version: String,
-    /// The commit that it was built from, if that is known.
+    /// The commit that the program was built from, if known.
     pub commit: Option<String>,
-    /// Ends the watching, but not the program.
+    /// A request to end the observation, but not the program.
     pub stop: Stop,
-    /// Is told at once, and once for each, why the database cannot be seen.
+    /// Called at once, and once per reason, if the database cannot be observed.
     pub warn: Box<dyn Fn(&str) + Send + Sync>,
 }
 
-/// Parts of the database without which its limits cannot be told from those of the program, with
-/// the words for them.
+/// The components of the database without which its limits cannot be distinguished from the
+/// program's, with the warnings for them.
 const NEEDED: [(&str, &str); 3] = [
     (DATABASE, "cannot observe the database"),
     ("sessions", "cannot observe the sessions of the database"),
     ("sessions of others", "cannot observe all sessions of the database"),
 ];
 
-/// The warning that this is missing, if it is worth one.
+/// Returns the warning for a missing component, if it is worth one.
 fn warning(what: &str, why: &str) -> Option<String> {
     let (_, words) = NEEDED.iter().find(|(needed, _)| *needed == what)?;
     Some(format!("{words}: {why}"))
 }
 
-/// A watch that left a record.
+/// An observation that left a record.
 #[derive(Debug)]
 pub struct Seen {
-    /// Where the record is.
+    /// The path of the record.
     pub record: std::path::PathBuf,
-    /// Why it ended.
+    /// The reason why it ended.
     pub end: EndKind,
-    /// How the command ended, if there was one.
+    /// The exit status of the command, if there was one.
     pub status: Option<ExitStatus>,
-    /// Why the record could not be kept to the end, if it could not.
+    /// The error that cut the record short, if there was one.
     pub record_error: Option<RecordError>,
 }
 
-/// Why nothing was watched.
+/// A reason why nothing was observed.
 #[derive(Debug)]
 pub enum Unwatched {
-    /// There can be no record, or no driver for the URL.
+    /// The record or the driver for the URL cannot be created.
     Error(Error),
     /// The program cannot be started.
     Start(io::Error),
@@ -113,11 +113,12 @@ impl fmt::Display for Unwatched {
 
 impl std::error::Error for Unwatched {}
 
-/// Watches a program, and the database that it asks if one is named. A database that cannot be
-/// reached is no reason not to: the record says what could not be seen.
+/// Observes a program and, if a target is given, the database that it uses.
+///
+/// A database that cannot be reached does not prevent this; the record says what is missing.
 ///
 /// # Errors
-/// Nothing was watched, and there is no record.
+/// Nothing was observed, and there is no record.
 pub fn observe(order: ForeignOrder) -> Result<Seen, Unwatched> {
     if let Watched::Process(number) = order.watched
         && !is_there(number)
@@ -136,13 +137,13 @@ pub fn observe(order: ForeignOrder) -> Result<Seen, Unwatched> {
     with_drivers(&plan, &target, &options, Watching { order }).map_err(Unwatched::Error)?
 }
 
-/// A plan that asks the main target, so that there is a driver for it. It is never run.
+/// Returns a plan that asks the main target, only to have a driver created for it; it is never run.
 fn asking() -> Plan {
     let (plan, _) = workload::plan("[asked]\nquery = select 1\n", &Overrides::default());
     plan.expect("a plan of one statement")
 }
 
-/// The plan of the record.
+/// Returns the plan of the record.
 fn watching(observe: &Observe) -> Plan {
     let (plan, _) = workload::plan(WATCHES, &Overrides::default());
     let plan = plan.expect("a plan that observes");
@@ -161,7 +162,7 @@ impl WithDrivers for Watching {
     }
 
     fn unreachable(self, error: driver::Error) -> Self::Output {
-        // Its file is not there, for one: what it would have shown is missing.
+        // The database file may not exist, for example; the record notes what is missing.
         let why = error.to_string();
         let mut watching = self;
         watching.order.observe.database = false;
@@ -210,7 +211,8 @@ impl Watching {
         let zero = Monotonic.now();
         notes.time_zero(WallTime::now());
         let scope = Scope { generator: program.number(), ..observation::scope(&plan, reached) };
-        // What cannot be looked at is missing; the program is not kept waiting for it.
+        // A component that cannot be observed is noted as missing; the program does not wait for
+        // it.
         let watches = Watches::begin(zero, &scope, &plan.observe, &ears);
         let whose = match program.number() {
             Some(_) => Whose::Program(scope.clone()),
@@ -225,7 +227,7 @@ impl Watching {
                 rt.sleep_until(rt.now() + PATIENCE).await;
             }
         });
-        // Without a timer it is watched for no time at all, and the record says so.
+        // Without a timer, observation ends at once and the record says so.
         let was_stopped = order.stop.is_asked() || waited.is_err();
         let at = Monotonic.now().since(zero);
         database.into_iter().for_each(observe::DatabaseWatch::end);
@@ -239,7 +241,7 @@ impl Watching {
     }
 }
 
-/// What is watched, while it goes on.
+/// The observed program, while it is running.
 struct Program {
     child: Option<Child>,
     number: Option<u32>,
@@ -268,7 +270,7 @@ impl Program {
     fn goes_on(&mut self) -> bool {
         let goes_on = match (&mut self.child, self.number) {
             (Some(child), _) => {
-                // A child that cannot be asked for is not waited for.
+                // If its state cannot be read, stop waiting for it.
                 let asked = child.try_wait();
                 self.status = asked.as_ref().ok().copied().flatten();
                 asked.is_ok() && self.status.is_none()
@@ -293,8 +295,8 @@ impl Program {
     }
 }
 
-/// Whether a process is there that has not ended: one that nobody has waited for yet has a `Z` or
-/// an `X` behind its name (`proc_pid_stat(5)`).
+/// Returns true if the process exists and has not ended; one that was not yet waited for has a `Z`
+/// or an `X` after its name (`proc_pid_stat(5)`).
 fn is_there(number: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{number}/stat")) else { return false };
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());

@@ -1,12 +1,10 @@
-//! Which runs answer the question?
+//! The laboratory: runs plans against targets and reads their records.
 //!
-//! The lab brings plan, target and record together: [`run`] carries one plan out and leaves a
-//! record, [`load`] only fills its tables, and [`evidence()`] reads a record for the analysis.
-//! [`observe`](observe()) watches a program that is none of ours.
-//! [`examine`] looks at machine and server before a run.
-//! [`selftest`] asks whether the program itself measures what is so, and [`calibrate`] what it
-//! takes on this machine.
-//! The one `match` on the kind of target is here.
+//! [`run`] runs one plan and leaves a record, [`load`] only fills its tables, and [`evidence()`]
+//! reads a record for the analysis. [`observe`](observe()) observes a foreign program. [`examine`]
+//! checks machine and server before a run. [`selftest`] checks that the program measures correctly,
+//! and [`calibrate`] measures its own cost on this machine. The only `match` on the kind of target
+//! is here.
 
 mod account;
 pub mod calibrate;

@@ -1,4 +1,4 @@
-//! What is observed beside a run: into its record.
+//! Observation of machines and databases during a run, into its record.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,17 +15,17 @@ use workload::{NamedTarget, Observe, Plan};
 use crate::account::DATABASE;
 use crate::target::Reached;
 
-/// What the names of facts about what cannot be observed begin with.
+/// Prefix of the settings that name components that could not be observed.
 pub(crate) const MISSING: &str = "observe.missing.";
 
-/// The same of facts about what could not be observed while a table was filled.
+/// The same for components that could not be observed while a table was filled.
 const MISSING_IN_LOAD: &str = "observe.load.missing.";
 
-/// How the threads are called on which SQLite runs.
+/// The name of the threads on which SQLite runs.
 const SQLITE: &str = "sqlite";
 
-/// Whom to look at in a run: this machine, this process, and the processes of the main target, or
-/// those that the file names.
+/// Returns the processes to observe in a run: this machine, this process, and the processes of the
+/// main target or those that the workload file names.
 pub(crate) fn scope(plan: &Plan, reached: &[Reached]) -> Scope {
     let Observe { every, processes, .. } = &plan.observe;
     let main = reached.iter().filter(|reached| reached.name.is_none());
@@ -43,20 +43,21 @@ pub(crate) fn scope(plan: &Plan, reached: &[Reached]) -> Scope {
     Scope { every: *every, generator: None, servers }
 }
 
-/// Where everything that is observed goes: into the record, and the busiest of it into the live
-/// picture. All observers have the same one.
+/// The sink of all observers: writes readings into the record and shows the busiest components in
+/// the live view.
 #[derive(Clone)]
 pub(crate) struct Ears {
     notes: Notes,
     live: LiveView,
     busiest: Arc<Mutex<Busiest>>,
-    /// The table that is being filled, before time zero, and for how long it was then.
+    /// The table being filled, before time zero, and the time for which it had been filled when
+    /// observation began.
     load: Option<(Arc<str>, Nanos)>,
-    /// Is told at once what is missing.
+    /// A callback for components that cannot be observed.
     warn: Option<Warn>,
 }
 
-/// Is told what cannot be observed, and why.
+/// A callback that receives a component that cannot be observed, and the reason.
 pub(crate) type Warn = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 impl Ears {
@@ -65,17 +66,17 @@ impl Ears {
         Ears { notes, live, busiest: Arc::default(), load: None, warn: None }
     }
 
-    /// The same for a table that has been filled for so long.
+    /// Returns a sink for a table that has been filled for `elapsed`.
     pub(crate) fn of_load(&self, table: &str, elapsed: Nanos) -> Ears {
         Ears { busiest: Arc::default(), load: Some((table.into(), elapsed)), ..self.clone() }
     }
 
-    /// The same that tells at once what is missing.
+    /// Returns a sink that also reports missing components at once.
     pub(crate) fn warning(self, warn: Warn) -> Ears {
         Ears { warn: Some(warn), ..self }
     }
 
-    /// Hears what was seen so long after looking began: at time zero, or in the middle of a load.
+    /// Takes a sample; `at` is the time since observation began, at time zero or during a load.
     pub(crate) fn hear(&self, at: Nanos, sample: Sample) {
         let busiest = self.busiest.lock().unwrap_or_else(PoisonError::into_inner).see(at, &sample);
         self.live.show_busiest(busiest);
@@ -86,7 +87,7 @@ impl Ears {
             }
             let name = match &self.load {
                 None => format!("{MISSING}{what}"),
-                // The run may see it.
+                // The run itself may still be able to observe it.
                 Some((table, _)) => format!("{MISSING_IN_LOAD}{table}.{what}"),
             };
             self.notes.setting(name, why);
@@ -99,15 +100,15 @@ impl Ears {
     }
 }
 
-/// Who looks at machines: this one, and others by way of ssh.
+/// The observers of machines: this one, and others over ssh.
 pub(crate) struct Watches {
     here: Option<Watch>,
     there: Vec<RemoteWatch>,
 }
 
 impl Watches {
-    /// Begins to look at time zero. A run that nobody looks at is no worse: the checks say what
-    /// they could not see.
+    /// Starts observing at time zero. An observer that cannot be started does not stop the run; the
+    /// checks say what is missing.
     pub(crate) fn begin(zero: Stamp, scope: &Scope, observe: &Observe, ears: &Ears) -> Watches {
         let heard = ears.clone();
         let here = Watch::begin(zero, scope.clone(), move |at, sample| heard.hear(at, sample));
@@ -119,12 +120,12 @@ impl Watches {
         Watches { here: here.ok(), there: there.collect() }
     }
 
-    /// Ends it on this machine. What was seen here until now is in the record's queue.
+    /// Ends the observation of this machine; samples up to now are in the record's queue.
     pub(crate) fn end_here(&mut self) {
         self.here.take().into_iter().for_each(Watch::end);
     }
 
-    /// Ends it everywhere, which may take as long as another machine lets itself be waited for.
+    /// Ends the observation of all machines, which may have to wait for a remote one.
     pub(crate) fn end(mut self) {
         self.end_here();
         RemoteWatch::end_all(self.there);
@@ -136,11 +137,11 @@ fn remote(host: &workload::RemoteHost) -> RemoteHost {
     RemoteHost { user, port, ..RemoteHost::named(&host) }
 }
 
-/// Begins to watch the database from an instant on.
+/// Starts to observe the database at an instant.
 pub(crate) type Begin = Box<dyn Fn(Stamp, &Ears) -> Option<DatabaseWatch> + Send>;
 
-/// How the main target is watched; `None` if that is not wanted, or it is no database. What is
-/// missing from the first is told to `ears`.
+/// Returns a function that starts to observe the main target; `None` if that is switched off, or
+/// the target is no database. Reports missing components to `ears`.
 pub(crate) fn of_database<D: Driver>(
     plan: &Plan,
     main: Option<&D>,
@@ -155,7 +156,7 @@ pub(crate) fn of_database<D: Driver>(
         ears.hear(Nanos::ZERO, sample);
         return None;
     }
-    // A run that nobody looks at is no worse: the answer says what was not seen.
+    // An observer that cannot be started does not stop the run; the report says what is missing.
     Some(Box::new(move |zero, ears| {
         let (driver, ears, whose) = (driver.clone(), ears.clone(), whose.clone());
         DatabaseWatch::begin(zero, driver, whose, every, move |at, sample| ears.hear(at, sample))
@@ -163,7 +164,7 @@ pub(crate) fn of_database<D: Driver>(
     }))
 }
 
-/// Says of the other targets that nobody looks at them.
+/// Notes that the other targets are not observed.
 pub(crate) fn note_other_targets(plan: &Plan, ears: &Ears) {
     let is_real = |named: &&NamedTarget| named.target.kind != TargetKind::Sim;
     for named in plan.named_targets().filter(is_real) {
@@ -174,12 +175,12 @@ pub(crate) fn note_other_targets(plan: &Plan, ears: &Ears) {
     }
 }
 
-/// What could not be observed in a run, and why.
+/// Returns the components that could not be observed in a run, with the reasons.
 pub(crate) fn unseen(settings: &[(String, String)]) -> Vec<(String, String)> {
     missing(settings, MISSING)
 }
 
-/// The same of what could not be observed while a table was filled.
+/// Returns the same for the time in which a table was filled.
 pub(crate) fn unseen_in_load(settings: &[(String, String)], table: &str) -> Vec<(String, String)> {
     missing(settings, &format!("{MISSING_IN_LOAD}{table}."))
 }

@@ -1,9 +1,9 @@
-//! May this process open as many files as a run needs?
+//! The limit of open files, checked and raised before a run.
 //!
-//! To the operating system a connection is an open file, of which a process may have so many: the
-//! soft limit, which it may raise by itself as far as the hard one. A run that cannot have the
-//! connections that it begins with is refused before it asks for the first. What open jobs may grow
-//! to is no reason to refuse one: they take what there is, and the record says so.
+//! Each connection is an open file. A process may raise its soft limit up to the hard limit. A run
+//! that cannot have the connections it starts with is refused before it opens the first. The most
+//! that open jobs may grow to is no reason for refusal: they use what the limit allows, and the
+//! record says so.
 
 use std::fmt;
 
@@ -12,29 +12,29 @@ use engine::{Drivers, connections_at_most, connections_at_start};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use workload::Plan;
 
-/// How many files a run opens beside its connections and threads: the record with its journal, the
-/// op-log, control connections, and the one by which servers are told what nobody waits for.
+/// Files that a run opens besides connections and threads: the record with its journal, the op-log,
+/// control connections, and the connection that cancels abandoned statements.
 const BESIDE: u64 = 24;
 
-/// How many files a thread has that waits for others: lanes, control and farewells.
+/// Files of a thread that waits for I/O: lanes, control and cancellation.
 const PER_THREAD: u64 = 4;
 
-/// How many threads there are beside the lanes.
+/// Number of threads besides the lanes.
 const OTHER_THREADS: u64 = 2;
 
-/// A run needs more open files than this process may have.
+/// The error that a run needs more open files than this process may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyFiles {
-    /// How many connections it begins with.
+    /// Number of connections at the start of the run.
     pub connections: u64,
-    /// How many open files that makes.
+    /// Number of open files that the run needs.
     pub needed: u64,
-    /// How many this process may have at most.
+    /// Number of open files that this process may have.
     pub allowed: u64,
 }
 
 impl TooManyFiles {
-    /// What can be done about it.
+    /// Returns advice on how to raise the limit or need fewer files.
     pub fn remedy(&self) -> String {
         format!(
             "write `ulimit -n {}` in the shell before, which an administrator may allow, or ask \
@@ -57,8 +57,8 @@ impl fmt::Display for TooManyFiles {
 
 impl std::error::Error for TooManyFiles {}
 
-/// Makes sure that there may be as many open files as a run needs, and raises the soft limit where
-/// it may need more.
+/// Checks that the run may open the files it starts with, and raises the soft limit if it may need
+/// more.
 pub(crate) fn make_room<D: Driver>(
     plan: &Plan,
     drivers: &Drivers<D>,
@@ -78,13 +78,13 @@ pub(crate) fn make_room<D: Driver>(
     }
     let at_most = Crowd::of(plan, drivers, |place| connections_at_most(plan, &plan.jobs[place]));
     if limit.current.is_some_and(|current| current < beside + at_most.files) {
-        // Whoever may not raise it keeps what he has, and is told when it is not enough.
+        // If raising fails, the old limit applies, and the run reports when it is reached.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     }
     Ok(())
 }
 
-/// Connections that are open at the same time, and the files that they are.
+/// Connections that are open at the same time, and the files they need.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Crowd {
     files: u64,
@@ -92,8 +92,8 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// The larger one of the connections of all jobs and of those of the largest load: tables are
-    /// filled one after the other, and before the jobs begin.
+    /// Returns the larger of the connections of all jobs and those of the largest load: tables are
+    /// filled one after the other, before the jobs begin.
     fn of<D: Driver>(plan: &Plan, drivers: &Drivers<D>, of_job: impl Fn(usize) -> u32) -> Crowd {
         let crowd = |connections: u32, driver: &D| Crowd {
             files: u64::from(connections) * u64::from(driver.files()),
@@ -111,8 +111,8 @@ impl Crowd {
     }
 }
 
-/// How many files this process has open. Where the system does not say, it is those of the standard
-/// streams and of the signals.
+/// Returns the number of files that this process has open; where the system does not say, an
+/// estimate for the standard streams and signals.
 fn open_now() -> u64 {
     const USUAL: u64 = 8;
     std::fs::read_dir("/proc/self/fd").map_or(USUAL, |entries| entries.count() as u64)

@@ -1,20 +1,20 @@
-//! How late do sleeps end on the timer that paces requests?
+//! Measures how late sleeps end on the timer that paces requests.
 
 use std::io;
 
 use base::{Clock, Nanos};
 use rt::{Wait, run_real};
 
-/// How long a sleep is.
+/// Length of a sleep.
 const SLEEP: Nanos = Nanos::from_millis(1);
 
-/// So many sleeps are not judged: what the kernel's wakings take is learned in them.
+/// Number of sleeps before the measurement, in which the timer learns the kernel's wake-up latency.
 const LEARNING: usize = 100;
 
-/// Sleeps so many times for a millisecond and gives how late each ended.
+/// Sleeps `sleeps` times for 1 ms and returns the lateness of each.
 ///
 /// # Errors
-/// The operating system grants no timer.
+/// The operating system refuses a timer.
 pub(crate) fn lateness(sleeps: usize) -> io::Result<Vec<Nanos>> {
     let options = rt::Options { wait: Wait::WakeEarly, ..rt::Options::default() };
     run_real(&options, |rt| async move {

@@ -1,4 +1,4 @@
-//! The surroundings of a run: into its record, and out of it.
+//! The surroundings of a run: host, network and calibration, written to and read from its record.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use workload::Plan;
 use crate::calibrate;
 use crate::target::Reached;
 
-/// Reads the facts of this machine, and those of the way to each server. `record` is the file that
-/// the record will be.
+/// Reads the facts of this machine and of the network path to each server; `record` is the path of
+/// the future record.
 pub(crate) fn read(record: &Path, reached: &[Reached]) -> Vec<(String, String)> {
     let mut facts = environment::read(&Root::system(), &folder_of(record));
     for Reached { name, target } in reached {
@@ -24,7 +24,7 @@ pub(crate) fn read(record: &Path, reached: &[Reached]) -> Vec<(String, String)> 
     facts
 }
 
-/// What a record says of where its run took place. In virtual time that was nowhere.
+/// Returns the surroundings that a record reports; empty for a run in virtual time.
 pub(crate) fn told(header: &Header, plan: &Plan, settings: &[(String, String)]) -> Surroundings {
     if header.pace == Pace::Virtual {
         return Surroundings::default();
@@ -42,7 +42,7 @@ pub(crate) fn told(header: &Header, plan: &Plan, settings: &[(String, String)]) 
     }
 }
 
-/// What is known of a target; `path` is how its servers are reached, if that is known.
+/// Returns route and place of a target; `path` is the network path to its servers, if known.
 fn asked(target: &Target, path: Option<&str>) -> Asked {
     let of_servers = || path.map_or(Place::Unknown, place_of);
     let named = |name: &str| target.endpoint == Endpoint::Named(name.to_owned());
@@ -57,7 +57,7 @@ fn asked(target: &Target, path: Option<&str>) -> Asked {
     Asked { route, place }
 }
 
-/// Where servers are that are reached in these ways. One that is here is enough.
+/// Returns the place of servers from the paths to them; one on this host is enough for `ThisHost`.
 fn place_of(paths: &str) -> Place {
     let is = |name: &str, is_here: bool| {
         network::Path::ALL.iter().any(|path| path.name() == name && path.is_here() == is_here)
@@ -71,14 +71,14 @@ fn place_of(paths: &str) -> Place {
     }
 }
 
-/// The folder of a file, from the root; as it was written if it cannot be found.
+/// Returns the absolute folder of a file, or the folder as written if it cannot be resolved.
 fn folder_of(file: &Path) -> std::path::PathBuf {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
-/// The name of a fact about the way to a target with a name: `network.TARGET.path`.
+/// Returns the name of a network fact of a named target: `network.TARGET.path`.
 fn named(fact: &str, target: &str) -> String {
     let rest = fact.strip_prefix(NETWORK).unwrap_or(fact);
     format!("{NETWORK}{target}.{rest}")

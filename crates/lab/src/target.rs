@@ -1,4 +1,4 @@
-//! From parsed URLs to drivers: the one `match` on the kind of target.
+//! Drivers for targets: the only `match` on the kind of target.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -13,20 +13,20 @@ use workload::{JobTarget, NamedTarget, Plan};
 
 use crate::experiment::Error;
 
-/// Why there is no driver for a target.
+/// A reason why there is no driver for a target.
 #[derive(Debug)]
 pub enum TargetProblem {
-    /// A private server cannot be had in this way, or cannot be started.
+    /// The private server is impossible or cannot be started.
     Testbed(testbed::Problem),
     /// Only a simulated server can be run in virtual time.
     NotSimulated,
     /// Programs cannot be run in virtual time.
     Programs,
-    /// The options describe no server.
+    /// The options do not describe a simulated server.
     Simulation(sim::ConfigError),
-    /// The URL asks for something that the database does not grant.
+    /// The URL has an option that the database does not support.
     Database(driver::Error),
-    /// A target with a name has a problem.
+    /// A named target has a problem.
     Of(String, Box<TargetProblem>),
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for TargetProblem {
                 "programs take real time: leave out --virtual, or the jobs with a `command`",
             ),
             TargetProblem::Simulation(error) => error.fmt(f),
-            // Its code says no more than that it is the URL's fault.
+            // Its code only says that the URL is at fault.
             TargetProblem::Database(error) => f.write_str(error.message()),
             TargetProblem::Of(name, problem)
                 if matches!(**problem, TargetProblem::NotSimulated) =>
@@ -66,12 +66,14 @@ impl fmt::Display for TargetProblem {
 
 impl std::error::Error for TargetProblem {}
 
-/// Makes sure that a target can be asked for at all, without a look at what it names: the kind has
-/// a driver, the options exist and make sense. [`run`](crate::run) begins with this, so that
-/// whoever only checks a workload refuses what a run would refuse, in the same words.
+/// Checks a target without contacting it: its kind has a driver, and its options exist and make
+/// sense.
+///
+/// [`run`](crate::run) begins with this, so `assay check` refuses the same targets as a run, in the
+/// same words.
 ///
 /// # Errors
-/// What is wrong with the URL, or with running it in virtual time.
+/// The URL is wrong, or cannot be run in virtual time.
 pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     match target.kind {
         TargetKind::Sim => simulation(target).map(|_| ()),
@@ -83,7 +85,7 @@ pub fn admit(target: &Target, is_virtual: bool) -> Result<(), TargetProblem> {
     }
 }
 
-/// Makes sure that every target which a plan asks can be asked for at all; `main` is the main one.
+/// Checks every target that a plan asks; `main` is the main one.
 ///
 /// # Errors
 /// As [`admit`], with the name of the target where it has one.
@@ -100,8 +102,8 @@ pub fn admit_all(plan: &Plan, main: &Target, is_virtual: bool) -> Result<(), Tar
     PerTarget::of_plan(plan, admitted).map(|_| ())
 }
 
-/// Returns the file that would give a server of a target a password without naming its host;
-/// `None` if there is none, the URL has a password, or its servers are on this machine.
+/// Returns the password file that would be used for any host of a target; `None` if there is none,
+/// the URL has a password, or its servers are on this machine.
 pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
     match target.kind {
         TargetKind::Postgres => Postgres::password_file_for_any_host(target),
@@ -110,14 +112,14 @@ pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
     }
 }
 
-/// Something to be done with drivers, whichever they are.
+/// An operation on drivers of any type.
 pub(crate) trait WithDrivers {
     type Output;
 
-    /// `reached` are the databases behind the drivers.
+    /// Runs the operation; `reached` are the databases behind the drivers.
     fn call<D: Driver>(self, drivers: Drivers<D>, reached: Vec<Reached>) -> Self::Output;
 
-    /// A database cannot be opened.
+    /// Handles a database that cannot be opened.
     fn unreachable(self, error: driver::Error) -> Self::Output;
 }
 
@@ -125,7 +127,7 @@ pub(crate) trait WithDrivers {
 pub(crate) struct Reached {
     /// The target's name, if it is not the main one.
     pub(crate) name: Option<String>,
-    /// Where the database is: of a private server the address at which it was started.
+    /// The database's address; for a private server, that at which it was started.
     pub(crate) target: Target,
 }
 
@@ -139,12 +141,12 @@ enum Kind {
     Programs(Programs),
 }
 
-/// A driver of any kind, for plans that ask several.
+/// A driver that dispatches to one of any kind, for plans that ask several.
 type Any =
     Either<Either<Null, Simulated>, Either<Either<Sqlite, Programs>, Either<Postgres, Mysql>>>;
 
-/// Makes the drivers of all that a plan asks and hands them over, or why one of them cannot be
-/// reached.
+/// Creates the drivers of all targets of a plan and calls `work` with them, or with the error if a
+/// target is unreachable.
 pub(crate) fn with_drivers<W: WithDrivers>(
     plan: &Plan,
     main: &Target,
@@ -154,7 +156,7 @@ pub(crate) fn with_drivers<W: WithDrivers>(
     admit_all(plan, main, options.is_virtual).map_err(Error::Target)?;
     let programs = Programs::new(options.files.inputs.clone());
     check_commands(plan, &programs)?;
-    // Private servers live as long as the work with them.
+    // Private servers live until `work` has ended.
     let (mut servers, mut reached) = (Vec::new(), Vec::new());
     let made = PerTarget::of_plan(plan, |asked| {
         let (name, (kind, target)) = match asked {
@@ -177,12 +179,12 @@ pub(crate) fn with_drivers<W: WithDrivers>(
     }
 }
 
-/// Servers that are simulated side by side have nothing to do with each other.
+/// Returns the seed of a named simulated server; each has an independent one.
 fn seed_of(seed: Seed, name: &str) -> Seed {
     Seed(Stream::new(seed, &format!("target {name}"), "server").draw(0).bits())
 }
 
-/// Complains about a command that the shell refuses without running it.
+/// Reports a command that the shell rejects, without running it.
 fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
     for job in &plan.jobs {
         let Some(command) = job.command() else { continue };
@@ -197,11 +199,11 @@ fn check_commands(plan: &Plan, programs: &Programs) -> Result<(), Error> {
     Ok(())
 }
 
-/// Why there is no driver.
+/// A reason why a driver cannot be created.
 enum Unmade {
-    /// What the target names is not there.
+    /// The target is unreachable.
     Unreachable(driver::Error),
-    /// The URL asks for what is not possible.
+    /// The URL asks for something impossible.
     Impossible(TargetProblem),
 }
 
@@ -215,15 +217,15 @@ fn named(unmade: Unmade, name: &str) -> Unmade {
     }
 }
 
-/// Makes the driver of a target that was admitted, and says where it leads. A server that is
-/// started for it is put with the others.
+/// Creates the driver of an admitted target and returns it with the database's address; adds a
+/// server that is started for it to `servers`.
 fn make(
     target: &Target,
     seed: Seed,
     options: &Options,
     servers: &mut Vec<testbed::Server>,
 ) -> Result<(Kind, Target), Unmade> {
-    // Whoever has loaded before means a database that is there.
+    // With `--loaded`, the database must exist already.
     let open = if options.loaded { Sqlite::open_existing } else { Sqlite::open };
     let open = |target| {
         open(target).map(|driver| match options.files.reach {
@@ -259,8 +261,8 @@ fn unmade(error: driver::Error) -> Unmade {
     }
 }
 
-/// Hands over drivers of one kind as they are, so that nothing stands between them and the engine,
-/// and those of several as drivers of any.
+/// Calls `work` with drivers of a single kind unwrapped, which keeps the measured path direct;
+/// several kinds are wrapped as [`Any`].
 fn hand_over<W: WithDrivers>(
     plan: &Plan,
     kinds: &PerTarget<Kind>,
@@ -288,7 +290,7 @@ fn hand_over<W: WithDrivers>(
     work.call(drivers, reached)
 }
 
-/// What `pick` takes of each driver, if it takes all of them.
+/// Returns the drivers that `pick` selects, if it selects one from each.
 fn each<D>(
     plan: &Plan,
     kinds: &PerTarget<Kind>,
@@ -308,7 +310,8 @@ fn any(kind: &Kind) -> Any {
     }
 }
 
-/// The simulated server that a URL describes; `None` is the one that answers at once.
+/// Returns the simulated server that a URL describes; `None` is the null driver, which answers at
+/// once.
 pub(crate) fn simulation(target: &Target) -> Result<Option<Config>, TargetProblem> {
     let Endpoint::Named(kind) = &target.endpoint else {
         return Err(TargetProblem::Simulation(sim::ConfigError::Kind(String::new())));

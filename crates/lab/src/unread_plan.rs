@@ -1,16 +1,16 @@
-//! The plan of a record whose own plan cannot be read: what the jobs in the record tell of it.
+//! A substitute for a plan that cannot be read, built from the jobs in the record.
 //!
-//! The numbers of a run are worth more than its plan. They are shown with this plan in its place,
-//! which has the jobs, their statements and their rates, and the answer says that it is one.
+//! The numbers of a run matter more than its plan. They are shown with this plan, which has the
+//! jobs, their statements and their rates; the report says that it is a substitute.
 
 use base::{Nanos, Rate, Seed, Span, Target};
 use record::{Header, JobHeader};
 use workload::{Job, Overrides, Pacing, Piece, Plan, Portion, Statement, Warmup};
 
-/// The word for the model of an account at a single server, which is no job of the plan.
+/// The model of per-node statistics in a record, which are no job of the plan.
 pub(crate) const NODE: &str = "node";
 
-/// Makes the plan of a record from what it says of its jobs.
+/// Builds a plan from the jobs in a record's header.
 pub(crate) fn of(header: &Header) -> Plan {
     let (plan, _) = workload::plan("[a]\nquery = x\n", &Overrides::default());
     let template = plan.expect("a plan of one statement");
@@ -32,7 +32,7 @@ pub(crate) fn of(header: &Header) -> Plan {
     }
 }
 
-/// The place of the mix that a job is a part of, which stands before it.
+/// Returns the index of the mix that a job belongs to; the mix comes before its parts.
 fn mix_of(before: &[Job], name: &str) -> Option<usize> {
     let is_part = |job: &Job| matches!(job.pacing, Pacing::Part { .. });
     let holds = |job: &Job| name.strip_prefix(&job.name).is_some_and(|rest| rest.starts_with('/'));
@@ -62,7 +62,7 @@ fn job(told: &JobHeader, template: &Job) -> Job {
     }
 }
 
-/// An open model at a rate.
+/// Returns an open model with this rate.
 fn schedule(per_s: f64) -> Option<Pacing> {
     let rate = Rate::parse(&per_s.to_string()).ok()?;
     Some(Pacing::Open { schedule: workload::Schedule::Poisson(rate), batch: 1 })

@@ -1,4 +1,4 @@
-//! What reading the clock takes, and how late the timer is.
+//! Measures the cost and resolution of the clock, and how late timers fire.
 
 use std::hint::black_box;
 
@@ -7,15 +7,15 @@ use base::{Clock, Monotonic, Nanos};
 use super::{ClockFigures, Lateness, Problem, Quantiles};
 use crate::sleeps::lateness;
 
-/// How many readings are timed together, and how often: the median counts, so that a few
-/// interruptions do not.
+/// Readings timed together in a batch, and the number of batches; the median batch counts, which
+/// discards a few interruptions.
 const READINGS: u32 = 10_000;
 const BATCHES: usize = 51;
 
-/// How many sleeps of a millisecond are timed: more than a second.
+/// Number of sleeps of 1 ms that are timed; they take more than a second.
 const SLEEPS: usize = 1_000;
 
-/// How many where little time is to be spent.
+/// Number of sleeps in a quick calibration.
 const FEW_SLEEPS: usize = 200;
 
 pub(super) fn clock() -> ClockFigures {
@@ -32,8 +32,9 @@ fn cost_of_readings() -> f64 {
     Monotonic.now().since(begun).0 as f64 / f64::from(READINGS)
 }
 
-/// The smallest difference between two readings that is one. A clock that is finer than it is fast
-/// shows its cost here.
+/// Returns the smallest non-zero difference between two readings.
+///
+/// If the clock's resolution is finer than a reading takes, this is the cost of a reading.
 fn smallest_step() -> Nanos {
     let mut smallest = Nanos::MAX;
     let mut before = Monotonic.now();

@@ -1,8 +1,8 @@
-//! A calibration as a JSON document: what is printed is what is kept.
+//! A calibration as a JSON document, as it is both printed and stored.
 //!
-//! `schemas/calibration.schema.json` and `docs/calibrate.md` describe it. Units are in the names.
-//! What was kept is read back without trust: a number that is missing or makes no sense makes the
-//! whole document useless, since a check would judge by it.
+//! `schemas/calibration.schema.json` and `docs/calibrate.md` describe it. Units are in the names. A
+//! stored document is validated when it is read: a missing or implausible number makes the whole
+//! document unusable, because the checks would rely on it.
 
 use std::path::Path;
 
@@ -18,12 +18,12 @@ use super::{
 /// The name and version of the document.
 pub const SCHEMA: &str = "assay.calibration/1";
 
-/// The most numbers of clients that are read for a way.
+/// The most ceilings that are read per route.
 const MOST_CEILINGS: usize = 64;
 
 impl Calibrated {
-    /// The document; `target` is the URL of what was measured beside the machine, without its
-    /// password, and `file` where it is kept.
+    /// Returns the document to print; `target` is the URL of the server measured in addition to the
+    /// machine, without its password, and `file` the path of the stored calibration.
     pub fn document(&self, target: Option<&str>, file: Option<&Path>) -> Value {
         let mut document = self.calibration.document();
         document["target"] = match (target, &self.target) {
@@ -36,7 +36,7 @@ impl Calibrated {
 }
 
 impl Calibration {
-    /// The document as it is kept: nothing of a target, and not its own place.
+    /// Returns the document to store, without target and file.
     pub(super) fn document(&self) -> Value {
         let machine: Map<String, Value> =
             self.machine.facts().iter().map(|(name, value)| (name.clone(), json!(value))).collect();
@@ -67,7 +67,7 @@ impl Calibration {
         })
     }
 
-    /// What a document says; `None` if it is not one of this version, or makes no sense.
+    /// Parses a document; returns `None` if it has another version or an implausible value.
     pub(super) fn of_document(document: &Value) -> Option<Calibration> {
         let text = |name: &str| document.get(name)?.as_str().map(str::to_owned);
         if text("schema")? != SCHEMA {
@@ -132,12 +132,12 @@ fn route_of(figures: &RouteFigures) -> Value {
     })
 }
 
-/// A number that may be an amount.
+/// Returns a number that is finite and not negative.
 fn amount(value: &Value) -> Option<f64> {
     value.as_f64().filter(|number| number.is_finite() && *number >= 0.0)
 }
 
-/// A time that is given in microseconds.
+/// Parses a time in microseconds.
 fn nanos(value: &Value) -> Option<Nanos> {
     Some(Nanos((amount(value)? * 1e3).round() as u64))
 }

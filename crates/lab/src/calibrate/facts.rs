@@ -1,6 +1,6 @@
-//! A calibration in the record of a run: settings whose names begin with `calibration.`.
+//! The `calibration.*` settings in the record of a run.
 //!
-//! Every name is always there. Where there was no calibration, the values are unknown.
+//! Every name is always present; without a calibration, its value is unknown.
 
 use analyze::{Figures, Route};
 use base::Nanos;
@@ -8,7 +8,7 @@ use observe::environment::{CALIBRATION, UNKNOWN, known};
 
 use super::{Calibration, Quantiles};
 
-/// The facts of a run on a machine with this calibration.
+/// Returns the settings for a run on a machine with this calibration.
 pub(crate) fn facts_of(calibration: Option<&Calibration>) -> Vec<(String, String)> {
     let mut facts = Facts { calibration, facts: Vec::new() };
     facts.say("taken", |c| Some(c.taken.clone()));
@@ -58,8 +58,8 @@ fn us(time: Nanos) -> String {
     format!("{:.3}", time.0 as f64 / 1e3)
 }
 
-/// What the settings of a record say of the calibration to which its run refers; `None` if there
-/// was none.
+/// Reads the calibration that a run refers to from the settings of its record; returns `None` if
+/// there was none.
 pub(crate) fn read(settings: &[(String, String)]) -> Option<analyze::Calibration> {
     known(settings, &format!("{CALIBRATION}taken"))?;
     let number = |name: &str| {

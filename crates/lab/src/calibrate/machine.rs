@@ -1,11 +1,11 @@
-//! Of which machine is a calibration?
+//! The identity of a machine, by which a calibration is assigned to it.
 
 use std::path::Path;
 
 use observe::environment::{self, Root, UNKNOWN};
 
-/// The facts by which machines are told apart. What a boot or a container changes of them may
-/// change what a request takes.
+/// The facts that identify a machine. A reboot or a container may change some of them, and with
+/// them the time that a request takes.
 const FACTS: [&str; 9] = [
     "host.architecture",
     "host.clock.source",
@@ -18,33 +18,33 @@ const FACTS: [&str; 9] = [
     "host.virtualisation.hypervisor",
 ];
 
-/// A machine, by facts about it. Neither its name nor that of a user is among them.
+/// A machine, identified by facts about it; host and user names are not among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine(Vec<(String, String)>);
 
 impl Machine {
-    /// This one.
+    /// Returns this machine.
     pub fn here() -> Machine {
         Machine::below(&Root::system())
     }
 
-    /// The one whose files are below a folder.
+    /// Returns the machine whose system files are below `root`.
     pub fn below(root: &Root) -> Machine {
         Machine::of(&environment::read(root, Path::new("/")))
     }
 
-    /// The one with these facts among others.
+    /// Returns the machine with these facts; other facts are ignored.
     pub fn of(facts: &[(String, String)]) -> Machine {
         let value = |name: &str| environment::known(facts, name).unwrap_or(UNKNOWN).to_owned();
         Machine(FACTS.map(|name| (name.to_owned(), value(name))).to_vec())
     }
 
-    /// Its facts, by name.
+    /// Returns its facts as pairs of name and value.
     pub fn facts(&self) -> &[(String, String)] {
         &self.0
     }
 
-    /// A short name for it: the FNV-1a hash of its facts, in 16 hexadecimal digits.
+    /// Returns a short identifier: the FNV-1a hash of the facts, in 16 hexadecimal digits.
     pub fn fingerprint(&self) -> String {
         let facts = self.0.iter();
         let text: String = facts.map(|(name, value)| format!("{name}={value}\n")).collect();

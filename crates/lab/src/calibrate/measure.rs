@@ -1,4 +1,4 @@
-//! One run of a statement that does nothing, recorded as every other.
+//! Calibration runs of a statement that does nothing, recorded like any other run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,29 +15,29 @@ use workload::Overrides;
 use super::{Ceiling, Floor, HandOff, Problem, Quantiles, Wanted};
 use crate::{Order, RecordPlace, evidence, run};
 
-/// How many clients are tried for the ceiling.
+/// Numbers of clients for which the ceiling is measured.
 const CLIENTS: [u64; 2] = [16, 64];
 
-/// What is not measured of each run: the first requests are slower.
+/// Warm-up of each run; the first requests are slower.
 const WARM_UP: Nanos = Nanos::from_millis(200);
 
-/// How long the floor is measured: long enough for p99.9.
+/// Window of the floor measurement; long enough for p99.9.
 const FLOOR: Nanos = Nanos::from_millis(1_000);
 
-/// How long the last statements are waited for: what does nothing takes no longer.
+/// Drain of each run; a statement that does nothing takes no longer.
 const DRAIN: Nanos = Nanos::from_millis(2_000);
 
-/// How long each number of clients is tried.
+/// Window of the ceiling measurement for each number of clients.
 const CEILING: Nanos = Nanos::from_millis(500);
 
-/// How much shorter all of that is where little time is to be spent.
+/// Factor by which a quick calibration shortens warm-up and windows.
 const QUICK: u64 = 3;
 
-/// How often a run is made in which nothing was answered, each time twice as long: the machine
-/// stood still for as long as that.
+/// Most attempts at a run; one in which nothing was answered is repeated with twice the window,
+/// because the machine was stalled throughout.
 const TRIES: u32 = 4;
 
-/// Where runs are made, one at a time. Its folder goes with it.
+/// Runs calibration runs, one at a time, and removes their records when dropped.
 pub(super) struct Workshop<'a> {
     folder: TemporaryFolder,
     records: AtomicU32,
@@ -46,7 +46,7 @@ pub(super) struct Workshop<'a> {
     stop: &'a Stop,
 }
 
-/// What was measured of one client.
+/// The figures of one client.
 pub(super) struct Measured {
     pub(super) floor: Floor,
     lag: Quantiles,
@@ -55,7 +55,8 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// What lies between the requests of a client, and is not SQLite's.
+    /// Returns the time that a request to SQLite spends outside SQLite: the send lag, and the mean
+    /// period of a client minus the mean service time.
     pub(super) fn hand_off(&self) -> HandOff {
         let period_ns = 1e9 / self.per_s.max(f64::MIN_POSITIVE);
         HandOff {
@@ -77,7 +78,7 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// What one client's requests take.
+    /// Measures the floor: the time that a request of a single client takes.
     pub(super) fn floor(&self, target: &Target) -> Result<Measured, Problem> {
         let (evidence, per_s) = self.run(target, 1, FLOOR)?;
         let times = |kind| evidence.jobs[0].histogram(kind).ok_or_else(nothing);
@@ -94,7 +95,7 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// What several clients of one thread make.
+    /// Measures the ceilings: the requests per second of several clients on one thread.
     pub(super) fn ceilings(&self, target: &Target) -> Result<Vec<Ceiling>, Problem> {
         let ceiling = |connections| {
             let (_, per_s) = self.run(target, connections, CEILING)?;
@@ -103,7 +104,8 @@ impl<'a> Workshop<'a> {
         CLIENTS.into_iter().map(ceiling).collect()
     }
 
-    /// Makes a run, and gives what its record says and how many requests it answered per second.
+    /// Runs the workload and returns the evidence of its record and the answered requests per
+    /// second.
     fn run(
         &self,
         target: &Target,
@@ -146,7 +148,7 @@ impl<'a> Workshop<'a> {
         let archive = Archive::open(&done.record).map_err(Problem::Record)?;
         let evidence = evidence(&archive).map_err(Problem::Record)?;
         let job = summarize(&evidence).jobs.into_iter().next().ok_or_else(nothing)?;
-        // What had not been answered at the end says nothing of the others.
+        // Requests still unanswered at the end do not discredit the others.
         let given_up = evidence.jobs[0].failed_with(Code::DRAIN);
         let errors = job.counts.balance.errors().saturating_sub(given_up);
         if errors > 0 {
@@ -156,7 +158,7 @@ impl<'a> Workshop<'a> {
         let total = |count: fn(&Counts) -> u64| -> u64 {
             evidence.jobs[0].steps.iter().map(|step| count(&step.counts)).sum()
         };
-        // Whatever stood still, the drain has waited for it.
+        // The drain has outlasted any stall.
         if total(|it| it.balance.completed()) == 0 && total(|it| it.balance.scheduled()) > 0 {
             let reason = format!("`select 1` is not answered within {DRAIN}");
             return Err(Problem::Unreachable(reason));
@@ -184,13 +186,13 @@ impl<'a> Workshop<'a> {
             command: "assay calibrate".to_owned(),
             version: self.version.to_owned(),
             commit: None,
-            // Each run ends once.
+            // Each run has its own end.
             stop: self.stop.of_one_run(),
         }
     }
 }
 
-/// A folder for records that nobody else reads.
+/// Creates a folder for records that only this process reads.
 fn folder() -> std::io::Result<TemporaryFolder> {
     let parent = std::env::temp_dir();
     TemporaryFolder::new(&parent, "assay-calibrate").map_err(|error| {

@@ -1,13 +1,12 @@
-//! What do the load generator and its clock take on this machine?
+//! Calibration: the cost of the load generator and of its clock on this machine.
 //!
 //! [`calibrate`] measures it with the ordinary engine and the ordinary record: closed jobs of a
-//! statement that does nothing, at nothing ([`Route::Null`]), at a simulated server in a process of
-//! its own over loopback, and at SQLite. One client gives the floor, 16 and 64 the ceiling of one
-//! thread. [`Store`] keeps the result, and every later run on this machine refers to it
-//! ([`facts_of`]).
+//! statement that does nothing, against a null driver ([`Route::Null`]), a simulated server in a
+//! process of its own over loopback, and SQLite. One client gives the floor; 16 and 64 clients give
+//! the ceiling of one thread. [`Store`] keeps the result, and every later run on this machine
+//! refers to it ([`facts_of`]).
 //!
-//! One file per question. The invariant: a calibration says of which machine it is, and is used on
-//! no other.
+//! Invariant: a calibration names its machine and is used on no other.
 
 mod clock;
 mod document;
@@ -36,103 +35,104 @@ pub(crate) use facts::{facts_of, read};
 use measure::{Measured, Workshop};
 use server::Simulated;
 
-/// What is to be calibrated, and how.
+/// The parameters of a calibration.
 pub struct Wanted {
-    /// A real target whose own floor is measured as well.
+    /// A real target whose floor is measured as well.
     pub target: Option<Target>,
-    /// Whether to measure a third as long.
+    /// True if each measurement lasts only a third of the usual time.
     pub is_quick: bool,
-    /// This program. Called with [`SERVER`] and the name of a protocol, it must [`serve`].
+    /// The path of this program; called with [`SERVER`] and the name of a protocol, it must
+    /// [`serve`].
     pub program: PathBuf,
-    /// Its version.
+    /// The version of this program.
     pub version: String,
-    /// Ends it before its time.
+    /// A request to stop early.
     pub stop: Stop,
 }
 
-/// What was found on a machine.
+/// The figures of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// The version of the program.
+    /// The version of the program that measured them.
     pub assay: String,
-    /// When, as RFC 3339 has it.
+    /// The time of the measurement, in RFC 3339 format.
     pub taken: String,
-    /// Whether it was measured for a third of the time.
+    /// True if each measurement lasted only a third of the usual time.
     pub is_quick: bool,
-    /// Where.
+    /// The machine.
     pub machine: Machine,
-    /// The clock.
+    /// Cost and resolution of the clock.
     pub clock: ClockFigures,
-    /// The timer that paces requests.
+    /// Lateness of the timer that paces requests.
     pub timer: Lateness,
-    /// The ways to databases, in the order of [`Route::ALL`].
+    /// Figures of the routes, in the order of [`Route::ALL`].
     pub routes: Vec<RouteFigures>,
-    /// The hand-off to a thread of SQLite.
+    /// Time to hand a request to a SQLite thread.
     pub hand_off: HandOff,
 }
 
-/// What was found, of the machine and of a target on it.
+/// A calibration of a machine, and optionally the floor of a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibrated {
-    /// What holds for every run on this machine.
+    /// The figures that apply to every run on this machine.
     pub calibration: Calibration,
-    /// The floor of the target that was named. It is that of a server and not of this machine, and
-    /// is not kept.
+    /// The floor of the given target; not stored, because it describes a server and not this
+    /// machine.
     pub target: Option<Floor>,
 }
 
-/// What reading the clock takes.
+/// The cost and resolution of the clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockFigures {
-    /// A reading, in nanoseconds.
+    /// Cost of a reading, in nanoseconds.
     pub cost_ns: f64,
-    /// The smallest step between two readings.
+    /// Smallest step between two readings.
     pub resolution: Nanos,
 }
 
-/// How late sleeps of a millisecond ended.
+/// The lateness of sleeps of 1 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
-    /// How many there were.
+    /// Number of sleeps.
     pub count: u64,
-    /// Their quantiles.
+    /// Quantiles of the lateness.
     pub quantiles: Quantiles,
-    /// The latest.
+    /// The greatest lateness.
     pub max: Nanos,
 }
 
-/// A way to a database.
+/// The figures of one route to a database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteFigures {
-    /// Which.
+    /// The route.
     pub route: Route,
-    /// What one request takes at least.
+    /// Times of a single client's requests: the least that a request takes.
     pub floor: Floor,
-    /// How many one thread makes at most.
+    /// Throughput of one thread, by number of clients.
     pub ceilings: Vec<Ceiling>,
 }
 
-/// Requests of one client, each a statement that does nothing.
+/// The times of one client's requests, each a statement that does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Floor {
-    /// How many there were.
+    /// Number of requests.
     pub count: u64,
-    /// From the intended start to the end of the answer.
+    /// Response time, from the intended start to the last byte of the answer.
     pub response: Quantiles,
-    /// From the first byte sent to the end of the answer.
+    /// Service time, from the first byte sent to the last byte of the answer.
     pub service: Quantiles,
 }
 
-/// What so many clients of one thread make.
+/// The throughput of one thread with a given number of clients.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ceiling {
-    /// How many clients.
+    /// Number of clients.
     pub connections: u64,
     /// Requests per second.
     pub per_s: f64,
 }
 
-/// Quantiles of times.
+/// Quantiles of a distribution of times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quantiles {
     /// p50.
@@ -143,47 +143,48 @@ pub struct Quantiles {
     pub p99_9: Nanos,
 }
 
-/// What it takes to hand a request to a thread of SQLite.
+/// The time that it takes to hand a request to a SQLite thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandOff {
-    /// Until the thread has it, at p50.
+    /// Time until the thread has the request, p50.
     pub there_p50: Nanos,
-    /// Until the thread has it, at p99.
+    /// Time until the thread has the request, p99.
     pub there_p99: Nanos,
-    /// Both ways and what lies between two requests of a client, in the mean.
+    /// Mean time between the requests of a client that is not service time: both ways and the
+    /// client's own work.
     pub both_ways: Nanos,
 }
 
 impl RouteFigures {
-    /// The most requests per second.
+    /// Returns the highest throughput, in requests per second.
     pub fn most_per_s(&self) -> f64 {
         self.ceilings.iter().map(|ceiling| ceiling.per_s).fold(0.0, f64::max)
     }
 }
 
 impl Calibration {
-    /// What is known of a way.
+    /// Returns the figures of a route, if it was measured.
     pub fn of(&self, route: Route) -> Option<&RouteFigures> {
         self.routes.iter().find(|figures| figures.route == route)
     }
 }
 
-/// Why there is no calibration.
+/// A reason why a calibration failed.
 #[derive(Debug)]
 pub enum Problem {
     /// The simulated server cannot be started.
     Server(io::Error),
-    /// The operating system grants no folder, or no timer.
+    /// The operating system refuses a folder or a timer.
     System(io::Error),
-    /// A run could not be made.
+    /// A run failed to start.
     Run(crate::Error),
     /// The record of a run cannot be read.
     Record(RecordError),
-    /// Requests failed that do nothing: why, as far as it is known.
+    /// Statements that do nothing failed; the text says why if that is known.
     Failed(String),
-    /// The target that was named cannot be reached.
+    /// The given target cannot be reached.
     Unreachable(String),
-    /// The user ended it.
+    /// The user interrupted the calibration.
     Interrupted,
 }
 
@@ -207,15 +208,16 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// Measures what there is to know, in 10 to 15 seconds. `tell` hears what is measured next.
+/// Calibrates this machine, in 10 to 15 seconds; calls `tell` with the name of each measurement
+/// before it begins.
 ///
 /// # Errors
-/// Something could not be measured: half a calibration is none.
+/// A measurement failed; there are no partial calibrations.
 pub fn calibrate(wanted: &Wanted, tell: &mut dyn FnMut(&str)) -> Result<Calibrated, Problem> {
     let workshop = Workshop::new(wanted)?;
     let mut target = None;
     if let Some(url) = &wanted.target {
-        // First: whoever wrote a wrong URL wants to know it now.
+        // First, to report a wrong URL at once.
         tell("the target");
         target = Some(workshop.floor(url)?.floor);
     }
@@ -248,7 +250,7 @@ pub fn calibrate(wanted: &Wanted, tell: &mut dyn FnMut(&str)) -> Result<Calibrat
     Ok(Calibrated { calibration, target })
 }
 
-/// What is measured, in words.
+/// Returns the title of a route.
 pub fn title(route: Route) -> &'static str {
     match route {
         Route::Null => "null server in this process",
@@ -258,7 +260,7 @@ pub fn title(route: Route) -> &'static str {
     }
 }
 
-/// What stands at the end of a way, for as long as it is measured.
+/// The server at the end of a route, running while the route is measured.
 struct Place {
     target: Target,
     _server: Option<Simulated>,

@@ -1,5 +1,6 @@
-//! The simulated server at the end of a way, in a process of its own: in this one its thread would
-//! be counted, and paused, together with the load generator.
+//! The simulated server at the end of a route, in a process of its own.
+//!
+//! In this process, its thread would be counted, and paused, together with the load generator.
 
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
@@ -10,22 +11,22 @@ use std::process::{Child, Command, Stdio};
 use testbed::Kind;
 use testbed::wire_server::{Simulation, host};
 
-/// The word with which the program calls itself to be that server.
+/// The subcommand with which the program starts itself as that server.
 pub const SERVER: &str = "wire-server";
 
-/// Is the server that answers at once, by the protocol of a database (`postgres`, `mariadb`), until
-/// the input ends. Its address is the first line of the output.
+/// Serves a simulated database that answers at once, in the given protocol (`postgres`, `mariadb`),
+/// until standard input ends; prints its address as the first line of the output.
 ///
 /// # Errors
-/// There is no such protocol, or no port.
+/// The protocol is unknown, or no port is available.
 pub fn serve(protocol: &str) -> io::Result<()> {
     let kind = [Kind::Postgres, Kind::Mariadb].into_iter().find(|kind| kind.name() == protocol);
     let unknown = || io::Error::other(format!("there is no protocol `{protocol}`"));
     host(&Simulation::at_once(kind.ok_or_else(unknown)?))
 }
 
-/// A server that is served by another process. Dropped, it ends; and so it does if this process
-/// ends in whichever way, because its input does.
+/// A simulated server in a child process; dropping it ends the process. The child also ends if this
+/// process dies in any way, because its standard input is then closed.
 pub(super) struct Simulated {
     process: Child,
     pub(super) address: SocketAddr,
@@ -35,7 +36,7 @@ impl Simulated {
     pub(super) fn start(program: &Path, kind: Kind) -> io::Result<Simulated> {
         let mut command = Command::new(program);
         command.args([SERVER, kind.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // A Ctrl-C is for the one who measures, who then ends it.
+        // Ctrl-C must reach only the calibrating process, which then ends the server.
         command.process_group(0);
         let mut process = command.spawn()?;
         match address(&mut process) {
@@ -58,7 +59,7 @@ fn address(process: &mut Child) -> io::Result<SocketAddr> {
 }
 
 fn end(process: &mut Child) {
-    // One that has ended by itself cannot be ended.
+    // The process may already have ended by itself.
     let _ = process.kill();
     let _ = process.wait();
 }

@@ -1,7 +1,8 @@
-//! Where calibrations are kept: a file per machine, below the user's folder for state.
+//! Storage of calibrations: one file per machine, below the user's state folder.
 //!
-//! The file is written beside its place and then renamed, so that nobody ever reads half of it.
-//! What cannot be used is as good as none, and said so: the next `assay calibrate` replaces it.
+//! A file is written under a temporary name and then renamed, which prevents partial reads. An
+//! unusable file is reported and otherwise treated as missing; the next `assay calibrate` replaces
+//! it.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Calibration, Machine};
 
-/// How much of a file is read: many times what a calibration is.
+/// The most bytes that are read of a file, many times the size of a calibration.
 const LONGEST_FILE: u64 = 1 << 20;
 
 /// The folder in which calibrations of machines are kept.
@@ -20,12 +21,12 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// A file that is there and cannot be used.
+/// A calibration file that exists and cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unusable {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Why.
+    /// The reason why it cannot be used.
     pub reason: String,
 }
 
@@ -38,14 +39,14 @@ impl fmt::Display for Unusable {
 impl std::error::Error for Unusable {}
 
 impl Store {
-    /// In this folder.
+    /// Creates a store in this folder; nothing is written yet.
     pub fn new(folder: impl Into<PathBuf>) -> Store {
         Store { folder: folder.into() }
     }
 
-    /// The usual one: `assay` below `XDG_STATE_HOME`, which is `~/.local/state` if it is not set
-    /// (XDG Base Directory Specification 0.8; a relative path there counts as not set). `None` if
-    /// the environment names neither that nor a home.
+    /// Returns the default store: `assay` below `XDG_STATE_HOME`, which defaults to
+    /// `~/.local/state` (XDG Base Directory Specification 0.8; a relative path counts as not set).
+    /// Returns `None` if the environment sets neither `XDG_STATE_HOME` nor `HOME`.
     pub fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Option<Store> {
         let folder = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
         let state = folder("XDG_STATE_HOME");
@@ -53,15 +54,15 @@ impl Store {
         Some(Store::new(state.join("assay")))
     }
 
-    /// The file of a machine.
+    /// Returns the path of a machine's calibration.
     pub fn file(&self, machine: &Machine) -> PathBuf {
         self.folder.join(format!("calibration-{}.json", machine.fingerprint()))
     }
 
-    /// The calibration of a machine, if there is one.
+    /// Reads the calibration of a machine; returns `None` if there is no file.
     ///
     /// # Errors
-    /// There is one that cannot be used.
+    /// The file exists and cannot be used.
     pub fn read(&self, machine: &Machine) -> Result<Option<Calibration>, Unusable> {
         let path = self.file(machine);
         let unusable = |reason: String| Unusable { path: path.clone(), reason };
@@ -80,10 +81,10 @@ impl Store {
         }
     }
 
-    /// Makes sure that there is a folder into which it can be written.
+    /// Creates the folder and checks that it is writable.
     ///
     /// # Errors
-    /// There is none.
+    /// The folder cannot be created or written to.
     pub fn prepare(&self) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         let trial = self.beside("trial");
@@ -91,23 +92,23 @@ impl Store {
         fs::remove_file(trial)
     }
 
-    /// Keeps a calibration in place of the one before, and says where.
+    /// Stores a calibration in place of the previous one and returns its path.
     ///
     /// # Errors
-    /// It cannot be written. What was there before is still there.
+    /// The file cannot be written; the previous one is then still in place.
     pub fn keep(&self, calibration: &Calibration) -> io::Result<PathBuf> {
         fs::create_dir_all(&self.folder)?;
         let (path, beside) = (self.file(&calibration.machine), self.beside("new"));
         let text = format!("{:#}\n", calibration.document());
         let written = write(&beside, &text).and_then(|()| fs::rename(&beside, &path));
         if written.is_err() {
-            // What could not be written is in nobody's way but its own.
+            // A partial file that cannot be removed does no harm.
             let _ = fs::remove_file(&beside);
         }
         written.map(|()| path)
     }
 
-    /// A file of this process alone.
+    /// Returns the path of a temporary file of this process.
     fn beside(&self, word: &str) -> PathBuf {
         self.folder.join(format!(".calibration-{word}-{}", std::process::id()))
     }
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
     use crate::calibrate::document::tests::calibration;
 
-    /// A folder that is gone with the test.
+    /// A folder that is removed at the end of the test.
     struct Planted(PathBuf);
 
     impl Planted {

@@ -1,10 +1,10 @@
-//! Work on all processors.
+//! Parallel work on all processors.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Does the work of each number below `count`, as much of it at the same time as there are
-/// processors. The results come in the order of the numbers.
+/// Calls `work` with each number below `count`, on as many threads as there are processors; returns
+/// the results in the order of the numbers.
 pub(super) fn at_once<T: Send>(count: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let next = AtomicU64::new(0);
     let take = || {

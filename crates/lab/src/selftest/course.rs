@@ -1,4 +1,4 @@
-//! A plan, a server, a run: what the oracles have in common.
+//! The steps common to all oracles: plan, simulated server and run.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use crate::target::simulation;
 /// The one job of every oracle.
 pub(super) const JOB: JobIndex = JobIndex(0);
 
-/// How long a run is measured, and how long before that it is not.
+/// The lengths of warm-up and window of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) warmup_s: f64,
     pub(super) window_s: f64,
 }
 
-/// The plan of a workload file with one job.
+/// Parses a workload file with one job.
 pub(super) fn plan(workload: &str, span: Span, seed: u64) -> Plan {
     let overrides = Overrides {
         duration: Some(Nanos::from_secs_f64(span.warmup_s + span.window_s)),
@@ -31,24 +31,24 @@ pub(super) fn plan(workload: &str, span: Span, seed: u64) -> Plan {
     };
     let (plan, diagnostics) = workload::plan(workload, &overrides);
     let mut plan = plan.unwrap_or_else(|| panic!("an oracle's workload is right: {diagnostics:?}"));
-    // A simulated server knows nothing to tell, and whoever asks it stands in its queue.
+    // A simulated server has no statistics, and reading them would take a place in its queue.
     plan.observe.database = false;
     plan
 }
 
-/// The server of a `sim:` URL.
+/// Returns the configuration of the server of a `sim:` URL.
 pub(super) fn server(url: &str) -> Config {
     let target = Target::parse(url).expect("an oracle's URL is right");
     let config = simulation(&target).expect("an oracle's server exists");
     config.expect("an oracle's server takes its time")
 }
 
-/// Whether time passes.
+/// The clock of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Time {
-    /// On one clock that jumps.
+    /// Virtual time, on one thread.
     Virtual,
-    /// On this many threads.
+    /// Real time, on this many threads.
     Real(u16),
 }
 
@@ -59,7 +59,7 @@ fn options(time: Time) -> Options {
     }
 }
 
-/// Runs a plan in virtual time by some rules, with an outlet of the caller's.
+/// Runs a plan in virtual time by the given rules, into the caller's outlet.
 pub(super) fn simulate_into<R: Rules>(
     plan: &Plan,
     config: &Config,
@@ -71,13 +71,13 @@ pub(super) fn simulate_into<R: Rules>(
         .expect("a simulated run does not fail");
 }
 
-/// Runs a plan in virtual time by some rules and returns what was recorded.
+/// Runs a plan in virtual time by the given rules and returns the recorded totals.
 pub(super) fn simulate<R: Rules>(plan: &Plan, config: &Config) -> Totals {
     let driver = Simulated::new(config.clone(), plan.seed);
     run_on::<_, R>(plan, driver, Time::Virtual).expect("a simulated run does not fail")
 }
 
-/// Runs a plan against a driver and returns what was recorded.
+/// Runs a plan against a driver and returns the recorded totals.
 pub(super) fn run_on<D: Driver, R: Rules>(
     plan: &Plan,
     driver: D,
@@ -91,7 +91,7 @@ pub(super) fn run_on<D: Driver, R: Rules>(
     Ok(totals)
 }
 
-/// An empty record in memory.
+/// Returns an empty record in memory.
 pub(super) fn memory(plan: &Plan) -> MemoryOutlet {
     let statements: Vec<u16> = plan.jobs.iter().map(|job| job.statements.len() as u16).collect();
     MemoryOutlet::new(Totals::new(Grid::new(plan.warmup.known(), plan.duration), &statements))

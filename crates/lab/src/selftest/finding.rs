@@ -1,52 +1,53 @@
-//! Is a number what it should be? Pure functions, after decision 14.
+//! The judgement of a measured number against its expected value: pure functions, after decision
+//! 14.
 //!
-//! A number that chance moves is measured in independent replications. It is accepted if their mean
-//! is within four of their own standard errors of the exact value, and if they scatter as they
-//! should: half to twice as much as a recursion of the same queue does. Without the second rule, a
-//! test whose estimates scatter wildly would accept anything, and one whose replications are not
-//! independent would be too sure.
+//! A random number is measured in independent replications. It is accepted if their mean is within
+//! four of their own standard errors of the exact value, and if their standard deviation is half to
+//! twice that of a recursion of the same queue. Without the second rule, a test whose estimates
+//! scatter wildly would accept anything, and one whose replications are not independent would be
+//! overconfident.
 
 use super::quantity::Quantity;
 
-/// How far the mean of the replications may be from the exact value, in its standard errors.
+/// Largest accepted distance of the mean from the exact value, in its standard errors.
 const STANDARD_ERRORS: f64 = 4.0;
 
-/// By which factor the scatter of the replications may differ from the expected one.
+/// Largest accepted factor between the measured and the expected standard deviation.
 const SCATTER: f64 = 2.0;
 
-/// One number beside what it should be.
+/// A measured number and its expected value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The oracle that knows it.
+    /// The name of the oracle.
     pub oracle: String,
-    /// What was measured.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// What it should be, in the quantity's own unit: seconds, fractions, numbers.
+    /// The expected value, in the quantity's own unit: seconds, fractions, counts.
     pub expected: f64,
-    /// What it is.
+    /// The measured value, in the same unit.
     pub measured: f64,
-    /// How far it may be off.
+    /// The tolerance.
     pub allowed: Allowed,
-    /// The standard error of what was measured, if chance has a part in it.
+    /// The standard error of the measured value, if it is random.
     pub standard_error: Option<f64>,
-    /// How the replications scatter, if there are any.
+    /// The standard deviations of the replications, if there are any.
     pub scatter: Option<Scatter>,
 }
 
-/// How far a number may be off.
+/// A tolerance, in the unit of the quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowed {
-    /// Below what is expected.
+    /// Largest distance below the expected value.
     pub below: f64,
-    /// Above what is expected; infinite if nothing is said of that.
+    /// Largest distance above the expected value; infinite if there is no upper bound.
     pub above: f64,
 }
 
 impl Allowed {
-    /// Nothing at all, for what is counted.
+    /// No tolerance, for exact counts.
     pub(super) const NOTHING: Allowed = Allowed { below: 0.0, above: 0.0 };
 
-    /// As far on both sides.
+    /// Returns the same tolerance on both sides.
     pub(super) fn around(distance: f64) -> Allowed {
         Allowed { below: distance, above: distance }
     }
@@ -55,16 +56,18 @@ impl Allowed {
 /// Standard deviations of independent replications.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scatter {
-    /// Of those that were measured.
+    /// Standard deviation of the measured replications.
     pub measured: f64,
-    /// As it should be, by a recursion of the same queue.
+    /// Standard deviation by a recursion of the same queue.
     pub expected: f64,
-    /// What no estimate can tell apart.
+    /// Resolution of an estimate: smaller differences are meaningless.
     resolution: f64,
 }
 
 impl Scatter {
-    /// What cannot scatter, such as a p99 cut off by a timeout, is below the resolution.
+    /// Returns true if the measured scatter agrees with the expected one.
+    ///
+    /// A constant, such as a p99 cut off by a timeout, must scatter by less than the resolution.
     pub fn is_as_expected(&self) -> bool {
         if self.expected <= self.resolution {
             return self.measured <= self.resolution;
@@ -74,8 +77,8 @@ impl Scatter {
 }
 
 impl Finding {
-    /// Compares the estimates of replications with an exact value. `expected_deviation` is the
-    /// standard deviation that they should have.
+    /// Compares the estimates of replications with an exact value; `expected_deviation` is their
+    /// expected standard deviation.
     pub(super) fn of_replications(
         oracle: &str,
         (quantity, exact): (Quantity, f64),
@@ -91,7 +94,7 @@ impl Finding {
             expected: exact,
             measured: mean(estimates),
             allowed: Allowed::around(STANDARD_ERRORS * standard_error + resolution),
-            // What cannot scatter is off by what no estimate can tell apart, or by a fault.
+            // A constant deviates only by the resolution or by a fault, not by a standard error.
             standard_error: (expected_deviation > resolution).then_some(standard_error),
             scatter: Some(Scatter {
                 measured: deviation,
@@ -101,8 +104,8 @@ impl Finding {
         }
     }
 
-    /// Compares one run with an exact value, by the standard deviation that theory expects of such
-    /// runs. What a machine may add is allowed above it.
+    /// Compares one run with an exact value, by the theoretical standard deviation of such runs;
+    /// `machine` is added to the tolerance above.
     pub(super) fn of_one_run(
         oracle: &str,
         (quantity, exact): (Quantity, f64),
@@ -116,7 +119,7 @@ impl Finding {
         Finding { standard_error: Some(expected_deviation), ..finding }
     }
 
-    /// Compares a number in which chance has no part.
+    /// Compares a number that is not random.
     pub(super) fn within(
         oracle: &str,
         (quantity, expected): (Quantity, f64),
@@ -128,17 +131,17 @@ impl Finding {
         Finding { oracle, quantity, expected, measured, allowed, standard_error, scatter }
     }
 
-    /// Whether it is what it should be.
+    /// Returns true if distance and scatter are as expected.
     pub fn passed(&self) -> bool {
         self.is_close() && self.scatters_as_expected()
     }
 
-    /// Whether it is no further off than allowed. What was not measured is not.
+    /// Returns true if the number is within its tolerance; false if it was not measured (NaN).
     pub fn is_close(&self) -> bool {
         (-self.allowed.below..=self.allowed.above).contains(&self.deviation())
     }
 
-    /// Whether its replications, if there are any, scatter as they should.
+    /// Returns true if there are no replications, or their scatter is as expected.
     pub fn scatters_as_expected(&self) -> bool {
         self.scatter.is_none_or(|scatter| scatter.is_as_expected())
     }
@@ -147,13 +150,13 @@ impl Finding {
         self.measured - self.expected
     }
 
-    /// How far it is off, in percent of what is expected; nothing has no percents.
+    /// Returns the deviation in percent of the expected value; `None` if that is zero.
     pub fn deviation_percent(&self) -> Option<f64> {
         self.percent(self.deviation())
     }
 
-    /// How far it may be off below and above, in percent of what is expected; `None` is any
-    /// distance, or one from nothing.
+    /// Returns the tolerance below and above, in percent of the expected value; `None` if it is
+    /// infinite or the expected value is zero.
     pub fn allowed_percent(&self) -> [Option<f64>; 2] {
         [-self.allowed.below, self.allowed.above].map(|distance| self.percent(distance))
     }
@@ -163,20 +166,20 @@ impl Finding {
         percent.is_finite().then_some(percent)
     }
 
-    /// How far it is off, in standard errors.
+    /// Returns the deviation in standard errors, if it has a standard error.
     pub fn deviation_in_standard_errors(&self) -> Option<f64> {
         let errors = self.deviation() / self.standard_error?;
         errors.is_finite().then_some(errors)
     }
 }
 
-/// What no estimate can tell apart: a histogram of three digits divides each power of two into
-/// 1,024 buckets, so that the middle of one is within 1/2,048, and clocks tick in nanoseconds.
+/// Returns the resolution of an estimate: a histogram of three digits divides each power of two
+/// into 1,024 buckets, whose middle is within 1/2,048, and clocks tick in nanoseconds.
 fn resolution(exact: f64) -> f64 {
     exact / 2_048.0 + 2e-9
 }
 
-/// The standard deviation of a sample.
+/// Returns the standard deviation of a sample.
 pub(super) fn standard_deviation(sample: &[f64]) -> f64 {
     let mean = mean(sample);
     let squares: f64 = sample.iter().map(|x| (x - mean).powi(2)).sum();

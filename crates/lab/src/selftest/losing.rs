@@ -1,4 +1,4 @@
-//! A record that one request does not reach.
+//! A planted fault: a record that misses one request.
 
 use engine::{Honest, LaneOutlet};
 use record::{Balance, Delivery, MemoryOutlet, Outlet, Returned};
@@ -8,7 +8,7 @@ use super::finding::{Allowed, Finding};
 use super::oracles::ONE_SERVER;
 use super::quantity::Quantity;
 
-/// Hands everything over but this many completed requests.
+/// An outlet that drops this many completed requests and passes everything else on.
 struct Losing {
     next: MemoryOutlet,
     to_lose: u64,
@@ -36,7 +36,7 @@ impl Outlet for Losing {
     }
 }
 
-/// What a minute of M/M/1 says of what came due and has no outcome, when so many requests get lost.
+/// Compares arrivals and outcomes in a minute of M/M/1 when `to_lose` requests get lost.
 pub(super) fn findings(to_lose: u64) -> Vec<Finding> {
     let span = Span { warmup_s: 0.0, window_s: 60.0 };
     let (plan, config) = (plan(ONE_SERVER.workload, span, 1), server(ONE_SERVER.server));

@@ -1,4 +1,4 @@
-//! How the intervals of a run become the times of its window: as histograms, or wrongly.
+//! The merging of a run's intervals into its window: correctly as histograms, or wrongly.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -12,23 +12,23 @@ use record::{
 use super::finding::Finding;
 use super::stall::{STALL_QUANTILES, Stalled};
 
-/// A way to merge.
+/// A method of merging.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Merging {
-    /// Histograms are added up, as the product does.
+    /// Adding the histograms, as the product does.
     Histograms,
-    /// The quantiles of the intervals are averaged.
+    /// Averaging the quantiles of the intervals.
     Averages,
 }
 
-/// What an honest run of the stall finds when its intervals are merged in some way.
+/// Measures an honest run of the stall with intervals merged by the given method.
 pub(super) fn findings(stall: Stalled, merging: Merging) -> Vec<Finding> {
     let intervals = ByInterval::default();
     stall.measure_into::<Honest>(|| Box::new(intervals.clone()) as LaneOutlet);
     stall.judge(&intervals.window(merging))
 }
 
-/// A thousand requests whose quantiles are the averages of those of the intervals.
+/// Returns a thousand requests whose quantiles are the averages of the intervals' quantiles.
 fn averaged(intervals: &[&Histograms]) -> Histograms {
     let mut window = Histograms::new(1);
     let mut recorded = 0;
@@ -49,7 +49,7 @@ fn average_quantile(intervals: &[&Histograms], kind: Kind, q: f64) -> Nanos {
     Nanos(intervals.iter().map(quantile).sum::<u64>() / intervals.len() as u64)
 }
 
-/// A request that waited for what its service does not explain.
+/// Returns a request whose wait is its response time minus its service time.
 fn answered_after(response: Nanos, service: Nanos) -> Sample {
     let (start, done) = (Stamp(0), Stamp(response.0));
     let sent = Stamp(response.saturating_sub(service).0);
@@ -57,12 +57,12 @@ fn answered_after(response: Nanos, service: Nanos) -> Sample {
     Sample { life, sent: true, outcome: Outcome::Completed, effort: Effort::default() }
 }
 
-/// Keeps the requests of each interval apart.
+/// An outlet that keeps the requests of each interval separate.
 #[derive(Clone, Default)]
 struct ByInterval(Arc<Mutex<BTreeMap<Interval, Tally>>>);
 
 impl ByInterval {
-    /// The whole run, its times merged in some way.
+    /// Returns the whole run, with its times merged by the given method.
     fn window(&self, merging: Merging) -> Tally {
         let intervals = self.0.lock().expect("nothing panics here");
         let mut window = Tally::new(1);

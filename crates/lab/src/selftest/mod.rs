@@ -1,14 +1,14 @@
-//! Does this program measure what is so?
+//! The self-test: checks the program's measurements against known values.
 //!
 //! * [`oracles()`]: simulated servers whose response times are known in closed form, measured by
 //!   the whole engine in virtual time. [`over_the_wire`]: one of them in real time, over loopback,
 //!   in the protocols of PostgreSQL and MySQL.
-//! * [`mutations()`]: faults that real tools have, planted on purpose; each must turn red what is
-//!   green without it.
-//! * [`Finding`]: one number beside what it should be, judged by pure functions.
+//! * [`mutations()`]: faults of real tools, planted on purpose; each must fail a comparison that
+//!   passes without it.
+//! * [`Finding`]: a measured number and its expected value, judged by pure functions.
 //!
-//! The invariant: every number comes through the engine that measures databases, and every expected
-//! value from a formula or a recursion that shares only the source of random numbers with it.
+//! Invariant: every number comes from the engine that measures databases, and every expected value
+//! from a formula or a recursion that shares only the source of random numbers with it.
 
 mod at_once;
 mod course;
@@ -35,12 +35,11 @@ pub use mutations::Mutation;
 pub use quantity::{Estimate, Quantity};
 pub use wire::WireProblem;
 
-/// How long the oracles in which chance has a part are measured. A quarter of the time means twice
-/// the tolerance.
+/// The length of the oracles that depend on chance. A quarter of the time doubles the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// A twentieth of a thorough run, for a look. What one request in a thousand shows is not
-    /// judged.
+    /// A twentieth of a thorough run, for a first look; quantiles of one request in a thousand are
+    /// not judged.
     Quick,
     /// Half of a thorough run.
     Standard,
@@ -49,7 +48,7 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// What is measured of a thorough window.
+    /// Returns the fraction of a thorough window that is measured.
     fn share(self) -> f64 {
         match self {
             Depth::Quick => 0.05,
@@ -65,7 +64,7 @@ impl Depth {
         }
     }
 
-    /// The word for it.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Depth::Quick => "quick",
@@ -75,7 +74,7 @@ impl Depth {
     }
 }
 
-/// Measures every oracle in virtual time. `tell` hears the name of each before it begins.
+/// Measures every oracle in virtual time; calls `tell` with the name of each before it begins.
 pub fn oracles(depth: Depth, tell: &mut dyn FnMut(&str)) -> Vec<Finding> {
     let mut findings = Vec::new();
     for oracle in &oracles::ORACLES {
@@ -97,7 +96,7 @@ pub fn oracles(depth: Depth, tell: &mut dyn FnMut(&str)) -> Vec<Finding> {
 /// [`Depth::Quick`] only the one that needs no statistics.
 ///
 /// # Errors
-/// There is no simulated server to be had, or it cannot be reached.
+/// The simulated server cannot be started or reached.
 pub fn over_the_wire(
     depth: Depth,
     tell: &mut dyn FnMut(&str),
@@ -105,7 +104,7 @@ pub fn over_the_wire(
     wire::findings(depth, tell)
 }
 
-/// Plants every fault. `tell` hears the name of each before that.
+/// Plants every fault; calls `tell` with the name of each before that.
 pub fn mutations(depth: Depth, tell: &mut dyn FnMut(&str)) -> Vec<Mutation> {
     let plant = |fault: &mutations::Fault| {
         tell(fault.name);

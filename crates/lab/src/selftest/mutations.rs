@@ -1,5 +1,7 @@
-//! Faults that are planted on purpose. An oracle that stays green whatever the generator does would
-//! prove nothing: each fault has to turn red what is green without it.
+//! Faults that are planted on purpose.
+//!
+//! An oracle that passes whatever the generator does would prove nothing: each fault must fail an
+//! oracle that passes without it.
 
 use std::sync::Arc;
 
@@ -19,24 +21,24 @@ use super::rules::{
 };
 use super::stall::{HALF_BUSY, backlog};
 
-/// A planted fault, and what was found with and without it.
+/// A planted fault, and the findings with and without it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mutation {
-    /// The fault.
+    /// The name of the fault.
     pub fault: &'static str,
-    /// What the oracles find without it.
+    /// The findings without the fault.
     pub honest: Vec<Finding>,
-    /// What they find with it.
+    /// The findings with the fault.
     pub faulty: Vec<Finding>,
 }
 
 impl Mutation {
-    /// Whether an oracle is green without the fault and red with it.
+    /// Returns true if all findings pass without the fault and one fails with it.
     pub fn is_noticed(&self) -> bool {
         self.honest.iter().all(Finding::passed) && self.red().next().is_some()
     }
 
-    /// What the fault turned red.
+    /// Returns the findings that fail with the fault.
     pub fn red(&self) -> impl Iterator<Item = &Finding> {
         self.faulty.iter().filter(|finding| !finding.passed())
     }
@@ -50,17 +52,17 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// Plants it.
+    /// Measures the oracle without and with the fault.
     pub(super) fn plant(&self, depth: Depth) -> Mutation {
         let (honest, faulty) = ((self.honest)(depth), (self.faulty)(depth));
         Mutation { fault: self.name, honest, faulty }
     }
 }
 
-/// Milliseconds after which a generator begins its schedule anew.
+/// Lag after which a generator restarts its schedule, in milliseconds.
 const BEHIND_MS: u64 = 15;
 
-/// All of them.
+/// All faults.
 pub(super) const FAULTS: [Fault; 10] = [
     Fault {
         name: "recording from the actual send",
@@ -114,7 +116,7 @@ pub(super) const FAULTS: [Fault; 10] = [
     },
 ];
 
-/// The same arrivals, each at the next tick of a timer of 1 ms.
+/// Returns the same arrivals, each delayed to the next tick of a timer of 1 ms.
 fn at_ticks(mut plan: Plan) -> Plan {
     const TICK: u64 = 1_000_000;
     let length_s = plan.duration.expect("an oracle ends").as_secs_f64();
@@ -135,7 +137,7 @@ fn at_ticks(mut plan: Plan) -> Plan {
     plan
 }
 
-/// The same plan with 98 % of its rate.
+/// Returns the same plan at 98 % of its rate.
 fn slower(mut plan: Plan) -> Plan {
     let (schedule, _) = schedule(&mut plan);
     let per_s = schedule.highest_per_s() * 0.98;
@@ -143,7 +145,7 @@ fn slower(mut plan: Plan) -> Plan {
     plan
 }
 
-/// The schedule of the one open job of a plan, and the plan's seed.
+/// Returns the schedule of the plan's only open job, and the plan's seed.
 fn schedule(plan: &mut Plan) -> (&mut Schedule, Seed) {
     match &mut plan.jobs[0].pacing {
         Pacing::Open { schedule, .. } => (schedule, plan.seed),

@@ -1,10 +1,10 @@
-//! Simulated servers whose response times are known in closed form, as data, and what twenty
-//! independent replications make of each.
+//! The oracles: simulated servers whose response times are known in closed form, each measured in
+//! twenty independent replications.
 //!
 //! Twenty and not ten (decision 14): the standard deviation of ten is below half of the true one
 //! once in seventy-five cases, of twenty once in two thousand; four standard errors are exceeded
 //! once in thirteen hundred cases. The seeds are the same everywhere, and in virtual time one seed
-//! has one result: what is green once stays green until the program changes.
+//! has one result: an oracle that passes once passes until the program changes.
 
 use engine::Rules;
 use sim::closed_form::{ClosedForm, ClosedLoop, DM1, MDc, MH21, MMc, loss};
@@ -18,7 +18,7 @@ use super::quantity::{Estimate, Quantity};
 use super::recursion;
 use super::replication::Replication;
 
-/// How often an oracle is run.
+/// Number of replications of an oracle.
 const REPLICATIONS: u64 = 20;
 
 /// Seconds of a thorough window: the 330,000 requests that p99 needs at a utilisation of 0.7 to be
@@ -26,23 +26,23 @@ const REPLICATIONS: u64 = 20;
 /// independent requests for two, times the inflation of 46, times four.
 const WINDOW_S: f64 = 470.0;
 
-/// A system, how it is loaded, and what must be measured of it.
+/// A simulated server, its load, and the exact values that must be measured.
 pub(super) struct Oracle {
-    /// Its name in Kendall's notation, behind the number that the literature of the project has.
+    /// Its name in Kendall's notation, after its number in the project's literature.
     pub(super) name: &'static str,
     /// The workload file, without its times and its seed.
     pub(super) workload: &'static str,
     /// The simulated server.
     pub(super) server: &'static str,
-    /// How long it takes to forget that it began empty, and how long a thorough window is.
+    /// The warm-up in which the server forgets its empty start, and a thorough window.
     pub(super) span: Span,
-    /// The mean think time of closed clients in seconds.
+    /// Mean think time of closed clients, in seconds.
     pub(super) think_s: f64,
     /// The exact values.
     pub(super) exact: fn() -> Vec<(Quantity, f64)>,
 }
 
-/// One exponential server, and Poisson arrivals that keep it busy for 70 % of the time.
+/// One exponential server, 70 % busy with Poisson arrivals.
 pub(super) const ONE_SERVER: Oracle = Oracle {
     name: "O1 M/M/1",
     workload: "[read]\nquery = select 1\nrate = 700\n",
@@ -52,7 +52,7 @@ pub(super) const ONE_SERVER: Oracle = Oracle {
     exact: || with_arrivals(&MM1, MM1.arrival_rate),
 };
 
-/// The same arrivals at one server whose service always takes as long.
+/// The same arrivals at one server with a constant service time.
 pub(super) const CONSTANT_SERVER: Oracle = Oracle {
     name: "O3 M/D/1",
     server: "sim:md1?service=1ms",
@@ -64,7 +64,7 @@ const MM1: MMc = MMc { servers: 1, service_rate: 1_000.0, arrival_rate: 700.0 };
 
 const MM4: MMc = MMc { servers: 4, service_rate: 250.0, arrival_rate: 800.0 };
 
-/// The queue of M/M/4 in the generator instead of the server: the wait for a worker counts.
+/// M/M/4 with its queue in the generator instead of the server: the wait for a worker counts.
 pub(super) const FOUR_WORKERS: Oracle = Oracle {
     name: "O2 M/M/4 queue",
     workload: "[read]\nquery = select 1\nrate = 800\nconcurrency = 4\n",
@@ -73,8 +73,8 @@ pub(super) const FOUR_WORKERS: Oracle = Oracle {
     ..ONE_SERVER
 };
 
-/// M/M/1 with a timeout that one request in forty reaches, far enough from every quantile. The
-/// server goes on with requests that were given up, so that the others are not affected.
+/// M/M/1 with a timeout that one request in forty reaches, far from every judged quantile. The
+/// server also serves requests that timed out, which leaves the others unaffected.
 pub(super) const TIMEOUTS: Oracle = Oracle {
     name: "M/M/1 timeout",
     workload: "[read]\nquery = select 1\nrate = 700\ntimeout = 12ms\n",
@@ -87,7 +87,7 @@ pub(super) const TIMEOUTS: Oracle = Oracle {
     ..ONE_SERVER
 };
 
-/// All of them.
+/// All oracles.
 pub(super) const ORACLES: [Oracle; 13] = [
     ONE_SERVER,
     Oracle {
@@ -103,7 +103,7 @@ pub(super) const ORACLES: [Oracle; 13] = [
         name: "O3 M/D/2",
         workload: "[read]\nquery = select 1\nrate = 1400\n",
         server: "sim:mdc?service=1ms&servers=2",
-        // As many requests are enough here, and twice the rate sends them in half the time.
+        // As many requests suffice here, and twice the rate sends them in half the time.
         span: Span { warmup_s: 10.0, window_s: WINDOW_S / 2.0 },
         exact: || with_arrivals(&MDc::new(2, 1e-3, 1_400.0), 1_400.0),
         ..ONE_SERVER
@@ -111,7 +111,7 @@ pub(super) const ORACLES: [Oracle; 13] = [
     Oracle {
         name: "O4 M/H2/1",
         server: "sim:bimodal?fast=500us&slow=5500us&slow-share=0.1",
-        // Its scatter is twice that of one kind of service, so that it needs more of them.
+        // Its scatter is twice that of a single service time, so it needs a longer window.
         span: Span { warmup_s: 10.0, window_s: 2.0 * WINDOW_S },
         exact: || {
             let (fast_s, slow_s) = (0.5e-3, 5.5e-3);
@@ -160,7 +160,8 @@ pub(super) const ORACLES: [Oracle; 13] = [
         name: "O8 M/M/1/10",
         workload: "[read]\nquery = select 1\nrate = 900\n",
         server: "sim:mm1?service=1ms&capacity=10",
-        // Every request is a sample of a share, and not one in a thousand of a rare quantile.
+        // Every request is a sample of a fraction, unlike a rare quantile, for which one in a
+        // thousand counts.
         span: Span { warmup_s: 2.0, window_s: 60.0 },
         exact: || vec![(Quantity::Loss, loss(10, 0.9))],
         ..ONE_SERVER
@@ -176,13 +177,13 @@ pub(super) const ORACLES: [Oracle; 13] = [
     TIMEOUTS,
 ];
 
-/// Every column of the response time.
+/// Returns the exact value of every estimate of the response time.
 fn every_estimate(form: &impl ClosedForm) -> Vec<(Quantity, f64)> {
     let exactly = |estimate: Estimate| (Quantity::response(estimate), estimate.exactly(form));
     Estimate::ALL.map(exactly).into()
 }
 
-/// The same of random arrivals, and how many there are.
+/// Returns the same, and the arrival rate, which is random.
 fn with_arrivals(form: &impl ClosedForm, per_s: f64) -> Vec<(Quantity, f64)> {
     let mut values = every_estimate(form);
     values.push((Quantity::Arrivals, per_s));
@@ -206,18 +207,18 @@ impl ClosedForm for CutOff {
 }
 
 impl Oracle {
-    /// The plan of one replication.
+    /// Returns the plan of one replication.
     pub(super) fn plan(&self, depth: Depth, seed: u64) -> Plan {
         let window_s = self.span.window_s * depth.share();
         plan(self.workload, Span { window_s, ..self.span }, seed)
     }
 
-    /// What replications with seeds of their own find by some rules.
+    /// Measures the oracle in replications with different seeds, by the given rules.
     pub(super) fn findings<R: Rules>(&self, depth: Depth) -> Vec<Finding> {
         self.findings_of::<R>(depth, |plan| plan)
     }
 
-    /// What replications of other plans than the oracle's find.
+    /// Measures the oracle with plans altered by `alter`.
     pub(super) fn findings_of<R: Rules>(
         &self,
         depth: Depth,
@@ -242,7 +243,7 @@ impl Oracle {
         judged.map(compare).chain([self.unaccounted(&measured)]).collect()
     }
 
-    /// Nothing that came due may vanish.
+    /// Compares the number of requests without an outcome with zero.
     fn unaccounted(&self, runs: &[Replication]) -> Finding {
         let vanished = runs.iter().map(Replication::unaccounted).sum::<u64>();
         let expected = (Quantity::Unaccounted, 0.0);

@@ -1,20 +1,20 @@
-//! Which numbers of a run are judged.
+//! The quantities of a run that are judged.
 
 use hdrhistogram::Histogram;
 use record::Kind;
 use sim::closed_form::ClosedForm;
 
-/// A number that stands for many times.
+/// A statistic of a distribution of times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimate {
-    /// Their mean.
+    /// The mean.
     Mean,
-    /// The time that this fraction of them does not exceed.
+    /// The time that this fraction of the times does not exceed.
     Quantile(f64),
 }
 
 impl Estimate {
-    /// The columns of every oracle.
+    /// The estimates of every oracle.
     pub const ALL: [Estimate; 6] = [
         Estimate::Mean,
         Estimate::Quantile(0.5),
@@ -24,7 +24,7 @@ impl Estimate {
         Estimate::Quantile(0.999),
     ];
 
-    /// The exact value, in seconds.
+    /// Returns the exact value, in seconds.
     pub(super) fn exactly(self, form: &impl ClosedForm) -> f64 {
         match self {
             Estimate::Mean => form.mean(),
@@ -32,12 +32,12 @@ impl Estimate {
         }
     }
 
-    /// The estimate from times in nanoseconds, in seconds.
+    /// Returns the estimate in seconds from a histogram of nanoseconds.
     pub(super) fn of_histogram(self, histogram: &Histogram<u32>) -> f64 {
         let nanos = match self {
             Estimate::Mean => histogram.mean(),
             Estimate::Quantile(q) => {
-                // The middle of the bucket, so that its width does not bias the estimate.
+                // The middle of the bucket: its edges would bias the estimate.
                 histogram.median_equivalent(histogram.value_at_quantile(q)) as f64
             }
         };
@@ -47,42 +47,42 @@ impl Estimate {
     fn name(self) -> String {
         match self {
             Estimate::Mean => "mean".to_owned(),
-            // A tenth of a percent is the finest that is judged.
+            // The finest judged quantile is a tenth of a percent.
             Estimate::Quantile(q) => format!("p{}", (q * 1e3).round() / 10.0),
         }
     }
 }
 
-/// What is compared with what it should be. Times are in seconds, shares are fractions.
+/// A quantity that is compared with its expected value. Times are in seconds, shares are fractions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
-    /// Of a kind of time.
+    /// An estimate of a kind of time.
     Time(Kind, Estimate),
     /// Requests that came due, per second.
     Arrivals,
     /// Completions per second.
     Throughput,
-    /// The share of requests that were given up.
+    /// The share of requests that timed out.
     Timeouts,
     /// The share of requests that the server refused.
     Loss,
-    /// How many requests were answered.
+    /// Number of answered requests.
     Completed,
-    /// How many requests came due and have no outcome.
+    /// Number of requests that came due and have no outcome.
     Unaccounted,
-    /// How many seconds of the schedule have another number of arrivals than the twin's.
+    /// Number of seconds of the schedule whose arrivals differ from the twin's.
     OtherSeconds,
-    /// How many requests met another fate than the twin's: carried, rejected, unsent.
+    /// Number of requests whose fate differs from the twin's: carried, rejected, unsent.
     OtherFates,
 }
 
 impl Quantity {
-    /// Of the response time.
+    /// Returns an estimate of the response time.
     pub(super) fn response(estimate: Estimate) -> Quantity {
         Quantity::Time(Kind::Response, estimate)
     }
 
-    /// What it is called.
+    /// Returns the name.
     pub fn name(self) -> String {
         match self {
             Quantity::Time(kind, estimate) => format!("{} {}", kind.name(), estimate.name()),
@@ -97,7 +97,7 @@ impl Quantity {
         }
     }
 
-    /// The unit in which it is shown, and how many of that unit the value 1 is.
+    /// Returns the unit for display, and the factor to convert to it.
     pub fn unit(self) -> (&'static str, f64) {
         match self {
             Quantity::Time(..) => ("ms", 1e3),
@@ -110,7 +110,7 @@ impl Quantity {
         }
     }
 
-    /// Whether a window of moderate length can tell: not one in a thousand.
+    /// Returns true if a window of moderate length suffices; false for p99.9 and beyond.
     pub(super) fn is_common(self) -> bool {
         match self {
             Quantity::Time(_, Estimate::Quantile(q)) => q < 0.999,

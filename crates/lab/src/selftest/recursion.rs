@@ -1,12 +1,12 @@
-//! How far independent replications of a queue should scatter.
+//! The expected scatter of independent replications of a queue.
 //!
-//! The responses of a queue are correlated, so that an estimate from n of them scatters as if there
-//! were n/I: the inflation I is 30 to 80 at the loads of the oracles. It has a closed form for few
+//! The responses of a queue are correlated: an estimate from n of them scatters as if there were
+//! n/I, with an inflation I of 30 to 80 at the loads of the oracles. It has a closed form for few
 //! queues and estimates. The recursions of Lindley (1952) and of Kiefer and Wolfowitz (1955) give
 //! it for all of them: an arrival is served by the server that is free first, and nothing else is
-//! needed to go from one response to the next. They know neither engine nor simulated server and
-//! draw random numbers of their own. What they say of the mean of an estimate is not used: closed
-//! forms say it exactly.
+//! needed to go from one response to the next. They share no code with engine or simulated server
+//! and draw random numbers of their own. Their mean of an estimate is not used, because closed
+//! forms give it exactly.
 
 use base::{Draw, Nanos, Seed, Stream};
 use sim::{Config, Service};
@@ -16,35 +16,34 @@ use super::at_once::at_once;
 use super::course::JOB;
 use super::replication::Replication;
 
-/// How many replications tell the scatter: with a hundred, the standard deviation is known to 7 %.
+/// Number of replications; a hundred give the standard deviation to 7 %.
 const RECURSIONS: u64 = 100;
 
-/// Where a recursion's requests come from.
+/// The arrival process of a recursion.
 #[derive(Clone, Copy)]
 enum Source {
     /// Independent exponential gaps at a rate per second.
     Poisson(f64),
     /// Even gaps at a rate per second.
     Even(f64),
-    /// Clients that think, for an exponential time with this mean in seconds.
+    /// Clients with an exponential think time of this mean, in seconds.
     Thinking { clients: u32, mean_s: f64 },
 }
 
-/// A system of one queue, first come first served. Times are in seconds.
+/// A queueing system with one queue, first come first served. Times are in seconds.
 struct System {
     source: Source,
     service: Service,
     servers: u32,
-    /// How many requests may be in the system; the next one is refused. Without a limit, nobody
-    /// counts them.
+    /// The most requests in the system; the next is refused. `None` is no limit.
     capacity: Option<usize>,
     timeout_s: f64,
     warmup_s: f64,
     length_s: f64,
 }
 
-/// Independent replications of what a plan measures of a server. `think_s` is the mean think time
-/// of the plan's closed clients.
+/// Returns independent replications of a plan's run against a server; `think_s` is the mean think
+/// time of the plan's closed clients.
 pub(super) fn replicate(plan: &Plan, config: &Config, think_s: f64) -> Vec<Replication> {
     let system = System::new(plan, config, think_s);
     at_once(RECURSIONS, |seed| system.replicate(Seed(seed)))
@@ -104,14 +103,14 @@ impl System {
         replication
     }
 
-    /// Whether an arrival finds every place taken. `inside` are the ends of the requests in the
-    /// system.
+    /// Returns true if the system is full at an arrival; `inside` has the end times of the requests
+    /// in the system.
     fn is_full(&self, inside: &mut Vec<f64>, arrival: f64) -> bool {
         inside.retain(|end| *end > arrival);
         self.capacity.is_some_and(|capacity| inside.len() >= capacity)
     }
 
-    /// Counts a request that was refused as the engine would.
+    /// Counts a refused request as the engine would.
     fn note_refusal(&self, replication: &mut Replication, arrival: f64) {
         if (self.warmup_s..self.length_s).contains(&arrival) {
             replication.arrivals += 1;
@@ -120,7 +119,7 @@ impl System {
         }
     }
 
-    /// Counts a request as the engine would: by its arrival, its completion by its end.
+    /// Counts a request as the engine would: by its arrival, and its completion by its end.
     fn note(&self, replication: &mut Replication, arrival: f64, end: f64) {
         let window = self.warmup_s..self.length_s;
         let response = (end - arrival).min(self.timeout_s);
@@ -135,7 +134,7 @@ impl System {
 }
 
 impl Source {
-    /// How many places requests come from independently of each other.
+    /// Returns the number of independent arrival streams.
     fn sources(self) -> usize {
         match self {
             Source::Poisson(_) | Source::Even(_) => 1,
@@ -143,7 +142,7 @@ impl Source {
         }
     }
 
-    /// The time from when a source was last heard of to its next arrival.
+    /// Returns the time in seconds from a source's last event to its next arrival.
     fn gap_before(self, draw: &mut Draw) -> f64 {
         match self {
             Source::Poisson(per_s) => draw.exponential() / per_s,
@@ -152,7 +151,7 @@ impl Source {
         }
     }
 
-    /// From when on a source is ready for its next arrival.
+    /// Returns the time at which a source is ready for its next arrival.
     fn next_after(self, arrival: f64, end: f64, draw: &mut Draw) -> f64 {
         match self {
             Source::Poisson(_) | Source::Even(_) => arrival,
@@ -196,10 +195,10 @@ mod tests {
     use crate::selftest::finding::standard_deviation;
     use crate::selftest::quantity::{Estimate, Quantity};
 
-    /// The relative standard deviation of the mean of n response times of M/M/1 at a utilisation ρ,
-    /// times √n. That of the waiting times is Blomqvist's ("The covariance function of the M/G/1
-    /// queuing system", 1967); a response is a wait and a service, whose covariances with all later
-    /// waits add up to the derivative of the mean wait by the mean service.
+    /// Returns the relative standard deviation of the mean of n response times of M/M/1 at a
+    /// utilisation ρ, times √n. That of the waiting times is Blomqvist's ("The covariance function
+    /// of the M/G/1 queuing system", 1967); a response is a wait and a service, whose covariances
+    /// with all later waits add up to the derivative of the mean wait by the mean service.
     fn deviation_of_the_mean(load: f64) -> f64 {
         let spare = 1.0 - load;
         let waits = load * (2.0 + load * (5.0 + load * (load - 4.0))) / spare.powi(4);
@@ -207,15 +206,16 @@ mod tests {
         (waits + 2.0 * covariances + 1.0).sqrt() * spare
     }
 
-    /// That of a quantile, by the inflation of its variance. The response time is exponential, so
-    /// for independent ones it is √(q/(1 − q)) / −ln(1 − q).
+    /// Returns the same of a quantile, given the inflation of its variance. The response time is
+    /// exponential, so for independent ones it is √(q/(1 − q)) / −ln(1 − q).
     fn deviation_of_a_quantile(q: f64, inflation: f64) -> f64 {
         (q / (1.0 - q) * inflation).sqrt() / -(1.0 - q).ln()
     }
 
     #[test]
     fn the_recursion_scatters_as_theory_says_of_one_exponential_server() {
-        // The inflations of median and p99 come from long simulations, and are known to a half.
+        // The inflations of median and p99 come from long simulations and are accurate to a factor
+        // of 1.5.
         for (per_s, inflations) in [(700, [15.0, 46.0]), (800, [20.0, 58.0])] {
             let exact = MMc { servers: 1, service_rate: 1_000.0, arrival_rate: per_s as f64 };
             let workload = format!("[read]\nquery = select 1\nrate = {per_s}\n");

@@ -1,4 +1,4 @@
-//! One run of an oracle.
+//! One replication of an oracle.
 
 use base::Code;
 use hdrhistogram::Histogram;
@@ -8,26 +8,26 @@ use workload::Plan;
 use super::course::JOB;
 use super::quantity::Quantity;
 
-/// What one run says of its window.
+/// The figures of one run's window.
 pub(super) struct Replication {
-    /// The response times, in nanoseconds.
+    /// Response times, in nanoseconds.
     pub(super) responses: Histogram<u32>,
-    /// How many requests came due.
+    /// Number of requests that came due.
     pub(super) arrivals: u64,
-    /// How many of them have an outcome.
+    /// Number of requests with an outcome.
     pub(super) scheduled: u64,
-    /// How many of them were given up.
+    /// Number of requests that timed out.
     pub(super) timeouts: u64,
-    /// How many of them the server refused because it was full.
+    /// Number of requests that the server refused because it was full.
     pub(super) refused: u64,
-    /// How many requests ended in the window.
+    /// Number of requests that ended in the window.
     pub(super) completed: u64,
-    /// The window's length in seconds.
+    /// Length of the window, in seconds.
     pub(super) window_s: f64,
 }
 
 impl Replication {
-    /// A window of so many seconds in which nothing has happened.
+    /// Returns an empty window of this length.
     pub(super) fn empty(window_s: f64) -> Replication {
         Replication {
             responses: Kind::Response.histogram(),
@@ -40,7 +40,7 @@ impl Replication {
         }
     }
 
-    /// The window of a run.
+    /// Returns the window of a run.
     pub(super) fn of(totals: &Totals, plan: &Plan) -> Replication {
         let window = &totals.job(JOB).window;
         let length = plan.duration.expect("an oracle ends");
@@ -55,12 +55,12 @@ impl Replication {
         }
     }
 
-    /// How many requests came due and have no outcome, or have one and never came due.
+    /// Returns the difference between arrivals and outcomes.
     pub(super) fn unaccounted(&self) -> u64 {
         self.arrivals.abs_diff(self.scheduled)
     }
 
-    /// A number of this run in which chance has a part.
+    /// Returns the estimate of a random quantity.
     pub(super) fn estimate(&self, quantity: Quantity) -> f64 {
         let share = |count: u64| count as f64 / self.scheduled as f64;
         match quantity {
@@ -78,7 +78,7 @@ impl Replication {
     }
 }
 
-/// The errors of a simulated server whose places are all taken.
+/// Counts the errors of a simulated server that was full.
 fn refused(failures: &Failures) -> u64 {
     let full = Code::new("capacity");
     failures.iter().filter(|(_, code, _)| *code == full).map(|(.., count)| count).sum()

@@ -1,10 +1,10 @@
-//! Ways of measuring wrongly that real tools have, as [`Rules`] of the engine.
+//! Faulty measurement rules of real tools, as [`Rules`] of the engine.
 
 use base::{Nanos, Stamp};
 use engine::Rules;
 use record::{Dispatch, Request};
 
-/// Counts from the actual send: what the server was slow for is omitted.
+/// Counts from the actual send, which omits waits caused by a slow server.
 pub(super) struct FromTheActualSend;
 
 impl Rules for FromTheActualSend {
@@ -23,22 +23,21 @@ impl Rules for SkippingMissedTicks {
     const MAKES_UP_MISSED_ARRIVALS: bool = false;
 }
 
-/// Reports the fast requests.
+/// Gives requests that timed out no response time.
 pub(super) struct DroppingTimeouts;
 
 impl Rules for DroppingTimeouts {
     const TIMEOUTS_HAVE_LATENCIES: bool = false;
 }
 
-/// Begins the window with an idle server.
+/// Empties the queue at the end of the warm-up: the window starts with an idle server.
 pub(super) struct EmptyingTheQueue;
 
 impl Rules for EmptyingTheQueue {
     const QUEUES_SURVIVE_THE_WARM_UP: bool = false;
 }
 
-/// A generator that is too far behind begins its schedule anew, as if the database had been asked
-/// later.
+/// Restarts the schedule when too far behind, as if the requests had been due later.
 pub(super) struct BeginningAnewBehind<const MILLIS: u64>;
 
 impl<const MILLIS: u64> Rules for BeginningAnewBehind<MILLIS> {
@@ -54,7 +53,7 @@ impl<const MILLIS: u64> Rules for BeginningAnewBehind<MILLIS> {
     }
 }
 
-/// A clock that ticks each millisecond tells when a request was meant to begin.
+/// Reads intended starts from a clock that ticks once per millisecond.
 pub(super) struct ByACoarseClock;
 
 impl Rules for ByACoarseClock {

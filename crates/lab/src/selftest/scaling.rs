@@ -1,5 +1,5 @@
-//! A server whose throughput rises and falls with the number of clients, by the universal
-//! scalability law. Chance has no part in it.
+//! A deterministic oracle: a server whose throughput rises and falls with the number of clients, by
+//! the universal scalability law.
 
 use engine::Rules;
 use record::Kind;
@@ -12,19 +12,18 @@ use super::quantity::{Estimate, Quantity};
 /// The name of the oracle.
 pub(super) const NAME: &str = "USL";
 
-/// γ = 1,000/s, σ = 0.03, κ = 0.0002: the best is at 69.6 clients.
+/// γ = 1,000/s, σ = 0.03, κ = 0.0002: the maximum is at 69.6 clients.
 const SERVER: &str = "sim:usl?service=1ms&contention=0.03&coherency=0.0002";
 
 const LAW: Scalability = Scalability { service_s: 1e-3, contention: 0.03, coherency: 0.0002 };
 
-/// Alone, on the way up, at the best, and behind it.
+/// Numbers of clients: one, below, at and beyond the maximum.
 const CLIENTS: [u32; 5] = [1, 8, 32, 70, 140];
 
-/// How far a figure may be off, as a part of it: the digits of a histogram, and the requests at the
-/// ends of the window.
+/// Relative tolerance: the resolution of a histogram, and the requests at the ends of the window.
 const EXACTNESS: f64 = 0.001;
 
-/// What runs with so many clients find by some rules.
+/// Compares runs with each number of clients with the law.
 pub(super) fn findings<R: Rules>() -> Vec<Finding> {
     CLIENTS.into_iter().flat_map(of::<R>).collect()
 }

@@ -1,5 +1,5 @@
-//! What coordinated omission hides: a server that stops, and a backlog from the warm-up. Chance has
-//! no part in either.
+//! Deterministic oracles of coordinated omission: a server that stalls, and a backlog from the
+//! warm-up.
 
 use engine::{LaneOutlet, Rules};
 use record::{Kind, Tally};
@@ -11,7 +11,7 @@ use super::course::{JOB, Span, plan, server, simulate, simulate_into};
 use super::finding::{Allowed, Finding};
 use super::quantity::{Estimate, Quantity};
 
-/// Even arrivals for one worker: what a closed loop would see of the stall is its service time.
+/// Even arrivals for one worker: a closed loop would report the service time of this stall.
 const ONE_WORKER: &str =
     "[read]\nquery = select 1\nrate = 1000\narrival = uniform\nconcurrency = 1\n";
 
@@ -21,18 +21,18 @@ pub(super) const STALL_QUANTILES: [f64; 4] = [0.90, 0.95, 0.99, 0.999];
 /// Even arrivals of 1,000/s in 100 s, the first after one period.
 const ARRIVALS: u64 = 99_999;
 
-/// How far a service time may be off.
+/// Tolerance of a service time, in seconds.
 const MICROSECOND_S: f64 = 1e-6;
 
 /// A server that stops for the first second of every ten.
 #[derive(Clone, Copy)]
 pub(super) struct Stalled {
     pub(super) name: &'static str,
-    /// The constant service time.
+    /// Constant service time, in microseconds.
     pub(super) service_us: u32,
 }
 
-/// All that are judged.
+/// All stalls that are judged.
 pub(super) const STALLS: [Stalled; 2] =
     [Stalled { name: "stall, 0.1 ms", service_us: 100 }, HALF_BUSY];
 
@@ -50,19 +50,19 @@ impl Stalled {
         server(&url)
     }
 
-    /// What a run by some rules finds.
+    /// Measures the stall by the given rules.
     pub(super) fn findings<R: Rules>(self) -> Vec<Finding> {
         let totals = simulate::<R>(&Self::plan(), &self.config());
         self.judge(&totals.job(JOB).window)
     }
 
-    /// Carries an honest run out and hands its parts to an outlet of the caller's.
+    /// Runs the stall by the given rules, into the caller's outlet.
     pub(super) fn measure_into<R: Rules>(self, outlet: impl Fn() -> LaneOutlet) {
         simulate_into::<R>(&Self::plan(), &self.config(), outlet);
     }
 
-    /// Judges both clocks at once: the response time shows the stall, and the service time what a
-    /// closed loop would have reported.
+    /// Judges both clocks: the response time shows the stall, and the service time is what a closed
+    /// loop would have reported.
     pub(super) fn judge(self, window: &Tally) -> Vec<Finding> {
         let service_s = f64::from(self.service_us) / 1e6;
         let exact = Stall { service_s, stall_s: 1.0, period_s: 10.0, arrival_rate: 1_000.0 };
@@ -96,8 +96,10 @@ const BACKLOG_WINDOW_S: f64 = 8.0;
 struct Backlog;
 
 impl ClosedForm for Backlog {
-    /// Half the capacity is spare and a second of work waits, so response time falls in a straight
-    /// line from 1 s to nothing during the first two seconds of the window.
+    /// Returns the probability of a response time above `t`.
+    ///
+    /// Half the capacity is spare and a second of work waits, so the response time falls linearly
+    /// from 1 s to nothing during the first two seconds of the window.
     fn exceeds(&self, t: f64) -> f64 {
         if t < 1e-3 { 1.0 } else { (2.0 / BACKLOG_WINDOW_S * (1.0 - (t - 1e-3))).max(0.0) }
     }
@@ -107,7 +109,7 @@ impl ClosedForm for Backlog {
     }
 }
 
-/// What a run by some rules finds of a backlog from the warm-up.
+/// Measures a backlog from the warm-up by the given rules.
 pub(super) fn backlog<R: Rules>() -> Vec<Finding> {
     let workload = "[read]\nquery = select 1\nrate = 500\narrival = uniform\nconcurrency = 1\n";
     let config = server("sim:md1?service=1ms&servers=unlimited&stall=2s&stall-every=1000s");

@@ -1,12 +1,12 @@
-//! Runs in real time, each beside its twin in virtual time (decision 14).
+//! Comparison of runs in real time with their twins in virtual time (decision 14).
 //!
-//! With one seed the two have one schedule and draw one sequence of service times. The twin is
-//! exact, as the oracles show, so no statistics are needed here. What a machine can add is
-//! lateness, and lateness has a direction: in a queue whose requests arrive later none leaves
+//! With one seed the two have the same schedule and draw the same sequence of service times. The
+//! twin is exact, as the oracles show, so no statistics are needed here. A machine can only add
+//! lateness, and lateness has a direction: in a queue whose requests arrive later, none leaves
 //! earlier, and none leaves later by more than the worst lateness of all (Lindley's recursion is
 //! monotone, and does not stretch). A response time below its twin is therefore a fault of the
-//! engine, however busy the machine is. The limit above is wide, and wider by the lateness that the
-//! run itself has recorded: what is judged is what is recorded, and not how fast the machine is.
+//! engine, however busy the machine is. The upper limit is wide and includes the lateness that the
+//! run itself has recorded: it judges the recording, and not the speed of the machine.
 
 use record::{Histograms, Kind, Totals};
 
@@ -14,24 +14,24 @@ use super::course::JOB;
 use super::finding::{Allowed, Finding};
 use super::quantity::{Estimate, Quantity};
 
-/// How much less than its twin an estimate may be. Requests of two threads may reach the server in
-/// another order than they were meant to, and then have each other's service times.
+/// Fraction by which an estimate may be below its twin. Requests of two threads may reach the
+/// server in another order than intended, and then have each other's service times.
 const LESS: f64 = 0.1;
 
-/// How much more than its twin an estimate may be.
+/// Fraction by which an estimate may exceed its twin.
 const MORE: f64 = 0.3;
 
-/// What the machine may add to any response time, in seconds, beside the lateness that it is known
-/// to have added: that an answer is heard of late is not recorded apart.
+/// Seconds that the machine may add to any response time besides recorded lateness: the late
+/// arrival of an answer is not recorded separately.
 const GRACE_S: f64 = 0.020;
 
-/// What several runs say together.
+/// The results of several runs together.
 pub(super) struct Pool {
     /// The requests of all windows.
     windows: Histograms,
     /// The arrivals in each second of each run.
     schedules: Vec<Vec<u64>>,
-    /// What became of the requests of each run.
+    /// The outcomes of the requests of each run.
     fates: Vec<Fates>,
 }
 
@@ -48,19 +48,20 @@ impl Pool {
         }
     }
 
-    /// An estimate from the requests of all windows, in seconds.
+    /// Returns an estimate from the requests of all windows, in seconds.
     pub(super) fn estimate(&self, kind: Kind, estimate: Estimate) -> f64 {
         estimate.of_histogram(&self.windows.of(kind))
     }
 
-    /// How much later than `exact` a machine that works as it should may make an estimate.
+    /// Returns the largest accepted lateness of an estimate, in seconds.
     pub(super) fn lateness_s(&self, exact: f64) -> f64 {
         let worst_lag_s = self.windows.of(Kind::SendLag).max() as f64 / 1e9;
         MORE * exact + GRACE_S + worst_lag_s
     }
 }
 
-/// The arrivals of each second of the schedule; late answers make the record longer than that.
+/// Returns the arrivals in each second of the schedule, without the trailing seconds of late
+/// answers.
 fn arrivals(totals: &Totals) -> Vec<u64> {
     let intervals = &totals.job(JOB).intervals;
     let mut arrivals: Vec<u64> = intervals.iter().map(|(counts, _)| counts.arrivals).collect();
@@ -70,8 +71,9 @@ fn arrivals(totals: &Totals) -> Vec<u64> {
     arrivals
 }
 
-/// How many requests of a run were carried to an answer or a timeout, rejected, and left unsent.
-/// Which of those that nearly time out do is up to the machine.
+/// Numbers of requests of a run that were carried to an answer or a timeout, rejected, or left
+/// unsent. Answer and timeout count together, because the machine decides which of the two a
+/// borderline request gets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Fates {
     carried: u64,
@@ -93,8 +95,8 @@ impl Fates {
     }
 }
 
-/// Compares runs in real time with their twins. `never_shorter` are the times that lateness cannot
-/// make shorter: service is one of them where no queue and no stall is in the server, for which a
+/// Compares runs in real time with their twins. `never_shorter` are the kinds of time that lateness
+/// cannot shorten; service time is one of them if the server has neither queue nor stall, where a
 /// late request would wait less.
 pub(super) fn compare(
     name: &str,
@@ -130,7 +132,7 @@ pub(super) fn compare(
     findings
 }
 
-/// In how many places two lists differ.
+/// Returns the number of positions at which two lists differ.
 fn differing(these: &[u64], those: &[u64]) -> u64 {
     let both = these.iter().zip(those).filter(|(this, that)| this != that).count();
     (both + these.len().abs_diff(those.len())) as u64

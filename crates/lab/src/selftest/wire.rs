@@ -1,8 +1,8 @@
 //! Oracles in real time, over loopback, in the protocols of PostgreSQL and MySQL.
 //!
 //! The server is simulated and answers by deadline, on a thread of its own; the driver, the network
-//! and the clock are real. Where the service time is constant, the twin in virtual time has the
-//! same times to the nanosecond, whatever else the driver asks before time zero.
+//! and the clock are real. With a constant service time, the twin in virtual time has the same
+//! times to the nanosecond, whatever else the driver asks before time zero.
 
 use std::fmt;
 use std::io;
@@ -24,22 +24,22 @@ use super::recursion;
 use super::replication::Replication;
 use super::twins::{Pool, compare};
 
-/// A system that is measured in real time.
+/// A simulated server that is measured in real time.
 struct Real {
     name: &'static str,
-    /// Connections are all there from the beginning.
+    /// The workload; its connections are all open from the start.
     workload: &'static str,
     server: &'static str,
-    /// How long it is measured.
+    /// Warm-up and window.
     span: Span,
-    /// The mean think time of closed clients in seconds.
+    /// Mean think time of closed clients, in seconds.
     think_s: f64,
     exact: fn(Estimate) -> f64,
-    /// Whether its twin in virtual time has the same service times: if chance has no part in them.
+    /// True if its twin in virtual time has the same service times, because they are not random.
     has_twin: bool,
 }
 
-/// Poisson arrivals at one constant server that they keep busy for 70 % of the time.
+/// One server with a constant service time, 70 % busy with Poisson arrivals.
 const CONSTANT_SERVER: Real = Real {
     name: "O3 M/D/1",
     workload: "connections = 64\n[read]\nquery = select 1\nrate = 350\n",
@@ -92,8 +92,8 @@ const REAL: [Real; 6] = [
         has_twin: false,
         ..CONSTANT_SERVER
     },
-    // The server stands still for the first second of four. One connection: what closed loops see
-    // is its service time.
+    // The server stalls for the first second of four. With one connection, closed loops see only
+    // its service time.
     Real {
         name: "stall",
         workload: "connections = 1\nmax-connections = 1\n[read]\nquery = select 1\nrate = 100\n\
@@ -108,7 +108,7 @@ const REAL: [Real; 6] = [
     },
 ];
 
-/// A protocol with its name.
+/// A protocol and its names.
 struct Protocol {
     name: &'static str,
     kind: testbed::Kind,
@@ -120,14 +120,14 @@ const PROTOCOLS: [Protocol; 2] = [
     Protocol { name: "MySQL", kind: testbed::Kind::Mariadb, scheme: "mysql" },
 ];
 
-/// Why an oracle could not be run in real time.
+/// A reason why an oracle could not be run in real time.
 #[derive(Debug)]
 pub enum WireProblem {
-    /// There is no simulated server.
+    /// The simulated server cannot be started.
     Server(io::Error),
-    /// There is no driver.
+    /// The driver cannot be created.
     Driver(driver::Error),
-    /// The run could not be made.
+    /// The run failed to start.
     Run(Failed),
 }
 
@@ -145,10 +145,10 @@ impl fmt::Display for WireProblem {
 
 impl std::error::Error for WireProblem {}
 
-/// Runs the oracles in both protocols, one at a time, so that none is in another's way.
+/// Measures the oracles in both protocols, one at a time to keep them from disturbing each other.
 ///
 /// # Errors
-/// One could not be run.
+/// An oracle could not be run.
 pub(super) fn findings(
     depth: Depth,
     tell: &mut dyn FnMut(&str),
@@ -199,7 +199,7 @@ impl Real {
         let config = server(self.server);
         let pool = Pool::of(std::slice::from_ref(real));
         let mut findings = match config.stall > Nanos::ZERO {
-            // The closed form is that of a fluid; the twin has the same drops.
+            // The closed form is that of a fluid; the twin has discrete requests too.
             true => Vec::new(),
             false => self.with_form(name, plan, &pool),
         };
@@ -224,7 +224,7 @@ impl Real {
             let deviation = standard_deviation(&scatter);
             Finding::of_one_run(name, (quantity, exact), measured, deviation, machine)
         };
-        // One window of this length has five requests beyond p99.9.
+        // A window of this length has only five requests beyond p99.9.
         let estimates = Estimate::ALL.into_iter();
         estimates
             .filter(|estimate| Quantity::response(*estimate).is_common())

@@ -1,5 +1,4 @@
-//! Each planted fault turns an oracle red. An oracle that stays green whatever the engine does
-//! would prove nothing.
+//! Tests that each planted fault fails an oracle.
 
 use record::Kind;
 
@@ -11,7 +10,7 @@ use crate::selftest::rules::BeginningAnewBehind;
 
 const P99: Quantity = Quantity::Time(Kind::Response, Estimate::Quantile(0.99));
 
-/// Plants a fault, and makes sure that what should notice it does.
+/// Plants a fault, and checks that the quantities which should fail do.
 #[track_caller]
 fn plant(name: &str, noticed_by: &[Quantity]) -> Mutation {
     let fault = FAULTS.iter().find(|fault| fault.name == name).unwrap();
@@ -32,11 +31,11 @@ fn skipping_missed_ticks_is_noticed() {
     plant("skipping missed ticks", &[P99, Quantity::Completed]);
 }
 
-/// One run and one judgement: only the merging differs.
+/// One run and one judgement; only the merging differs.
 #[test]
 fn averaging_percentiles_is_noticed() {
     let mutation = plant("averaging percentiles", &[P99]);
-    // Counts are not averaged: nothing but the times is wrong.
+    // Counts are not averaged; only the times are wrong.
     assert!(mutation.red().all(|found| matches!(found.quantity, Quantity::Time(..))));
 }
 
@@ -55,7 +54,7 @@ fn beginning_the_schedule_anew_when_far_behind_is_noticed() {
     plant("beginning the schedule anew when far behind", &[P99]);
 }
 
-/// One request in a thousand waits that long: no quantile but the rarest tells.
+/// One request in a thousand waits that long, so only the rarest quantile shows it.
 #[test]
 fn forgiving_the_longest_waits_is_noticed_by_the_rarest_quantile() {
     let findings = FOUR_WORKERS.findings::<BeginningAnewBehind<33>>(Depth::Thorough);

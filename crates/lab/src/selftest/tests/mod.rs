@@ -1,9 +1,9 @@
-//! The oracles at full length, and faults that they must notice.
+//! Tests of the oracles at full length, and of the faults that they must notice.
 //!
-//! * `oracles`: what queueing theory says, in virtual time, by independent replications.
-//! * `stalls`: what coordinated omission hides: stalls, backlogs, timeouts.
-//! * `faults`: each planted fault turns an oracle red.
-//! * `real`: oracles in real time, beside their twins in virtual time.
+//! * `oracles`: closed forms of queueing theory in virtual time, by independent replications.
+//! * `stalls`: coordinated omission in stalls, backlogs and timeouts.
+//! * `faults`: each planted fault fails an oracle.
+//! * `real`: oracles in real time, compared with their twins in virtual time.
 
 mod faults;
 mod oracles;

@@ -1,4 +1,4 @@
-//! What queueing theory says of the simulated servers, and the engine must measure, up to p99.9.
+//! Tests that the engine measures the closed forms of the simulated servers, up to p99.9.
 
 use base::Nanos;
 use engine::Honest;
@@ -84,7 +84,7 @@ fn a_timeout_has_a_latency_too() {
     check("M/M/1 timeout");
 }
 
-/// One place fewer loses 5.8 % instead of 5.1 %.
+/// With one place fewer, 5.8 % are lost instead of 5.1 %.
 #[test]
 fn a_server_with_another_number_of_places_is_noticed() {
     let ten = ORACLES.into_iter().find(|oracle| oracle.name == "O8 M/M/1/10").unwrap();
@@ -94,7 +94,7 @@ fn a_server_with_another_number_of_places_is_noticed() {
     assert!(!judged.is_close(), "{findings:#?}");
 }
 
-/// Four minutes of M/M/1, and how replications of other plans scatter in comparison.
+/// Checks that replications of altered plans scatter differently from four minutes of M/M/1.
 #[track_caller]
 fn assert_no_column_scatters_as_expected(alter: impl Fn(Plan) -> Plan + Sync) {
     let oracle = Oracle { span: Span { warmup_s: 10.0, window_s: 240.0 }, ..ONE_SERVER };

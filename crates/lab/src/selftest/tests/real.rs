@@ -1,5 +1,5 @@
-//! The oracles in real time: the same engine on threads and with the kernel's timers, beside its
-//! twin in virtual time.
+//! Tests of the oracles in real time: the same engine with threads and kernel timers, compared with
+//! its twin in virtual time.
 
 use std::ops::Range;
 
@@ -16,19 +16,19 @@ use crate::selftest::quantity::{Estimate, Quantity};
 use crate::selftest::rules::{DroppingTimeouts, FromTheActualSend, SkippingMissedTicks};
 use crate::selftest::twins::{Pool, compare};
 
-/// How many runs, each with its own seed and server, are carried out at the same time: at a rate
-/// that leaves the machine idle, one alone would take minutes to see a thousand requests.
+/// Number of concurrent runs, each with its own seed and server: at a rate that leaves the machine
+/// idle, a single run would take minutes to see a thousand requests.
 const RUNS: u64 = 8;
 
-/// An experiment that is carried out in both kinds of time.
+/// An experiment that is run in both real and virtual time.
 #[derive(Clone, Copy)]
 struct Twins {
     workload: &'static str,
     server: &'static str,
     span: Span,
-    /// On how many threads it runs in real time.
+    /// Number of threads in real time.
     threads: u16,
-    /// The times that lateness cannot make shorter.
+    /// The kinds of time that lateness cannot shorten.
     never_shorter: &'static [Kind],
 }
 
@@ -65,18 +65,18 @@ impl Twins {
             .collect()
     }
 
-    /// What a real run by some rules says otherwise than its twin.
+    /// Compares a real run by the given rules with the twin; returns the differences.
     fn differences<R: Rules>(&self) -> Vec<Finding> {
         self.differences_against::<R>(self.server)
     }
 
-    /// What a real run against some server says otherwise than the twin.
+    /// Compares a real run against another server with the twin; returns the differences.
     fn differences_against<R: Rules>(&self, url: &str) -> Vec<Finding> {
         self.compare(&self.really::<R>(url), &self.virtually(0..RUNS))
     }
 }
 
-/// Carries out several comparisons at the same time: they wait more than they work.
+/// Runs several comparisons concurrently: they mostly wait.
 fn side_by_side<const N: usize>(
     comparisons: [&(dyn Fn() -> Vec<Finding> + Sync); N],
 ) -> [Vec<Finding>; N] {
@@ -110,7 +110,7 @@ const WITH_TIMEOUTS: Twins =
 struct FromTheSecondBefore;
 
 impl Rules for FromTheSecondBefore {
-    /// A generator whose schedule runs by another clock than its answers.
+    /// Moves the intended start one second back, as if schedule and answers used different clocks.
     fn recorded(request: Request, _dispatch: Option<Dispatch>) -> Request {
         let earlier = Stamp(request.intended().0 - Nanos::from_secs(1).0);
         request.as_if_meant_for(earlier)
@@ -165,7 +165,7 @@ fn even_arrivals_for_one_worker_in_real_time() {
     assert!(instant.iter().any(|found| is_too_short(found, Kind::Service)), "{instant:#?}");
 }
 
-/// A server that stops for the first of four seconds, under even arrivals of an open job with one
+/// A server that stalls for the first of four seconds, under even arrivals of an open job with one
 /// connection.
 const STALL: Stall = Stall { service_s: 0.002, stall_s: 1.0, period_s: 4.0, arrival_rate: 100.0 };
 
@@ -184,7 +184,7 @@ fn a_stall_shows_in_the_response_time_in_real_time() {
     for q in [0.9, 0.95, 0.99] {
         let (is, exact) =
             (ideal.estimate(Kind::Response, Estimate::Quantile(q)), STALL.quantile(q));
-        // Requests instead of a fluid: less than the time from one arrival to the next.
+        // Requests are discrete and not a fluid: the error is less than the gap between arrivals.
         assert!((is - exact).abs() < 0.010, "p{}: {is} instead of {exact}", q * 100.0);
     }
     let [honest, omitting] = side_by_side([&|| STALLED.differences::<Honest>(), &|| {

@@ -1,4 +1,4 @@
-//! What coordinated omission hides.
+//! Tests of the deterministic oracles of coordinated omission.
 
 use engine::Honest;
 
