@@ -1,8 +1,8 @@
-//! The server's own account of what it did, before and behind the measured phase.
+//! The server's own statistics, read before and after the measured phase.
 //!
-//! Both readings are taken on a session of their own, the first before the connections of the jobs
-//! are opened and the second when they are closed, so that what lies between is the run. A run
-//! without a reading is no worse: its record says why there is none.
+//! Each reading uses a session of its own, the first before the jobs' connections are opened and
+//! the second after they are closed; the difference is the run. A run without readings is just as
+//! valid: its record says why there are none.
 
 use std::sync::atomic::Ordering;
 
@@ -14,25 +14,25 @@ use workload::{JobTarget, Plan};
 use crate::lane::Common;
 use crate::news::News;
 
-/// How long a reading may take: two seconds of waiting for sessions that end, and as much for a
-/// login and some statements.
+/// Time limit of a reading: two seconds to wait for sessions that end, and two for a login and some
+/// statements.
 const PATIENCE: Nanos = Nanos::from_secs(4);
 
-/// Reads the account before the connections of the jobs are opened.
+/// Reads the statistics before the jobs' connections are opened.
 pub(crate) async fn open<D: Driver>(rt: &Rt, common: &Common<D>) {
     let is_read = read(rt, common).await;
     common.has_account.store(is_read, Ordering::Relaxed);
 }
 
-/// Reads it again when they are closed. One reading alone would say nothing.
+/// Reads the statistics again after the connections are closed, if the first reading succeeded.
 pub(crate) async fn close<D: Driver>(rt: &Rt, common: &Common<D>) {
     if common.has_account.load(Ordering::Relaxed) {
         read(rt, common).await;
     }
 }
 
-/// Reads the account of the one database that the jobs ask, and tells the listener. Returns
-/// whether there is one.
+/// Reads the statistics of the only target that the jobs use, and reports them to the listener.
+/// Returns true if they could be read.
 async fn read<D: Driver>(rt: &Rt, common: &Common<D>) -> bool {
     let Some(target) = only_target(&common.plan) else { return false };
     let driver = common.drivers.of(target);
@@ -49,7 +49,7 @@ async fn read<D: Driver>(rt: &Rt, common: &Common<D>) -> bool {
     account.is_ok()
 }
 
-/// The target that all jobs ask; `None` if they ask several.
+/// Returns the target that all jobs use; `None` if they use several.
 fn only_target(plan: &Plan) -> Option<JobTarget> {
     let mut asked = plan.leaders().map(|place| plan.jobs[place].target);
     let first = asked.next().filter(|target| *target != JobTarget::Programs)?;

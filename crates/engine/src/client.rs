@@ -1,7 +1,8 @@
-//! A client: the long-lived task that carries requests, one at a time.
+//! A client: the long-lived task that sends requests, one at a time.
 //!
 //! This is the measured path. A client owns its connection, its generator of values, its buffers
-//! and its seat at the gate; what it shares with others of its lane it touches between awaits.
+//! and its seat at the gate. It touches state that it shares with other tasks of its lane only
+//! between awaits.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -27,8 +28,8 @@ use crate::results::Hands;
 use crate::rules::Rules;
 use crate::stop::Reason;
 
-/// After so many requests without a pause a client lets the other tasks of its thread run: a
-/// driver that always answers at once would never do so.
+/// Number of requests without a pause after which a client yields to the other tasks of its thread:
+/// a driver that always answers at once would never yield.
 const REQUESTS_PER_TURN: u32 = 64;
 
 pub(crate) struct Client<D: Driver, R> {
@@ -36,29 +37,29 @@ pub(crate) struct Client<D: Driver, R> {
     pub(crate) crew: Rc<Crew>,
     pub(crate) seat: Rc<Seat>,
     pub(crate) connection: Option<D::Connection>,
-    /// Which server of its target that is, or was.
+    /// Index of the current or last server in its target's list.
     pub(crate) node: u16,
-    /// Whether it lost its connection and has no other yet.
+    /// True if it lost its connection and has no other yet.
     pub(crate) is_bereft: bool,
-    /// For requests that connect: how long to pause after one that was refused.
+    /// Pause after a refused request, for requests that open their own connections.
     pub(crate) back_off: BackOff,
-    /// One for each part of the job, and for a mix one more that makes its pauses.
+    /// One for each part of the job, and for a mix one more for its pauses.
     pub(crate) generators: Vec<Generator>,
-    /// The part of the job that the present request is.
+    /// Index of the part of the job to which the present request belongs.
     pub(crate) part: usize,
     pub(crate) work: Work,
     pub(crate) served: u32,
-    /// For each part of the job: where the rows that its statements return go.
+    /// Sinks for the rows that statements return, one for each part of the job.
     pub(crate) results: Hands,
 }
 
-/// Where the next request of a closed client comes from.
+/// The source of the next request of a closed client.
 enum Source {
-    /// It takes nothing from a file.
+    /// The schedule of numbers; the request takes nothing from a file.
     Schedule(u64),
-    /// It takes what the file of this part has next, and its number from there if it has none yet.
+    /// The next record of this part's file. The number is the record's own if it is `None`.
     File(usize, Option<u64>),
-    /// There is none.
+    /// The client makes no more requests.
     End,
 }
 
@@ -66,17 +67,17 @@ enum Source {
 struct Turn {
     number: u64,
     input: Option<Input>,
-    /// Whether it had to be waited for.
+    /// True if the client had to wait for the input.
     was_awaited: bool,
 }
 
-/// The way of a request through its attempts.
+/// A request's progress through its attempts.
 pub(crate) struct Course {
-    /// A: when it had its worker, and its target.
+    /// A: when it had its worker, and its target was up.
     pub(crate) assigned: Stamp,
-    /// S: when the first attempt began to send, or to connect for it.
+    /// S: when the first attempt began to send or to connect.
     pub(crate) sent: Option<Stamp>,
-    /// D, when it is over.
+    /// D: when it ended.
     done: Stamp,
     effort: Effort,
 }
@@ -86,7 +87,7 @@ impl Course {
         Course { assigned, sent: None, done: assigned, effort: Effort::default() }
     }
 
-    /// Adds what an attempt moved.
+    /// Adds the bytes and waits of an attempt.
     fn add(&mut self, reply: &Reply) {
         self.sent = self.sent.or(reply.sent);
         self.effort.bytes_sent += reply.bytes_sent;
@@ -94,7 +95,7 @@ impl Course {
         self.effort.busy_waits += reply.busy_waits;
     }
 
-    /// When the first attempt began.
+    /// Returns the start of the first attempt.
     fn began(&self) -> Stamp {
         self.sent.unwrap_or(self.assigned)
     }
@@ -104,14 +105,14 @@ impl Course {
     }
 }
 
-/// How one attempt ended.
+/// The outcome of one attempt.
 pub(crate) enum Attempt {
     Answered(Result<(), Error>),
     GivenUp,
 }
 
 impl<D: Driver, R: Rules> Client<D, R> {
-    /// Carries what arrives at the gate until there is nothing left.
+    /// Serves the arrivals of the gate until none is left.
     pub(crate) async fn serve_arrivals(mut self) {
         let mut now = self.lane.rt.now();
         loop {
@@ -133,7 +134,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.leave().await;
     }
 
-    /// Takes what has waited longest; if nothing waits, takes a place among the idle.
+    /// Takes the request that has waited longest; if none waits, registers the client as idle.
     #[inline]
     fn next_arrival(&mut self, now: Stamp) -> Option<Ticket> {
         let mut gate = self.crew.gate.as_ref()?.borrow_mut();
@@ -143,9 +144,9 @@ impl<D: Driver, R: Rules> Client<D, R> {
             gate.rest(Rc::clone(&self.seat));
         }
         gate.assign(now);
-        // The dispatcher alone adds clients and ends runs: if requests wait, or too many, it is to
-        // look at once. It is also to learn that the schedule is over, which a timer that is never
-        // due would not tell it.
+        // Only the dispatcher adds clients and ends runs: wake it at once if requests wait or a
+        // queue overflowed. Wake it also when the schedule is over, since a timer that is never due
+        // would not tell it.
         let crowded = gate.waiting() > 0 && self.crew.may_grow();
         let at_once = crowded || gate.has_overflowed() || gate.has_ended();
         let due = if at_once { now } else { gate.next_due() };
@@ -193,8 +194,9 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.leave().await;
     }
 
-    /// Where the next request of a closed client comes from. A job with a file of its own gives the
-    /// next record to whoever is ready; a mix takes from the file of the part whose turn it is.
+    /// Returns the source of the next request of a closed client. A job with a file of its own
+    /// gives the next record to the next ready client; a mix takes from the file of the part whose
+    /// turn it is.
     #[inline]
     fn next_source(&self, numbers: &mut impl Iterator<Item = u64>) -> Source {
         if self.crew.job.feed.is_some() {
@@ -208,8 +210,9 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    /// What a part's file has next, however long that takes, for the request with this number or
-    /// with the record's own; `None` at the end of the file, of the job, or of what it counts.
+    /// Waits for the next record of a part's file. The request gets `number`, or the record's own
+    /// if that is `None`. Returns `None` at the end of the file or of the job, or when its `count`
+    /// is reached.
     async fn await_input(&self, part: usize, number: Option<u64>) -> Option<Turn> {
         let mut was_awaited = false;
         loop {
@@ -246,24 +249,24 @@ impl<D: Driver, R: Rules> Client<D, R> {
         Ticket { request, part, input: turn.input }
     }
 
-    /// Waits for the end of the think time, or for the end of the job if that comes first.
+    /// Waits for the end of the think time or of the job, whichever comes first.
     async fn pause_until(&self, ready: Stamp) -> Stamp {
         self.seat.pause_until(ready.min(self.crew.end.get())).await;
         self.lane.rt.now()
     }
 
-    /// The run ended before this request got a connection.
+    /// Settles a request for which the run ended before there was a connection.
     fn give_up(&self, request: Request) {
         let ending = Ending::without_sending(Outcome::Unsent, self.lane.rt.now());
         self.lane.ledger.borrow_mut().settle(request, ending);
     }
 
-    /// Carries one request from its assignment to its place in the ledger. Returns the reading of
-    /// the clock with which the next one begins: that of its end, unless its rows had to wait for
-    /// room behind it.
+    /// Runs one request from its assignment to its entry in the ledger. Returns the clock reading
+    /// with which the next one begins: the end of this one, or of the waits that followed it
+    /// (closing its connection, room for its rows).
     ///
-    /// The worker may look back at an end that was stamped elsewhere, before it was heard of, and
-    /// so before the request was noticed; nothing is assigned earlier than that.
+    /// `assigned` may be an end stamped elsewhere, earlier than the request was noticed; the
+    /// assignment is never earlier than the notice.
     async fn carry(&mut self, ticket: Ticket, assigned: Stamp) -> Stamp {
         let Ticket { request, part, input } = ticket;
         let mut course = Course::from(assigned.max(request.noticed()));
@@ -290,7 +293,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         free
     }
 
-    /// Enters a request that is over in the books. Returns when it ended.
+    /// Records a finished request in the ledger. Returns its end.
     #[inline]
     fn settle(&self, request: Request, outcome: Outcome, course: &Course) -> Stamp {
         let (sent, done) = (course.dispatch(), course.done);
@@ -307,16 +310,16 @@ impl<D: Driver, R: Rules> Client<D, R> {
         done
     }
 
-    /// The account of the server that it has been connected to last, if that is one of several.
+    /// Returns the ledger index of the last server it was connected to, if the target has several.
     #[inline]
     fn node_account(&self) -> Option<JobIndex> {
         self.crew.first_node.map(|first| JobIndex(first.0 + self.node))
     }
 
-    /// Hands the rows of a request that ended at `done` over to its file, and waits for room if
-    /// there is none: a file that takes nothing for the plan's `stall-timeout` ends the run.
+    /// Hands the rows of a request that ended at `done` to its results file, and waits if there is
+    /// no room. A file that accepts nothing for the plan's `stall-timeout` ends the run.
     ///
-    /// Returns when the client was free again.
+    /// Returns the instant at which the client was free again.
     async fn hand_over_rows(&mut self, done: Stamp) -> Stamp {
         let Some(results) = &self.results[self.part] else { return done };
         let rows = &mut self.work.capture;
@@ -354,7 +357,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    /// What an attempt means for the request; `None` if another one follows.
+    /// Returns the outcome that an attempt means for the request; `None` if another attempt
+    /// follows.
     #[inline]
     fn conclude(&mut self, attempt: Attempt, course: &mut Course) -> Option<Outcome> {
         course.add(&self.work.reply);
@@ -398,7 +402,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         Outcome::Unsent
     }
 
-    /// Sends the request once, stretch by stretch. `since` is when its first attempt began.
+    /// Sends the request once, stretch by stretch. `since` is the start of its first attempt.
     async fn attempt(&mut self, number: u64, since: Stamp) -> Attempt {
         self.make_ready(since);
         let mut first_error = None;
@@ -423,12 +427,12 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    /// Whether the statement behind one that failed is sent.
+    /// Returns true if the statements after a failed one are still sent.
     fn goes_on_after_errors(&self) -> bool {
         self.present().job.flow == Flow::Separately && self.connection.is_some()
     }
 
-    /// Makes ready for an attempt at a request whose time runs from `since`.
+    /// Prepares for an attempt at a request whose timeout runs from `since`.
     pub(crate) fn make_ready(&mut self, since: Stamp) {
         self.work.reply.reset();
         self.empty_capture();
@@ -438,7 +442,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.seat.expire_at(expires);
     }
 
-    /// Takes the steps of a stretch, unless the client has never had others.
+    /// Copies the steps of a stretch into the work, unless all requests of the client have the
+    /// same.
     #[inline]
     fn take_stretch(&mut self, stretch: usize) {
         if self.crew.parts.vary_steps() {
@@ -454,7 +459,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.work.is_pipelined = is_pipelined;
     }
 
-    /// Pauses between two statements of a session. False if its time is over.
+    /// Pauses between two statements of a session. Returns false if the request's time is over.
     async fn pause_in_session(&mut self, number: u64, pause: u64) -> bool {
         let think = self.generators[self.part].think(number, pause);
         if think == Nanos::ZERO {
@@ -464,7 +469,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         unless_fired(pin!(self.lane.rt.sleep_until(until)), &self.seat.expiry).await.is_some()
     }
 
-    /// The part of the job that the present request is.
+    /// Returns the part of the job to which the present request belongs.
     pub(crate) fn present(&self) -> &Part {
         self.crew.parts.part(self.part)
     }
@@ -488,7 +493,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    /// Gives the request up, and its connection with it.
+    /// Gives up the request and its connection.
     fn abandon(&mut self) -> Attempt {
         if let Some(connection) = self.connection.take() {
             connection.abandon();
@@ -498,14 +503,15 @@ impl<D: Driver, R: Rules> Client<D, R> {
         Attempt::GivenUp
     }
 
-    /// A driver whose connection has ended may have kept the steps with the values.
+    /// Restores the steps: a driver whose connection ended may have kept them with the values.
     fn restore_steps(&mut self) {
         let parts = Rc::clone(&self.crew.parts);
         let part = parts.part(self.part);
         self.take_steps(&part.steps, part.job.pipeline);
     }
 
-    /// Makes room for the rows of an attempt. A driver may have kept the buffer of the one before.
+    /// Makes room for the rows of an attempt. A driver may have kept the buffer of the previous
+    /// one.
     fn empty_capture(&mut self) {
         let is_wanted = self.results[self.part].is_some();
         match (is_wanted, self.work.capture.is_wanted()) {
@@ -516,8 +522,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    /// The error of an answer whose rows are more than a results file takes. It is put into words
-    /// once.
+    /// Returns the error of an answer with more rows than a results file accepts. Its text is
+    /// written only the first time.
     #[cold]
     fn lost_rows(&self) -> Error {
         let text = match self.crew.has_seen(Code::RESULTS) {
@@ -531,7 +537,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         Error::new(Class::Statement, Code::RESULTS, text)
     }
 
-    /// What is wrong with the number of rows of a whole answer, if anything is.
+    /// Returns an error if the number of rows of a complete answer is not as expected.
     #[inline]
     fn unexpected_rows(&self) -> Option<Error> {
         let rows = self.work.reply.rows;
@@ -539,7 +545,8 @@ impl<D: Driver, R: Rules> Client<D, R> {
         (!expected.contains(rows)).then(|| self.wrong_rows(rows, expected))
     }
 
-    /// The error of an answer with other rows than expected. It is put into words once.
+    /// Returns the error of an answer with unexpected rows. Its text is written only the first
+    /// time.
     #[cold]
     fn wrong_rows(&self, rows: u64, expected: workload::Rows) -> Error {
         let text = match self.crew.has_seen(Code::ROWS) {
@@ -549,7 +556,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         Error::new(Class::WrongResult, Code::ROWS, text)
     }
 
-    /// When an attempt failed: as the driver says, or now if it could not tell.
+    /// Returns the end of a failed attempt: as the driver reports it, or now if it could not tell.
     fn end_of_failure(&self) -> Stamp {
         match self.work.reply.sent {
             Some(sent) if self.work.reply.done >= sent => self.work.reply.done,
@@ -623,20 +630,20 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    /// Whether it needs a connection before it takes on anything.
+    /// Returns true if it needs a connection before it takes a request.
     fn lacks_connection(&self) -> bool {
         self.connection.is_none() && self.crew.keeps_connections()
     }
 
-    /// Makes sure that there is a connection, however long that takes. False when the run is over
-    /// first, or when the server takes no more connections than the job has.
+    /// Waits until there is a connection. Returns false if the run is over first, or if the server
+    /// accepts no more connections than the job has.
     async fn has_connection(&mut self) -> bool {
         while self.connection.is_none() {
             if self.is_needless() {
                 return false;
             }
             self.seat.expire_at(self.lane.give_up_at.get());
-            // In a box: it is large, and a client carries requests most of the time.
+            // Boxed: the future is large, and a client rarely connects.
             let attempt = Box::pin(self.lane.connect(&self.crew));
             match unless_fired(attempt, &self.seat.expiry).await {
                 None => return false,
@@ -646,7 +653,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                 }
                 Some((Err(error), change)) => {
                     self.lane.note_change(change, Some(&error), &self.crew);
-                    // What is lost may come back: others have its place, perhaps for a while.
+                    // A lost connection may come back: others may have its slot only for a while.
                     let is_full = error.class() == Class::TooManyConnections;
                     if is_full && self.crew.lost.get() == 0 {
                         self.lane.note_connection_limit(&self.crew, &error);
@@ -666,7 +673,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         true
     }
 
-    /// Whether a connection would have nothing to do any more.
+    /// Returns true if a connection would have nothing left to do.
     fn is_needless(&self) -> bool {
         let over = self.crew.gate.as_ref().is_some_and(|gate| gate.borrow().is_over());
         over || self.lane.rt.now() >= self.lane.give_up_at.get()
@@ -681,7 +688,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
         self.crew.clients.set(self.crew.clients.get() - 1);
         self.results.clear();
         self.crew.close_results_if_over();
-        // A run ends with its requests: closing may take long, and is no part of it.
+        // A run ends with its requests: closing may take long and is not part of it.
         self.lane.client_left();
         if let Some(connection) = connection {
             connection.close().await;

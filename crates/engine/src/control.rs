@@ -1,4 +1,4 @@
-//! What runs on control connections: setup, loads and teardown.
+//! The phases on control connections: setup, loads and teardown.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -25,31 +25,31 @@ use crate::targets::unreachable;
 pub struct Loaded {
     /// The table.
     pub table: String,
-    /// How many rows were committed.
+    /// The number of rows that were committed.
     pub rows: u64,
     /// Bytes of values that were sent.
     pub bytes: u64,
-    /// When it began, on the run's clock.
+    /// Beginning of the load, on the run's clock.
     pub began: Stamp,
-    /// How long it took.
+    /// Duration of the load.
     pub took: Nanos,
 }
 
-/// How far the preparation got.
+/// The progress of the preparation.
 pub(crate) enum Prepared {
     /// All of it is done.
     Ready(Vec<Loaded>),
     /// The user ended the run first.
     Interrupted {
-        /// Whether everything that teardown undoes was set up.
+        /// True if everything was set up that teardown undoes.
         setup_done: bool,
-        /// Whether a statement was given up, whose answer the connection still owes.
+        /// True if a statement was given up whose answer is still outstanding on the connection.
         owes_answer: bool,
         loaded: Vec<Loaded>,
     },
 }
 
-/// How far some statements got.
+/// The progress through a list of statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reached {
     /// All of them ran.
@@ -66,8 +66,8 @@ pub(crate) struct Control<'a, D> {
     pub(crate) common: &'a Common<D>,
 }
 
-/// A failed preparation, and whether teardown may run: statements that were never set up must not
-/// be torn down, because what they name may be somebody else's.
+/// A failed preparation. `setup_done` says if teardown may run: objects that were never set up must
+/// not be torn down, because they may belong to another user.
 pub(crate) struct Stumbled {
     pub(crate) failed: Failed,
     pub(crate) setup_done: bool,
@@ -120,13 +120,13 @@ impl<D: Driver> Control<'_, D> {
             Reached::End => {}
             reached => return Ok(interrupted(reached, true, loaded)),
         }
-        // Setup may have changed some, and loads have made the database larger.
+        // Setup may have changed settings, and loads have made the database larger.
         self.tell_settings(connection).await;
         self.tell_facts(connection).await;
         Ok(Prepared::Ready(loaded))
     }
 
-    /// In place of setup and loads: makes sure that every table has the rows that it should.
+    /// Checks that every table has the expected rows, in place of setup and loads.
     pub(crate) async fn verify(&self) -> Result<(), Failed> {
         self.look_at_others().await?;
         if !self.plan().asks(JobTarget::Main) {
@@ -138,7 +138,7 @@ impl<D: Driver> Control<'_, D> {
                 connection.close().await;
                 verified
             }
-            // The lanes see for themselves that the run is over.
+            // The lanes notice for themselves that the run is over.
             None => {
                 connection.abandon();
                 Ok(())
@@ -180,13 +180,12 @@ impl<D: Driver> Control<'_, D> {
         Ok(())
     }
 
-    /// Runs `[teardown]`, all of it: a statement that fails is reported and the next one runs.
+    /// Runs all of `[teardown]`: a failed statement is reported and the next one runs.
     ///
     /// A statement that is not answered within the plan's `stall-timeout` is given up, and the next
-    /// one gets a connection of its own: one table may be locked, and the others not. All that are
-    /// behind the first without an answer have the same time together, because the server may be
-    /// gone. An end that is asked for meanwhile ends the teardown too; one that is wanted at once
-    /// goes without.
+    /// one gets a new connection, since one table may be locked and the others not. All statements
+    /// after the first unanswered one share one more such time, because the server may be gone. A
+    /// stop request during the teardown ends it; a run that is ended at once has no teardown.
     pub(crate) async fn tear_down(&self) {
         let statements = &self.plan().teardown;
         let stop = &self.common.stop;
@@ -241,14 +240,14 @@ impl<D: Driver> Control<'_, D> {
         }
     }
 
-    /// Reports that the statements of `[teardown]` from this place on are not run.
+    /// Reports that the statements of `[teardown]` from index `from` on are not run.
     fn leave_undone(&self, from: usize) {
         let of = self.plan().teardown.len();
         self.common.listener.hear(&News::TeardownLeft { from, of });
     }
 
-    /// Reaches the targets beside the main one, before anything is changed there, and reads how
-    /// they are set.
+    /// Connects to the targets other than the main one before anything is changed there, and reads
+    /// their settings.
     async fn look_at_others(&self) -> Result<(), Failed> {
         for (target, driver) in self.common.drivers.iter() {
             let Some(name) = self.plan().name_of(target) else { continue };
@@ -267,8 +266,8 @@ impl<D: Driver> Control<'_, D> {
         self.common.listener.hear(&News::Settings { target: None, settings });
     }
 
-    /// What is known of the server beyond its settings. Last on its connection: what is not told in
-    /// time may still come.
+    /// Reports facts about the server beyond its settings. Comes last on its connection, because an
+    /// answer that was too late may still arrive.
     async fn tell_facts(&self, connection: &mut D::Connection) {
         let settings = connection.facts().await;
         self.common.listener.hear(&News::Settings { target: None, settings });
@@ -278,7 +277,7 @@ impl<D: Driver> Control<'_, D> {
         &self.common.plan
     }
 
-    /// The driver of the main target, which alone is set up, loaded and torn down.
+    /// Returns the driver of the main target, which alone is set up, loaded and torn down.
     fn driver(&self) -> &D {
         self.common.drivers.of(JobTarget::Main)
     }
@@ -287,7 +286,7 @@ impl<D: Driver> Control<'_, D> {
         self.driver().connect(self.rt).await.map_err(Failed::Unreachable)
     }
 
-    /// Connects for the first time, which every server of the target must allow.
+    /// Connects for the first time, to every server of the target.
     async fn reach(&self) -> Result<D::Connection, Failed> {
         reach(self.driver(), self.rt).await.map_err(Failed::Unreachable)
     }
@@ -341,7 +340,7 @@ impl<D: Driver> Control<'_, D> {
         }
         let took = shared.last_commit.get().since(began);
         self.report(load, &shared, took);
-        // Before sessions end, and what each of them used is gone with it.
+        // Before the sessions end, while their resource use can still be read.
         self.common.listener.hear(&News::LoadEnds);
         for connection in connections {
             connection.close().await;
@@ -362,12 +361,12 @@ impl<D: Driver> Control<'_, D> {
         })
     }
 
-    /// Reports the progress of a load until all of its rows are written, and once that it lasts:
-    /// when all writers have been connected or refused, because whoever watches then must not take
-    /// the connection of one.
+    /// Reports the progress of a load until all of its rows are written, and once that it will take
+    /// longer. That report waits until all writers are connected or refused, because an observer
+    /// that connects then must not take a writer's connection.
     ///
-    /// Writers that are still at work then have [`LAST_BATCH`] for that, and none if the load has
-    /// stalled.
+    /// Writers that are still at work at the end have [`LAST_BATCH`] to finish, and no time if the
+    /// load stalled.
     async fn watch(&self, load: &Load, filling: &Filling, began: Stamp) {
         let step = (load.rows / PROGRESS_POINTS).max(1);
         let (mut reported, mut is_known_to_last) = (0, false);
@@ -409,7 +408,7 @@ impl<D: Driver> Control<'_, D> {
         });
     }
 
-    /// Makes sure that a table can be filled in the way that is asked for.
+    /// Checks that a table can be filled by the requested method.
     fn check_load(&self, load: &Load) -> Result<(), Failed> {
         let columns = column_names(load);
         let checked = self.driver().check_load(&into(load, &columns), method(load));
@@ -439,40 +438,40 @@ fn method(load: &Load) -> Method {
     }
 }
 
-/// How many points the progress of a load has at most.
+/// Maximum number of progress reports of a load.
 const PROGRESS_POINTS: u64 = 1_000;
 
-/// After which time a load is known to last. What is shorter is not worth the time that it takes
-/// to end a watch.
+/// Time after which a load is reported as long. Observing a shorter one costs more than it is
+/// worth.
 const LASTS: Nanos = Nanos::from_millis(250);
 
-/// Time for the last batches of a load that is over: all rows are committed, or the end was asked
-/// for. Batches that take longer are given up.
+/// Time for the last batches after all rows are committed or a stop was requested. Batches that
+/// take longer are given up.
 const LAST_BATCH: Nanos = Nanos::from_secs(5);
 
-/// How often the progress of a load is looked at.
+/// Interval between checks of a load's progress.
 const PROGRESS_POLL: Nanos = Nanos::from_millis(20);
 
-/// What the writers of one table share.
+/// The state that the writers of one table share.
 struct Filling {
     load: Arc<Load>,
     next_row: Cell<u64>,
     committed: Cell<u64>,
     bytes: Cell<u64>,
     last_commit: Cell<Stamp>,
-    /// Rows that were made so far.
+    /// Number of rows generated so far.
     made: Cell<u64>,
-    /// For each writer: fires when it is to give up.
+    /// One timer per writer, which fires when the writer is to give up.
     give_up: Vec<Timer>,
     /// Writers that have not ended.
     writers: Cell<u32>,
-    /// Those of them that have neither a connection nor been refused one.
+    /// Number of writers that are not yet connected or refused.
     opening: Cell<u32>,
-    /// Why a writer got no connection: the others go on without it.
+    /// Error of a writer that got no connection; the others go on without it.
     refused: RefCell<Option<Error>>,
-    /// Why a batch was not written, which ends the load.
+    /// Error of a batch that was not written; it ends the load.
     failed: RefCell<Option<Error>>,
-    /// The reason why rows were inserted although the server has a faster method.
+    /// Reason why rows were inserted although the server has a faster method.
     fallback: RefCell<Option<Error>>,
 }
 
@@ -494,8 +493,8 @@ impl Filling {
         }
     }
 
-    /// Numbers of which one changes as long as the load moves on: rows are made when there is room
-    /// to send them.
+    /// Returns counters of which one changes as long as the load makes progress. Generated rows
+    /// count, because they are generated when there is room to send them.
     fn progress(&self) -> (u64, u64, u32, u32) {
         (self.made.get(), self.committed.get(), self.opening.get(), self.writers.get())
     }
@@ -513,7 +512,7 @@ impl Filling {
         self.committed.get() >= load.rows || nobody_writes || stop.is_asked()
     }
 
-    /// Writes what there is to write, and gives the connection back if it got one.
+    /// Writes batches until none is left, and returns the connection if it got one.
     async fn write<D: Driver>(
         &self,
         place: usize,
@@ -548,8 +547,8 @@ impl Filling {
         connection
     }
 
-    /// Connects, and makes sure that the connection has a session which answers: batches are not
-    /// handed to one that waits for the others' end.
+    /// Connects, and waits until the connection has a session that answers. A connection that waits
+    /// for the others to end gets no batches.
     async fn open<D: Driver>(&self, driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
         let mut connection = driver.connect(rt).await?;
         match connection.await_session().await {
@@ -562,7 +561,7 @@ impl Filling {
     }
 
     /// Takes batches of rows from the shared counter until none is left. A row's values depend on
-    /// its number alone, so it does not matter which writer takes it.
+    /// its number alone, so any writer may take it.
     async fn write_on(
         &self,
         connection: &mut impl Connection,
@@ -577,13 +576,13 @@ impl Filling {
     }
 }
 
-/// One of those who fill a table.
+/// A task that fills a table, together with others.
 struct Writer<'a> {
     filling: &'a Filling,
     rt: &'a Rt,
     stop: &'a Stop,
     rows: RowGenerator,
-    /// The numbers of the present batch's rows that are still to be made.
+    /// The row numbers of the present batch that are still to be generated.
     batch: Range<u64>,
 }
 
@@ -623,8 +622,8 @@ impl Batches for Writer<'_> {
     }
 }
 
-/// What to do about a table that has other rows than it should: while it is there, setup cannot
-/// make it anew.
+/// Returns advice for a table with an unexpected number of rows: setup cannot create the table
+/// while it exists.
 fn other_rows(found: &str) -> String {
     let anew = "drop the table and run without --loaded";
     match found.parse() {
@@ -633,7 +632,7 @@ fn other_rows(found: &str) -> String {
     }
 }
 
-/// Whether a setup statement makes an index on a table that wants its indexes after its rows.
+/// Returns true if a setup statement creates an index on a table with `indexes = after`.
 fn is_deferred(statement: &FixedStatement, loads: &[Load]) -> bool {
     let words: Vec<String> = statement
         .text
@@ -665,8 +664,8 @@ fn fixed_place(section: &str, place: usize, statement: &FixedStatement) -> Place
     Place { section, statement: Some(place + 1), span: *span, script }
 }
 
-/// Connects to every server of a target, and keeps the first connection. A run that changes one of
-/// them before it knows that another is missing would leave them different.
+/// Connects to every server of a target and keeps the first connection. Changing one server before
+/// another is found unreachable would leave them different.
 async fn reach<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
     let first = driver.connect(rt).await?;
     for _ in 1..driver.nodes().len() {
@@ -681,11 +680,11 @@ async fn reach<D: Driver>(driver: &D, rt: &Rt) -> Result<D::Connection, Error> {
     Ok(first)
 }
 
-/// The time for which a teardown waits for answers.
+/// The time that a teardown allows for answers.
 struct Patience {
     /// The plan's `stall-timeout`.
     limit: Nanos,
-    /// The end of the wait for all statements behind the first that was not answered.
+    /// End of the common wait for all statements after the first unanswered one.
     ends_at: Option<Stamp>,
 }
 
@@ -698,12 +697,12 @@ impl Patience {
         self.ends_at.is_some_and(|at| now >= at)
     }
 
-    /// Returns the time for the next statement.
+    /// Returns the time left for the next statement.
     fn left(&self, now: Stamp) -> Nanos {
         self.ends_at.map_or(self.limit, |at| at.since(now))
     }
 
-    /// Takes note of a statement without an answer. Returns its error.
+    /// Records an unanswered statement. Returns its error.
     fn lose(&mut self, now: Stamp) -> Error {
         if self.ends_at.is_some() {
             let words = format!(
@@ -717,14 +716,14 @@ impl Patience {
     }
 }
 
-/// The error of a database that does not go on with its work.
+/// Returns the error of a database that has stalled.
 fn stalled(limit: Nanos, what: &str) -> Error {
     let words = format!("nothing was answered within `stall-timeout = {limit}`: {what}");
     Error::new(Class::Timeout, Code::TIMEOUT, words)
 }
 
-/// Returns the meaning of an error in a control phase: a target that is gone, or a statement that
-/// is wrong.
+/// Returns the failure that an error in a control phase means: an unreachable target or a wrong
+/// statement.
 fn failure(place: Place, error: Error) -> Failed {
     match error.class() {
         _ if error.code() == Code::DISCONNECT => Failed::Unreachable(error),

@@ -1,4 +1,4 @@
-//! What the clients of one job on one lane share.
+//! The state that the clients of one job on one lane share.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -19,11 +19,11 @@ use crate::results::Hands;
 pub(crate) struct Crew {
     pub(crate) job: Arc<Job>,
     pub(crate) index: JobIndex,
-    /// Its account at the first of its target's servers, if there are several.
+    /// Ledger index of its requests at the first of its target's servers, if there are several.
     pub(crate) first_node: Option<JobIndex>,
-    /// What a connection prepares, in order.
+    /// The statements that a connection prepares, in order.
     pub(crate) texts: Vec<Text>,
-    /// What its requests are.
+    /// The parts to which its requests belong.
     pub(crate) parts: Rc<Parts>,
     /// The arrivals; `None` for a closed job.
     pub(crate) gate: Option<RefCell<Gate>>,
@@ -32,25 +32,25 @@ pub(crate) struct Crew {
     /// Fires when the next arrival is due.
     pub(crate) due: Timer,
     pub(crate) seats: RefCell<Vec<Rc<Seat>>>,
-    /// When the job's requests end.
+    /// End of the job's requests.
     pub(crate) end: Cell<Stamp>,
     pub(crate) in_flight: Cell<u64>,
     /// Clients that have a connection.
     pub(crate) connected: Cell<u32>,
-    /// Clients that lost theirs.
+    /// Clients that lost their connection.
     pub(crate) lost: Cell<u32>,
-    /// Clients that are there, with or without one.
+    /// Clients that are running, with or without a connection.
     pub(crate) clients: Cell<u32>,
-    /// How many clients there may be at most.
+    /// The maximum number of clients.
     pub(crate) most_clients: Cell<u32>,
     /// Error codes that were reported as events.
     pub(crate) seen: RefCell<Vec<Code>>,
-    /// Where returned rows go, as long as a client may have some.
+    /// The sinks for returned rows, until no client can have rows any more.
     pub(crate) results: RefCell<Hands>,
 }
 
 impl Crew {
-    /// What the job looks like now.
+    /// Returns the present queue length, requests in flight and connections.
     pub(crate) fn gauge(&self) -> Gauge {
         let waiting = self.gate.as_ref().map_or(0, |gate| gate.borrow().waiting());
         Gauge {
@@ -60,7 +60,7 @@ impl Crew {
         }
     }
 
-    /// Whether clients keep their connections; else each request opens one of its own.
+    /// Returns true if clients keep their connections; otherwise each request opens its own.
     #[inline]
     pub(crate) fn keeps_connections(&self) -> bool {
         match self.job.reconnect {
@@ -69,8 +69,8 @@ impl Crew {
         }
     }
 
-    /// How many clients are still to be connected. Those that do not keep their connections need
-    /// none for their next request.
+    /// Returns the number of clients still to be connected. Clients that do not keep connections
+    /// need none for their next request.
     pub(crate) fn coming(&self) -> u32 {
         match self.keeps_connections() {
             true => self.clients.get() - self.connected.get(),
@@ -78,13 +78,13 @@ impl Crew {
         }
     }
 
-    /// Whether the job may have more clients than it has.
+    /// Returns true if the job may have more clients than it has.
     #[inline]
     pub(crate) fn may_grow(&self) -> bool {
         self.clients.get() < self.most_clients.get()
     }
 
-    /// Lets go of the results file when no client of this lane will have rows any more.
+    /// Releases the results files when no client of this lane can have rows any more.
     pub(crate) fn close_results_if_over(&self) {
         let is_over = self.gate.as_ref().is_none_or(|gate| gate.borrow().is_over());
         if is_over && self.clients.get() == 0 {
@@ -92,13 +92,13 @@ impl Crew {
         }
     }
 
-    /// The number of requests that a closed client makes, given its number in the job.
+    /// Returns the numbers of the requests of a closed client, given its number in the job.
     pub(crate) fn numbers(&self, client: u32, clients: u32) -> impl Iterator<Item = u64> + use<> {
         let count = self.job.count.unwrap_or(u64::MAX);
         (u64::from(client)..count).step_by(clients as usize)
     }
 
-    /// Whether an error code is seen for the first time, as far as codes are told apart.
+    /// Returns true if an error code is seen for the first time, up to the limit of distinct codes.
     pub(crate) fn is_news(&self, code: Code) -> bool {
         let mut seen = self.seen.borrow_mut();
         let news = seen.len() < record::Failures::LIMIT && !seen.contains(&code);
@@ -108,7 +108,7 @@ impl Crew {
         news
     }
 
-    /// Whether an error code has been seen.
+    /// Returns true if an error code has been seen.
     pub(crate) fn has_seen(&self, code: Code) -> bool {
         self.seen.borrow().contains(&code)
     }
@@ -117,8 +117,8 @@ impl Crew {
 /// Prepares a job's statements on a connection, in order.
 ///
 /// # Errors
-/// The statement that the database rejects, or that takes another number of values than it is
-/// given, with what is wrong.
+/// The statement that the database rejects or that takes another number of values than it is given,
+/// with the error.
 pub(crate) async fn prepare<'t, C: Connection>(
     connection: &mut C,
     texts: &'t [Text],

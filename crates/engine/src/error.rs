@@ -1,4 +1,4 @@
-//! Why a run could not be made.
+//! The failures that prevent a run.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,48 +11,48 @@ use workload::{Job, ScriptLine, Statement};
 pub enum Failed {
     /// The target could not be reached, or refused the login.
     Unreachable(driver::Error),
-    /// The database rejected a statement of the file.
+    /// The database rejected a statement of the workload file.
     Statement {
-        /// Which.
+        /// The statement.
         place: Place,
-        /// What the database said.
+        /// The database's error.
         error: driver::Error,
     },
-    /// The file asks for something that this target does not have.
+    /// The workload file requests something that this target does not support.
     Unsupported {
-        /// Where.
+        /// The section or statement.
         place: Place,
-        /// What.
+        /// A description of the feature.
         reason: String,
     },
     /// A file that a job reads or writes cannot be opened.
     File {
         /// The job, as a whole.
         place: Place,
-        /// The file, as it was written.
+        /// The path, as it is written in the workload file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// The operating system did not give the engine what it needs.
+    /// The operating system refused a resource that the engine needs.
     System(std::io::Error),
-    /// Virtual time came to a standstill: a mistake in the engine.
+    /// Virtual time is deadlocked: a bug in the engine.
     Deadlock(rt::Deadlock),
-    /// Something panicked, and said this: a mistake in this program or in a driver.
+    /// Something panicked with this message: a bug in this program or in a driver.
     Panicked(String),
 }
 
-/// A place in the workload file.
+/// A location in the workload file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The section, as its header says: `setup`, `load accounts`, `read`.
+    /// The section, as in its header: `setup`, `load accounts`, `read`.
     pub section: String,
-    /// Which statement of the section, from 1; `None` is the section as a whole: a load has no
-    /// statements of its own.
+    /// The number of the statement in the section, from 1; `None` for the section as a whole: a
+    /// load has no statements of its own.
     pub statement: Option<usize>,
-    /// Where the file says so.
+    /// The position in the workload file.
     pub span: Span,
-    /// Where the statement stands itself, if that is in another file.
+    /// The position of the statement itself, if it is in another file.
     pub script: Option<Box<ScriptLine>>,
 }
 
@@ -63,7 +63,7 @@ impl Place {
         Place { section, statement: Some(statement + 1), span: *span, script }
     }
 
-    /// A job as a whole.
+    /// Returns the location of a job as a whole.
     pub(crate) fn of_section(job: &Job) -> Place {
         let span = job.statements.first().map_or(job.span, |statement| statement.span);
         Place { section: job.section().to_owned(), statement: None, span, script: None }
@@ -83,7 +83,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What to say of a panic, whose words are given.
+/// Returns the message for a panic, given its words.
 pub fn internal_error(words: &str) -> String {
     format!("internal error, a mistake in assay: {words}")
 }

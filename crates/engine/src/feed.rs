@@ -1,10 +1,10 @@
 //! Requests from files: a thread reads ahead, and the lanes take what they need.
 //!
-//! Each lane gets the groups of records that belong to its requests, in their order, in blocks that
-//! go round: the thread fills one, the lane takes its groups one by one without touching memory
-//! that others use, and the thread finds it again when its last request has ended. A lane never
-//! waits for the file: what has not been read is [`Next::Pending`] and asked for again. In virtual
-//! time, where the wall clock does not count, it does wait.
+//! Each lane gets the groups of records of its requests, in their order, in blocks that are reused:
+//! the thread fills one, the lane takes its groups without touching memory that others use, and the
+//! thread reuses the block when its last request has ended. A lane never waits for the file: a
+//! group that has not been read is [`Next::Pending`] and asked for again later. Only in virtual
+//! time, where the wall clock does not count, does it wait.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,32 +21,32 @@ use crate::news::{Listener, News};
 use crate::pacer::Share;
 use crate::stop::Stop;
 
-/// How many groups a block has at most.
+/// Maximum number of groups in a block.
 const GROUPS: usize = 256;
 
-/// How many bytes of fields a block has, more or less.
+/// Approximate size of a block's fields, in bytes.
 const BYTES: usize = 64 << 10;
 
-/// How many blocks of a lane are read ahead.
+/// Number of blocks that are read ahead for a lane.
 const AHEAD: usize = 2;
 
-/// How many blocks of a lane the reading thread knows of: what is in use beyond that is given back
-/// to the system instead of going round.
+/// Maximum number of a lane's blocks that the reading thread reuses; further ones are freed after
+/// use.
 const KNOWN: usize = 64;
 
-/// How long a lane in virtual time waits before it looks whether the run is over.
+/// Interval at which a lane that waits in virtual time checks if the run is over.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The groups of one file that belong to one lane.
 pub(crate) struct LaneFeed {
     from: Receiver<Message>,
     block: Option<Arc<Records>>,
-    /// The place of the next group in the block.
+    /// Index of the next group in the block.
     at: usize,
     has_ended: bool,
     failure: Option<String>,
     known: Arc<Known>,
-    /// In virtual time: what ends the wait for the file.
+    /// In virtual time: the stop that ends the wait for the file.
     waits_until: Option<Stop>,
 }
 
@@ -54,36 +54,36 @@ enum Message {
     Block(Arc<Records>),
     End,
     Failed(String),
-    /// Nobody reads any more, or nobody waits any longer.
+    /// No lane reads any more, or the wait was ended.
     GivenUp,
 }
 
-/// What became known of a file while it was read.
+/// Observations about a file while it was read.
 #[derive(Debug, Default)]
 struct Known {
-    /// Whether somebody asked for more than there was.
+    /// True if more was requested than the file had.
     is_exhausted: AtomicBool,
-    /// What is odd about the end of a pipe, in words.
+    /// A description of an unusual end of a pipe.
     oddity: OnceLock<String>,
 }
 
-/// Something about a file that is no fault, and that whoever reads the answer should know.
+/// A remark on a file that is no fault but worth reporting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRemark {
-    /// The job whose file it is.
+    /// The job with the file.
     pub job: JobIndex,
-    /// What happened.
+    /// The kind of event.
     pub kind: EventKind,
-    /// The same in words.
+    /// A description of the event.
     pub text: String,
 }
 
-/// What a file has for the next request.
+/// The next input from a file.
 pub(crate) enum Next {
     Input(Input),
-    /// Nothing yet: it is being read, or its writer takes its time.
+    /// Nothing yet: the file is being read, or its writer is slow.
     Pending,
-    /// Nothing any more.
+    /// Nothing more.
     End,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Input {
 pub(crate) struct Feeds(Vec<Option<LaneFeed>>);
 
 impl Feeds {
-    /// Those of parts in their order.
+    /// Makes the feeds of parts, in their order.
     pub(crate) fn new(feeds: Vec<Option<LaneFeed>>) -> Feeds {
         match feeds.iter().any(Option::is_some) {
             true => Feeds(feeds),
@@ -107,29 +107,29 @@ impl Feeds {
         }
     }
 
-    /// Whether any part has one.
+    /// Returns true if any part has a feed.
     #[inline]
     pub(crate) fn are_there(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// What a part's file has next; `None` if it has no file.
+    /// Returns the next input of a part's file; `None` if it has no file.
     pub(crate) fn next_if_any(&mut self, part: usize) -> Option<Next> {
         self.0.get_mut(part)?.as_mut().map(LaneFeed::next)
     }
 
-    /// What a part's file has next; nothing if it has no file.
+    /// Returns the next input of a part's file; [`Next::End`] if it has no file.
     pub(crate) fn next(&mut self, part: usize) -> Next {
         self.next_if_any(part).unwrap_or(Next::End)
     }
 
-    /// Why a part's file ended before its end, once.
+    /// Returns why reading a part's file failed, once.
     pub(crate) fn take_failure(&mut self) -> Option<(usize, String)> {
         let mut feeds = self.0.iter_mut().enumerate();
         feeds.find_map(|(part, feed)| Some((part, feed.as_mut()?.take_failure()?)))
     }
 
-    /// Whether nothing at all has come from a part's file, which is said once.
+    /// Returns true, once, if a part's file has yielded nothing at all.
     pub(crate) fn take_silence(&mut self, part: usize) -> bool {
         match self.0.get_mut(part) {
             Some(Some(feed)) if feed.block.is_none() && !feed.has_ended => {
@@ -140,24 +140,24 @@ impl Feeds {
         }
     }
 
-    /// Takes no more from any file.
+    /// Drops the feeds of all files.
     pub(crate) fn forget(&mut self) {
         self.0.clear();
     }
 }
 
 impl Input {
-    /// The number of the group in its file, from 0.
+    /// Returns the number of the group in its file, from 0.
     pub(crate) fn number(&self) -> u64 {
         self.block.number(self.place)
     }
 
-    /// When a line of a log is due, after the first one.
+    /// Returns the due time of a log line, since the first one.
     pub(crate) fn at(&self) -> Nanos {
         self.block.at(self.place)
     }
 
-    /// The records.
+    /// Returns the records.
     pub(crate) fn group(&self) -> Group<'_> {
         self.block.group(self.place)
     }
@@ -168,7 +168,7 @@ impl LaneFeed {
         LaneFeed { from, block: None, at: 0, has_ended: false, failure: None, known, waits_until }
     }
 
-    /// The next group.
+    /// Returns the next group.
     #[inline]
     pub(crate) fn next(&mut self) -> Next {
         loop {
@@ -200,7 +200,7 @@ impl LaneFeed {
         }
     }
 
-    /// Why the file ended before its end, once.
+    /// Returns why reading the file failed, once.
     pub(crate) fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
     }
@@ -224,22 +224,22 @@ impl LaneFeed {
     }
 }
 
-/// The files of all jobs: for each lane a feed per job that has one, in the order of the plan.
+/// The files of all jobs: for each lane, a feed per job with a file, in the order of the plan.
 #[derive(Clone)]
 pub(crate) struct Files {
     lanes: Arc<Mutex<Vec<Vec<Option<LaneFeed>>>>>,
-    /// What is known of the file of each job of the plan that has one.
+    /// Observations on each file, by the index of its job in the plan.
     known: Vec<Option<Arc<Known>>>,
 }
 
 impl Files {
-    /// The feeds of a lane, once.
+    /// Returns the feeds of a lane, once.
     pub(crate) fn take(&self, lane: u16) -> Vec<Option<LaneFeed>> {
         let mut lanes = self.lanes.lock().expect("nothing panics under the lock");
         std::mem::take(&mut lanes[usize::from(lane)])
     }
 
-    /// Begins to read the files of a plan. In virtual time lanes wait for what they need, unless
+    /// Starts to read the files of a plan. In virtual time lanes wait for their input until
     /// `waits_until` ends the run.
     pub(crate) fn open(
         plan: &Plan,
@@ -271,7 +271,7 @@ impl Files {
         Ok(Files { lanes: Arc::new(Mutex::new(feeds)), known: known_of_all })
     }
 
-    /// What is to be said of the files when the run is over.
+    /// Returns the remarks on the files after the run.
     pub(crate) fn remarks(&self, plan: &Plan) -> Vec<FileRemark> {
         let mut remarks = Vec::new();
         for (place, known) in self.known.iter().enumerate() {
@@ -293,7 +293,7 @@ impl Files {
     }
 }
 
-/// The lanes that have requests of a job, in the order in which these are dealt out.
+/// Returns the lanes that have requests of a job, in the order in which records are dealt to them.
 fn readers(plan: &Plan, place: usize, lanes: u16) -> Vec<u16> {
     let leader = plan.jobs.iter().position(|job| std::ptr::eq(job, plan.leader(place)));
     let leader = leader.unwrap_or(place);
@@ -311,7 +311,7 @@ fn readers(plan: &Plan, place: usize, lanes: u16) -> Vec<u16> {
     }
 }
 
-/// Where blocks go, and those that may come back.
+/// The channel for the blocks of a lane, and the blocks to reuse.
 struct Outlet {
     /// `None` when the lane has ended.
     to: Option<SyncSender<Message>>,
@@ -319,7 +319,7 @@ struct Outlet {
 }
 
 impl Outlet {
-    /// Sends a block off and leaves an empty one in its place. Waits while the lane has enough.
+    /// Sends a block and replaces it by an empty one. Waits while the lane has enough.
     fn send(&mut self, block: &mut Records, per_group: usize) {
         let mut full = self.spare();
         if let Some(records) = Arc::get_mut(&mut full) {
@@ -332,7 +332,7 @@ impl Outlet {
         self.tell(Message::Block(full));
     }
 
-    /// A block that no request uses any more, or a new one.
+    /// Returns a block that no request uses any more, or a new one.
     fn spare(&mut self) -> Arc<Records> {
         let free = self.known.iter_mut().position(|block| Arc::get_mut(block).is_some());
         free.map_or_else(Arc::default, |place| self.known.swap_remove(place))
@@ -345,7 +345,7 @@ impl Outlet {
     }
 }
 
-/// A file and who wants to know of it.
+/// A file to read, with the parties to notify about it.
 struct Source {
     files: confine::Files,
     feed: Feed,
@@ -360,7 +360,7 @@ impl Source {
             Ok(file) => deal(file, &self.feed, &mut outlets),
             Err(error) => Err(Fault::Unreadable(error)),
         };
-        // It must be known before anybody hears of the end.
+        // Set before any lane learns of the end.
         if let (true, Ok(Some(oddity))) = (self.is_pipe(), &ending) {
             let _ = self.known.oddity.set(oddity.clone());
         }
@@ -372,7 +372,7 @@ impl Source {
         }
     }
 
-    /// Opens the file. A pipe that nobody writes cannot be opened before somebody does.
+    /// Opens the file. Opening a pipe blocks until it has a writer.
     fn open(&self) -> std::io::Result<File> {
         if !self.is_pipe() {
             return self.files.open(&self.feed.file);
@@ -384,13 +384,13 @@ impl Source {
         opened
     }
 
-    /// Whether the file was not read through before the run, because it can be read only once.
+    /// Returns true if the file can be read only once, and was not read through before the run.
     fn is_pipe(&self) -> bool {
         self.files.is_regular(&self.feed.file).is_ok_and(|is_regular| !is_regular)
     }
 }
 
-/// Gives the groups of a file to the lanes. What is odd about its end, if anything is.
+/// Deals the groups of a file to the lanes. Returns a description of an unusual end, if it has one.
 fn deal(file: File, feed: &Feed, outlets: &mut [Outlet]) -> Result<Option<String>, Fault> {
     let per_group = feed.per_request as usize;
     let lanes = outlets.len() as u64;
@@ -415,7 +415,7 @@ fn deal(file: File, feed: &Feed, outlets: &mut [Outlet]) -> Result<Option<String
     }
 }
 
-/// What the end of a pipe leaves in doubt.
+/// Returns the doubt that the end of a pipe leaves.
 fn oddity(reader: &Reader<File>, per_group: usize) -> Option<String> {
     let left_over = reader.left_over();
     match (left_over, reader.is_cut_off()) {

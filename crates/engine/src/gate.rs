@@ -1,7 +1,7 @@
-//! The arrivals of one job on one lane: from the schedule into the hands of its workers.
+//! The gate of one job on one lane: passes arrivals from the schedule to the workers.
 //!
-//! Requests that are due wait here in order; workers that have nothing to do stand here on a
-//! stack, the last one used on top. The gate is plain data: it awaits nothing and reads no clock.
+//! Requests that are due wait here in order; idle workers wait on a stack, the last one used on
+//! top. The gate is plain data: it awaits nothing and reads no clock.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -15,13 +15,13 @@ use crate::feed::{self, Feeds, Input};
 use crate::pacer::{Arrival, Times};
 use crate::parts::Parts;
 
-/// After how many requests the gate lets others have the thread: about a tenth of a millisecond.
+/// Number of requests after which the gate yields the thread: about a tenth of a millisecond.
 const AT_A_TIME: u64 = 4_096;
 
-/// How soon a file that had nothing yet is asked again.
+/// Time after which a file that had nothing yet is asked again.
 pub(crate) const ASK_AGAIN: Nanos = Nanos::from_millis(1);
 
-/// A worker's place: where it is handed its requests, and the timers that end its waits.
+/// A worker's seat: the slot for its requests and the timers that end its waits.
 pub(crate) struct Seat {
     pub(crate) orders: Slot<Order>,
     /// Ends a pause between two requests.
@@ -44,7 +44,7 @@ impl Seat {
         }
     }
 
-    /// Waits until `at`, or until [`Seat::end_pause_by`] says otherwise.
+    /// Waits until `at`, or until an earlier time set by [`Seat::end_pause_by`].
     pub(crate) async fn pause_until(&self, at: Stamp) {
         self.pause_ends.set(at);
         self.pause.arm(at);
@@ -52,7 +52,7 @@ impl Seat {
         self.pause_ends.set(Stamp::NEVER);
     }
 
-    /// A pause that is being made ends at `at` at the latest.
+    /// Ends the present pause at `at`, unless it ends earlier.
     pub(crate) fn end_pause_by(&self, at: Stamp) {
         if self.pause_ends.get() != Stamp::NEVER && at < self.pause_ends.get() {
             self.pause_ends.set(at);
@@ -60,8 +60,8 @@ impl Seat {
         }
     }
 
-    /// What is under way is given up at `at`; what was said of something before is forgotten. Most
-    /// clients never give anything up, and touch no timer.
+    /// Sets the time at which in-flight work is given up to `at`, replacing any earlier setting.
+    /// Most clients never give up and touch no timer.
     #[inline]
     pub(crate) fn expire_at(&self, at: Stamp) {
         if at != Stamp::NEVER || self.expires.get() != Stamp::NEVER {
@@ -70,7 +70,7 @@ impl Seat {
         }
     }
 
-    /// What is under way is given up at `at` at the latest.
+    /// Gives up in-flight work at `at`, unless it is given up earlier.
     pub(crate) fn expire_by(&self, at: Stamp) {
         if at < self.expires.get() {
             self.expire_at(at);
@@ -78,33 +78,33 @@ impl Seat {
     }
 }
 
-/// A request on its way to a worker, with what it is made of.
+/// A request on its way to a worker, with its input.
 pub(crate) struct Ticket {
     pub(crate) request: Request,
-    /// Which of the job's parts it is: 0 unless the job is a mix.
+    /// Index of its part in the job: 0 unless the job is a mix.
     pub(crate) part: usize,
     /// The records that it takes from a file.
     pub(crate) input: Option<Input>,
 }
 
-/// What a waiting worker is told.
+/// An instruction to a waiting worker.
 pub(crate) enum Order {
-    /// Carry this request, assigned at this instant.
+    /// Serve this request, assigned at this instant.
     Serve(Ticket, Stamp),
-    /// There is nothing left to do.
+    /// End: nothing is left to do.
     Leave,
 }
 
-/// What the gate was made for.
+/// The constant settings of a gate.
 pub(crate) struct Settings {
     pub(crate) job: JobIndex,
     /// Requests per arrival.
     pub(crate) batch: u32,
-    /// How many requests may wait.
+    /// The maximum number of waiting requests.
     pub(crate) limit: usize,
-    /// Whether further ones are left in the schedule until there is room, and not rejected.
+    /// True if further ones stay in the schedule until there is room, instead of being rejected.
     pub(crate) holds_back: bool,
-    /// Whether the run ends with the first one more.
+    /// True if the first request beyond the limit ends the run.
     pub(crate) ends_run: bool,
     pub(crate) zero: Stamp,
 }
@@ -120,28 +120,28 @@ pub(crate) struct Gate {
     waiting: VecDeque<Ticket>,
     idle: Vec<Rc<Seat>>,
     was_full: bool,
-    /// Until when so many requests waited that no more were opened.
+    /// Last time at which the queue was too long to open more requests.
     full_until: Stamp,
-    /// When the arrival before the next one was noticed.
+    /// Time at which the previous arrival was noticed.
     last_noticed: Option<Stamp>,
 }
 
-/// An arrival with what its requests are made of.
+/// An arrival with the input of its requests.
 struct Due {
     arrival: Arrival,
     input: Option<Input>,
 }
 
-/// The file of the next arrival has nothing yet.
+/// A state in which the next arrival waits for its file.
 struct Awaited {
-    /// The arrival; `None` if the file has its time as well.
+    /// The arrival; `None` if its time comes from the file as well.
     arrival: Option<Arrival>,
-    /// When to ask again.
+    /// Time at which to ask the file again.
     again: Stamp,
 }
 
 impl Gate {
-    /// A gate that opens at `now`, the time zero of its lane or before.
+    /// Makes a gate that opens at `now`, which is time zero of its lane or earlier.
     pub(crate) fn new(
         settings: Settings,
         times: Times,
@@ -167,8 +167,8 @@ impl Gate {
         gate
     }
 
-    /// When the next arrival is due, or its file is to be asked again; never when the schedule is
-    /// over.
+    /// Returns when the next arrival is due or its file is to be asked again; [`Stamp::NEVER`] when
+    /// the schedule is over.
     pub(crate) fn next_due(&self) -> Stamp {
         if self.is_held_back() {
             return Stamp::NEVER;
@@ -178,13 +178,13 @@ impl Gate {
         due.or(again).unwrap_or(Stamp::NEVER)
     }
 
-    /// Whether so many requests wait that no more are opened: they are in the schedule, or in their
-    /// log, as well as here.
+    /// Returns true if too many requests wait to open more, which then stay in the schedule or the
+    /// log.
     fn is_held_back(&self) -> bool {
         self.settings.holds_back && self.waiting.len() >= self.settings.limit
     }
 
-    /// The schedule ends at `end`: what is due then or later does not arrive.
+    /// Ends the schedule at `end`: arrivals due then or later are dropped.
     pub(crate) fn end_at(&mut self, end: Stamp) {
         self.end = self.end.min(end);
         let is_late = |arrival: &Arrival| self.settings.zero + arrival.at >= self.end;
@@ -197,17 +197,17 @@ impl Gate {
         }
     }
 
-    /// Whether nothing will arrive any more.
+    /// Returns true if no arrivals are left.
     pub(crate) fn has_ended(&self) -> bool {
         self.next.is_none() && self.awaited.is_none()
     }
 
-    /// Whether nothing will arrive any more and nothing waits.
+    /// Returns true if no arrivals are left and none wait.
     pub(crate) fn is_over(&self) -> bool {
         self.has_ended() && self.waiting.is_empty()
     }
 
-    /// Whether the run is to end because more requests arrived than may wait.
+    /// Returns true if the run is to end because more requests arrived than may wait.
     pub(crate) fn has_overflowed(&self) -> bool {
         self.was_full && self.settings.ends_run
     }
@@ -216,12 +216,12 @@ impl Gate {
         self.waiting.len()
     }
 
-    /// Why a file ended before its end, once.
+    /// Returns why reading a file failed, once.
     pub(crate) fn take_failure(&mut self) -> Option<(usize, String)> {
         self.feeds.take_failure()
     }
 
-    /// Makes the next arrival known: its time, and what its requests are made of.
+    /// Determines the next arrival: its time and its input.
     fn advance(&mut self, now: Stamp) {
         let again = now + ASK_AGAIN;
         let known = self.awaited.take().and_then(|awaited| awaited.arrival);
@@ -262,8 +262,8 @@ impl Gate {
         self.end_at(self.end);
     }
 
-    /// Opens the requests that are due at `now`, or the first of very many: the others are opened
-    /// by later calls, so that a lane that is far behind its schedule still does all its work.
+    /// Opens the requests that are due at `now`, but at most [`AT_A_TIME`]. Later calls open the
+    /// others, and a lane far behind its schedule still does its other work in between.
     #[inline]
     pub(crate) fn notice(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let mut opened = 0;
@@ -287,7 +287,7 @@ impl Gate {
         for place in 0..u64::from(batch) {
             let number = arrival.number * u64::from(batch) + place;
             let intended = zero + arrival.at;
-            // What came due while enough waited is not late: it waited too.
+            // A request that came due while the queue was full waited; it was not noticed late.
             let noticed = if intended <= self.full_until { intended } else { now };
             let request = ledger.arrive(job, number, intended, noticed);
             let (request, part) = self.parts.assign(request, ledger);
@@ -296,8 +296,8 @@ impl Gate {
         self.space(arrival.at, now, ledger);
     }
 
-    /// Keeps how long it is since the last arrival was noticed. What came due while enough waited
-    /// was noticed then, if only it had been looked for.
+    /// Records the time between the notices of two arrivals. An arrival that came due while the
+    /// queue was full counts as noticed on time.
     fn space(&mut self, at: Nanos, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         let intended = self.settings.zero + at;
         let noticed = if intended <= self.full_until { intended } else { now };
@@ -306,14 +306,15 @@ impl Gate {
         }
     }
 
-    /// Asks the file again; when the schedule is over, gives up what it still owes.
+    /// Asks the file again. After the end of the schedule, gives up the arrivals that wait for the
+    /// file.
     #[cold]
     fn ask_again(&mut self, now: Stamp, ledger: &mut Ledger<impl Outlet>) {
         if now < self.end {
             self.advance(now);
             return;
         }
-        // Arrivals that were due and whose file had nothing for them were scheduled all the same.
+        // Arrivals that were due count as scheduled, although their file had nothing for them.
         if let Some(arrival) = self.awaited.as_ref().and_then(|awaited| awaited.arrival.as_ref()) {
             let number = arrival.number * u64::from(self.settings.batch);
             let text = self.parts.part(self.parts.choose(number)).starved();
@@ -342,13 +343,13 @@ impl Gate {
         ledger.settle(ticket.request, Ending::without_sending(Outcome::Rejected, now));
     }
 
-    /// The request that has waited longest.
+    /// Takes the request that has waited longest.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Ticket> {
         self.waiting.pop_front()
     }
 
-    /// Gives waiting requests to idle workers, and sends these home when nothing will come.
+    /// Gives waiting requests to idle workers, and dismisses these when no more will come.
     #[inline]
     pub(crate) fn assign(&mut self, now: Stamp) {
         while !self.idle.is_empty() {
@@ -366,12 +367,12 @@ impl Gate {
         }
     }
 
-    /// A worker has nothing to do.
+    /// Registers an idle worker.
     pub(crate) fn rest(&mut self, seat: Rc<Seat>) {
         self.idle.push(seat);
     }
 
-    /// Opens all that is due and settles it without sending it.
+    /// Opens all requests that are due and settles them without sending.
     pub(crate) fn give_up(
         &mut self,
         now: Stamp,
@@ -385,7 +386,7 @@ impl Gate {
         }
     }
 
-    /// Nobody can carry what waits: the target refuses connections.
+    /// Fails all waiting requests, because the target refuses connections.
     pub(crate) fn refuse_waiting(
         &mut self,
         now: Stamp,
@@ -398,7 +399,7 @@ impl Gate {
         self.give_up_waiting(now, Outcome::Failed(failure), ledger);
     }
 
-    /// Settles all that waits without sending it.
+    /// Settles all waiting requests without sending them.
     pub(crate) fn give_up_waiting(
         &mut self,
         now: Stamp,
@@ -419,7 +420,7 @@ mod tests {
     use super::*;
     use crate::pacer::{Pacer, Share};
 
-    /// A gate with ten arrivals a microsecond, from the first on.
+    /// Returns a gate with ten arrivals per microsecond from time zero on.
     fn gate() -> (Gate, Ledger<MemoryOutlet>, MemoryOutlet) {
         let file = "[read]\nquery = select 1\nrate = 10M\narrival = uniform\n";
         let (plan, diagnostics) = workload::plan(file, &workload::Overrides::default());
@@ -440,7 +441,7 @@ mod tests {
         (Gate::new(settings, times, parts, Feeds::default(), Stamp(0)), ledger, memory)
     }
 
-    /// However far a lane is behind its schedule, it looks up in between, and loses nothing.
+    /// A lane far behind its schedule yields in between and loses nothing.
     #[test]
     fn a_backlog_is_noticed_a_part_at_a_time() {
         let (mut gate, mut ledger, memory) = gate();

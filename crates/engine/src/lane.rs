@@ -1,8 +1,9 @@
 //! A lane: one thread's part of a run.
 //!
 //! A lane opens its connections, waits for the common time zero, starts its clients and the
-//! dispatchers of its gates, turns its ledger over once an interval, and ends: nothing new starts,
-//! what is queued or in flight drains, and what is left is given up at its age.
+//! dispatchers of its gates, and closes an interval of its ledger each second. At the end of the
+//! schedule nothing new starts, queued and in-flight requests drain, and the rest is given up when
+//! the drain is over.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
@@ -34,20 +35,20 @@ use crate::rules::Rules;
 use crate::stop::{Reason, Stop};
 use crate::targets::{Drivers, PerTarget, in_words};
 
-/// How often a lane looks at what happens outside of it.
+/// Interval at which a lane checks for a stop request and other outside events.
 pub(crate) const HOUSEKEEPING: Nanos = Nanos::from_millis(50);
 
-/// How long before it happens the end of the schedule is announced to the lanes of a run that is
-/// stopped: longer than [`HOUSEKEEPING`], so that all of them end at the same instant.
+/// Time between the announcement and the end of the schedule of a run that is stopped. Longer than
+/// [`HOUSEKEEPING`], so that all lanes end at the same instant.
 const NOTICE: Nanos = Nanos::from_millis(60);
 
-/// How long a client waits after the database refused its session for a reason of its own.
+/// Pause of a client whose session the database refused for a reason of its own.
 const PAUSE_AFTER_REFUSAL: Nanos = Nanos::from_secs(1);
 
-/// Where a lane hands over its part of the record.
+/// A lane's outlet for its part of the record.
 pub type LaneOutlet = Box<dyn Outlet + Send>;
 
-/// What all lanes of a run have in common.
+/// The context that all lanes of a run share.
 #[derive(Clone)]
 pub(crate) struct Common<D> {
     pub(crate) plan: Arc<Plan>,
@@ -56,13 +57,13 @@ pub(crate) struct Common<D> {
     pub(crate) feeds: Files,
     pub(crate) stop: Stop,
     pub(crate) listener: Arc<dyn Listener>,
-    /// Whether the files that jobs read and write can still be read and written.
+    /// Health of the files that jobs read and write.
     pub(crate) files: FileHealth,
-    /// Whether the server's account could be read before the lanes began.
+    /// True if the server's statistics could be read before the lanes began.
     pub(crate) has_account: Arc<AtomicBool>,
 }
 
-/// Where a lane hands over what it has.
+/// The outlets of a lane.
 pub(crate) struct Outlets {
     /// Its part of the record.
     pub(crate) record: LaneOutlet,
@@ -77,43 +78,44 @@ pub(crate) struct Lane<D, R> {
     pub(crate) stop: Stop,
     pub(crate) ledger: RefCell<Ledger<LaneOutlet>>,
     links: PerTarget<Link>,
-    /// When what is queued or in flight is given up.
+    /// Instant at which queued and in-flight requests are given up.
     pub(crate) give_up_at: Cell<Stamp>,
     crews: Vec<Rc<Crew>>,
     share: Share,
     clients: Cell<usize>,
-    /// When the last client left.
+    /// Instant at which the last client left.
     left_at: Cell<Stamp>,
     tasks: RefCell<Vec<Task<()>>>,
     /// Wakes the lane's own task.
     alarm: Timer,
-    /// What the first task that panicked said.
+    /// Message of the first task that panicked.
     panic: RefCell<Option<String>>,
-    /// Only for other rules than the honest ones: whether the queues were reset.
+    /// True if the queues were reset; used only under rules other than the honest ones.
     has_reset: Cell<bool>,
     rules: PhantomData<R>,
 }
 
-/// How a lane ended.
+/// The outcome of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     /// Time zero.
     pub(crate) zero: Stamp,
-    /// When its schedule ended, since time zero.
+    /// End of its schedule, since time zero.
     pub(crate) at: Nanos,
-    /// The way to each target.
+    /// The state of the connection path to each target.
     pub(crate) ways: Vec<Way>,
-    /// What one of its tasks panicked with, if one did.
+    /// Message of the first of its tasks that panicked, if one did.
     pub(crate) panic: Option<String>,
 }
 
-/// How the way to a target was at the end.
+/// The state of the connection path to one target at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Way {
     pub(crate) target: JobTarget,
-    /// Since when it was not reachable any more.
+    /// Beginning of the outage that was still going on, if there was one.
     pub(crate) lost_since: Option<Stamp>,
-    /// Instant at which it last answered a request or let a client in; time zero if it never did.
+    /// Instant at which the target last answered a request or accepted a client; time zero if
+    /// never.
     pub(crate) answered_at: Stamp,
 }
 
@@ -190,8 +192,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// Starts a job's clients, on their connections if they keep them, and the dispatcher of its
-    /// arrivals.
+    /// Starts a job's clients, on their connections if the job keeps connections, and the
+    /// dispatcher of its arrivals.
     fn start(self: &Rc<Self>, place: usize, connections: Vec<(u32, D::Connection)>) {
         let crew = &self.crews[place];
         for (client, connection) in connections {
@@ -246,7 +248,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// Starts a task of the lane; `ring` is called if it panics.
+    /// Starts a task of the lane and calls `ring` if it panics.
     fn begin(
         self: &Rc<Self>,
         task: impl Future<Output = ()> + 'static,
@@ -264,13 +266,13 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.tasks.borrow_mut().push(task);
     }
 
-    /// A client has panicked, and does not leave as others do.
+    /// Counts out a client that panicked, because it does not leave by itself.
     fn lose_client(&self) {
         self.stop.note_panic();
         self.clients.set(self.clients.get().saturating_sub(1));
     }
 
-    /// Notices arrivals when they are due, gives them to idle clients, and lets the job grow.
+    /// Notices arrivals when they are due, gives them to idle clients, and adds clients if needed.
     async fn dispatch(self: Rc<Self>, crew: &Rc<Crew>) {
         let Some(gate) = &crew.gate else { return };
         loop {
@@ -290,7 +292,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// What a generator with other rules than the honest ones does about requests that wait.
+    /// Drops waiting requests as a dishonest generator does; only under rules other than the honest
+    /// ones.
     fn cut_corners(&self, gate: &mut Gate, now: Stamp) {
         let window = self.zero + self.common.plan.warmup.known();
         let resets = !R::QUEUES_SURVIVE_THE_WARM_UP && now >= window && !self.has_reset.get();
@@ -312,7 +315,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// The way to the target that a job asks.
+    /// Returns the link to the target of a job.
     pub(crate) fn link(&self, crew: &Crew) -> &Link {
         self.links.of(crew.job.target)
     }
@@ -323,7 +326,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.link(crew).attempt(driver, &self.rt, &crew.texts).await
     }
 
-    /// The same for one request and its own statements, without a turn and without a pause.
+    /// Connects for one request and prepares its statements, without a limit and without a pause.
     pub(crate) async fn connect_at_once(
         &self,
         crew: &Crew,
@@ -336,7 +339,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         connection
     }
 
-    /// A file of a job that cannot be read to its end ends the run.
+    /// Ends the run if a file of a job cannot be read to its end.
     pub(crate) fn heed_files(&self, crew: &Crew) {
         let failure = match &crew.gate {
             Some(gate) => gate.borrow_mut().take_failure(),
@@ -358,12 +361,12 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.common.plan.stall_timeout
     }
 
-    /// Ends the run because a results file takes nothing any more.
+    /// Ends the run because a results file accepts no more rows.
     pub(crate) fn note_stalled_file(&self) {
         self.common.files.fail();
     }
 
-    /// A file of a closed job from which nothing came from the beginning to the end of the job.
+    /// Records a file of a closed job that yielded nothing during the whole job.
     pub(crate) fn note_silence(&self, crew: &Crew, part: usize) {
         if !crew.feeds.borrow_mut().take_silence(part) {
             return;
@@ -373,15 +376,15 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.ledger.borrow_mut().event(self.rt.now(), Some(part.index), kind, text);
     }
 
-    /// While the target refuses and the job has no connection left, its arrivals fail at once,
-    /// unless they are to wait.
+    /// Fails waiting arrivals at once while the target refuses connections and the job has none
+    /// left, unless the job lets them wait.
     pub(crate) fn refuse_without_connections(&self, crew: &Crew) {
         let fail = match crew.job.on_outage {
             OnOutage::Fail => true,
             OnOutage::Wait => false,
         };
         let is_cut_off = self.link(crew).is_down() && crew.connected.get() == 0;
-        // Requests that connect are refused by the target itself.
+        // Requests that open their own connections are refused by the target itself.
         let nobody = fail && is_cut_off && crew.keeps_connections();
         if let (true, Some(gate)) = (nobody, &crew.gate) {
             let mut ledger = self.ledger.borrow_mut();
@@ -389,7 +392,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// Notes what an attempt to connect has changed; `why` is what it failed with, if it did.
+    /// Records the effect of an attempt to connect; `why` is its error if it failed.
     pub(crate) fn note_change(&self, change: Change, why: Option<&Error>, crew: &Crew) {
         let (kind, server, at, verb) = match change {
             Change::None => return,
@@ -412,7 +415,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.ledger.borrow_mut().event(at, None, kind, text);
     }
 
-    /// Notes a reason for which a server that is away goes on refusing, if it is a new one.
+    /// Records the reason for which an unreachable server still refuses, if the reason is new.
     fn note_reason(&self, why: Option<&Error>, crew: &Crew) {
         let why = why.filter(|error| error.class() != Class::Disconnect);
         if let Some(error) = why.filter(|error| crew.is_news(error.code())) {
@@ -426,7 +429,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.ledger.borrow_mut().event(self.rt.now(), Some(crew.index), kind, text);
     }
 
-    /// The server takes no more connections: what there is becomes the limit.
+    /// Limits the job to its current connections, because the server accepts no more.
     pub(crate) fn note_connection_limit(&self, crew: &Crew, error: &Error) {
         if crew.most_clients.get() > crew.connected.get() {
             crew.most_clients.set(crew.connected.get());
@@ -445,7 +448,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// The database refused a session for a reason that waiting may cure.
+    /// Pauses after the database refused a session for a reason that may pass.
     pub(crate) async fn pause_after(&self, error: &Error, crew: &Crew) {
         if crew.is_news(error.code()) {
             self.note_refusal(error, crew);
@@ -462,7 +465,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// Keeps house until the schedule is over. Returns when that was.
+    /// Does the lane's periodic work until the schedule is over. Returns the end of the schedule.
     async fn watch(&self) -> Stamp {
         self.stop_all_at(self.stop.end());
         let mut now = self.rt.now();
@@ -495,8 +498,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// Until when requests may become due without a job having made all of them: a run does not end
-    /// before that only because its last arrivals came early.
+    /// Returns the time until which requests may become due without every job having made all of
+    /// its requests. Early last arrivals do not end a run before that.
     fn horizon(&self) -> Nanos {
         let plan = &self.common.plan;
         let open_ended = plan.leaders().filter(|place| !plan.ends_with_its_requests(*place));
@@ -509,18 +512,18 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         self.ledger.borrow_mut().turn(now, gauges);
     }
 
-    /// If somebody asked for the end, agrees with the other lanes on when that is.
+    /// Agrees with the other lanes on an end of the schedule if a stop was asked for.
     pub(crate) fn heed_stop(&self) {
         if self.stop.is_asked() {
             let notice = if self.share.lanes == 1 { Nanos::ZERO } else { NOTICE };
-            // What found a queue full was due before the end.
+            // The request that found a queue full was due before the end.
             let is_full = self.stop.reason() == Reason::QueueFull;
             self.stop.end_by(self.rt.now() + notice + Nanos(u64::from(is_full)));
             self.stop_all_at(self.stop.end());
         }
     }
 
-    /// Ends the run if a queue is full that may not be.
+    /// Ends the run if a queue is full whose job has `on-queue-full = stop`.
     fn heed_full_queue(&self, gate: &RefCell<Gate>) {
         if gate.borrow().has_overflowed() && !self.stop.is_asked() {
             self.stop.ask(Reason::QueueFull);
@@ -528,7 +531,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// No request begins at `end` or later.
+    /// Lets no request begin at `end` or later.
     fn stop_all_at(&self, end: Stamp) {
         self.ledger.borrow_mut().end_at(end);
         for crew in &self.crews {
@@ -542,26 +545,27 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// Lets what is queued or in flight finish, for as long as the plan says; then gives it up.
+    /// Lets queued and in-flight requests finish within the plan's `drain`, then gives them up.
     async fn drain(&self, end: Stamp) {
         let mut now = self.rt.now();
         self.stop_all_at(end);
         self.give_up_at.set(end + self.common.plan.drain);
-        // The dispatchers notice what was due before the end, and that nothing follows.
+        // The dispatchers notice what was due before the end, and that the schedule is over.
         self.crews.iter().for_each(|crew| crew.due.arm(now));
         self.expire_all();
         while self.clients.get() > 0 && now < self.give_up_at.get() {
             self.alarm.arm((now + HOUSEKEEPING).min(self.give_up_at.get()));
             self.alarm.fired().await;
             now = self.rt.now();
-            // Whoever panicked may be waited for by others.
+            // Others may wait for the task that panicked.
             if self.stop.is_at_once() || self.stop.has_panicked() {
                 self.give_up_at.set(self.give_up_at.get().min(now));
                 self.expire_all();
             }
         }
         self.give_up_waiting(now);
-        // What is in flight is given up by its own client, whose timer fires at the same instant.
+        // An in-flight request is given up by its own client, whose timer fires at the same
+        // instant.
         loop {
             let task = self.tasks.borrow_mut().pop();
             match task {
@@ -575,7 +579,7 @@ impl<D: Driver, R: Rules> Lane<D, R> {
         }
     }
 
-    /// Whatever is under way is given up when the drain is over, at the latest.
+    /// Gives up everything in flight when the drain is over, at the latest.
     fn expire_all(&self) {
         for crew in &self.crews {
             crew.seats.borrow().iter().for_each(|seat| seat.expire_by(self.give_up_at.get()));
@@ -611,8 +615,8 @@ impl<D: Driver, R: Rules> Lane<D, R> {
     }
 }
 
-/// What makes the values of a client's requests: a generator for each part, and for a mix one more
-/// for its pauses.
+/// Returns the value generators of a client: one for each part, and for a mix one more for its
+/// pauses.
 fn generators(crew: &Crew, started: WallTime, dialect: Dialect) -> Vec<Generator> {
     let parts = crew.parts.all().iter().map(|part| &part.job);
     let pauses = (!crew.job.mix.is_empty()).then_some(&*crew.job);
@@ -620,7 +624,7 @@ fn generators(crew: &Crew, started: WallTime, dialect: Dialect) -> Vec<Generator
     made.collect()
 }
 
-/// One job's part on one lane, with the lane's files of all jobs.
+/// Makes one job's state on one lane; `files` and `hands` are those of the lane for all jobs.
 fn crew<D: Driver>(
     rt: &Rt,
     common: &Common<D>,
@@ -668,7 +672,7 @@ fn crew<D: Driver>(
     }
 }
 
-/// When the arrivals fall that this lane serves: every so-manyth, or all of a queue that it owns.
+/// Returns the arrival times that this lane serves: its share, or all of a queue that it owns.
 fn times<D>(common: &Common<D>, share: Share, index: JobIndex, job: &Job) -> Option<Times> {
     let share = match job.pacing {
         Pacing::Closed { .. } | Pacing::Part { .. } => return None,

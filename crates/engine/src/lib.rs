@@ -1,14 +1,14 @@
-//! Who sends what, when?
+//! The engine: sends the requests of a plan on time and records their outcomes.
 //!
-//! [`run()`] carries out one plan once: setup, loads, the measured phase, teardown. The measured
-//! phase is made of lanes, one per thread; in virtual time all of them share one clock. A lane's
-//! way of a request: the [`Pacer`] says when it is intended, the gate notices that it is due and
-//! finds a worker, a client carries it through its driver connection, and the ledger records what
-//! became of it.
+//! [`run()`] executes one plan once: setup, loads, the measured phase, teardown. The measured phase
+//! consists of lanes, one per thread; in virtual time all lanes share one clock. The path of a
+//! request through a lane: the [`Pacer`] computes its intended start, the gate notices that it is
+//! due and finds a worker, a client sends it through its driver connection, and the ledger records
+//! the outcome.
 //!
-//! Invariants: the intended starts are fixed before and independent of every answer (the pacer has
-//! no input but plan and seed); every request that comes due is settled (a request is a value that
-//! only the ledger consumes); the measured path neither allocates nor locks.
+//! Invariants: the intended starts are fixed before the run and independent of every answer (the
+//! pacer's only inputs are plan and seed); every request that comes due is settled (a request is a
+//! value that only the ledger consumes); the measured path neither allocates nor locks.
 
 mod account;
 mod client;

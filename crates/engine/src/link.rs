@@ -1,15 +1,16 @@
-//! Reaching a target: how many attempts are made at once, and the back-off while it refuses.
+//! Links to targets: the limit on simultaneous attempts to connect, and the back-off after
+//! failures.
 //!
-//! At most [`AT_ONCE`] connections of a lane are being made at the same time. An attempt fails if
-//! the server is away, refuses the login for whatever reason (password changed, database dropped,
-//! starting up, shutting down), or hangs up before the statements are prepared: clients had been
-//! let in before time zero, so each of these is an outage of that server. Only a server that is
-//! full is none; it limits the job.
+//! At most [`AT_ONCE`] connections of a lane are opened at the same time. An attempt fails if the
+//! server is unreachable, refuses the login for any reason (password changed, database dropped,
+//! starting up, shutting down), or hangs up before the statements are prepared. Clients had been
+//! accepted before time zero, so each of these is an outage of that server. A server that is full
+//! is no outage; it limits the job.
 //!
-//! The way is down while every server of the target is away. Attempts then back off from
+//! The link is down while every server of the target has an outage. Attempts then back off from
 //! [`FIRST_PAUSE`] to [`LONGEST_PAUSE`], and the first one that succeeds ends the outage of its
-//! server. Requests that open a connection of their own are held back by neither, but their
-//! attempts count as well.
+//! server. Requests that open a connection of their own wait for neither the limit nor the
+//! back-off, but their attempts count as well.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -22,16 +23,16 @@ use rt::{Rt, Slot};
 use crate::crew::prepare;
 use crate::parts::Text;
 
-/// How many connections of a lane are made at the same time.
+/// Maximum number of connections of a lane that are opened at the same time.
 pub(crate) const AT_ONCE: usize = 16;
 
 pub(crate) const FIRST_PAUSE: Nanos = Nanos::from_millis(50);
 pub(crate) const LONGEST_PAUSE: Nanos = Nanos::from_secs(1);
 
-/// The state of the way to one target, shared by the clients of one lane.
+/// The state of the link to one target, shared by the clients of one lane.
 pub(crate) struct Link {
     connecting: Cell<usize>,
-    /// Who waits for its turn; a cancelled attempt leaves an empty reference behind.
+    /// Attempts that wait for their turn; a cancelled one leaves an empty reference behind.
     waiting: RefCell<VecDeque<Weak<Slot<()>>>>,
     /// The servers of the target; at least one.
     servers: Box<[Server]>,
@@ -40,11 +41,11 @@ pub(crate) struct Link {
 /// One server of a target, as the clients of one lane see it.
 struct Server {
     outage: Cell<Option<Outage>>,
-    /// Instant of its last answer to a request, or of the last session that it has begun since;
-    /// until the first one, of the opening of the way.
+    /// Instant of its last answer to a request or of its last new session, whichever is later; at
+    /// first, the instant at which the link was made.
     answered_at: Cell<Stamp>,
     /// Start of the earliest request that was given up without an answer. Only meaningful if the
-    /// server has answered nothing since.
+    /// server has not answered since.
     silent_since: Cell<Stamp>,
 }
 
@@ -58,26 +59,26 @@ struct Outage {
 /// The effect of an attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// None: the server was and is reachable, or the attempt says nothing of that.
+    /// None: the server was and is reachable, or the attempt does not tell.
     None,
-    /// The server still lets no client in.
+    /// The server still accepts no client.
     StillAway,
-    /// The server lets no client in any more.
+    /// The server no longer accepts clients.
     OutageBegan {
-        /// Its place in the target's list.
+        /// Index of the server in the target's list.
         server: usize,
-        /// Start of the outage, as far as it can be told.
+        /// Start of the outage, as closely as it is known.
         since: Stamp,
     },
-    /// The server accepted again.
+    /// The server accepts clients again.
     OutageEnded {
-        /// Its place in the target's list.
+        /// Index of the server in the target's list.
         server: usize,
     },
 }
 
 impl Link {
-    /// A way to so many servers that is open at this instant.
+    /// Makes a link to `servers` servers, all of them reachable at `now`.
     pub(crate) fn new(now: Stamp, servers: usize) -> Link {
         let server = || Server {
             outage: Cell::new(None),
@@ -91,31 +92,31 @@ impl Link {
         }
     }
 
-    /// Returns true if no server of the target lets clients in.
+    /// Returns true if no server of the target accepts clients.
     pub(crate) fn is_down(&self) -> bool {
         self.servers.iter().all(|server| server.outage.get().is_some())
     }
 
-    /// Since when no server of the target lets clients in.
+    /// Returns the instant since which no server of the target accepts clients.
     pub(crate) fn down_since(&self) -> Option<Stamp> {
         let since = self.servers.iter().map(|server| server.outage.get().map(|o| o.since));
         since.collect::<Option<Vec<Stamp>>>()?.into_iter().max()
     }
 
-    /// Instant at which the target last answered a request or let a client in; at which the way was
-    /// opened, if it never did.
+    /// Returns the instant at which the target last answered a request or accepted a client, or at
+    /// which the link was made if it never did.
     pub(crate) fn answered_at(&self) -> Stamp {
         let answered = self.servers.iter().map(|server| server.answered_at.get());
         answered.max().unwrap_or(Stamp::ZERO)
     }
 
-    /// A server has answered a request.
+    /// Records that a server answered a request.
     #[inline]
     pub(crate) fn note_answer(&self, server: u16, at: Stamp) {
         self.servers[usize::from(server)].answered_at.set(at);
     }
 
-    /// A request that was sent at `sent` was given up without an answer.
+    /// Records that a request sent at `sent` was given up without an answer.
     pub(crate) fn note_silence(&self, server: u16, sent: Stamp) {
         let Server { answered_at, silent_since, .. } = &self.servers[usize::from(server)];
         let is_known = silent_since.get() >= answered_at.get();
@@ -124,12 +125,12 @@ impl Link {
         }
     }
 
-    /// How many connections are being made or wait for their turn.
+    /// Returns the number of attempts that are in progress or wait for their turn.
     pub(crate) fn pressure(&self) -> usize {
         self.connecting.get() + self.waiting.borrow().len()
     }
 
-    /// Makes one attempt, when it is this caller's turn and the pause of an outage is over.
+    /// Makes one attempt, when it is its turn and the pause of an outage is over.
     pub(crate) async fn attempt<D: Driver>(
         &self,
         driver: &D,
@@ -153,8 +154,8 @@ impl Link {
         }
     }
 
-    /// Connects and prepares statements, whoever else does and however the last attempt ended:
-    /// nothing but the target decides how long it takes.
+    /// Connects and prepares statements without waiting for other attempts or for the back-off:
+    /// only the target decides how long it takes.
     pub(crate) async fn attempt_at_once<D: Driver>(
         &self,
         driver: &D,
@@ -177,7 +178,7 @@ impl Link {
             Ok(()) => (Ok(connection), self.reached(server, rt.now())),
             Err((_, error)) => {
                 let change = match error.class() {
-                    // A pooler without a server lets clients in, and hangs up then.
+                    // A pooler without a server accepts clients and hangs up then.
                     Class::Disconnect => self.refused(server, began, rt.now()),
                     Class::TooManyConnections => Change::None,
                     _ => self.reached(server, rt.now()),
@@ -187,7 +188,7 @@ impl Link {
         }
     }
 
-    /// An attempt has succeeded. A request that was given up before says nothing of what follows.
+    /// Records a successful attempt. It clears the earlier unanswered requests.
     fn reached(&self, server: usize, now: Stamp) -> Change {
         let Server { outage, answered_at, silent_since: _ } = &self.servers[server];
         answered_at.set(now);
@@ -197,21 +198,21 @@ impl Link {
         }
     }
 
-    /// An attempt that began at `began` has failed.
+    /// Records a failed attempt that began at `began`.
     fn refused(&self, server: usize, began: Stamp, now: Stamp) -> Change {
         let Server { outage, answered_at, silent_since } = &self.servers[server];
         match outage.get() {
             None => {
                 let answered_at = answered_at.get();
-                // A server that vanishes without a word is away since the first request that it
-                // did not answer.
+                // A server that vanishes silently has been unreachable since the first request that
+                // it did not answer.
                 let silent = Some(silent_since.get()).filter(|since| *since >= answered_at);
                 let since = silent.unwrap_or(began).min(began).max(answered_at);
                 let next_try = now + FIRST_PAUSE;
                 outage.set(Some(Outage { since, next_try, pause: FIRST_PAUSE }));
                 Change::OutageBegan { server, since }
             }
-            // Several attempts may fail in one step of the back-off; only the first moves it on.
+            // Several attempts may fail in one step of the back-off; only the first advances it.
             Some(known) if now >= known.next_try => {
                 let pause = (known.pause * 2).min(LONGEST_PAUSE);
                 outage.set(Some(Outage { next_try: now + pause, pause, ..known }));
@@ -222,7 +223,7 @@ impl Link {
     }
 }
 
-/// The right to make a connection. Given back when it is dropped, also by a cancelled attempt.
+/// The right to open a connection. Returned when dropped, also by a cancelled attempt.
 struct Turn<'a>(&'a Link);
 
 impl<'a> Turn<'a> {
@@ -242,7 +243,7 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         while let Some(next) = self.0.waiting.borrow_mut().pop_front() {
             if let Some(next) = next.upgrade() {
-                // The turn passes on without being given back.
+                // The turn is passed on to the next attempt.
                 next.put(());
                 return;
             }

@@ -1,4 +1,4 @@
-//! The measured phase: all lanes from the opening of their connections to their end.
+//! The measured phase: all lanes, from the opening of their connections to their end.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -17,15 +17,15 @@ use crate::panics::Alarm;
 use crate::patience::unless_ended_at_once;
 use crate::rules::Rules;
 
-/// How long after the last connection is open time zero is, at least: many lanes need longer until
-/// each has heard of it.
+/// Minimum time from the last open connection to time zero. With many lanes it is longer, until
+/// each has noticed.
 const LEAD: Nanos = Nanos::from_millis(50);
 
-/// How often a lane that is ready asks whether the others are, for each sixteen of them: with the
-/// same pause for any number, hundreds would keep the last ones from becoming ready.
+/// Polling interval of a lane that is ready and waits for the others, per sixteen lanes. With a
+/// fixed interval, the polling of hundreds of lanes would delay the last ones.
 const READY_POLL: Nanos = Nanos::from_millis(1);
 
-/// Where the lanes of a run meet before time zero.
+/// The barrier at which the lanes of a run agree on time zero.
 pub(crate) struct Meeting {
     lanes: u16,
     ready: AtomicU16,
@@ -46,8 +46,7 @@ impl Meeting {
         }
     }
 
-    /// This lane cannot take part, so the run cannot take place. Without a fault it is the user
-    /// who ended it.
+    /// Withdraws this lane, which cancels the run. `failed` is `None` if the user ended the run.
     pub(crate) fn give_up(&self, failed: Option<Failed>) {
         if let Some(failed) = failed {
             self.failed.lock().expect("nothing panics here").get_or_insert(failed);
@@ -55,19 +54,19 @@ impl Meeting {
         self.given_up.store(true, Ordering::Release);
     }
 
-    /// Why the run could not take place.
+    /// Returns the reason why the run could not begin.
     pub(crate) fn take_failure(&self) -> Option<Failed> {
         self.failed.lock().expect("nothing panics here").take()
     }
 
-    /// Time zero, if it was ever set.
+    /// Returns time zero, if it was ever set.
     pub(crate) fn known_zero(&self) -> Option<Stamp> {
         let zero = Stamp(self.zero.load(Ordering::Acquire));
         (zero != Stamp::NEVER).then_some(zero)
     }
 
-    /// Waits for the other lanes and returns time zero. The last one to come sets it, and tells
-    /// `announce`. `None` if a lane gave up.
+    /// Waits for the other lanes and returns time zero. The last lane sets it and calls `announce`.
+    /// Returns `None` if a lane gave up.
     async fn zero(&self, rt: &Rt, announce: impl FnOnce(Stamp)) -> Option<Stamp> {
         let is_last = self.ready.fetch_add(1, Ordering::AcqRel) + 1 == self.lanes;
         let poll = READY_POLL * u64::from(self.lanes.div_ceil(16));
@@ -88,7 +87,7 @@ impl Meeting {
     }
 }
 
-/// Runs one lane. `None` if the run could not take place.
+/// Runs one lane. Returns `None` if the run could not begin.
 pub(crate) async fn lane<D: Driver, R: Rules>(
     rt: Rt,
     common: Common<D>,

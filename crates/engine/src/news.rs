@@ -1,73 +1,72 @@
-//! What a run says of itself while it goes, for displays and records. Nothing that a listener does
-//! changes the run.
+//! Progress events of a run, for displays and records. A listener cannot change the run.
 
 use base::{Nanos, Stamp};
 use driver::{Count, Error};
 
 use crate::error::Failed;
 
-/// Something to be shown or noted.
+/// A progress event of a run.
 #[derive(Debug)]
 pub enum News<'a> {
-    /// What kind of server it is and how it is set.
+    /// The kind of server and its settings.
     Settings {
         /// The name of the target; `None` is the main one.
         target: Option<&'a str>,
         /// Names and values.
         settings: Vec<(String, String)>,
     },
-    /// The server's own account of what it did until now, before or behind the measured phase; or
-    /// why it cannot be had.
+    /// The server's own statistics until now, before or after the measured phase, or the reason why
+    /// they cannot be read.
     Account(&'a Result<Vec<Count>, String>),
     /// A statement of `[setup]` is about to run.
     Setup {
-        /// How many ran before.
+        /// The number of statements that ran before.
         done: usize,
-        /// How many there are.
+        /// The number of all statements.
         of: usize,
     },
-    /// A table is being filled for a while: all writers have connections, or will not get one.
+    /// A load takes longer: all its writers have connections, or were refused.
     LoadLasts {
         /// The table.
         table: &'a str,
-        /// When that began, on the run's clock.
+        /// Beginning of the load, on the run's clock.
         began: Stamp,
-        /// How long ago that is.
+        /// Time since the beginning.
         elapsed: Nanos,
     },
     /// Rows of a table were committed.
     Loading {
         /// The table.
         table: &'a str,
-        /// How many rows so far.
+        /// The number of rows so far.
         rows: u64,
-        /// How many there will be.
+        /// The number of all rows.
         of: u64,
         /// Bytes of values sent so far.
         bytes: u64,
-        /// How long it has taken so far.
+        /// Time since the beginning of the load.
         elapsed: Nanos,
     },
     /// Rows of a table were inserted because the server does not allow the faster method.
     LoadFellBack {
         /// The table.
         table: &'a str,
-        /// The server's words with the remedy.
+        /// The server's reason, with a remedy.
         why: &'a Error,
     },
-    /// No more rows are written into a table, whether it lasted or not.
+    /// A load ended; sent whether or not [`News::LoadLasts`] was.
     LoadEnds,
     /// The rows of a table are about to be counted, in place of a load.
     Counting {
         /// The table.
         table: &'a str,
     },
-    /// A pipe is about to be opened, which takes until somebody writes into it.
+    /// A pipe is about to be opened, which blocks until it has a writer.
     AwaitingWriter {
         /// The file as the job names it.
         file: &'a str,
     },
-    /// Somebody writes into the pipe, or it cannot be opened.
+    /// The pipe has a writer, or cannot be opened.
     WriterCame {
         /// The file as the job names it.
         file: &'a str,
@@ -76,38 +75,38 @@ pub enum News<'a> {
     Opening,
     /// Everything is ready.
     TimeZero {
-        /// The jobs start at this instant of the run's clock.
+        /// Time zero, at which the jobs start, on the run's clock.
         zero: Stamp,
-        /// How far ahead that is.
+        /// Time from now until then.
         ahead: Nanos,
     },
     /// The measurement is over.
     Ended,
     /// A statement of `[teardown]` is about to run.
     Teardown {
-        /// How many ran before.
+        /// The number of statements that ran before.
         done: usize,
-        /// How many there are.
+        /// The number of all statements.
         of: usize,
     },
-    /// A statement of `[teardown]` failed; the others run all the same.
+    /// A statement of `[teardown]` failed; the others still run.
     TeardownFailed(Failed),
-    /// The last statements of `[teardown]` are not run: the database does not answer.
+    /// The last statements of `[teardown]` are not run, because the database does not answer.
     TeardownLeft {
         /// The number of statements before them.
         from: usize,
-        /// How many there are.
+        /// The number of all statements.
         of: usize,
     },
 }
 
-/// Somebody who wants to know.
+/// A receiver of progress events.
 pub trait Listener: Send + Sync {
-    /// Takes notice. Called from any thread of the run, and never on the measured path.
+    /// Handles an event. Called from any thread of the run, and never on the measured path.
     fn hear(&self, news: &News<'_>);
 }
 
-/// Nobody.
+/// A listener that ignores all events.
 #[derive(Clone, Copy, Debug)]
 pub struct Silence;
 

@@ -1,8 +1,7 @@
-//! Which server of several answered?
+//! Statistics per server, for targets with several.
 //!
-//! A target may be several servers, whose connections take turns. A job at such a target has,
-//! beside its own account in the record, one at each server: a request that was sent counts in
-//! both.
+//! A target may have several servers, whose connections take turns. The record of a job at such a
+//! target has an entry for the job and one for each server: a request that was sent counts in both.
 
 use driver::Driver;
 use record::JobIndex;
@@ -10,17 +9,17 @@ use workload::Plan;
 
 use crate::targets::Drivers;
 
-/// A job at one of several servers.
+/// The record entry of a job at one of several servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeAccount {
-    /// The job's place in the plan.
+    /// The job's index in the plan.
     pub job: usize,
     /// The server's address.
     pub address: String,
 }
 
-/// The accounts of a plan's jobs at single servers, in the order in which they follow those of the
-/// jobs: for each job that has some, in the order of the servers' numbers.
+/// Returns the entries of a plan's jobs at single servers. They follow those of the jobs: for each
+/// job at several servers, in the order of the servers' numbers.
 pub fn node_accounts<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeAccount> {
     plan.leaders()
         .flat_map(|job| {
@@ -30,8 +29,8 @@ pub fn node_accounts<D: Driver>(plan: &Plan, drivers: &Drivers<D>) -> Vec<NodeAc
         .collect()
 }
 
-/// The account of a job at the first of its servers; the others follow. `None` if there is only
-/// one.
+/// Returns the index of a job's entry at the first of its servers; the others follow. `None` if
+/// there is only one server.
 pub(crate) fn first_account(plan: &Plan, accounts: &[NodeAccount], job: usize) -> Option<JobIndex> {
     let place = accounts.iter().position(|account| account.job == job)?;
     Some(JobIndex((plan.jobs.len() + place) as u16))

@@ -1,4 +1,4 @@
-//! Opening the connections of a lane before time zero.
+//! The opening of a lane's connections before time zero.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::pacer::Share;
 use crate::parts::{Parts, Text};
 use crate::targets::unreachable;
 
-/// How many requests may wait for a worker where the job does not say.
+/// Maximum number of requests that wait for a worker where the job does not set one.
 const QUEUE_LIMIT: usize = 100_000;
 
 /// The response time that the default number of connections of an open job allows for.
@@ -30,29 +30,29 @@ const FEWEST_CONNECTIONS: u32 = 4;
 pub(crate) struct Opened<D: Driver> {
     /// For each job of the plan, the numbers of its clients with their connections.
     pub(crate) connections: Vec<Vec<(u32, D::Connection)>>,
-    /// Jobs for which the server took fewer connections than were asked for, and what it said to
-    /// the first that it refused.
+    /// Jobs for which the server accepted fewer connections than were requested, and its first
+    /// error.
     pub(crate) limited: Vec<(JobIndex, Error)>,
 }
 
-/// The numbers of a job's clients that live on a lane from time zero on.
+/// Returns the numbers of a job's clients that a lane has at time zero.
 pub(crate) fn clients(plan: &Plan, place: usize, share: Share) -> Vec<u32> {
     let job = &plan.jobs[place];
     let all = connections_asked(plan, job);
     match job.pacing {
-        // A queue has one owner.
+        // One lane owns a queue.
         Pacing::Queue { .. } if share.has(place as u64) => (0..all).collect(),
         Pacing::Queue { .. } => Vec::new(),
         Pacing::Closed { .. } => (0..all).filter(|client| share.has((*client).into())).collect(),
         Pacing::Part { .. } => Vec::new(),
-        // Each lane has arrivals, and needs a connection for them.
+        // Each lane has arrivals and needs a connection for them.
         Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay => {
             (0..part(all, share).max(1)).collect()
         }
     }
 }
 
-/// How many connections a job has, or begins with.
+/// Returns the number of connections that a job has, or begins with.
 pub fn connections_asked(plan: &Plan, job: &Job) -> u32 {
     match job.pacing {
         Pacing::Closed { clients, .. } => clients,
@@ -67,13 +67,13 @@ pub fn connections_asked(plan: &Plan, job: &Job) -> u32 {
     }
 }
 
-/// How many connections a job has when it begins, on so many lanes.
+/// Returns the number of connections that a job begins with on `lanes` lanes.
 pub fn connections_at_start(plan: &Plan, place: usize, lanes: u16) -> u32 {
     let on = |lane| clients(plan, place, Share { lane, lanes }).len() as u32;
     (0..lanes).map(on).sum()
 }
 
-/// How many connections a job may grow to.
+/// Returns the number of connections to which a job may grow.
 pub fn connections_at_most(plan: &Plan, job: &Job) -> u32 {
     match job.pacing {
         Pacing::Closed { .. } | Pacing::Queue { .. } | Pacing::Part { .. } => {
@@ -83,7 +83,7 @@ pub fn connections_at_most(plan: &Plan, job: &Job) -> u32 {
     }
 }
 
-/// How many clients of a job may live on a lane.
+/// Returns the maximum number of clients of a job on a lane.
 pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
     let all = connections_at_most(plan, job);
     match job.pacing {
@@ -92,7 +92,7 @@ pub(crate) fn most_clients(plan: &Plan, job: &Job, share: Share) -> u32 {
     }
 }
 
-/// How many requests of a job may wait on a lane.
+/// Returns the maximum number of a job's requests that wait on a lane.
 pub(crate) fn queue_limit(job: &Job) -> usize {
     match job.pacing {
         Pacing::Queue { limit, .. } => limit as usize,
@@ -104,13 +104,13 @@ pub(crate) fn queue_limit(job: &Job) -> usize {
     }
 }
 
-/// A lane's part of something; the parts of all lanes are the whole.
+/// Returns a lane's part of a number; the parts of all lanes add up to it.
 fn part(all: u32, share: Share) -> u32 {
     let (lane, lanes) = (u32::from(share.lane), u32::from(share.lanes));
     all / lanes + u32::from(lane < all % lanes)
 }
 
-/// Makes sure that every lane can have a connection for its arrivals.
+/// Checks that `max-connections` allows every lane a connection for its arrivals.
 pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
     let is_open = |job: &&Job| {
         matches!(job.pacing, Pacing::Open { .. } | Pacing::Timetable { .. } | Pacing::Replay)
@@ -128,12 +128,12 @@ pub(crate) fn check_limit(plan: &Plan, lanes: usize) -> Result<(), Failed> {
     }
 }
 
-/// Opens the connections of a lane that are kept, some at a time, and prepares the jobs' statements
-/// on them. The first lane tries out the others.
-/// Stops in between when the user ends the run.
+/// Opens the kept connections of a lane, [`AT_ONCE`] at a time, and prepares the jobs' statements
+/// on them. The first lane also tries out the jobs whose requests open their own. Stops early when
+/// the user ends the run.
 ///
 /// # Errors
-/// The target cannot be reached, rejects a statement, or has no connection left for a job.
+/// The target is unreachable, rejects a statement, or has no connection left for a job.
 pub(crate) async fn open<D: Driver>(
     rt: &Rt,
     common: &Common<D>,
@@ -179,7 +179,7 @@ pub(crate) async fn open<D: Driver>(
             let place = Place::of_job(&plan.jobs[text.job], text.statement);
             Some(Failed::Statement { place, error })
         }
-        // A server that hangs up, or does not answer, rejects nothing.
+        // A server that hangs up or does not answer has rejected no statement.
         Some((place, _, error)) => Some(unreachable(plan, plan.jobs[place].target, error)),
     };
     match failed {
@@ -195,13 +195,13 @@ struct Opening<D: Driver> {
     texts: Vec<Vec<Text>>,
     orders: RefCell<std::vec::IntoIter<(usize, u32)>>,
     opened: RefCell<Opened<D>>,
-    /// The job, the statement if one was rejected, and what the database said.
+    /// The job, the statement if one was rejected, and the database's error.
     failed: RefCell<Option<(usize, Option<Text>, Error)>>,
 }
 
 impl<D: Driver> Opening<D> {
-    /// Opens a connection for each of the jobs whose requests open their own, prepares their
-    /// statements and closes it: what the target rejects is known before time zero.
+    /// Opens a connection for each job whose requests open their own, prepares its statements and
+    /// closes it, to find rejected statements before time zero.
     async fn try_out(&self, common: &Common<D>, rt: &Rt, places: &[usize]) {
         for &place in places {
             if self.failed.borrow().is_some() || common.stop.is_asked() {
@@ -215,7 +215,7 @@ impl<D: Driver> Opening<D> {
         }
     }
 
-    /// Opens one connection after the other until none is left to be opened.
+    /// Opens the ordered connections one after the other until none is left.
     async fn work(&self, common: &Common<D>, rt: &Rt) {
         while self.failed.borrow().is_none() && !common.stop.is_asked() {
             let Some((place, client)) = self.orders.borrow_mut().next() else {
@@ -244,7 +244,7 @@ impl<D: Driver> Opening<D> {
     }
 
     /// Returns true if a pooler had no session for a connection of a job. Each further connection
-    /// would wait for as long.
+    /// would wait just as long.
     fn lacks_sessions(&self, place: usize) -> bool {
         let is_same = |(job, error): &(JobIndex, Error)| {
             usize::from(job.0) == place && error.code() == Code::NO_SESSION
@@ -270,7 +270,7 @@ impl<D: Driver> Opening<D> {
 }
 
 impl<D: Driver> Opened<D> {
-    /// A job for whose requests on this lane the server had no connection at all.
+    /// Returns a failure if the server had no connection at all for a job on this lane.
     fn left_out(&self, plan: &Plan, share: Share) -> Option<Failed> {
         let left_out =
             |(job, _): &&(JobIndex, Error)| self.connections[usize::from(job.0)].is_empty();
@@ -284,14 +284,14 @@ impl<D: Driver> Opened<D> {
         Some(Failed::Unreachable(Error::new(error.class(), error.code(), message)))
     }
 
-    /// Closes what was opened for nothing, so that none of it stays behind on the target.
+    /// Closes connections that are not needed, to leave none on the target.
     pub(crate) async fn close(self) {
         for (_, connection) in self.connections.into_iter().flatten() {
             connection.close().await;
         }
     }
 
-    /// Clients in the order of their numbers, whichever connection was there first.
+    /// Sorts the clients by their numbers, because connections open in any order.
     fn in_order(mut self) -> Opened<D> {
         for connections in &mut self.connections {
             connections.sort_by_key(|(client, _)| *client);

@@ -1,9 +1,9 @@
-//! When arrivals fall: a pure function of the plan and its seed.
+//! The arrival times of a job: a pure function of the plan and its seed.
 //!
 //! A pacer knows neither the clock nor any answer, so it cannot be influenced by them. Poisson
-//! arrivals are unit exponentials, added up and divided by the rate, or taken through the inverse
-//! of a cumulative rate that varies; the n-th even arrival is computed from n, never from the one
-//! before.
+//! arrivals are cumulative sums of unit exponentials, divided by a constant rate or mapped through
+//! the inverse of a varying cumulative rate. The n-th uniform arrival is computed from n, never
+//! from the one before.
 
 use base::{Nanos, Rate, Seed, Stream};
 use workload::shape::{Expected, Inverse, Recorded};
@@ -11,7 +11,7 @@ use workload::{Arrival as Process, Job, Schedule};
 
 use crate::feed::Input;
 
-/// Where the times of arrivals come from.
+/// The source of arrival times.
 pub(crate) enum Times {
     /// A schedule.
     Schedule(Pacer),
@@ -19,7 +19,7 @@ pub(crate) enum Times {
     Log(LogTimes),
 }
 
-/// The times of a log: its gaps, from the job's start on.
+/// The arrival times from a log: its gaps, starting at the job's start.
 pub(crate) struct LogTimes {
     start: Nanos,
     end: Nanos,
@@ -27,7 +27,7 @@ pub(crate) struct LogTimes {
 }
 
 impl LogTimes {
-    /// Those of a job that replays a log.
+    /// Makes the times of a job that replays a log.
     pub(crate) fn new(job: &Job) -> LogTimes {
         LogTimes {
             start: job.start,
@@ -36,14 +36,14 @@ impl LogTimes {
         }
     }
 
-    /// The arrival of a line; `None` if the job is over by then.
+    /// Returns the arrival of a log line; `None` if the job is over by then.
     pub(crate) fn arrival(&self, line: &Input) -> Option<Arrival> {
         let (number, at) = (line.number(), self.start + line.at());
         (number < self.count && at < self.end).then_some(Arrival { number, at })
     }
 }
 
-/// The arrivals of one job, or every so-manyth of them.
+/// The arrivals of one job, or every n-th of them.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     course: Course,
@@ -55,13 +55,13 @@ pub struct Pacer {
     next_number: u64,
 }
 
-/// Where a schedule has come to.
+/// The progress of a schedule.
 #[derive(Clone, Debug)]
 enum Course {
     Poisson {
         /// The sum of the unit exponentials so far.
         elapsed: f64,
-        /// The time that stands for one of their units.
+        /// Nanoseconds per unit of the exponentials.
         unit_ns: f64,
     },
     Uniform(Rate),
@@ -98,14 +98,14 @@ impl Course {
 /// An arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its number in the job, from 0, the same whoever serves it.
+    /// Its number in the job, from 0, the same on any lane.
     pub number: u64,
-    /// When it falls, since time zero.
+    /// Its intended start, since time zero.
     pub at: Nanos,
 }
 
-/// Which of the arrivals a pacer yields: those whose number leaves the remainder `lane` when
-/// divided by `lanes`.
+/// The share of a job's arrivals that a pacer yields: those whose number leaves the remainder
+/// `lane` when divided by `lanes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The remainder.
@@ -115,10 +115,10 @@ pub struct Share {
 }
 
 impl Share {
-    /// All of them.
+    /// The share of all arrivals.
     pub const ALL: Share = Share { lane: 0, lanes: 1 };
 
-    /// Whether a number belongs to this share.
+    /// Returns true if a number belongs to this share.
     #[inline]
     pub fn has(&self, number: u64) -> bool {
         self.lanes == 1 || number % u64::from(self.lanes) == u64::from(self.lane)
@@ -126,7 +126,7 @@ impl Share {
 }
 
 impl Pacer {
-    /// The arrivals of an open, queue or timetable job.
+    /// Makes the arrivals of an open, queue or timetable job.
     ///
     /// # Panics
     /// If the job is closed: its requests come from its clients, not from a schedule.
@@ -143,8 +143,8 @@ impl Pacer {
         }
     }
 
-    /// When arrival number `n` falls after the job's start, if it ever does; called for n = 0, 1,
-    /// 2, … in turn.
+    /// Returns the offset of arrival `number` from the job's start, if it ever occurs. Must be
+    /// called for 0, 1, 2, … in turn.
     fn offset(&mut self, number: u64) -> Option<Nanos> {
         match &mut self.course {
             Course::Poisson { elapsed, unit_ns } => {
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(pacer("every = 1s\nstop = 5s\nstart = 3s").count(), 1);
     }
 
-    /// Another thread count gives the same schedule.
+    /// The schedule does not depend on the number of threads.
     #[test]
     fn the_shares_of_the_lanes_are_the_whole_schedule() {
         let whole: Vec<Arrival> = pacer("rate = 1000").take(999).collect();
@@ -263,7 +263,7 @@ mod tests {
         "trace(rates 5 900, 20 2500, 20.5 100, 40 1500)",
     ];
 
-    /// The arrivals of a minute, and how many are expected by each of them.
+    /// Returns the arrivals of a minute, each with the expected number of arrivals until then.
     fn a_minute_of(shape: &str) -> Vec<(u64, f64)> {
         let job = format!("rate = {shape}\nstop = 1m");
         let text = format!("[read]\nquery = select 1\n{job}\n");
@@ -278,7 +278,7 @@ mod tests {
         pacer(&job).map(|arrival| (arrival.at.0, expected(arrival.at))).collect()
     }
 
-    /// Poisson counts in 24 bins, by chi-square and bin by bin.
+    /// Tests Poisson counts in 24 bins, by chi-square and bin by bin.
     #[test]
     fn arrivals_of_a_shape_fall_where_its_rate_says() {
         for shape in SHAPES {
@@ -304,7 +304,7 @@ mod tests {
         }
     }
 
-    /// By the test of Kolmogorov and Smirnov, at a level of about one in a million.
+    /// Uses the Kolmogorov-Smirnov test at a level of about one in a million.
     #[test]
     fn the_gaps_of_a_shape_are_unit_exponentials_of_expected_arrivals() {
         for shape in SHAPES {
@@ -331,7 +331,7 @@ mod tests {
             seconds.iter().map(|second| (second * 1e9) as u64).collect()
         };
         assert_eq!(uniform("steps(2 0 4, 1s)\nstart = 1s", 4), seconds(&[1.5, 2.0, 3.25, 3.5]));
-        // Twice the time at a rate that rises from zero is four times as many.
+        // At a rate that rises from zero, twice the time has four times the arrivals.
         assert_eq!(uniform("ramp(0, 8, 4s)", 18)[3], 2_000_000_000);
         assert_eq!(uniform("ramp(0, 8, 4s)", 18)[15..], seconds(&[4.0, 4.125, 4.25]));
         let periods = uniform("sine(3, 3, 1s)", 9);

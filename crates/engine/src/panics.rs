@@ -1,19 +1,19 @@
-//! What becomes of a run in which something panics.
+//! Handling of panics during a run.
 //!
-//! A panic is a mistake in this program or in a driver. It ends the run, which says so: whoever
-//! panicked would otherwise be waited for, and what is left would look like a slow database. An
-//! [`Alarm`] notices a panic when it unwinds past it; what the panic said is known to whoever joins
-//! the task or the thread.
+//! A panic is a bug in this program or in a driver. It ends the run, which reports it: otherwise
+//! the run would wait for the task that panicked, and the effect would look like a slow database.
+//! An [`Alarm`] notices a panic that unwinds past it; the message is available where the task or
+//! the thread is joined.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rt::Panic;
 
-/// Does something if a panic unwinds past it.
+/// A guard that calls a function if a panic unwinds past it.
 pub(crate) struct Alarm<F: FnMut()>(F);
 
 impl<F: FnMut()> Alarm<F> {
-    /// `ring` is called in the midst of unwinding: it must not panic.
+    /// Makes a guard. `ring` is called during unwinding and must not panic.
     pub(crate) fn new(ring: F) -> Alarm<F> {
         Alarm(ring)
     }
@@ -27,16 +27,16 @@ impl<F: FnMut()> Drop for Alarm<F> {
     }
 }
 
-/// What something panicked with, in words.
+/// Returns the message of a panic.
 pub(crate) fn in_words(panic: &Panic) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("something panicked without a word").to_owned()
 }
 
-/// The result of something, or what it panicked with in words.
+/// Calls a function. Returns its result, or the message if it panicked.
 pub(crate) fn caught<T>(something: impl FnOnce() -> T) -> Result<T, String> {
-    // What was in its hands is not looked at any more.
+    // State that the function left inconsistent is not used any more.
     catch_unwind(AssertUnwindSafe(something)).map_err(|panic| in_words(&panic))
 }
 

@@ -1,4 +1,4 @@
-//! What the requests of a job are: one section's statements, or those of several that take turns.
+//! The parts of a job: one section's statements, or those of the several sections of a mix.
 
 use std::ops::Range;
 
@@ -10,41 +10,41 @@ use workload::{Flow, Job, OnError, Plan, Reconnect};
 /// The parts of a job: the sections of a mix, or the job itself as the only one.
 pub(crate) struct Parts {
     parts: Vec<Part>,
-    /// Up to which number each part is chosen.
+    /// Cumulative weights of the parts.
     weights: Vec<u64>,
     choices: Stream,
-    /// Whether requests differ in what they do, or pause within.
+    /// True if requests differ in their steps, or pause within.
     vary_steps: bool,
 }
 
 /// A section whose statements make requests.
 pub(crate) struct Part {
-    /// The section, with what its mix says where it says nothing itself.
+    /// The section, with the settings of its mix where it has none of its own.
     pub(crate) job: Job,
-    /// Its place in the plan.
+    /// Its index in the plan.
     pub(crate) index: JobIndex,
-    /// What its requests do.
+    /// The steps of its requests.
     pub(crate) steps: Vec<Step>,
-    /// The statements that a connection prepares which one of its requests opens for itself.
+    /// The statements to prepare on a connection that one of its requests opens for itself.
     pub(crate) texts: Range<usize>,
-    /// The steps that are taken at once; a client takes part in what happens between them.
+    /// The runs of steps that are sent at once; between them the client takes control.
     pub(crate) stretches: Vec<Range<usize>>,
 }
 
 /// A statement as a connection prepares it.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
-    /// The place of its section in the plan.
+    /// Index of its section in the plan.
     pub(crate) job: usize,
-    /// Its place in the section.
+    /// Its index in the section.
     pub(crate) statement: usize,
     pub(crate) sql: String,
-    /// How many values it is given.
+    /// The number of its values.
     pub(crate) values: usize,
 }
 
 impl Parts {
-    /// The parts of the job at a place of the plan, and all statements that its connections
+    /// Returns the parts of the job at `place` in the plan, and all statements that its connections
     /// prepare, in order.
     pub(crate) fn of(plan: &Plan, place: usize, dialect: Dialect) -> (Parts, Vec<Text>) {
         let leader = &plan.jobs[place];
@@ -59,7 +59,7 @@ impl Parts {
         for (part, weight) in portions {
             let job = under(&plan.jobs[part], leader);
             let first = texts.len();
-            // The ids of a connection count from 0.
+            // The statement ids of a connection count from 0.
             let before = match leader.reconnect {
                 Reconnect::No => 0,
                 Reconnect::PerTransaction => first,
@@ -75,24 +75,24 @@ impl Parts {
         (Parts { parts, weights, choices, vary_steps }, texts)
     }
 
-    /// All of them, in order.
+    /// Returns all parts, in order.
     pub(crate) fn all(&self) -> &[Part] {
         &self.parts
     }
 
-    /// A part by its place.
+    /// Returns the part at an index.
     #[inline]
     pub(crate) fn part(&self, place: usize) -> &Part {
         &self.parts[place]
     }
 
-    /// Whether what a client sends differs from one time to the next.
+    /// Returns true if a client's requests differ in their steps, or pause within.
     #[inline]
     pub(crate) fn vary_steps(&self) -> bool {
         self.vary_steps
     }
 
-    /// Which part a request is, by its number: a pure function of that and the seed.
+    /// Returns the part of the request with a number: a pure function of number and seed.
     #[inline]
     pub(crate) fn choose(&self, number: u64) -> usize {
         if self.parts.len() == 1 {
@@ -103,7 +103,7 @@ impl Parts {
         self.weights.partition_point(|up_to| *up_to <= drawn)
     }
 
-    /// Tells the ledger which part a request is.
+    /// Records in the ledger to which part a request belongs.
     #[inline]
     pub(crate) fn assign(
         &self,
@@ -117,19 +117,19 @@ impl Parts {
         }
     }
 
-    /// Whether a part is one of a mix.
+    /// Returns true if a part is one of a mix.
     fn is_mix(&self, place: usize) -> bool {
         matches!(self.parts[place].job.pacing, workload::Pacing::Part { .. })
     }
 }
 
 impl Part {
-    /// The work of a client that begins with requests of this part.
+    /// Returns the initial work of a client that begins with requests of this part.
     pub(crate) fn work(&self) -> Work {
         Work { steps: self.steps.clone(), is_pipelined: self.job.pipeline, ..Work::default() }
     }
 
-    /// What to say when its file had nothing for requests that were due.
+    /// Returns the message for requests that were due while the part's file had nothing for them.
     pub(crate) fn starved(&self) -> String {
         let file = self.job.feed.as_ref().map_or("", |feed| feed.file.as_str());
         format!(
@@ -140,7 +140,7 @@ impl Part {
     }
 }
 
-/// A part of a mix with what the mix says for all of its parts; any other job as it is.
+/// Returns a part of a mix with the mix's settings for all parts; any other job as it is.
 fn under(job: &Job, leader: &Job) -> Job {
     let mut job = job.clone();
     job.timeout = job.timeout.or(leader.timeout);
@@ -156,9 +156,9 @@ fn under(job: &Job, leader: &Job) -> Job {
     job
 }
 
-/// The steps of a section's requests; the statements that they prepare are added to `texts`.
-/// Values lie in the order of the statements; a statement that is not prepared has one, its text.
-/// Of `texts`, the connection does not prepare those `before`.
+/// Returns the steps of a section's requests, and adds the statements that they prepare to `texts`.
+/// Values are in the order of the statements; a statement that is not prepared has one value, its
+/// text. The connection does not prepare the first `before` of `texts`.
 fn steps(
     job: &Job,
     place: usize,
@@ -190,7 +190,7 @@ fn steps(
     steps
 }
 
-/// Which steps are taken at once: all of them, or one statement each.
+/// Divides steps into those sent at once: all of them, or one statement each.
 fn stretches(flow: &Flow, steps: &[Step]) -> Vec<Range<usize>> {
     match flow {
         Flow::Together => std::iter::once(0..steps.len()).collect(),
@@ -198,7 +198,7 @@ fn stretches(flow: &Flow, steps: &[Step]) -> Vec<Range<usize>> {
             let is_statement = |step: &Step| !matches!(step, Step::Begin | Step::Commit);
             let mut ends: Vec<usize> =
                 (1..=steps.len()).filter(|end| is_statement(&steps[end - 1])).collect();
-            // What begins or ends a transaction goes with the statement beside it.
+            // BEGIN and COMMIT go with the adjacent statement.
             if let Some(last) = ends.last_mut() {
                 *last = steps.len();
             }

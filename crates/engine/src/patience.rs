@@ -1,4 +1,4 @@
-//! Waiting for something, but not for ever.
+//! Waits that end when the run is ended.
 
 use std::future::Future;
 use std::pin::pin;
@@ -9,9 +9,9 @@ use rt::{Rt, unless_fired};
 use crate::lane::HOUSEKEEPING;
 use crate::stop::Stop;
 
-/// Waits for a future, but not longer than until the user wants the end at once. Its connections
-/// are then abandoned: dropping one ends what it is doing. In virtual time nothing takes long, and
-/// what looks up from time to time would hide a standstill.
+/// Waits for a future until the user wants the end at once. The future's connections are then
+/// dropped, which ends their work. In virtual time there is no need: nothing takes long, and
+/// periodic wake-ups would hide a deadlock.
 pub(crate) async fn unless_ended_at_once<T>(
     future: impl Future<Output = T>,
     rt: &Rt,
@@ -20,8 +20,8 @@ pub(crate) async fn unless_ended_at_once<T>(
     unless(future, rt, || stop.is_at_once()).await
 }
 
-/// The same, but not longer than until somebody asks for the end, however clean: for a statement
-/// that may take hours and of which nothing is measured.
+/// Waits for a future until anything asks for the end of the run, clean or not: for a statement
+/// that may take hours and is not measured.
 pub(crate) async fn unless_ended<T>(
     future: impl Future<Output = T>,
     rt: &Rt,
@@ -30,8 +30,7 @@ pub(crate) async fn unless_ended<T>(
     unless(future, rt, || stop.is_asked()).await
 }
 
-/// Waits for a future, but not longer than until something `is_over`. In virtual time nothing takes
-/// long.
+/// Waits for a future until `is_over` returns true. In virtual time it waits for the future alone.
 pub(crate) async fn unless<T>(
     future: impl Future<Output = T>,
     rt: &Rt,

@@ -1,12 +1,13 @@
-//! How does a request get a connection of its own?
+//! Requests that open a connection of their own.
 //!
 //! With `reconnect = per-transaction` a request connects and prepares its statements when it
-//! begins, which is a part of its service, and closes the connection when it is settled, which is
-//! part of nothing. No limit holds its attempt back and no pause of others: either would be
-//! measured as the target's. Whoever is refused therefore fails, and only with `outage = wait` does
-//! a request wait for a target that is away: then it gets its worker when that is back.
+//! begins, which is part of its service time, and closes the connection when it is settled, which
+//! is part of no time. Neither the limit on simultaneous attempts nor the back-off delays it, since
+//! either would be measured as the target's time. A refused request therefore fails. Only with
+//! `outage = wait` does a request wait for an unreachable target; its worker is then assigned when
+//! the target is back.
 //!
-//! This is the one place of the measured path that allocates: a session cannot be had without.
+//! This is the only part of the measured path that allocates: opening a session cannot avoid it.
 
 use std::pin::pin;
 
@@ -19,23 +20,23 @@ use crate::client::{Attempt, Client, Course};
 use crate::link::{FIRST_PAUSE, LONGEST_PAUSE};
 use crate::rules::Rules;
 
-/// How a request that connects began.
+/// The beginning of a request that connects.
 pub(crate) enum Begun {
-    /// With a connection.
+    /// It has a connection.
     Connected,
-    /// With none, which ends the attempt in this way.
+    /// It has none, which ends the attempt in this way.
     Refused(Attempt),
     /// The run ended before its target was back.
     TooLate,
 }
 
-/// How long a client without arrivals pauses after its request was refused a connection: it would
-/// ask again at once, for as long as it is refused.
+/// The pause of a client without arrivals after its request was refused a connection. Without it
+/// the client would ask again at once for as long as it is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BackOff(Nanos);
 
 impl BackOff {
-    /// The pause before the next request; none if the last one was not refused.
+    /// Returns the pause before the next request: zero if the last one was not refused.
     pub(crate) fn pause(self) -> Nanos {
         self.0
     }
@@ -68,7 +69,7 @@ impl<D: Driver, R: Rules> Client<D, R> {
                     self.back_off = BackOff::default();
                     return Begun::Connected;
                 }
-                // The way is down only if it was connecting that failed, here or elsewhere.
+                // The link is down only if connecting failed, here or elsewhere.
                 Some(Err(error))
                     if waits
                         && error.class() != Class::TooManyConnections
@@ -85,14 +86,14 @@ impl<D: Driver, R: Rules> Client<D, R> {
         }
     }
 
-    /// Waits until the target may be asked again. False if the run ends first.
+    /// Waits until the next attempt is allowed. Returns false if the run ends first.
     async fn outlast_pause(&self) -> bool {
         self.seat.expire_at(self.lane.give_up_at.get());
         let pause = self.lane.link(&self.crew).pause(&self.lane.rt);
         unless_fired(pin!(pause), &self.seat.expiry).await.is_some()
     }
 
-    /// Connects for a request that began at `sent`; `None` if its time is over first.
+    /// Connects for a request that began at `sent`; returns `None` if its time is over first.
     async fn connect_until_expiry(&mut self, sent: Stamp) -> Option<Result<D::Connection, Error>> {
         self.make_ready(sent);
         let texts = &self.crew.texts[self.present().texts.clone()];
@@ -100,12 +101,12 @@ impl<D: Driver, R: Rules> Client<D, R> {
         unless_fired(connecting, &self.seat.expiry).await
     }
 
-    /// Closes the connection of a request that ended at `done`. Returns when the client was free
-    /// again: whoever closes does not notice late what is due meanwhile, but has no time for it.
+    /// Closes the connection of a request that ended at `done`. Returns the instant at which the
+    /// client was free again, because arrivals that come due during the close wait for it.
     pub(crate) async fn close_own(&mut self, done: Stamp) -> Stamp {
         let Some(connection) = self.connection.take() else { return done };
         self.seat.expire_at(self.lane.give_up_at.get());
-        // A connection that is not closed when the run is over is dropped.
+        // A connection that is not closed at the end of the run is dropped.
         let _is_closed = unless_fired(pin!(connection.close()), &self.seat.expiry).await;
         self.crew.connected.set(self.crew.connected.get() - 1);
         self.lane.rt.now()

@@ -1,7 +1,7 @@
-//! Files that the jobs of a plan read or write: the rows that statements return.
+//! Results files: the rows that statements return.
 //!
-//! They are opened when everything before the measured phase is done, and closed when their jobs
-//! have ended. A file that fails ends the run, and the run says so.
+//! They are opened just before the measured phase and closed when their jobs have ended. A file
+//! that fails ends the run, and the run reports it.
 
 use std::path::PathBuf;
 
@@ -18,9 +18,9 @@ use crate::stop::Stop;
 pub struct FileFault {
     /// The job.
     pub job: JobIndex,
-    /// When that was noticed, on the run's clock; `None` if only at its end.
+    /// Time at which that was noticed, on the run's clock; `None` if only at the end.
     pub at: Option<Stamp>,
-    /// Which file, how far it was, and what the system said.
+    /// The file, its progress and the system's error.
     pub text: String,
 }
 
@@ -37,14 +37,14 @@ struct OneFile {
     file: ResultsFile,
 }
 
-/// A lane's hands on the results files, a place for each job of the plan.
+/// A lane's sinks for the results files, one entry for each job of the plan.
 pub(crate) type Hands = Vec<Option<ResultsHand>>;
 
 impl Results {
-    /// Opens the files of a plan.
+    /// Opens the results files of a plan.
     ///
     /// # Errors
-    /// One cannot be opened.
+    /// A file cannot be opened.
     pub(crate) fn open(
         plan: &Plan,
         options: &Options,
@@ -70,11 +70,11 @@ impl Results {
         Ok((Results { files, pace }, hands))
     }
 
-    /// Waits until every file is written and closed. Returns what was wrong with them.
+    /// Waits until every file is written and closed. Returns their faults.
     pub(crate) fn finish(self, stop: &Stop) -> Vec<FileFault> {
         let Results { files, pace } = self;
         let faults = files.into_iter().filter_map(|file| file.finish(stop));
-        // In virtual time no instant of the machine's clock is one of the run's.
+        // In virtual time no instant of the machine's clock is on the run's clock.
         faults
             .map(|fault| FileFault { at: fault.at.filter(|_| pace == Pace::Real), ..fault })
             .collect()

@@ -1,4 +1,4 @@
-//! One plan, once: setup, loads, the measured phase, teardown.
+//! One execution of a plan: setup, loads, the measured phase, teardown.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,32 +25,32 @@ use crate::rules::{Honest, Rules};
 use crate::stop::{Reason, Stop};
 use crate::targets::Drivers;
 
-/// How a plan is carried out.
+/// The options of one run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many lanes the measured phase has.
+    /// The number of lanes of the measured phase.
     pub threads: u16,
-    /// The processors that the lanes' threads are bound to in turn; empty leaves them free.
+    /// The processors to which the lanes' threads are bound in turn; empty leaves them unbound.
     pub cpus: Vec<usize>,
-    /// Whether the lanes' threads spin when a deadline is near.
+    /// True if the lanes' threads spin shortly before a deadline.
     pub spin: bool,
-    /// Whether time is simulated.
+    /// True if time is simulated.
     pub is_virtual: bool,
-    /// Whether setup and loads were done before: the tables are counted instead.
+    /// True if setup and loads were done before; the rows of the tables are counted instead.
     pub loaded: bool,
     /// The files that the workload file names.
     pub files: confine::Files,
-    /// The run's wall-clock time, from which the values of `timestamp()` count.
+    /// The run's wall-clock start, the origin of the values of `timestamp()`.
     pub started: WallTime,
 }
 
 impl Options {
-    /// One lane in virtual time, for a workload without files.
+    /// Returns options for one lane in virtual time and a workload without files.
     pub fn simulated() -> Options {
         Options { is_virtual: true, ..Options::in_real_time() }
     }
 
-    /// One lane on a thread that may run where it likes, for a workload without files.
+    /// Returns options for one lane on an unbound thread and a workload without files.
     pub fn in_real_time() -> Options {
         Options {
             threads: 1,
@@ -64,10 +64,10 @@ impl Options {
     }
 }
 
-/// A run that came to its end, whichever.
+/// A run that ended, completed or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// Why it ended.
+    /// The reason for the end.
     pub reason: Reason,
     /// The tables that were filled.
     pub loaded: Vec<Loaded>,
@@ -75,14 +75,14 @@ pub struct Finished {
     pub measured: Option<Measured>,
     /// The files of jobs that could not be read or written to their end.
     pub faults: Vec<FileFault>,
-    /// What else is to be said of such files.
+    /// Remarks on such files that are not faults.
     pub remarks: Vec<FileRemark>,
-    /// What the first panic said, if something panicked.
+    /// The message of the first panic, if something panicked.
     pub panic: Option<String>,
 }
 
 impl Finished {
-    /// A run that ended before its measured phase.
+    /// Returns a run that ended before its measured phase.
     fn unmeasured(reason: Reason, loaded: Vec<Loaded>) -> Finished {
         Finished {
             reason,
@@ -98,26 +98,26 @@ impl Finished {
 /// The measured phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// When it began, on the run's clock.
+    /// The beginning, on the run's clock.
     pub zero: Stamp,
-    /// How long after time zero the schedule ended.
+    /// Time from time zero to the end of the schedule.
     pub length: Nanos,
-    /// Targets that jobs ask and that were not reachable any more when the run ended.
+    /// Targets of jobs that were unreachable when the run ended.
     pub lost: Vec<JobTarget>,
 }
 
-/// How the lanes ended, all together.
+/// The combined outcome of all lanes.
 struct Course {
-    /// `None` if it was ended before time zero.
+    /// The measured phase; `None` if the run ended before time zero.
     measured: Option<Measured>,
-    /// What the first panic said, if something panicked.
+    /// The message of the first panic, if something panicked.
     panic: Option<String>,
 }
 
-/// Carries out a plan against the drivers of its targets. `outlet` makes the outlet of each lane.
+/// Executes a plan against the drivers of its targets. `outlet` makes the outlet of each lane.
 ///
 /// # Errors
-/// What made the run impossible before anything was measured. Teardown ran if setup had.
+/// The reason why the run was impossible before anything was measured. Teardown ran if setup had.
 pub fn run<D: Driver>(
     plan: &Plan,
     drivers: Drivers<D>,
@@ -129,10 +129,10 @@ pub fn run<D: Driver>(
     run_by::<D, Honest>(plan, drivers, options, outlet, stop, listener)
 }
 
-/// [`run`] by other rules than the honest ones, for tests that plant a fault.
+/// Does the same as [`run`] under rules other than the honest ones, for tests that plant a fault.
 ///
 /// # Errors
-/// As [`run`].
+/// The same as of [`run`].
 pub fn run_by<D: Driver, R: Rules>(
     plan: &Plan,
     drivers: Drivers<D>,
@@ -168,7 +168,7 @@ pub fn run_by<D: Driver, R: Rules>(
     finished.map(|finished| Finished { remarks: files.remarks(plan), ..finished })
 }
 
-/// All phases on one virtual clock. Lanes are tasks instead of threads.
+/// Runs all phases on one virtual clock. Lanes are tasks instead of threads.
 async fn virtually<D: Driver, R: Rules>(
     rt: Rt,
     common: Common<D>,
@@ -185,13 +185,13 @@ async fn virtually<D: Driver, R: Rules>(
         Ok((ended, results.finish(&common.stop)))
     };
     let phase = phase.await;
-    // Whoever interrupts the teardown has a measurement that ended before.
+    // Read before the teardown: an interrupt during it does not change how the measurement ended.
     let reason = common.stop.reason();
     after(&rt, &common).await;
     finished(reason, loaded, phase)
 }
 
-/// How the measured phase ended, with the files that failed in it.
+/// The outcome of the measured phase, with the files that failed in it.
 type Phase = Result<(Result<Course, Failed>, Vec<FileFault>), Failed>;
 
 fn finished(reason: Reason, loaded: Vec<Loaded>, phase: Phase) -> Result<Finished, Failed> {
@@ -200,7 +200,7 @@ fn finished(reason: Reason, loaded: Vec<Loaded>, phase: Phase) -> Result<Finishe
     Ok(Finished { reason, loaded, measured, faults, remarks: Vec::new(), panic })
 }
 
-/// Opens the results files and gives each lane a hand on them.
+/// Opens the results files and gives each lane its sinks for them.
 fn with_results<D>(
     common: &Common<D>,
     options: &Options,
@@ -212,7 +212,7 @@ fn with_results<D>(
     Ok((results, outlets))
 }
 
-/// Runs the lanes as tasks of this thread, and waits for all of them.
+/// Runs the lanes as tasks of this thread and waits for all of them.
 async fn as_tasks<D: Driver, R: Rules>(
     rt: &Rt,
     common: &Common<D>,
@@ -232,7 +232,7 @@ async fn as_tasks<D: Driver, R: Rules>(
     conclude(ended, &meeting, &common.stop)
 }
 
-/// The control phases on this thread, the lanes on threads of their own.
+/// Runs the control phases on this thread and the lanes on threads of their own.
 fn really<D: Driver, R: Rules>(
     common: &Common<D>,
     options: &Options,
@@ -278,7 +278,7 @@ fn on_threads<D: Driver, R: Rules>(
                 let name = format!("lane-{}", share.lane);
                 let run = move || on_thread::<D, R>(common, options, share, outlets, meeting);
                 let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, run);
-                // The others would wait for it.
+                // The other lanes would wait for it.
                 thread.map_err(|error| theirs.give_up(Some(Failed::System(error))))
             })
             .collect();
@@ -297,7 +297,7 @@ fn on_thread<D: Driver, R: Rules>(
 ) -> Option<Ended> {
     let cpus = &options.cpus;
     let cpu = (!cpus.is_empty()).then(|| cpus[usize::from(share.lane) % cpus.len()]);
-    // More threads than processors would spin at each other's expense.
+    // More spinning threads than processors would delay each other.
     let has_one = processors().is_ok_and(|all| usize::from(options.threads) <= all.len());
     let wait = match (options.spin, has_one) {
         (true, _) => Wait::Spin,
@@ -323,7 +323,7 @@ fn shares(outlets: Vec<Outlets>) -> impl Iterator<Item = (Share, Outlets)> {
         .map(move |(lane, outlets)| (Share { lane: lane as u16, lanes }, outlets))
 }
 
-/// What the lanes' ends say of the whole run.
+/// Combines the lanes' outcomes into that of the whole run.
 fn conclude(
     lanes: Vec<Result<Option<Ended>, Panic>>,
     meeting: &Meeting,
@@ -343,7 +343,7 @@ fn conclude(
     }
     let last = ended.iter().max_by_key(|lane| lane.at);
     let last = last.map(|last| (last.zero, last.at));
-    // Of a run whose lanes have all panicked, the end that they had agreed on is known.
+    // If all lanes panicked, the end that they had agreed on is still known.
     let last = last.or_else(|| meeting.known_zero().map(|zero| (zero, stop.end().since(zero))));
     match (last, panic) {
         (None, Some(words)) => Err(Failed::Panicked(words)),
@@ -355,8 +355,8 @@ fn conclude(
     }
 }
 
-/// The targets that are not reachable any more: somebody was refused by one at the end, and it
-/// answered nobody since. A lane whose clients have nothing to do does not notice either way.
+/// Returns the targets that were unreachable at the end: one refused a client and answered no
+/// request afterwards. A lane with idle clients cannot tell either way.
 fn lost(lanes: &[Ended]) -> Vec<JobTarget> {
     let ways = || lanes.iter().flat_map(|lane| &lane.ways);
     let is_lost = |target: &JobTarget| {
@@ -368,15 +368,15 @@ fn lost(lanes: &[Ended]) -> Vec<JobTarget> {
     first.iter().map(|way| way.target).filter(is_lost).collect()
 }
 
-/// How a run goes on after its preparation.
+/// The next phase of a run after its preparation.
 enum Begun {
     /// The measured phase is next.
     Ready(Vec<Loaded>),
-    /// It is over.
+    /// The run is over.
     Over(Finished),
 }
 
-/// Everything before the measured phase.
+/// Runs everything before the measured phase.
 async fn before<D: Driver>(
     rt: &Rt,
     common: &Common<D>,
@@ -415,7 +415,7 @@ async fn prepare<D: Driver>(control: &Control<'_, D>) -> Result<Begun, Failed> {
     begun
 }
 
-/// Everything after the measured phase.
+/// Runs everything after the measured phase.
 async fn after<D: Driver>(rt: &Rt, common: &Common<D>) {
     common.listener.hear(&News::Ended);
     unless_ended_at_once(account::close(rt, common), rt, &common.stop).await;

@@ -1,11 +1,11 @@
-//! Why and when a run ends before its time.
+//! Early ends of a run: reason and time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use base::Stamp;
 
-/// Why a run ended.
+/// The reason for the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Reason {
@@ -15,31 +15,31 @@ pub enum Reason {
     Interrupted = 1,
     /// An error of a job with `on-error = stop`.
     StoppedByError = 2,
-    /// The record could not be kept any longer.
+    /// The record could not be written any longer.
     RecorderFailed = 3,
     /// A file that a job reads or writes could not be read or written any longer.
     FileFailed = 4,
     /// The queue of a job with `on-queue-full = stop` was full.
     QueueFull = 5,
-    /// A mistake in this program or in a driver: something panicked.
+    /// Something panicked: a bug in this program or in a driver.
     InternalError = 6,
 }
 
-/// A hand on the run from outside: a signal handler, another lane. All lanes look at it every
-/// [`crate::lane::HOUSEKEEPING`].
+/// A handle to end a run from outside, such as from a signal handler or another lane. All lanes
+/// check it every [`crate::lane::HOUSEKEEPING`].
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<State>);
 
 #[derive(Debug)]
 struct State {
     reason: AtomicU8,
-    /// The instant at which the schedule ends for every lane.
+    /// End of the schedule on every lane.
     end: AtomicU64,
-    /// Whether not even what is under way is waited for.
+    /// True if in-flight work is given up at once.
     at_once: AtomicBool,
-    /// Whether something panicked, which counts before every other reason.
+    /// True if something panicked, which overrides every other reason.
     has_panicked: AtomicBool,
-    /// Whoever ends the whole of which this is a part.
+    /// The stop of the set of runs to which this one belongs.
     whole: Option<Stop>,
 }
 
@@ -50,7 +50,8 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// A hand on one of several runs, which ends when they do. Its own end is none of theirs.
+    /// Returns a stop for one of several runs, which also ends when this one does. Ending the one
+    /// run does not end the others.
     pub fn of_one_run(&self) -> Stop {
         Stop::within(Some(self.clone()))
     }
@@ -67,24 +68,24 @@ impl Stop {
         }))
     }
 
-    /// Asks for a clean end as soon as possible.
+    /// Requests a clean end as soon as possible.
     pub fn interrupt(&self) {
         self.ask(Reason::Interrupted);
     }
 
-    /// Asks for an end without a drain and without a teardown: what is under way is given up.
+    /// Requests an end without a drain and without a teardown: in-flight work is given up.
     pub fn interrupt_at_once(&self) {
         self.interrupt();
         self.0.at_once.store(true, Ordering::Release);
     }
 
-    /// Whether nothing is to be waited for.
+    /// Returns true if the run is to end without waiting for anything.
     pub fn is_at_once(&self) -> bool {
         self.0.at_once.load(Ordering::Acquire)
             || self.0.whole.as_ref().is_some_and(Stop::is_at_once)
     }
 
-    /// Why the run ends, or is going to end.
+    /// Returns why the run ends or has ended.
     pub fn reason(&self) -> Reason {
         if self.has_panicked() {
             return Reason::InternalError;
@@ -99,22 +100,22 @@ impl Stop {
         }
     }
 
-    /// Whether somebody asked for the end.
+    /// Returns true if an end was requested.
     pub fn is_asked(&self) -> bool {
         self.reason() != Reason::Completed
     }
 
-    /// Something panicked: the numbers are not to be believed, whatever else ended the run.
+    /// Records a panic, which makes the numbers invalid, whatever else ended the run.
     pub(crate) fn note_panic(&self) {
         self.0.has_panicked.store(true, Ordering::Release);
     }
 
-    /// Whether something panicked.
+    /// Returns true if something panicked.
     pub(crate) fn has_panicked(&self) -> bool {
         self.0.has_panicked.load(Ordering::Acquire)
     }
 
-    /// Asks for the end; the first reason counts.
+    /// Requests an end; the first reason counts.
     pub(crate) fn ask(&self, reason: Reason) {
         if self.0.whole.as_ref().is_some_and(Stop::is_asked) {
             return;
@@ -124,12 +125,12 @@ impl Stop {
             self.0.reason.compare_exchange(none, reason as u8, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// When the schedule ends.
+    /// Returns the end of the schedule.
     pub(crate) fn end(&self) -> Stamp {
         Stamp(self.0.end.load(Ordering::Acquire))
     }
 
-    /// Makes the schedule end at `at`, unless it ends earlier anyway.
+    /// Moves the end of the schedule to `at`, unless it is earlier.
     pub(crate) fn end_by(&self, at: Stamp) {
         self.0.end.fetch_min(at.0, Ordering::AcqRel);
     }

@@ -1,18 +1,18 @@
-//! What a run has of each target that its plan asks.
+//! One value per target of a plan, such as its driver.
 
 use driver::Error;
 use workload::{JobTarget, Plan};
 
 use crate::error::Failed;
 
-/// One of something for each target of a plan that is asked by anybody.
+/// One value for each target that a plan uses.
 #[derive(Clone, Debug)]
 pub struct PerTarget<T> {
-    /// For the main target.
+    /// The value of the main target.
     pub main: Option<T>,
-    /// For the targets with names, in the plan's order.
+    /// The values of the named targets, in the plan's order.
     pub named: Vec<Option<T>>,
-    /// For programs.
+    /// The value of the target that runs programs.
     pub programs: Option<T>,
 }
 
@@ -20,15 +20,15 @@ pub struct PerTarget<T> {
 pub type Drivers<D> = PerTarget<D>;
 
 impl<T> PerTarget<T> {
-    /// One for the main target alone.
+    /// Makes a value for the main target alone.
     pub fn only(main: T) -> PerTarget<T> {
         PerTarget { main: Some(main), named: Vec::new(), programs: None }
     }
 
-    /// One for each target that a plan asks.
+    /// Makes a value for each target that a plan uses.
     ///
     /// # Errors
-    /// The first one that `make` has.
+    /// The first error of `make`.
     pub fn of_plan<E>(
         plan: &Plan,
         mut make: impl FnMut(JobTarget) -> Result<T, E>,
@@ -43,10 +43,10 @@ impl<T> PerTarget<T> {
         })
     }
 
-    /// That of a target which the plan asks.
+    /// Returns the value of a target that the plan uses.
     ///
     /// # Panics
-    /// If nothing was made for it.
+    /// If the target has no value.
     pub fn of(&self, target: JobTarget) -> &T {
         let found = match target {
             JobTarget::Main => self.main.as_ref(),
@@ -56,7 +56,7 @@ impl<T> PerTarget<T> {
         found.expect("there is one for each target that is asked")
     }
 
-    /// All that there are, with their targets.
+    /// Iterates over all values with their targets.
     pub fn iter(&self) -> impl Iterator<Item = (JobTarget, &T)> {
         let named = self.named.iter().enumerate();
         let named = named.map(|(place, one)| (JobTarget::Named(place), one.as_ref()));
@@ -67,7 +67,7 @@ impl<T> PerTarget<T> {
     }
 }
 
-/// A target in a sentence.
+/// Returns the name of a target for use in a sentence.
 pub(crate) fn in_words(plan: &Plan, target: JobTarget) -> String {
     match (target, plan.name_of(target)) {
         (JobTarget::Main | JobTarget::Named(_), Some(name)) => format!("[target {name}]"),
@@ -76,7 +76,7 @@ pub(crate) fn in_words(plan: &Plan, target: JobTarget) -> String {
     }
 }
 
-/// A target cannot be reached; one with a name is told by it.
+/// Returns the failure of an unreachable target; a named target's name is put before the error.
 pub(crate) fn unreachable(plan: &Plan, target: JobTarget, error: Error) -> Failed {
     Failed::Unreachable(match plan.name_of(target) {
         None => error,
