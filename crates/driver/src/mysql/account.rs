@@ -1,10 +1,10 @@
-//! The account that MySQL and MariaDB keep of statements.
+//! Statement counters of MySQL and MariaDB, for the check of a client's counts.
 //!
-//! There is no count of transactions: `Handler_commit` counts each part of one in each engine, and
-//! none of those that touched no table. What a client can account for to the last one is
-//! `Com_commit`, the statements `commit`, and `Questions`, all commands that it sent but
-//! preparations; among them is the one that ends a session. Both are up to date whenever they are
-//! read.
+//! The servers have no count of transactions: `Handler_commit` counts each engine's part of a
+//! transaction, and none of the transactions that touched no table. Two counters can be reconciled
+//! exactly with a client's: `Com_commit`, the `commit` statements, and `Questions`, all commands
+//! that it sent except preparations but including the one that ends a session. Both are up to date
+//! whenever they are read.
 
 use base::Nanos;
 
@@ -12,21 +12,22 @@ use super::MysqlConnection;
 use crate::account::Count;
 use crate::{Connection, Table};
 
-/// How often the counts are read until nobody else adds to them.
+/// Interval between readings of the counters, until other sessions no longer add to them.
 const POLL: Nanos = Nanos::from_millis(20);
 
-/// How often at most: for about two seconds.
+/// Maximum number of such readings: about two seconds.
 const POLLS: u32 = 100;
 
-/// How often a server that has other users is asked whether they pause. There are two such times in
-/// a reading, which altogether has to fit into the patience of whoever reads.
+/// Maximum number of readings while waiting for a pause in the traffic of other users. A reading
+/// waits twice, and both waits together must fit into the caller's time limit.
 const SETTLING_POLLS: usize = 25;
 
-/// Whether the session with our number is the one that asks this.
+/// Query that returns 1 if, with our thread id appended, the server session with that id is the one
+/// that runs this query.
 const SESSION: &str = "select /* assay asks */ count(*) from information_schema.processlist \
      where info like '%assay asks%'";
 
-/// How many sessions there are besides that may be ours.
+/// Query for the number of further sessions that may be ours: those of the same user.
 const OTHERS: &str = "select count(*) from information_schema.processlist \
      where id <> connection_id() and user = substring_index(user(), '@', 1)";
 
@@ -36,7 +37,7 @@ const STATUS: &str = "show global status where variable_name in ('Questions', 'C
 const CAPACITY: &str = "show global variables where variable_name in ('innodb_log_file_size', \
     'innodb_log_files_in_group', 'innodb_redo_log_capacity')";
 
-/// The number behind a name.
+/// Returns the number in the row with this name.
 fn number(table: &Table, wanted: &str) -> Option<f64> {
     table.rows.iter().find_map(|row| match row.as_slice() {
         [Some(name), Some(value)] if name.eq_ignore_ascii_case(wanted) => {
@@ -46,14 +47,15 @@ fn number(table: &Table, wanted: &str) -> Option<f64> {
     })
 }
 
-/// How much log there can be before the server must have written back what it is about.
+/// Returns the capacity of the redo log, in bytes: the log that may accumulate before the server
+/// must write back the pages it covers.
 fn capacity(variables: &Table) -> Option<f64> {
     let files = number(variables, "innodb_log_files_in_group").unwrap_or(1.0);
     let by_files = number(variables, "innodb_log_file_size").map(|size| size * files.max(1.0));
     number(variables, "innodb_redo_log_capacity").or(by_files)
 }
 
-/// Counts that were read, and what of them is ours.
+/// Counters that were read, and our own part of them.
 struct Told {
     status: Table,
     questions: f64,
@@ -94,11 +96,11 @@ impl MysqlConnection {
         Ok(counts)
     }
 
-    /// Waits until no more sessions are there that may be ours than when the first account was
-    /// read, and says whether that came about: the end of a session is a command that counts.
+    /// Waits until there are no more sessions that may be ours than at the first reading, and
+    /// returns whether that happened: the end of a session is a counted command.
     async fn await_others(&mut self) -> Result<bool, String> {
         if !self.beside().knows_strangers() {
-            // Those of ours that were closed before are not to be taken for others.
+            // Sessions of ours that were closed just before must not be taken for other clients'.
             self.read_settled().await?;
         }
         let rt = self.line.rt.clone();
@@ -113,15 +115,15 @@ impl MysqlConnection {
         Ok(false)
     }
 
-    /// Reads the counts until nobody but this session adds to them. A server that has other users
-    /// is read as it is after a while.
+    /// Reads the counters until only this session adds to them. On a server with other active
+    /// users, the last of [`SETTLING_POLLS`] readings is used.
     async fn read_settled(&mut self) -> Result<Told, String> {
         let rt = self.line.rt.clone();
         let mut before = self.read_status().await?;
         for _ in 0..SETTLING_POLLS {
             rt.sleep(POLL).await;
             let told = self.read_status().await?;
-            // What is asked counts itself.
+            // The query itself is counted.
             let is_settled =
                 told.questions - before.questions == (told.texts - before.texts) as f64;
             before = told;
@@ -139,7 +141,7 @@ impl MysqlConnection {
         Ok(Told { status, questions, texts: self.beside().texts() })
     }
 
-    /// Makes sure that nothing stands between us and the server.
+    /// Checks that there is no proxy between this client and the server.
     async fn is_direct(&mut self) -> Result<(), String> {
         let told = self.ask_or_say_why(&format!("{SESSION} and id = {}", self.number())).await?;
         match told.single() {

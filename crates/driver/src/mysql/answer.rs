@@ -1,4 +1,4 @@
-//! What is kept of the replies to a request.
+//! Sinks for the replies to a request.
 
 use base::{Field as Kept, Rows, Stamp};
 use wire_mysql::{
@@ -10,23 +10,23 @@ use super::temporal;
 use crate::Error;
 use crate::table::TableReader;
 
-/// Longest part of an error's message that is kept, in bytes.
+/// Maximum length of an error message, in bytes; the rest is cut.
 const LONGEST_MESSAGE: usize = 16 << 10;
 
-/// How statements ended.
+/// The outcome of statements.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// Rows returned or affected.
+    /// Number of rows returned or affected.
     pub(super) rows: u64,
     /// The first error.
     pub(super) error: Option<Box<Refusal>>,
-    /// The status of the session, once the server has said it.
+    /// The session's status, once the server has sent it.
     pub(super) status: Option<Status>,
-    /// How many warnings the last result has.
+    /// Number of warnings of the last result.
     pub(super) warnings: u16,
-    /// The name of the file that the server waits for.
+    /// Name of the file that the server is waiting for.
     pub(super) file: Option<Vec<u8>>,
-    /// Why it did not get it.
+    /// The reason why the file was not sent.
     pub(super) file_error: Option<Error>,
 }
 
@@ -48,13 +48,13 @@ impl Outcome {
     }
 }
 
-/// The columns of a statement's rows: the server says once what they are.
+/// The columns of a statement's rows, kept because the server may send them only once.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     kinds: Vec<ColumnKind>,
-    /// How many digits stand behind the point.
+    /// Number of digits after the decimal point, per column.
     decimals: Vec<u8>,
-    /// Where a date becomes a text.
+    /// Buffer in which a value is formatted as text.
     text: String,
 }
 
@@ -91,7 +91,7 @@ impl Columns {
                             Ok(number) => Kept::Int(number),
                             Err(_) => shown(&number, text),
                         },
-                        // As a double it would have digits that it does not have.
+                        // A conversion to a double would add digits.
                         Field::Float(number) => shown(&number, text),
                         Field::Temporal(bytes) => {
                             temporal::write(column, decimals, bytes, text);
@@ -113,15 +113,15 @@ fn shown<'t>(number: &impl std::fmt::Display, text: &'t mut String) -> Kept<'t> 
     Kept::Bytes(text.as_bytes())
 }
 
-/// What is counted of a measured request, and its rows if they are wanted.
+/// The counts of a measured request, and its rows if they are wanted.
 pub(super) struct Answer<'a> {
-    /// Where returned rows go.
+    /// Buffer of returned rows.
     pub(super) capture: &'a mut Rows,
-    /// Those of the statement.
+    /// Columns of the current statement.
     pub(super) columns: &'a mut Columns,
-    /// Whether the server says once what they are, so that they must be kept.
+    /// True if the server sends the columns only once, and they must be kept.
     pub(super) is_said_once: bool,
-    /// How many of them the present result has.
+    /// Number of columns of the current result.
     pub(super) count: u64,
     pub(super) outcome: Outcome,
 }
@@ -177,7 +177,7 @@ impl Sink for Answer<'_> {
     }
 }
 
-/// What a statement is, as the server describes it, or what it returns as text.
+/// The complete reply to an unmeasured command: a statement's description, or its result as text.
 #[derive(Debug, Default)]
 pub(super) struct Whole {
     pub(super) outcome: Outcome,
@@ -231,10 +231,10 @@ impl Sink for Whole {
 
 /// A sink with an outcome.
 pub(super) trait Ended: Sink {
-    /// How the statements ended.
+    /// Returns the outcome of the statements.
     fn outcome(&mut self) -> &mut Outcome;
 
-    /// Notes when the replies until here were read.
+    /// Records the time at which the replies up to here were read.
     #[inline]
     fn note_read(&mut self, _at: Stamp) {}
 }

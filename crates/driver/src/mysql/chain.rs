@@ -1,11 +1,11 @@
-//! The statements of a transaction in one go.
+//! Pipelined transactions.
 //!
-//! A server goes on behind a command that fails. So all statements are sent at once, and the commit
-//! when all of them have succeeded. The transaction is one of a session that does not commit by
-//! itself: a deadlock ends a transaction, and what is run behind it must be in another that can be
-//! rolled back.
+//! A server continues after a command that fails. Therefore all statements are sent at once, and
+//! the commit only after all of them have succeeded. The transaction belongs to a session with
+//! autocommit off: a deadlock ends a transaction, and the statements after it must be in another
+//! one that can be rolled back.
 //!
-//! A long transaction may be sent in several goes: the first begins it, and the last commits.
+//! A long transaction may be sent in several parts: the first begins it, and the last commits it.
 
 use std::iter::repeat_n;
 use std::slice::Iter;
@@ -18,13 +18,13 @@ use super::session::{Line, MysqlConnection, Statement, error_of};
 use super::{faults, script};
 use crate::{Error, Reply, Step, Work};
 
-/// How many steps are sent at once. Those of a longer transaction go one after the other.
+/// Maximum number of steps sent at once. The steps of a longer transaction are sent one by one.
 const MOST_STEPS: usize = 10_000;
 
-/// From here on nothing is committed by itself.
+/// Statement that turns autocommit off.
 const HOLD: &str = "set autocommit = 0";
 
-/// Commits what was held, and what follows again by itself.
+/// Statement that commits the open transaction and turns autocommit on again.
 pub(super) const RELEASE: &str = "set autocommit = 1";
 
 /// The steps of a chain.
@@ -48,30 +48,30 @@ impl Chain<'_> {
     }
 }
 
-/// What is counted of the statements of a chain.
+/// The sink for the replies to a chain.
 struct Links<'a> {
     statements: &'a mut [Statement],
-    /// The columns of texts.
+    /// Columns of unprepared statements.
     texts: &'a mut Columns,
-    /// The steps whose replies are not complete, without the one that was sent first.
+    /// Steps whose replies are not complete, without the leading [`HOLD`].
     steps: Iter<'a, Step>,
     wants_columns: bool,
-    /// True while the command that begins the transaction is not answered.
+    /// True until the command that begins the transaction is answered.
     is_first: bool,
-    /// How many statements were answered without an error; none behind the first one.
+    /// Number of statements answered without an error, up to the first error.
     answered: usize,
-    /// Rows of these.
+    /// Rows of these statements.
     rows: u64,
     began: Stamp,
-    /// Times from the beginning until a statement was answered, behind those of earlier parts.
+    /// Times from the beginning until each answer, after those of earlier parts.
     times: Vec<Nanos>,
-    /// The number of them that were added.
+    /// Number of answers whose times were added.
     noted: usize,
     outcome: Outcome,
 }
 
 impl Links<'_> {
-    /// The columns of the statement that is being answered.
+    /// Returns the columns of the statement that is being answered.
     fn columns(&mut self) -> &mut Columns {
         match self.steps.as_slice().first() {
             Some(Step::Execute { statement, .. }) if !self.is_first => {
@@ -114,7 +114,7 @@ impl Sink for Links<'_> {
             && let Statement::Prepared { execute, .. } =
                 &mut self.statements[usize::from(statement.0)]
         {
-            // The server may have refused before it looked at the types.
+            // The server may have refused before it read the parameter types.
             execute.rebind();
         }
         self.outcome.fail(error);
@@ -170,9 +170,10 @@ impl Line {
 }
 
 impl MysqlConnection {
-    /// Returns true if the steps of a request are those of one transaction, or of the next part of
-    /// one that is open, and can be sent at once: they have the right values, and nothing that they
-    /// return or load must be waited for.
+    /// Returns true if the steps of a request can be sent at once.
+    ///
+    /// They must be one transaction, or the next part of an open one, their values must fit, and
+    /// none may return captured rows or load a file.
     pub(super) fn is_chain(&self, work: &Work) -> bool {
         if !work.is_pipelined || work.capture.is_wanted() {
             return false;
@@ -198,7 +199,7 @@ impl MysqlConnection {
         }
     }
 
-    /// Takes the steps of a [chain](Self::is_chain).
+    /// Runs the steps of a [chain](Self::is_chain).
     pub(super) async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
         let reply = &mut work.reply;
         let began = self.line.rt.now();
@@ -236,7 +237,7 @@ impl MysqlConnection {
         }
     }
 
-    /// Commits.
+    /// Commits, and turns autocommit on again.
     async fn release(&mut self, reply: &mut Reply) -> Result<(), Error> {
         let (done, _) = self.ask_text(RELEASE, reply).await?;
         self.is_held = false;
@@ -244,7 +245,7 @@ impl MysqlConnection {
         Ok(())
     }
 
-    /// Ends a chain that has failed.
+    /// Rolls back a chain that has failed, and turns autocommit on again.
     #[cold]
     pub(super) async fn roll_chain_back(&mut self, error: Error, reply: &mut Reply) -> Error {
         let error = self.roll_back(error, reply).await;
@@ -260,7 +261,7 @@ impl MysqlConnection {
     }
 }
 
-/// A server that ends a session says why before it hangs up.
+/// Prefers the error that a server sends just before it hangs up over the loss itself.
 #[cold]
 fn last_words(said: Option<Box<Refusal>>, lost: Error) -> Error {
     said.map_or(lost, |refusal| faults::fault(&refusal).as_last_words())

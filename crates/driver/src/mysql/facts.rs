@@ -1,7 +1,7 @@
-//! What of a server of MySQL or MariaDB beyond its settings decides what numbers mean.
+//! Facts about a MySQL or MariaDB server, beyond its settings, that its numbers depend on.
 //!
-//! Some statements, each of which may be refused: what it would tell is then unknown. The two
-//! makers tell the same in different words.
+//! They come from several statements, each of which may be refused; its facts are then unknown. The
+//! statements differ between the two servers.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::facts::{DATABASE, MOST_TABLES, NONE, columns, settings, tables, told}
 use crate::net::{TELLING, UNKNOWN};
 use crate::{Connection, Table};
 
-/// What somebody has set: those that the server has chosen by itself are left out.
+/// Query for the settings that somebody has set; those chosen by the server itself are left out.
 const SETTINGS_OF_MARIADB: &str = "select variable_name, global_value \
      from information_schema.system_variables \
      where global_value_origin not in ('COMPILE-TIME', 'AUTO', 'ENVIRONMENT') \
@@ -26,7 +26,8 @@ const SOURCES_OF_MYSQL: &str = "show replica status";
 const REPLICAS_OF_MARIADB: &str = "show slave hosts";
 const REPLICAS_OF_MYSQL: &str = "show replicas";
 
-/// The files of this database, which are written in the server's own character set for names.
+/// Queries for the size of this database's files. File names are in the server's own character set
+/// for names.
 const FILES_OF_MARIADB: &str = "select sum(file_size), @@innodb_buffer_pool_size, \
      round(sum(file_size) / @@innodb_buffer_pool_size, 3) \
      from information_schema.innodb_sys_tablespaces where name like concat(database(), '/%')";
@@ -35,7 +36,8 @@ const FILES_OF_MYSQL: &str = "select sum(file_size), @@innodb_buffer_pool_size, 
      round(sum(file_size) / @@innodb_buffer_pool_size, 3) \
      from information_schema.innodb_tablespaces where name like concat(database(), '/%')";
 
-/// The largest tables by the server's estimate; those that the user may not see are not among them.
+/// Returns the query for the largest tables by the server's estimate; tables that the user may not
+/// see are missing.
 fn table_sizes() -> String {
     format!(
         "select table_name, data_length, index_length from information_schema.tables \
@@ -44,7 +46,8 @@ fn table_sizes() -> String {
     )
 }
 
-/// MySQL keeps the estimated sizes of tables for a day (`information_schema_stats_expiry`).
+/// Statement for fresh estimates: MySQL caches the sizes of tables for a day
+/// (`information_schema_stats_expiry`).
 const FRESH_ESTIMATES: &str = "set session information_schema_stats_expiry = 0";
 
 impl MysqlConnection {
@@ -59,7 +62,7 @@ impl MysqlConnection {
         let mut answers: [Option<Table>; 5] = Default::default();
         let asked = async {
             if !self.is_mariadb() {
-                // An older server does not have the setting, and does not keep them.
+                // An older server has neither the setting nor the cache.
                 let _ = self.query_text(FRESH_ESTIMATES).await;
             }
             let largest = table_sizes();
@@ -69,7 +72,7 @@ impl MysqlConnection {
             }
             Ok(())
         };
-        // What was not told in time is unknown.
+        // Answers that do not arrive in time are unknown.
         let _ = site.service.in_time(&rt, place, TELLING, asked).await;
         let [set, sources, replicas, sizes, largest] = answers.each_ref().map(Option::as_ref);
         let mut facts = settings(set);
@@ -86,7 +89,7 @@ impl MysqlConnection {
     }
 }
 
-/// From how many servers this one copies, and whether it does; never from which, or as whom.
+/// Returns the state of each server that this one replicates from, without its host or user.
 fn sources_in_words(table: Option<&Table>) -> String {
     let Some(table) = table else { return UNKNOWN.to_owned() };
     let running = |row: &Vec<Option<String>>| {

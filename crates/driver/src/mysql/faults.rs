@@ -1,4 +1,4 @@
-//! What the errors of MySQL and MariaDB mean (manuals, "Server Error Message Reference" and
+//! Classification of MySQL's and MariaDB's errors (manuals, "Server Error Message Reference" and
 //! "MariaDB Error Code Reference").
 
 use base::{Class, Code};
@@ -7,7 +7,7 @@ use wire_mysql::{Refusal, WireError};
 use crate::Error;
 use crate::net::Address;
 
-/// The error that a statement ended with.
+/// Converts a server's error message into an error with a class and a remedy.
 #[cold]
 pub(super) fn fault(refusal: &Refusal) -> Error {
     let (class, code) = meaning(refusal);
@@ -22,18 +22,17 @@ pub(super) fn fault(refusal: &Refusal) -> Error {
     Error::new(class, code, words(refusal) + remedy)
 }
 
-/// The remedy for a server that takes no files from clients.
+/// Remedy for a server that accepts no files from clients.
 const ALLOW_FILES: &str = "; `set global local_infile = on` at the server allows it";
 
-/// The codes of servers that forbid `LOAD DATA LOCAL`: MySQL's, MariaDB's, and the older one of
-/// both.
+/// Codes of servers that forbid `LOAD DATA LOCAL`: MySQL's, MariaDB's, and the older one of both.
 const FORBIDDEN_FILES: [u16; 3] = [3948, 4166, 1148];
 
-/// The code of implementations that have no codes of their own (`ER_UNKNOWN_ERROR`).
+/// Code of implementations without codes of their own (`ER_UNKNOWN_ERROR`).
 const UNKNOWN: u16 = 1105;
 
-/// Words of such implementations that forbid it: the name of the setting, and what is disabled. The
-/// statement itself, which any error may quote, has `data local`.
+/// Phrases by which such implementations forbid it: the name of the setting, and the disabled
+/// feature. The statement itself, which any error may quote, has `data local`.
 const FORBIDDING_WORDS: [&str; 2] = ["local_infile", "local data"];
 
 fn is_about_files(code: u16, words: &str) -> bool {
@@ -44,26 +43,26 @@ fn is_about_files(code: u16, words: &str) -> bool {
     FORBIDDEN_FILES.contains(&code) || code == UNKNOWN && forbids()
 }
 
-/// Checks for the error of a server that forbids `LOAD DATA LOCAL`.
+/// Returns true for the error of a server that forbids `LOAD DATA LOCAL`.
 pub(super) fn forbids_files(error: &Error) -> bool {
     error.code().as_str().parse().is_ok_and(|code| is_about_files(code, error.message()))
 }
 
-/// The error of a server that said at the login that it takes no files from clients.
+/// Builds the error of a server that declined files from clients at the login.
 pub(super) fn no_files() -> Error {
     let words = format!("the server takes no files from clients{ALLOW_FILES}");
     Error::new(Class::Server, Code::new("load-data"), words)
 }
 
-/// Whether an error says that the statement cannot be prepared: it may be sent as text.
+/// Returns true if the statement cannot be prepared but may be sent as text.
 pub(super) fn may_be_text(error: &Error) -> bool {
     error.code().as_str() == NOT_PREPARABLE
 }
 
-/// The command is not supported in the protocol of prepared statements.
+/// Code of a command that the prepared-statement protocol does not support.
 const NOT_PREPARABLE: &str = "1295";
 
-/// The server's words, and its SQLSTATE where it has one of its own.
+/// Returns the server's message, with its SQLSTATE if that is a specific one.
 pub(super) fn words(refusal: &Refusal) -> String {
     let mut words = String::from_utf8_lossy(&refusal.message).into_owned();
     if let Some(state) = refusal.sqlstate.filter(|state| state != b"HY000") {
@@ -72,14 +71,14 @@ pub(super) fn words(refusal: &Refusal) -> String {
     words
 }
 
-/// The class and the code of an error of a running session.
+/// Returns the class and the code of an error in a running session.
 pub(super) fn meaning(refusal: &Refusal) -> (Class, Code) {
     let class = of_number(refusal).unwrap_or_else(|| of_state(refusal.sqlstate));
     (class, Code::new(&refusal.code.to_string()))
 }
 
-/// The same of a login. Whoever is refused before a session began has lost nothing, and may try
-/// again if it was not for who or where he is.
+/// Returns the class and the code of an error during a login. A refused login has lost no session,
+/// and may be retried unless it was refused because of the user, the host or the database.
 pub(super) fn meaning_in_login(refusal: &Refusal) -> (Class, Code) {
     let (class, code) = meaning(refusal);
     let is_final = matches!(refusal.sqlstate, Some([b'2', b'8', ..] | [b'4', b'2', ..]));
@@ -90,30 +89,30 @@ pub(super) fn meaning_in_login(refusal: &Refusal) -> (Class, Code) {
     }
 }
 
-/// What the number says that the SQLSTATE does not.
+/// Returns the class of codes whose SQLSTATE does not determine it.
 fn of_number(refusal: &Refusal) -> Option<Class> {
     Some(match refusal.code {
         // Lock wait timeout; record has changed since it was read; XA rolled back after a timeout
-        // or a deadlock; NOWAIT; a group's or a cluster's veto. TiDB's: 8022, 8028, 9007.
+        // or a deadlock; NOWAIT; veto of a group or a cluster. TiDB's: 8022, 8028, 9007.
         1205 | 1213 | 1020 | 1613 | 1614 | 3101 | 3572 | 8022 | 8028 | 9007 => Class::Conflict,
-        // Duplicates in their kinds, and checks.
+        // Duplicates of several kinds, and check constraints.
         1022 | 1062 | 1169 | 1586 | 1761 | 1762 | 3819 | 4025 => Class::Constraint,
-        // The server's and the user's limits, and no thread for one more.
+        // Limits of the server and of the user, and no thread for one more connection.
         1040 | 1135 | 1203 => Class::TooManyConnections,
-        // A limit of the user's, of connections or of questions.
+        // A limit of the user, on connections or on questions.
         1226 if mentions(refusal, "connections") => Class::TooManyConnections,
         1226 => Class::Server,
         // Shutdown; host blocked; forced close; aborted; killed; packet too large, after which the
-        // server hangs up; a client's own errors, as proxies send them; killed; offline; idle.
+        // server hangs up; client-side errors, as sent by proxies; killed; offline; idle.
         1053 | 1079 | 1080 | 1129 | 1152 | 1153 | 1184 | 1927 => Class::Disconnect,
         2006 | 2013 | 3032 | 3169 | 4031 => Class::Disconnect,
         // No disk, memory or file; not a node of the cluster; full; crashed; limits.
         3 | 28 | 1021 | 1037 | 1038 | 1041 | 1047 | 1114 | 1194 | 1195 | 1197 | 1206 | 1461 | 1878
-        // A storage engine's errors; read only, in its kinds.
+        // Errors of a storage engine; read-only modes.
         | 1026 | 1030 | 1290 | 1792 | 1836
-        // Rights.
+        // Missing privileges.
         | 1044 | 1045 | 1142 | 1143 | 1227 | 1370
-        // Interrupted; out of time: MariaDB's and MySQL's.
+        // Interrupted; out of time (MariaDB's and MySQL's codes).
         | 1317 | 1969 | 3024 => Class::Server,
         _ => return None,
     })
@@ -123,7 +122,7 @@ fn mentions(refusal: &Refusal, word: &str) -> bool {
     String::from_utf8_lossy(&refusal.message).contains(word)
 }
 
-/// What the class of the SQLSTATE says.
+/// Returns the class that the SQLSTATE's class implies.
 fn of_state(state: Option<[u8; 5]>) -> Class {
     match state {
         Some([b'0', b'8', ..]) => Class::Disconnect,
@@ -133,7 +132,7 @@ fn of_state(state: Option<[u8; 5]>) -> Class {
     }
 }
 
-/// What to do about a login that is refused with this number.
+/// Returns the remedy for a login that is refused with this code.
 pub(super) fn remedy(code: u16) -> &'static str {
     match code {
         1045 | 1698 => {
@@ -152,19 +151,19 @@ pub(super) fn remedy(code: u16) -> &'static str {
     }
 }
 
-/// What came is not what a server says; nobody knows what it would say next.
+/// Builds the error of a server that violates the protocol. The session is unusable.
 #[cold]
 pub(super) fn junk(address: &Address, error: &WireError) -> Error {
     babble(address, &error.to_string())
 }
 
-/// The same, in words of our own.
+/// Builds the same error from a description.
 #[cold]
 pub(super) fn babble(address: &Address, why: &str) -> Error {
     Error::disconnect(format!("{address} does not speak MySQL's protocol: {why}"))
 }
 
-/// The values do not fit the statement.
+/// Builds the error of a wrong number of values for a statement.
 #[cold]
 pub(super) fn unfit(given: u32, wanted: usize) -> Error {
     let words = format!("the statement takes {wanted} values, and there are {given}");

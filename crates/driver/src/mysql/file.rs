@@ -1,4 +1,5 @@
-//! The file that a server may have: the one that the running statement itself names.
+//! Files for `LOAD DATA LOCAL`. A server gets only the file that the running statement itself
+//! names.
 
 use std::io::{self, Read};
 
@@ -9,26 +10,26 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::script;
 use crate::Error;
 
-/// How much is read and sent at once, in bytes.
+/// Size of the pieces in which a file is read and sent, in bytes.
 const PIECE: usize = 128 << 10;
 
-/// How many pieces are read before the first of them is sent.
+/// Maximum number of pieces read ahead.
 const AHEAD: usize = 4;
 
-/// What a running statement allows the server to ask for.
+/// The files that the server may request during the running statement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grant<'a> {
     /// The statement's text; empty if it loads no file.
     pub(super) statement: &'a str,
-    /// The files that it may name.
+    /// The files that a statement may name.
     pub(super) files: &'a Files,
 }
 
 impl Grant<'_> {
-    /// Opens the file that the server asks for, if the statement names it.
+    /// Opens the file that the server requests, if the statement names it.
     ///
     /// # Errors
-    /// It does not, or the operating system has no thread for reading it.
+    /// The statement does not name it, or the operating system has no thread for reading it.
     pub(super) fn open(self, wanted: &[u8]) -> Result<Pieces, Error> {
         let named = script::loaded_file(self.statement);
         match named.filter(|named| named.as_bytes() == wanted) {
@@ -45,7 +46,8 @@ impl Grant<'_> {
     }
 }
 
-/// The pieces of a file in order, read by a thread of their own: a slow disk delays nobody else.
+/// The pieces of a file in order, read by a separate thread so that a slow disk delays nothing
+/// else.
 pub(super) struct Pieces {
     name: String,
     pieces: Receiver<io::Result<Vec<u8>>>,
@@ -62,7 +64,7 @@ impl Pieces {
         Ok(Pieces { name, pieces })
     }
 
-    /// The next piece, `None` behind the last.
+    /// Returns the next piece, or `None` at the end.
     ///
     /// # Errors
     /// The file cannot be opened or read.
@@ -72,7 +74,7 @@ impl Pieces {
     }
 }
 
-/// Reads to the end, or until nobody wants more.
+/// Reads to the end, or until the receiver is gone.
 fn read(files: &Files, name: &str, pieces: &Sender<io::Result<Vec<u8>>>) {
     let mut file = match files.open(name) {
         Ok(file) => file,

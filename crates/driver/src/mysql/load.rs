@@ -1,4 +1,4 @@
-//! Rows into a table: by LOAD DATA from a stream of ours, or by inserts of many rows.
+//! Loading rows, with LOAD DATA from a generated stream or with multi-row inserts.
 
 use std::fmt::Write as _;
 
@@ -11,20 +11,20 @@ use super::session::{MysqlConnection, error_of};
 use crate::load::{Begun, InsertWords, PIECE, insert_rows, no_method};
 use crate::{Batches, Connection, Duplicates, Error, Insert, Method, Reply, Table};
 
-/// Character sets with the bytes of ASCII for its characters.
+/// Character sets that encode ASCII characters as ASCII bytes.
 const LIKE_ASCII: [&str; 5] = ["ascii", "latin1", "utf8", "utf8mb3", "utf8mb4"];
 
-/// Rows as they stand in a file.
+/// Rows in the format of LOAD DATA.
 #[derive(Default)]
 struct Rows {
     text: String,
-    /// How many of the batch were made.
+    /// Number of rows generated for the current batch.
     count: u64,
     values: Values,
 }
 
 impl Rows {
-    /// Makes those that are sent next, at once; none, if the batch has no further ones.
+    /// Generates the rows to be sent next; none at the end of the batch.
     fn take_from(&mut self, batches: &mut impl Batches) {
         self.text.clear();
         while self.text.len() < PIECE {
@@ -57,8 +57,8 @@ impl MysqlConnection {
                 Err(error) if faults::forbids_files(&error) => Err(with_insert_as_remedy(&error)),
                 ended => ended,
             },
-            // Some servers say at the login that they take no files, MySQL and MariaDB only to the
-            // statement.
+            // Some servers announce at the login that they accept no files, MySQL and MariaDB only
+            // in reply to the statement.
             (Method::Auto, true) => match self.load_data(into, batches).await {
                 Err(error) if faults::forbids_files(&error) && !self.has_sent_rows => {
                     batches.falls_back(&error);
@@ -84,10 +84,12 @@ impl MysqlConnection {
         insert_rows(self, into.columns.len(), into.rows_at_once(), text, batches).await
     }
 
-    /// One LOAD DATA for each batch, in a transaction: only behind it is known whether all of its
-    /// rows were taken as they are. The first rows of a batch are made while the one before is
-    /// committed; those of the first batch when the server has asked for them, because it may
-    /// forbid the statement.
+    /// Loads each batch with one LOAD DATA in a transaction: only after the statement is it known
+    /// whether all rows were accepted unchanged.
+    ///
+    /// The first rows of a batch are generated while the previous batch is committed. Those of the
+    /// first batch are generated when the server requests them, because it may forbid the
+    /// statement.
     async fn load_data(
         &mut self,
         into: &Insert<'_>,
@@ -127,18 +129,20 @@ impl MysqlConnection {
         Ok(())
     }
 
-    /// The character set in which rows are sent so that each arrives as it is. Bytes that a column
-    /// would keep as they are the server need not look at: up to a third of its time for a row.
+    /// Returns the character set in which to send rows so that they arrive unchanged.
+    ///
+    /// It is `binary` if the columns store the bytes as sent: the server then skips validation,
+    /// which takes up to a third of its time for a row.
     async fn charset_for(&mut self, table: &str, batches: &impl Batches) -> &'static str {
         match self.query_text(&format!("show full columns from {table}")).await {
             Ok(columns) if keeps_bytes(&columns, batches.is_ascii()) => "binary",
-            // If the table is not there, the load will say so.
+            // If the table does not exist, the load itself reports it.
             Ok(_) | Err(_) => "utf8mb4",
         }
     }
 
-    /// Sends the rows of a batch, of which the first may be made. Returns how many warnings there
-    /// are.
+    /// Sends the rows of a batch, the first of which may already be generated. Returns the number
+    /// of warnings.
     async fn load_batch(
         &mut self,
         text: &str,
@@ -179,8 +183,8 @@ impl MysqlConnection {
         self.line.end_file(sequence, reply).await
     }
 
-    /// What the server has taken otherwise than it was sent, or has left out: for a file from a
-    /// client that is only worth a warning to it.
+    /// Returns the first warning as an error: the server changed or skipped a value, for which it
+    /// only warns when the file comes from a client.
     async fn first_warning(&mut self, reply: &mut Reply) -> Error {
         let found = match self.ask_text("show warnings limit 1", reply).await {
             Ok((_, Whole { table, .. })) => {
@@ -202,19 +206,19 @@ impl MysqlConnection {
     }
 }
 
-/// The error of a server that takes no files, with the method that needs none.
+/// Adds the remedy of inserting the rows to the error of a server that accepts no files.
 fn with_insert_as_remedy(error: &Error) -> Error {
     let words = format!("{}, or write `method = auto`, which inserts the rows", error.message());
     Error::new(error.class(), error.code(), words)
 }
 
-/// Whether all columns of a table, as `show full columns` lists them, take texts of UTF-8 by their
-/// bytes.
+/// Returns true if all columns of a table, as `show full columns` lists them, store UTF-8 text
+/// unchanged.
 fn keeps_bytes(table: &Table, is_ascii: bool) -> bool {
     table.rows.iter().all(|row| match row.as_slice() {
-        // MySQL refuses bytes that say of no character set which they are of.
+        // MySQL refuses bytes without a character set for JSON.
         [_, Some(kind), ..] if kind == "json" => false,
-        // It has no characters.
+        // A column without a collation holds no characters.
         [_, Some(_), None, ..] => true,
         [_, Some(_), Some(collation), ..] => {
             let charset = collation.split('_').next().unwrap_or_default();
@@ -224,7 +228,7 @@ fn keeps_bytes(table: &Table, is_ascii: bool) -> bool {
     })
 }
 
-/// The statement that loads a batch from a stream (MySQL manual, "LOAD DATA Statement").
+/// Returns the statement that loads a batch from a stream (MySQL manual, "LOAD DATA Statement").
 fn statement(into: &Insert<'_>, charset: &str) -> String {
     let duplicates = match into.duplicates {
         Duplicates::Fail => "",
@@ -257,7 +261,7 @@ fn write_row(values: &Values, out: &mut String) {
 }
 
 fn write_text(text: &str, out: &mut String) -> std::fmt::Result {
-    // It looks at all bytes, many at once: faster than at one after the other.
+    // Examining all bytes without stopping at a match is vectorized, and faster than a search.
     let is_special = |byte: &u8| matches!(byte, b'\\' | b'\t' | b'\n' | 0);
     if !text.as_bytes().iter().fold(false, |found, byte| found | is_special(byte)) {
         return out.write_str(text);

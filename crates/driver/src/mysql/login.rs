@@ -1,4 +1,4 @@
-//! The way into a session, and the message that ends one.
+//! The login, and the message that kills a session.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use super::{Site, TrustedKey, faults};
 use crate::Error;
 use crate::net::{Address, Channel, Farewell, LOGIN, Service, Silence, TlsMode};
 
-/// The longest unfinished packet of a login. The longest that servers send is a key of some
-/// kilobytes.
+/// Maximum length of an unfinished packet during a login, in bytes. The longest that servers send
+/// is a key of a few kilobytes.
 const LONGEST: usize = 64 << 10;
 
-/// `utf8mb4_general_ci`: the only collation of all characters that every server knows.
+/// Id of `utf8mb4_general_ci`, the only collation of all Unicode characters that every server has.
 const UTF8MB4: u8 = 45;
 
-/// A text holds one statement: the server refuses a second one. Files are sent only when a
-/// statement names them.
+/// Capabilities requested from the server. A text holds one statement: the server refuses a second
+/// one. Files are sent only if a statement names them.
 const CAPABILITIES: Capabilities =
     Capabilities(WANTED.without(Capabilities::MULTI_STATEMENTS).0 | Capabilities::LOCAL_FILES.0);
 
-/// Connects to the address at this place, to the peer if there is one, and begins a session. The
-/// silence is that of the server until its greeting comes.
+/// Connects to the address at index `place`, or to `peer` if given, and begins a session. `silence`
+/// is set until the server's greeting arrives.
 pub(super) async fn log_in(
     rt: &Rt,
     site: &Site,
@@ -78,7 +78,8 @@ pub(super) async fn log_in(
     }
 }
 
-/// Finds out early who speaks something else: its first words announce a packet that never ends.
+/// Checks for a server of another protocol: its first bytes look like the header of a packet that
+/// never ends.
 fn may_go_on(address: &Address, unread: &[u8]) -> Result<(), Error> {
     match unread.first_chunk().map(|head| Header::decode(*head)) {
         Some(Header { length, .. }) if length > LONGEST => {
@@ -89,8 +90,8 @@ fn may_go_on(address: &Address, unread: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Random bytes of the operating system's. Those of the library for TLS cost its start a tenth of a
-/// second of a processor, in which the client would count as busy.
+/// Returns random bytes from the operating system. Initializing the TLS library's generator would
+/// take a tenth of a second of processor time, and the client would count as busy.
 fn random() -> Result<Seed, Error> {
     let mut seed = Seed::default();
     match rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty()) {
@@ -101,7 +102,7 @@ fn random() -> Result<Seed, Error> {
     }
 }
 
-/// Who can listen.
+/// Returns the secrecy of the connection: who could read a password sent on it.
 fn way(address: &Address, mode: TlsMode) -> Way {
     match (mode, address) {
         (TlsMode::Require | TlsMode::Verify, _) => Way::Tls,
@@ -119,14 +120,14 @@ fn server_key<'k>(key: &'k TrustedKey, address: &Address) -> ServerKey<'k> {
     }
 }
 
-/// The server says no.
+/// Builds the error of a login refused by the server.
 fn refused(service: &Service, address: &Address, refusal: &Refusal) -> Error {
     let (class, code) = faults::meaning_in_login(refusal);
     let words = faults::words(refusal);
     Error::new(class, code, service.refusal(address, &words, faults::remedy(refusal.code)))
 }
 
-/// The server asks for what cannot be done.
+/// Builds the error of a login that this client cannot complete.
 fn impossible(service: &Service, address: &Address, mode: TlsMode, error: &WireError) -> Error {
     let user = &service.user;
     let (code, message) = match (error.kind, error.context) {
@@ -164,13 +165,13 @@ fn impossible(service: &Service, address: &Address, mode: TlsMode, error: &WireE
     Error::new(Class::Statement, Code::new(code), message)
 }
 
-/// Ends a session, whatever it is doing. The statement alone would not be enough: a server that
-/// has not yet begun it would forget the request to stop.
+/// A request to kill a session, whatever it is doing. Killing only the statement would not be
+/// enough: a server that has not begun it yet would drop the request.
 #[derive(Debug)]
 pub(super) struct Kill {
     pub(super) site: Arc<Site>,
     pub(super) place: usize,
-    /// The host that the session is with; `None` if it is this machine's.
+    /// The host of the session; `None` on a Unix domain socket.
     pub(super) peer: Option<SocketAddr>,
     pub(super) thread_id: u32,
 }

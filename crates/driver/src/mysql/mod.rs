@@ -1,9 +1,9 @@
-//! MySQL, MariaDB and what speaks their protocol.
+//! The driver of MySQL, MariaDB and servers that speak their protocol.
 //!
-//! What the bytes mean is [`wire_mysql`]'s; how they travel is [`net`](crate::net)'s. What is left
-//! is here: which commands a request is ([`session`], [`chain`]), what is counted of the replies
-//! ([`answer`]), which file a server may have ([`mod@file`]), how rows get into a table ([`load`]),
-//! and what errors mean ([`faults`]).
+//! [`wire_mysql`] encodes and decodes the protocol, and [`net`](crate::net) transports the bytes.
+//! This module contains the rest: the commands of a request ([`session`], [`chain`]), the sinks for
+//! replies ([`answer`]), access to files ([`mod@file`]), loading rows ([`load`]), and the
+//! classification of errors ([`faults`]).
 
 mod account;
 mod answer;
@@ -48,27 +48,27 @@ pub struct Mysql {
     farewells: Farewells<Kill>,
 }
 
-/// What all connections share.
+/// State shared by all connections.
 #[derive(Debug)]
 struct Site {
     service: Service,
     key: TrustedKey,
-    /// Where the names of files begin that statements load.
+    /// Access to the files that statements load.
     files: Files,
 }
 
-/// Whose key a password may be encrypted with where everybody can listen.
+/// The server keys that may encrypt a password on a connection that others can read.
 #[derive(Clone, Debug)]
 enum TrustedKey {
-    /// Any that comes from this machine: nobody stands between.
+    /// Any key from a server on this machine, where no attacker is in between.
     Near,
-    /// Any.
+    /// Any key.
     Any,
-    /// This one, as PEM.
+    /// Exactly this key, in PEM.
     Known(Vec<u8>),
 }
 
-/// The option `server-public-key` as it is written.
+/// The option `server-public-key` as written.
 enum KeyOption {
     Near,
     Ask,
@@ -76,28 +76,29 @@ enum KeyOption {
 }
 
 impl Mysql {
-    /// Makes sure that a URL makes sense, without a look at what it names.
+    /// Checks a URL without reading the files it names or connecting.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem with the URL.
     pub fn check(target: &Target) -> Result<(), Error> {
         let mut key = KeyOption::Near;
         KIND.check(target, |given| read_option(given, &mut key)).map(|_| ())
     }
 
-    /// Returns the password file that would give a server of a URL a password without naming its
-    /// host: `~/.my.cnf`.
+    /// Returns the password file, `~/.my.cnf`, that would give a server of the URL a password not
+    /// bound to its host.
     ///
-    /// `None` if there is no such password, the URL has one, or its servers are on this machine.
+    /// `None` if there is no such password, the URL contains one, or its servers are on this
+    /// machine.
     pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
         KIND.password_file_for_any_host(target)
     }
 
-    /// The driver for a URL. Does not connect. The names of files that statements load
-    /// (`LOAD DATA LOCAL INFILE`) are opened by `files`.
+    /// Creates the driver for a URL without connecting. `files` opens the files that statements
+    /// load (`LOAD DATA LOCAL INFILE`).
     ///
     /// # Errors
-    /// What is wrong with the URL, or with a file that it names.
+    /// The problem with the URL, or with a file that it names.
     pub fn open(target: &Target, files: impl Into<Files>) -> Result<Mysql, Error> {
         let mut key = KeyOption::Near;
         let service = KIND.open(target, |given| read_option(given, &mut key))?;

@@ -1,24 +1,24 @@
-//! What a statement's text says about itself: as much as must be known without the server.
+//! A lexer for statements, used to detect placeholders and files to load without the server.
 //!
-//! Words, texts and signs are told apart as the server does (MySQL manual, "Lexical Structure"),
-//! so that a question mark within a text is no placeholder and a comment names no file.
+//! It separates words, strings and other characters as the server does (MySQL manual, "Lexical
+//! Structure"): a question mark in a string is not a placeholder, and a comment names no file.
 
-/// A piece of a statement.
+/// A token of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece<'a> {
     Word(&'a str),
-    /// A text between quotes, unescaped.
+    /// A quoted string or identifier, unescaped.
     Text(String),
     /// Any other character.
     Sign(char),
 }
 
-/// Whether the statement takes values.
+/// Returns true if the statement has placeholders.
 pub(super) fn has_placeholders(sql: &str) -> bool {
     Pieces { rest: sql }.any(|piece| piece == Piece::Sign('?'))
 }
 
-/// The file that the statement loads from the client, as it names it: `… LOCAL INFILE 'name'`.
+/// Returns the name of the file that the statement loads from the client: `… LOCAL INFILE 'name'`.
 pub(super) fn loaded_file(sql: &str) -> Option<String> {
     let mut last = [Piece::Sign(' '), Piece::Sign(' ')];
     for piece in (Pieces { rest: sql }) {
@@ -34,7 +34,7 @@ pub(super) fn loaded_file(sql: &str) -> Option<String> {
     None
 }
 
-/// Whether the statement may be one that loads a file: quickly, and rather yes than no.
+/// Returns true if the statement may load a file. A quick check with false positives.
 pub(super) fn may_load(sql: &str) -> bool {
     sql.as_bytes().windows(INFILE.len()).any(|word| word.eq_ignore_ascii_case(INFILE))
 }
@@ -73,7 +73,7 @@ fn is_of_word(character: char) -> bool {
 }
 
 impl Pieces<'_> {
-    /// The text up to the quote that ends it; one that does not end goes on to the end.
+    /// Reads a quoted text up to its closing quote, or to the end if there is none.
     fn text(&mut self, quote: char, has_escapes: bool) -> String {
         let mut text = String::new();
         let mut characters = self.rest[quote.len_utf8()..].chars();
@@ -94,7 +94,7 @@ impl Pieces<'_> {
     }
 }
 
-/// The character that stands behind a backslash (MySQL manual, "String Literals").
+/// Returns the character for an escape sequence (MySQL manual, "String Literals").
 fn unescaped(character: char) -> char {
     match character {
         '0' => '\0',
@@ -107,7 +107,7 @@ fn unescaped(character: char) -> char {
     }
 }
 
-/// What follows white space and comments.
+/// Skips white space and comments.
 fn behind_comments(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {

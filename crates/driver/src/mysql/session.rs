@@ -1,4 +1,4 @@
-//! A session: commands out, replies in.
+//! Sessions: sending commands and reading replies.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -23,34 +23,33 @@ use crate::{Batches, Connection, Error, Insert, Method, Reply, StatementId, Step
 pub struct MysqlConnection {
     driver: Mysql,
     pub(super) line: Line,
-    /// The place of its address.
+    /// Index of its server's address.
     place: usize,
     pub(super) statements: Vec<Statement>,
-    /// The columns of texts that are not prepared.
+    /// Columns of unprepared statements.
     pub(super) columns: Columns,
-    /// Whether the server tells only once which columns a statement has.
+    /// True if the server sends the columns of a statement only once.
     pub(super) says_columns_once: bool,
-    /// Whether the server may be sent a file.
+    /// True if the server accepts files.
     pub(super) takes_files: bool,
-    /// True if the server has asked for rows of the present load.
+    /// True if the server has requested rows of the current load.
     pub(super) has_sent_rows: bool,
     pub(super) is_in_transaction: bool,
-    /// True if the session commits nothing by itself, because of a transaction that was sent in
-    /// [one go](super::chain).
+    /// True if autocommit is off because of a [pipelined transaction](super::chain).
     pub(super) is_held: bool,
     thread_id: u32,
     version: String,
 }
 
-/// A statement that was prepared, or would have been.
+/// A prepared statement, or the text of one that cannot be prepared.
 pub(super) enum Statement {
     Prepared {
         execute: Execute,
         columns: Columns,
-        /// The text, if it loads a file.
+        /// The text, if it loads a file; otherwise empty.
         loads: Box<str>,
     },
-    /// The server cannot prepare it, and it takes no values.
+    /// A statement without values that the server cannot prepare.
     Text(Box<str>),
 }
 
@@ -63,14 +62,14 @@ impl Statement {
     }
 }
 
-/// What is running.
+/// A command that was appended, and the state that its reply needs.
 pub(super) struct Running<'a> {
     line: &'a mut Line,
     columns: &'a mut Columns,
     grant: Grant<'a>,
 }
 
-/// The way to the server and back.
+/// The connection to the server, with its expected replies.
 pub(super) struct Line {
     pub(super) rt: Rt,
     pub(super) channel: Channel,
@@ -78,7 +77,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Appends a text to what is sent next.
+    /// Appends a text command to the data to be sent next.
     pub(super) fn append_query(&mut self, text: &str) -> Result<(), Error> {
         let sequence = Command::Query(text.as_bytes()).append(self.channel.out());
         self.expect(ReplyKind::Text, sequence)
@@ -90,8 +89,8 @@ impl Line {
         expected.map_err(|error| faults::junk(self.channel.address(), &error))
     }
 
-    /// Sends what was appended and reads until all of it is answered. Returns when the last byte
-    /// was read; that some of it failed is in the sink.
+    /// Sends the appended commands and reads until all of them are answered. Returns the time at
+    /// which the last byte was read; failures of commands are in the sink.
     ///
     /// # Errors
     /// The session is over.
@@ -113,16 +112,16 @@ impl Line {
         }
     }
 
-    /// Sends what was appended.
+    /// Sends the appended commands.
     #[inline]
     pub(super) async fn send(&mut self, reply: &mut Reply) {
         reply.bytes_sent += self.channel.out().len() as u64;
         self.channel.flush().await;
     }
 
-    /// Sends what was appended and reads what comes next. Returns when that was.
+    /// Sends the appended commands and reads the next replies. Returns the time of the read.
     ///
-    /// One future and not one for each part of it: this is polled twice for each request.
+    /// A single future instead of one per part, because it is polled twice for each request.
     ///
     /// # Errors
     /// The session is over.
@@ -139,7 +138,7 @@ impl Line {
             if self.channel.unread().is_empty() {
                 ready!(flushed);
                 if self.replies.is_idle() {
-                    // All of it came while the rest was sent.
+                    // Everything arrived while the rest was being sent.
                     return Poll::Ready(Ok(read_before));
                 }
                 ready!(self.channel.poll_receive(context))?;
@@ -155,7 +154,7 @@ impl Line {
             self.channel.consume(used, 0);
             sink.note_read(read_at);
             if flushed.is_pending() {
-                // While much is sent, what comes is not to gather.
+                // Replies must not accumulate during a long send.
                 read_before = read_at;
                 return Poll::Pending;
             }
@@ -163,11 +162,12 @@ impl Line {
         })
     }
 
-    /// Sends the file that the server asks for, or none: that is no error of the session yet.
+    /// Sends the file that the server requests, or an empty one; the latter does not end the
+    /// session.
     ///
     /// # Errors
-    /// A part of the file was sent and the rest cannot be read: only the end of the session keeps
-    /// the server from taking the part for the whole.
+    /// Part of the file was sent and the rest cannot be read: only ending the session keeps the
+    /// server from taking the part for the whole.
     #[cold]
     async fn send_file(
         &mut self,
@@ -201,7 +201,7 @@ impl Line {
         self.end_file(sequence, reply).await
     }
 
-    /// Says that the file is complete.
+    /// Marks the end of the file.
     pub(super) async fn end_file(&mut self, sequence: u8, reply: &mut Reply) -> Result<(), Error> {
         let answer = file_end(self.channel.out(), sequence);
         self.send(reply).await;
@@ -211,7 +211,7 @@ impl Line {
 }
 
 impl MysqlConnection {
-    /// What all sessions have asked beside requests.
+    /// Returns the counters of all sessions' traffic beside requests.
     pub(super) fn beside(&self) -> &Beside {
         &self.driver.site.service.beside
     }
@@ -220,7 +220,7 @@ impl MysqlConnection {
         &self.driver.site
     }
 
-    /// What this session is called at the server.
+    /// Returns the session's id at the server.
     pub(super) fn number(&self) -> u32 {
         self.thread_id
     }
@@ -229,8 +229,7 @@ impl MysqlConnection {
         self.version.contains("MariaDB")
     }
 
-    /// Takes over a session that has just begun, and makes sure that statements mean there what
-    /// they are meant to.
+    /// Takes over a new session and sets the modes that statements rely on.
     pub(super) async fn begin(
         driver: Mysql,
         rt: Rt,
@@ -256,14 +255,14 @@ impl MysqlConnection {
             connection.query_text("set session autocommit = 1").await?;
         }
         if status.contains(Status::NO_BACKSLASH_ESCAPES) {
-            // Texts are written with their backslashes doubled.
+            // Texts are written with doubled backslashes.
             let mode = "replace(@@session.sql_mode, 'NO_BACKSLASH_ESCAPES', '')";
             connection.query_text(&format!("set session sql_mode = {mode}")).await?;
         }
         Ok(connection)
     }
 
-    /// Appends a step to what is sent next.
+    /// Appends a step to the data to be sent next.
     #[inline]
     pub(super) fn append<'a>(
         &'a mut self,
@@ -297,11 +296,11 @@ impl MysqlConnection {
         Ok(Running { line, columns, grant: grant(text) })
     }
 
-    /// Takes the steps one after the other; each is sent when the one before is answered.
+    /// Runs the steps one by one; each is sent when the previous one is answered.
     async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
         let is_said_once = self.says_columns_once;
-        // One reading of the clock is the end of a step and the beginning of the next.
+        // One clock reading is the end of a step and the beginning of the next.
         let mut at = self.line.rt.now();
         for &step in steps.iter() {
             let before = capture.mark();
@@ -335,7 +334,7 @@ impl MysqlConnection {
         }
     }
 
-    /// A step was answered with an error.
+    /// Returns the error of a step, and resets the statement.
     #[cold]
     fn failed(&mut self, step: Step, outcome: Outcome) -> Error {
         self.note(outcome.status);
@@ -343,17 +342,17 @@ impl MysqlConnection {
             && let Statement::Prepared { execute, .. } =
                 &mut self.statements[usize::from(statement.0)]
         {
-            // The server may have refused before it looked at the types.
+            // The server may have refused before it read the parameter types.
             execute.rebind();
         }
         error_of(outcome).unwrap_or_else(|| Error::disconnect("an error without words"))
     }
 
-    /// Ends the transaction that an error has left open, if it has left one.
+    /// Rolls back the transaction that an error has left open, if any.
     #[cold]
     pub(super) async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
         if error.class().ends_connection() || !self.is_in_transaction {
-            // It may have been in a later step than the last that was answered.
+            // The time may be of a later step than the last one answered.
             reply.done = reply.done.max(self.line.rt.now());
             return error;
         }
@@ -365,7 +364,7 @@ impl MysqlConnection {
         }
     }
 
-    /// Sends a text, and returns when the last byte was read, and what came back.
+    /// Sends a text command. Returns the time at which the last byte was read, and the reply.
     pub(super) async fn ask_text(
         &mut self,
         text: &str,
@@ -375,7 +374,7 @@ impl MysqlConnection {
         self.ask(text, reply).await
     }
 
-    /// Sends what was appended, and returns all that comes back.
+    /// Sends the appended commands and returns the complete reply.
     pub(super) async fn ask(
         &mut self,
         text: &str,
@@ -393,7 +392,8 @@ impl MysqlConnection {
     }
 }
 
-/// Why a statement failed. What the server says of a file that it did not get is not the reason.
+/// Returns the error of a statement. A file error of ours takes precedence: the server's complaint
+/// about the missing file is only a consequence.
 pub(super) fn error_of(outcome: Outcome) -> Option<Error> {
     outcome.file_error.or_else(|| outcome.error.map(|refusal| faults::fault(&refusal)))
 }

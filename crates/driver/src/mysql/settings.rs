@@ -1,9 +1,9 @@
-//! The settings that decide what numbers mean.
+//! Server settings that its numbers depend on.
 
 use crate::net::{Known, UNKNOWN, told, value};
 
-/// Durability, memory, background work, cache and language, in the order in which they are told.
-/// Not every server has all of them.
+/// Settings about durability, memory, background work, cache and language, in order of output. Not
+/// every server has all of them.
 const NAMES: [&str; 33] = [
     "innodb_flush_log_at_trx_commit",
     "sync_binlog",
@@ -40,10 +40,10 @@ const NAMES: [&str; 33] = [
     "version_comment",
 ];
 
-/// The level of isolation: MySQL's and newer MariaDB's name for it, and the older one.
+/// Names of the isolation level: that of MySQL and newer MariaDB, and the older one.
 const ISOLATION: [&str; 2] = ["transaction_isolation", "tx_isolation"];
 
-/// The settings that decide whether what is committed survives.
+/// Settings that decide whether committed data survives a crash.
 const DURABILITY: [&str; 5] = [
     "innodb_flush_log_at_trx_commit",
     "sync_binlog",
@@ -52,23 +52,23 @@ const DURABILITY: [&str; 5] = [
     "log_bin",
 ];
 
-/// The text that asks for them.
+/// Returns the query for the settings.
 pub(super) fn query() -> String {
     let names = ISOLATION.iter().chain(&NAMES);
     let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
     format!("show session variables where variable_name in ({})", names.join(", "))
 }
 
-/// How the connection is encrypted, as the server sees it.
+/// Status variables with the encryption of the connection.
 const TLS_STATUS: [&str; 2] = ["Ssl_version", "Ssl_cipher"];
 
-/// The text that asks for that.
+/// Returns the query for these.
 pub(super) fn tls_query() -> String {
     let names = TLS_STATUS.map(|name| format!("'{name}'")).join(", ");
     format!("show session status where variable_name in ({names})")
 }
 
-/// The settings by name, with the server's version first.
+/// Returns the settings by name, with the server's version first.
 pub(super) fn list(known: &Known<'_>) -> Vec<(String, String)> {
     let isolation = ISOLATION.into_iter().find_map(|name| value(known.settings, name, EMPTY));
     let setting = |name: &str| told(known.settings, name, EMPTY);
@@ -86,11 +86,11 @@ pub(super) fn list(known: &Known<'_>) -> Vec<(String, String)> {
     settings
 }
 
-/// How an empty value shows.
+/// Representation of an empty value.
 const EMPTY: &str = "''";
 
-/// Who made the server, and its version: MariaDB puts `5.5.5-` in front of its own for clients
-/// that know no number above.
+/// Returns the server's maker and version. MariaDB puts `5.5.5-` in front of its own version, for
+/// clients that expect no higher number.
 fn server(version: &str) -> String {
     let version = version.strip_prefix("5.5.5-").unwrap_or(version);
     match ["MariaDB", "TiDB"].into_iter().find(|name| version.contains(name)) {

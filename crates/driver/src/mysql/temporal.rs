@@ -1,14 +1,14 @@
-//! Dates and times of the binary protocol as the text that the server would have sent
+//! Formatting of the binary protocol's dates and times, as the server would send them as text
 //! (protocol manual, "Binary Protocol Value").
 
 use std::fmt::Write as _;
 
 use wire_mysql::ColumnType;
 
-/// How many digits stand behind the point at most.
+/// Maximum number of digits after the decimal point.
 const MOST_DIGITS: u8 = 6;
 
-/// Writes a date or a time that came in `bytes`, with `decimals` digits behind the point.
+/// Writes the date or time in `bytes`, with `decimals` digits after the decimal point.
 pub(super) fn write(column: ColumnType, decimals: u8, bytes: &[u8], out: &mut String) {
     match column {
         ColumnType::TIME => write_time(decimals, bytes, out),
@@ -22,7 +22,7 @@ pub(super) fn write(column: ColumnType, decimals: u8, bytes: &[u8], out: &mut St
     }
 }
 
-/// A byte; those that are left out are 0.
+/// Returns a byte; omitted bytes are 0.
 fn number(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at).copied().unwrap_or(0).into()
 }
@@ -51,7 +51,7 @@ fn write_time(decimals: u8, bytes: &[u8], out: &mut String) {
 
 fn write_clock([hours, minutes, seconds]: [u32; 3], decimals: u8, micros: u32, out: &mut String) {
     let _ = write!(out, "{hours:02}:{minutes:02}:{seconds:02}");
-    // A column of no fixed number of digits says 31.
+    // A column without a fixed number of digits reports 31.
     let digits = match decimals {
         0..=MOST_DIGITS => usize::from(decimals),
         _ if micros == 0 => 0,

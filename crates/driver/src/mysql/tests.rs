@@ -1,4 +1,4 @@
-//! What a request costs in memory, and what values look like.
+//! Tests of a request's allocations, of returned values and of pipelined transactions.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use wire_mysql::{
 use super::Mysql;
 use crate::{Connection, Driver, StatementId, Step, Work};
 
-/// A server that lets everybody in, prepares everything and answers everything with one row.
+/// Serves one client: accepts any login and answers every statement with one row.
 fn serve(listener: &TcpListener) {
     let (mut stream, _) = listener.accept().expect("a client");
     stream.set_nodelay(true).expect("answers go as they are written");
@@ -72,7 +72,7 @@ fn serve(listener: &TcpListener) {
     }
 }
 
-/// The next packet of the client.
+/// Returns the next packet of the client.
 fn hear(stream: &mut TcpStream, heard: &mut Vec<u8>, sequence: u8) -> Option<(u8, Vec<u8>)> {
     let mut payloads = Payloads::new();
     payloads.expect(sequence);
@@ -90,8 +90,8 @@ fn hear(stream: &mut TcpStream, heard: &mut Vec<u8>, sequence: u8) -> Option<(u8
     }
 }
 
-/// Invariant 3: the measured path allocates nothing: neither a prepared statement with a number
-/// or a text, nor a text, nor a transaction, one by one or in one go.
+/// Invariant 3: the measured path allocates nothing, whether it runs a prepared statement with a
+/// number or a text, an unprepared text, or a transaction, pipelined or not.
 #[test]
 fn invariant_3_a_request_to_mysql_allocates_nothing() {
     let count = |requests: u32| {
@@ -117,7 +117,7 @@ fn invariant_3_a_request_to_mysql_allocates_nothing() {
         server.join().expect("no panic");
         counted.count_total
     };
-    // What is made once for the whole process.
+    // A first run makes the allocations that happen once per process.
     count(1);
     assert_eq!(count(10), count(1_010), "allocations for requests");
 }
@@ -138,12 +138,12 @@ fn request(work: &mut Work, statement: StatementId, number: u32) {
     ]);
 }
 
-/// A driver for a database that all tests of this file share.
+/// Returns a driver for a database shared by all tests of this file.
 fn driver() -> Mysql {
     Mysql::open(&shared(Kind::Mariadb).url(), ".").expect("a URL")
 }
 
-/// The rows of a request as text.
+/// Returns the rows of a request as text.
 fn captured(rows: &Rows) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     for part in rows.parts() {
@@ -262,7 +262,7 @@ fn what_cannot_be_prepared_is_sent_as_text() {
     .expect("the system grants a runtime");
 }
 
-/// A work of one transaction with these texts.
+/// Builds the work of one transaction with these texts.
 fn transaction(texts: &[&str], is_pipelined: bool) -> Work {
     let mut work = Work { is_pipelined, ..Work::default() };
     work.steps.push(Step::Begin);
@@ -274,7 +274,7 @@ fn transaction(texts: &[&str], is_pipelined: bool) -> Work {
     work
 }
 
-/// A part of a transaction that inserts these numbers by a prepared statement.
+/// Builds a part of a transaction that inserts these numbers with a prepared statement.
 fn part(insert: StatementId, numbers: [i64; 2], [begins, commits]: [bool; 2]) -> Work {
     let mut work = Work { is_pipelined: true, ..Work::default() };
     work.steps.extend(begins.then_some(Step::Begin));
@@ -286,7 +286,7 @@ fn part(insert: StatementId, numbers: [i64; 2], [begins, commits]: [bool; 2]) ->
     work
 }
 
-/// A batch that is too large to be held goes to the server in parts of one transaction.
+/// A batch that is too large to be held is sent in parts of one transaction.
 #[test]
 fn parts_of_a_transaction_are_sent_in_one_go_each_and_committed_together() {
     run_real(&Options::default(), async |rt| {
@@ -297,7 +297,7 @@ fn parts_of_a_transaction_are_sent_in_one_go_each_and_committed_together() {
         let insert = connection.prepare("insert into in_parts values (?)").await;
         let insert = insert.expect("a statement");
         let (first, middle, last) = ([true, false], [false, false], [false, true]);
-        // Of the second transaction a part fails, and the third has an end that is sent by itself.
+        // A part of the second transaction fails, and the commit of the third is sent separately.
         for (parts, rows) in [
             (vec![([1, 2], first), ([3, 4], middle), ([5, 6], last)], "6"),
             (vec![([7, 8], first), ([9, 1], middle)], "6"),
@@ -322,7 +322,7 @@ fn parts_of_a_transaction_are_sent_in_one_go_each_and_committed_together() {
     .expect("the system grants a runtime");
 }
 
-/// The `rollback` in the middle stands for the server's own after a deadlock.
+/// The `rollback` in the middle stands in for the server's own after a deadlock.
 #[test]
 fn a_chain_is_done_whole_or_not_at_all() {
     run_real(&Options::default(), async |rt| {

@@ -1,4 +1,4 @@
-//! Where servers are, and how to reach one.
+//! Addresses of servers, and connecting to one.
 
 use std::fmt;
 use std::io;
@@ -15,15 +15,15 @@ use tokio::sync::oneshot;
 
 use crate::Error;
 
-/// A connected socket, of one of the two kinds that databases listen on.
+/// A connected TCP or Unix domain socket.
 pub(super) type Socket = Source<OwnedFd>;
 
-/// Where a server listens.
+/// The address that a server listens on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// On a port of a host, which is a name or an IP address.
+    /// A port of a host, given by name or IP address.
     Tcp(String, u16),
-    /// On a socket of this machine.
+    /// A Unix domain socket.
     Unix(PathBuf),
 }
 
@@ -37,18 +37,18 @@ impl fmt::Display for Address {
     }
 }
 
-/// Which of the hosts that a name may stand for.
+/// The hosts to try among those that a name resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Host {
-    /// The first that answers. Each has its part of this time: one that does not answer must not
-    /// keep the others from being asked.
+    /// The first one that answers. `within` is divided equally among all of them, so that one host
+    /// without an answer does not keep the others from being tried.
     Any { within: Nanos },
-    /// This one, which somebody has a session with.
+    /// Exactly this host: a session with it exists.
     This(SocketAddr),
 }
 
 impl Address {
-    /// Whether no network lies between.
+    /// Returns true if the server is on this machine.
     pub(crate) fn is_local(&self) -> bool {
         match self {
             Address::Tcp(host, _) => match host.parse::<IpAddr>() {
@@ -59,7 +59,7 @@ impl Address {
         }
     }
 
-    /// The host's name, as a certificate would show it.
+    /// Returns the host name to expect in a certificate.
     pub(crate) fn host(&self) -> &str {
         match self {
             Address::Tcp(host, _) => host,
@@ -100,8 +100,10 @@ async fn connect_first(rt: &Rt, all: &[SocketAddr], limit: Nanos) -> io::Result<
     Err(failed)
 }
 
-/// The addresses of a host, in the order in which they are to be tried. Asking for a name blocks,
-/// and so has a thread of its own: it is asked for each connection, as it may move.
+/// Returns the addresses of a host, in the order in which to try them.
+///
+/// The lookup blocks and therefore runs on a thread of its own. It is repeated for each connection,
+/// as the host may move.
 async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if let Ok(ip) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);
@@ -110,14 +112,14 @@ async fn resolve(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     let name = host.to_owned();
     std::thread::Builder::new().name("resolve".to_owned()).spawn(move || {
         let found = (name.as_str(), port).to_socket_addrs().map(Iterator::collect);
-        // Whoever asked may have given up.
+        // The caller may have given up.
         let _ = sender.send(found);
     })?;
     receiver.await.unwrap_or_else(|_| Err(io::Error::other("looking up the name failed")))
 }
 
 fn unreachable(address: &Address, error: &io::Error) -> Error {
-    // `ENFILE` and `EMFILE` of Linux and the BSDs.
+    // `ENFILE` and `EMFILE` on Linux and the BSDs.
     if matches!(error.raw_os_error(), Some(23 | 24)) {
         let message = format!("cannot connect to {address}: {error}; raise `ulimit -n`");
         return Error::new(Class::TooManyConnections, Code::new("too-many-files"), message);
@@ -136,7 +138,7 @@ fn unreachable(address: &Address, error: &io::Error) -> Error {
     Error::disconnect(format!("cannot connect to {address}: {error}{remedy}"))
 }
 
-/// The servers of a target, which take turns.
+/// The servers of a target, used in rotation.
 #[derive(Clone, Debug)]
 pub(crate) struct Addresses {
     all: Arc<[Address]>,
@@ -144,7 +146,7 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    /// Those that a URL names, with a port where it gives none; `socket` takes their place.
+    /// Returns the addresses in a URL, with `port` as the default; a `socket` replaces them.
     pub(crate) fn of(target: &Target, port: u16, socket: Option<PathBuf>) -> Addresses {
         let all = match (socket, &target.endpoint) {
             (Some(path), _) => vec![Address::Unix(path)],
@@ -157,12 +159,12 @@ impl Addresses {
         Addresses { all: all.into(), next: Arc::new(AtomicUsize::new(0)) }
     }
 
-    /// All of them, in order.
+    /// Returns all addresses, in order.
     pub(crate) fn all(&self) -> &[Address] {
         &self.all
     }
 
-    /// All of them as texts, unless there is only one.
+    /// Returns all addresses as text if there are several, otherwise an empty list.
     pub(crate) fn several(&self) -> Vec<String> {
         match &*self.all {
             [] | [_] => Vec::new(),
@@ -170,7 +172,7 @@ impl Addresses {
         }
     }
 
-    /// The place of the one whose turn it is.
+    /// Returns the index of the next address in the rotation.
     pub(crate) fn take_turn(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed) % self.all.len().max(1)
     }
@@ -221,8 +223,8 @@ mod tests {
         assert!(Address::Unix(PathBuf::from("/s")).is_local());
     }
 
-    /// A name may lead to another host each time, and what is said of a session there would be said
-    /// of a stranger's.
+    /// A name may resolve to another host each time; a request about a session must not reach a
+    /// host that the session is not on.
     #[test]
     fn whoever_has_a_session_is_found_without_the_name() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -235,12 +237,12 @@ mod tests {
         assert_eq!(socket.expect("a runtime"), Ok(Some(peer)));
     }
 
-    /// Of the hosts of a name, one that takes nobody must not keep the others from being asked.
+    /// One unresponsive host of a name must not keep the others from being tried.
     #[test]
     fn a_host_that_does_not_answer_has_only_its_part_of_the_time() {
         let listeners = [(); 2].map(|()| TcpListener::bind(("127.0.0.1", 0)).expect("a port"));
         let all = listeners.each_ref().map(|one| one.local_addr().expect("an address"));
-        // A queue with room for one, and one in it.
+        // A backlog with room for one connection, and that one taken.
         rustix::net::listen(&listeners[0], 0).expect("a shorter queue");
         let _first = TcpStream::connect(all[0]).expect("room for one");
         let connected = run_real(&Options::default(), async |rt| {

@@ -1,4 +1,4 @@
-//! A connection as its protocol sees it: bytes in order.
+//! A byte stream to a server, with or without TLS.
 
 use std::future::poll_fn;
 use std::io;
@@ -13,31 +13,31 @@ use super::tls::{Session, Tls};
 use super::{Address, Host, TlsMode};
 use crate::Error;
 
-/// How many bytes the buffer of a new connection has room for.
+/// Initial size of a connection's receive buffer, in bytes.
 const SMALLEST: usize = 16 << 10;
 
-/// To how many bytes a buffer grows by itself. Only a message that must be whole can make it
-/// larger.
+/// Size, in bytes, up to which a receive buffer grows by itself. Only a message that must be held
+/// whole makes it larger.
 const LARGEST: usize = 64 << 10;
 
-/// Largest size of unread data, in bytes, from a server that does not read what it is sent. It is
-/// larger than the longest message that is read as a whole.
+/// Maximum size, in bytes, of unread data from a server that does not read what it is sent. Larger
+/// than the longest message that is held whole.
 const MOST_UNREAD: usize = 32 << 20;
 
-/// A buffer of requests that has become larger than this is not kept.
+/// Capacity, in bytes, above which a send buffer is shrunk after use.
 const KEPT: usize = 1 << 20;
 
-/// A way to a server.
+/// A connected byte stream to a server.
 pub(crate) struct Channel {
     socket: Socket,
     tls: Option<Box<Session>>,
     address: Address,
-    /// What is to be sent next.
+    /// Data to be sent next.
     out: Vec<u8>,
-    /// How much of it was sent, once its sending has begun.
+    /// Number of its bytes already sent; `None` until sending begins.
     written: Option<usize>,
     inbox: Inbox,
-    /// Why nothing can be sent any more. What the server said before is still to be read.
+    /// The reason why nothing can be sent any more. Data received before may still be unread.
     broken: Option<io::Error>,
 }
 
@@ -58,11 +58,12 @@ impl Channel {
         })
     }
 
-    /// Goes on with TLS. Returns the hash of the server's certificate that binds an authentication
-    /// to it (RFC 5929, `tls-server-end-point`).
+    /// Switches to TLS. Returns the hash of the server's certificate for channel binding (RFC 5929,
+    /// `tls-server-end-point`).
     ///
     /// # Errors
-    /// The server's certificate is not trusted, or the two have no way in common.
+    /// The server's certificate is not trusted, or client and server share no protocol version or
+    /// cipher.
     pub(crate) async fn start_tls(&mut self, tls: &Tls, mode: TlsMode) -> Result<Vec<u8>, Error> {
         let mut session = tls.session(&self.address, mode)?;
         let address = &self.address;
@@ -75,28 +76,29 @@ impl Channel {
         Ok(hash)
     }
 
-    /// The server's address.
+    /// Returns the server's address.
     pub(crate) fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Where a request is written before it is sent.
+    /// Returns the buffer in which a request is written before it is sent.
     #[inline]
     pub(crate) fn out(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }
 
-    /// Sends all of [`out`](Channel::out). A server that takes nothing before its answers are
-    /// taken is given room for them.
+    /// Sends all of [`out`](Channel::out), reading answers meanwhile if the server does not accept
+    /// more before they are read.
     ///
-    /// That the server has gone is no error yet: its last words may still be
-    /// [unread](Channel::unread), and [`receive`](Channel::receive) will say so.
+    /// A lost connection is not reported here: the server's last message may still be
+    /// [unread](Channel::unread), and [`receive`](Channel::receive) reports the loss.
     #[inline]
     pub(crate) async fn flush(&mut self) {
         poll_fn(|context| self.poll_flush(context)).await;
     }
 
-    /// [`flush`](Channel::flush) for hand-written futures. Without anything to send it is done.
+    /// Polls [`flush`](Channel::flush), for hand-written futures. Ready at once if there is nothing
+    /// to send.
     #[inline]
     pub(crate) fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.out.is_empty() {
@@ -116,7 +118,7 @@ impl Channel {
                         self.end_flood();
                         continue;
                     }
-                    // Neither side may wait for the other to read.
+                    // Client and server must not both wait for the other to read.
                     self.inbox.make_room(usize::MAX);
                     if let Err(error) = ready!(self.poll_receive(context)) {
                         self.broken = Some(io::Error::other(error));
@@ -132,7 +134,7 @@ impl Channel {
         Poll::Ready(())
     }
 
-    /// Ends the connection of a server that sends and does not read.
+    /// Shuts down the connection to a server that sends without reading.
     #[cold]
     fn end_flood(&mut self) {
         self.socket.shut_down();
@@ -140,7 +142,7 @@ impl Channel {
         self.broken = Some(io::Error::other(words));
     }
 
-    /// Brings what is to be sent into the form in which it travels.
+    /// Encrypts the data to be sent, if TLS is on.
     #[inline]
     fn seal(&mut self) {
         if let Some(session) = &mut self.tls {
@@ -148,7 +150,7 @@ impl Channel {
         }
     }
 
-    /// Whether nothing can be sent any more.
+    /// Returns true if nothing can be sent any more.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken.is_some()
     }
@@ -156,13 +158,13 @@ impl Channel {
     /// Waits until there is more [to read](Channel::unread).
     ///
     /// # Errors
-    /// Class `Disconnect`: there will be no more.
+    /// Class `Disconnect` at the end of the stream.
     #[inline]
     pub(crate) async fn receive(&mut self) -> Result<(), Error> {
         poll_fn(|context| self.poll_receive(context)).await
     }
 
-    /// [`receive`](Channel::receive) for hand-written futures.
+    /// Polls [`receive`](Channel::receive), for hand-written futures.
     #[inline]
     pub(crate) fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let room = self.inbox.room();
@@ -180,26 +182,27 @@ impl Channel {
         })
     }
 
-    /// The host itself, which a name may have led to by chance; `None` on a socket of this machine,
-    /// and if the connection is lost.
+    /// Returns the host that the name resolved to for this connection; `None` on a Unix domain
+    /// socket, and if the connection is lost.
     #[cold]
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
         self.socket.peer()
     }
 
-    /// The socket, for whoever waits for its end; `None` if there is no file left for it.
+    /// Returns the socket, to wait for its end; `None` if the operating system grants no file
+    /// descriptor for it.
     pub(crate) fn give_up(self) -> Option<OwnedFd> {
         self.socket.give_up().ok()
     }
 
-    /// What has come and is not consumed.
+    /// Returns the bytes received and not yet consumed.
     #[inline]
     pub(crate) fn unread(&self) -> &[u8] {
         self.inbox.unread()
     }
 
-    /// So many bytes were read. `needed` is how long the message is that was not whole: there will
-    /// be room for it.
+    /// Consumes `used` bytes. `needed` is the length of the message that was incomplete, for which
+    /// room is made.
     #[inline]
     pub(crate) fn consume(&mut self, used: usize, needed: usize) {
         self.inbox.consume(used);
@@ -223,7 +226,7 @@ impl Channel {
     }
 }
 
-/// What has come, in a buffer that is used again and again.
+/// A reused buffer of received bytes.
 struct Inbox {
     bytes: Vec<u8>,
     start: usize,
@@ -240,11 +243,11 @@ impl Inbox {
         &self.bytes[self.start..self.end]
     }
 
-    /// Where the next bytes go; not empty.
+    /// Returns the free space for the next bytes; never empty.
     #[inline]
     fn room(&mut self) -> &mut [u8] {
         if self.end == self.bytes.len() {
-            // Nobody knows how much of the message is still to come.
+            // The rest of the message is of unknown length.
             self.make_room(usize::MAX);
         }
         &mut self.bytes[self.end..]
@@ -255,7 +258,7 @@ impl Inbox {
         self.end += count;
     }
 
-    /// Forgets what was read. A buffer that was full will be larger: much is coming.
+    /// Drops the bytes that were read. A buffer that was full grows, because much data is arriving.
     #[inline]
     fn consume(&mut self, used: usize) {
         self.start += used;
@@ -266,7 +269,7 @@ impl Inbox {
         }
     }
 
-    /// Grows a buffer that was too small, and shrinks one that an unusual message has made large.
+    /// Grows a buffer that was full, and shrinks one that an unusually long message has enlarged.
     #[inline]
     fn resize(&mut self, was_full: bool) {
         if was_full && self.bytes.len() < LARGEST {
@@ -277,8 +280,8 @@ impl Inbox {
         }
     }
 
-    /// Makes room for a message of so many bytes that begins with what is unread, or for some
-    /// bytes more if nobody knows how many.
+    /// Makes room for a message of `message` bytes that begins with the unread ones, but for at most
+    /// [`LARGEST`] further bytes at once.
     fn make_room(&mut self, message: usize) {
         let unread = self.end - self.start;
         let wanted = message.min(unread + LARGEST);
@@ -297,7 +300,7 @@ impl Inbox {
 mod tests {
     use super::*;
 
-    /// Else a server that announces much and sends it would be read byte by byte.
+    /// Otherwise a server that announces and sends much data would be read byte by byte.
     #[test]
     fn an_inbox_that_is_full_gets_room_for_many_bytes() {
         let mut inbox = Inbox::new(SMALLEST);

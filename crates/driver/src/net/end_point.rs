@@ -1,12 +1,12 @@
-//! The hash of a certificate that an authentication can be bound to.
+//! The certificate hash used for channel binding.
 //!
-//! RFC 5929, section 4.1: the certificate is hashed with the hash function of its signature; where
-//! that is MD5 or SHA-1, with SHA-256. A signature without a hash function of its own (Ed25519) or
-//! with one that stands elsewhere (RSASSA-PSS) binds nothing: servers do not agree about those.
+//! RFC 5929, section 4.1: the certificate is hashed with the hash function of its signature, or
+//! with SHA-256 if that is MD5 or SHA-1. Signatures without a separate hash function (Ed25519) or
+//! with one given elsewhere (RSASSA-PSS) yield no binding, because servers do not agree about them.
 
 use aws_lc_rs::digest::{Algorithm, SHA256, SHA384, SHA512, digest};
 
-/// The hash of a certificate in DER; empty if its signature has none that is known.
+/// Returns the hash of a certificate in DER; empty if the signature's hash function is unknown.
 pub(super) fn hash(certificate: &[u8]) -> Vec<u8> {
     match signature_algorithm(certificate).and_then(hash_of) {
         Some(algorithm) => digest(algorithm, certificate).as_ref().to_vec(),
@@ -14,8 +14,8 @@ pub(super) fn hash(certificate: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The hash function that goes with an object identifier: those of RSA (RFC 8017, appendix C) and
-/// of ECDSA (RFC 5758, section 3.2).
+/// Returns the hash function for the object identifier of a signature algorithm: RSA (RFC 8017,
+/// appendix C) or ECDSA (RFC 5758, section 3.2).
 fn hash_of(oid: &[u8]) -> Option<&'static Algorithm> {
     const RSA: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
     const ECDSA: [u8; 7] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03];
@@ -28,8 +28,8 @@ fn hash_of(oid: &[u8]) -> Option<&'static Algorithm> {
     }
 }
 
-/// The identifier in `signatureAlgorithm`, the second member of a certificate (RFC 5280, section
-/// 4.1).
+/// Returns the identifier in `signatureAlgorithm`, the second member of a certificate (RFC 5280,
+/// section 4.1).
 fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
     const SEQUENCE: u8 = 0x30;
     const OBJECT_IDENTIFIER: u8 = 0x06;
@@ -39,8 +39,7 @@ fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
     element(OBJECT_IDENTIFIER, algorithm).map(|(oid, _)| oid)
 }
 
-/// The content of an element of DER that has this tag, and what follows the element (X.690, section
-/// 8.1).
+/// Returns the content of a DER element with this tag, and the bytes after it (X.690, section 8.1).
 fn element(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (found, rest) = bytes.split_first()?;
     let (length, rest) = rest.split_first()?;
@@ -60,8 +59,8 @@ fn element(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    /// A certificate as far as this module looks: an empty `tbsCertificate` of some length, then
-    /// the algorithm.
+    /// Builds the parts of a certificate that this module reads: a `tbsCertificate` of `padding`
+    /// zeros, then the algorithm.
     fn certificate(padding: usize, oid: &[u8]) -> Vec<u8> {
         let wrap = |tag: u8, content: &[u8]| {
             let mut out = vec![tag, 0x82];

@@ -1,8 +1,8 @@
-//! Telling servers, on connections of its own, to stop working on what nobody waits for any more.
+//! Background requests to servers to cancel statements that are no longer waited for.
 //!
-//! A request that was given up is still being worked on by its server. Who says so must not be the
-//! thread that measures, and must not depend on whether that is still there: at the end of a run
-//! many requests may be given up at once.
+//! A server keeps working on a request that was given up. The cancellation must not run on the
+//! measuring thread nor depend on it still existing: at the end of a run many requests may be given
+//! up at once.
 
 use std::future::{Future, poll_fn};
 use std::os::fd::OwnedFd;
@@ -12,20 +12,20 @@ use std::time::Duration;
 
 use rt::{Options, Rt, Source, run_real};
 
-/// How long the last driver waits at its end for what is still to be said.
+/// Time that dropping the last clone waits for pending cancellations.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How much may be waiting to be said. A server that takes so long finds out by itself.
+/// Maximum number of pending cancellations. Further ones are dropped.
 const LIMIT: usize = 10_000;
 
-/// Something to be said to a server.
+/// A cancellation to send to a server.
 pub(crate) trait Farewell: Send + 'static {
-    /// Says it, on a connection of its own. That nobody listens is no matter.
+    /// Sends it, on a connection of its own. Failures are ignored.
     fn say(self, rt: &Rt) -> impl Future<Output = ()>;
 }
 
-/// Who says it: a thread that is started when there is something to say for the first time. Clones
-/// are one; the last of them waits for its end.
+/// A thread that sends cancellations, started with the first one. Clones share it; dropping the
+/// last clone waits for its end.
 #[derive(Debug)]
 pub(crate) struct Farewells<F>(Arc<Speaker<F>>);
 
@@ -41,36 +41,37 @@ struct Speaker<F>(Mutex<Option<Thread<F>>>);
 #[derive(Debug)]
 struct Thread<F> {
     orders: SyncSender<F>,
-    /// Is cut off when the thread ends.
+    /// Disconnected when the thread ends.
     end: Receiver<()>,
 }
 
 impl<F: Farewell> Farewells<F> {
-    /// With nothing to say yet.
+    /// Creates a service without a thread.
     pub(crate) fn new() -> Farewells<F> {
         Farewells(Arc::new(Speaker(Mutex::new(None))))
     }
 
-    /// Says something as soon as everything before it is said. Does not wait for that.
+    /// Queues a cancellation and returns without waiting for it.
     pub(crate) fn say(&self, farewell: F) {
         let mut thread = self.0.0.lock().expect("nothing panics under the lock");
         if thread.is_none() {
             *thread = Thread::start();
         }
         if let Some(thread) = &*thread {
-            // Where there is no room, the server finds out by itself.
+            // If the queue is full, the cancellation is dropped.
             let _ = thread.orders.try_send(farewell);
         }
     }
 }
 
 impl<F: Farewell> Thread<F> {
-    /// `None` if the operating system grants no thread: then servers find out by themselves.
+    /// Starts the thread; `None` if the operating system grants none, and then cancellations are
+    /// dropped.
     fn start() -> Option<Thread<F>> {
         let (orders, incoming) = sync_channel(LIMIT);
         let (alive, end) = sync_channel(0);
         let speak = move || {
-            // Without a runtime there is nobody who could say anything.
+            // If no runtime can be started, the thread ends and cancellations are dropped.
             let _ = run_real(&Options::default(), |rt| say_all(rt, incoming));
             drop(alive);
         };
@@ -79,7 +80,7 @@ impl<F: Farewell> Thread<F> {
     }
 }
 
-/// Blocks between two of them: this thread has nothing else to do.
+/// Sends the cancellations one by one. Blocking between them is fine: the thread has no other work.
 async fn say_all<F: Farewell>(rt: Rt, incoming: Receiver<F>) {
     while let Ok(farewell) = incoming.recv() {
         farewell.say(&rt).await;
@@ -92,12 +93,12 @@ impl<F> Drop for Speaker<F> {
             return;
         };
         drop(orders);
-        // Nothing is ever sent: it ends with the thread, or with this patience.
+        // Nothing is ever sent: the wait ends with the thread, or after `PATIENCE`.
         let _ = end.recv_timeout(PATIENCE);
     }
 }
 
-/// Waits until the other side of a socket hangs up, and takes no notice of what it says before.
+/// Waits until the other side closes a socket, and discards what it sends before.
 pub(crate) async fn hung_up(rt: &Rt, socket: OwnedFd) {
     let Ok(socket) = Source::new(rt, socket) else { return };
     let mut room = [0; 4_096];

@@ -1,17 +1,17 @@
-//! Options of other clients' URLs, and what they are called here.
+//! Options of other clients' URLs, and their counterparts here.
 
 /// The counterpart, in a URL, of an option of another client.
 #[derive(Clone, Copy)]
 enum Means {
-    /// This option, with the same value.
+    /// This option of ours, with the same value.
     Is(&'static str),
-    /// A mode of `tls`, by the value.
+    /// A mode of `tls`, chosen by the value.
     Tls,
-    /// TLS or none of it, by a value that is a truth.
+    /// TLS on or off, by a boolean value.
     TlsIf,
-    /// This option, with a number of these units behind it.
+    /// This option of ours, with the value as a number of this unit.
     Span(&'static str, &'static str),
-    /// Something else, in words.
+    /// Other advice, in words.
     Words(&'static str),
 }
 
@@ -19,8 +19,8 @@ use Means::{Is, Span, Tls, TlsIf, Words};
 
 const ELSEWHERE: &str = "write it before the `?`: `USER@HOST:PORT/DATABASE`";
 
-/// Names in lower case without `-` and `_`, of libpq, JDBC, MySQL's clients and drivers in Go and
-/// Python.
+/// The other clients' options and their counterparts. Names are in lower case without `-` and `_`,
+/// from libpq, JDBC, MySQL's clients and drivers in Go and Python.
 const KNOWN: &[(&str, Means)] = &[
     ("sslmode", Tls),
     ("ssl", TlsIf),
@@ -57,7 +57,7 @@ const KNOWN: &[(&str, Means)] = &[
     ("allowloadlocalinfile", Words("leave it out: `[load]` asks for what it needs")),
 ];
 
-/// The modes of TLS of libpq, JDBC and MySQL's clients in lower case, and the one here.
+/// The TLS modes of libpq, JDBC and MySQL's clients in lower case, and their counterparts here.
 const MODES: &[(&str, &str)] = &[
     ("disable", "write `tls=off`"),
     ("disabled", "write `tls=off`"),
@@ -77,7 +77,7 @@ const UNDECIDED: &str =
 const CHECKS_NAME: &str = "write `tls=verify`, which checks the name of the server too, or \
                            `tls=require`, which checks nothing";
 
-/// Returns what to write in place of an option of another client; `None` for one that is unknown.
+/// Returns advice on the counterpart of another client's option; `None` for an unknown one.
 pub(super) fn remedy(name: &str, value: &str) -> Option<String> {
     let bare: String = name.chars().filter(|c| !matches!(c, '-' | '_')).collect();
     let bare = bare.to_ascii_lowercase();

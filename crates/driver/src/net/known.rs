@@ -1,23 +1,23 @@
-//! What is known about a server, for the record.
+//! Facts that a server has returned about itself, for the record.
 
 use crate::Table;
 
-/// For what cannot be read.
+/// Value of a fact that cannot be read.
 pub(crate) const UNKNOWN: &str = "unknown";
 
-/// What a server has told of itself.
+/// Facts about a server, as received from it.
 pub(crate) struct Known<'a> {
-    /// The version as it came.
+    /// The version, unchanged.
     pub(crate) version: &'a str,
-    /// The word for the kind of encryption.
+    /// The word for the TLS mode.
     pub(crate) tls: &'a str,
-    /// The settings by name, if it has returned them.
+    /// The settings by name; `None` if they could not be read.
     pub(crate) settings: Option<&'a Table>,
-    /// How the connection is encrypted, as the server sees it; the same.
+    /// The server's status of this connection's encryption; `None` if it could not be read.
     pub(crate) tls_status: Option<&'a Table>,
 }
 
-/// The value of a setting; `empty` is what stands for none at all.
+/// Returns the value of a setting, with `empty` in place of an empty value.
 pub(crate) fn value(found: Option<&Table>, wanted: &str, empty: &str) -> Option<String> {
     found?.rows.iter().find_map(|row| match row.as_slice() {
         [Some(name), Some(value)] if name.eq_ignore_ascii_case(wanted) => Some(match &**value {
@@ -28,7 +28,7 @@ pub(crate) fn value(found: Option<&Table>, wanted: &str, empty: &str) -> Option<
     })
 }
 
-/// The same, or that it is not known.
+/// Returns the same, or [`UNKNOWN`] if the setting was not found.
 pub(crate) fn told(found: Option<&Table>, wanted: &str, empty: &str) -> String {
     value(found, wanted, empty).unwrap_or_else(|| UNKNOWN.to_owned())
 }

@@ -1,16 +1,16 @@
-//! How do bytes get to a server and back?
+//! Transport of bytes to a server and back.
 //!
 //! ```text
-//!  Target ─▶ Address … Options      where, and how to get in
+//!  Target ─▶ Address … Options      location and login
 //!                 │ open
 //!                 ▼
-//!             Channel               bytes in order, with or without TLS
+//!             Channel               byte stream, with or without TLS
 //!              │   └─ Socket
 //!              └───── Session       TLS
 //! ```
 //!
-//! What the bytes mean is the protocol's: a driver appends a request to the channel's
-//! [`out`](Channel::out), sends it by [`flush`](Channel::flush), and looks at
+//! The protocol gives the bytes their meaning: a driver appends a request to the channel's
+//! [`out`](Channel::out), sends it with [`flush`](Channel::flush), and parses
 //! [`unread`](Channel::unread) after each [`receive`](Channel::receive).
 
 mod address;

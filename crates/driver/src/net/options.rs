@@ -1,4 +1,4 @@
-//! The options that the URLs of all servers on a network share.
+//! URL options shared by all networked servers.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,22 @@ use super::foreign::remedy;
 use crate::Error;
 use crate::given::{Given, refusal, unknown};
 
-/// Whether a connection is encrypted.
+/// Encryption of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TlsMode {
-    /// It is not.
+    /// No encryption.
     Off,
-    /// It is, whoever is at the other end.
+    /// Encryption without authentication of the server.
     Require,
-    /// It is, and the other end shows a certificate for its name that somebody trusted has signed.
+    /// Encryption, with a server certificate for the host's name that is signed by a trusted
+    /// authority.
     Verify,
 }
 
 impl TlsMode {
     const WORDS: [&str; 3] = ["off", "require", "verify"];
 
-    /// The word for it in a URL.
+    /// Returns the word for the mode in a URL.
     pub(crate) fn word(self) -> &'static str {
         match self {
             TlsMode::Off => "off",
@@ -33,33 +34,33 @@ impl TlsMode {
     }
 }
 
-/// What a URL says about the way to a server.
+/// Connection options of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// `None`: off on this machine, verified elsewhere.
+    /// TLS mode; `None` is off on this machine, and verified elsewhere.
     tls: Option<TlsMode>,
-    /// The certificates of those who are trusted; the system's where none is given.
+    /// File of trusted certificates; the system's certificates if absent.
     pub(crate) tls_ca: Option<PathBuf>,
-    /// This client's certificate and its key.
+    /// Files of this client's certificate and its key.
     pub(crate) tls_identity: Option<(PathBuf, PathBuf)>,
-    /// The socket that takes the place of host and port.
+    /// Unix domain socket in place of host and port.
     pub(crate) socket: Option<PathBuf>,
-    /// How long a connection may take to be ready for its first statement.
+    /// Time limit for a connection to become ready for its first statement.
     pub(crate) connect_timeout: Nanos,
-    /// What the server is told who this is.
+    /// Client name reported to the server.
     pub(crate) application_name: String,
 }
 
-/// What every kind of server on a network has.
+/// Options that every kind of networked server has.
 const NAMES: [&str; 7] =
     ["tls", "tls-ca", "tls-cert", "tls-key", "socket", "connect-timeout", "application-name"];
 
 impl Options {
-    /// Reads the options of a URL of this kind of database. Those with one of the `own` names are
-    /// handed to `take`.
+    /// Parses the options of a URL of this kind of database. Options with one of the `own` names
+    /// are passed to `take`.
     ///
     /// # Errors
-    /// An unknown option, or a value that makes no sense; what, and what would.
+    /// An unknown option or an invalid value, with a remedy.
     pub(crate) fn parse<'o>(
         kind: &str,
         options: &'o [(String, String)],
@@ -118,7 +119,7 @@ impl Options {
         Ok(self)
     }
 
-    /// Whether connections to a server are encrypted.
+    /// Returns the TLS mode of connections to a server.
     pub(crate) fn tls_to(&self, address: &Address) -> TlsMode {
         let wants_tls = self.tls_ca.is_some() || self.tls_identity.is_some();
         match self.tls {
@@ -129,7 +130,7 @@ impl Options {
     }
 }
 
-/// Complains about an option that there is not, with ours in place of another client's.
+/// Builds the error of an unknown option, with advice if another client has it.
 fn unknown_option(kind: &str, given: Given<'_>, known: &[&'static str], name: &str) -> Error {
     match remedy(name, given.value) {
         Some(remedy) => refusal(format!("{kind} has no option `{name}`: {remedy}")),

@@ -1,7 +1,7 @@
-//! Where a password comes from that the URL does not carry.
+//! Lookup of a password that the URL does not contain.
 //!
-//! In this order: the URL, the environment's `ASSAY_PASSWORD`, and the file in which the database's
-//! own clients look. The last two show in no list of processes.
+//! A password comes from, in this order: the URL, the environment variable `ASSAY_PASSWORD`, and
+//! the password file of the database's own clients. The last two do not show in process lists.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
@@ -13,17 +13,17 @@ use base::Secret;
 
 use super::Address;
 
-/// The file in which a database's own clients find passwords.
+/// The password file of a database's own clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PasswordFile {
-    /// PostgreSQL's `~/.pgpass`, or that which `PGPASSFILE` names (manual, chapter "The Password
+    /// PostgreSQL's `~/.pgpass`, or the file named by `PGPASSFILE` (manual, chapter "The Password
     /// File").
     PgPass,
     /// The `[client]` section of MySQL's `~/.my.cnf` (manual, section "Using Option Files").
     MyCnf,
 }
 
-/// Whose password is wanted.
+/// The login that a password is wanted for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner<'a> {
     pub(crate) address: &'a Address,
@@ -35,14 +35,14 @@ pub(crate) struct Owner<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) password: Option<Secret>,
-    /// The reason why a file that exists was not read, and a remedy.
+    /// The reason why an existing file was not read, and a remedy.
     pub(crate) ignored: Option<String>,
-    /// True if the password is from a file that gives it to any host.
+    /// True if the password is from a file entry that applies to any host.
     is_for_any_host: bool,
 }
 
 impl Found {
-    /// A password that is meant for the server.
+    /// Returns the result for a password that is meant for this server.
     pub(crate) fn given(password: Secret) -> Found {
         Found { password: Some(password), ..Found::default() }
     }
@@ -51,11 +51,11 @@ impl Found {
 /// A password in a file.
 struct Kept {
     password: Secret,
-    /// True if the file does not name the host that it is for.
+    /// True if the file entry names no host.
     is_for_any_host: bool,
 }
 
-/// The password of a user, unless the URL has given one.
+/// Finds the password of a login whose URL contains none.
 pub(crate) fn find_password(file: PasswordFile, owner: Owner<'_>) -> Found {
     if let Some(password) = std::env::var("ASSAY_PASSWORD").ok().filter(|text| !text.is_empty()) {
         return Found::given(Secret::new(password));
@@ -66,14 +66,14 @@ pub(crate) fn find_password(file: PasswordFile, owner: Owner<'_>) -> Found {
     }
 }
 
-/// Returns the path of a file whose password for a user is not bound to the host that the user
-/// logs in at: one that somebody else has named would be told it.
+/// Returns the path of a password file if its password for a login is not bound to a host. Such a
+/// password would be sent to any host, even one named by somebody else.
 pub(crate) fn file_for_any_host(file: PasswordFile, owner: Owner<'_>) -> Option<PathBuf> {
     file.path().filter(|path| in_file(file, path, owner).is_for_any_host)
 }
 
-/// The password that a file has, unless the database's own clients would not read it. What is
-/// looked at is the file that is read, whatever takes its place meanwhile.
+/// Finds the password in a file, unless the database's own clients would refuse to read it. The
+/// opened file itself is checked, so replacing it meanwhile has no effect.
 fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
     let Ok(mut opened) = File::open(path) else { return Found::default() };
     let Ok(metadata) = opened.metadata() else { return Found::default() };
@@ -98,7 +98,7 @@ fn in_file(file: PasswordFile, path: &Path, owner: Owner<'_>) -> Found {
 }
 
 impl PasswordFile {
-    /// Returns the reason why the database's own clients ignore a file, with a warning; `None` if
+    /// Returns the reason why the database's own clients ignore a file with a warning; `None` if
     /// they read it.
     fn objection(self, metadata: &Metadata) -> Option<&'static str> {
         let mode = metadata.permissions().mode();
@@ -126,15 +126,16 @@ impl PasswordFile {
     }
 }
 
-/// The field of a line that fits all.
+/// The wildcard field of a line.
 const ANY: &str = "*";
 
-/// The password of the first line `host:port:database:user:password` that fits; `*` fits all.
+/// Returns the password of the first matching line `host:port:database:user:password`; `*` matches
+/// anything.
 fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<Kept> {
     let (host, port) = match owner.address {
         Address::Tcp(host, port) => (host.as_str(), port.to_string()),
-        // PostgreSQL's own clients call its default socket so, wherever it is; its name ends with
-        // the port.
+        // PostgreSQL's own clients use this name for their default socket, in whatever directory it
+        // is. The name of the socket ends with the port.
         Address::Unix(path) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let port = name.strip_prefix(".s.PGSQL.").unwrap_or("5432");
@@ -152,14 +153,14 @@ fn in_pgpass(text: &str, owner: Owner<'_>) -> Option<Kept> {
     })
 }
 
-/// The fields of a line; a backslash stands before a colon or a backslash that belongs to one.
+/// Splits a line into fields; a backslash escapes a colon or a backslash.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut characters = line.chars();
     while let Some(character) = characters.next() {
         let last = fields.len() - 1;
         match character {
-            // In a password, which is the last, a colon is a colon.
+            // A colon in the password, the last field, is literal.
             ':' if last < 4 => fields.push(String::new()),
             '\\' => fields[last].extend(characters.next()),
             other => fields[last].push(other),
@@ -168,7 +169,8 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// The last `password` in a section `[client]` or one of its kin. Such sections hold for all hosts.
+/// Returns the last `password` in a section `[client]` or a similar one. These sections apply to
+/// all hosts.
 fn in_my_cnf(text: &str) -> Option<Kept> {
     const SECTIONS: [&str; 3] = ["client", "client-server", "client-mariadb"];
     let mut is_ours = false;

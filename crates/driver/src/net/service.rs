@@ -1,4 +1,4 @@
-//! What a URL says about a database on a network, read once.
+//! A networked database as described by a URL, and the time limits of its sessions.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -16,80 +16,80 @@ use crate::Error;
 use crate::account::Beside;
 use crate::given::{Given, refusal};
 
-/// What a server does with whoever connects.
+/// Task of a server during a login, in messages about a timeout.
 pub(crate) const LOGIN: &str = "let anybody in";
 
-/// The task of a server that is given a statement to be run often.
+/// Task of a server that prepares a statement, in messages about a timeout.
 pub(crate) const PREPARING: &str = "prepare a statement";
 
-/// The task of a server that is given the first statement of a session.
+/// Task of a server that gets the first statement of a session, in messages about a timeout.
 pub(crate) const ANSWERING: &str = "answer a first statement (a pooler may be full)";
 
-/// What it does when it is asked for its settings.
+/// Task of a server that is asked for its settings, in messages about a timeout.
 pub(crate) const TELLING: &str = "tell its settings";
 
-/// A statement of which the answer was not waited for may still be answered: the next one would
-/// take that answer for its own.
+/// Builds the error of a connection whose earlier statement was not waited for: the next statement
+/// could take that answer for its own.
 pub(crate) fn owes_an_answer(address: &Address) -> Error {
     Error::disconnect(format!(
         "{address} still owes the answer to an earlier statement; `connect-timeout=` allows more"
     ))
 }
 
-/// What differs from one kind of database to the other.
+/// Constants of one kind of database.
 pub(crate) struct Kind {
-    /// Its name in messages.
+    /// Name in messages.
     pub(crate) name: &'static str,
-    /// The port that it listens on unless a URL says otherwise.
+    /// Default port.
     pub(crate) port: u16,
-    /// Where its own clients look for passwords.
+    /// Password file of its own clients.
     pub(crate) passwords: PasswordFile,
-    /// The names of the options that only its URLs have.
+    /// Names of the options that only its URLs have.
     pub(crate) options: &'static [&'static str],
 }
 
-/// Where the servers are, and who asks them.
+/// The servers of a URL, and the login for them.
 #[derive(Debug)]
 pub(crate) struct Service {
     kind: &'static str,
     pub(crate) addresses: Addresses,
-    /// For each address, the password if there is one.
+    /// The password for each address, if any.
     passwords: Vec<Option<Secret>>,
-    /// The reason why a file with passwords was not read.
+    /// The reason why a password file was not read.
     ignored: Option<String>,
     pub(crate) options: Options,
     pub(crate) tls: Tls,
     pub(crate) user: String,
     pub(crate) database: Option<String>,
-    /// What its sessions have asked beside requests.
+    /// Counters of its sessions' traffic beside requests.
     pub(crate) beside: Beside,
     /// For each address, true if it has answered a new session.
     answered: Vec<AtomicBool>,
-    /// True from time zero on: a run has all connections that it begins with.
+    /// True from time zero on, after a run has opened its initial connections.
     has_begun: AtomicBool,
 }
 
-/// The silence of a server that speaks first, from the accepted connection to its greeting.
+/// A flag for a server that speaks first: set from the accepted connection until its greeting.
 #[derive(Debug, Default)]
 pub(crate) struct Silence(Cell<bool>);
 
 impl Silence {
-    /// Notes that the server has accepted the connection.
+    /// Records that the server has accepted the connection.
     pub(crate) fn begin(&self) {
         self.0.set(true);
     }
 
-    /// Notes that the server has said something.
+    /// Records that the server has sent something.
     pub(crate) fn end(&self) {
         self.0.set(false);
     }
 }
 
 impl Kind {
-    /// Makes sure that a URL makes sense, without a look at what it names.
+    /// Checks a URL without reading the files it names or connecting.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem with the URL.
     pub(crate) fn check<'t>(
         &self,
         target: &'t Target,
@@ -106,10 +106,10 @@ impl Kind {
         Options::parse(self.name, &target.options, self.options, take)
     }
 
-    /// Reads a URL, and the files that it names.
+    /// Reads a URL and the files that it names.
     ///
     /// # Errors
-    /// What is wrong with one of them.
+    /// The problem with the URL or a file.
     pub(crate) fn open<'t>(
         &self,
         target: &'t Target,
@@ -151,8 +151,8 @@ impl Kind {
         })
     }
 
-    /// Returns the password file that would give a server of a URL a password without naming its
-    /// host, unless all its servers are on this machine.
+    /// Returns the password file that would give a server of the URL a password not bound to its
+    /// host; `None` if all servers are on this machine.
     pub(crate) fn password_file_for_any_host(&self, target: &Target) -> Option<PathBuf> {
         let Endpoint::Network { user, password: None, database, .. } = &target.endpoint else {
             return None;
@@ -167,7 +167,7 @@ impl Kind {
 }
 
 impl Service {
-    /// A channel without TLS to the address at this place: to the peer if there is one.
+    /// Opens a channel without TLS to the address at index `place`, or to `peer` if given.
     ///
     /// # Errors
     /// As [`Channel::connect`].
@@ -181,19 +181,19 @@ impl Service {
         let host = peer.map_or(any, Host::This);
         let connected = Channel::connect(rt, &self.addresses.all()[place], host).await;
         connected.map_err(|error| {
-            // A URL need not name the user, whose choice is told then.
+            // A URL need not name the user, so the message includes the one that was chosen.
             let message = format!("user `{}` {}", self.user, error.message());
             Error::new(error.class(), error.code(), message)
         })
     }
 
-    /// The password for the address at this place.
+    /// Returns the password for the address at index `place`.
     pub(crate) fn password(&self, place: usize) -> Option<&Secret> {
         self.passwords[place].as_ref()
     }
 
-    /// Waits for a part of a session, but not longer than a connection may take; `doing`
-    /// is what the server is waited for to do.
+    /// Runs a step of a session within the connect timeout; `doing` names the server's task in the
+    /// error message.
     ///
     /// # Errors
     /// Class `Disconnect` when the time is over.
@@ -205,16 +205,16 @@ impl Service {
         session: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
         let limit = self.options.connect_timeout;
-        // In a box: a login is large, and each future around it would have room for it.
+        // Boxed: a login is large, and each enclosing future would reserve space for it.
         let session = within(rt, limit, Box::pin(session)).await;
         session.unwrap_or_else(|| Err(self.too_late(place, doing)))
     }
 
-    /// Waits for the login at a server that speaks first, not longer than a connection may take.
+    /// Runs the login at a server that speaks first, within the connect timeout.
     ///
     /// # Errors
-    /// Class `Disconnect` when the time is over. A server that has kept its silence until then may
-    /// be one of another kind, which waits for its client.
+    /// Class `Disconnect` when the time is over. A server that has sent nothing by then may be of
+    /// another kind, which waits for its client.
     pub(crate) async fn greeted_in_time<T>(
         &self,
         rt: &Rt,
@@ -230,19 +230,19 @@ impl Service {
         }
     }
 
-    /// Notes that a run has all connections that it begins with.
+    /// Records that a run has opened its initial connections.
     pub(crate) fn end_opening(&self) {
         self.has_begun.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for the answer to a statement of a new session, but not longer than a connection may
-    /// take; `doing` is what the server is waited for to do.
+    /// Waits for the answer to a statement of a new session, within the connect timeout; `doing`
+    /// names the server's task in the error message.
     ///
     /// # Errors
-    /// After that time, class `TooManyConnections` with [`Code::NO_SESSION`] if a run still
-    /// opens its sessions and this address has answered another one: a pooler lets more clients in
-    /// than it has sessions for. Else class `Disconnect`: in the midst of a run nothing tells a
-    /// pooler that has become full from a server that has stopped.
+    /// On timeout, class `TooManyConnections` with [`Code::NO_SESSION`] if the run is still opening
+    /// its sessions and this address has answered another one: a pooler accepts more clients than
+    /// it has sessions for. Otherwise class `Disconnect`: during a run a full pooler cannot be told
+    /// from a server that has stopped.
     pub(crate) async fn session_in_time<T>(
         &self,
         rt: &Rt,
@@ -292,7 +292,7 @@ impl Service {
         ))
     }
 
-    /// Puts what the server said into a sentence: whose refusal it is, and what may help.
+    /// Formats the server's refusal: the server, the login, its message, and a remedy.
     pub(crate) fn refusal(&self, address: &Address, words: &str, remedy: &str) -> String {
         let user = &self.user;
         let database = match &self.database {
@@ -309,7 +309,7 @@ impl Service {
     }
 }
 
-/// The hosts of a URL, unless it has none of its own.
+/// Returns the hosts of a URL; `None` for the default host.
 fn host_of(target: &Target) -> Option<String> {
     let Endpoint::Network { addresses, .. } = &target.endpoint else { return None };
     let none = [base::Address { host: "localhost".to_owned(), port: None }];
@@ -317,7 +317,7 @@ fn host_of(target: &Target) -> Option<String> {
     (*addresses != none).then(|| hosts.collect::<Vec<_>>().join(","))
 }
 
-/// What in a URL no protocol can carry.
+/// Returns the name of a URL part that contains a zero byte, which no protocol can carry.
 fn with_a_zero_byte(target: &Target) -> Option<&str> {
     let own = match &target.endpoint {
         Endpoint::Network { user, database, .. } => [("user", user), ("database", database)],
@@ -328,7 +328,7 @@ fn with_a_zero_byte(target: &Target) -> Option<&str> {
     own.chain(options).find_map(|(name, value)| value.contains('\0').then_some(name))
 }
 
-/// The name under which databases' own clients log in when nobody gives one.
+/// Returns the user name that databases' own clients use by default.
 fn user_of_this_process() -> String {
     let given = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok());
     let known = || {

@@ -1,7 +1,7 @@
 //! TLS between this client and a server.
 //!
-//! The library is driven without I/O of its own: bytes are sealed and opened between the channel's
-//! buffers and the socket, so that a request stays one write and one read.
+//! The TLS library does no I/O of its own: records are encrypted and decrypted between the
+//! channel's buffers and the socket. A request thus remains one write and one read.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -23,10 +23,10 @@ use super::{Address, Options, TlsMode, end_point};
 use crate::Error;
 use crate::given::refusal;
 
-/// How much of what the socket has is taken at once: a record of the largest size.
+/// Number of encrypted bytes read from the socket at once: the maximum size of a record.
 const SEALED: usize = 16 << 10;
 
-/// What is needed to begin TLS, in the modes that somebody is spoken to in. Made once per driver.
+/// TLS configurations for the modes in use. Built once per driver.
 #[derive(Clone, Debug)]
 pub(crate) struct Tls {
     require: Option<Arc<ClientConfig>>,
@@ -37,7 +37,7 @@ impl Tls {
     /// Reads the certificates and keys that these modes need.
     ///
     /// # Errors
-    /// One of them cannot be read or is not what it should be.
+    /// A file cannot be read or has the wrong content.
     pub(crate) fn new(options: &Options, modes: &[TlsMode]) -> Result<Tls, Error> {
         let made = |mode| match modes.contains(&mode) {
             true => config(options, Trust::of(mode, options)?).map(Some),
@@ -46,7 +46,7 @@ impl Tls {
         Ok(Tls { require: made(TlsMode::Require)?, verify: made(TlsMode::Verify)? })
     }
 
-    /// The client's side of a connection that begins.
+    /// Creates the client side of a new connection.
     pub(super) fn session(&self, address: &Address, mode: TlsMode) -> Result<Session, Error> {
         let config = match mode {
             TlsMode::Off => None,
@@ -58,7 +58,7 @@ impl Tls {
             .map_err(|_| refusal(format!("`{}` is no name for TLS", address.host())))?;
         let mut connection = ClientConnection::new(config, name)
             .map_err(|error| refusal(format!("TLS cannot begin: {error}")))?;
-        // Requests of any size are sealed whole.
+        // Requests of any size are encrypted whole.
         connection.set_buffer_limit(None);
         Ok(Session {
             connection,
@@ -71,7 +71,7 @@ impl Tls {
     }
 }
 
-/// Whose certificates are accepted.
+/// The certificates that are accepted.
 enum Trust {
     Anybody,
     System,
@@ -160,7 +160,7 @@ fn unreadable(
     })
 }
 
-/// Why TLS did not begin, and what can be done about it.
+/// Builds the error of a failed TLS handshake, with a remedy.
 pub(super) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
     let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let message = match cause {
@@ -182,7 +182,7 @@ pub(super) fn handshake_failed(address: &Address, error: &io::Error) -> Error {
     }
 }
 
-/// What to do about a certificate that is not trusted, beside giving up to trust any.
+/// Returns the remedy for an untrusted certificate, other than disabling verification.
 fn remedy(why: &CertificateError) -> &'static str {
     match why {
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
@@ -198,7 +198,7 @@ fn remedy(why: &CertificateError) -> &'static str {
     }
 }
 
-/// Takes every certificate, whoever has signed it. What it signs is verified none the less.
+/// A verifier that accepts every certificate. Handshake signatures are still verified.
 #[derive(Debug)]
 struct AcceptAnybody(Arc<CryptoProvider>);
 
@@ -239,21 +239,21 @@ impl ServerCertVerifier for AcceptAnybody {
     }
 }
 
-/// One connection's TLS.
+/// The TLS state of one connection.
 pub(super) struct Session {
     connection: ClientConnection,
-    /// What has come from the socket; `opened..end` is not handed to TLS yet.
+    /// Encrypted bytes from the socket; `opened..end` is not yet passed to the TLS library.
     sealed: Vec<u8>,
     opened: usize,
     end: usize,
-    /// What goes to the socket next.
+    /// Encrypted bytes to be sent next.
     out: Vec<u8>,
-    /// Whether anything has come but what TLS says itself.
+    /// True once application data or the end of the stream has been read.
     was_heard: bool,
 }
 
 impl Session {
-    /// Exchanges what must be said before the first byte.
+    /// Polls the handshake.
     pub(super) fn poll_handshake(
         &mut self,
         socket: &Socket,
@@ -270,12 +270,12 @@ impl Session {
             if !self.connection.is_handshaking() {
                 return Poll::Ready(Ok(()));
             }
-            // TLS takes only a part of a long flight at once.
+            // The library accepts only part of a long flight at once.
             if self.opened == self.end && ready!(self.poll_sealed(socket, context))? == 0 {
                 return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()));
             }
             if let Err(error) = self.open() {
-                // Whoever is at the other end is told why.
+                // Send the alert with the reason to the other end.
                 let _ = self.connection.write_tls(&mut self.out);
                 let _ = socket.poll_write(context, &self.out);
                 return Poll::Ready(Err(error));
@@ -283,19 +283,20 @@ impl Session {
         }
     }
 
-    /// Whether the server may still refuse TLS: it looks at this client's certificate when TLS has
-    /// begun for us (RFC 8446, section 4.4.2.4), and lets nothing follow then.
+    /// Returns true if the server may still refuse TLS: it checks this client's certificate when
+    /// the handshake is already complete on our side (RFC 8446, section 4.4.2.4), before it sends
+    /// any data.
     pub(super) fn may_be_refused(&self) -> bool {
         !self.was_heard
     }
 
-    /// The hash of the server's certificate (RFC 5929, `tls-server-end-point`).
+    /// Returns the hash of the server's certificate (RFC 5929, `tls-server-end-point`).
     pub(super) fn end_point(&self) -> Vec<u8> {
         let certificate = self.connection.peer_certificates().and_then(<[_]>::first);
         certificate.map(|der| end_point::hash(der)).unwrap_or_default()
     }
 
-    /// Puts the sealed form of what is in `out` into its place.
+    /// Replaces the content of `out` by its encrypted form.
     pub(super) fn seal(&mut self, out: &mut Vec<u8>) {
         self.out.clear();
         let sealed = self.connection.writer().write_all(out).and_then(|()| {
@@ -308,7 +309,7 @@ impl Session {
         std::mem::swap(out, &mut self.out);
     }
 
-    /// Reads what was sealed. `Ready` with 0 is the end.
+    /// Reads decrypted bytes. `Ready` with 0 is the end of the stream.
     pub(super) fn poll_read(
         &mut self,
         socket: &Socket,
@@ -330,7 +331,7 @@ impl Session {
         }
     }
 
-    /// Takes what the socket has.
+    /// Reads encrypted bytes from the socket.
     fn poll_sealed(
         &mut self,
         socket: &Socket,
@@ -341,7 +342,8 @@ impl Session {
         Poll::Ready(Ok(count))
     }
 
-    /// Hands TLS as much of it as it takes before somebody reads.
+    /// Passes as many of the encrypted bytes to the TLS library as it accepts before the decrypted
+    /// ones are read.
     fn open(&mut self) -> io::Result<()> {
         let mut rest = &self.sealed[self.opened..self.end];
         self.connection.read_tls(&mut rest)?;

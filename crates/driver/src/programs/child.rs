@@ -1,4 +1,4 @@
-//! One program from its start to its end, whichever that is.
+//! One program, from its start to its end or to its termination.
 
 use std::io::{PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -16,31 +16,31 @@ use crate::Error;
 
 const SHELL: &str = "/bin/sh";
 
-/// How much of the end of stderr is kept.
+/// Number of bytes kept from the end of stderr.
 const WORDS: usize = 4_096;
 
-/// How much is read of what a program has left in its stderr: more than a pipe holds. A child of
-/// its own could write there for ever.
+/// Maximum number of bytes read from stderr after the program has ended: more than a pipe holds. A
+/// limit is needed because a surviving child could write forever.
 const MOST_LEFT: usize = 2 << 20;
 
-/// How long a program that was told to end may take.
+/// Time that a program has to end after each signal.
 const GRACE: Nanos = Nanos::from_secs(1);
 
-/// How often is looked whether the children of a program that was told to end are gone.
+/// Interval between checks whether the process group of a terminated program is gone.
 const LOOK: Nanos = Nanos::from_millis(10);
 
-/// How a program ended.
+/// The end of a program.
 pub(super) struct Ended {
-    /// When.
+    /// Time of the end.
     pub(super) at: Stamp,
-    /// How.
+    /// The error that it ended with, if any.
     pub(super) outcome: Result<(), Error>,
 }
 
-/// Runs a command to its end, or to the end of `line`.
+/// Runs a command until it ends, or terminates it when `line` is closed.
 ///
 /// # Errors
-/// The operating system does not start it.
+/// The operating system cannot start it.
 pub(super) fn run(
     text: &str,
     folder: &Path,
@@ -55,14 +55,14 @@ pub(super) fn run(
         Some(at) => Ended { at, outcome: program.judge() },
         None => {
             let at = Monotonic.now();
-            // Before the guardian is told that it has ended.
+            // The group must be dead before the guardian's entry is removed.
             drop(program);
             Ended { at, outcome: Err(given_up()) }
         }
     })
 }
 
-/// The shell as every program gets it.
+/// Returns the shell command common to all programs.
 fn shell(folder: &Path) -> Command {
     let mut command = Command::new(SHELL);
     command.current_dir(folder).stdin(Stdio::null());
@@ -74,7 +74,7 @@ fn given_up() -> Error {
     Error::new(Class::Timeout, Code::TIMEOUT, "the program was given up")
 }
 
-/// What the shell says against a text, if it does.
+/// Returns the shell's complaint about the syntax of `text`, if any.
 pub(super) fn syntax_error(text: &str, folder: &Path) -> Option<String> {
     let output = match shell(folder).args(["-n", "-c", text]).output() {
         Ok(output) if output.status.success() => return None,
@@ -84,7 +84,7 @@ pub(super) fn syntax_error(text: &str, folder: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stderr).trim().replace('\n', " "))
 }
 
-/// Whether the shell finds a program; what is no plain word is its own affair.
+/// Returns true if the shell finds a program. Anything but a plain word is not checked.
 pub(super) fn is_found(word: &str, folder: &Path) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./+".contains(&byte);
     if word.starts_with('-') || !word.bytes().all(is_plain) {
@@ -95,11 +95,11 @@ pub(super) fn is_found(word: &str, folder: &Path) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
 }
 
-/// A program that was started. Dropped, nothing is left of it and its group.
+/// A started program. Dropping it terminates the program's whole process group.
 struct Program {
     child: Child,
-    /// Readable when the program has ended, which it stays until it is waited for: until then no
-    /// other process or group can have its number.
+    /// Process handle, readable once the program has ended. The program is then not reaped until
+    /// `judge`, which keeps its process and group numbers from being reused.
     handle: OwnedFd,
     stderr: Option<ChildStderr>,
     words: Tail,
@@ -123,7 +123,7 @@ impl Program {
         }
     }
 
-    /// Waits for the program's end and returns when that was; `None` if the line ended first.
+    /// Waits for the program's end and returns its time; `None` if `line` was closed first.
     fn wait(&mut self, line: BorrowedFd<'_>) -> Option<Stamp> {
         loop {
             let mut files = vec![readable(&self.handle), readable(&line)];
@@ -146,7 +146,7 @@ impl Program {
         }
     }
 
-    /// Reads what stands in stderr. Returns how much that was; nothing is its end.
+    /// Reads available bytes of stderr and returns their number; 0 is the end of the stream.
     fn listen(&mut self) -> usize {
         let mut bytes = [0; WORDS];
         let read = self.stderr.as_mut().and_then(|stderr| stderr.read(&mut bytes).ok());
@@ -158,7 +158,7 @@ impl Program {
         read
     }
 
-    /// What the end of the program means.
+    /// Reaps the program and converts its exit status into a result.
     fn judge(mut self) -> Result<(), Error> {
         let mut left = 0;
         while left < MOST_LEFT && self.stderr.as_ref().is_some_and(has_something) {
@@ -171,7 +171,7 @@ impl Program {
         }
     }
 
-    /// Ends the program and all of its group: asks first, and then insists.
+    /// Terminates the program's whole group: SIGTERM first, then SIGKILL.
     fn end(&mut self) {
         let group = Pid::from_child(&self.child);
         for signal in [Signal::TERM, Signal::KILL] {
@@ -181,13 +181,14 @@ impl Program {
         let _ = self.child.wait();
     }
 
-    /// Waits until all of the group have ended, but not for longer than they may take.
+    /// Waits until all processes of the group have ended, at most [`GRACE`].
     fn outlast(&self, group: Pid) {
         let until = Monotonic.now() + GRACE;
         let mut leads = true;
         while has_members(group) && Monotonic.now() < until {
             let mut files = vec![readable(&self.handle)];
-            // Once the leader has ended, there is nothing to wait for but time.
+            // Once the leader has ended, its handle stays readable: only the timeout can pause the
+            // loop.
             files.truncate(usize::from(leads));
             wait_for(&mut files, Some(LOOK));
             leads = files.first().is_some_and(|leader| leader.revents().is_empty());
@@ -207,7 +208,7 @@ fn readable<F: AsFd>(file: &F) -> PollFd<'_> {
     PollFd::new(file, PollFlags::IN)
 }
 
-/// Waits until something happens to one of some files, or until the time is over.
+/// Waits until one of `files` is ready, at most `at_most`.
 fn wait_for(files: &mut [PollFd<'_>], at_most: Option<Nanos>) {
     let at_most = at_most.map(|time| Timespec { tv_sec: 0, tv_nsec: time.0 as _ });
     while poll(files, at_most.as_ref()) == Err(Errno::INTR) {}
@@ -219,13 +220,13 @@ fn has_something(file: &ChildStderr) -> bool {
     !files[0].revents().is_empty()
 }
 
-/// Whether any process of a group lives. Where the system does not tell, it may.
+/// Returns true if any process of a group is alive, or if that cannot be determined.
 pub(super) fn has_members(group: Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let group = group.as_raw_nonzero().to_string();
     processes.flatten().any(|process| {
         let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
-        // Behind the name, which may hold anything: state, parent, group (proc_pid_stat(5)).
+        // After the name, which may contain anything: state, parent, group (proc_pid_stat(5)).
         let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
         let state = fields.next().unwrap_or("X");
         !matches!(state, "Z" | "X") && fields.nth(1) == Some(group.as_str())
@@ -242,7 +243,7 @@ fn failure(status: ExitStatus, words: &str) -> Error {
     Error::new(Class::Server, Code::new(&code), message)
 }
 
-/// The end of what was written.
+/// The last [`WORDS`] bytes of a stream.
 #[derive(Default)]
 struct Tail {
     bytes: Vec<u8>,

@@ -1,20 +1,19 @@
-//! Programs in place of statements: a request is one run of a command by `/bin/sh`.
+//! Programs in place of statements: each request runs a command with `/bin/sh`.
 //!
-//! A driver like the others, so that the engine knows nothing of programs: a connection is a place
-//! at which one program runs at a time. Each has a thread that starts the program and waits for it;
-//! the hand-off is that of SQLite's connections. S is stamped when the program is started and D
-//! when it has ended, both on that thread.
+//! To the engine this is a driver like any other: a connection runs one program at a time. Each
+//! connection has a thread that starts the program and waits for it; the handoff is the same as for
+//! SQLite's connections. S is stamped when the program is started and D when it has ended, both on
+//! that thread.
 //!
-//! A program runs in the folder of the workload file with the environment of this process, apart
-//! from its [secrets](confine::without_secrets). It reads nothing and what it writes is discarded,
-//! except for the end of what it writes to stderr, which is the message of its error. Exit code 0
-//! is completed; all else is an error of the class `server` with the code `exit-N` or `signal-N`.
+//! A program runs in the folder of the workload file with the environment of this process, without
+//! its [secrets](confine::without_secrets). Its stdin and stdout are `/dev/null`; the end of its
+//! stderr becomes the message of its error. Exit code 0 is completed; anything else is an error of
+//! the class `server` with the code `exit-N` or `signal-N`.
 //!
-//! A program is the leader of a process group. When its request is given up, the whole group is
-//! asked to end (SIGTERM) and, after a second, made to (SIGKILL). Dropping the last clone of the
-//! driver waits until that is done: nothing of a request that was given up outlives the run. A
-//! [`guardian`] does the same when this process is killed. What a program leaves behind in the
-//! background when it ends by itself is left alone.
+//! A program is the leader of a process group. When its request is given up, the whole group gets
+//! SIGTERM and, after a second, SIGKILL. Dropping the last clone of the driver waits until that is
+//! done, so that no abandoned program outlives the run. A [`guardian`] does the same when this
+//! process is killed. Background processes of a program that ends by itself are left alone.
 
 mod child;
 mod roll;
@@ -58,33 +57,33 @@ impl Drop for Shared {
     }
 }
 
-/// A place at which programs run, one at a time. Dropping it is the same as
-/// [`Connection::abandon`].
+/// A slot that runs one program at a time. Dropping it is the same as [`Connection::abandon`].
 pub struct ProgramConnection {
     mail: Arc<Mail>,
-    /// Closed, it tells a thread that waits for its program that nobody waits for the thread.
+    /// Closing it tells the thread that waits for a program that its caller has gone.
     _line: PipeWriter,
-    /// `None` once the thread's end has been seen.
+    /// The thread; `None` once its end has been seen.
     thread: Option<JoinHandle<()>>,
     prepared: usize,
-    /// Behind the line, so that a driver which is dropped with it waits for no living program.
+    /// Declared after `_line`: the line must be closed before a last reference to the driver waits
+    /// for the running programs.
     _shared: Arc<Shared>,
 }
 
 impl Programs {
-    /// Programs that run in a folder.
+    /// Creates a driver whose programs run in `folder`.
     pub fn new(folder: PathBuf) -> Programs {
         let (processors, roll) = (Processors::of_this_thread(), Arc::default());
         let watch = Arc::default();
         Programs { shared: Arc::new(Shared { folder, processors, roll, watch }) }
     }
 
-    /// What can be said against a command without running it; `first_word` is that of the text, if
-    /// it is known. Blocks while the shell thinks about it.
+    /// Checks a command without running it; `first_word` is the first word of the text, if it is
+    /// known. Blocks while the shell parses it.
     ///
     /// # Errors
-    /// The shell does not understand it, or finds no such program; in words that end with what to
-    /// do behind a colon.
+    /// The shell rejects the syntax, or finds no such program. The message ends with a remedy after
+    /// a colon.
     pub fn check(&self, text: Option<&str>, first_word: Option<&str>) -> Result<(), String> {
         if let Some(words) = text.and_then(|text| child::syntax_error(text, &self.shared.folder)) {
             return Err(format!("the shell does not understand the command ({words}): correct it"));
@@ -103,7 +102,7 @@ impl Programs {
         let mail = Arc::new(Mail::new());
         let (line, end) = std::io::pipe()?;
         let presence = self.shared.roll.enter();
-        // Not within the first request.
+        // Start the guardian now, not within the first request.
         self.shared.watch.begin();
         let body = {
             let (mail, folder) = (Arc::clone(&mail), self.shared.folder.clone());
@@ -111,7 +110,7 @@ impl Programs {
             let processors = self.shared.processors.beside(Processors::of_this_thread());
             move || {
                 let _presence = presence;
-                // The program inherits them.
+                // The program inherits the processors.
                 processors.adopt();
                 worker::live(&folder, &line, &watch, &mail);
             }
@@ -138,7 +137,8 @@ impl Driver for Programs {
         false
     }
 
-    /// The ends of the line to its worker, the program's handle, and what becomes its streams.
+    /// Both ends of the pipe to its thread, the program's handle, and the files that become the
+    /// program's streams.
     fn files(&self) -> u32 {
         6
     }
@@ -174,7 +174,7 @@ impl ProgramConnection {
         answer.ok_or_else(|| self.see_the_end())
     }
 
-    /// What it means that the thread has ended. A panic there goes on here.
+    /// Returns the error of a thread that has ended, or resumes its panic here.
     fn see_the_end(&mut self) -> Error {
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
             std::panic::resume_unwind(panic);
@@ -184,7 +184,7 @@ impl ProgramConnection {
 }
 
 impl Connection for ProgramConnection {
-    /// Remembers a command. Whether there is such a program shows when it is run.
+    /// Stores a command. A missing program is reported when the command runs.
     async fn prepare(&mut self, text: &str) -> Result<StatementId, Error> {
         let id = StatementId::nth(self.prepared)?;
         match self.exchange(Some(Order::Prepare(text.into()))).await? {

@@ -1,21 +1,21 @@
-//! Who is still there? Every thread that may have a program is on the roll until it has ended, and
-//! its program with it.
+//! A count of live program threads. A thread is counted until it has ended, and its program with
+//! it.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// How long the end of a run waits for the ends of its programs: more than the second that a
-/// program gets. What the kernel has not ended by then it cannot end.
+/// Time that the end of a run waits for its programs to end. Longer than the grace period of a
+/// program; a process that survives SIGKILL that long is stuck in the kernel.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many are there.
+/// The number of live threads.
 #[derive(Debug, Default)]
 pub(super) struct Roll {
     there: Mutex<usize>,
     left: Condvar,
 }
 
-/// Somebody on the roll, as long as it lives.
+/// A counted thread, until it is dropped.
 pub(super) struct Presence(Arc<Roll>);
 
 impl Roll {
@@ -24,7 +24,7 @@ impl Roll {
         Presence(Arc::clone(self))
     }
 
-    /// Waits until nobody is there.
+    /// Waits until the count is zero, at most [`PATIENCE`].
     pub(super) fn wait_for_all(&self) {
         let there = self.there.lock().expect("nothing panics under the lock");
         let waited = self.left.wait_timeout_while(there, PATIENCE, |there| *there > 0);

@@ -1,4 +1,4 @@
-//! What programs do and how they end, and that nothing of them stays behind.
+//! Tests of the execution and the termination of programs, and of their cleanup.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn error_of(text: &str) -> Error {
     run_in(&folder, text).1.unwrap_err()
 }
 
-/// The number that a program wrote into a file, as soon as it has.
+/// Waits until a program has written a process number into a file, and returns the number.
 async fn written(rt: &Rt, file: &Path) -> Pid {
     loop {
         let text = fs::read_to_string(file).unwrap_or_default();
@@ -40,7 +40,7 @@ async fn written(rt: &Rt, file: &Path) -> Pid {
 }
 
 /// Gives a program up as soon as it has written the number of its group into the file `group`.
-/// Returns that group when the driver has been dropped.
+/// Returns that group once the driver has been dropped.
 fn given_up(folder: &Path, text: &str) -> Pid {
     let driver = Programs::new(folder.to_owned());
     let file = folder.join("group");

@@ -1,28 +1,28 @@
-//! The process that ends running programs when this one is killed.
+//! A guard process that ends running programs when this process is killed.
 
 use std::sync::{Mutex, OnceLock};
 
 use guardian::Guardian;
 
-/// The guardian of all programs of a driver, started with the first of them.
+/// The guardian of all programs of a driver, started with the first connection.
 ///
-/// If no guardian can be started, programs go on when this process is killed.
+/// If no guardian can be started, programs keep running when this process is killed.
 #[derive(Debug, Default)]
 pub(super) struct Watch(OnceLock<Option<Mutex<Guardian>>>);
 
-/// A program group that the guardian knows of, until this is dropped.
+/// A program group registered with the guardian until this is dropped.
 pub(super) struct Entry<'a> {
     guardian: Option<&'a Mutex<Guardian>>,
     leader: u32,
 }
 
 impl Watch {
-    /// Starts the guardian, unless it is there.
+    /// Starts the guardian, unless it is already running.
     pub(super) fn begin(&self) -> Option<&Mutex<Guardian>> {
         self.0.get_or_init(|| Guardian::of_processes().ok().map(Mutex::new)).as_ref()
     }
 
-    /// Adds the group of a program that has just been started.
+    /// Registers the group of a program that has just been started.
     pub(super) fn enter(&self, leader: u32) -> Entry<'_> {
         let guardian = self.begin();
         if let Some(guardian) = guardian {

@@ -1,4 +1,4 @@
-//! The thread of one connection: it runs one program after the other until its caller has gone.
+//! The thread of one connection: runs one program after another until its caller has gone.
 
 use std::io::PipeReader;
 use std::path::Path;
@@ -11,27 +11,27 @@ use super::watch::Watch;
 use crate::mailbox::Mailbox;
 use crate::{Error, Reply, Step, Work};
 
-/// What a task and the thread of its connection share.
+/// The mailbox that a task shares with the thread of its connection.
 pub(super) type Mail = Mailbox<Order, Answer>;
 
-/// What the thread is asked to do.
+/// An order to the thread.
 pub(super) enum Order {
-    /// To carry out a request. The work travels with its memory, there and back.
+    /// Carry out a request. The work travels with its memory, there and back.
     Run(Work),
-    /// To remember a command.
+    /// Store a command.
     Prepare(Box<str>),
 }
 
-/// What came of it.
+/// The thread's answer to an order.
 #[expect(clippy::large_enum_variant, reason = "there is one per connection")]
 pub(super) enum Answer {
-    /// The work with its reply.
+    /// The work with its reply, and the outcome.
     Ran(Work, Result<(), Error>),
-    /// The thread is ready for the next order: its first answer, and that to a command.
+    /// Ready for the next order: the first answer, and the answer to [`Order::Prepare`].
     Ready,
 }
 
-/// The whole life of the thread. `line` is closed at its other end when nobody waits any more.
+/// Runs the thread until its caller has gone, which closes the other end of `line`.
 pub(super) fn live(folder: &Path, line: &PipeReader, watch: &Watch, mail: &Mail) {
     let _end = End(mail);
     mail.answer(Answer::Ready);
@@ -41,7 +41,7 @@ pub(super) fn live(folder: &Path, line: &PipeReader, watch: &Watch, mail: &Mail)
     }
 }
 
-/// Tells the caller that the thread has ended, also when it panics.
+/// A guard that reports the end of the thread to the caller, even after a panic.
 struct End<'a>(&'a Mail);
 
 impl Drop for End<'_> {
@@ -82,7 +82,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// The command of a step; nothing begins a transaction of programs, and nothing commits it.
+    /// Returns the command of a step; programs have no transactions.
     fn text<'t>(&'t self, step: Step, values: &'t Values) -> Option<&'t str> {
         match step {
             Step::Execute { statement, .. } => Some(&self.texts[usize::from(statement.0)]),
