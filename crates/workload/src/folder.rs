@@ -1,35 +1,37 @@
-//! The files that a workload file names.
+//! Access to the files that a workload file names.
 //!
-//! Checking a workload is pure; what it reads beside the file itself comes through this trait, so
-//! that a test, a fuzzer or an archive can give it what it likes.
+//! Checking a workload is pure: the other files that it needs are read through this trait, and a
+//! test, a fuzzer or an archive can supply its own.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use crate::wording::quoted;
 
-/// Where the files are that a workload file names, by the names that it gives them.
+/// A source of the files that a workload file names, by name.
 pub trait Folder {
-    /// The whole of a file.
+    /// Returns the whole contents of a file.
     ///
     /// # Errors
-    /// It cannot be read, or has more than `limit` bytes ([`io::ErrorKind::FileTooLarge`]).
+    /// Fails if the file cannot be read, or has more than `limit` bytes
+    /// ([`io::ErrorKind::FileTooLarge`]).
     fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>>;
 
-    /// Whether it has no such file, as far as it knows, for files that are read only by a run.
+    /// Returns true if the file is known not to exist. Used for files that are read only during a
+    /// run.
     fn lacks(&self, name: &str) -> bool {
         let _ = name;
         false
     }
 
-    /// Whether the plan is only looked at, and its files need not be there. Values that come from
-    /// them are NULL then.
+    /// Returns true if the plan is only displayed and its files may be missing. Values that come
+    /// from them are NULL then.
     fn is_unread(&self) -> bool {
         false
     }
 }
 
-/// The files of a plan that is only looked at, as that of a record is.
+/// A folder without files, for plans that are only displayed, as those of records are.
 #[derive(Clone, Copy, Debug)]
 pub struct Unread;
 
@@ -43,7 +45,8 @@ impl Folder for Unread {
     }
 }
 
-/// Why a file cannot be read that may have so many bytes, and what to do.
+/// Returns a message saying why a file that may have up to `limit` bytes cannot be read, and its
+/// help.
 pub(crate) fn unreadable(name: &str, limit: usize, error: &io::Error) -> (String, String) {
     let name = quoted(name);
     match error.kind() {
@@ -58,7 +61,7 @@ pub(crate) fn unreadable(name: &str, limit: usize, error: &io::Error) -> (String
     }
 }
 
-/// Files in memory: a name and its bytes. The empty one has none.
+/// Files in memory: names and their bytes. An empty map has no files.
 impl Folder for BTreeMap<String, Vec<u8>> {
     fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
         let bytes = self.get(name).ok_or(io::ErrorKind::NotFound)?;

@@ -1,4 +1,4 @@
-//! What did the user ask for? A text file becomes a typed plan.
+//! Parses and checks workload files, and generates the values of their requests.
 //!
 //! ```text
 //! bytes ─decode─▶ text ─parse─▶ File ─check─▶ Plan ─Generator─▶ values of each request
@@ -8,8 +8,8 @@
 //!   [`Diagnostic`]s.
 //! * [`check()`] makes a [`Plan`] of it: typed, complete, without names to look up. It is pure;
 //!   only what runs a plan touches files, databases and clocks.
-//! * [`Generator`] and [`RowGenerator`] make values as pure functions of the seed, the place in
-//!   the file and the number of the request.
+//! * [`Generator`] and [`RowGenerator`] compute values as pure functions of the seed, the position
+//!   in the file and the number of the request.
 //! * [`keys::ALL`] is the one table of keys; [`mod@reference`] makes the documentation from it.
 //!
 //! Invariant: [`Plan::to_text`] is a workload file whose plan is [the same](Plan::as_printed).
@@ -44,8 +44,10 @@ pub use plan::{
 };
 pub use read::{File, LARGEST_FILE, decode, parse};
 
-/// The plan of a text, and all that is wrong or odd about the text. There is a plan exactly when
-/// no diagnostic is an error. `folder` has the files that the text names.
+/// Returns the plan of a workload text, and the diagnostics about it.
+///
+/// There is a plan exactly if no diagnostic is an error. `folder` gives access to the files that
+/// the text names.
 pub fn plan_in(
     source: &str,
     overrides: &Overrides,
@@ -58,7 +60,7 @@ pub fn plan_in(
     (plan, diagnostics)
 }
 
-/// The [plan](plan_in) of a text that names no files.
+/// Returns the [plan](plan_in) of a workload text that names no files.
 pub fn plan(source: &str, overrides: &Overrides) -> (Option<Plan>, Vec<Diagnostic>) {
     plan_in(source, overrides, &std::collections::BTreeMap::new())
 }

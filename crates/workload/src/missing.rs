@@ -1,13 +1,13 @@
-//! What does the specification have that this version has not?
+//! Features that the specification has and this version does not.
 //!
-//! The one list of them. Each is answered with "not supported by this version" instead of
-//! "unknown", and leaves the list when it is built.
+//! This is the only list of them. Each is answered with "not supported by this version" instead of
+//! "unknown", and is removed from the list when it is implemented.
 
 use base::{Diagnostic, Span};
 
 use crate::wording;
 
-/// Something that this version has not, and what to do instead.
+/// A feature that this version does not have, and what to write instead.
 pub(crate) struct Missing {
     pub(crate) name: &'static str,
     instead: &'static str,
@@ -19,7 +19,7 @@ const fn missing(name: &'static str, instead: &'static str) -> Missing {
 
 const ONE_BY_ONE: &str = "run the file once for each, with `--set` or `--url`";
 
-/// First words of section names.
+/// First words of the names of unsupported sections.
 pub(crate) const SECTIONS: &[Missing] = &[
     missing("question", "write it as a comment"),
     missing("arm", ONE_BY_ONE),
@@ -28,7 +28,7 @@ pub(crate) const SECTIONS: &[Missing] = &[
     missing("capacity", ONE_BY_ONE),
 ];
 
-/// Keys, in whatever section.
+/// Unsupported keys, in any section.
 pub(crate) const KEYS: &[Missing] =
     &[missing("script", "write its statements here, each as a `query`")];
 
@@ -36,24 +36,26 @@ fn find<'m>(list: &'m [Missing], name: &str) -> Option<&'m Missing> {
     list.iter().find(|missing| missing.name == name)
 }
 
-/// Whether a section is one of those.
+/// Returns true if a section is not supported by this version.
 pub(crate) fn section(name: &str) -> bool {
     let word = name.split_whitespace().next().unwrap_or_default();
     find(SECTIONS, word).is_some()
 }
 
-/// Whether a key is one of those, whatever database it is for.
+/// Returns true if a key is not supported by this version, with or without a dialect suffix.
 pub(crate) fn key(name: &str) -> bool {
     find(KEYS, without_dialect(name)).is_some()
 }
 
-/// A key without the database that it is for.
+/// Returns a key without its dialect suffix.
 fn without_dialect(name: &str) -> &str {
     name.split_once('.').map_or(name, |(base, _)| base)
 }
 
-/// `X is not supported by this version of assay`, with what to do instead as its help. `what` is
-/// written as in the file: `[sweep]`, `uuid()`, or the name of a key.
+/// Returns the error `X is not supported by this version of assay`, with the alternative as its
+/// help.
+///
+/// `what` is written as in the file: `[sweep]`, `uuid()`, or the name of a key.
 pub(crate) fn error(span: Option<Span>, what: &str) -> Diagnostic {
     Diagnostic { help: instead(what), ..wording::error(span, refusal(what)) }
 }

@@ -1,8 +1,8 @@
-//! The plan: what the user asked for, typed, complete and without names to look up.
+//! The plan: a workload file in typed form, complete and with all names resolved.
 //!
 //! A plan is the only thing that the engine knows about a workload file. Parameters are folded,
-//! defaults are filled in, every variable is an index, every generator carries its own stream.
-//! Nothing in a plan has touched a file, a database or a clock.
+//! defaults are filled in, every variable is an index, and every generator has its own random
+//! stream. Building a plan touches no database and no clock.
 
 mod hidden;
 mod observe;
@@ -27,64 +27,65 @@ use crate::feed::Format;
 /// A whole workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The target that the file names, if it names one.
+    /// The target that the file names, if any.
     pub target: Option<Target>,
-    /// The other targets, which jobs name.
+    /// The other targets, to which jobs refer by name.
     pub targets: Vec<NamedTarget>,
-    /// How long requests are scheduled, warm-up included; `None` is until interrupted, or until
-    /// every job has reached its `count` or `stop`.
+    /// Length of the schedule, including warm-up. `None`: until interrupted, or until every job has
+    /// reached its `count` or `stop`.
     pub duration: Option<Nanos>,
-    /// What is not measured at the beginning.
+    /// Warm-up to exclude from the measurement.
     pub warmup: Warmup,
     /// The seed of every schedule and value.
     pub seed: Seed,
-    /// How long queued and running requests may take after the end.
+    /// Longest time that queued and running requests may take after the end of the schedule.
     pub drain: Nanos,
-    /// Longest stall of a load or a results file, and longest wait for an answer to a statement of
-    /// `[teardown]`.
+    /// Longest stall of a load or of a results file, and longest wait for an answer to a statement
+    /// of `[teardown]`.
     pub stall_timeout: Nanos,
-    /// The length of one row in the table of quantiles over time.
+    /// Length of one row in the table of quantiles over time.
     pub probe: Nanos,
-    /// How many connections an open job opens before it starts; `None` is Little's law at 20 ms,
-    /// at least 4.
+    /// Number of connections that an open job opens before it starts. `None`: by Little's law at 20
+    /// ms, at least 4.
     pub connections: Option<u32>,
-    /// How many connections an open job may grow to.
+    /// Largest number of connections of an open job.
     pub max_connections: u32,
-    /// The parameters with their final values, as text, in the file's order.
+    /// The parameters with their final values, as text, in the order of the file.
     pub params: Vec<Param>,
-    /// What is looked at beside the jobs.
+    /// The observation of the database and of machines during the run.
     pub observe: Observe,
     /// Statements that run once before the loads.
     pub setup: Vec<FixedStatement>,
     /// Tables to be filled before the jobs start.
     pub loads: Vec<Load>,
-    /// What is measured.
+    /// The jobs to run and measure.
     pub jobs: Vec<Job>,
     /// Statements that run once at the end.
     pub teardown: Vec<FixedStatement>,
-    /// The secrets of the plan, if it has any; a plan that was printed has none.
+    /// The secrets of the plan, if any; a plan read from printed text has none.
     pub hidden: Option<Hidden>,
 }
 
-/// A target beside the main one.
+/// A target other than the main one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedTarget {
-    /// Its name, by which jobs ask it.
+    /// Name by which jobs refer to it.
     pub name: String,
-    /// What its `url` names.
+    /// The target that its `url` names.
     pub target: Target,
-    /// Where the section's header stands.
+    /// Position of the section's header.
     pub span: Span,
 }
 
-/// Whom a job asks.
+/// The target of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobTarget {
-    /// The run's main target, as setup, loads and teardown do.
+    /// The main target of the run, which setup, loads and teardown use too.
     Main,
-    /// The one at this place of [`Plan::targets`].
+    /// The target with this index in [`Plan::targets`].
     Named(usize),
-    /// None: its only statement is a command, and a request is one run of that program.
+    /// No database: the job's only statement is a command, and a request is one run of that
+    /// program.
     Programs,
 }
 
@@ -93,67 +94,67 @@ pub enum JobTarget {
 pub struct Param {
     /// Its name.
     pub name: String,
-    /// Its value as it would be written in a file.
+    /// Its value, as written in a file.
     pub value: String,
 }
 
-/// A line of a file with statements.
+/// A line of a file of statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptLine {
-    /// The file, as the workload file names it.
+    /// Name of the file, as in the workload file.
     pub file: String,
-    /// The number of the line, from 1.
+    /// Line number, from 1.
     pub line: usize,
 }
 
-/// A statement without values that change from request to request.
+/// A statement whose text is the same in every execution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedStatement {
-    /// The text to be sent, parameters replaced.
+    /// Text to send, with parameters replaced.
     pub text: String,
-    /// Where the file says so.
+    /// Position in the workload file.
     pub span: Span,
-    /// Where it stands itself, if that is in another file.
+    /// Position in the file of statements, if the statement comes from one.
     pub script: Option<ScriptLine>,
 }
 
-/// A table to be filled.
+/// A table to fill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
     /// The table.
     pub table: String,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
-    /// The columns in order.
+    /// The columns, in order.
     pub columns: Vec<Column>,
-    /// How many connections load at the same time.
+    /// Number of connections that load at the same time.
     pub writers: u32,
     /// Rows per commit.
     pub batch: u32,
-    /// How rows are sent.
+    /// Method of sending rows.
     pub method: LoadMethod,
-    /// What happens to a row whose key exists.
+    /// Treatment of rows whose key exists already.
     pub on_duplicate: OnDuplicate,
-    /// Whether `create index` statements of `[setup]` on this table run before or after it is
-    /// filled.
+    /// Time at which `create index` statements of `[setup]` on this table run: before or after it
+    /// is filled.
     pub indexes: Indexes,
-    /// Where the section's header stands.
+    /// Position of the section's header.
     pub span: Span,
 }
 
-/// A column of a table to be filled.
+/// A column of a table to fill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Its value, evaluated once per row; the row's number counts from 0.
+    /// Its value, evaluated once per row; row numbers start at 0.
     pub value: Expr,
 }
 
-/// How rows are sent.
+/// A method of sending rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadMethod {
-    /// The fastest that the target has.
+    /// The fastest method that the target supports.
     Auto,
     /// Prepared `insert` statements.
     Insert,
@@ -163,144 +164,144 @@ pub enum LoadMethod {
     LoadData,
 }
 
-/// What happens to a row whose key exists.
+/// The treatment of rows whose key exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDuplicate {
     /// The load fails.
     Error,
-    /// The row is left out.
+    /// The row is skipped.
     Ignore,
-    /// The row replaces the other.
+    /// The row replaces the existing one.
     Replace,
 }
 
-/// When secondary indexes are made.
+/// The time at which secondary indexes are created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexes {
-    /// With the rest of `[setup]`.
+    /// With the rest of `[setup]`, before the table is filled.
     Before,
-    /// When the rows are there.
+    /// After the table is filled.
     After,
 }
 
-/// One kind of request and when it is made.
+/// A kind of request, its schedule and its conditions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// The section's name.
     pub name: String,
-    /// Whom it asks.
+    /// The target of its requests.
     pub target: JobTarget,
-    /// When requests start.
+    /// The model and schedule of its requests.
     pub pacing: Pacing,
-    /// When the job begins, after time zero.
+    /// Start of the job, since time zero.
     pub start: Nanos,
-    /// When the job ends, after time zero (not after its own start).
+    /// End of the job, since time zero (not since its own start).
     pub stop: Option<Nanos>,
-    /// How many arrivals (batches) or, in a closed job, requests there are in all.
+    /// Total number of arrivals (batches) or, in a closed job, of requests.
     pub count: Option<u64>,
     /// The variables of `let`, evaluated in order, once per request.
     pub lets: Vec<Let>,
-    /// What a request sends, in order; empty only where there is a mix instead.
+    /// The statements of a request, in order; empty only if the job has a mix instead.
     pub statements: Vec<Statement>,
-    /// The sections that take turns in its requests, in place of statements of its own.
+    /// The sections that take turns in its requests, instead of statements of its own.
     pub mix: Vec<Portion>,
-    /// How the statements of a request follow each other.
+    /// Order and grouping of the statements of a request.
     pub flow: Flow,
-    /// The file that its requests get their values, or their times and statements from.
+    /// The file from which its requests get their values, or their times and statements.
     pub feed: Option<Feed>,
-    /// Whether the statements run inside one transaction.
+    /// True if the statements run inside one transaction.
     pub transaction: bool,
-    /// Whether the statements of the transaction are sent without waiting for answers in between.
+    /// True if the statements of the transaction are sent without waiting for answers in between.
     pub pipeline: bool,
-    /// The file to which the rows that the statements return go, as it was written: a relative path
-    /// starts at the folder of the workload file.
+    /// File that receives the rows that the statements return, as written: a relative path starts
+    /// at the folder of the workload file.
     pub results: Option<String>,
-    /// Whether statements are prepared; else they are sent as text with their values in it.
+    /// True if statements are prepared; otherwise they are sent as text that contains their values.
     pub prepare: bool,
-    /// How many rows all statements of a request together return or change.
+    /// Expected number of rows that all statements of a request together return or change.
     pub expect_rows: Option<Rows>,
-    /// How long a request may take from its first byte sent.
+    /// Longest duration of a request, from its first byte sent.
     pub timeout: Option<Nanos>,
-    /// Which errors are tried again, and how often.
+    /// Errors to retry, and the number of retries.
     pub retry: Option<Retry>,
-    /// Error codes that are expected: counted apart.
+    /// Accepted error codes, which are counted separately.
     pub accepted: Vec<Code>,
-    /// What an error that is not accepted does to the run.
+    /// Effect on the run of an error that is not accepted.
     pub on_error: OnError,
-    /// Whether clients keep their connections.
+    /// Lifetime of the clients' connections.
     pub reconnect: Reconnect,
-    /// What becomes of arrivals while the target refuses connections.
+    /// Treatment of arrivals while the target refuses connections.
     pub on_outage: OnOutage,
     /// The conditions that the job is judged by.
     pub slos: Vec<Slo>,
-    /// Where the section's header stands.
+    /// Position of the section's header.
     pub span: Span,
 }
 
 /// A section that takes part in a mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Portion {
-    /// Its place among the jobs of the plan.
+    /// Its index among the jobs of the plan.
     pub job: usize,
-    /// How often it is taken, in proportion to the others.
+    /// Weight with which it is chosen, in proportion to the others.
     pub weight: u32,
 }
 
-/// How the statements of a request follow each other.
+/// The order and grouping of the statements of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Flow {
     /// One after the other on one connection; the first error ends the request.
     Together,
-    /// The same, with a pause between each two: the request is a session.
+    /// As `Together`, with a pause between each two: the request is a session.
     Session {
-        /// How long the pauses are.
+        /// Length of the pauses.
         think: Option<Expr>,
     },
-    /// One after the other, each for itself: after an error the next one goes on.
+    /// One after the other, independently: after an error the next one still runs.
     Separately,
 }
 
-/// A file that requests are made of.
+/// A file from which requests are made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feed {
-    /// Its name as the file gives it.
+    /// Its name, as in the workload file.
     pub file: String,
-    /// How it is written.
+    /// Its format.
     pub format: Format,
-    /// How many of its records each request, or each batch of requests, takes.
+    /// Number of records that each request, or each batch of requests, takes.
     pub per_request: u32,
-    /// Where it is named.
+    /// Position of its name in the workload file.
     pub span: Span,
 }
 
 /// A variable of `let`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Let {
-    /// Its name, by which its random numbers are addressed, so that a variable more or less leaves
-    /// the values of the others alone.
+    /// Its name, by which its random numbers are addressed: adding or removing a variable does not
+    /// change the values of the others.
     pub name: String,
     /// Its value.
     pub value: Expr,
 }
 
-/// How many rows there may be.
+/// A range of row counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// The fewest.
+    /// Smallest number of rows.
     pub least: u64,
-    /// The most.
+    /// Largest number of rows.
     pub most: u64,
 }
 
 impl Rows {
-    /// Whether so many rows are right.
+    /// Returns true if the number of rows is in the range.
     pub fn contains(self, rows: u64) -> bool {
         (self.least..=self.most).contains(&rows)
     }
 }
 
 impl std::fmt::Display for Rows {
-    /// As it is written in a file: `1`, `1..10`.
+    /// Formats the range as in a file: `1`, `1..10`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.least == self.most {
             true => write!(f, "{}", self.least),
@@ -309,16 +310,16 @@ impl std::fmt::Display for Rows {
     }
 }
 
-/// Which errors are tried again.
+/// The errors to retry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
-    /// How often at most.
+    /// Largest number of retries.
     pub times: u32,
-    /// The codes.
+    /// The error codes.
     pub codes: Vec<Code>,
 }
 
-/// What an error that is not accepted does.
+/// The effect on the run of an error that is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
     /// It is counted and the run goes on.
@@ -327,32 +328,36 @@ pub enum OnError {
     Stop,
 }
 
-/// Whether the clients of a job keep their connections.
+/// The lifetime of the connections of a job's clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reconnect {
-    /// They do.
+    /// Clients keep their connections.
     No,
-    /// Each request opens one of its own and closes it when it has ended.
+    /// Each request opens a connection and closes it at its end.
     PerTransaction,
 }
 
-/// What becomes of arrivals while the target refuses connections. Clients of a closed job, which
-/// has no arrivals, wait, unless each of its requests opens a connection.
+/// The treatment of arrivals while the target refuses connections.
+///
+/// Clients of a closed job, which has no arrivals, wait, unless each of its requests opens a
+/// connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOutage {
     /// They fail at once.
     Fail,
-    /// They wait for a connection, as many as the queue may hold.
+    /// They wait for a connection, up to the limit of the queue.
     Wait,
 }
 
 impl Plan {
-    /// Default of [`stall_timeout`](Plan::stall_timeout).
+    /// The default of [`stall_timeout`](Plan::stall_timeout).
     pub const STALL_TIMEOUT: Nanos = Nanos::from_secs(120);
 
-    /// The plan as far as its text tells it: without the places in the file, and without
-    /// secrets. Two plans are the same workload when these are equal, and checking
-    /// [`Plan::to_text`] gives such an equal.
+    /// Returns the plan that its printed text describes: without positions in the file and without
+    /// secrets.
+    ///
+    /// Two plans are the same workload if these are equal. Checking [`Plan::to_text`] gives an
+    /// equal plan.
     pub fn as_printed(&self) -> Plan {
         let mut plan = self.shown().into_owned();
         let named = plan.targets.iter_mut().map(|named| &mut named.target);
@@ -375,7 +380,7 @@ impl Plan {
         plan
     }
 
-    /// The place of the job whose pacing holds for a job: its mix, or itself.
+    /// Returns the index of the job whose pacing a job follows: its mix, or itself.
     pub fn leader_of(&self, place: usize) -> usize {
         match self.jobs[place].pacing {
             Pacing::Part { of, .. } => of,
@@ -387,31 +392,34 @@ impl Plan {
         }
     }
 
-    /// The job whose pacing holds for a job: its mix, or itself.
+    /// Returns the job whose pacing a job follows: its mix, or itself.
     pub fn leader(&self, place: usize) -> &Job {
         &self.jobs[self.leader_of(place)]
     }
 
-    /// The places of the jobs that count every request once: all but the parts of mixes.
+    /// Returns the indexes of the jobs that count every request once: all except the parts of
+    /// mixes.
     pub fn leaders(&self) -> impl Iterator<Item = usize> {
         (0..self.jobs.len()).filter(|place| self.leader_of(*place) == *place)
     }
 
-    /// Whether a job is over when its requests have been made: those that it has to make, or those
-    /// that its file has.
+    /// Returns true if a job ends after a fixed number of requests: its `count`, or those of its
+    /// file.
     pub fn ends_with_its_requests(&self, place: usize) -> bool {
         let leader = self.leader(place);
         let parts = leader.mix.iter().map(|portion| &self.jobs[portion.job]);
         leader.count.is_some() || parts.chain([leader]).any(|job| job.feed.is_some())
     }
 
-    /// Whether the run lasts as long as its one job does.
+    /// Returns true if the run lasts as long as its only job.
     pub fn lasts_as_its_only_job(&self) -> bool {
         self.duration.is_none() && self.leaders().count() == 1
     }
 
-    /// The requests per second that the schedule offers a job; of a mix its parts have their
-    /// shares. Between two instants after time zero, as [`Job::offered_per_s`] has it.
+    /// Returns the requests per second that the schedule offers a job between two instants after
+    /// time zero.
+    ///
+    /// A part of a mix has its share of the mix. Otherwise the same as [`Job::offered_per_s`].
     pub fn offered_per_s(&self, place: usize, from: Nanos, until: Option<Nanos>) -> Option<f64> {
         let leader = self.leader(place);
         let all: u32 = leader.mix.iter().map(|portion| portion.weight).sum();
@@ -420,7 +428,7 @@ impl Plan {
         leader.offered_per_s(from, until).map(|offered| offered * share)
     }
 
-    /// Whether anything of the plan asks a target: a job, or of the main one setup, loads and
+    /// Returns true if the plan uses a target: a job does, or, for the main target, setup, loads or
     /// teardown.
     pub fn asks(&self, target: JobTarget) -> bool {
         let is_fixed =
@@ -429,13 +437,13 @@ impl Plan {
         by_jobs || target == JobTarget::Main && is_fixed
     }
 
-    /// The targets with names that jobs ask.
+    /// Returns the named targets that jobs use.
     pub fn named_targets(&self) -> impl Iterator<Item = &NamedTarget> {
         let is_asked = |place: &usize| self.asks(JobTarget::Named(*place));
         (0..self.targets.len()).filter(is_asked).map(|place| &self.targets[place])
     }
 
-    /// The name by which a target is told from the main one.
+    /// Returns the name of a named target; `None` for the main one.
     pub fn name_of(&self, target: JobTarget) -> Option<&str> {
         match target {
             JobTarget::Named(place) => self.targets.get(place).map(|named| named.name.as_str()),
@@ -445,12 +453,12 @@ impl Plan {
 }
 
 impl Job {
-    /// What a request runs, if that is a program.
+    /// Returns the program that a request runs, if it runs one.
     pub fn command(&self) -> Option<&Statement> {
         self.statements.first().filter(|_| self.target == JobTarget::Programs)
     }
 
-    /// The word for the job's model in records and reports.
+    /// Returns the name of the job's model for records and reports.
     pub fn model(&self) -> &'static str {
         match self.pacing {
             Pacing::Open { .. } | Pacing::Queue { .. } | Pacing::Timetable { .. }
@@ -467,7 +475,8 @@ impl Job {
         }
     }
 
-    /// What its section is called: a part of a mix has the mix's name before that.
+    /// Returns the name of its section. (A part of a mix is itself named with the mix's name in
+    /// front.)
     pub fn section(&self) -> &str {
         match &self.pacing {
             Pacing::Part { section, .. } => section,
@@ -479,7 +488,7 @@ impl Job {
         }
     }
 
-    /// The highest number of a field that its expressions take from a record; 0 if they take none.
+    /// Returns the highest number of a record's field that its expressions use; 0 if they use none.
     pub fn most_fields(&self) -> usize {
         let pieces = self.statements.iter().flat_map(|statement| &statement.pieces);
         let in_statements = pieces.filter_map(|piece| match piece {
@@ -490,12 +499,12 @@ impl Job {
         in_statements.chain(in_lets).map(|expr| expr.0.most_fields()).max().unwrap_or(0)
     }
 
-    /// Whether each of its requests is a session.
+    /// Returns true if each of its requests is a session.
     pub fn is_session(&self) -> bool {
         matches!(self.flow, Flow::Session { .. })
     }
 
-    /// Whether its requests come when a schedule or a log says so, answered or not.
+    /// Returns true if its requests come by a schedule or a log, regardless of answers.
     pub fn has_arrivals(&self) -> bool {
         match self.pacing {
             Pacing::Open { .. }
@@ -506,8 +515,8 @@ impl Job {
         }
     }
 
-    /// How long a client of a closed job pauses between requests, or one of a session between
-    /// statements, if they do.
+    /// Returns the think time of a closed job's client between requests, or of a session between
+    /// statements.
     pub(crate) fn think(&self) -> Option<&Expr> {
         match (&self.flow, &self.pacing) {
             (Flow::Session { think }, _) | (_, Pacing::Closed { think, .. }) => think.as_ref(),
@@ -515,7 +524,8 @@ impl Job {
         }
     }
 
-    /// When arrivals fall and how many requests each brings; `None` where no schedule says so.
+    /// Returns the schedule of arrivals and the number of requests per arrival; `None` without a
+    /// schedule.
     pub fn arrivals(&self) -> Option<(&Schedule, u32)> {
         match &self.pacing {
             Pacing::Open { schedule, batch }
@@ -525,8 +535,8 @@ impl Job {
         }
     }
 
-    /// The word for the arrival process in records and reports; `None` where there is none: for a
-    /// closed job, and for recorded instants.
+    /// Returns the name of the arrival process for records and reports; `None` for closed jobs and
+    /// for recorded instants.
     pub fn arrival(&self) -> Option<&'static str> {
         self.arrivals().and_then(|(schedule, _)| match schedule {
             Schedule::Poisson(_) | Schedule::Varying { arrival: Arrival::Poisson, .. } => {
@@ -539,9 +549,10 @@ impl Job {
         })
     }
 
-    /// Requests per second that the schedule offers while it lasts between two instants after time
-    /// zero; `None` for a closed job, and for a rate that varies if the part has no end or no
-    /// length.
+    /// Returns the requests per second that the schedule offers between two instants after time
+    /// zero, while it lasts.
+    ///
+    /// `None` for a closed job, and for a varying rate if the interval has no end or no length.
     pub fn offered_per_s(&self, from: Nanos, until: Option<Nanos>) -> Option<f64> {
         let (schedule, batch) = self.arrivals()?;
         let from = from.saturating_sub(self.start);
@@ -550,7 +561,8 @@ impl Job {
         Some(schedule.mean_per_s(from, until)? * f64::from(batch))
     }
 
-    /// The most requests per second that the schedule offers at any time; `None` for a closed job.
+    /// Returns the highest rate that the schedule offers, in requests per second; `None` for a
+    /// closed job.
     pub fn highest_per_s(&self) -> Option<f64> {
         self.arrivals().map(|(schedule, batch)| schedule.highest_per_s() * f64::from(batch))
     }

@@ -1,11 +1,10 @@
-//! How does a rate vary? Arrivals that are expected by an instant, and the instant by which so many
-//! are expected.
+//! Varying rates: the number of arrivals expected by an instant, and its inverse.
 //!
 //! A schedule of a varying rate is the inverse of its cumulative rate Λ, taken at sums of unit
 //! exponentials (a Poisson process whose rate varies; Çinlar, "Introduction to Stochastic
 //! Processes", 1975, chapter 4.7) or at 1, 2, 3, … (an even one). Numbers of expected arrivals are
-//! whole multiples of 10⁻¹⁸, because that is what a billionth of an arrival per second makes in a
-//! nanosecond: as long as the rate is constant, nothing is rounded but the instant.
+//! whole multiples of 10⁻¹⁸, because that is the product of a billionth of an arrival per second
+//! and a nanosecond: while the rate is constant, only the instant is rounded.
 //!
 //! Invariant: Λ never falls, and [`Inverse`] never goes back.
 
@@ -22,37 +21,37 @@ use base::units::Decimal;
 pub use inverse::Inverse;
 use stretch::Stretch;
 
-/// Arrivals per second, in billionths; unlike those of a [`Rate`](base::Rate) they may be zero.
+/// A rate in billionths of an arrival per second. Unlike a [`Rate`](base::Rate) it may be zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(u64);
 
-/// Billionths in one.
+/// The number of billionths in one.
 pub(crate) const UNIT: u64 = 1_000_000_000;
 
 impl Level {
-    /// No arrivals.
+    /// The rate zero.
     pub const ZERO: Level = Level(0);
 
-    /// A level from billionths of an arrival per second; `None` above
+    /// Returns a level from billionths of an arrival per second; `None` above
     /// [`Rate::HIGHEST`](base::Rate::HIGHEST).
     pub fn from_billionths(billionths: u64) -> Option<Level> {
         (billionths <= base::Rate::HIGHEST * UNIT).then_some(Level(billionths))
     }
 
-    /// Arrivals per second as the nearest double.
+    /// Returns the arrivals per second as the nearest double.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / UNIT as f64
     }
 }
 
 impl fmt::Display for Level {
-    /// Every digit, as a workload file has it: `16.7`.
+    /// Formats every digit, as in a workload file: `16.7`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         in_decimal(self.0).fmt(f)
     }
 }
 
-/// A number of billionths as a decimal fraction: seconds of nanoseconds, for example.
+/// Converts a number of billionths to a decimal fraction, for example nanoseconds to seconds.
 pub(crate) fn in_decimal(billionths: u64) -> Decimal {
     let mut decimal = Decimal { digits: billionths, scale: 9 };
     while decimal.scale > 0 && decimal.digits.is_multiple_of(10) {
@@ -61,25 +60,25 @@ pub(crate) fn in_decimal(billionths: u64) -> Decimal {
     decimal
 }
 
-/// How many arrivals are expected, in multiples of 10⁻¹⁸.
+/// A number of expected arrivals, in multiples of 10⁻¹⁸.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Expected(u128);
 
-/// One arrival.
+/// One arrival, in multiples of 10⁻¹⁸.
 const ONE: u64 = 1_000_000_000_000_000_000;
 
 impl Expected {
-    /// So many whole arrivals.
+    /// Returns a whole number of arrivals.
     pub fn whole(arrivals: u64) -> Expected {
         Expected(u128::from(arrivals) * u128::from(ONE))
     }
 
-    /// The nearest number below `arrivals`.
+    /// Rounds `arrivals` down to a multiple of 10⁻¹⁸.
     pub fn from_f64(arrivals: f64) -> Expected {
         Expected((arrivals * ONE as f64) as u128)
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / ONE as f64
     }
@@ -102,38 +101,38 @@ impl AddAssign for Expected {
 /// A rate that varies with the time since its job's start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// `ramp(from, to, span)`: it changes linearly, and stays as it ends.
+    /// `ramp(from, to, span)`: the rate changes linearly, then stays at its final value.
     Ramp {
         /// The rate at the start.
         from: Level,
         /// The rate after the span, and from then on.
         to: Level,
-        /// How long it changes; never zero.
+        /// Length of the change; never zero.
         span: Nanos,
     },
     /// `sine(mean, amplitude, period)`: mean + amplitude · sin(2πt/period).
     Sine {
         /// The mean; never zero.
         mean: Level,
-        /// How far the rate goes above and below the mean; never more than the mean.
+        /// Largest difference between the rate and the mean; never more than the mean.
         amplitude: Level,
-        /// The length of a period; never zero.
+        /// Length of a period; never zero.
         period: Nanos,
     },
-    /// `steps(rates, span)`: one after the other, the last one for good.
+    /// `steps(rates, span)`: one rate after the other; the last one stays.
     Steps {
         /// The rates; at least one.
         levels: Arc<[Level]>,
-        /// How long each lasts; never zero.
+        /// Duration of each rate; never zero.
         span: Nanos,
     },
-    /// `trace(FILE)` with two columns: from each instant on, the rate beside it; before the first,
-    /// none. The instants never go back, and there is at least one.
+    /// `trace(FILE)` with two columns: instants, and the rate from each instant on; before the
+    /// first the rate is zero. The instants never decrease, and there is at least one.
     Trace(Arc<[(Nanos, Level)]>),
 }
 
 impl Shape {
-    /// The rate at an instant after the job's start, in arrivals per second.
+    /// Returns the rate at an instant after the job's start, in arrivals per second.
     pub fn rate_at(&self, t: Nanos) -> f64 {
         match self {
             Shape::Sine { mean, amplitude, period } => {
@@ -148,7 +147,7 @@ impl Shape {
         }
     }
 
-    /// Λ: how many arrivals are expected by an instant after the job's start.
+    /// Returns Λ, the number of arrivals expected by an instant after the job's start.
     pub fn expected(&self, t: Nanos) -> Expected {
         match self {
             Shape::Sine { mean, amplitude, period } => {
@@ -164,7 +163,7 @@ impl Shape {
         }
     }
 
-    /// The highest rate that it reaches.
+    /// Returns the highest rate of the shape.
     pub fn highest(&self) -> Level {
         match self {
             Shape::Ramp { from, to, .. } => *from.max(to),
@@ -174,7 +173,7 @@ impl Shape {
         }
     }
 
-    /// The shape in a few words: `from 100/s to 5000/s in 1m`.
+    /// Describes the shape in a few words: `from 100/s to 5000/s in 1m`.
     pub fn words(&self) -> String {
         match self {
             Shape::Ramp { from, to, span } => format!("from {from}/s to {to}/s in {span}"),
@@ -190,12 +189,12 @@ impl Shape {
         }
     }
 
-    /// The parts of a shape other than a sine, from its start on.
+    /// Returns the linear parts of a shape other than a sine, from its start on.
     fn stretches(&self) -> impl Iterator<Item = Stretch> + '_ {
         (0..).map_while(|number| self.stretch(number))
     }
 
-    /// One of them; the last one never ends.
+    /// Returns one of the linear parts; the last one never ends.
     fn stretch(&self, number: usize) -> Option<Stretch> {
         match self {
             Shape::Sine { .. } => None,
@@ -225,7 +224,7 @@ impl Shape {
 }
 
 impl fmt::Display for Shape {
-    /// As a workload file has it.
+    /// Formats the shape as in a workload file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Shape::Ramp { from, to, span } => write!(f, "ramp({from}, {to}, {span})"),
@@ -252,13 +251,13 @@ impl fmt::Display for Shape {
     }
 }
 
-/// `trace(FILE)` with one column: instants after the job's start at which requests arrived, and
-/// shall again. They never go back, and there is at least one.
+/// The instants of `trace(FILE)` with one column, after the job's start, at which requests arrived
+/// and are repeated. They never decrease, and there is at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded(pub Arc<[Nanos]>);
 
 impl Recorded {
-    /// The most arrivals in any second.
+    /// Returns the largest number of arrivals in one second.
     pub fn busiest_second(&self) -> u64 {
         let mut first = 0;
         let mut most = 0;
@@ -271,14 +270,14 @@ impl Recorded {
         most as u64
     }
 
-    /// How many there are before an instant.
+    /// Returns the number of instants before `t`.
     pub fn before(&self, t: Nanos) -> u64 {
         self.0.partition_point(|at| *at < t) as u64
     }
 }
 
 impl fmt::Display for Recorded {
-    /// As a workload file has it.
+    /// Formats the instants as in a workload file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("trace(times")?;
         self.0.iter().try_for_each(|at| write!(f, " {}", in_decimal(at.0)))?;

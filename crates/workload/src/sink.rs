@@ -1,4 +1,4 @@
-//! Where do complaints go? Into a list that never grows beyond what a person reads.
+//! A bounded list of diagnostics.
 
 use std::rc::Rc;
 
@@ -6,11 +6,11 @@ use base::{Diagnostic, Severity, Span};
 
 use crate::wording;
 
-/// How many diagnostics are kept; the rest are counted.
+/// The number of diagnostics that are kept; the rest are only counted.
 pub(crate) const KEPT: usize = 100;
 
-/// Collects diagnostics. They are made only while there is room for them, so that a million
-/// mistakes cost no more than a hundred.
+/// A collector of diagnostics. It builds a diagnostic only if it keeps it: a million mistakes cost
+/// no more than a hundred.
 #[derive(Debug, Default)]
 pub(crate) struct Sink {
     kept: Vec<Diagnostic>,
@@ -19,15 +19,15 @@ pub(crate) struct Sink {
     aside: Option<Aside>,
 }
 
-/// Another file than the one that is checked: diagnostics about its text say so in words, and point
-/// to the line that names it.
+/// A file other than the one that is checked. Diagnostics about its text name it in words, and
+/// point to the line of the workload file that names it.
 #[derive(Clone, Debug)]
 pub(crate) struct Aside {
     /// Its name.
     pub(crate) name: String,
-    /// Its text, in which the spans of diagnostics lie.
+    /// Its text, to which the spans of diagnostics refer.
     pub(crate) text: Rc<str>,
-    /// Where it is named.
+    /// Position of its name in the workload file.
     pub(crate) named_at: Option<Span>,
 }
 
@@ -57,7 +57,7 @@ impl Sink {
         self.keep(make);
     }
 
-    /// What is recorded from now on is about another file, or about the own one again.
+    /// Sets the file that later diagnostics are about; `None` is the checked file itself.
     pub(crate) fn turn_to(&mut self, aside: Option<Aside>) {
         self.aside = aside;
     }
@@ -74,12 +74,12 @@ impl Sink {
         }
     }
 
-    /// How many errors were recorded.
+    /// Returns the number of recorded errors.
     pub(crate) fn errors(&self) -> usize {
         self.errors
     }
 
-    /// The diagnostics in the order of the file, those without a place last.
+    /// Returns the diagnostics in the order of the file, those without a position last.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         sort(&mut self.kept);
         if self.dropped > 0 {
@@ -89,7 +89,7 @@ impl Sink {
     }
 }
 
-/// Orders diagnostics as the file does, those without a place last.
+/// Sorts diagnostics by position in the file, those without one last.
 pub(crate) fn sort(diagnostics: &mut [Diagnostic]) {
     let place = |diagnostic: &Diagnostic| diagnostic.span.map_or(usize::MAX, |span| span.start);
     diagnostics.sort_by_key(place);

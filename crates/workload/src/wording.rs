@@ -1,20 +1,20 @@
-//! How does a message speak of a text that the user wrote?
+//! Texts of the user in messages.
 //!
-//! Texts from a file can be long and can hold control characters; what is quoted in a message is
-//! cut and escaped here, so that every message stays one readable line.
+//! Texts from a file can be long and can hold control characters. They are cut and escaped here to
+//! keep every message one readable line.
 
 use std::fmt::Write as _;
 
 use base::{Diagnostic, Severity, Span, closest};
 
-/// How many characters of a text a message repeats.
+/// The number of characters of a text that a message repeats.
 const SHOWN: usize = 60;
 
-/// How many known words an unknown one is compared with: enough for the tables and for any file
-/// written by hand, and few enough that a huge file stays fast.
+/// The number of known words with which an unknown one is compared: enough for the tables and for
+/// any file written by hand, and few enough to be fast on a huge file.
 const COMPARED: usize = 200;
 
-/// The text between backquotes, cut after [`SHOWN`] characters.
+/// Returns the text between backquotes, cut after [`SHOWN`] characters.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("`");
     for (count, character) in text.chars().enumerate() {
@@ -32,7 +32,7 @@ pub(crate) fn quoted(text: &str) -> String {
     out
 }
 
-/// An error at a place, or at none when the text did not come from the file.
+/// Returns an error at a position; `None` if the text did not come from the file.
 pub(crate) fn error(span: Option<Span>, message: impl Into<String>) -> Diagnostic {
     Diagnostic {
         severity: Severity::Error,
@@ -43,18 +43,18 @@ pub(crate) fn error(span: Option<Span>, message: impl Into<String>) -> Diagnosti
     }
 }
 
-/// A warning at a place, or at none.
+/// Returns a warning at a position, if there is one.
 pub(crate) fn warning(span: Option<Span>, message: impl Into<String>) -> Diagnostic {
     Diagnostic { severity: Severity::Warning, ..error(span, message) }
 }
 
-/// The known word nearest to an unknown one.
+/// Returns the known word nearest to an unknown one.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let short = known.into_iter().filter(|known| known.len() <= 64);
     closest(word, short.take(COMPARED))
 }
 
-/// The duration that a text seems to mean that is none: `10ms` for `10 ms`, `10s` for `10sec`.
+/// Returns the duration that an invalid text probably means: `10ms` for `10 ms`, `10s` for `10sec`.
 pub(crate) fn meant_duration(text: &str) -> Option<String> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, word) = (&text[..unit_at], text[unit_at..].trim_start());
@@ -73,7 +73,7 @@ pub(crate) fn meant_duration(text: &str) -> Option<String> {
     (meant != text && base::units::parse_duration(&meant).is_ok()).then_some(meant)
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins words as `a`, `a and b`, `a, b and c`, with `last` as the last conjunction.
 pub(crate) fn enumeration(words: &[&str], last: &str) -> String {
     match words {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! The parts of a plan that are not shown: secrets, and what is shown in their place.
+//! Secrets of a plan, and the text that is displayed instead of them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,34 +7,36 @@ use base::{Secret, Secrets};
 
 use super::{FixedStatement, Let, Plan, Statement};
 
-/// The secret parameters of a plan, and the parts of it that are shown with
-/// [`HIDDEN`](base::HIDDEN) in their place.
+/// The secret parameters of a plan, and its parts that are displayed with [`HIDDEN`](base::HIDDEN)
+/// in place of secrets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hidden {
     /// The names of the secret parameters.
     pub(crate) params: Vec<String>,
-    /// Their values, as they were written and as they are used.
+    /// Their values, as written and as used.
     pub(crate) values: Vec<Secret>,
-    /// The statements of `[setup]` as they are shown.
+    /// The statements of `[setup]` for display.
     pub(crate) setup: Vec<FixedStatement>,
-    /// Those of `[teardown]`.
+    /// The statements of `[teardown]` for display.
     pub(crate) teardown: Vec<FixedStatement>,
-    /// The variables and statements of each job as they are shown, by its name.
+    /// The variables and statements of each job for display, by its name.
     pub(crate) jobs: BTreeMap<String, (Vec<Let>, Vec<Statement>)>,
 }
 
 impl Plan {
-    /// Returns true if a parameter is a secret: it is a part of a password, or contains one.
+    /// Returns true if a parameter is secret: it is a part of a password, or contains one.
     pub fn is_secret(&self, param: &str) -> bool {
         self.hidden.as_ref().is_some_and(|hidden| hidden.params.iter().any(|name| name == param))
     }
 
-    /// The plan as it may be shown: without the values of secret parameters. Everything that is
-    /// printed or recorded of a plan is taken from this one; what is run is not.
+    /// Returns the plan for display, without the values of secret parameters.
+    ///
+    /// Everything that is printed or recorded of a plan comes from this one; the run uses the
+    /// original.
     pub fn shown(&self) -> Cow<'_, Plan> {
         let Some(hidden) = &self.hidden else { return Cow::Borrowed(self) };
         let mut shown = Plan { hidden: None, ..self.clone() };
-        // A plan without jobs has lost its teardown too.
+        // A plan whose jobs were removed has no teardown either.
         for (all, as_shown) in
             [(&mut shown.setup, &hidden.setup), (&mut shown.teardown, &hidden.teardown)]
         {
@@ -51,8 +53,8 @@ impl Plan {
         Cow::Owned(shown)
     }
 
-    /// The values of the secret parameters, for cleaning texts of a server: it was sent statements
-    /// with them.
+    /// Returns the values of the secret parameters, to remove them from a server's texts, which may
+    /// quote statements that contain them.
     pub fn secrets(&self) -> Secrets {
         Secrets::new(self.hidden.iter().flat_map(|hidden| hidden.values.iter().cloned()))
     }

@@ -1,19 +1,19 @@
-//! What is observed beside the jobs.
+//! Observation of the database and of machines during a run.
 
 use std::fmt;
 
 use base::Nanos;
 
-/// What `[observe]` asks for.
+/// The settings of `[observe]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observe {
-    /// How often everything is looked at.
+    /// Time between two samples.
     pub every: Nanos,
-    /// Whether the database is asked what it does, over a session of its own.
+    /// True if the database's own statistics are sampled, over a separate session.
     pub database: bool,
-    /// Processes of the database on this machine; without any they are found by its port.
+    /// Ids of the database's processes on this machine; if empty, they are found by its port.
     pub processes: Vec<u32>,
-    /// Other machines that are looked at.
+    /// Other machines to observe.
     pub hosts: Vec<RemoteHost>,
 }
 
@@ -25,29 +25,29 @@ impl Default for Observe {
 }
 
 impl Observe {
-    /// How often everything is looked at without a word.
+    /// The default time between two samples.
     pub const EVERY: Nanos = Nanos::from_secs(1);
 
-    /// The shortest and the longest time between two looks.
+    /// The shortest and the longest time between two samples.
     pub const ENDS: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(60));
 }
 
-/// A machine that is reached by ssh.
+/// A machine reached by ssh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteHost {
-    /// As whom; without a word it is ssh that decides.
+    /// User name; `None` leaves it to ssh.
     pub user: Option<String>,
     /// Its name or address.
     pub host: String,
-    /// The port of its ssh; without a word it is ssh that decides.
+    /// Port of its ssh server; `None` leaves it to ssh.
     pub port: Option<u16>,
 }
 
 impl RemoteHost {
-    /// Reads `ssh://USER@HOST:PORT`, of which only the host must be there.
+    /// Parses `ssh://USER@HOST:PORT`, of which only the host is required.
     ///
     /// # Errors
-    /// What is wrong, as the second half of a sentence that begins with the text.
+    /// Returns the problem, as the second half of a sentence that begins with the text.
     pub fn parse(text: &str) -> Result<RemoteHost, String> {
         let form = "write for example `ssh://postgres@db1`";
         let Some(rest) = text.strip_prefix("ssh://") else {
@@ -78,7 +78,7 @@ impl RemoteHost {
     }
 }
 
-/// An address of IPv6 stands in brackets.
+/// Splits a host from its port; an IPv6 address is in brackets.
 fn host_and_port(place: &str) -> (&str, Option<&str>) {
     if let Some((address, rest)) = place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         return (address, rest.strip_prefix(':'));

@@ -1,79 +1,79 @@
-//! When the requests of a job start.
+//! Pacing of jobs: models, schedules and arrivals.
 
 use base::{Nanos, Rate};
 
 use crate::expr::Expr;
 use crate::shape::{Recorded, Shape};
 
-/// When requests start (specification, section 4).
+/// The model by which requests start (specification, section 4).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pacing {
     /// Arrivals by schedule, as many connections as needed: queueing happens in the database.
     Open {
-        /// When arrivals fall.
+        /// Times of the arrivals.
         schedule: Schedule,
         /// Requests per arrival.
         batch: u32,
     },
     /// Arrivals into one queue that is served by a fixed number of workers.
     Queue {
-        /// When arrivals fall.
+        /// Times of the arrivals.
         schedule: Schedule,
         /// Requests per arrival.
         batch: u32,
-        /// How many workers serve the queue, one connection each.
+        /// Number of workers that serve the queue, one connection each.
         workers: u32,
-        /// How many requests may wait; the next is rejected.
+        /// Largest number of waiting requests; further ones are rejected.
         limit: u32,
-        /// What that does to the run.
+        /// Effect of a full queue on the run.
         on_full: OnQueueFull,
     },
-    /// Fixed times, not traffic.
+    /// Arrivals at fixed times, one period apart.
     Timetable {
-        /// When arrivals fall.
+        /// Times of the arrivals.
         schedule: Schedule,
         /// Requests per arrival.
         batch: u32,
     },
     /// A fixed number of clients, each with one request at a time.
     Closed {
-        /// How many.
+        /// Number of clients.
         clients: u32,
-        /// How long a client pauses between an answer and its next request.
+        /// Think time of a client between an answer and its next request.
         think: Option<Expr>,
     },
-    /// Arrivals at the times of a log, as many connections as needed.
+    /// Arrivals at the times of a query log, as many connections as needed.
     Replay,
-    /// None of its own: the section is part of a mix.
+    /// No pacing of its own: the section is part of a mix.
     Part {
-        /// The place of the mix among the jobs of the plan.
+        /// Index of the mix among the jobs of the plan.
         of: usize,
-        /// What the section is called.
+        /// Name of the section.
         section: String,
     },
 }
 
-/// When arrivals fall after the job's start.
+/// The times of arrivals after the job's start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Schedule {
     /// A Poisson process: independent exponential gaps.
     Poisson(Rate),
     /// Even gaps; the n-th arrival is at ⌊n·10⁹/rate⌋ ns, the first one period after the start.
     Uniform(Rate),
-    /// Even gaps of exactly this length, the first after one of them.
+    /// Even gaps of exactly this length; the first arrival is one gap after the start.
     Every(Nanos),
-    /// A rate that varies.
+    /// A varying rate.
     Varying {
-        /// How.
+        /// The rate as a function of time.
         shape: Shape,
-        /// A Poisson process of that rate; or its n-th arrival when n are expected.
+        /// A Poisson process of that rate, or the n-th arrival at the time by which n are expected.
         arrival: Arrival,
     },
-    /// These instants.
+    /// Recorded instants.
     Recorded(Recorded),
 }
 
-/// How the arrivals of a rate are spread.
+/// The spread of the arrivals of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// At random, independently of one another.
@@ -82,17 +82,17 @@ pub enum Arrival {
     Uniform,
 }
 
-/// What an arrival does that finds its queue full, apart from being rejected.
+/// The effect on the run of an arrival that is rejected because its queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnQueueFull {
-    /// Nothing: the run goes on.
+    /// None: the run goes on.
     Reject,
-    /// It ends the run, which is then INVALID.
+    /// The run ends and is INVALID.
     Stop,
 }
 
 impl Schedule {
-    /// Arrivals per second between two instants after the job's start, on average.
+    /// Returns the mean rate between two instants after the job's start, in arrivals per second.
     pub(super) fn mean_per_s(&self, from: Nanos, until: Option<Nanos>) -> Option<f64> {
         let mean = |arrivals: &dyn Fn(Nanos) -> f64| {
             let until = until.filter(|until| *until > from)?;
@@ -107,7 +107,8 @@ impl Schedule {
         }
     }
 
-    /// When the first arrival is due, since the job's start; `None` where chance or a shape says.
+    /// Returns the time from the job's start to the first arrival; `None` for random or varying
+    /// schedules.
     pub fn first(&self) -> Option<Nanos> {
         match self {
             Schedule::Every(period) => Some(*period),
@@ -117,8 +118,8 @@ impl Schedule {
         }
     }
 
-    /// Arrivals per second: of a rate that varies the highest, of recorded instants those of the
-    /// busiest second.
+    /// Returns the highest rate in arrivals per second: of recorded instants, that of the busiest
+    /// second.
     pub fn highest_per_s(&self) -> f64 {
         match self {
             Schedule::Poisson(rate) | Schedule::Uniform(rate) => rate.as_f64(),
@@ -128,8 +129,8 @@ impl Schedule {
         }
     }
 
-    /// Whether there is a different number of arrivals in one second than in another by intent, not
-    /// by chance.
+    /// Returns true if the number of arrivals per second differs over time by intent, not by
+    /// chance.
     pub fn varies(&self) -> bool {
         match self {
             Schedule::Poisson(_) | Schedule::Uniform(_) | Schedule::Every(_) => false,

@@ -1,19 +1,19 @@
-//! What a job is judged by.
+//! Conditions by which jobs are judged.
 
 /// A condition that a job is judged by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slo {
     /// As it was written: `p99 < 30ms`.
     pub text: String,
-    /// What is judged.
+    /// The measured quantity.
     pub metric: Metric,
-    /// On which side of the bound it must be.
+    /// Side of the bound on which the quantity must be.
     pub side: Side,
     /// The bound: nanoseconds for times, per second for throughput, a fraction for `failed`.
     pub bound: f64,
 }
 
-/// What a condition judges.
+/// A quantity that a condition judges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Metric {
     /// Response time.
@@ -26,7 +26,7 @@ pub enum Metric {
     Failed,
 }
 
-/// A number that stands for a distribution.
+/// A statistic that summarizes a distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Statistic {
     /// The quantile at this fraction, between 0 and 1.
@@ -37,7 +37,7 @@ pub enum Statistic {
     Max,
 }
 
-/// The side of a bound on which a condition holds.
+/// The side of a bound on which a condition is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// `<`

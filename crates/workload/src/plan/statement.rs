@@ -1,4 +1,4 @@
-//! A statement that is sent again and again.
+//! Statements of jobs: text with values.
 
 use base::{Placeholders, Span};
 
@@ -8,44 +8,44 @@ use crate::expr::Expr;
 /// A statement of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// The text in pieces, values between them.
+    /// The text in pieces, with values in between.
     pub pieces: Vec<Piece>,
-    /// Where the file says so.
+    /// Position in the workload file.
     pub span: Span,
-    /// Where it stands itself, if that is in another file.
+    /// Position in the file of statements, if the statement comes from one.
     pub script: Option<ScriptLine>,
 }
 
 /// A part of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
-    /// Text that is sent as it is.
+    /// Text to send as it is.
     Text(String),
     /// A bound parameter.
     Value(Expr),
-    /// In a command: a value that is spliced in as one word of the shell, in quotes where it needs
-    /// them. (A constant one has become [`Piece::Text`].)
+    /// In a command: a value spliced in as one word of the shell, quoted if needed. (A constant one
+    /// is a [`Piece::Text`].)
     Quoted(Expr),
-    /// Text that is made anew for each request and spliced in unquoted: `${raw(…)}` of a value
-    /// that is not constant. (A constant one has become [`Piece::Text`].)
+    /// Text computed for each request and spliced in unquoted: `${raw(…)}` of a value that is not
+    /// constant. (A constant one is a [`Piece::Text`].)
     Splice(Expr),
 }
 
 impl Statement {
-    /// How many values are bound.
+    /// Returns the number of bound values.
     pub fn parameters(&self) -> usize {
         let is_value = |piece: &&Piece| matches!(piece, Piece::Value(_));
         self.pieces.iter().filter(is_value).count()
     }
 
-    /// Whether the text differs from request to request: something is spliced into it, or it names
-    /// by a value the file that it loads.
+    /// Returns true if the text differs from request to request: something is spliced into it, or
+    /// the name of the file that it loads is a value.
     pub fn is_dynamic(&self) -> bool {
         self.spliced().next().is_some() || self.names_its_file_by_a_value()
     }
 
-    /// Whether a value stands where MySQL's `LOAD DATA` and `LOAD XML` have the name of a file,
-    /// which is a part of their syntax that no server binds (MySQL manual, "LOAD DATA Statement").
+    /// Returns true if a value is the file name of MySQL's `LOAD DATA` or `LOAD XML`, which is part
+    /// of their syntax and cannot be bound (MySQL manual, "LOAD DATA Statement").
     fn names_its_file_by_a_value(&self) -> bool {
         self.pieces.windows(2).any(|pair| match pair {
             [Piece::Text(before), Piece::Value(_)] => {
@@ -57,7 +57,7 @@ impl Statement {
         })
     }
 
-    /// The expressions whose values are bound, in order.
+    /// Returns the expressions whose values are bound, in order.
     pub(crate) fn bound(&self) -> impl Iterator<Item = &Expr> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Value(expr) => Some(expr),
@@ -65,7 +65,7 @@ impl Statement {
         })
     }
 
-    /// The expressions whose values are spliced into the text, in order.
+    /// Returns the expressions whose values are spliced into the text, in order.
     pub(crate) fn spliced(&self) -> impl Iterator<Item = &Expr> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Splice(expr) | Piece::Quoted(expr) => Some(expr),
@@ -73,8 +73,8 @@ impl Statement {
         })
     }
 
-    /// A text that a request could send, as far as that is known without one: each quoted value is
-    /// `0`. `None` if spliced texts decide what it means.
+    /// Returns a sample of the text, with `0` for each quoted value; `None` if spliced texts decide
+    /// its meaning.
     pub fn sample(&self) -> Option<String> {
         let sample = |piece: &Piece| match piece {
             Piece::Text(text) => Some(text.clone()),
@@ -84,16 +84,17 @@ impl Statement {
         self.pieces.iter().map(sample).collect()
     }
 
-    /// The first word, if it is the same in every request.
+    /// Returns the first word, if it is the same in every request.
     pub fn first_word(&self) -> Option<&str> {
         let Piece::Text(text) = self.pieces.first()? else { return None };
         let ends = self.pieces.len() == 1 || text.contains(char::is_whitespace);
         text.split_whitespace().next().filter(|_| ends)
     }
 
-    /// The text to prepare, with placeholders for the values. Of a dynamic statement this is what
-    /// it is called, with `…` for what is spliced in; its whole text is among the values that
-    /// [`Generator::fill`](crate::Generator::fill) makes.
+    /// Returns the text to prepare, with placeholders for the values.
+    ///
+    /// For a dynamic statement this is only its label, with `…` for spliced texts; its whole text
+    /// is among the values that [`Generator::fill`](crate::Generator::fill) makes.
     pub fn text(&self, placeholders: Placeholders) -> String {
         let mut text = String::new();
         let mut bound = 0;

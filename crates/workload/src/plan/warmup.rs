@@ -1,15 +1,15 @@
-//! What is not measured at the beginning of a run.
+//! The warm-up of a run.
 
 use std::fmt;
 
 use base::Nanos;
 
-/// What is not measured at the beginning of a run.
+/// The beginning of a run that is not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warmup {
-    /// So long.
+    /// A warm-up of this length.
     Lasts(Nanos),
-    /// Until the run is steady. That is found when it is over.
+    /// A warm-up until the run is steady, detected after the run.
     Auto,
 }
 
@@ -20,13 +20,13 @@ impl Default for Warmup {
 }
 
 impl Warmup {
-    /// The word for one that is found.
+    /// The word for a detected warm-up.
     pub const AUTO: &str = "auto";
 
-    /// The shortest run whose warm-up can be found.
+    /// The shortest run whose warm-up can be detected.
     pub const SHORTEST_RUN: Nanos = Nanos::from_secs(60);
 
-    /// What is known before the run is not to be measured: nothing of one that is found.
+    /// Returns the length of the warm-up that is known before the run: zero for a detected one.
     pub fn known(self) -> Nanos {
         match self {
             Warmup::Lasts(length) => length,

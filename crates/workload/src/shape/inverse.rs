@@ -1,12 +1,12 @@
-//! By when are so many arrivals expected? Asked for more and more, it remembers where it was.
+//! The inverse of a cumulative rate, evaluated at increasing numbers.
 
 use base::Nanos;
 
 use super::stretch::Stretch;
 use super::{Expected, Level, Shape};
 
-/// The inverse of a shape's cumulative rate, for numbers that never fall. An answer costs a few
-/// operations, allocates nothing, and goes on where the last one was.
+/// The inverse of a shape's cumulative rate, for numbers that never decrease. An evaluation costs a
+/// few operations, allocates nothing, and continues from the previous one.
 #[derive(Clone, Debug)]
 pub struct Inverse {
     shape: Shape,
@@ -16,25 +16,25 @@ pub struct Inverse {
 
 #[derive(Clone, Debug)]
 enum Place {
-    /// In a part of a shape.
+    /// A position in a linear part of a shape.
     Stretch(Part),
-    /// In a period of a sine.
+    /// A position in a period of a sine.
     Wave(Wave),
 }
 
-/// A part of a shape, and what is expected around it.
+/// A part of a shape, and the expected arrivals at its ends.
 #[derive(Clone, Debug)]
 struct Part {
     number: usize,
     stretch: Stretch,
-    /// By its beginning.
+    /// Arrivals expected by its beginning.
     before: Expected,
-    /// By its end.
+    /// Arrivals expected by its end.
     after: Expected,
 }
 
 impl Inverse {
-    /// The inverse for a shape.
+    /// Creates the inverse of a shape.
     pub fn new(shape: &Shape) -> Inverse {
         let place = match shape {
             Shape::Sine { mean, amplitude, period } => {
@@ -48,15 +48,15 @@ impl Inverse {
         Inverse { shape: shape.clone(), place, last: Nanos::ZERO }
     }
 
-    /// The first instant after the job's start by which so many arrivals are expected, rounded
-    /// down; `None` if there are never so many. To be asked for no fewer than the last time.
+    /// Returns the first instant after the job's start by which `arrivals` are expected, rounded
+    /// down; `None` if there are never as many. `arrivals` must not decrease from call to call.
     #[inline]
     pub fn at(&mut self, arrivals: Expected) -> Option<Nanos> {
         let at = match &mut self.place {
             Place::Stretch(part) => part.at(&self.shape, arrivals)?,
             Place::Wave(wave) => wave.at(arrivals),
         };
-        // What doubles cannot tell apart must not come out in another order.
+        // Rounding of doubles must not reverse the order of instants.
         self.last = self.last.max(at);
         Some(self.last)
     }
@@ -78,31 +78,31 @@ impl Part {
     }
 }
 
-/// How many rounds the search for an instant of a sine may take. Each at least halves the part of a
-/// period in which it lies, and a period has fewer than 2⁶⁴ nanoseconds.
+/// The largest number of rounds of the search for an instant of a sine. Each at least halves the
+/// interval that contains it, and a period has fewer than 2⁶⁴ nanoseconds.
 const ROUNDS: u32 = 64;
 
-/// How near two rounds must come to each other, in nanoseconds.
+/// The difference of two successive rounds at which the search ends, in nanoseconds.
 const NEAR: f64 = 0.25;
 
-/// A sine around its mean, in one of its periods. Rates are billionths of an arrival per second,
-/// times nanoseconds, and so their products multiples of 10⁻¹⁸ arrivals.
+/// A sine around its mean, at an instant in one of its periods. Rates are in billionths of an
+/// arrival per second; multiplied by nanoseconds they give multiples of 10⁻¹⁸ arrivals.
 #[derive(Clone, Debug)]
 pub(super) struct Wave {
     mean: f64,
     amplitude: f64,
     length: f64,
     period: Nanos,
-    /// What is expected in a period.
+    /// Arrivals expected in a period.
     all: u128,
-    /// The number of the period that it was in.
+    /// The number of the current period.
     number: u128,
-    /// When in it, and what was expected by then.
+    /// The last instant in that period, and the arrivals expected by then.
     last: (f64, f64),
 }
 
 impl Wave {
-    /// At its start.
+    /// Creates a sine at its start.
     pub(super) fn new(mean: Level, amplitude: Level, period: Nanos) -> Wave {
         Wave {
             mean: mean.0 as f64,
@@ -130,14 +130,14 @@ impl Wave {
         Nanos(u64::try_from(start).unwrap_or(u64::MAX)) + Nanos(phase as u64)
     }
 
-    /// What is expected from the beginning of a period to an instant in it.
+    /// Returns the arrivals expected from the beginning of a period to an instant in it.
     pub(super) fn expected(&self, t: f64) -> f64 {
         let sine = libm::sin(std::f64::consts::PI * t / self.length);
-        // 1 − cos(2x) as 2 sin²(x), which does not cancel.
+        // 1 − cos(2x) as 2 sin²(x), which avoids cancellation.
         self.mean * t + self.swing() * sine * sine
     }
 
-    /// How much more than its mean a sine brings by the middle of its period.
+    /// Returns the arrivals that a sine adds to its mean by the middle of a period.
     fn swing(&self) -> f64 {
         self.amplitude * self.length / std::f64::consts::PI
     }
@@ -146,8 +146,8 @@ impl Wave {
         self.mean + self.amplitude * libm::sin(std::f64::consts::TAU * t / self.length)
     }
 
-    /// When in a period so many arrivals are expected: Newton's method, kept between an instant
-    /// that is too early and one that is too late by halving.
+    /// Returns the instant in a period by which `arrivals` are expected, by Newton's method,
+    /// bracketed by bisection.
     fn reaches(&mut self, arrivals: f64) -> f64 {
         let (then, expected_then) = self.last;
         let mut early = then.max((arrivals - self.swing()) / self.mean);
@@ -160,7 +160,7 @@ impl Wave {
             let error = self.expected(t) - arrivals;
             *(if error > 0.0 { &mut late } else { &mut early }) = t;
             let mut next = t - error / self.rate(t);
-            // Also when the rate is zero and the step no number.
+            // True also when the rate is zero and the step is not a number.
             if !(early..=late).contains(&next) {
                 next = (early + late) / 2.0;
             }

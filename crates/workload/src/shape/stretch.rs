@@ -1,41 +1,41 @@
-//! A part of a rate in which it is constant or changes linearly.
+//! A part of a varying rate that is constant or linear.
 
 use base::Nanos;
 
 use super::{Expected, Level};
 
-/// Such a part. A rate that changes has an end.
+/// A constant or linear part of a rate. A linear one has an end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stretch {
-    /// When it begins.
+    /// Beginning, since the job's start.
     pub(super) start: Nanos,
-    /// How long it lasts.
+    /// Length.
     pub(super) length: Nanos,
-    /// The rate at its beginning.
+    /// Rate at its beginning.
     pub(super) from: Level,
-    /// The rate at its end.
+    /// Rate at its end.
     pub(super) to: Level,
 }
 
 impl Stretch {
-    /// A constant rate up to the beginning of the next part, or for good.
+    /// Creates a constant rate until the beginning of the next part, or without end.
     pub(super) fn constant(start: Nanos, next: Option<Nanos>, level: Level) -> Stretch {
         let length = next.unwrap_or(Nanos::MAX).saturating_sub(start);
         Stretch { start, length, from: level, to: level }
     }
 
-    /// When it ends.
+    /// Returns its end, since the job's start.
     pub(super) fn end(&self) -> Nanos {
         self.start + self.length
     }
 
-    /// The rate at an instant within it, in arrivals per second.
+    /// Returns the rate at an instant within it, in arrivals per second.
     pub(super) fn rate_at(&self, t: Nanos) -> f64 {
         let part = t.saturating_sub(self.start).0 as f64 / self.length.0.max(1) as f64;
         self.from.as_f64() + part * (self.to.as_f64() - self.from.as_f64())
     }
 
-    /// How many arrivals are expected from its beginning to an instant within it.
+    /// Returns the arrivals expected from its beginning to an instant within it.
     pub(super) fn expected(&self, t: Nanos) -> Expected {
         let passed = t.saturating_sub(self.start);
         let (from, to) = (u128::from(self.from.0), u128::from(self.to.0));
@@ -45,7 +45,7 @@ impl Stretch {
         if passed == self.length {
             return self.all();
         }
-        // The smaller end as a rectangle, exactly, and the triangle on it.
+        // The lower rate as a rectangle, exactly, plus the triangle above it.
         let rectangle = from.min(to) * u128::from(passed.0);
         let rise = from.abs_diff(to) as f64;
         let (passed, length) = (passed.0 as f64, self.length.0 as f64);
@@ -56,13 +56,14 @@ impl Stretch {
         Expected(rectangle + triangle as u128)
     }
 
-    /// How many arrivals are expected in all of it.
+    /// Returns the arrivals expected in all of it.
     pub(super) fn all(&self) -> Expected {
         let twice = u128::from(self.from.0) + u128::from(self.to.0);
         Expected(twice * u128::from(self.length.0) / 2)
     }
 
-    /// How long after its beginning so many arrivals are expected, of at most [`Stretch::all`].
+    /// Returns the time after its beginning by which `arrivals` are expected, which are at most
+    /// [`Stretch::all`].
     #[inline]
     pub(super) fn reaches(&self, arrivals: Expected) -> Nanos {
         if arrivals.0 == 0 {
@@ -72,7 +73,7 @@ impl Stretch {
             let nanos = arrivals.0 / u128::from(self.from.0);
             return Nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
         }
-        // From the end at which the rate is lower, so that nothing cancels.
+        // From the end with the lower rate, to avoid cancellation.
         let slope = self.from.0.abs_diff(self.to.0) as f64 / self.length.0 as f64;
         let nanos = match self.from < self.to {
             true => rising(self.from, slope, arrivals.0) as u64,
@@ -85,9 +86,9 @@ impl Stretch {
     }
 }
 
-/// How many nanoseconds it takes until so many arrivals are expected, in multiples of 10⁻¹⁸, of a
-/// rate that rises by `slope` per nanosecond: the root of a·t + slope·t²/2, in the form that does
-/// not cancel.
+/// Returns the nanoseconds until `arrivals` are expected, in multiples of 10⁻¹⁸, of a rate that
+/// rises by `slope` per nanosecond: the root of a·t + slope·t²/2, in the form that avoids
+/// cancellation.
 fn rising(from: Level, slope: f64, arrivals: u128) -> f64 {
     let (a, arrivals) = (from.0 as f64, arrivals as f64);
     let root = (a * a + 2.0 * slope * arrivals).sqrt();

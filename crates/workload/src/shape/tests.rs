@@ -1,4 +1,4 @@
-//! Closed forms against integration by sums, and inverses against what they invert.
+//! Closed forms against numerical integration, and inverses against their functions.
 
 use super::*;
 
@@ -48,13 +48,13 @@ fn uniform(shape: &Shape, n: usize) -> Vec<u64> {
 
 #[test]
 fn the_expected_arrivals_are_the_integral_of_the_rate() {
-    // Simpson's rule on parts of 1 ms, at whose ends the shapes have all their edges, and inside
-    // which they are nearly parabolas.
+    // Simpson's rule on intervals of 1 ms: all edges of the shapes are at their ends, and within
+    // them the shapes are nearly parabolas.
     for shape in all() {
         let mut sum = 0.0;
         for part in 0..70_000_u64 {
             let at = |micros| shape.rate_at(Nanos::from_micros(part * 1_000 + micros));
-            // From this side of an edge.
+            // The value just before a possible edge.
             let end = shape.rate_at(Nanos((part + 1) * 1_000_000 - 1));
             sum += (at(0) + 4.0 * at(500) + end) / 6.0 * 1e-3;
             if part % 997 == 0 || part == 69_999 {
@@ -88,7 +88,7 @@ fn the_highest_rate_is_reached_and_never_passed() {
             (0..7_000).map(|part| shape.rate_at(Nanos::from_millis(part * 10))).collect();
         let reached = rates.iter().copied().fold(0.0, f64::max);
         assert!(reached <= highest * (1.0 + 1e-12), "{shape}");
-        // The trace is at its highest for no time at all.
+        // The trace reaches its highest rate for a single instant only.
         let is_instant = shape == all()[9];
         assert!(is_instant || reached > highest * (1.0 - 1e-6), "{shape}: {reached}");
     }
@@ -102,7 +102,7 @@ fn even_arrivals_at_constant_rates_are_exact() {
         .chain((1..=70).map(|n| 10_000_000_000 + n * 1_000_000_000 / 7))
         .collect();
     assert_eq!(uniform(&steps(&[3.0, 7.0], 10), 100), expected);
-    // A rate that no double is.
+    // A rate that no double represents exactly.
     let tenths = Shape::Steps { levels: [Level(16_700_000_000)].into(), span: Nanos(1) };
     let sixteen: Vec<u64> = (1..=500).map(|n| n * 10_000_000_000 / 167).collect();
     assert_eq!(uniform(&tenths, 500), sixteen);
@@ -177,8 +177,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Where the rate is so low that a nanosecond is less than a double can tell, the arrivals are
-    /// right instead of the instant.
+    /// Tolerances: where the rate is too low for a double to resolve a nanosecond, the arrivals are
+    /// compared instead of the instant.
     #[test]
     fn the_inverse_inverts(shape in shape(), t in 0..500_000_000_000_u64) {
         let t = Nanos(t);
@@ -203,7 +203,7 @@ proptest! {
             sum += Expected(u128::from(gap));
             let Some(at) = inverse.at(sum) else { break };
             prop_assert!(at >= last);
-            // The place that was remembered is the one that a search from the start finds.
+            // The remembered position must agree with a search from the start.
             let afresh = Inverse::new(&shape).at(sum).unwrap();
             prop_assert!(afresh.0.abs_diff(at.0) <= 1, "{shape} {} {}", afresh.0, at.0);
             let expected = shape.expected(at).as_f64();
