@@ -1,7 +1,7 @@
-//! Which keys are there?
+//! The keys of workload files.
 //!
-//! One table. It decides what the parser accepts, what an unknown key may have meant, and what
-//! `--help` and the reference of the guide say.
+//! This single table defines the keys that the parser accepts, the suggestions for unknown keys,
+//! and the text of `--help` and of the guide's reference.
 
 mod form;
 
@@ -18,13 +18,13 @@ pub enum Place {
     Load,
     /// `[target NAME]`.
     Target,
-    /// A job: what it sends.
+    /// In a job: what it sends.
     What,
-    /// A job: when it sends.
+    /// In a job: its pacing.
     When,
-    /// A job: what happens when something goes wrong.
+    /// In a job: the treatment of errors.
     Faults,
-    /// A job: what it is judged by.
+    /// In a job: its conditions.
     Judged,
     /// `[threshold]`.
     Threshold,
@@ -47,7 +47,7 @@ impl Place {
         Place::Observe,
     ];
 
-    /// The heading in the reference.
+    /// Returns the heading in the reference.
     pub fn title(self) -> &'static str {
         match self {
             Place::Global => "above the first section",
@@ -63,7 +63,7 @@ impl Place {
         }
     }
 
-    /// The kind of section in which the key stands.
+    /// Returns the kind of section that contains the key.
     pub fn owner(self) -> Owner {
         match self {
             Place::Global => Owner::Global,
@@ -77,10 +77,10 @@ impl Place {
     }
 }
 
-/// The kinds of section that have a fixed set of keys.
+/// A kind of section with a fixed set of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// What stands above the first section.
+    /// The part above the first section.
     Global,
     /// `[setup]` and `[teardown]`.
     Fixed,
@@ -97,7 +97,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// Where one writes a key of this kind: `in a job`.
+    /// Returns the place of such keys in words: `in a job`.
     pub(crate) fn whereabouts(self) -> &'static str {
         match self {
             Owner::Global => "above the first section",
@@ -116,35 +116,35 @@ impl Owner {
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// A second name that means the same.
+    /// Its second name, if any.
     pub alias: Option<&'static str>,
-    /// Where it stands.
+    /// Part of the file to which it belongs.
     pub place: Place,
-    /// Whether it may stand there more than once.
+    /// True if it may occur more than once.
     pub repeatable: bool,
-    /// What its value looks like.
+    /// Form of its value.
     pub form: Form,
-    /// What holds without it, in words; empty when it must be there.
+    /// Default in words; empty if the key is required.
     pub default: &'static str,
-    /// What it means, in one line, with its unit.
+    /// Its meaning and unit, in one line.
     pub doc: &'static str,
-    /// A line that sets it.
+    /// An example line.
     pub example: &'static str,
 }
 
-/// Whether a key's value is literal to the end of the line, so that a `;` begins no comment.
+/// Returns true if the value of a key is literal to the end of the line: a `;` begins no comment.
 pub(crate) fn is_literal(name: &str) -> bool {
     let base = name.split_once('.').map_or(name, |(base, _)| base);
     let has_literals = |form| matches!(form, Form::Statement | Form::Command);
     ALL.iter().any(|key| has_literals(key.form) && key.name == base)
 }
 
-/// The key with this name in this kind of section.
+/// Returns the key with a name or alias in a kind of section.
 pub fn find(owner: Owner, name: &str) -> Option<&'static Key> {
     of(owner).find(|key| key.name == name || key.alias == Some(name))
 }
 
-/// The keys of a kind of section.
+/// Returns the keys of a kind of section.
 pub fn of(owner: Owner) -> impl Iterator<Item = &'static Key> {
     ALL.iter().filter(move |key| key.place.owner() == owner)
 }

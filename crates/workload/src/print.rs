@@ -1,8 +1,8 @@
-//! How does a plan read as a workload file?
+//! Printing of plans as workload files.
 //!
 //! The text has every default written out and every parameter replaced. Checking it again gives a
-//! plan that is equal [as printed](Plan::as_printed): generators keep their random numbers, because
-//! their places are named by section, key and order.
+//! plan that is equal [as printed](Plan::as_printed). Generators keep their random numbers, because
+//! their streams are identified by section, key and order.
 
 use std::fmt::{Display, Write as _};
 
@@ -19,8 +19,9 @@ use crate::plan::{
 use crate::shape::Recorded;
 
 impl Plan {
-    /// The plan as a workload file. A password in the URL of a target is left out, and a secret
-    /// parameter is hidden.
+    /// Returns the plan as the text of a workload file.
+    ///
+    /// Passwords in the URLs of targets are left out, and secret parameters are hidden.
     pub fn to_text(&self) -> String {
         self.shown().text()
     }
@@ -54,8 +55,9 @@ impl Plan {
         out.0
     }
 
-    /// The SQL that a target speaks. Programs speak none, and a plan without a target is run on
-    /// SQLite.
+    /// Returns the SQL dialect of a target.
+    ///
+    /// For programs, which speak none, that of the main target; SQLite if the plan has no target.
     fn dialect(&self, target: JobTarget) -> Dialect {
         let target = match target {
             JobTarget::Main | JobTarget::Programs => self.target.as_ref(),
@@ -64,14 +66,14 @@ impl Plan {
         target.map_or_else(|| TargetKind::Sqlite.dialect(), Target::dialect)
     }
 
-    /// Whether there is nothing to run: then it only observes.
+    /// Returns true if the plan only observes.
     fn does_nothing(&self) -> bool {
         let has_statements = !self.setup.is_empty() || !self.teardown.is_empty();
         self.jobs.is_empty() && self.loads.is_empty() && !has_statements
     }
 
-    /// The conditions that stand in no section: those of a job whose section makes others too, a
-    /// part of several mixes, that do not judge all of them.
+    /// Prints the conditions that belong to no section: if a section makes several jobs (as a part
+    /// of several mixes), those that do not judge all of them.
     fn thresholds(&self, out: &mut Page) {
         let mut has_header = false;
         for job in &self.jobs {
@@ -86,7 +88,7 @@ impl Plan {
         }
     }
 
-    /// How many of the conditions of a job, the first ones, all jobs of its section have.
+    /// Returns the number of leading conditions of a job that all jobs of its section share.
     fn slos_of_section(&self, job: &Job) -> usize {
         let same = self.jobs.iter().filter(|other| other.section() == job.section());
         let shared = |other: &Job| {
@@ -95,8 +97,10 @@ impl Plan {
         same.map(shared).min().unwrap_or(0)
     }
 
-    /// Whether a job gets a section: a part of a mix does, unless its section runs on its own too,
-    /// or was a part before.
+    /// Returns true if a job gets a section of its own.
+    ///
+    /// The part of a mix does, unless its section also runs on its own or was printed for an
+    /// earlier part.
     fn is_printed(&self, place: usize) -> bool {
         let job = &self.jobs[place];
         let is_part = matches!(job.pacing, Pacing::Part { .. });
@@ -121,7 +125,7 @@ impl Plan {
     }
 }
 
-/// A text that grows by lines.
+/// A text to which lines are appended.
 struct Page(String);
 
 impl Page {
@@ -247,7 +251,7 @@ impl Job {
         }
         match self.pacing {
             _ if self.command().is_some() => self.print_command(out),
-            // The log has the statements.
+            // The statements are in the log.
             Pacing::Replay => self.print_answers(out),
             _ if !self.mix.is_empty() => out.key("mix", self.portions(plan)),
             _ => self.print_statements(plan.dialect(self.target), out),
@@ -290,7 +294,7 @@ impl Job {
         }
     }
 
-    /// How statements are sent, and what is expected of their answers.
+    /// Prints how statements are sent and which answers are expected.
     fn print_answers(&self, out: &mut Page) {
         out.key("prepare", if self.prepare { "yes" } else { "no" });
         out.optional("expect-rows", self.expect_rows);
@@ -376,7 +380,7 @@ impl Job {
         }
     }
 
-    /// The job in a few words: `open: 3000 requests/s, Poisson`.
+    /// Describes the job in a few words: `open: 3000 requests/s, Poisson`.
     fn summary(&self) -> String {
         match &self.pacing {
             Pacing::Open { schedule, batch } => format!("open: {}", schedule.words(*batch)),
@@ -401,7 +405,7 @@ impl Job {
 }
 
 impl Schedule {
-    /// The keys of a schedule; a timetable has no `arrival`.
+    /// Prints the keys of a schedule; a timetable has no `arrival`.
     fn print(&self, with_arrival: bool, out: &mut Page) {
         let arrival = match self {
             Schedule::Every(period) => return out.key("every", period),
@@ -459,12 +463,12 @@ fn codes(codes: &[Code]) -> String {
     codes.join(", ")
 }
 
-/// Returns the text that stands for a value in a [`skeleton`].
+/// Returns the placeholder for a value in a [`skeleton`].
 pub(crate) fn mark(is_spliced: bool) -> &'static str {
     if is_spliced { "${raw(0)}" } else { "${0}" }
 }
 
-/// The text of a statement with a [`mark`] for each value, and the offsets of the marks.
+/// Returns the text of a statement with a [`mark`] for each value, and the offsets of the marks.
 pub(crate) fn skeleton(pieces: &[Piece]) -> (String, Vec<usize>) {
     let (mut text, mut marks) = (String::new(), Vec::new());
     for piece in pieces {
@@ -482,9 +486,10 @@ pub(crate) fn skeleton(pieces: &[Piece]) -> (String, Vec<usize>) {
     (text, marks)
 }
 
-/// A statement as it is written in a file. Its texts stand there as they are if the statement then
-/// reads as the same pieces. Otherwise all of them are spliced in, because half of a literal means
-/// something else than the whole.
+/// Returns a statement as it is written in a file.
+///
+/// Its texts are copied unchanged if the statement then parses to the same pieces. Otherwise all of
+/// them are spliced in, because half of a literal has another meaning than the whole.
 fn written(pieces: &[Piece], printed: Printed, expr: impl Fn(&Expr) -> String) -> String {
     let plain = joined(pieces, escaped, &expr);
     let is_one_line = !plain.contains(['\n', '\r']) && !plain.ends_with('\\');
@@ -494,7 +499,7 @@ fn written(pieces: &[Piece], printed: Printed, expr: impl Fn(&Expr) -> String) -
     joined(pieces, |text| format!("${{raw({})}}", text::quoted(text)), &expr)
 }
 
-/// The pieces of a statement in a row, its texts written by `text`.
+/// Joins the pieces of a statement, with its texts written by `text`.
 fn joined(
     pieces: &[Piece],
     text: impl Fn(&str) -> String,
@@ -508,12 +513,12 @@ fn joined(
     pieces.iter().map(piece).collect()
 }
 
-/// A text in which a `${` stands for itself.
+/// Escapes every `${` of a text.
 fn escaped(text: &str) -> String {
     text.replace("${", "$${")
 }
 
-/// An expression as it is written in a file.
+/// Returns an expression as it is written in a file.
 fn printed(expr: &Expr, lets: &[Let]) -> String {
     let mut out = String::new();
     print_node(&expr.0, lets, &mut out);
@@ -543,7 +548,7 @@ fn print_node(node: &Node, lets: &[Let], out: &mut String) {
     }
 }
 
-/// An operand, in parentheses when it binds less tightly than its place asks for.
+/// Prints an operand, in parentheses if its precedence is below `lowest`.
 fn print_operand(node: &Node, lowest: u8, lets: &[Let], out: &mut String) {
     let loose = match node {
         Node::Combine(combination) => combination.operator.precedence() < lowest,
@@ -639,7 +644,7 @@ fn ends((lo, hi): (i64, i64)) -> Vec<String> {
     vec![lo.to_string(), hi.to_string()]
 }
 
-/// The name of a member as it stands before a colon.
+/// Returns the name of a member as it is written before a colon.
 fn label(name: &str) -> String {
     if is_name(name) { name.to_owned() } else { text::quoted(name) }
 }

@@ -1,4 +1,4 @@
-//! What does the guide say about the language? Text made from the tables that the checks use.
+//! The reference of the language, generated from the tables that the checks use.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,13 +10,13 @@ use crate::generate::{self, Generator, Rest, RowGenerator, Spec, Stage};
 use crate::keys::{self, Key, Place};
 use crate::{Overrides, missing, plan_in};
 
-/// How wide the lines of [`help`] are.
+/// The width of the lines of [`help`], in characters.
 const WIDTH: usize = 96;
 
-/// How wide the column of names in [`help`] is.
+/// The width of the column of names in [`help`], in characters.
 const NAMES: usize = 18;
 
-/// The keys and the generators in short, for `--help`.
+/// Returns a summary of the keys and generators, for `--help`.
 pub fn help() -> String {
     let mut out = String::from("WORKLOAD FILE\n");
     for place in Place::ALL {
@@ -43,7 +43,7 @@ const SCALES: [(&str, &str); 3] = [
     ("rates", "requests per second"),
 ];
 
-/// A name and its explanation in two columns; a long name has a line of its own.
+/// Appends a name and its explanation in two columns; a long name gets a line of its own.
 fn entry(out: &mut String, name: &str, text: &str) {
     let mut line = format!("    {name:NAMES$}");
     if name.chars().count() >= NAMES {
@@ -80,7 +80,7 @@ fn presence(key: &Key) -> String {
     }
 }
 
-/// The complete reference of the language, as Markdown.
+/// Returns the complete reference of the language, as Markdown.
 pub fn markdown() -> String {
     let mut out = String::from(OPENING);
     for place in Place::ALL {
@@ -126,7 +126,7 @@ fn table_of_generators(out: &mut String) {
     }
 }
 
-/// What the arguments of a generator are.
+/// Describes the arguments of a generator.
 fn takes(spec: &Spec) -> String {
     let parameters =
         spec.parameters.iter().map(|parameter| format!("{}: {}", parameter.name, parameter.form));
@@ -152,20 +152,22 @@ fn golden_values(out: &mut String) {
     }
 }
 
-/// Generators whose values stand in a file of the job.
+/// Generators whose values come from a file of the job.
 const READ_FROM_FILES: &[&str] = &["field"];
 
-/// A file for examples, and what is in it.
+/// A file for examples: its name and contents.
 pub(crate) const STREETS: (&str, &str) = (
     "streets.csv",
     "name,zip\nHigh Street,01234\n\"Mill Lane, East\",04321\n\"\"\"The\"\" Ring\",00815\n",
 );
 
-/// How many values the reference shows.
+/// The number of values in the reference.
 const FIRST: u64 = 8;
 
-/// The first values of a generator's example: as the column `value` of a table `golden`, or, if
-/// only requests have such values, in the job `golden` of three clients.
+/// Returns the first values of a generator's example.
+///
+/// They are taken from the column `value` of a table `golden` or, if only requests have such
+/// values, from the job `golden` of three clients.
 fn first_values(spec: &Spec) -> Vec<String> {
     let source = match spec.stage {
         Stage::Anywhere | Stage::Rows => {

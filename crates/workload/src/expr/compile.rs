@@ -1,4 +1,4 @@
-//! What does an expression mean here? Names are looked up, types checked, constants folded.
+//! Compilation of expressions: name lookup, type checks and constant folding.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -13,18 +13,18 @@ use crate::generate::{self, Arguments, Given, Partner, Points, Rest, Spec, Stage
 use crate::read::Excerpt;
 use crate::wording::{nearest, quoted};
 
-/// What the names in an expression can mean, and where the expression stands.
+/// The names that an expression may use, and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope<'s> {
-    /// The parameters; `None` for one that has already been complained about.
+    /// The parameters; `None` for one whose error is already reported.
     pub(crate) params: &'s BTreeMap<String, Option<Constant>>,
-    /// The variables of `let` that are defined so far.
+    /// The variables of `let` that are defined before the expression.
     pub(crate) variables: &'s Variables,
-    /// Where the expression stands.
+    /// The position of the expression.
     pub(crate) site: Site<'s>,
-    /// How many points the file's tables have.
+    /// The number of points in the file's tables.
     pub(crate) points: Points,
-    /// The CSV files of the workload; `None` where no generator can stand.
+    /// The CSV files of the workload; `None` where generators are not allowed.
     pub(crate) tables: Option<&'s Tables<'s>>,
 }
 
@@ -33,19 +33,19 @@ pub(crate) struct Scope<'s> {
 pub(crate) struct Variables {
     places: BTreeMap<String, usize>,
     kinds: Vec<Option<Type>>,
-    /// The whole numbers that they can be, as far as that is known.
+    /// The known ranges of integer variables.
     ranges: Vec<Option<Span>>,
-    /// Those of the whole job, defined or not, with the names that they use.
+    /// All variables of the job, defined or not, with the names that they use.
     ahead: BTreeMap<String, Vec<String>>,
-    /// The one whose value is being looked at.
+    /// The variable whose value is being compiled.
     in_the_making: Option<String>,
 }
 
-/// How many names are looked at in search of a circle.
+/// The largest number of names in a search for a cycle.
 const LONGEST_SEARCH: usize = 1_000;
 
 impl Variables {
-    /// None.
+    /// Creates an empty set of variables.
     pub(crate) const fn new() -> Variables {
         Variables {
             places: BTreeMap::new(),
@@ -56,13 +56,13 @@ impl Variables {
         }
     }
 
-    /// Makes known that a variable is going to be defined, and which names it uses. The first one
+    /// Declares a variable that will be defined, and the names that it uses. The first declaration
     /// of a name counts.
     pub(crate) fn announce(&mut self, name: &str, uses: Vec<String>) {
         self.ahead.entry(name.to_owned()).or_insert(uses);
     }
 
-    /// Adds to some names those that they stand for, through variables that use others.
+    /// Extends names by all that they use, directly or through other variables.
     pub(crate) fn expand(&self, names: &mut Vec<String>) {
         let mut place = 0;
         while let Some(uses) = names.get(place).map(|name| self.ahead.get(name)) {
@@ -75,12 +75,12 @@ impl Variables {
         }
     }
 
-    /// Whose value is looked at from now on.
+    /// Sets the variable whose value is compiled next.
     pub(crate) fn begin(&mut self, name: &str) {
         self.in_the_making = Some(name.to_owned());
     }
 
-    /// Adds a variable; one without a value has already been complained about.
+    /// Adds a variable; `None` for a value whose error is already reported.
     pub(crate) fn define(&mut self, name: &str, value: Option<&Compiled>) {
         self.in_the_making = None;
         self.places.insert(name.to_owned(), self.kinds.len());
@@ -92,15 +92,15 @@ impl Variables {
         });
     }
 
-    /// Whether there is one with this name.
+    /// Returns true if a variable has this name.
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.places.contains_key(name)
     }
 
-    /// The way from a variable that is not defined yet through those that it uses back to itself,
-    /// beginning with `next`.
+    /// Returns the cycle of definitions from an undefined variable through those that it uses back
+    /// to itself, beginning with `next`.
     fn circle<'v>(&'v self, name: &str, next: &'v str) -> Option<Vec<&'v str>> {
-        // Each with the one that uses it, so that the way is found again from its end.
+        // Each name with its user, to trace the path back from its end.
         let mut users: BTreeMap<&str, Option<&str>> = BTreeMap::from([(next, None)]);
         let mut reached = VecDeque::from([next]);
         while let Some(here) = reached.pop_front() {
@@ -121,41 +121,41 @@ impl Variables {
     }
 }
 
-/// What an expression outside of jobs knows of variables.
+/// The variables outside of jobs: none.
 pub(crate) static NO_VARIABLES: Variables = Variables::new();
 
-/// Where an expression stands.
+/// The position of an expression in the workload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Site<'s> {
-    /// Where a value must be known before the run; in words: `rows`.
+    /// A value that must be known before the run; its name in words: `rows`.
     Fixed(&'s str),
-    /// In a request of a job, with the number of its clients if it is a closed one.
+    /// A request of a job, with its number of clients if the job is closed.
     Request(Position<'s>, Option<u32>),
-    /// In a row of a table.
+    /// A row of a table.
     Row(Position<'s>),
 }
 
-/// The position that a generator's random numbers belong to.
+/// The position that identifies the random numbers of a generator.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Position<'s> {
     /// The seed of the run.
     pub(crate) seed: Seed,
-    /// The section.
+    /// The name of the section.
     pub(crate) job: &'s str,
-    /// The place in the section: `query 2 value 1`, `let a`, `column id`, `think`.
+    /// The position within the section: `query 2 value 1`, `let a`, `column id`, `think`.
     pub(crate) place: &'s str,
 }
 
-/// What an expression turned out to be.
+/// A compiled expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Compiled {
-    /// The same for every request.
+    /// A value that is the same for every request.
     Constant(Constant),
-    /// Made anew for each request.
+    /// A value computed for each request.
     Dynamic(Node, Type),
 }
 
-/// Why an expression means nothing; without a diagnostic when the cause has been reported.
+/// An invalid expression; without a diagnostic if the cause is already reported.
 #[derive(Debug)]
 pub(crate) struct Refused(pub(crate) Option<Box<Diagnostic>>);
 
@@ -166,7 +166,7 @@ impl From<Diagnostic> for Refused {
 }
 
 impl Compiled {
-    /// The type.
+    /// Returns the type.
     pub(crate) fn kind(&self) -> Type {
         match self {
             Compiled::Constant(constant) => constant.kind(),
@@ -174,7 +174,7 @@ impl Compiled {
         }
     }
 
-    /// The expression for the plan.
+    /// Returns the expression for the plan.
     pub(crate) fn into_node(self) -> Node {
         match self {
             Compiled::Constant(constant) => constant.into_node(),
@@ -182,7 +182,7 @@ impl Compiled {
         }
     }
 
-    /// The constant, if it is one.
+    /// Returns the constant, if it is one.
     pub(crate) fn constant(&self) -> Option<&Constant> {
         match self {
             Compiled::Constant(constant) => Some(constant),
@@ -191,10 +191,10 @@ impl Compiled {
     }
 }
 
-/// Gives an expression of `source` its meaning in a scope.
+/// Compiles an expression of `source` in a scope.
 ///
 /// # Errors
-/// The first mistake in it.
+/// Returns the first mistake in it.
 pub(crate) fn compile(
     ast: &Ast,
     source: Excerpt<'_>,
@@ -207,7 +207,7 @@ pub(crate) fn compile(
 struct Compiler<'c> {
     source: Excerpt<'c>,
     scope: Scope<'c>,
-    /// How many generators stand before the present place of the expression.
+    /// Number of generators before the current position in the expression.
     generators: usize,
 }
 
@@ -261,7 +261,8 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    /// Complains about the use of a variable that is defined by itself, or further on.
+    /// Returns the error about a variable that is used in its own definition, or before it is
+    /// defined.
     fn too_early(&self, name: Excerpt<'_>) -> Diagnostic {
         let word = name.text();
         let variables = self.scope.variables;
@@ -331,7 +332,7 @@ impl<'c> Compiler<'c> {
         Ok(Compiled::Dynamic(Node::Combine(Box::new(combination)), kind))
     }
 
-    /// Complains about a divisor that is zero for some requests.
+    /// Refuses a divisor that is zero for some requests.
     fn never_zero(
         &self,
         divisor: &Compiled,
@@ -375,7 +376,7 @@ impl<'c> Compiler<'c> {
         Ok(Compiled::Dynamic(Node::Generate(generate), kind))
     }
 
-    /// An argument, with what stands on the other side of its colon.
+    /// Compiles an argument, with its name or weight on the other side of a colon.
     fn argument(&mut self, spec: &Spec, argument: &Argument) -> Result<Given<'c>, Refused> {
         let (value, partner) = match (&argument.behind, spec.rest) {
             (None, Rest::Nothing | Rest::Values) => (&argument.value, None),
@@ -397,7 +398,7 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    /// The name before a colon: a bare word, or a text.
+    /// Returns the name before a colon: a bare word, or a text.
     fn label(&self, ast: &Ast) -> Result<Partner<'c>, Refused> {
         let place = self.part(&ast.range);
         match &ast.kind {
@@ -413,7 +414,7 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    /// Complains about a colon that is missing, or that has no meaning.
+    /// Returns the error about a missing or meaningless colon.
     fn odd_colon(&self, spec: &Spec, argument: &Argument) -> Diagnostic {
         let value = self.part(&argument.value.range);
         let error = match (spec.rest, &argument.behind) {
@@ -428,7 +429,7 @@ impl<'c> Compiler<'c> {
         error.help(format!("write `{}`", spec.usage()))
     }
 
-    /// The random numbers of the next generator, if generators may stand here.
+    /// Returns the random stream of the next generator, if generators are allowed here.
     fn stream(&mut self, spec: &Spec, whole: Excerpt<'_>) -> Result<Stream, Refused> {
         let position = match (self.scope.site, spec.stage) {
             (Site::Fixed(what), _) => return Err(not_constant(whole, what).into()),

@@ -1,6 +1,6 @@
-//! What is known before the run: constants and their arithmetic.
+//! Constants and their arithmetic.
 //!
-//! Unlike values made during a run, which saturate, a constant that overflows is an error.
+//! Unlike values during a run, which saturate, a constant that overflows is an error.
 
 use std::fmt;
 
@@ -16,23 +16,23 @@ use super::{Node, Operator, Type};
 pub(crate) enum Constant {
     /// A whole number.
     Int(i64),
-    /// A number with a point.
+    /// A decimal number.
     Real(Exact),
-    /// A span in nanoseconds, negative ones included.
+    /// A duration in nanoseconds, possibly negative.
     Duration(i64),
     /// A text.
     Text(String),
 }
 
-/// Why constant arithmetic has no result; its `Display` is the second half of a sentence that
-/// begins with the expression.
+/// The reason why constant arithmetic has no result; its `Display` is the second half of a sentence
+/// that begins with the expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undefined {
     /// A division by zero.
     ByZero,
-    /// More than the type can hold.
+    /// A result that the type cannot hold.
     TooLarge,
-    /// The operator has no meaning for these types.
+    /// An operator that is not defined for these types.
     Types,
 }
 
@@ -47,11 +47,12 @@ impl fmt::Display for Undefined {
 }
 
 impl Constant {
-    /// Reads a number or a duration as it stands in an expression: `10`, `1.5M`, `0.01`, `250ms`.
-    /// A number is an integer when it is whole and written without a point or with a multiplier.
+    /// Parses a number or a duration of an expression: `10`, `1.5M`, `0.01`, `250ms`.
+    ///
+    /// A whole number is an integer if it is written without a point or with a multiplier.
     ///
     /// # Errors
-    /// The second half of a sentence that begins with the word.
+    /// Returns the second half of a sentence that begins with the word.
     pub(crate) fn number(word: &str, negative: bool) -> Result<Constant, String> {
         match parse_decimal(word) {
             Ok(number) => {
@@ -67,7 +68,7 @@ impl Constant {
         }
     }
 
-    /// The type.
+    /// Returns the type.
     pub(crate) fn kind(&self) -> Type {
         match self {
             Constant::Int(_) => Type::Int,
@@ -77,7 +78,7 @@ impl Constant {
         }
     }
 
-    /// The constant as a part of a plan.
+    /// Converts the constant to a part of a plan.
     pub(crate) fn into_node(self) -> Node {
         match self {
             Constant::Int(number) => Node::Int(number),
@@ -87,7 +88,7 @@ impl Constant {
         }
     }
 
-    /// The constant as it is written where a key's value stands: texts without quotes.
+    /// Formats the constant as the value of a key: texts without quotes.
     pub(crate) fn bare(&self) -> String {
         match self {
             Constant::Int(number) => number.to_string(),
@@ -97,7 +98,7 @@ impl Constant {
         }
     }
 
-    /// The constant as a literal of SQL; `None` for a duration, which SQL has not.
+    /// Formats the constant as an SQL literal; `None` for a duration, which SQL does not have.
     pub(crate) fn sql(&self) -> Option<String> {
         match self {
             Constant::Int(_) | Constant::Real(_) => Some(self.bare()),
@@ -106,7 +107,7 @@ impl Constant {
         }
     }
 
-    /// The constant with the other sign.
+    /// Returns the constant with the opposite sign.
     pub(crate) fn negated(&self) -> Result<Constant, Undefined> {
         match self {
             Constant::Int(number) => number.checked_neg().map(Constant::Int),
@@ -117,7 +118,7 @@ impl Constant {
         .ok_or(Undefined::TooLarge)
     }
 
-    /// The result of an operation on two constants.
+    /// Returns the result of an operation on two constants.
     pub(crate) fn combine(
         operator: Operator,
         left: &Constant,
@@ -139,7 +140,7 @@ impl Constant {
         combined.ok_or(Undefined::TooLarge)
     }
 
-    /// Whether it is below zero.
+    /// Returns true if the constant is below zero.
     pub(crate) fn is_negative(&self) -> bool {
         match self {
             Constant::Int(number) | Constant::Duration(number) => *number < 0,
@@ -148,7 +149,7 @@ impl Constant {
         }
     }
 
-    /// The nearest double of a number; of anything else, none that compares.
+    /// Returns the nearest double of a number; NaN for other types.
     pub(crate) fn as_f64(&self) -> f64 {
         match self {
             Constant::Int(number) => *number as f64,
@@ -157,7 +158,7 @@ impl Constant {
         }
     }
 
-    /// A number as one with a point.
+    /// Converts a number to a real.
     pub(crate) fn widened(&self) -> Option<Node> {
         self.kind().is_number().then(|| Node::Real(self.as_f64()))
     }
@@ -218,7 +219,7 @@ fn reals(operator: Operator, a: Exact, b: Exact) -> Option<Exact> {
     }
 }
 
-/// A span whose size fits too, so that it can be written with its sign.
+/// Returns a duration constant whose magnitude fits too, because it is written with a sign.
 fn span(nanos: Option<i64>) -> Option<Constant> {
     nanos.filter(|nanos| *nanos != i64::MIN).map(Constant::Duration)
 }
@@ -241,8 +242,8 @@ fn span_by(operator: Operator, nanos: i64, by: Exact) -> Result<Option<i64>, Und
     }
 }
 
-/// The smallest whole numbers that have the proportions of constant numbers above zero; `None`
-/// when they are too far apart.
+/// Returns the smallest whole numbers with the proportions of constant numbers above zero; `None`
+/// if they are too far apart.
 pub(crate) fn proportions(constants: &[&Constant]) -> Option<Vec<u64>> {
     let numbers = constants.iter().map(|constant| constant.exact().ok());
     Exact::proportions(&numbers.collect::<Option<Vec<Exact>>>()?)

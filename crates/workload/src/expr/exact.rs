@@ -1,7 +1,7 @@
-//! What is one tenth? Constant numbers with a point, exact in decimal.
+//! Exact decimal constants.
 //!
 //! A rate of `0.01` has to stay one hundredth through parameters and arithmetic, which a double
-//! cannot promise. Doubles appear only where values are made from request to request.
+//! cannot guarantee. Doubles are used only for values that are computed per request.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use base::units::Decimal;
 
 /// A decimal fraction: `mantissa / 10^scale`, without trailing zeros.
 ///
-/// The mantissa holds at most [`Exact::LARGEST`] and the scale at most 18 digits. What arithmetic
-/// gives beyond that is rounded to fit.
+/// The mantissa is at most [`Exact::LARGEST`] in size, and the scale at most 18 digits. Results of
+/// arithmetic are rounded to fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exact {
     mantissa: i128,
@@ -20,10 +20,10 @@ pub(crate) struct Exact {
 const SCALE: u32 = 18;
 
 impl Exact {
-    /// The largest number; a double next to it is not larger, so that it reads back.
+    /// The largest mantissa. The nearest double is not larger, and can be read back.
     pub(crate) const LARGEST: i128 = 9_000_000_000_000_000_000;
 
-    /// A number from its parts, rounded to what fits; `None` beyond the largest.
+    /// Creates a number from its parts, rounded to fit; `None` beyond the largest.
     fn new(mut mantissa: i128, mut scale: u32) -> Option<Exact> {
         while scale > 0 && (scale > SCALE || mantissa.abs() > Exact::LARGEST) {
             mantissa = divide_rounding(mantissa, 10);
@@ -39,81 +39,81 @@ impl Exact {
         Some(Exact { mantissa, scale })
     }
 
-    /// A number as it was written, and its sign.
+    /// Converts a written number and its sign.
     pub(crate) fn from_decimal(number: Decimal, negative: bool) -> Option<Exact> {
         let magnitude = i128::from(number.digits);
         let mantissa = if negative { -magnitude } else { magnitude };
         Exact::new(mantissa, number.scale)
     }
 
-    /// A whole number.
+    /// Converts a whole number.
     pub(crate) fn from_int(number: i64) -> Option<Exact> {
         Exact::new(i128::from(number), 0)
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     pub(crate) fn as_f64(self) -> f64 {
         let text = format!("{}e-{}", self.mantissa, self.scale);
         text.parse().unwrap_or(f64::NAN)
     }
 
-    /// Whether it is below zero.
+    /// Returns true if the number is below zero.
     pub(crate) fn is_negative(self) -> bool {
         self.mantissa < 0
     }
 
-    /// Whether it is zero.
+    /// Returns true if the number is zero.
     pub(crate) fn is_zero(self) -> bool {
         self.mantissa == 0
     }
 
-    /// The sum.
+    /// Returns the sum.
     pub(crate) fn plus(self, other: Exact) -> Option<Exact> {
         let scale = self.scale.max(other.scale);
         Exact::new(self.at(scale) + other.at(scale), scale)
     }
 
-    /// The number with the other sign.
+    /// Returns the number with the opposite sign.
     pub(crate) fn negated(self) -> Exact {
         Exact { mantissa: -self.mantissa, ..self }
     }
 
-    /// The product.
+    /// Returns the product.
     pub(crate) fn times(self, other: Exact) -> Option<Exact> {
         Exact::new(self.mantissa * other.mantissa, self.scale + other.scale)
     }
 
-    /// The quotient to 18 decimals; `None` also for a division by zero.
+    /// Returns the quotient to 18 decimals; `None` also for a division by zero.
     pub(crate) fn over(self, other: Exact) -> Option<Exact> {
         let scale = self.scale.max(other.scale);
         quotient(self.at(scale), other.at(scale))
     }
 
-    /// What is left of a division whose quotient is whole; it has the sign of the dividend.
+    /// Returns the remainder of a division with a whole quotient, with the sign of the dividend.
     pub(crate) fn modulo(self, other: Exact) -> Option<Exact> {
         let scale = self.scale.max(other.scale);
         Exact::new(self.at(scale).checked_rem(other.at(scale))?, scale)
     }
 
-    /// A span of nanoseconds times this number, rounded down in size.
+    /// Multiplies a duration in nanoseconds by this number, rounding towards zero.
     pub(crate) fn of_span(self, nanos: i64) -> Option<i64> {
         let product = self.mantissa * i128::from(nanos);
         i64::try_from(product / 10_i128.pow(self.scale)).ok()
     }
 
-    /// A span of nanoseconds over this number, rounded down in size.
+    /// Divides a duration in nanoseconds by this number, rounding towards zero.
     pub(crate) fn divides_span(self, nanos: i64) -> Option<i64> {
         let scaled = i128::from(nanos) * 10_i128.pow(self.scale);
         i64::try_from(scaled.checked_div(self.mantissa)?).ok()
     }
 
-    /// How often one span of nanoseconds goes into another.
+    /// Returns the quotient of two durations in nanoseconds.
     pub(crate) fn ratio(nanos: i64, other: i64) -> Option<Exact> {
         quotient(i128::from(nanos), i128::from(other))
     }
 
-    /// The smallest whole numbers that have the proportions of numbers above zero; `None` when one
-    /// of them is too large for 64 bits.
+    /// Returns the smallest whole numbers with the proportions of numbers above zero; `None` if one
+    /// of them exceeds 64 bits.
     pub(crate) fn proportions(numbers: &[Exact]) -> Option<Vec<u64>> {
         let scale = numbers.iter().map(|number| number.scale).max()?;
         let wholes = numbers.iter().map(|number| number.at(scale));
@@ -121,13 +121,13 @@ impl Exact {
         wholes.map(|whole| u64::try_from(whole.checked_div(divisor)?).ok()).collect()
     }
 
-    /// The mantissa at a scale that is not below its own: below 10³⁷, so that sums fit.
+    /// Returns the mantissa at a scale not below its own. It is below 10³⁷, and sums fit too.
     fn at(self, scale: u32) -> i128 {
         self.mantissa * 10_i128.pow(scale - self.scale)
     }
 }
 
-/// Long division: the whole part, then digit by digit until nothing is left or 18 are there.
+/// Divides by long division: the whole part, then digits until the remainder is zero, at most 18.
 fn quotient(numerator: i128, denominator: i128) -> Option<Exact> {
     let negative = (numerator < 0) != (denominator < 0);
     let (numerator, denominator) = (numerator.abs(), denominator.abs());
@@ -155,7 +155,8 @@ fn divide_rounding(number: i128, by: i128) -> i128 {
 }
 
 impl fmt::Display for Exact {
-    /// With a point, by which it is told from an integer: `0.01`, `2.0`, `-1.5`.
+    /// Formats the number with a point, which distinguishes it from an integer: `0.01`, `2.0`,
+    /// `-1.5`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.mantissa < 0 { "-" } else { "" };
         let magnitude = self.mantissa.unsigned_abs();

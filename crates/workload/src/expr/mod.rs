@@ -1,7 +1,7 @@
-//! What is an expression, and what does it mean?
+//! Expressions of workload files.
 //!
-//! `text -> token -> syntax -> compile -> Expr`: an [`Expr`] has no names and no mistakes left in
-//! it. Constants are folded, variables are indices, and each generator carries its own stream.
+//! `text -> token -> syntax -> compile -> Expr`: an [`Expr`] is valid and refers to nothing by
+//! name. Constants are folded, variables are indices, and each generator has its own random stream.
 
 mod compile;
 mod constant;
@@ -24,21 +24,23 @@ pub(crate) use constant::{Constant, proportions};
 pub(crate) use syntax::{Argument, Ast, AstKind, parse_all, parse_braced};
 pub(crate) use token::is_name;
 
-/// A value that may differ from request to request. What it is made of concerns only this crate:
-/// [`Generator`](crate::Generator) and [`RowGenerator`](crate::RowGenerator) make the values.
+/// A value that may differ from request to request.
+///
+/// Its structure is private to this crate: [`Generator`](crate::Generator) and
+/// [`RowGenerator`](crate::RowGenerator) compute the values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr(pub(crate) Node);
 
 impl Expr {
-    /// An exponentially distributed pause, for plans that are made without a file.
+    /// Creates an exponentially distributed pause, for plans that are built without a file.
     pub fn exp(mean: Nanos, stream: Stream) -> Expr {
         let mean = Node::Duration(i64::try_from(mean.0).unwrap_or(i64::MAX));
         let family = Family::Exponential(mean);
         Expr(Node::Generate(Box::new(Generate { stream, family })))
     }
 
-    /// How long a pause is and how much that varies, where both are known without drawing one: a
-    /// constant one, or an exponential one of a constant mean.
+    /// Returns the mean and deviation of a pause that is constant, or exponential with a constant
+    /// mean.
     pub fn known_pause(&self) -> Option<Pause> {
         let span = |node: &Node| {
             let Node::Duration(nanos) = node else { return None };
@@ -52,7 +54,7 @@ impl Expr {
     }
 }
 
-/// The distribution of a pause, as far as it matters.
+/// The moments of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// Its mean.
@@ -61,36 +63,36 @@ pub struct Pause {
     pub deviation: Nanos,
 }
 
-/// The tree of an expression.
+/// A node of an expression tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     /// A whole number.
     Int(i64),
-    /// A number with a point.
+    /// A real number.
     Real(f64),
-    /// A span in nanoseconds, negative ones included.
+    /// A duration in nanoseconds, possibly negative.
     Duration(i64),
     /// A text.
     Text(Arc<str>),
-    /// The variable of `let` with this place in the job's list.
+    /// The variable of `let` with this index in the job's list.
     Variable(usize),
-    /// The value with the other sign.
+    /// The value with the opposite sign.
     Negate(Box<Node>),
     /// Two values combined.
     Combine(Box<Combination>),
-    /// A generator's value.
+    /// The value of a generator.
     Generate(Box<Generate>),
 }
 
 impl Node {
-    /// How many expressions there are in this one, itself included.
+    /// Returns the number of nodes in this tree, its root included.
     pub(crate) fn parts(&self) -> usize {
         let mut parts = 1;
         self.children(&mut |child| parts += child.parts());
         parts
     }
 
-    /// Calls `visit` with each expression that this one is made of.
+    /// Calls `visit` for each direct child.
     pub(crate) fn children(&self, visit: &mut dyn FnMut(&Node)) {
         match self {
             Node::Int(_)
@@ -111,24 +113,24 @@ impl Node {
 /// Two values and an operator.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Combination {
-    /// What is done with them.
+    /// The operator.
     pub(crate) operator: Operator,
-    /// What stands before the operator.
+    /// The left operand.
     pub(crate) left: Node,
-    /// What stands behind it.
+    /// The right operand.
     pub(crate) right: Node,
 }
 
-/// A generator at its place.
+/// A call of a generator.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Generate {
-    /// Its random numbers: those of this place and no other.
+    /// The random stream of its position.
     pub(crate) stream: Stream,
-    /// What it makes of them.
+    /// The generator with its arguments.
     pub(crate) family: Family,
 }
 
-/// The operators of arithmetic.
+/// An arithmetic operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     /// `+`
@@ -137,14 +139,14 @@ pub(crate) enum Operator {
     Subtract,
     /// `*`
     Multiply,
-    /// `/`: of two integers the whole part of the quotient.
+    /// `/`: for two integers the whole part of the quotient.
     Divide,
-    /// `%`: the rest of a division, with the sign of the dividend.
+    /// `%`: the remainder of a division, with the sign of the dividend.
     Modulo,
 }
 
 impl Operator {
-    /// The sign.
+    /// Returns the operator's character.
     pub(crate) fn sign(self) -> char {
         match self {
             Operator::Add => '+',
@@ -155,7 +157,7 @@ impl Operator {
         }
     }
 
-    /// How tightly it binds.
+    /// Returns the precedence; a higher one binds more tightly.
     pub(crate) fn precedence(self) -> u8 {
         match self {
             Operator::Add | Operator::Subtract => 1,
@@ -164,14 +166,14 @@ impl Operator {
     }
 }
 
-/// The types of values.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     /// Whole numbers of 64 bits.
     Int,
     /// Doubles.
     Real,
-    /// Spans of time.
+    /// Durations.
     Duration,
     /// Texts.
     Text,
@@ -180,7 +182,7 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// The type in a sentence.
+    /// Returns the type with its article, for a message.
     pub(crate) fn article(self) -> &'static str {
         match self {
             Type::Int => "an integer",
@@ -191,12 +193,12 @@ impl Type {
         }
     }
 
-    /// Whether it is a number.
+    /// Returns true if the type is a number.
     pub(crate) fn is_number(self) -> bool {
         matches!(self, Type::Int | Type::Real)
     }
 
-    /// The type of a combination; `None` when the operator has no meaning for the two.
+    /// Returns the type of a combination; `None` if the operator is not defined for the two types.
     pub(crate) fn combined(operator: Operator, left: Type, right: Type) -> Option<Type> {
         Some(match (left, right) {
             (Type::Int, Type::Int) => Type::Int,

@@ -1,6 +1,6 @@
-//! Which whole numbers can an expression be?
+//! Ranges of integer expressions.
 //!
-//! Only what is certain: a range is `None` unless each number of it can come up.
+//! A range is given only if it is certain: it is `None` unless each number in it can occur.
 
 use super::{Combination, Node, Operator};
 use crate::generate::{Family, Uniform};
@@ -8,7 +8,7 @@ use crate::generate::{Family, Uniform};
 /// The smallest and the largest value of an integer, or of a duration in nanoseconds.
 pub(crate) type Range = (i64, i64);
 
-/// The range of an expression, given those of the variables of `let`.
+/// Returns the range of an expression, given those of the variables of `let`.
 pub(crate) fn range(node: &Node, variables: &[Option<Range>]) -> Option<Range> {
     match node {
         Node::Int(value) | Node::Duration(value) => Some((*value, *value)),
@@ -23,7 +23,8 @@ pub(crate) fn range(node: &Node, variables: &[Option<Range>]) -> Option<Range> {
     }
 }
 
-/// The range of a sum, a difference or a remainder with one constant: others may have gaps.
+/// Returns the range of a sum, difference or remainder with one constant; other ranges may have
+/// gaps.
 fn combined(combination: &Combination, variables: &[Option<Range>]) -> Option<Range> {
     let left = range(&combination.left, variables)?;
     let right = range(&combination.right, variables)?;

@@ -1,7 +1,7 @@
-//! What is the shape of an expression?
+//! The parser of expressions.
 //!
-//! A recursive descent over the words, bounded in depth and in size. The first mistake ends an
-//! expression: what follows it would be guesswork.
+//! A recursive descent over the tokens, bounded in depth and size. It stops at the first mistake,
+//! because any further ones would be guesses.
 
 use std::ops::Range;
 
@@ -14,50 +14,50 @@ use crate::generate::{self, Rest};
 use crate::read::Excerpt;
 use crate::wording::{meant_duration, quoted};
 
-/// How deep operators, parentheses and calls may hang on one another.
+/// The greatest nesting depth of operators, parentheses and calls.
 const DEEPEST: u32 = 100;
 
-/// How many values, operators and calls one expression may have.
+/// The largest number of values, operators and calls in one expression.
 const LARGEST: usize = 20_000;
 
-/// An expression as it was written.
+/// A parsed expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Ast {
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: AstKind,
-    /// Where it stands in the text that was parsed.
+    /// Its range in the parsed text.
     pub(crate) range: Range<usize>,
     depth: u32,
 }
 
-/// The kinds of expression.
+/// The kind of an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum AstKind {
     /// A number, a duration or a text.
     Constant(Constant),
-    /// A parameter or a variable, whose name stands here.
+    /// A parameter or variable, by the range of its name.
     Name(Range<usize>),
     /// A minus before an expression.
     Negate(Box<Ast>),
     /// Two expressions combined.
     Combine(Operator, Box<(Ast, Ast)>),
-    /// A call of the function whose name stands at the range.
+    /// A call of the function whose name is at the range.
     Call(Range<usize>, Vec<Argument>),
 }
 
 /// An argument of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Argument {
-    /// Where its name stands, if it has one: `s=0.99`.
+    /// Range of its name, if it has one: `s=0.99`.
     pub(crate) name: Option<Range<usize>>,
-    /// Its value, or what stands before its colon.
+    /// Its value, or the part before its colon.
     pub(crate) value: Ast,
-    /// What stands behind its colon, if it has one: `'new': 3`.
+    /// The part after its colon, if it has one: `'new': 3`.
     pub(crate) behind: Option<Ast>,
 }
 
 impl Ast {
-    /// Calls `visit` with every parameter and variable that it uses, in an expression of `text`.
+    /// Calls `visit` for every parameter and variable in an expression of `text`.
     pub(crate) fn names<'t>(&self, text: &'t str, visit: &mut impl FnMut(&'t str)) {
         match &self.kind {
             AstKind::Constant(_) => {}
@@ -71,7 +71,7 @@ impl Ast {
                 let spec = generate::find(&text[name.clone()]);
                 let has_labels = spec.is_some_and(|spec| spec.rest == Rest::Named);
                 for argument in arguments {
-                    // What stands before such a colon names a part of the result.
+                    // The part before such a colon names a part of the result.
                     if !has_labels || argument.behind.is_none() {
                         argument.value.names(text, visit);
                     }
@@ -83,7 +83,7 @@ impl Ast {
 }
 
 impl Ast {
-    /// Whether it calls the function with this name, in an expression of `text`.
+    /// Returns true if an expression of `text` calls the function with this name.
     pub(crate) fn calls(&self, text: &str, function: &str) -> bool {
         match &self.kind {
             AstKind::Constant(_) | AstKind::Name(_) => false,
@@ -118,8 +118,10 @@ pub(crate) fn parse_all(source: Excerpt<'_>) -> Result<Ast, Diagnostic> {
     }
 }
 
-/// Parses the expression behind a `${` and its `}`. Besides the result it says where to go on:
-/// behind the `}`, or behind the first `}` after the mistake.
+/// Parses the expression between `${` and `}`.
+///
+/// Also returns the position at which to continue: after the `}`, or after the first `}` that
+/// follows the mistake.
 pub(crate) fn parse_braced(source: Excerpt<'_>, at: usize) -> (Result<Ast, Diagnostic>, usize) {
     let mut parser = Parser::new(source, at);
     let result = parser.braced(at);
@@ -146,7 +148,7 @@ impl<'p> Parser<'p> {
         Parser { source, token: next(source.text(), at), nesting: 0, size: 0 }
     }
 
-    /// Takes the present word and moves on to the next.
+    /// Returns the current token and advances to the next.
     fn take(&mut self) -> Token {
         let following = next(self.source.text(), self.token.range.end);
         std::mem::replace(&mut self.token, following)
@@ -156,7 +158,8 @@ impl<'p> Parser<'p> {
         &self.source.text()[range.clone()]
     }
 
-    /// The rest of a `${…}` whose content begins at `at`: the expression and where the `}` ends.
+    /// Parses the rest of a `${…}` whose content begins at `at`. Returns the expression and the end
+    /// of the `}`.
     fn braced(&mut self, at: usize) -> Result<(Ast, usize), Diagnostic> {
         let opening = at.saturating_sub(2)..at;
         if self.token.kind == TokenKind::CloseBrace {
@@ -175,7 +178,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// Operators of at least this precedence and what stands between them.
+    /// Parses operators of at least this precedence and their operands.
     fn expression(&mut self, lowest: u8) -> Result<Ast, Diagnostic> {
         self.nesting += 1;
         if self.nesting > DEEPEST {
@@ -200,8 +203,8 @@ impl<'p> Parser<'p> {
         self.node(AstKind::Combine(operator, Box::new((left, right))), range, depth)
     }
 
-    /// Makes a node, within the limits. Values weigh nothing, what they hang on counts them, and
-    /// a call weighs no less than with its defaults written out.
+    /// Creates a node within the limits. Values do not count towards the size, as the nodes that
+    /// contain them do; a call counts at least its arguments with defaults.
     fn node(&mut self, kind: AstKind, range: Range<usize>, depth: u32) -> Result<Ast, Diagnostic> {
         self.size += match &kind {
             AstKind::Constant(_) | AstKind::Name(_) => 0,
@@ -280,7 +283,7 @@ impl<'p> Parser<'p> {
         Ok(Ast { range, ..inner })
     }
 
-    /// `${…}` inside an expression is a parenthesis: people write it where it is not needed.
+    /// Parses a `${…}` inside an expression, which is allowed as a parenthesis.
     fn inner_brace(&mut self) -> Result<Ast, Diagnostic> {
         let open = self.take();
         let inner = self.expression(0)?;
@@ -408,7 +411,7 @@ mod tests {
     use super::*;
     use crate::read::Passage;
 
-    /// The shape with every operator in parentheses.
+    /// Returns the structure with every operator in parentheses.
     fn shape(ast: &Ast, text: &str) -> String {
         match &ast.kind {
             AstKind::Constant(constant) => constant.bare(),

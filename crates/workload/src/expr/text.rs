@@ -1,26 +1,26 @@
-//! How are constants written so that they read back?
+//! Formatting of constants in a form that parses to the same value.
 
 use base::Nanos;
 
-/// A duration with its sign: `250ms`, `-1h`.
+/// Formats a duration with its sign: `250ms`, `-1h`.
 pub(crate) fn duration(nanos: i64) -> String {
     let sign = if nanos < 0 { "-" } else { "" };
     format!("{sign}{}", Nanos(nanos.unsigned_abs()))
 }
 
-/// A double that was once written in a file: the shortest that reads back, always with a point.
+/// Formats a double as the shortest text that parses to the same value, always with a point.
 pub(crate) fn real(number: f64) -> String {
     let text = number.to_string();
     if text.contains('.') { text } else { format!("{text}.0") }
 }
 
-/// A text between quotes: simple ones if that is possible, else double ones with escapes.
+/// Quotes a text: with single quotes if possible, otherwise with double quotes and escapes.
 pub(crate) fn quoted(text: &str) -> String {
     if is_plain(text) { format!("'{}'", text.replace('\'', "''")) } else { escaped(text) }
 }
 
-/// Whether a text can stand in a line as it is: without control characters, and without what would
-/// begin a comment.
+/// Returns true if a text can be written in a line unchanged: it has no control characters and
+/// nothing that begins a comment.
 pub(crate) fn is_plain(text: &str) -> bool {
     let mut blank = false;
     text.chars().all(|character| {
@@ -48,7 +48,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The text between the quotes of a token, quotes included; `None` when an escape is unknown.
+/// Returns the text of a quoted token; `None` if it has an unknown escape.
 pub(crate) fn unquoted(token: &str) -> Option<String> {
     let quote = token.chars().next()?;
     let inner = token.get(1..token.len().checked_sub(1)?)?;
@@ -70,7 +70,7 @@ pub(crate) fn unquoted(token: &str) -> Option<String> {
     Some(out)
 }
 
-/// The character that an escape stands for, behind its backslash.
+/// Returns the character of an escape, given the text after its backslash.
 fn escape(rest: &mut std::str::Chars<'_>) -> Option<char> {
     Some(match rest.next()? {
         'n' => '\n',

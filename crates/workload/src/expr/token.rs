@@ -1,19 +1,19 @@
-//! What are the words of an expression?
+//! The tokens of expressions.
 
 use std::ops::Range;
 
 use super::Operator;
 
-/// A word of an expression and where it stands in its text.
+/// A token and its range in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: TokenKind,
-    /// Its place in the text.
+    /// Its range in the text.
     pub(crate) range: Range<usize>,
 }
 
-/// The kinds of word.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A number or a duration.
@@ -46,7 +46,7 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// The word that begins at or behind `at`.
+/// Returns the first token at or after `at`.
 pub(crate) fn next(text: &str, at: usize) -> Token {
     let rest = &text[at..];
     let start = at + rest.len() - rest.trim_start().len();
@@ -87,7 +87,8 @@ fn quoted(rest: &[u8]) -> (TokenKind, usize) {
     }
 }
 
-/// Digits, points and the letters of units; also the sign of an exponent, as in `1e-3`.
+/// Returns the length of digits, points and letters of units; also the sign of an exponent as in
+/// `1e-3`.
 fn number_length(rest: &str) -> usize {
     let mut exponent = false;
     let mut plain = true;
@@ -114,10 +115,10 @@ fn is_name_part(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The longest name of a parameter or a variable in bytes.
+/// The longest name of a parameter or variable, in bytes.
 pub(crate) const LONGEST_NAME: usize = 64;
 
-/// Whether a text can be the name of a parameter or a variable.
+/// Returns true if a text is a valid name of a parameter or variable.
 pub(crate) fn is_name(text: &str) -> bool {
     text.len() <= LONGEST_NAME
         && text.chars().next().is_some_and(is_name_start)

@@ -1,34 +1,34 @@
-//! One record of a CSV file (RFC 4180).
+//! Parsing of one record of a CSV file (RFC 4180).
 
 use super::records::Records;
 
-/// What a parser made of the bytes that it was given.
+/// The result of parsing a buffer.
 pub(super) enum Parsed {
-    /// A record was appended; it took this many bytes and this many line ends.
+    /// A record was appended; its bytes and line ends.
     Record(Taken),
-    /// There is no record in these bytes, which are done with.
+    /// These bytes hold no record and are consumed.
     Nothing(Taken),
-    /// The record goes on behind these bytes.
+    /// The record continues after these bytes.
     Unfinished,
-    /// The bytes are no record.
+    /// The bytes are not a valid record.
     Broken(&'static str),
 }
 
-/// How far a parser got.
+/// The length of the consumed input.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken {
     pub(super) bytes: usize,
     pub(super) lines: u64,
 }
 
-/// Takes the record at the beginning of `bytes`; `is_end` says that no more follow.
+/// Parses the record at the beginning of `bytes`; `is_end` is true if the file ends there.
 pub(super) fn record(bytes: &[u8], delimiter: u8, is_end: bool, out: &mut Records) -> Parsed {
     match blank(bytes) {
         Some(length) => return Parsed::Nothing(Taken { bytes: length, lines: 1 }),
         None if bytes.is_empty() || bytes == b"\r" => return Parsed::Unfinished,
         None => {}
     }
-    // Nothing is written before the record is known to be whole: it is looked through first.
+    // The first pass finds the end: nothing is written before the record is known to be complete.
     let walk = Walk { bytes, delimiter, is_end };
     match walk.length() {
         Ok(Some(taken)) => match write(&bytes[..taken.bytes], delimiter, out) {
@@ -40,7 +40,7 @@ pub(super) fn record(bytes: &[u8], delimiter: u8, is_end: bool, out: &mut Record
     }
 }
 
-/// The length of the blank line that the bytes begin with.
+/// Returns the length of a blank line at the beginning of the bytes.
 fn blank(bytes: &[u8]) -> Option<usize> {
     match bytes {
         [b'\n', ..] => Some(1),
@@ -56,7 +56,7 @@ struct Walk<'b> {
 }
 
 impl Walk<'_> {
-    /// How long the first record is; `None` if it does not end here.
+    /// Returns the length of the first record; `None` if it is incomplete.
     fn length(&self) -> Result<Option<Taken>, &'static str> {
         let mut at = 0;
         let mut lines = 0;
@@ -77,7 +77,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The end of an unquoted field.
+    /// Returns the end of an unquoted field.
     fn plain(&self, from: usize) -> Result<usize, &'static str> {
         let rest = &self.bytes[from..];
         let ends = |byte: &u8| *byte == self.delimiter || *byte == b'\n' || *byte == b'"';
@@ -88,7 +88,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The end of a quoted field, behind its closing quote; `None` if it goes on.
+    /// Returns the end of a quoted field, after its closing quote; `None` if it is incomplete.
     fn quoted(&self, from: usize, lines: &mut u64) -> Result<Option<usize>, &'static str> {
         let mut at = from;
         loop {
@@ -106,7 +106,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What stands behind a closing quote: the end of the field.
+    /// Returns the end of a field after its closing quote; `None` if more bytes are needed.
     fn behind_quote(&self, at: usize) -> Result<Option<usize>, &'static str> {
         match (self.bytes.get(at), self.bytes.get(at + 1)) {
             (None, _) => Ok(self.is_end.then_some(at)),
@@ -119,7 +119,7 @@ impl Walk<'_> {
     }
 }
 
-/// Appends the fields of a whole record.
+/// Appends the fields of a complete record.
 fn write(record: &[u8], delimiter: u8, out: &mut Records) -> Result<(), &'static str> {
     let text = std::str::from_utf8(record).map_err(|_| "is not UTF-8")?;
     let text = text.strip_suffix('\n').unwrap_or(text);
@@ -139,12 +139,12 @@ fn write(record: &[u8], delimiter: u8, out: &mut Records) -> Result<(), &'static
         if rest.is_empty() {
             return Ok(());
         }
-        // What is left begins with the delimiter, a byte of its own.
+        // The rest begins with the delimiter, which is one byte.
         rest = &rest[1..];
     }
 }
 
-/// Appends a field without its quotes; CRLF in it becomes LF. Returns what is behind it.
+/// Appends a field without its quotes, CRLF in it replaced by LF. Returns the text after it.
 fn write_quoted<'r>(field: &'r str, out: &mut Records) -> &'r str {
     let mut rest = field;
     loop {

@@ -1,9 +1,9 @@
-//! One line of a query log: `MICROSECONDS,STATEMENT`.
+//! Parsing of one line of a query log: `MICROSECONDS,STATEMENT`.
 
 use super::csv::{Parsed, Taken};
 use super::records::Records;
 
-/// Takes the line at the beginning of `bytes` and gives its time in microseconds.
+/// Parses the line at the beginning of `bytes` and returns its time in microseconds.
 pub(super) fn line(bytes: &[u8], is_end: bool, out: &mut Records) -> (Parsed, i64) {
     let length = match bytes.iter().position(|byte| *byte == b'\n') {
         Some(length) => length,

@@ -1,12 +1,12 @@
-//! What do requests get from files? Records of a CSV file, or the lines of a log.
+//! Input files of requests: the records of a CSV file, or the lines of a query log.
 //!
 //! ```text
 //! bytes ─Reader─▶ Records (blocks of a few hundred groups) ─▶ one Group per request
 //! ```
 //!
-//! A reader keeps one buffer and gives back what it has before it would have to wait, so that a
-//! file of any size takes constant memory and a pipe is as prompt as its writer. The rules of CSV
-//! are those of RFC 4180, strictly: every record has as many fields as the first.
+//! A reader has one buffer and returns complete records before it waits for more: a file of any
+//! size takes constant memory, and records of a pipe are available as soon as they are written. CSV
+//! follows RFC 4180 strictly, and every record must have as many fields as the first.
 
 mod csv;
 mod log;
@@ -19,14 +19,14 @@ mod tests;
 pub use reader::{Fault, More, Reader, Summary, examine};
 pub use records::{Group, Record, Records};
 
-/// How a file of requests is written.
+/// The format of a file of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Fields between delimiters, quoted where they hold one.
+    /// Fields between delimiters; a field that contains one is quoted.
     Csv {
-        /// What stands between two fields: one byte, neither a quote nor a line end.
+        /// Delimiter between two fields: one byte, neither a quote nor a line end.
         delimiter: u8,
     },
-    /// A line is `MICROSECONDS,STATEMENT`.
+    /// Lines of the form `MICROSECONDS,STATEMENT`.
     Log,
 }

@@ -1,4 +1,4 @@
-//! From bytes to blocks of records.
+//! Reading of files into blocks of records.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
@@ -10,25 +10,25 @@ use super::records::Records;
 use super::{Format, log};
 use crate::check::holds_several;
 
-/// How much is read at once, at least.
+/// The smallest size of a read, in bytes.
 const READ: usize = 64 << 10;
 
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The largest record in bytes.
+/// The size limit of a record, in bytes.
 const LARGEST_RECORD: usize = 64 << 20;
 
-/// What is wrong with a file of records.
+/// An error in a file of records.
 #[derive(Debug)]
 pub enum Fault {
-    /// The system does not give its bytes.
+    /// The file cannot be read.
     Unreadable(io::Error),
-    /// A line is no record.
+    /// A line is not a valid record.
     Broken {
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: u64,
-        /// What is wrong with it, as the second half of a sentence that begins with the line, or a
+        /// The problem, as the second half of a sentence that begins with the line, or as a
         /// sentence of its own.
         why: String,
     },
@@ -45,36 +45,36 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What a reader has for the next block.
+/// The state of a reader after it has filled blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum More {
-    /// Nothing more in its buffer: the next call reads from the file and may wait for it.
+    /// The buffer is empty: the next call reads from the file and may wait for it.
     NeedsReading,
-    /// The block is full, and there is more.
+    /// The block is full, and more records follow.
     Full,
-    /// Nothing more at all.
+    /// The end of the file is reached.
     End,
 }
 
-/// Reads records one by one.
+/// A reader of records.
 #[derive(Debug)]
 pub struct Reader<R> {
     from: R,
     format: Format,
-    /// The language of the statements of a log, if these are looked at.
+    /// Dialect of a log's statements, if these are checked.
     language: Option<Dialect>,
     buffer: Vec<u8>,
-    /// The part of the buffer that is not yet parsed.
+    /// The unparsed part of the buffer.
     start: usize,
     end: usize,
     at_end: bool,
     has_begun: bool,
-    /// Whether the latest record ended with the file and not with its line.
+    /// True if the latest record ended at the end of the file, without a line end.
     is_cut_off: bool,
     line: u64,
-    /// How many fields each record has.
+    /// Number of fields of each record.
     width: Option<usize>,
-    /// The records of a group that is not complete.
+    /// The records of an incomplete group.
     group: Records,
     per_group: usize,
     groups: u64,
@@ -84,7 +84,7 @@ pub struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    /// A reader at the beginning of a file whose records belong together `per_group` at a time.
+    /// Creates a reader at the beginning of a file, which returns records in groups of `per_group`.
     pub fn new(from: R, format: Format, per_group: usize) -> Reader<R> {
         let mut group = Records::default();
         group.reset(per_group);
@@ -109,12 +109,13 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Appends groups to blocks, each to the block that `of` chooses by its number, until that
-    /// block is full or the buffer holds no further record. When no block has a group yet, reads
-    /// first, which may wait.
+    /// Appends groups to blocks, choosing the block of each by `of(number)`, until that block is
+    /// full or the buffer has no complete record.
+    ///
+    /// If all blocks are empty, reads first, which may wait.
     ///
     /// # Errors
-    /// The first line that is no record.
+    /// Fails at the first line that is not a valid record.
     pub fn fill(
         &mut self,
         blocks: &mut [Records],
@@ -142,17 +143,17 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Whether the last record has no line end: nobody knows whether it is whole.
+    /// Returns true if the last record has no line end, and may therefore be incomplete.
     pub fn is_cut_off(&self) -> bool {
         self.is_cut_off
     }
 
-    /// How many records are left over at the end, too few for a group.
+    /// Returns the number of records left over at the end, too few for a group.
     pub fn left_over(&self) -> usize {
         self.group.records()
     }
 
-    /// Takes one record out of the buffer; false if there is no whole one.
+    /// Parses one record of the buffer; returns false if it has no complete one.
     fn take(&mut self) -> Result<bool, Fault> {
         if !self.has_begun && !self.begin() {
             return Ok(false);
@@ -181,7 +182,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Takes the byte order mark, if there is one. False until that is known.
+    /// Skips a byte order mark. Returns false if more bytes are needed to recognize it.
     fn begin(&mut self) -> bool {
         let bytes = &self.buffer[self.start..self.end];
         self.has_begun = self.at_end || bytes.len() >= MARK.len() || !MARK.starts_with(bytes);
@@ -200,7 +201,7 @@ impl<R: Read> Reader<R> {
         Fault::Broken { line: self.line, why: why.into() }
     }
 
-    /// Ends a record, which has as many fields as the first.
+    /// Ends a record and checks that it has as many fields as the first.
     fn check_width(&mut self) -> Result<(), Fault> {
         let fields = self.group.end_record();
         let width = *self.width.get_or_insert(fields);
@@ -214,7 +215,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// A line of a log is one statement.
+    /// Checks that a line of a log is one statement.
     fn check_statement(&self) -> Result<(), Fault> {
         let (Format::Log, Some(language)) = (self.format, self.language) else { return Ok(()) };
         let record = self.group.group(0).record(0);
@@ -225,8 +226,8 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// When a line of a log is due. One whose time lies before that of the line above is due with
-    /// it.
+    /// Records the time at which a line of a log is due. A line with an earlier time than the line
+    /// above is due together with it.
     fn note_time(&mut self, micros: i64) {
         let first = *self.first_micros.get_or_insert(micros);
         let since = micros.saturating_sub(first);
@@ -237,7 +238,7 @@ impl<R: Read> Reader<R> {
         self.latest = self.latest.max(at);
     }
 
-    /// Reads as much as there is at once, behind what is left.
+    /// Reads as many bytes as are available, after the unparsed ones.
     fn read(&mut self) -> Result<(), Fault> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -262,25 +263,25 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// What a whole file holds.
+/// The contents of a whole file, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// How many groups of records.
+    /// Number of groups of records.
     pub groups: u64,
-    /// How many fields each record has; 0 if there is none.
+    /// Number of fields of each record; 0 without records.
     pub width: usize,
-    /// How many records are left over at the end, too few for a group.
+    /// Number of records left over at the end, too few for a group.
     pub left_over: usize,
-    /// The first line of a log whose time lies before that of the line above it.
+    /// Number of the first line of a log whose time is before that of the line above.
     pub backwards: Option<u64>,
-    /// The time from the first line of a log to its last one.
+    /// Time from the first line of a log to its last.
     pub length: Nanos,
 }
 
-/// Reads a whole file, and keeps nothing of it. The statements of a log are in `language`.
+/// Reads a whole file and summarizes it. The statements of a log are in `language`.
 ///
 /// # Errors
-/// The first line that is no record.
+/// Fails at the first line that is not a valid record.
 pub fn examine(
     from: impl Read,
     format: Format,

@@ -1,18 +1,19 @@
-//! Records in memory: fields side by side in one text.
+//! Records in memory: all fields in one text.
 
 use base::Nanos;
 
-/// Some records of a file. Cleared and filled again, it allocates nothing once it has grown.
+/// Some records of a file. Reuse after [`reset`](Records::reset) allocates nothing once it has
+/// grown.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
     text: String,
-    /// Where each field ends in the text.
+    /// End of each field in the text, in bytes.
     ends: Vec<u32>,
-    /// How many fields there are up to the end of each record.
+    /// Number of fields up to the end of each record.
     fields: Vec<u32>,
-    /// For each group: its number in the file, from 0, and when it is due.
+    /// Number of each group in the file, from 0, and the time at which it is due.
     groups: Vec<(u64, Nanos)>,
-    /// How many records make a group.
+    /// Number of records in a group.
     per_group: usize,
 }
 
@@ -24,7 +25,7 @@ pub struct Group<'a> {
     count: usize,
 }
 
-/// A record: its fields in order.
+/// A record: fields in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     records: &'a Records,
@@ -32,7 +33,7 @@ pub struct Record<'a> {
 }
 
 impl Records {
-    /// Makes room for groups of this many records each.
+    /// Removes all records and sets the number of records in a group.
     pub fn reset(&mut self, per_group: usize) {
         self.text.clear();
         self.ends.clear();
@@ -41,38 +42,38 @@ impl Records {
         self.per_group = per_group.max(1);
     }
 
-    /// How many groups are complete.
+    /// Returns the number of complete groups.
     pub fn len(&self) -> usize {
         self.groups.len()
     }
 
-    /// Whether there is no complete group.
+    /// Returns true if there is no complete group.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// How many bytes the fields take.
+    /// Returns the size of the fields' text, in bytes.
     pub fn bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// The number of a group in its file, from 0.
+    /// Returns the number of a group in its file, from 0.
     pub fn number(&self, group: usize) -> u64 {
         self.groups[group].0
     }
 
-    /// When a group of a log is due, after the log's first line.
+    /// Returns the time at which a group of a log is due, after the log's first line.
     pub fn at(&self, group: usize) -> Nanos {
         self.groups[group].1
     }
 
-    /// A group by its place.
+    /// Returns a group by its index.
     pub fn group(&self, place: usize) -> Group<'_> {
         let first = place * self.per_group;
         Group { records: Some(self), first, count: self.per_group }
     }
 
-    /// Begins a field, or goes on with it.
+    /// Appends text to the current field.
     pub(super) fn push_text(&mut self, text: &str) {
         self.text.push_str(text);
     }
@@ -82,14 +83,14 @@ impl Records {
         self.ends.push(self.text.len() as u32);
     }
 
-    /// Ends a record. Returns how many fields it has.
+    /// Ends a record. Returns the number of its fields.
     pub(super) fn end_record(&mut self) -> usize {
         let before = self.fields.last().copied().unwrap_or(0);
         self.fields.push(self.ends.len() as u32);
         self.ends.len() - before as usize
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     pub(super) fn records(&self) -> usize {
         self.fields.len()
     }
@@ -105,11 +106,11 @@ impl Records {
 }
 
 impl<'a> Group<'a> {
-    /// What a request has that takes no records.
+    /// The group of a request that takes no records.
     pub const NONE: Group<'static> = Group { records: None, first: 0, count: 0 };
 
-    /// The record for a statement of the request; all statements have the only one if there is but
-    /// one. `None` where the request takes no records.
+    /// Returns the record for a statement of the request; a single record is shared by all
+    /// statements. `None` if the request takes no records.
     pub fn record(self, statement: usize) -> Option<Record<'a>> {
         let records = self.records?;
         let index = self.first + statement.min(self.count - 1);
@@ -118,17 +119,17 @@ impl<'a> Group<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// How many fields it has.
+    /// Returns the number of fields.
     pub fn len(self) -> usize {
         self.fields().len()
     }
 
-    /// Whether it has no field: never, for what a reader made.
+    /// Returns true if the record has no fields, which never holds for records of a reader.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// A field by its place, from 0.
+    /// Returns a field by its index, from 0.
     pub fn field(self, place: usize) -> Option<&'a str> {
         let fields = self.fields();
         let index = fields.start + place;

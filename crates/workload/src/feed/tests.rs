@@ -1,4 +1,4 @@
-//! What is in a file, however it comes.
+//! Reading of files in pieces of any size.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use super::*;
 
 const CSV: Format = Format::Csv { delimiter: b',' };
 
-/// Gives its bytes a few at a time.
+/// A source that returns a few bytes per read.
 struct Slowly<'a>(&'a [u8], usize);
 
 impl Read for Slowly<'_> {
@@ -20,7 +20,7 @@ impl Read for Slowly<'_> {
     }
 }
 
-/// All groups of a text: fields between `|`, records between `/`, groups between spaces.
+/// Returns all groups of a text: fields between `|`, records between `/`, groups between spaces.
 fn groups(text: &str, format: Format, per_group: usize, step: usize) -> Result<String, String> {
     let mut reader = Reader::new(Slowly(text.as_bytes(), step), format, per_group);
     let mut out = Vec::new();
@@ -112,7 +112,7 @@ fn bytes_that_are_no_text_are_refused() {
     assert_eq!(fault.to_string(), "line 2: is not UTF-8");
 }
 
-/// When each line of a log is due, in microseconds.
+/// Returns the times at which the lines of a log are due, in microseconds.
 fn due(log: &str) -> Vec<u64> {
     let mut reader = Reader::new(log.as_bytes(), Format::Log, 1);
     let mut blocks = [Records::default()];
@@ -127,7 +127,7 @@ fn times_of_a_log_count_from_its_first_line() {
     assert_eq!(due("-5,a\n5,b\n"), [0, 10]);
 }
 
-/// A line out of order goes with the one above it, and those behind it keep their times.
+/// A line out of order is due with the one above it, and the lines below keep their times.
 #[test]
 fn times_that_go_backwards_are_noticed_and_shift_nothing() {
     assert_eq!(due("100,a\n200,b\n150,c\n50,d\n300,e\n"), [0, 100, 100, 100, 200]);
@@ -138,7 +138,7 @@ fn times_that_go_backwards_are_noticed_and_shift_nothing() {
     assert_eq!(in_order.backwards, None);
 }
 
-/// A pipe whose writer pauses: what has come is given out before the reader waits.
+/// A pipe whose writer pauses: available records are returned before the reader waits.
 #[test]
 fn what_has_come_is_given_out_before_more_is_read() {
     let mut reader = Reader::new(Slowly(b"1\n2\n3\n", 4), CSV, 1);

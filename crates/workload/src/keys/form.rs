@@ -1,11 +1,11 @@
 //! The forms of values.
 
-/// What a key's value looks like.
+/// The form of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `250ms`, `1m30s`.
     Duration,
-    /// A duration, or the word for one that is found.
+    /// A duration, or `auto`.
     Warmup,
     /// A whole number with `k` or `M`.
     Count,
@@ -33,7 +33,7 @@ pub enum Form {
     Url,
     /// A machine that is reached by ssh.
     Host,
-    /// The name of a file, looked for beside the workload file.
+    /// The name of a file, relative to the folder of the workload file.
     File,
     /// `NAME: WEIGHT, …`.
     Portions,
@@ -44,7 +44,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form in a few words, for the reference.
+    /// Describes the form in a few words, for the reference.
     pub fn describe(self) -> String {
         match self {
             Form::Duration => "duration".to_owned(),
