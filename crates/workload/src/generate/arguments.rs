@@ -1,4 +1,4 @@
-//! What was a generator called with?
+//! Arguments of generator calls.
 
 use base::{Diagnostic, Stream};
 
@@ -13,36 +13,36 @@ pub(crate) struct Arguments<'p> {
     spec: &'static Spec,
     call: Excerpt<'p>,
     given: Vec<Option<Given<'p>>>,
-    /// Every parameter before this one has its argument.
+    /// Number of leading parameters that have their arguments.
     next: usize,
-    /// The random numbers of the call's place.
+    /// The random stream of the call's position.
     pub(crate) stream: Stream,
-    /// Where the call stands.
+    /// The scope of the call.
     pub(crate) scope: Scope<'p>,
 }
 
-/// One argument.
+/// An argument of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Given<'p> {
-    /// Where it stands.
+    /// Position in the text.
     pub(crate) place: Excerpt<'p>,
-    /// What it is.
+    /// Compiled value.
     pub(crate) value: Compiled,
-    /// What stands on the other side of its colon.
+    /// Name or weight on the other side of its colon.
     pub(crate) partner: Option<Partner<'p>>,
 }
 
-/// What stands on the other side of an argument's colon.
+/// The part of an argument on the other side of its colon.
 #[derive(Clone, Debug)]
 pub(crate) enum Partner<'p> {
-    /// A name before the value, and where.
+    /// A name before the value, and its position.
     Name(String, Excerpt<'p>),
-    /// A weight behind the value, and where.
+    /// A weight after the value, and its position.
     Weight(Constant, Excerpt<'p>),
 }
 
 impl<'p> Given<'p> {
-    /// `generator` needs `wanted`, and this argument is something else.
+    /// Returns the error that `generator` needs `wanted`, and this argument is something else.
     pub(crate) fn mismatch(&self, generator: &str, wanted: &str) -> Diagnostic {
         let (what, kind) = (quoted(self.place.text()), self.value.kind().article());
         self.place.error(format!("`{generator}` needs {wanted}, but {what} is {kind}"))
@@ -50,7 +50,7 @@ impl<'p> Given<'p> {
 }
 
 impl<'p> Arguments<'p> {
-    /// No arguments yet.
+    /// Creates an empty list of arguments.
     pub(crate) fn new(
         spec: &'static Spec,
         call: Excerpt<'p>,
@@ -60,7 +60,7 @@ impl<'p> Arguments<'p> {
         Arguments { spec, call, given: vec![None; spec.parameters.len()], next: 0, stream, scope }
     }
 
-    /// Takes the next argument in: by its name, or by its place.
+    /// Binds the next argument, by its name or by its position.
     pub(crate) fn bind(
         &mut self,
         name: Option<Excerpt<'p>>,
@@ -103,7 +103,7 @@ impl<'p> Arguments<'p> {
         Ok(place)
     }
 
-    /// Complains when an argument is missing.
+    /// Fails if an argument is missing.
     pub(crate) fn complete(&self) -> Result<(), Refused> {
         for (parameter, given) in self.spec.parameters.iter().zip(&self.given) {
             if given.is_none() && parameter.default.is_none() {
@@ -125,40 +125,40 @@ impl<'p> Arguments<'p> {
         place.error(message).help(self.usage())
     }
 
-    /// How to call it, for the help of a message.
+    /// Returns the usage of the generator, for the help of a message.
     pub(crate) fn usage(&self) -> String {
         format!("write `{}`", self.spec.usage())
     }
 
-    /// The generator's name.
+    /// Returns the name of the generator.
     pub(crate) fn name(&self) -> &'static str {
         self.spec.name
     }
 
-    /// The whole call.
+    /// Returns the position of the whole call.
     pub(crate) fn call(&self) -> Excerpt<'p> {
         self.call
     }
 
-    /// The argument of a parameter, if it was given.
+    /// Returns the argument of a parameter, if given.
     pub(crate) fn get(&self, place: usize) -> Option<&Given<'p>> {
         self.given.get(place)?.as_ref()
     }
 
-    /// All arguments that were given.
+    /// Returns all given arguments.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Given<'p>> + Clone {
         self.given.iter().flatten()
     }
 
-    /// The argument of a parameter that has no default.
+    /// Returns the argument of a parameter without a default.
     ///
     /// # Errors
-    /// None after [`Arguments::complete`].
+    /// None after a successful [`Arguments::complete`].
     pub(crate) fn required(&self, place: usize) -> Result<&Given<'p>, Refused> {
         self.get(place).ok_or(Refused(None))
     }
 
-    /// A constant integer, or the default when the argument is missing.
+    /// Returns a constant integer, or the default if the argument is missing.
     pub(crate) fn constant_int(&self, place: usize, default: i64) -> Result<i64, Refused> {
         let Some(given) = self.get(place) else {
             return Ok(default);
@@ -170,7 +170,7 @@ impl<'p> Arguments<'p> {
         }
     }
 
-    /// A constant number, or the default when the argument is missing.
+    /// Returns a constant number, or the default if the argument is missing.
     pub(crate) fn constant_real(&self, place: usize, default: f64) -> Result<f64, Refused> {
         let Some(given) = self.get(place) else {
             return Ok(default);
@@ -185,8 +185,8 @@ impl<'p> Arguments<'p> {
         }
     }
 
-    /// A constant number between two ends, or the default when the argument is missing; `what` it
-    /// is stands in the message.
+    /// Returns a constant number within bounds, or the default if the argument is missing; `what`
+    /// names it in the message.
     pub(crate) fn constant_between(
         &self,
         place: usize,
@@ -204,7 +204,7 @@ impl<'p> Arguments<'p> {
         Err(at.error(message).help(self.usage()).into())
     }
 
-    /// Two constant integers, the lower one first, of which the lower one has this place.
+    /// Returns two constant integers in ascending order; the lower one is the argument at `place`.
     pub(crate) fn constant_range(&self, place: usize) -> Result<(i64, i64), Refused> {
         let lo = self.constant_int(place, 0)?;
         let hi = self.constant_int(place + 1, 0)?;
@@ -215,7 +215,7 @@ impl<'p> Arguments<'p> {
         Err(error.help("write the lower end first").into())
     }
 
-    /// The common type of the first `count` arguments: all integers, all durations, or all
+    /// Returns the common type of the first `count` arguments: all integers, all durations, or all
     /// numbers.
     pub(crate) fn measure(&self, count: usize) -> Result<Type, Refused> {
         let first = self.required(0)?;
@@ -239,12 +239,12 @@ impl<'p> Arguments<'p> {
         Ok(common)
     }
 
-    /// The expression of an argument that has no default.
+    /// Returns the expression of an argument without a default.
     pub(crate) fn node(&self, place: usize) -> Result<Node, Refused> {
         Ok(self.required(place)?.value.clone().into_node())
     }
 
-    /// The argument has to be constant and is not.
+    /// Returns the error about an argument that must be constant.
     pub(crate) fn not_constant(&self, given: &Given<'_>) -> Diagnostic {
         let (what, name) = (quoted(given.place.text()), self.name());
         given

@@ -1,4 +1,4 @@
-//! `client()`: who sends the request.
+//! `client()`: the number of the client that sends the request.
 
 use super::{Arguments, Family, Rest, Spec, Stage};
 use crate::expr::{Refused, Site, Type};
@@ -14,7 +14,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "client()",
 };
 
-/// The client that sends a request: client c of n sends those with the numbers c, c + n, ….
+/// Returns the client that sends a request: client c of n sends requests c, c + n, ….
 #[inline]
 pub(super) fn number(clients: u32, request: u64) -> i64 {
     (request % u64::from(clients.max(1))) as i64
@@ -23,7 +23,7 @@ pub(super) fn number(clients: u32, request: u64) -> i64 {
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     match arguments.scope.site {
         Site::Request(_, Some(clients)) => Ok((Family::Client(clients), Type::Int)),
-        // No such call comes so far.
+        // Such calls are refused earlier.
         Site::Request(_, None) | Site::Row(_) | Site::Fixed(_) => Err(Refused(None)),
     }
 }

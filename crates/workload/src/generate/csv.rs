@@ -1,4 +1,4 @@
-//! `csv(FILE, column)`: what others have written down.
+//! `csv(FILE, column)`: values from a CSV file.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ impl fmt::Debug for Csv {
     }
 }
 
-/// Which column of a file.
+/// A reference to a column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     /// By its number, from 1.
@@ -53,11 +53,11 @@ pub(crate) enum Column {
     Name(String),
 }
 
-/// The fields of one column, one behind the other, the first line's included.
+/// The fields of one column, concatenated, the first line's included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Texts {
     all: String,
-    /// Where each ends.
+    /// End of each field, in bytes.
     ends: Vec<u32>,
 }
 
@@ -75,18 +75,18 @@ impl Texts {
 }
 
 impl Csv {
-    /// The file and the column.
+    /// Returns the file and the column.
     pub(crate) fn arguments(&self) -> (&str, &Column) {
         (&self.file, &self.column)
     }
 
-    /// The most bytes of a field.
+    /// Returns the length of the longest field, in bytes.
     pub(crate) fn longest(&self) -> u64 {
         let lengths = (0..self.texts.ends.len()).map(|place| self.texts.get(place).len() as u64);
         lengths.max().unwrap_or(0)
     }
 
-    /// How many lines at the beginning are no rows.
+    /// Returns the number of header lines.
     fn header(&self) -> usize {
         match self.column {
             Column::Number(_) => 0,
@@ -98,7 +98,7 @@ impl Csv {
         self.texts.ends.len().saturating_sub(self.header()) as u64
     }
 
-    /// The field that belongs to a number; NULL if the file was not read.
+    /// Returns the field for a number; NULL if the file was not read.
     pub(super) fn value(&self, number: u64, out: &mut Values) -> Datum {
         match number.checked_rem(self.rows()) {
             Some(row) => {
@@ -110,7 +110,7 @@ impl Csv {
     }
 }
 
-/// The CSV files of a workload, each read once however often it is named.
+/// The CSV files of a workload. Each is read at most once.
 pub(crate) struct Tables<'f> {
     folder: &'f dyn Folder,
     read: RefCell<BTreeMap<String, Rc<Table>>>,
@@ -126,12 +126,15 @@ impl fmt::Debug for Tables<'_> {
 type Table = Vec<Arc<Texts>>;
 
 impl<'f> Tables<'f> {
-    /// Those of a folder, none of which has been read.
+    /// Creates the tables of a folder, without reading any.
     pub(crate) fn new(folder: &'f dyn Folder) -> Tables<'f> {
         Tables { folder, read: RefCell::new(BTreeMap::new()) }
     }
 
-    /// The columns of a file; the error is a message and a help.
+    /// Returns the columns of a file.
+    ///
+    /// # Errors
+    /// Returns a message and a help.
     fn table(&self, name: &str) -> Result<Rc<Table>, (String, String)> {
         if let Some(table) = self.read.borrow().get(name) {
             return Ok(Rc::clone(table));
@@ -172,7 +175,7 @@ fn parse(bytes: &[u8]) -> Result<Table, Fault> {
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     let (file, at) = (file(arguments)?, arguments.required(1)?);
     let column = column(arguments, at)?;
-    // Without files to look at there is no place for generators.
+    // Without files generators are not allowed.
     let tables = arguments.scope.tables.ok_or(Refused(None))?;
     let mut csv = Csv { file, column, texts: Arc::default() };
     if tables.folder.is_unread() {
@@ -219,7 +222,7 @@ fn numbered(table: &Table, number: i64) -> Option<Arc<Texts>> {
     table.get(place).cloned()
 }
 
-/// The one column with this name in the first line; `None` if the file is empty.
+/// Returns the only column with this name in the first line; `None` if the file is empty.
 fn named(
     table: &Table,
     name: &str,

@@ -1,7 +1,8 @@
-//! What is the value of an expression for one request?
+//! Values of expressions, and their arithmetic.
 //!
-//! Arithmetic at run time never fails: integers and durations saturate, and what has no value (a
-//! division by zero, a real beyond the doubles) is NULL, as is everything made of NULL.
+//! Arithmetic at run time never fails: integers and durations saturate, and an undefined result (of
+//! a division by zero, or beyond the range of doubles) is NULL, as is any result with a NULL
+//! operand.
 
 use std::fmt::Write as _;
 
@@ -9,16 +10,16 @@ use base::{Text, Value, Values, WallTime};
 
 use crate::expr::Operator;
 
-/// A value. Texts lie in the [`Values`] that the expression was evaluated into.
+/// A value. Its text, if any, is in the [`Values`] into which the expression was evaluated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Datum {
     /// SQL's NULL.
     Null,
     /// A whole number.
     Int(i64),
-    /// A double, finite.
+    /// A finite double.
     Real(f64),
-    /// A span in nanoseconds.
+    /// A duration in nanoseconds.
     Duration(i64),
     /// An instant of calendar time.
     Timestamp(WallTime),
@@ -27,13 +28,13 @@ pub(crate) enum Datum {
 }
 
 impl Datum {
-    /// A double as a value.
+    /// Converts a double; NULL if it is not finite.
     #[inline]
     pub(crate) fn real(number: f64) -> Datum {
         if number.is_finite() { Datum::Real(number) } else { Datum::Null }
     }
 
-    /// The value with the other sign.
+    /// Returns the value with the opposite sign.
     pub(crate) fn negated(self) -> Datum {
         match self {
             Datum::Int(number) => Datum::Int(number.saturating_neg()),
@@ -43,7 +44,7 @@ impl Datum {
         }
     }
 
-    /// The number as a double, if it is one.
+    /// Returns a number as a double.
     pub(crate) fn number(self) -> Option<f64> {
         match self {
             Datum::Int(number) => Some(number as f64),
@@ -52,7 +53,7 @@ impl Datum {
         }
     }
 
-    /// Two values combined.
+    /// Returns the result of an operation on two values.
     pub(crate) fn combine(operator: Operator, left: Datum, right: Datum) -> Datum {
         match (left, right) {
             (Datum::Int(a), Datum::Int(b)) => ints(operator, a, b).map_or(Datum::Null, Datum::Int),
@@ -86,12 +87,12 @@ impl Datum {
             Datum::Real(number) => values.push(Value::Real(number)),
             Datum::Text(text) => values.push(Value::Text(text)),
             Datum::Timestamp(time) => values.push_text(|out| time.write_sql(out)),
-            // A plan binds no duration: databases have no such value.
+            // Plans bind no durations: databases have no such type.
             Datum::Null | Datum::Duration(_) => values.push(Value::Null),
         }
     }
 
-    /// Writes the value into a statement, texts without quotes; `texts` is where they lie.
+    /// Writes the value into a statement, texts without quotes; `texts` contains its text.
     pub(crate) fn splice(self, texts: &Values, out: &mut String) {
         match self {
             Datum::Int(number) => write_int(number, out),
@@ -144,7 +145,7 @@ pub(crate) fn write_int(number: i64, out: &mut String) {
     out.extend(digits[at..].iter().map(|digit| char::from(*digit)));
 }
 
-/// Writes a double as the shortest text that reads back, always with a point.
+/// Writes a double as the shortest text that parses to the same value, always with a point.
 pub(super) fn write_real(number: f64, out: &mut String) {
     let start = out.len();
     // Writing into a String cannot fail.

@@ -1,4 +1,4 @@
-//! `digits("###-###")`: numbers as people write them.
+//! `digits("###-###")`: numbers in a pattern.
 
 use std::sync::Arc;
 
@@ -17,17 +17,18 @@ pub(super) static SPEC: Spec = Spec {
     example: "digits('###-####')",
 };
 
-/// Digits that one random word gives: 33 of its 64 bits, so that no digit is more likely than
-/// another by more than one part in 10⁸.
+/// The number of digits from one random word: 33 of its 64 bits. The probabilities of digits differ
+/// by at most one part in 10⁸.
 const PER_WORD: usize = 10;
 
-/// The pattern with its digits.
+/// Returns the pattern filled with random digits.
 pub(super) fn value(pattern: &str, draw: &mut Draw, out: &mut Values) -> Datum {
     Datum::Text(out.text(|out| append(pattern, draw, out)))
 }
 
-/// Appends the pattern piece by piece. The word is a fraction of 2⁶⁴, and each multiplication moves
-/// its next decimal above the point.
+/// Appends the pattern piece by piece.
+///
+/// The random word is a fraction of 2⁶⁴; each multiplication by ten yields its next decimal digit.
 fn append(pattern: &str, draw: &mut Draw, out: &mut String) {
     let (mut word, mut left) = (0_u64, 0);
     let mut pieces = pattern.split('#');

@@ -1,4 +1,4 @@
-//! The tree walk that gives an expression its value.
+//! Evaluation of expression trees.
 
 use base::{Values, WallTime};
 
@@ -9,23 +9,23 @@ use super::{
 use crate::expr::{Generate, Node};
 use crate::feed::Record;
 
-/// What an expression's value depends on, besides the expression.
+/// The input of an evaluation, besides the expression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment<'m> {
-    /// The number of the request or the row.
+    /// Number of the request or row.
     pub(crate) number: u64,
-    /// When the run started, by the calendar.
+    /// Start of the run in calendar time.
     pub(crate) started: WallTime,
-    /// The variables made so far.
+    /// Values of the variables evaluated so far.
     pub(crate) variables: &'m [Datum],
-    /// Where the variables' texts lie; `None` when that is where the value goes as well.
+    /// Texts of the variables; `None` if they are in the output too.
     pub(crate) texts: Option<&'m Values>,
-    /// The record that the request takes from a file.
+    /// Record of a file that the request takes.
     pub(crate) record: Option<Record<'m>>,
 }
 
 impl Node {
-    /// The value for one request; its texts are written into `out`.
+    /// Evaluates the expression for one request; texts are written into `out`.
     pub(crate) fn eval(&self, moment: Moment<'_>, out: &mut Values) -> Datum {
         match self {
             Node::Int(number) => Datum::Int(*number),

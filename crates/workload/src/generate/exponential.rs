@@ -1,4 +1,4 @@
-//! `exp(mean)`: the time between events that know nothing of one another.
+//! `exp(mean)`: the time between independent events.
 
 use super::{Arguments, Datum, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Refused, Type};
@@ -13,7 +13,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "exp(20.0)",
 };
 
-/// The value at a standard exponential number.
+/// Scales a standard exponential number to the mean.
 pub(super) fn value(mean: Datum, standard: f64) -> Datum {
     match mean {
         Datum::Duration(nanos) => Datum::Duration((nanos.max(0) as f64 * standard) as i64),
@@ -57,7 +57,7 @@ mod tests {
         let drawn = reals("exp(20)", n);
         let mean = drawn.iter().sum::<f64>() / n as f64;
         let square = drawn.iter().map(|value| value * value).sum::<f64>() / n as f64;
-        // Five standard errors: deviation 20, and of the square 400 times the root of 20.
+        // Five standard errors: the standard deviation is 20, that of the square 400·√20.
         let error = 5.0 / (n as f64).sqrt();
         assert!((mean - 20.0).abs() < error * 20.0, "{mean}");
         assert!((square - 800.0).abs() < error * 400.0 * 20.0_f64.sqrt(), "{square}");

@@ -1,4 +1,4 @@
-//! `field(n)`: what stands in the record that the request takes from its `query-args-file`.
+//! `field(n)`: a field of the record that the request takes from its `query-args-file`.
 
 use base::Values;
 
@@ -16,10 +16,10 @@ pub(super) static SPEC: Spec = Spec {
     example: "field(1)",
 };
 
-/// How many fields a record may have.
+/// The largest number of fields in a record.
 const MOST_FIELDS: i64 = 65_535;
 
-/// The field of a record; NULL where there is no such field.
+/// Returns the field of a record; NULL if there is no such field.
 pub(super) fn value(place: usize, record: Option<Record<'_>>, out: &mut Values) -> Datum {
     match record.and_then(|record| record.field(place)) {
         Some(text) => Datum::Text(out.text(|out| out.push_str(text))),

@@ -1,4 +1,4 @@
-//! Helpers for the tests of the generators: what does an expression give?
+//! Test helpers that evaluate expressions.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::expr::{
 };
 use crate::read::Passage;
 
-/// The files beside the workload.
+/// Returns the files that examples read.
 fn files() -> BTreeMap<String, Vec<u8>> {
     let files = [
         crate::reference::STREETS,
@@ -23,18 +23,18 @@ fn files() -> BTreeMap<String, Vec<u8>> {
     files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).into()
 }
 
-/// The first eight values of an expression, which are part of the contract.
+/// Checks the first eight values of an expression, which must stay the same across versions.
 pub(super) fn check(text: &str, expected: &str) {
     assert_eq!(values(text, 8).join(" "), expected, "{text}");
 }
 
-/// The message that an expression is refused with.
+/// Checks the message of an invalid expression.
 pub(super) fn error(text: &str, expected: &str) {
     let Refused(diagnostic) = compiled(text).expect_err(text);
     assert_eq!(diagnostic.expect("a diagnostic").message, expected, "{text}");
 }
 
-/// The first values of an expression as text.
+/// Returns the first values of an expression as text.
 pub(super) fn values(text: &str, count: usize) -> Vec<String> {
     let written = |(datum, texts): (Datum, Values)| {
         let mut out = String::new();
@@ -44,7 +44,7 @@ pub(super) fn values(text: &str, count: usize) -> Vec<String> {
     drawn(text, count).map(written).collect()
 }
 
-/// The first values of an integer expression.
+/// Returns the first values of an integer expression.
 pub(super) fn ints(text: &str, count: usize) -> Vec<i64> {
     let int = |(datum, _)| match datum {
         Datum::Int(number) => number,
@@ -53,7 +53,7 @@ pub(super) fn ints(text: &str, count: usize) -> Vec<i64> {
     drawn(text, count).map(int).collect()
 }
 
-/// The first values of a real expression.
+/// Returns the first values of a real expression.
 pub(super) fn reals(text: &str, count: usize) -> Vec<f64> {
     let real = |(datum, _)| match datum {
         Datum::Real(number) => number,
@@ -62,7 +62,7 @@ pub(super) fn reals(text: &str, count: usize) -> Vec<f64> {
     drawn(text, count).map(real).collect()
 }
 
-/// The generator that an expression is.
+/// Returns the generator of an expression that is a single call.
 pub(super) fn family(text: &str) -> Family {
     match compiled(text).expect(text).into_node() {
         Node::Generate(generate) => generate.family,

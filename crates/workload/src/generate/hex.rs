@@ -27,13 +27,13 @@ pub(super) static UUID: Spec = Spec {
     example: "uuid()",
 };
 
-/// The bytes of a UUID's text.
+/// The length of a UUID's text, in bytes.
 pub(crate) const UUID_LENGTH: u64 = 36;
 
-/// Digits that one random word gives.
+/// The number of digits from one random word.
 const PER_WORD: usize = 16;
 
-/// A text of so many digits.
+/// Returns a text of `length` digits.
 pub(super) fn value(length: Datum, draw: &mut Draw, out: &mut Values) -> Datum {
     let Datum::Int(length) = length else {
         return Datum::Null;
@@ -50,8 +50,10 @@ pub(super) fn value(length: Datum, draw: &mut Draw, out: &mut Values) -> Datum {
     }))
 }
 
-/// A UUID: the version stands in the four bits of the 13th digit, the variant in the highest two of
-/// the 17th (RFC 9562, section 5.4).
+/// Returns a UUID of version 4.
+///
+/// The version is in the four bits of the 13th digit, the variant in the highest two of the 17th
+/// (RFC 9562, section 5.4).
 pub(super) fn uuid(draw: &mut Draw, out: &mut Values) -> Datum {
     let high = digits(draw.bits() & !0xf000 | 0x4000);
     let low = digits(draw.bits() >> 2 | 0x8000_0000_0000_0000);
@@ -64,7 +66,7 @@ pub(super) fn uuid(draw: &mut Draw, out: &mut Values) -> Datum {
     }))
 }
 
-/// The digits of a word, the highest first.
+/// Returns the digits of a word, the most significant first.
 fn digits(word: u64) -> [u8; PER_WORD] {
     std::array::from_fn(|at| b"0123456789abcdef"[(word >> (60 - 4 * at) & 15) as usize])
 }
@@ -105,7 +107,7 @@ mod tests {
         );
     }
 
-    /// How often each digit comes at each place of texts of one length.
+    /// Counts each digit at each position of texts of one length.
     fn counts(call: &str) -> Vec<Vec<u32>> {
         let texts = values(call, 16_000);
         let mut counts = vec![vec![0; 16]; texts[0].len()];

@@ -1,4 +1,4 @@
-//! `hotspot(lo, hi, hot=0.2, share=0.8)`: a small part of the values gets most of the requests.
+//! `hotspot(lo, hi, hot=0.2, share=0.8)`: a small part of the values gets most of the draws.
 
 use base::Draw;
 
@@ -23,7 +23,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "hotspot(1, 1000)",
 };
 
-/// A range with a hot beginning.
+/// A range whose first values are hot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Hotspot {
     hot: Ints,
@@ -42,12 +42,13 @@ impl Hotspot {
         Hotspot { hot: Ints::between(lo, last), cold, fraction, share }
     }
 
-    /// The smallest and the largest value.
+    /// Returns the smallest and the largest value of the range.
     pub(crate) fn ends(&self) -> (i64, i64) {
         (self.hot.ends().0, self.cold.ends().1)
     }
 
-    /// The smallest and the largest value that come: those of one part if the other has no share.
+    /// Returns the smallest and the largest value that can occur: those of one part if the other
+    /// has no share.
     pub(crate) fn reach(&self) -> Option<(i64, i64)> {
         match self.share {
             share if share <= 0.0 => Some(self.cold.ends()),
@@ -56,7 +57,7 @@ impl Hotspot {
         }
     }
 
-    /// The fraction of the values that is hot, and the share of the draws that it gets.
+    /// Returns the fraction of the values that is hot, and its share of the draws.
     pub(crate) fn fractions(&self) -> (f64, f64) {
         (self.fraction, self.share)
     }
@@ -86,7 +87,7 @@ mod tests {
         check("hotspot(-5, 5, hot=0.1, share=0.5)", "5 -2 -5 -4 2 -5 1 -5");
     }
 
-    /// The frequencies of the values from 1 to `n`, of which the first `hot` share `share`.
+    /// Checks the frequencies of the values from 1 to `n`, of which the first `hot` get `share`.
     fn follows(call: &str, n: usize, hot: usize, share: f64) {
         let mut counts = vec![0; n];
         for value in ints(call, 60_000) {

@@ -1,4 +1,4 @@
-//! `json(name: value, …)`: a document.
+//! `json(name: value, …)`: a JSON object.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "json(id: row(), name: text(5), tags: json())",
 };
 
-/// An object.
+/// A JSON object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Json {
     members: Vec<Member>,
@@ -34,25 +34,25 @@ pub(crate) struct Member {
     pub(crate) name: String,
     /// Its value.
     pub(crate) value: Node,
-    /// What stands before its value: the comma, the name and the colon.
+    /// The text before its value: comma, name and colon.
     head: Arc<str>,
-    /// Whether the value is a document itself.
+    /// True if the value is itself a JSON object.
     nested: bool,
 }
 
-/// The most bytes that a number takes.
+/// The largest size of a number's text, in bytes.
 const LONGEST_NUMBER: u64 = 400;
 
-/// The most bytes that a byte of a text takes: `\u001f`.
+/// The largest size of an escaped byte, in bytes: `\u001f`.
 const LONGEST_ESCAPE: u64 = 6;
 
 impl Json {
-    /// The members in order.
+    /// Returns the members in order.
     pub(crate) fn members(&self) -> impl Iterator<Item = &Member> {
         self.members.iter()
     }
 
-    /// How many bytes the object has at most, if `longest` gives the bytes of a value's text.
+    /// Returns the largest size of the object in bytes, given that of a value's text.
     pub(crate) fn longest(&self, longest: impl Fn(&Node) -> u64) -> u64 {
         let member = |member: &Member| {
             let text = longest(&member.value).saturating_mul(LONGEST_ESCAPE);
@@ -61,8 +61,10 @@ impl Json {
         self.members.iter().map(member).fold(2, u64::saturating_add)
     }
 
-    /// The text of the object. The text of each value is made at the end of the buffer, and then
-    /// replaced by what it looks like in the object; that of a document stays.
+    /// Evaluates the object to its text.
+    ///
+    /// The text of each value is appended to the buffer, then replaced by its JSON form; that of a
+    /// nested object stays.
     pub(super) fn value(&self, moment: Moment<'_>, out: &mut Values) -> Datum {
         let start = out.text_bytes();
         out.text(|out| out.push('{'));
@@ -81,7 +83,8 @@ impl Json {
     }
 }
 
-/// Writes a text as a string over what was made since `scrap`, where it may lie itself.
+/// Replaces everything after `scrap` by a text as a JSON string; the text may be in that part
+/// itself.
 fn quote(out: &mut Values, scrap: usize, text: Range<usize>) {
     replace(out, scrap, |out| {
         out.push('"');
@@ -99,7 +102,7 @@ fn quote(out: &mut Values, scrap: usize, text: Range<usize>) {
     });
 }
 
-/// Writes a value that is no text over what was made since `scrap`.
+/// Replaces everything after `scrap` by a value that is not a text.
 fn bare(out: &mut Values, scrap: usize, datum: Datum) {
     replace(out, scrap, |out| match datum {
         Datum::Int(number) => write_int(number, out),
@@ -114,7 +117,7 @@ fn bare(out: &mut Values, scrap: usize, datum: Datum) {
     });
 }
 
-/// Appends what `write` writes, and takes what lay between `scrap` and it away.
+/// Calls `write` to append, then removes the part from `scrap` to the former end.
 fn replace(out: &mut Values, scrap: usize, write: impl FnOnce(&mut String)) {
     out.text(|out| {
         let end = out.len();
@@ -123,7 +126,7 @@ fn replace(out: &mut Values, scrap: usize, write: impl FnOnce(&mut String)) {
     });
 }
 
-/// Whether a byte of a text stands for itself in a string.
+/// Returns true if a byte needs no escape in a string.
 fn is_plain(byte: u8) -> bool {
     byte >= 0x20 && byte != b'"' && byte != b'\\'
 }
@@ -146,7 +149,7 @@ fn escape(byte: u8, out: &mut String) {
     out.push(short);
 }
 
-/// Writes a span as a number of seconds, exactly: `1.5`.
+/// Writes a duration as an exact number of seconds: `1.5`.
 fn write_seconds(nanos: i64, out: &mut String) {
     let (seconds, mut rest) =
         (nanos.unsigned_abs() / 1_000_000_000, nanos.unsigned_abs() % 1_000_000_000);
@@ -182,7 +185,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     Ok((Family::Json(Json { members }), Type::Text))
 }
 
-/// What stands before a member's value.
+/// Returns the text before a member's value.
 fn head(name: &str, first: bool) -> Arc<str> {
     let mut values = Values::new();
     let text = values.text(|out| out.push_str(name)).bytes();
@@ -192,7 +195,7 @@ fn head(name: &str, first: bool) -> Arc<str> {
     Arc::from(format!("{comma}{}:", values.resolve(name)))
 }
 
-/// Whether a text is a document itself, whatever is drawn.
+/// Returns true if the value of an expression is always a JSON object.
 fn is_document(value: &Node) -> bool {
     let Node::Generate(generate) = value else {
         return false;

@@ -1,4 +1,4 @@
-//! `latest(lo, hi)`: what was added last is asked for most often.
+//! `latest(lo, hi)`: the newest keys are the most frequent.
 
 use base::Draw;
 
@@ -36,7 +36,7 @@ impl Latest {
         Latest { lo, hi, ages: Zipf::new(lo, hi, EXPONENT) }
     }
 
-    /// The keys that exist at the beginning.
+    /// Returns the range of the keys that exist at the beginning.
     pub(crate) fn ends(&self) -> (i64, i64) {
         (self.lo, self.hi)
     }

@@ -1,8 +1,8 @@
-//! How is a value written into a statement that is sent as text?
+//! Values as literals in statements that are sent as text.
 //!
-//! As a literal that gives the database the value that it would have been bound to. White space
-//! stands at both of its ends, so that nothing beside it becomes a part of it: a minus before a
-//! negative number begins no comment, and a letter before a text makes no other kind of literal.
+//! A literal gives the database the same value as a bound parameter. It has white space at both
+//! ends to keep it apart from its neighbours: a minus before a negative number begins no comment,
+//! and a letter before a text does not change the kind of literal.
 
 use std::fmt::Write as _;
 
@@ -10,16 +10,16 @@ use base::{Dialect, Values};
 
 use super::{Datum, write_int};
 
-/// How many bytes one byte of a text may need in a literal.
+/// The largest size of one byte of a text in a literal, in bytes.
 pub(crate) const LONGEST_ESCAPE: u64 = 13;
 
 impl Datum {
-    /// Writes the value as a literal; `texts` is where texts lie. Allocates nothing once `out` has
-    /// grown to its size.
+    /// Writes the value as a literal; `texts` contains its text. Allocates nothing once `out` has
+    /// grown.
     pub(crate) fn write_literal(self, dialect: Dialect, texts: &Values, out: &mut String) {
         out.push(' ');
         match self {
-            // Without its sign the lowest integer is none.
+            // The absolute value of the smallest integer is not an integer literal.
             Datum::Int(i64::MIN) => out.push_str("(-9223372036854775807-1)"),
             Datum::Int(number) => write_int(number, out),
             Datum::Real(number) => write_real(number, out),
@@ -29,22 +29,22 @@ impl Datum {
                 time.write_sql(out);
                 out.push('\'');
             }
-            // A plan binds no duration: databases have no such value.
+            // Plans bind no durations: databases have no such type.
             Datum::Null | Datum::Duration(_) => out.push_str("NULL"),
         }
         out.push(' ');
     }
 }
 
-/// Writes a double as the shortest text that reads back. The exponent makes it a double where
-/// `1.5` would be an exact decimal.
+/// Writes a double as the shortest text that parses to the same value. The exponent makes it a
+/// double, while `1.5` would be an exact decimal.
 fn write_real(number: f64, out: &mut String) {
     // Writing into a String cannot fail.
     let _ = write!(out, "{number:e}");
 }
 
-/// Writes a text between quotes. What would end the literal before its end is doubled; a zero
-/// character, which ends a statement in some databases, is made by a function there.
+/// Writes a text between quotes. Characters that would end the literal are doubled. A NUL
+/// character, which ends a statement in some databases, is written as a function call for these.
 fn write_text(text: &str, dialect: Dialect, out: &mut String) {
     let zero = match dialect {
         Dialect::Mysql => None,

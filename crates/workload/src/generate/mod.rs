@@ -1,10 +1,10 @@
-//! How are values made?
+//! Generators of values.
 //!
-//! A generator is a pure function of (seed of the run, job, place in the file, number of the
-//! request): it has no state, so values depend neither on timing nor on threads nor on other jobs.
-//! One file per family holds its row of the table, its checks, its arithmetic and its golden
-//! values. [`Generator`] makes the values of a job's requests, [`RowGenerator`] those of a table's
-//! rows.
+//! A generator is a pure function of (seed of the run, job, position in the file, number of the
+//! request). It has no state, and its values depend neither on timing nor on threads nor on other
+//! jobs. The file of each family has its entry of the table, its checks, its arithmetic and its
+//! golden values. [`Generator`] makes the values of a job's requests, [`RowGenerator`] those of a
+//! table's rows.
 
 mod arguments;
 mod client;
@@ -98,46 +98,46 @@ pub(crate) static ALL: &[&Spec] = &[
     &field::SPEC,
 ];
 
-/// A generator as the table of generators knows it.
+/// The entry of a generator in the table of generators.
 #[derive(Debug)]
 pub(crate) struct Spec {
     /// Its name.
     pub(crate) name: &'static str,
     /// Its parameters in order.
     pub(crate) parameters: &'static [Parameter],
-    /// What may follow them.
+    /// Further arguments after the parameters.
     pub(crate) rest: Rest,
-    /// Where it has a meaning.
+    /// Contexts in which it is allowed.
     pub(crate) stage: Stage,
-    /// Checks the arguments and makes the generator.
+    /// Checks the arguments and builds the generator.
     pub(crate) build: fn(&Arguments<'_>) -> Result<(Family, Type), Refused>,
-    /// What it gives, in one line.
+    /// Description of its values, in one line.
     pub(crate) doc: &'static str,
-    /// A call.
+    /// An example call.
     pub(crate) example: &'static str,
 }
 
-/// What may follow the parameters of a generator.
+/// The kind of further arguments after the parameters of a generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
     /// Nothing.
     Nothing,
     /// Any number of values.
     Values,
-    /// Any number of values, each with a weight behind a colon.
+    /// Any number of values, each with a weight after a colon.
     Weighted,
     /// Any number of values, each with a name before a colon.
     Named,
 }
 
-/// Where a generator has a meaning.
+/// The contexts in which a generator is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// In requests and in rows.
+    /// Requests and rows.
     Anywhere,
-    /// In the rows of a table.
+    /// Rows of a table only.
     Rows,
-    /// In the requests of clients, which have numbers.
+    /// Requests of numbered clients, which closed jobs have.
     Clients,
 }
 
@@ -146,9 +146,9 @@ pub(crate) enum Stage {
 pub(crate) struct Parameter {
     /// Its name.
     pub(crate) name: &'static str,
-    /// What it takes, in words.
+    /// Kind of argument, in words.
     pub(crate) form: &'static str,
-    /// What holds without it; `None` when it must be given.
+    /// Default; `None` if the argument is required.
     pub(crate) default: Option<&'static str>,
 }
 
@@ -163,7 +163,7 @@ impl Parameter {
 }
 
 impl Spec {
-    /// How it is called: `zipf(lo, hi, s=0.99)`.
+    /// Returns its usage: `zipf(lo, hi, s=0.99)`.
     pub(crate) fn usage(&self) -> String {
         let parameters = self.parameters.iter().map(|parameter| match parameter.default {
             None => parameter.name.to_owned(),
@@ -180,7 +180,7 @@ impl Spec {
     }
 }
 
-/// The families of generators, their arguments checked and constants prepared.
+/// A generator with checked arguments and precomputed constants.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Family {
     /// Each value of a range equally likely.
@@ -191,11 +191,11 @@ pub(crate) enum Family {
     Pareto(Pareto),
     /// A small part of a range more likely than the rest.
     Hotspot(Hotspot),
-    /// What was added last more likely than what was there before.
+    /// The newest keys more likely than older ones.
     Latest(Latest),
     /// The skew of TPC-C.
     Nurand(Nurand),
-    /// The number of the client, of so many.
+    /// The number of the client, given the number of clients.
     Client(u32),
     /// An exponential distribution with this mean.
     Exponential(Node),
@@ -207,36 +207,36 @@ pub(crate) enum Family {
     Sequence(i64),
     /// Each number up to a limit once.
     Permute(Permute),
-    /// Letters and digits: as many as the first says, or a number between both.
+    /// Letters and digits: as many as the first expression, or a number between both.
     Text(Node, Option<Node>),
     /// This text with a digit for each `#`.
     Digits(Arc<str>),
-    /// As many hexadecimal digits.
+    /// This many hexadecimal digits.
     Hex(Node),
-    /// An identifier of 128 bits.
+    /// A UUID.
     Uuid,
-    /// One of these.
+    /// One of these values with equal probability.
     Pick(Vec<Node>),
-    /// One of these, some more likely than others.
+    /// One of several values by weight.
     Weighted(Weighted),
-    /// An object of named values.
+    /// A JSON object.
     Json(Json),
-    /// A place on the sphere.
+    /// A point on the sphere.
     Point,
     /// An area of the sphere.
     Polygon(Polygon),
-    /// NULL now and then.
+    /// NULL with some probability.
     Null(Null),
-    /// What stands in a file.
+    /// A column of a CSV file.
     Csv(Csv),
     /// The start of the run plus this offset.
     Timestamp(Node),
-    /// The field at this place, from 0, of the record that the request takes.
+    /// The field with this index, from 0, of the record that the request takes.
     Field(usize),
 }
 
 impl Family {
-    /// Calls `visit` with each expression among the arguments.
+    /// Calls `visit` for each expression among the arguments.
     pub(crate) fn children(&self, visit: &mut dyn FnMut(&Node)) {
         match self {
             Family::Uniform(Uniform::Computed(ends)) => {
@@ -277,7 +277,7 @@ impl Family {
         }
     }
 
-    /// Whether what it adds to its arguments is of ASCII, whatever is drawn.
+    /// Returns true if all text that it adds to its arguments is ASCII.
     pub(crate) fn adds_only_ascii(&self) -> bool {
         match self {
             Family::Digits(pattern) => pattern.is_ascii(),
@@ -307,7 +307,7 @@ impl Family {
         }
     }
 
-    /// The row of the table that it belongs to.
+    /// Returns its entry of the table.
     pub(crate) fn spec(&self) -> &'static Spec {
         match self {
             Family::Uniform(_) => &uniform::SPEC,
@@ -339,12 +339,12 @@ impl Family {
     }
 }
 
-/// The generator with this name.
+/// Returns the generator with this name.
 pub(crate) fn find(name: &str) -> Option<&'static Spec> {
     ALL.iter().copied().find(|spec| spec.name == name)
 }
 
-/// All names, for a message: lines of so many words that they stay readable.
+/// Lists all names for a message, in lines of readable length.
 pub(crate) fn names() -> String {
     let names: Vec<&str> = ALL.iter().map(|spec| spec.name).collect();
     let listed = crate::wording::enumeration(&names, "and");
@@ -352,7 +352,7 @@ pub(crate) fn names() -> String {
     words.chunks(10).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
 }
 
-/// What a function of other programs and languages is called here.
+/// Returns the name of the generator that corresponds to a function of other programs or languages.
 pub(crate) fn elsewhere(name: &str) -> Option<&'static str> {
     let ours = match name.to_ascii_lowercase().as_str() {
         "rand" | "random" | "randint" | "int" | "integer" => "uniform",
@@ -381,7 +381,7 @@ pub(crate) fn elsewhere(name: &str) -> Option<&'static str> {
     Some(ours)
 }
 
-/// Complains about an argument that must not be below zero.
+/// Refuses a negative constant.
 fn not_negative(given: &Given<'_>, what: &str) -> Result<(), Refused> {
     if given.value.constant().is_some_and(Constant::is_negative) {
         let shown = quoted(given.place.text());

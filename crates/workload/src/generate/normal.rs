@@ -17,7 +17,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "normal(100.0, 15.0)",
 };
 
-/// The value at a standard normal number.
+/// Scales a standard normal number to the mean and deviation.
 pub(super) fn value(mean: Datum, deviation: Datum, standard: f64) -> Datum {
     match (mean, deviation) {
         (Datum::Duration(mean), Datum::Duration(deviation)) => {

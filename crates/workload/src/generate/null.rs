@@ -1,4 +1,4 @@
-//! `null(p, expr)`: a value that is missing now and then.
+//! `null(p, expr)`: a value that is NULL with some probability.
 
 use super::{Arguments, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Node, Refused, Type};
@@ -16,12 +16,12 @@ pub(super) static SPEC: Spec = Spec {
     example: "null(0.25, row())",
 };
 
-/// A value that may be missing.
+/// A value that may be NULL.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Null {
-    /// How often it is missing, from 0 to 1.
+    /// Probability of NULL, from 0 to 1.
     pub(crate) probability: f64,
-    /// What it is otherwise.
+    /// Value otherwise.
     pub(crate) value: Node,
 }
 

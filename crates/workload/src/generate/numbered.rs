@@ -23,12 +23,12 @@ pub(super) static SEQUENCE: Spec = Spec {
     example: "sequence(100)",
 };
 
-/// The number of a row, counted from 1.
+/// Returns the number of a row, counted from 1.
 pub(super) fn row(number: u64) -> i64 {
     sequence(1, number)
 }
 
-/// The start plus the number.
+/// Returns the start plus the number.
 #[inline]
 pub(super) fn sequence(start: i64, number: u64) -> i64 {
     start.saturating_add_unsigned(number)

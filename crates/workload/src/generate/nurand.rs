@@ -38,12 +38,12 @@ impl Nurand {
         Nurand { first: Ints::between(0, a), second: Ints::between(lo, hi), constant }
     }
 
-    /// The upper end of the first draw.
+    /// Returns the upper bound of the first draw.
     pub(crate) fn a(&self) -> i64 {
         self.first.ends().1
     }
 
-    /// The smallest and the largest value.
+    /// Returns the smallest and the largest value.
     pub(crate) fn ends(&self) -> (i64, i64) {
         self.second.ends()
     }
@@ -51,7 +51,7 @@ impl Nurand {
     pub(super) fn draw(&self, draw: &mut Draw) -> i64 {
         let (lo, hi) = self.second.ends();
         let both = self.first.draw(draw) | self.second.draw(draw);
-        // Neither is negative, so that the sum stays below 2⁶⁴.
+        // Both are non-negative, and the sum is below 2⁶⁴.
         let offset = (both.unsigned_abs() + self.constant) % (hi.abs_diff(lo) + 1);
         lo.saturating_add_unsigned(offset)
     }
@@ -71,7 +71,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     }
     let seed = match arguments.scope.site {
         Site::Request(position, _) | Site::Row(position) => position.seed,
-        // No generator stands there.
+        // Generators are not allowed there.
         Site::Fixed(_) => return Err(Refused(None)),
     };
     Ok((Family::Nurand(Nurand::new(a, ends, seed)), Type::Int))
@@ -90,7 +90,7 @@ mod tests {
         check("nurand(0, 5, 5)", "5 5 5 5 5 5 5 5");
     }
 
-    /// The probabilities by counting all pairs of draws, as the clause defines them.
+    /// Returns the probabilities, by counting all pairs of draws as the clause defines them.
     fn law(a: u64, lo: u64, hi: u64, constant: u64) -> Vec<f64> {
         let n = hi - lo + 1;
         let mut law = vec![0.0; n as usize];
@@ -109,7 +109,8 @@ mod tests {
             }
             let constant = Nurand::new(a, (lo, hi), Seed(42)).constant;
             let law = law(a as u64, lo as u64, hi as u64, constant);
-            // A value that cannot come does not; a class without a probability has no error.
+            // An impossible value must not occur; classes of probability zero cannot be tested by
+            // chi-square.
             let possible = |at: &usize| law[*at] > 0.0;
             let places: Vec<usize> = (0..law.len()).filter(possible).collect();
             let kept: Vec<u32> = places.iter().map(|at| counts[*at]).collect();

@@ -1,4 +1,4 @@
-//! `pareto(min, shape)`: most values are small, and a few are very large.
+//! `pareto(min, shape)`: mostly small values, and a few very large ones.
 
 use super::{Arguments, Datum, Family, Parameter, Rest, Spec, Stage};
 use crate::expr::{Constant, Node, Refused, Type};
@@ -19,10 +19,10 @@ pub(super) static SPEC: Spec = Spec {
     example: "pareto(10.0, 1.5)",
 };
 
-/// The shapes at which no double overflows, and beyond which only the minimum would ever come.
+/// The allowed shapes: below, doubles overflow; above, only the minimum would occur.
 const SHAPES: (f64, f64) = (0.1, 1_000.0);
 
-/// Pareto's distribution.
+/// The Pareto distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pareto {
     /// The smallest value.
@@ -31,12 +31,12 @@ pub(crate) struct Pareto {
 }
 
 impl Pareto {
-    /// The smallest value and the shape.
+    /// Returns the smallest value and the shape.
     pub(crate) fn arguments(&self) -> (&Node, f64) {
         (&self.minimum, self.shape)
     }
 
-    /// The value at a standard exponential number: its power of e has Pareto's distribution.
+    /// Transforms a standard exponential number: its exponential has a Pareto distribution.
     pub(super) fn value(&self, minimum: Datum, standard: f64) -> Datum {
         let times = libm::exp(standard / self.shape);
         match minimum {

@@ -18,10 +18,12 @@ pub(super) static SPEC: Spec = Spec {
 
 const ROUNDS: usize = 6;
 
-/// A keyed bijection of 0 to n-1 without a table: a Feistel network over the smallest power of two
-/// that holds n, walked until it falls below n (Black, Rogaway: "Ciphers with arbitrary finite
-/// domains", CT-RSA 2002). The power is below 2n, so that a walk has fewer than two steps on
-/// average; it ends because a bijection comes back to where it started.
+/// A keyed bijection of 0 to n-1 without a table.
+///
+/// A Feistel network over the smallest power of two that holds n, applied until the result is below
+/// n (cycle walking; Black, Rogaway: "Ciphers with arbitrary finite domains", CT-RSA 2002). The
+/// power is below 2n, and a walk has fewer than two steps on average; it ends because a bijection
+/// returns to its starting point.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Permute {
     n: u64,
@@ -32,12 +34,12 @@ pub(crate) struct Permute {
 }
 
 impl Permute {
-    /// The smallest and the largest value.
+    /// Returns the smallest and the largest value.
     pub(crate) fn ends(&self) -> (i64, i64) {
         (1, i64::try_from(self.n).unwrap_or(i64::MAX))
     }
 
-    /// The permutation of 1 to n that belongs to a place.
+    /// Creates the permutation of 1 to n of a stream.
     pub(crate) fn new(n: u64, stream: Stream) -> Permute {
         let bits = (64 - n.saturating_sub(1).leading_zeros()).max(2);
         let right_bits = bits.div_ceil(2);
@@ -51,12 +53,12 @@ impl Permute {
         }
     }
 
-    /// The limit n.
+    /// Returns the limit n.
     pub(crate) fn limit(&self) -> u64 {
         self.n
     }
 
-    /// The value of a request.
+    /// Returns the value of a request.
     pub(super) fn at(&self, number: u64) -> i64 {
         let mut position = number % self.n;
         loop {
@@ -67,7 +69,7 @@ impl Permute {
         }
     }
 
-    /// A bijection of all numbers with as many bits as n - 1.
+    /// Applies a bijection of all numbers with as many bits as n - 1.
     fn shuffle(&self, position: u64) -> u64 {
         let mut left = position >> self.right_bits;
         let mut right = position & self.right_mask;
@@ -79,7 +81,7 @@ impl Permute {
     }
 }
 
-/// A word that depends on all bits of both: the halves of a 128-bit product folded together.
+/// Mixes all bits of both numbers: the halves of a 128-bit product are folded together.
 #[inline]
 fn scramble(half: u64, key: u64) -> u64 {
     let product = u128::from(half ^ key) * u128::from(key | 1);
@@ -144,15 +146,16 @@ mod tests {
         let fixed = (0..n).filter(|i| one.at(*i) == *i as i64 + 1).count();
         let same = (0..n).filter(|i| one.at(*i) == other.at(*i)).count();
         let rising = (1..n).filter(|i| one.at(*i) > one.at(*i - 1)).count() as f64;
-        // Of a random permutation about one number is fixed, and half of the steps rise; the
-        // deviation of their count is the root of n/12.
+        // A random permutation has about one fixed point, and half of its steps rise; the standard
+        // deviation of their number is √(n/12).
         assert!(fixed < 8 && same < 8, "{fixed} {same}");
         assert!((rising - n as f64 / 2.0).abs() < 5.0 * (n as f64 / 12.0).sqrt(), "{rising}");
     }
 
     #[test]
     fn every_position_goes_everywhere() {
-        // The first value of 12 numbers over 12,000 seeds: each about 1,000 times.
+        // The first value of permutations of 12 numbers over 12,000 seeds: each occurs about 1,000
+        // times.
         let mut counts = [0_u32; 12];
         for seed in 0..12_000 {
             counts[permutation(12, seed).at(0) as usize - 1] += 1;

@@ -16,7 +16,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "pick('new', 'paid', 'sent')",
 };
 
-/// The value that is drawn.
+/// Returns a value chosen at random.
 #[inline]
 pub(super) fn choice<'v>(values: &'v [Node], draw: &mut Draw) -> &'v Node {
     &values[draw.below(values.len() as u64) as usize]
@@ -27,7 +27,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     Ok((Family::Pick(values), kind))
 }
 
-/// All arguments as values of one type.
+/// Returns all arguments as values of one type.
 pub(super) fn values(arguments: &Arguments<'_>) -> Result<(Vec<Node>, Type), Refused> {
     let kind = common_type(arguments)?;
     let mut values = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn values(arguments: &Arguments<'_>) -> Result<(Vec<Node>, Type), Ref
     Ok((values, kind))
 }
 
-/// The type of the values: that of the first, or numbers with a point if there is one among
+/// Returns the common type of the values: that of the first, or real if there is a real among
 /// numbers.
 fn common_type(arguments: &Arguments<'_>) -> Result<Type, Refused> {
     let mut kinds = arguments.all().map(|given| given.value.kind());

@@ -1,4 +1,4 @@
-//! `point()`: a place on the earth.
+//! `point()`: a random point on the earth.
 
 use base::{Draw, Values};
 
@@ -17,10 +17,10 @@ pub(super) static SPEC: Spec = Spec {
     example: "point()",
 };
 
-/// The most bytes of a point.
+/// The largest size of a point's text, in bytes.
 pub(crate) const LONGEST_POINT: u64 = LONGEST_PLACE + 7;
 
-/// A point as text.
+/// Returns a point as text.
 pub(super) fn value(draw: &mut Draw, out: &mut Values) -> Datum {
     let place = Place::of(uniform(draw));
     Datum::Text(out.text(|out| {
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn points_are_uniform_on_the_sphere() {
         let points: Vec<_> = values("point()", 50_000).iter().map(|wkt| parse(wkt)[0]).collect();
-        // Seen from any axis the heights are uniform (Archimedes), so the clumps have no place.
+        // Along any axis the heights are uniform (Archimedes): the points have no clusters.
         for axis in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.6, 0.0, 0.8]] {
             let height = |point: &[f64; 3]| point.iter().zip(axis).map(|(a, b)| a * b).sum();
             let heights: Vec<f64> = points.iter().map(height).collect();

@@ -1,10 +1,10 @@
-//! `polygon(hits=80)`: an area of the earth that holds so many of the points of a table.
+//! `polygon(hits=80)`: an area of the earth that contains a given number of a table's points.
 //!
 //! A regular polygon with n corners and the circumradius R is n isosceles triangles with the legs R
 //! and the angle γ = 2π/n between them. The spherical excess E of one, which is its area, follows
 //! from tan(E/2) = t² sin γ / (1 + t² cos γ) with t = tan(R/2) (Todhunter: "Spherical
 //! trigonometry", article 103). Solved for the radius this is t² = sin(E/2) / sin(γ - E/2), which
-//! loses no digits however small the polygon is.
+//! loses no precision for small polygons.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, TAU};
 
@@ -34,17 +34,17 @@ pub(super) static SPEC: Spec = Spec {
 
 const CORNERS: usize = 8;
 
-/// How often a place is drawn. A polygon of a thousandth of the sphere needs more than one draw in
-/// one case of thirty, and one of nearly half of it would need thousands.
+/// The largest number of draws of a position. A polygon of a thousandth of the sphere needs more
+/// than one draw in one case of thirty, and one of nearly half of it would need thousands.
 const DRAWS: u32 = 64;
 
 /// The smallest radius in radians: about a metre, a hundred times the precision of corners.
 const SMALLEST: f64 = 1.6e-7;
 
-/// The most bytes of a polygon.
+/// The largest size of a polygon's text, in bytes.
 pub(crate) const LONGEST_POLYGON: u64 = 12 + (CORNERS as u64 + 1) * (LONGEST_PLACE + 2);
 
-/// The cosine and the sine of each corner's angle before the polygon is turned.
+/// The cosine and sine of each corner's angle before rotation.
 const ANGLES: [(f64, f64); CORNERS] = [
     (1.0, 0.0),
     (FRAC_1_SQRT_2, FRAC_1_SQRT_2),
@@ -56,23 +56,23 @@ const ANGLES: [(f64, f64); CORNERS] = [
     (FRAC_1_SQRT_2, -FRAC_1_SQRT_2),
 ];
 
-/// How many points the tables of a file have: what a polygon is sized for unless it says so.
+/// The number of points in the tables of a file, the default by which a polygon is sized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Points {
-    /// No table has any.
+    /// No table has points.
     NoTable,
-    /// The one table that has some has so many rows.
+    /// The only table with points has this many rows.
     Rows(u64),
-    /// More than one table has some.
+    /// Several tables have points.
     Several,
 }
 
-/// A regular polygon of a certain area.
+/// A regular polygon of a given area.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Polygon {
     hits: f64,
     points: u64,
-    /// Of the circumradius.
+    /// Sine of the circumradius.
     sine: f64,
     cosine: f64,
 }
@@ -83,7 +83,7 @@ impl Polygon {
         Polygon { hits, points, sine, cosine }
     }
 
-    /// How many points it holds of how many.
+    /// Returns the number of points that it contains, and the total number of points.
     pub(crate) fn arguments(&self) -> (f64, u64) {
         (self.hits, self.points)
     }
@@ -101,7 +101,7 @@ impl Polygon {
         }))
     }
 
-    /// The corners of a polygon that lies on the map in one piece.
+    /// Returns the corners of a random polygon that does not cross the edge of the map.
     fn corners(&self, draw: &mut Draw) -> [Place; CORNERS] {
         for _ in 0..DRAWS {
             let centre = uniform(draw);
@@ -113,8 +113,8 @@ impl Polygon {
         self.around([1.0, 0.0, 0.0], draw.unit())
     }
 
-    /// The corners around a centre, turned by a fraction of the angle between two of them;
-    /// counterclockwise as seen from outside.
+    /// Returns the corners around a centre, counterclockwise as seen from outside, rotated by a
+    /// fraction of the angle between two corners.
     fn around(&self, [x, y, z]: Vector, turn: f64) -> [Place; CORNERS] {
         let radius = libm::sqrt(x * x + y * y).max(f64::MIN_POSITIVE);
         let east = [-y / radius, x / radius, 0.0];
@@ -131,8 +131,8 @@ impl Polygon {
     }
 }
 
-/// Whether no edge crosses the 180th meridian. Around a pole the edges go through all longitudes,
-/// so that such a polygon crosses it as well.
+/// Returns true if no edge crosses the 180th meridian. A polygon around a pole has edges at all
+/// longitudes, and crosses it as well.
 fn in_one_piece(corners: &[Place; CORNERS]) -> bool {
     let next = corners.iter().cycle().skip(1);
     corners
@@ -141,7 +141,7 @@ fn in_one_piece(corners: &[Place; CORNERS]) -> bool {
         .all(|(one, other)| (one.longitude - other.longitude).abs() < 180 * DEGREE)
 }
 
-/// The circumradius of the polygon that is this fraction of the sphere, in radians.
+/// Returns the circumradius of a polygon that is this fraction of the sphere, in radians.
 fn radius(fraction: f64) -> f64 {
     let half_excess = 4.0 * PI * fraction / CORNERS as f64 / 2.0;
     let angle = TAU / CORNERS as f64;
@@ -174,7 +174,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     Ok((Family::Polygon(Polygon::new(hits, points, radius)), Type::Text))
 }
 
-/// How many points the polygon is sized for.
+/// Returns the number of points by which the polygon is sized.
 fn points(arguments: &Arguments<'_>) -> Result<u64, Refused> {
     let why = match (arguments.get(1), arguments.scope.points) {
         (Some(given), _) => {
@@ -232,7 +232,7 @@ mod tests {
         );
     }
 
-    /// The planes of a polygon's edges, from outside to inside.
+    /// Returns the normals of the planes of a polygon's edges, pointing inside.
     fn planes(wkt: &str) -> Vec<Vector> {
         let ring = parse(wkt);
         assert_eq!((ring.len(), ring.first()), (CORNERS + 1, ring.last()));
@@ -267,8 +267,8 @@ mod tests {
             };
             let counts: Vec<f64> = polygons.iter().map(count).collect();
             let mean = counts.iter().sum::<f64>() / counts.len() as f64;
-            // The points of one table and those of one polygon vary. All polygons have one area, so
-            // that their places add nothing; a point is covered by no more than 1/0.8 of the usual
+            // Both the points of the table and the polygons vary. All polygons have the same area:
+            // their positions add no variance. A point is covered by at most 1/0.8 of the usual
             // number of polygons, because less than a fifth of them are drawn again.
             let share = hits / 20_000.0;
             let variance = hits / counts.len() as f64 + hits * share * (1.0 / 0.8 - 1.0);
@@ -293,7 +293,7 @@ mod tests {
             mean_is(&inside, fraction, (fraction * (1.0 - fraction)).sqrt());
         }
         assert!((radius(0.5) - PI / 2.0).abs() < 1e-12);
-        // A flat octagon of the radius r has the area 2√2 r².
+        // A flat octagon with circumradius r has the area 2√2 r².
         let flat = (4.0 * PI * 1e-12 / 8.0_f64.sqrt()).sqrt();
         assert!((radius(1e-12) / flat - 1.0).abs() < 1e-9);
     }

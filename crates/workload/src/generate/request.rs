@@ -1,6 +1,6 @@
-//! What does the next request send? What is in the next row?
+//! Generators of the values of requests and of table rows.
 //!
-//! After the first requests have grown the buffers to their size, making values allocates nothing.
+//! After the first requests have grown the buffers, generating values allocates nothing.
 
 use std::sync::Arc;
 
@@ -11,17 +11,18 @@ use crate::expr::Node;
 use crate::feed::{Group, Record};
 use crate::plan::{Job, Load, Piece, Statement};
 
-/// The bits of a number below that of a pause: more requests than any run has.
+/// The number of bits below a pause's number: more requests than any run has.
 const PAUSE_BITS: u32 = 40;
 
-/// Makes the values of one job's requests. Each client has its own; clones share what is constant.
+/// A generator of the values of one job's requests. Each client has its own; clones share
+/// constants.
 #[derive(Clone, Debug)]
 pub struct Generator {
     program: Arc<Program>,
     variables: Vec<Datum>,
-    /// What is written into the text of a statement, in order.
+    /// Values to write into the text of a statement, in order.
     written: Vec<Datum>,
-    /// Where texts to be written and the variables of a pause are made.
+    /// Buffer for texts to be written, and for the variables of a pause.
     scratch: Values,
 }
 
@@ -35,15 +36,15 @@ struct Program {
     think_has_variables: bool,
 }
 
-/// A statement, with what is evaluated for each request found once.
+/// A statement, with the expressions to evaluate for each request.
 #[derive(Debug)]
 struct Template {
     pieces: Vec<Piece>,
-    /// What is bound, in order.
+    /// Bound expressions, in order.
     bound: Vec<Node>,
-    /// What is written into the text, in order.
+    /// Expressions written into the text, in order.
     written: Vec<Node>,
-    /// Whether each request has a text of its own.
+    /// True if each request has its own text.
     has_text: bool,
 }
 
@@ -66,8 +67,8 @@ impl Template {
 }
 
 impl Generator {
-    /// The generator of a job in a run that started at `started`, for a database that speaks this
-    /// dialect.
+    /// Creates the generator of a job for a run that started at `started`, with literals in
+    /// `dialect`.
     pub fn new(job: &Job, started: WallTime, dialect: Dialect) -> Generator {
         let think = job.think().map(|expr| expr.0.clone());
         let most_pieces = job.statements.iter().map(|statement| statement.pieces.len()).max();
@@ -88,10 +89,11 @@ impl Generator {
         }
     }
 
-    /// Appends the values of request `number`, which takes the records of `group`: for each
-    /// statement in order its bound values or, if the statement
-    /// [is dynamic](Statement::is_dynamic) or its job prepares nothing, one text that is the whole
-    /// statement with literals for its values. Nothing is cleared.
+    /// Appends the values of request `number`, which takes the records of `group`.
+    ///
+    /// For each statement in order these are its bound values. If the statement [is
+    /// dynamic](Statement::is_dynamic), or its job does not prepare statements, it is one text: the
+    /// whole statement with literals for its values. `values` is not cleared.
     pub fn fill(&mut self, number: u64, group: Group<'_>, values: &mut Values) {
         let Generator { program, variables, written, scratch } = self;
         program.evaluate_lets(number, group, variables, values);
@@ -112,8 +114,8 @@ impl Generator {
         }
     }
 
-    /// How long a client pauses: a closed one after request `number`, one of a session after
-    /// statement `pause` of it, counted from 0. Zero without `think`.
+    /// Returns the length of a pause: of a closed client after request `number`, or of a session
+    /// after its statement `pause`, counted from 0. Zero without `think`.
     pub fn think(&mut self, number: u64, pause: u64) -> Nanos {
         let Generator { program, variables, scratch, .. } = self;
         let Some(think) = &program.think else {
@@ -123,7 +125,8 @@ impl Generator {
         if program.think_has_variables {
             program.evaluate_lets(number, Group::NONE, variables, scratch);
         }
-        // Each pause of a session has random numbers of its own, far from those of other requests.
+        // Each pause of a session has its own random numbers, separate from those of other
+        // requests.
         let draw = number ^ pause << PAUSE_BITS;
         match think.eval(program.moment(draw, None, variables, None), scratch) {
             Datum::Duration(nanos) => Nanos(u64::try_from(nanos).unwrap_or(0)),
@@ -145,7 +148,7 @@ impl Program {
         Moment { number, started: self.started, variables, texts, record }
     }
 
-    /// Makes the variables in order, their texts in `out`.
+    /// Evaluates the variables in order, with their texts in `out`.
     fn evaluate_lets(
         &self,
         number: u64,
@@ -159,7 +162,7 @@ impl Program {
         }
     }
 
-    /// Writes a whole statement; `written` are the values in its text, whose texts lie in `texts`.
+    /// Writes a whole statement; `written` are the values in its text, with their texts in `texts`.
     fn write(&self, pieces: &[Piece], written: &[Datum], texts: &Values, out: &mut String) {
         let mut written = written.iter();
         let mut next = || written.next().copied().unwrap_or(Datum::Null);
@@ -178,8 +181,8 @@ impl Program {
     }
 }
 
-/// Makes one word of the shell of the end of a text: in single quotes, unless each character means
-/// itself without them. (POSIX.1-2024, Shell Command Language, 2.2.)
+/// Quotes the end of a text as one word of the shell: with single quotes, unless no character needs
+/// them. (POSIX.1-2024, Shell Command Language, 2.2.)
 pub(crate) fn quote_for_shell(start: usize, out: &mut String) {
     let means_itself = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:,+@%".contains(&byte);
     let word = &out.as_bytes()[start..];
@@ -195,7 +198,7 @@ pub(crate) fn quote_for_shell(start: usize, out: &mut String) {
     out.push('\'');
 }
 
-/// Makes the rows of one table. Each writer has its own; clones share what is constant.
+/// A generator of the rows of one table. Each writer has its own; clones share constants.
 #[derive(Clone, Debug)]
 pub struct RowGenerator {
     columns: Arc<[Node]>,
@@ -203,7 +206,7 @@ pub struct RowGenerator {
 }
 
 impl RowGenerator {
-    /// The generator of a table's rows in a run that started at `started`.
+    /// Creates the generator of a table's rows for a run that started at `started`.
     pub fn new(load: &Load, started: WallTime) -> RowGenerator {
         RowGenerator {
             columns: load.columns.iter().map(|column| column.value.0.clone()).collect(),
@@ -211,12 +214,12 @@ impl RowGenerator {
         }
     }
 
-    /// Whether all its texts are of ASCII only, as far as can be known before they are made.
+    /// Returns true if all texts are certain to be ASCII.
     pub fn is_ascii(&self) -> bool {
         self.columns.iter().all(Node::is_ascii)
     }
 
-    /// Appends the values of the row with this number, counted from 0, in the columns' order.
+    /// Appends the values of a row, counted from 0, in the order of the columns.
     pub fn fill(&mut self, row: u64, values: &mut Values) {
         for column in self.columns.iter() {
             let started = self.started;
@@ -227,7 +230,7 @@ impl RowGenerator {
 }
 
 impl Node {
-    /// The highest number of a field that it takes from a record; 0 if it takes none.
+    /// Returns the highest number of a record's field that it uses; 0 if it uses none.
     pub(crate) fn most_fields(&self) -> usize {
         let mut most = match self {
             Node::Generate(generate) => match generate.family {
@@ -240,7 +243,7 @@ impl Node {
         most
     }
 
-    /// Whether its value is no text, or surely one of ASCII.
+    /// Returns true if its value is certain to be no text, or ASCII.
     fn is_ascii(&self) -> bool {
         let mut is_ascii = match self {
             Node::Text(text) => text.is_ascii(),
@@ -256,7 +259,7 @@ impl Node {
         is_ascii
     }
 
-    /// Whether it uses a variable of `let`.
+    /// Returns true if it uses a variable of `let`.
     fn has_variables(&self) -> bool {
         let mut found = matches!(self, Node::Variable(_));
         self.children(&mut |child| found = found || child.has_variables());

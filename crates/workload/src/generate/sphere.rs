@@ -1,29 +1,29 @@
-//! Places on the unit sphere, and how they are written.
+//! Points on the unit sphere and their text form.
 
 use std::f64::consts::TAU;
 
 use base::Draw;
 
-/// A place in ten-millionths of a degree: about a centimetre.
+/// A point in ten-millionths of a degree, which are about a centimetre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// East of Greenwich, from -180 to 180 degrees.
+    /// Longitude, positive to the east of Greenwich, from -180 to 180 degrees.
     pub(super) longitude: i64,
-    /// North of the equator, from -90 to 90 degrees.
+    /// Latitude, positive to the north of the equator, from -90 to 90 degrees.
     pub(super) latitude: i64,
 }
 
-/// A degree in the units of a [`Place`].
+/// One degree in the units of a [`Place`].
 pub(super) const DEGREE: i64 = 10_000_000;
 
-/// A direction from the centre of the sphere: towards the equator at Greenwich, the equator at 90
-/// degrees east, and the north pole.
+/// A direction from the centre of the sphere: components towards the equator at Greenwich, the
+/// equator at 90 degrees east, and the north pole.
 pub(super) type Vector = [f64; 3];
 
 impl Place {
-    /// The place in a direction.
+    /// Returns the point in a direction.
     pub(super) fn of([x, y, z]: Vector) -> Place {
-        // Near the poles this is exact where an arcsine would not be.
+        // Near the poles this is more exact than an arcsine.
         let latitude = libm::atan2(z, libm::sqrt(x * x + y * y));
         Place { longitude: units(libm::atan2(y, x)), latitude: units(latitude) }
     }
@@ -36,7 +36,7 @@ impl Place {
     }
 }
 
-/// The most bytes of a place: `-180.0000000 -90.0000000`.
+/// The largest size of a point's text, in bytes: `-180.0000000 -90.0000000`.
 pub(super) const LONGEST_PLACE: u64 = 24;
 
 fn units(radians: f64) -> i64 {
@@ -65,7 +65,7 @@ fn write_degrees(units: i64, out: &mut String) {
     out.push_str(std::str::from_utf8(&text[at..]).unwrap_or_default());
 }
 
-/// A direction that is uniform on the sphere: the height is uniform by itself (Archimedes).
+/// Returns a direction uniform on the sphere: its height is uniform (Archimedes).
 pub(super) fn uniform(draw: &mut Draw) -> Vector {
     let height = 2.0 * draw.unit() - 1.0;
     let radius = libm::sqrt((1.0 - height) * (1.0 + height));
@@ -77,7 +77,7 @@ pub(super) fn uniform(draw: &mut Draw) -> Vector {
 pub(super) mod tests {
     use super::*;
 
-    /// The directions of the places in a WKT text.
+    /// Returns the directions of the points in a WKT text.
     pub(crate) fn parse(wkt: &str) -> Vec<Vector> {
         let inner = wkt.trim_start_matches(|c: char| c.is_alphabetic() || c == '(');
         let places = inner.trim_end_matches(')').split(", ");

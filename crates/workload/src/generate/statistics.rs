@@ -1,16 +1,16 @@
-//! Helpers for the tests of the generators: do values follow a law?
+//! Test helpers that compare samples with distributions.
 //!
-//! The draws of a test are always the same, so a test that passes once passes always. The bounds
-//! are what chance exceeds once in some ten thousand tests.
+//! The draws of a test are always the same: a test that passes once always passes. Chance exceeds
+//! the bounds once in some ten thousand tests.
 
-/// How many standard errors a mean may be off.
+/// The allowed error of a mean, in standard errors.
 const ERRORS: f64 = 5.0;
 
-/// The largest statistic of Kolmogorov and Smirnov, times the root of the sample's size: chance
+/// The bound of the Kolmogorov-Smirnov statistic times the square root of the sample size. Chance
 /// exceeds it with a probability of 2·exp(-2·2.2²), one in 8,000.
 const LARGEST_DISTANCE: f64 = 2.2;
 
-/// Checks a sample against its cumulative distribution function (Kolmogorov and Smirnov).
+/// Checks a sample against its cumulative distribution function (Kolmogorov-Smirnov test).
 #[track_caller]
 pub(super) fn kolmogorov_smirnov(sample: &[f64], law: impl Fn(f64) -> f64) {
     let distance = distance(sample, law);
@@ -28,7 +28,7 @@ fn distance(sample: &[f64], law: impl Fn(f64) -> f64) -> f64 {
     distances.fold(0.0, f64::max) * n.sqrt()
 }
 
-/// Checks counts against their probabilities (Pearson).
+/// Checks counts against their probabilities (Pearson's chi-square test).
 #[track_caller]
 pub(super) fn chi_square(counts: &[u32], law: &[f64]) {
     let (statistic, bound) = (pearson(counts, law), bound(counts.len() as f64 - 1.0));
@@ -47,14 +47,14 @@ fn pearson(counts: &[u32], law: &[f64]) -> f64 {
     parts.sum()
 }
 
-/// What chi-square with so many degrees of freedom exceeds as rarely as a normal number exceeds
-/// four deviations (Wilson and Hilferty, 1931).
+/// Returns the bound that chi-square exceeds as rarely as a normal number exceeds four deviations
+/// (Wilson and Hilferty, 1931).
 fn bound(freedom: f64) -> f64 {
     let spread = 2.0 / (9.0 * freedom);
     freedom * (1.0 - spread + 4.0 * spread.sqrt()).powi(3)
 }
 
-/// Checks the mean of a sample from a law with this mean and deviation, to five standard errors.
+/// Checks the mean of a sample against that of a distribution, within five standard errors.
 #[track_caller]
 pub(super) fn mean_is(sample: &[f64], mean: f64, deviation: f64) {
     let found = sample.iter().sum::<f64>() / sample.len() as f64;

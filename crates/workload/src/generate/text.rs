@@ -1,4 +1,4 @@
-//! `text(lo, hi)`: letters and digits.
+//! `text(lo, hi)`: random letters and digits.
 
 use base::{Draw, Values};
 
@@ -21,12 +21,12 @@ pub(super) static SPEC: Spec = Spec {
     example: "text(8, 12)",
 };
 
-/// The longest text that a generator makes, in bytes.
+/// The longest generated text, in bytes.
 pub(crate) const LONGEST_TEXT: i64 = 1_000_000;
 
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// All pairs of characters: one multiplication picks two.
+/// All pairs of characters, from which one multiplication picks one.
 static PAIRS: [[u8; 2]; 62 * 62] = pairs();
 
 const fn pairs() -> [[u8; 2]; 62 * 62] {
@@ -39,14 +39,14 @@ const fn pairs() -> [[u8; 2]; 62 * 62] {
     pairs
 }
 
-/// Characters that one random word gives: 48 of its 64 bits, so that no character is more likely
-/// than another by more than one part in 60,000.
+/// The number of characters from one random word: 48 of its 64 bits. The probabilities of
+/// characters differ by at most one part in 60,000.
 const PER_WORD: usize = 8;
 
-/// How many characters are made before they are appended.
+/// The number of characters that are appended at once.
 const CHUNK: usize = 128;
 
-/// A text whose length lies between two ends.
+/// Returns a text with a length between two bounds.
 pub(super) fn value(ends: (Datum, Datum), draw: &mut Draw, out: &mut Values) -> Datum {
     let (Datum::Int(lo), Datum::Int(hi)) = ends else {
         return Datum::Null;
@@ -70,8 +70,10 @@ fn append(length: usize, draw: &mut Draw, out: &mut String) {
     }
 }
 
-/// Pairs of characters from a random word: the word is a fraction of 2⁶⁴, each multiplication
-/// moves the next digit, to the base of the number of pairs, above the point.
+/// Fills pairs of characters from a random word.
+///
+/// The word is a fraction of 2⁶⁴; each multiplication yields its next digit in the base of the
+/// number of pairs.
 #[inline]
 fn fill(characters: &mut [u8], mut word: u64) {
     for pair in characters.chunks_exact_mut(2) {
@@ -81,7 +83,7 @@ fn fill(characters: &mut [u8], mut word: u64) {
     }
 }
 
-/// Complains about an argument that is no length of a text.
+/// Refuses an argument that is not a valid length of a text.
 pub(super) fn checked_length(given: &Given<'_>, arguments: &Arguments<'_>) -> Result<(), Refused> {
     if given.value.kind() != Type::Int {
         return Err(given.mismatch(arguments.name(), "an integer").into());

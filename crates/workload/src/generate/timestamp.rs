@@ -1,4 +1,4 @@
-//! `timestamp(offset)`: an instant near the start of the run, never the present one.
+//! `timestamp(offset)`: an instant relative to the start of the run, never the current time.
 
 use base::WallTime;
 
@@ -16,7 +16,7 @@ pub(super) static SPEC: Spec = Spec {
     example: "timestamp(-uniform(0s, 1h))",
 };
 
-/// The instant at an offset from the start.
+/// Returns the instant at an offset from the start.
 pub(super) fn value(started: WallTime, offset: Datum) -> Datum {
     match offset {
         Datum::Duration(nanos) => Datum::Timestamp(started.plus(nanos)),

@@ -20,20 +20,20 @@ pub(super) static SPEC: Spec = Spec {
     example: "uniform(1, 1000)",
 };
 
-/// A range to draw from.
+/// A range of equally likely values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Uniform {
     /// Integers.
     Ints(Ints),
-    /// Spans of whole nanoseconds.
+    /// Durations in whole nanoseconds.
     Durations(Ints),
-    /// Doubles from the first up to the second.
+    /// Doubles from the first to below the second.
     Reals(f64, f64),
-    /// Ends that differ from request to request, in either order.
+    /// Bounds that differ from request to request, in either order.
     Computed(Box<(Node, Node)>),
 }
 
-/// The integers from `lo` on, `count` of them; 0 stands for all 2⁶⁴.
+/// A range of `count` integers from `lo` on; a count of 0 means all 2⁶⁴.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ints {
     lo: i64,
@@ -41,13 +41,13 @@ pub(crate) struct Ints {
 }
 
 impl Ints {
-    /// The integers between two ends, both included.
+    /// Creates the range between two bounds, both included.
     pub(crate) fn between(a: i64, b: i64) -> Ints {
         let (lo, hi) = (a.min(b), a.max(b));
         Ints { lo, count: hi.abs_diff(lo).wrapping_add(1) }
     }
 
-    /// The two ends.
+    /// Returns the two bounds.
     pub(crate) fn ends(self) -> (i64, i64) {
         (self.lo, self.lo.wrapping_add_unsigned(self.count.wrapping_sub(1)))
     }
@@ -84,7 +84,7 @@ fn computed(ends: (Datum, Datum), draw: &mut Draw) -> Datum {
     }
 }
 
-/// A double in [lo, hi); rounding must not reach the upper end.
+/// Returns a double in [lo, hi); rounding must not reach the upper bound.
 fn real(lo: f64, hi: f64, draw: &mut Draw) -> f64 {
     let value = lo + draw.unit() * (hi - lo);
     if value < hi { value } else { hi.next_down().max(lo) }
@@ -111,7 +111,7 @@ fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
     Ok((Family::Uniform(uniform), kind))
 }
 
-/// The range between two constants of one measure, and whether they are in order.
+/// Returns the range between two constants of one type, and true if they are in ascending order.
 fn constant(a: &Constant, b: &Constant) -> (Uniform, bool) {
     match (a, b) {
         (Constant::Int(a), Constant::Int(b)) => (Uniform::Ints(Ints::between(*a, *b)), a <= b),

@@ -1,4 +1,4 @@
-//! `weighted(a: 3, b: 1, …)`: one of several values, some more often than others.
+//! `weighted(a: 3, b: 1, …)`: one of several values, chosen by weight.
 
 use base::{Diagnostic, Draw};
 
@@ -27,19 +27,19 @@ pub(crate) struct Weighted {
 }
 
 impl Weighted {
-    /// The values.
+    /// Returns the values.
     pub(crate) fn values(&self) -> &[Node] {
         &self.values
     }
 
-    /// The values with their weights, the smallest whole numbers that have the same proportions.
+    /// Returns the values with their weights, the smallest whole numbers with the same proportions.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&Node, u64)> {
         let starts = [0].into_iter().chain(self.ends.iter().copied());
         let weights = self.ends.iter().zip(starts).map(|(end, start)| end - start);
         self.values.iter().zip(weights)
     }
 
-    /// The value that is drawn.
+    /// Returns a value chosen at random by weight.
     pub(super) fn choice(&self, draw: &mut Draw) -> &Node {
         let total = self.ends.last().copied().unwrap_or(1);
         let point = draw.below(total);
@@ -80,7 +80,7 @@ fn checked<'w>(weight: &'w Constant, place: Excerpt<'_>) -> Result<&'w Constant,
     Ok(weight)
 }
 
-/// The sums of whole numbers with the proportions of the weights.
+/// Returns the cumulative sums of whole numbers with the proportions of the weights.
 fn ends(weights: &[&Constant]) -> Option<Vec<u64>> {
     let mut sum = 0_i64;
     let mut ends = Vec::new();

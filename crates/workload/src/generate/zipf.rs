@@ -1,4 +1,4 @@
-//! `zipf(lo, hi, s=0.99)`: a few values are asked for often, most of them rarely.
+//! `zipf(lo, hi, s=0.99)`: a few frequent values and many rare ones.
 
 use base::Draw;
 
@@ -21,19 +21,19 @@ pub(super) static SPEC: Spec = Spec {
     example: "zipf(1, 1000)",
 };
 
-/// The steepest exponent: beyond it only the first value would ever come.
+/// The largest exponent: beyond it only the first value would ever occur.
 const STEEPEST: f64 = 20.0;
 
-/// How often a draw is rejected at most. On average fewer than one in ten is, so that this limit
-/// is for the reader only.
+/// The largest number of rejections per draw. On average fewer than one in ten draws is rejected;
+/// the limit only makes termination obvious.
 const REJECTIONS: u32 = 1_000;
 
-/// Zipf's distribution over the ranks 1 to n, by rejection-inversion (Hörmann, Derflinger:
-/// "Rejection-inversion to generate variates from monotone discrete distributions", ACM TOMACS
-/// 1996): constant time and memory for any n and any s.
+/// Zipf's distribution over the ranks 1 to n, by rejection-inversion.
 ///
-/// A point chosen uniformly in the area under the [`Law`] is turned into a rank by the inverse of
-/// the area, and rejected when it lies outside the rank's own column.
+/// Constant time and memory for any n and any s (Hörmann, Derflinger: "Rejection-inversion to
+/// generate variates from monotone discrete distributions", ACM TOMACS 1996). A point chosen
+/// uniformly in the area under the [`Law`] is converted to a rank by the inverse of the area, and
+/// rejected if it lies outside the rank's own column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Zipf {
     lo: i64,
@@ -41,22 +41,22 @@ pub(crate) struct Zipf {
     law: Law,
     /// The area up to n + 1/2.
     end: f64,
-    /// The area up to 3/2, less the first column, which is as wide as its probability.
+    /// The area up to 3/2, minus the first column, which is as wide as its probability.
     start: f64,
-    /// A rank that is at most this much above its point is accepted without looking closer.
+    /// Distance to the point within which a rank is accepted without a further check.
     near: f64,
 }
 
 impl Zipf {
-    /// The smallest and the largest value.
+    /// Returns the smallest and the largest value.
     pub(crate) fn ends(&self) -> (i64, i64) {
         (self.lo, self.lo.saturating_add_unsigned(self.ranks - 1))
     }
 
-    /// The distribution over the values from `lo` to `hi`.
+    /// Creates the distribution over the values from `lo` to `hi`.
     pub(crate) fn new(lo: i64, hi: i64, s: f64) -> Zipf {
         let law = Law::new(s);
-        // The one range with 2⁶⁴ values loses its last.
+        // A range with all 2⁶⁴ values loses its last.
         let ranks = hi.abs_diff(lo).saturating_add(1);
         Zipf {
             lo,
@@ -68,7 +68,7 @@ impl Zipf {
         }
     }
 
-    /// The two ends and the exponent.
+    /// Returns the two bounds and the exponent.
     pub(crate) fn arguments(&self) -> (i64, i64, f64) {
         (self.lo, self.lo.wrapping_add_unsigned(self.ranks - 1), self.law.s)
     }
@@ -77,7 +77,7 @@ impl Zipf {
         self.lo.wrapping_add_unsigned(self.rank(draw) - 1)
     }
 
-    /// A rank from 1 to n.
+    /// Draws a rank from 1 to n.
     fn rank(&self, draw: &mut Draw) -> u64 {
         for _ in 0..REJECTIONS {
             let point = self.end + draw.unit() * (self.start - self.end);
@@ -115,7 +115,7 @@ impl Law {
         libm::exp(-self.s * libm::log(x))
     }
 
-    /// `(x^(1-s) - 1) / (1-s)`, which is `log x` for s = 1.
+    /// Returns `(x^(1-s) - 1) / (1-s)`, which is `log x` for s = 1.
     fn area(self, x: f64) -> f64 {
         let log = libm::log(x);
         let t = self.power * log;
@@ -126,9 +126,9 @@ impl Law {
         }
     }
 
-    /// The x up to which the area is `a`.
+    /// Returns the x up to which the area is `a`.
     fn at_area(self, a: f64) -> f64 {
-        // Rounding can put the argument below -1, where the area has no inverse.
+        // Rounding can make the argument less than -1, where the area has no inverse.
         let t = (self.power * a).max(-1.0);
         if t.abs() > TINY {
             libm::exp(libm::log1p(t) * self.root)
@@ -138,7 +138,8 @@ impl Law {
     }
 }
 
-/// Below this the series of `expm1` and `log1p` are exact to the last digit after three terms.
+/// The bound below which three terms of the series of `expm1` and `log1p` are exact to the last
+/// digit.
 const TINY: f64 = 1e-6;
 
 fn build(arguments: &Arguments<'_>) -> Result<(Family, Type), Refused> {
@@ -168,7 +169,7 @@ mod tests {
         check("zipf(1, 1000000000, s=1.2)", "13 3 21022 2 13 8282 13 25140");
     }
 
-    /// The probabilities of the first ranks and of the rest, against the exact ones.
+    /// Checks the frequencies of the first ranks and of the rest against the exact probabilities.
     fn frequencies_match(n: u64, s: f64) {
         let draws = 100_000;
         let zipf = Zipf::new(1, n as i64, s);
@@ -180,7 +181,7 @@ mod tests {
         let total: f64 = (1..=n).map(|rank| (rank as f64).powf(-s)).sum();
         let near = |count: u32, probability: f64, what: &str| {
             let share = f64::from(count) / draws as f64;
-            // Five standard errors, and one count for the rarest.
+            // Five standard errors, and one count for the rarest ranks.
             let bound = 5.0 * (probability * (1.0 - probability) / draws as f64).sqrt();
             let bound = bound + 1.0 / draws as f64;
             assert!((share - probability).abs() < bound, "{what}: {share} {probability}");
