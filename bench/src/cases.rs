@@ -1,4 +1,4 @@
-//! What is measured.
+//! Benchmark cases: workloads that are run with and without a record.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -18,25 +18,26 @@ use workload::{OnQueueFull, Overrides, Pacing, Plan, Schedule};
 
 use crate::say;
 
-/// A workload that asks for a number of requests.
+/// A benchmark workload that makes a given number of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
-    /// One closed client against the driver that answers at once, in real time.
+    /// One closed client against the null driver, in real time.
     ClosedNull,
-    /// Arrivals with connections as needed, faster than they can be sent, against the same in real
-    /// time: what is left is the cost of a scheduled request.
+    /// An open loop whose arrivals are faster than they can be sent, against the null driver in
+    /// real time: the time measured is the cost of a scheduled request.
     OpenNull,
-    /// Such arrivals into a queue with 16 workers.
+    /// The same arrivals into a queue with 16 workers.
     QueueNull,
     /// M/M/1 in virtual time.
     VirtualMm1,
-    /// 16 closed clients against a server that speaks PostgreSQL's protocol and answers at once.
+    /// 16 closed clients against a simulated server that speaks PostgreSQL's protocol and answers
+    /// at once.
     ClosedPostgres,
-    /// The same with MySQL's.
+    /// The same with MySQL's protocol.
     ClosedMysql,
 }
 
-/// The cases whose instructions are counted.
+/// The cases whose instructions are counted, by their names on the command line.
 pub(crate) const GATES: [(&str, Case); 6] = [
     ("closed-null", Case::ClosedNull),
     ("open-null", Case::OpenNull),
@@ -46,20 +47,20 @@ pub(crate) const GATES: [(&str, Case); 6] = [
     ("closed-mysql", Case::ClosedMysql),
 ];
 
-/// What a case measured.
+/// The result of a case.
 pub(crate) struct Outcome {
     pub(crate) requests: u64,
-    /// What was recorded.
+    /// The histograms and counts that were recorded.
     pub(crate) totals: Totals,
 }
 
 const JOB: JobIndex = JobIndex(0);
 
-/// The arrival rate of the open case and of the queue: more than the engine can send, so that it
-/// never sleeps and all that passes is its own time.
+/// The arrival rate of the open case and of the queue, per second: more than the engine can send,
+/// so it never sleeps and the elapsed time is all its own.
 const OVERDUE_PER_S: u64 = 10_000_000;
 
-/// The arrival rate of the virtual case, at a utilisation of 0.7.
+/// The arrival rate of the virtual case, per second: a utilisation of 0.7.
 const VIRTUAL_PER_S: u64 = 700;
 
 impl Case {
@@ -123,14 +124,14 @@ fn plan(pacing: Pacing, requests: u64) -> Plan {
     plan
 }
 
-/// A server of this kind that answers at once, and its URL with this scheme.
+/// Starts a simulated server of this kind and returns it with its URL of this scheme.
 fn simulated(kind: &str, scheme: &str) -> (SimulatedServer, Target) {
     let server = SimulatedServer::start(kind).expect("a simulated server");
     let url = format!("{scheme}://bench@{}:{}/bench", server.host, server.port);
     (server, Target::parse(&url).expect("a URL"))
 }
 
-/// A server with one exponential millisecond of service.
+/// Returns a driver of one simulated server with exponential service of 1 ms in the mean.
 fn mm1(seed: Seed) -> Simulated {
     let service = Service::Exponential(Nanos::from_millis(1));
     Simulated::new(Config::new(service, Some(1)), seed)
@@ -143,14 +144,14 @@ fn options(is_virtual: bool) -> Options {
     }
 }
 
-/// What becomes of what is measured.
+/// A destination of the measurements of a case.
 trait Measure {
     type Result;
 
     fn measure<D: Driver>(self, plan: &Plan, driver: D, is_virtual: bool) -> Self::Result;
 }
 
-/// It is counted.
+/// Keeps the measurements in memory.
 struct InMemory;
 
 impl Measure for InMemory {
@@ -161,8 +162,8 @@ impl Measure for InMemory {
     }
 }
 
-/// The closed case with an op-log. Returns what was recorded, and the op-log, which may have rows
-/// to write still.
+/// Runs the closed case with an op-log. Returns the result and the op-log, which may still have
+/// rows to write.
 pub(crate) fn logged(requests: u64) -> (Outcome, OpLog) {
     let plan = Case::ClosedNull.plan(requests);
     let path = scratch().with_extension(format!("{requests}.csv"));
@@ -202,17 +203,17 @@ fn with_op_log<D: Driver>(
     Outcome { requests: totals.job(JOB).window.counts.balance.completed(), totals }
 }
 
-/// Arrivals at a rate against the driver that answers at once, in real time.
+/// Runs an open loop at a rate against the null driver, in real time.
 pub(crate) fn paced(per_s: u64, requests: u64) -> Outcome {
     InMemory.measure(&plan(open(per_s), requests), Null, false)
 }
 
-/// Runs a case with a record, as users do. Returns the number of requests.
+/// Runs a case with a record file, as users do. Returns the number of completed requests.
 pub(crate) fn recorded(case: Case, requests: u64) -> u64 {
     case.measure(requests, Recorded)
 }
 
-/// It is written down, as users have it, and read.
+/// Writes the measurements to a record file and reads them back.
 struct Recorded;
 
 impl Measure for Recorded {
@@ -278,14 +279,15 @@ fn header(plan: &Plan, is_virtual: bool) -> Header {
     }
 }
 
-/// Prints the largest resident memory after so many virtual requests with a record.
+/// Prints the number of completed requests and the peak resident memory, in bytes, of a virtual run
+/// with a record.
 pub(crate) fn memory(requests: u64) {
     let completed = recorded(Case::VirtualMm1, requests);
     say(format!("{completed} {}", peak_rss()));
 }
 
-/// Replays a log of this many lines in virtual time with its record, and prints how many requests
-/// that made, and the largest resident memory.
+/// Replays a log of this many lines in virtual time with a record. Prints the number of completed
+/// requests and the peak resident memory in bytes.
 pub(crate) fn replay(lines: u64) {
     let log = scratch().with_extension("log");
     let mut file = BufWriter::new(File::create(&log).expect("a scratch file"));
@@ -304,7 +306,8 @@ pub(crate) fn replay(lines: u64) {
     say(format!("{completed} {}", peak_rss()));
 }
 
-/// Prints whether a workload file is accepted, and the largest resident memory.
+/// Prints `true` if a workload file is accepted, else `false`, and the peak resident memory in
+/// bytes.
 pub(crate) fn check(path: &str) {
     let bytes = std::fs::read(path).expect("the benchmark's own file");
     let accepted = match workload::decode(&bytes) {

@@ -1,9 +1,9 @@
-//! Where does a measured table stand in the guide? Between two marks that nobody sees.
+//! Replacement of a measured table between two invisible marks of a Markdown page.
 
-/// The document with another body between the marks of that word, or which marks are missing.
+/// Returns the document with `body` between the marks of `word`.
 ///
 /// # Errors
-/// It does not have both marks.
+/// Fails with a message that names the marks if one of them is missing.
 pub fn between_marks(document: &str, word: &str, body: &str) -> Result<String, String> {
     let (begin, end) = (format!("<!-- {word}: begin -->"), format!("<!-- {word}: end -->"));
     let missing = || format!("the marks `{begin}` and `{end}` are not there");

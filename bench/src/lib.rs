@@ -1,4 +1,4 @@
-//! What do all benchmarks share? The machine and the commit that a result belongs to.
+//! Code shared by all benchmarks, such as the description of the machine and commit of a result.
 
 mod document;
 pub mod limiter;
@@ -11,7 +11,7 @@ use std::process::Command;
 pub use document::between_marks;
 pub use simulated::SimulatedServer;
 
-/// One line about the machine and one about the commit.
+/// Returns one line about the machine and one about the commit.
 pub fn describe() -> String {
     let cpu = field("/proc/cpuinfo", "model name").unwrap_or_else(unknown);
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
@@ -38,7 +38,7 @@ fn commit() -> Option<String> {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let head = git(&["rev-parse", "--short", "HEAD"])?;
-    // What one measure publishes is no change of what the next one measures.
+    // Published results do not change the program that the next measure runs.
     let published =
         [":(exclude)bench/results", ":(exclude)docs/performance.md", ":(exclude)docs/limiter.md"];
     let status = [&["status", "--porcelain", "--", "."], &published[..]].concat();
@@ -46,8 +46,8 @@ fn commit() -> Option<String> {
     Some(if changed { format!("{head}, with changes") } else { head })
 }
 
-/// The largest resident memory of this process so far, in bytes. (Not `getrusage`'s, which a
-/// process inherits from the one that started it.)
+/// Returns the peak resident memory of this process so far, in bytes. (Not that of `getrusage`,
+/// which a process inherits from its parent.)
 pub fn peak_rss() -> u64 {
     let kib = field("/proc/self/status", "VmHWM").unwrap_or_default();
     let kib = kib.split(' ').next().and_then(|number| number.parse::<u64>().ok());

@@ -1,9 +1,9 @@
-//! What does Assay itself cost?
+//! Measures the cost of Assay itself.
 //!
 //! `make bench` runs every measure in interleaved rounds and prints medians with their spread,
-//! beside the machine and the commit; `values`, a program beside this one, does the same for the
-//! values of requests. `bench gate CASE N` runs one case with a fixed number of requests, for
-//! counting its instructions; `memory`, `replay`, `check` and `input` are about memory.
+//! beside the machine and the commit; the program `values` does the same for the generated values.
+//! `bench gate CASE N` runs one case with a fixed number of requests, for counting its
+//! instructions; `memory`, `replay`, `check` and `input` measure memory.
 
 mod cases;
 mod rounds;

@@ -1,5 +1,5 @@
-//! Interleaved rounds: every measure once per round, medians and spread at the end. A machine
-//! whose speed drifts then drifts for all of them alike.
+//! Interleaved rounds: every measure runs once per round, and medians and spread are printed at the
+//! end. A machine whose speed drifts then drifts for all measures alike.
 
 use std::cell::RefCell;
 use std::fs;
@@ -11,11 +11,11 @@ use bench::describe;
 use crate::cases::{self, Case, Outcome};
 use crate::say;
 
-/// A measure and what it came to, round by round.
+/// A measure with its value of each round.
 struct Measure {
     name: &'static str,
     unit: &'static str,
-    /// What it is meant to stay below (or above, if it says so).
+    /// The goal as text, such as `≤ 300`; empty if there is none.
     goal: &'static str,
     values: Vec<f64>,
 }
@@ -40,11 +40,12 @@ pub(crate) fn measure(rounds: usize) {
     say(growth_of_a_replay(FEW_LINES, MANY_LINES));
 }
 
-/// The numbers of virtual requests between which a run's memory must not grow.
+/// The numbers of virtual requests of two runs whose memory must be the same.
 const FEW: u64 = 1_000_000;
 const MANY: u64 = 100_000_000;
 
-/// The largest resident memory of two virtual runs with their records, each in its own process.
+/// Returns a line with the peak resident memory of two virtual runs with records, each in its own
+/// process.
 fn growth(few: u64, many: u64) -> String {
     let megabytes = |requests: u64| peak_of(&["memory", &requests.to_string()]).1 as f64 / 1e6;
     let (before, after) = (megabytes(few), megabytes(many));
@@ -54,11 +55,12 @@ fn growth(few: u64, many: u64) -> String {
     )
 }
 
-/// The numbers of lines of a log between which the memory of its replay must not grow.
+/// The numbers of lines of two logs whose replays must take the same memory.
 const FEW_LINES: u64 = 10_000;
 const MANY_LINES: u64 = 1_000_000;
 
-/// The largest resident memory of two replays with their records, each in its own process.
+/// Returns a line with the peak resident memory of two replays with records, each in its own
+/// process.
 fn growth_of_a_replay(few: u64, many: u64) -> String {
     let megabytes = |lines: u64| {
         let (completed, bytes) = peak_of(&["replay", &lines.to_string()]);
@@ -103,21 +105,21 @@ impl Measure {
     }
 }
 
-/// How many requests the closed case makes, and the virtual ones.
+/// Number of requests of the closed and the virtual cases.
 const REQUESTS: u64 = 5_000_000;
 
-/// How many requests the open case and the queue make, all of which are late.
+/// Number of requests of the open case and of the queue; all of them are late.
 const OVERDUE: u64 = 1_000_000;
 
-/// Elapsed time of something in seconds.
+/// Returns the result of `work` and its elapsed time in seconds.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let began = Monotonic.now();
     let result = work();
     (result, Monotonic.now().since(began).as_secs_f64())
 }
 
-/// Nanoseconds that each request adds to a run of a case in real time. A run of one request is
-/// taken off: the engine puts time zero 50 ms ahead.
+/// Returns the nanoseconds that each request adds to a run in real time. The time of a run of one
+/// request is subtracted, because the engine puts time zero 50 ms ahead.
 fn per_request(requests: u64, run: impl Fn(u64) -> u64) -> f64 {
     let seconds_of = |requests| {
         let (completed, seconds) = timed(|| run(requests));
@@ -135,7 +137,8 @@ fn closed_recorded() -> f64 {
     per_request(REQUESTS, |requests| cases::recorded(Case::ClosedNull, requests))
 }
 
-/// The time of the lane alone: what its writer cannot take is dropped, and waited for by nobody.
+/// Measures the lane alone: rows that the op-log's writer cannot take are dropped and not waited
+/// for.
 fn closed_logged() -> f64 {
     let logs = RefCell::new(Vec::new());
     let time = per_request(REQUESTS, |requests| {
@@ -182,7 +185,7 @@ fn lag() -> f64 {
     lag.value_at_quantile(0.99) as f64 / 1e3
 }
 
-/// A workload file of 10 MB: 100,000 short jobs.
+/// Returns a workload file of 10 MB: 9,000 jobs with statements of 1 kB.
 fn ten_megabytes() -> String {
     let mut text = String::from("duration = 10s\n");
     let mut number = 0;
@@ -197,7 +200,8 @@ fn ten_megabytes() -> String {
     text
 }
 
-/// Checks the file in a process of its own, so that its memory is its own.
+/// Checks the file in a separate process. Returns the elapsed seconds and that process's peak
+/// memory in bytes.
 fn check() -> (f64, u64) {
     let path = std::env::temp_dir().join(format!("assay-bench-{}.ini", std::process::id()));
     fs::write(&path, ten_megabytes()).expect("a scratch file");
@@ -208,7 +212,7 @@ fn check() -> (f64, u64) {
     (seconds, rss)
 }
 
-/// The first word of what this program prints when it runs with these arguments, and its largest
+/// Runs this program with these arguments. Returns the first word of its output and its peak
 /// resident memory in bytes.
 fn peak_of(arguments: &[&str]) -> (String, u64) {
     let program = std::env::current_exe().expect("a running program has a path");
@@ -218,7 +222,7 @@ fn peak_of(arguments: &[&str]) -> (String, u64) {
     (word.to_owned(), rss.parse().expect("a number of bytes"))
 }
 
-/// Prints how much memory the check of the file takes, as a multiple of its size.
+/// Prints the memory that the check of the file takes, as a multiple of its size.
 pub(crate) fn input() {
     say(format!("{:.2}", check_memory()));
 }
@@ -227,7 +231,7 @@ fn check_time() -> f64 {
     check().0
 }
 
-/// A file of 1,000 jobs as people write them.
+/// Returns the milliseconds that it takes to check a file of 1,000 typical jobs.
 fn check_of_jobs() -> f64 {
     let job = |number: u32| {
         format!(

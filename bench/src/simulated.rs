@@ -1,24 +1,24 @@
-//! A server of the testbed that speaks a database's protocol and answers at once, in a process of
-//! its own: what it costs is not counted among a client's instructions or time.
+//! A testbed server that speaks a database's protocol and answers at once. It runs in a separate
+//! process, so its cost is not counted among a client's instructions or time.
 
 use std::io::{self, BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A process that serves a simulation for as long as its input is open.
+/// A process that runs a simulated server until its standard input is closed.
 #[derive(Debug)]
 pub struct SimulatedServer {
     child: Child,
-    /// The host that it listens at.
+    /// The host on which it listens.
     pub host: String,
-    /// The port.
+    /// The port on which it listens.
     pub port: u16,
 }
 
 impl SimulatedServer {
-    /// Starts a server of the `postgres` or the `mariadb` kind on the last processor.
+    /// Starts a server of the kind `postgres` or `mariadb`, bound to the last processor.
     ///
     /// # Errors
-    /// The program is not built, or does not say where it listens.
+    /// Fails if the program is not built or does not print its address.
     pub fn start(kind: &str) -> io::Result<SimulatedServer> {
         let program = std::env::current_exe()?.with_file_name("testbed-host");
         let mut command = Command::new(&program);
@@ -43,8 +43,8 @@ impl SimulatedServer {
     }
 }
 
-/// The processor that the server is bound to: the last one, so that it does not take the client's
-/// from under it.
+/// Returns the processor that the server is bound to: the last one, to leave the first to the
+/// client.
 fn last_processor() -> io::Result<usize> {
     Ok(rt::processors()?.last().copied().unwrap_or(0))
 }
@@ -52,7 +52,7 @@ fn last_processor() -> io::Result<usize> {
 impl Drop for SimulatedServer {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
-        // It ends by itself.
+        // It ends when its input is closed.
         let _ = self.child.wait();
     }
 }

@@ -1,10 +1,10 @@
-//! Is the limiter named that was made? Prints the table of known answers.
+//! Runs the scenarios with known limiters and prints the table of answers.
 //!
-//! `limiter [--seed N] [--repetitions N] [--only WORDS] [--seconds S] [--write]`: every scenario
-//! five times with numbers that are drawn from the seed, for 10 s each, unless it is told
-//! otherwise; fifty minutes, on a machine with two processors or more that has nothing else to do.
-//! It fails if fewer than 95 % are named right, one scenario is missed twice, or one is named
-//! wrong. `--write` puts the tables into `docs/limiter.md`.
+//! `limiter [--seed N] [--repetitions N] [--only WORDS] [--seconds S] [--write]`. By default, every
+//! scenario runs five times for 10 s each, with numbers drawn from the seed. That takes fifty
+//! minutes on an otherwise idle machine with two processors or more. It fails if fewer than 95 %
+//! are identified, one scenario is missed twice, or one is misidentified. `--write` puts the tables
+//! into `docs/limiter.md`.
 
 use std::error::Error;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use bench::limiter::{Answer, Draws, Row, Scenario, Stage, Stopped, Table, say, scenarios};
 
-/// The seed of the guide's table.
+/// The seed of the table in `docs/limiter.md`.
 const SEED: u64 = 2_027;
 
 /// The seeds with which thresholds were tuned.
@@ -20,13 +20,13 @@ const TUNED: [u64; 3] = [7, 11, 2_026];
 
 const REPETITIONS: u64 = 5;
 
-/// How many situations a machine must permit.
+/// Smallest number of scenarios that must be able to run on the machine.
 const FEWEST: usize = 12;
 
-/// How long a run is.
+/// Length of a run, in seconds.
 const SECONDS: u64 = 10;
 
-/// Where the tables stand, between the marks of this word.
+/// The page with the tables, and the word of the marks around them.
 const DOCUMENT: &str = "docs/limiter.md";
 const MARK: &str = "known";
 
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is to be run.
+/// The parsed command line.
 struct Order {
     seed: u64,
     repetitions: u64,
@@ -72,7 +72,7 @@ fn order(mut words: impl Iterator<Item = String>) -> Result<Order, Box<dyn Error
             other => return Err(format!("there is no option {other}: {USAGE}").into()),
         }
     }
-    // A part of it is not what the guide tells.
+    // The page describes a full suite only.
     let is_part = order.only.is_some() || order.repetitions < REPETITIONS;
     if order.is_written && (is_part || order.seconds < SECONDS) {
         let whole = format!(
@@ -105,14 +105,14 @@ fn suite() -> Result<bool, Box<dyn Error>> {
     Ok(table.is_good() && (order.only.is_some() || table.ran().count() >= FEWEST))
 }
 
-/// On which machine, and of which seed.
+/// Returns a line with the seed, the lengths, the machine and the commit.
 fn heading(order: &Order) -> String {
     let Order { seed, repetitions, seconds, .. } = order;
     let machine = bench::describe().replace('\n', "; ");
     format!("Seed {seed}, {repetitions} repetitions of {seconds} s; {machine}.\n")
 }
 
-/// All repetitions of a scenario, or why there are none.
+/// Runs all repetitions of a scenario, or returns the reason why it cannot run.
 fn repeat<'s>(scenario: &'s Scenario, order: &Order) -> Result<Row<'s>, Box<dyn Error>> {
     let mut row = Row { scenario, answers: Vec::new(), unable: None };
     for repetition in 0..order.repetitions {

@@ -1,10 +1,9 @@
-//! Can the judgements be trusted? Prints the tables of the guide: false alarms, faults that are
-//! noticed, and intervals that hold the truth.
+//! Prints the tables of `docs/checks.md`: false alarms, detected faults, and coverage of intervals.
 //!
-//! `trust [RUNS]` makes about so many valid runs in virtual time, 1,000 unless it is told
-//! otherwise, and others in proportion: minutes. `trust real [RUNS]` makes so many in real time,
-//! 100 unless it is told otherwise: half an hour, on a machine that has nothing else to do. It
-//! fails if a table is worse than the guide allows.
+//! `trust [RUNS]` makes about RUNS valid runs in virtual time (1,000 by default) and others in
+//! proportion; it takes minutes. `trust real [RUNS]` makes RUNS runs in real time (100 by default);
+//! it takes half an hour on an otherwise idle machine. Both fail if a table is worse than the page
+//! allows.
 
 use std::error::Error;
 use std::io::Write;
@@ -15,19 +14,18 @@ use bench::trust::coverage::coverage;
 use bench::trust::idle::{idle, stalls};
 use bench::trust::sensitivity::{Sensitivity, sensitivity};
 
-/// Of a thousand runs, how many a check may object to, and how many may be objected to at all.
+/// Most false alarms in a thousand runs: of a single check, and of all together.
 const BY_CHECK: u64 = 6;
 const AT_ALL: u64 = 50;
 
-/// How many runs there are unless somebody says.
+/// Default number of valid runs.
 const VIRTUAL_RUNS: u64 = 1_000;
 const REAL_RUNS: u64 = 100;
 
-/// For how many valid runs one is made with each fault.
+/// Number of valid runs per run with each fault.
 const FAULTY: u64 = 10;
 
-/// How many requests a run has whose intervals are looked at, of 300 runs; never fewer than make a
-/// p99.
+/// Number of requests in each run of the coverage table; enough for a p99.
 const REQUESTS: u64 = 400_000;
 
 fn main() -> ExitCode {
@@ -56,7 +54,7 @@ fn tables() -> Result<bool, Box<dyn Error>> {
 fn virtual_tables(out: &mut impl Write, runs: u64) -> Result<bool, Box<dyn Error>> {
     let silent = write_alarms(out, &alarms(runs.div_ceil(SHAPES.len() as u64))?)?;
     let sharp = write_sensitivity(out, &sensitivity(runs.div_ceil(FAULTY))?)?;
-    // 1,000 valid runs stand beside 300 of these.
+    // 300 of these per 1,000 valid runs.
     let covered = write_coverage(out, (runs * 3 / 10).max(1))?;
     Ok(silent && sharp && covered)
 }

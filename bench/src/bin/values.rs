@@ -1,12 +1,12 @@
-//! What does a value cost?
+//! Measures the cost of generating a value.
 //!
-//! Each case is a closed job of one statement with [`PLACES`] values of one kind, each at a place
-//! of its own. [`Generator::fill`] makes the values of one request after the other into a buffer
-//! that is cleared before each; the time of all of it, divided by the number of values, is what is
-//! printed: drawing, writing the text if there is one, and a share of what a request costs whatever
-//! is in it. All cases take turns, round by round.
+//! Each case is a closed job of one statement with [`PLACES`] values of one kind, each drawn
+//! independently. [`Generator::fill`] writes the values of one request after another into a buffer
+//! that is cleared before each. The printed number is the elapsed time divided by the number of
+//! values: drawing, writing the text if there is one, and a share of the fixed cost of a request.
+//! All cases take turns, round by round.
 //!
-//! A program of its own, because it counts every allocation, which `bench` would pay for.
+//! It is a separate program because it counts every allocation, which would slow down `bench`.
 
 use std::alloc::System;
 use std::process::ExitCode;
@@ -19,14 +19,14 @@ use workload::{Generator, Overrides};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// How many values a request has.
+/// Number of values in a request.
 const PLACES: usize = 32;
 
-/// How long one measurement takes about, in nanoseconds: so short that on a busy machine most are
-/// not interrupted, and the median tells what the work takes.
+/// Approximate length of one measurement, in nanoseconds: short enough that most are not
+/// interrupted on a busy machine, and the median is the cost of the work alone.
 const LENGTH: f64 = 200e3;
 
-/// What is measured, and what it is meant to stay below in nanoseconds, if there is a goal.
+/// The measured expressions, each with its goal in nanoseconds per value, if there is one.
 const CASES: [(&str, Option<f64>); 27] = [
     ("sequence()", None),
     ("client()", None),
@@ -57,13 +57,13 @@ const CASES: [(&str, Option<f64>); 27] = [
     ("uniform(1, 1000) * 7 + 1", None),
 ];
 
-/// The values of one kind, and what they cost round by round.
+/// A measured expression with its cost in each round.
 struct Case {
     expression: &'static str,
     goal: Option<f64>,
     generator: Generator,
     values: Values,
-    /// How many requests one measurement makes.
+    /// Number of requests in one measurement.
     requests: u64,
     /// The number of the next request.
     next: u64,
@@ -114,14 +114,14 @@ impl Case {
             nanos: Vec::with_capacity(rounds),
             allocations: 0,
         };
-        // Grows the buffers, then finds out how many requests make a measurement.
+        // The first call grows the buffers; the second one determines the length of a measurement.
         case.make();
         let nanos = case.make();
         case.requests = (LENGTH / nanos / PLACES as f64).max(1.0) as u64;
         case
     }
 
-    /// Makes the values of some requests. Returns the nanoseconds per value.
+    /// Generates the values of one measurement. Returns the nanoseconds per value.
     fn make(&mut self) -> f64 {
         let began = Monotonic.now();
         for number in self.next..self.next + self.requests {

@@ -1,4 +1,4 @@
-//! The situations in which a table is filled.
+//! Limiter scenarios in which a table is loaded.
 
 use base::Nanos;
 use testbed::{Options, Relay, Server};
@@ -7,13 +7,13 @@ use super::scenarios::{flushes, inside, through};
 use super::stage::{bind, server};
 use super::{Answer, Stage, Stopped};
 
-/// A table of these columns and what fills it.
+/// Returns a workload that creates a table of these columns and loads it.
 fn table(columns: &str, rows: u64, keys: &str) -> String {
     format!("[setup]\nquery = create table t ({columns})\n[load t]\nrows = {rows}\n{keys}\n")
 }
 
-/// A server whose commits wait for no disk: a load lasts a few seconds, and the machine's own disk
-/// may take one of them.
+/// Starts a server whose commits do not wait for the disk: a load lasts a few seconds, and the
+/// machine's own disk could take one of them.
 fn unflushed() -> Result<Server, Stopped> {
     server(&Options::postgres().set("fsync", "off"))
 }
@@ -27,7 +27,7 @@ pub(super) fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
     stage.load_as(&server.url(), Some(server.password()), &workload, command)
 }
 
-/// Some rows in a commit, and so many commits that it takes a few seconds.
+/// Returns a load with a few rows per commit and enough commits to last a few seconds.
 fn commits(stage: &Stage, writers: u64) -> String {
     let batch = stage.draw(2, 5, 20);
     let keys = format!("columns = v: text(10, 60)\nwriters = {writers}\nbatch = {batch}");
@@ -48,7 +48,8 @@ pub(super) fn slow_flush_inside(stage: &Stage) -> Result<Answer, Stopped> {
     stage.load_as(&inside(stage), None, &commits(stage, 1), command)
 }
 
-/// What the check costs keeps its session busy, while the other processors idle.
+/// Loads rows whose table has an expensive check: one session is busy, the other processors are
+/// idle.
 pub(super) fn one_session(stage: &Stage) -> Result<Answer, Stopped> {
     let server = unflushed()?;
     let factors = stage.draw(0, 80, 160);
@@ -60,7 +61,7 @@ pub(super) fn one_session(stage: &Stage) -> Result<Answer, Stopped> {
     stage.load_as(&server.url(), Some(server.password()), &workload, stage.assay_by(&[]))
 }
 
-/// More than what the kernel keeps for a relay that does not take it.
+/// Loads more data than the kernel buffers for a relay that does not read it.
 pub(super) fn narrow_relay(stage: &Stage) -> Result<Answer, Stopped> {
     let server = unflushed()?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;

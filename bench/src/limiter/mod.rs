@@ -1,7 +1,7 @@
-//! Is the limiter that is named the one that was made?
+//! Scenarios with a known limiter, and the judgement of the limiter that Assay reports.
 //!
-//! Each [`Scenario`] builds a situation whose limiter is known because it was made, with real
-//! servers, and lets the program `assay` run in it. What it names is compared with what was made.
+//! Each [`Scenario`] creates a bottleneck with real servers and runs the program `assay` against
+//! it. The reported component is compared with the one that was created.
 
 mod loads;
 mod programs;
@@ -12,38 +12,38 @@ mod table;
 pub use stage::{Answer, Draws, Stage, Stopped, Unable, say};
 pub use table::{Row, Table};
 
-/// All situations.
+/// Returns all scenarios.
 pub fn scenarios() -> impl Iterator<Item = &'static Scenario> {
     scenarios::SCENARIOS.iter().chain(programs::SCENARIOS)
 }
 
-/// A situation with a known limiter.
+/// A scenario with a known limiter.
 pub struct Scenario {
     /// Its name.
     pub name: &'static str,
-    /// What was made, in a few words.
+    /// A short description of the bottleneck, printed in the table.
     pub made: &'static str,
-    /// The components that name it rightly.
+    /// The components that count as a correct answer.
     pub accepted: &'static [&'static str],
-    /// A word that must stand in the reason, if one must: the name of the table.
+    /// Text that the reason must contain, if any, such as the name of the table.
     pub word: Option<&'static str>,
-    /// Makes it and runs in it.
+    /// Creates the bottleneck and runs `assay` against it.
     pub run: fn(&Stage) -> Result<Answer, Stopped>,
 }
 
-/// What came of one repetition.
+/// The judgement of one repetition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The right component was named.
+    /// The limiter was identified.
     Right,
-    /// None was: the answer was that it is not known.
+    /// The limiter was not identified: the answer was `unknown`.
     Missed,
-    /// Another one was.
+    /// The limiter was misidentified.
     Wrong,
 }
 
 impl Scenario {
-    /// Whether an answer names what was made.
+    /// Judges an answer by the accepted components and the required word.
     pub fn judge(&self, answer: &Answer) -> Outcome {
         let has_word = self.word.is_none_or(|word| answer.because.contains(word));
         match answer.component.as_str() {

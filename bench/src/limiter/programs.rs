@@ -1,5 +1,5 @@
-//! The situations in which another program is observed, whose limiter is in the program itself or
-//! in what stands beside it.
+//! Limiter scenarios that observe another program, with the limiter in the program itself or in its
+//! environment.
 
 use testbed::{Kind, Options, Server, Via};
 
@@ -7,10 +7,10 @@ use super::scenarios::{flushes, pgbench, watched};
 use super::stage::{Beside, bind, psql, server};
 use super::{Answer, Scenario, Stage, Stopped};
 
-/// Words that a reason must have that names the evidence of both sockets.
+/// Text of a reason that rests on the sockets at both ends.
 const BOTH_SOCKETS: Option<&str> = Some("no request at the server and no answer at the program");
 
-/// All of them.
+/// The scenarios.
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "loader that throttles itself, PostgreSQL",
@@ -97,7 +97,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     },
 ];
 
-/// A table that the user of a program may fill.
+/// Creates a table that the observed program's user may fill.
 fn table(server: &Server) -> Result<(), Stopped> {
     let owned = match server.kind() {
         Kind::Postgres => "; alter table t owner to assay",
@@ -107,7 +107,7 @@ fn table(server: &Server) -> Result<(), Stopped> {
     Ok(())
 }
 
-/// Rows from a pipe that gives some of them, and the next a while later.
+/// Observes a client that loads rows from a pipe, which delivers them in portions with pauses.
 fn throttled_by(stage: &Stage, server: &Server) -> Result<Answer, Stopped> {
     table(server)?;
     let (rows, ms) = (stage.draw(0, 200, 2_000), stage.draw(1, 5, 40));
@@ -125,7 +125,7 @@ fn throttled(stage: &Stage, options: &Options) -> Result<Answer, Stopped> {
     throttled_by(stage, &server(options)?)
 }
 
-/// Sessions of others that run a query, as the program `psql` that is not observed.
+/// Starts 2 to 4 sessions that are not observed, each a `psql` that runs a query.
 fn others(stage: &Stage, server: &Server, query: &str) -> Result<Vec<Beside>, Stopped> {
     let one = |_| {
         let mut command = psql(server)?;
@@ -177,7 +177,7 @@ fn beside_others(stage: &Stage) -> Result<Answer, Stopped> {
     pgbench(stage, &server, stage.draw(1, 4, 8), &script)
 }
 
-/// Busy loops of programs that are neither the one that is observed nor the database.
+/// Runs busy loops beside the observed program and the database.
 fn beside_busy_programs(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres())?;
     let loops = stage.draw(0, 2, 4);
@@ -187,7 +187,7 @@ fn beside_busy_programs(stage: &Stage) -> Result<Answer, Stopped> {
     pgbench(stage, &server, stage.draw(2, 1, 4), &script)
 }
 
-/// One file again and again, each row of which takes a while to check.
+/// Observes a client that copies one file repeatedly into a table with an expensive check.
 fn fast_copy(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres().set("fsync", "off"))?;
     let factors = stage.draw(0, 80, 160);

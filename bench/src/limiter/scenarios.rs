@@ -1,7 +1,7 @@
-//! The situations, and how each is made.
+//! Limiter scenarios of runs, and the code that creates their bottlenecks.
 //!
-//! The load generator and the servers are on one machine, with two processors or more: processor 0
-//! is the load generator's and processor 1 the server's where they are to be told apart.
+//! The load generator and the servers share one machine with two processors or more. Where the two
+//! must be told apart, the generator gets processor 0 and the server processor 1.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -13,12 +13,13 @@ use super::stage::{Network, Quota, SlowDisk, Slowly, bind, client, psql, server}
 use super::{Answer, Scenario, Stage, Stopped, loads};
 use crate::SimulatedServer;
 
-/// Processor time of PostgreSQL, and of the MySQL family, by a number of rows.
+/// Queries that cost PostgreSQL, or the MySQL family, processor time in proportion to a number of
+/// rows.
 const SERIES: &str = "select count(*) from generate_series(1, ?)";
 const RECURSION: &str = "with recursive n as (select 1 as i union all select i + 1 from n where i \
                            < ?) select count(*) from n";
 
-/// All of them.
+/// The scenarios.
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "generator pinned to a busy processor",
@@ -344,7 +345,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     },
 ];
 
-/// How long a run takes, and how much of it is not measured.
+/// Returns the keys for the length of a run and its warm-up.
 fn times(stage: &Stage) -> String {
     format!("duration = {}s\nwarmup = 2s\n", stage.seconds)
 }
@@ -367,7 +368,7 @@ fn own_thread(stage: &Stage) -> Result<Answer, Stopped> {
     let url = format!("postgres://assay@{}:{}/assay", host.host, host.port);
     let target = Target::parse(&url).map_err(|error| error.to_string())?;
     let command = stage.assay_by(&["taskset", "-c", "0"]);
-    // Drawing what is asked takes the generator several times what the server takes to answer.
+    // Drawing the values takes the generator several times as long as the server takes to answer.
     let drawn = vec!["zipf(1, 1000000)"; stage.draw(1, 60, 90) as usize].join(" + ");
     let workload = closed(stage, stage.draw(0, 32, 64), &format!("select ${{{drawn}}}"));
     stage.run_as(&target, None, &workload, command, &["--threads", "1"])
@@ -425,7 +426,7 @@ fn inserts(stage: &Stage, clients: u64) -> String {
     )
 }
 
-/// Each flush takes 5 to 15 ms longer.
+/// Returns a disk whose flushes take 5 to 15 ms longer.
 pub(super) fn flushes(stage: &Stage) -> SlowDisk {
     SlowDisk { flush_us: stage.draw(0, 5_000, 15_000), ..SlowDisk::default() }
 }
@@ -461,7 +462,7 @@ fn one_thread_inside(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&inside(stage), None, &closed(stage, 1, &query), stage.assay_by(&[]), &[])
 }
 
-/// The server is started by the program itself, inside of the narrow network.
+/// Runs in a network namespace with little bandwidth; `assay` starts the server inside it.
 fn narrow(stage: &Stage) -> Result<Answer, Stopped> {
     let mbit = stage.draw(0, 10, 40);
     let network = Network::new(&format!("tbf rate {mbit}mbit burst 64kb latency 400ms"))?;
@@ -480,7 +481,7 @@ fn long_by_kernel(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&target, None, &workload, command, &[])
 }
 
-/// The URL of a server by another port of this machine.
+/// Returns the URL of a server with another port of this machine.
 pub(super) fn through(server: &Server, port: u16) -> Target {
     let mut target = server.url();
     if let Endpoint::Network { addresses, .. } = &mut target.endpoint {
@@ -498,7 +499,7 @@ fn long(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&target, Some(server.password()), &workload, stage.assay_by(&[]), &[])
 }
 
-/// Answers are larger than what the kernel keeps for a relay that does not take them.
+/// Reads answers that are larger than the kernel buffers for a relay that does not read them.
 fn narrow_relay(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres())?;
     let relay = Relay::start(([127, 0, 0, 1], server.port()).into())?;
@@ -559,7 +560,7 @@ fn strangers(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run(&server, &closed(stage, stage.draw(1, 4, 8), "select count(*) from pg_class"))
 }
 
-/// Loops of another program on each processor, and requests that need some processor time.
+/// Runs busy loops on both processors, and requests that need some processor time.
 fn other_programs(stage: &Stage, options: &Options, query: &str) -> Result<Answer, Stopped> {
     let server = server(options)?;
     let count = stage.draw(0, 3, 6);
@@ -568,7 +569,7 @@ fn other_programs(stage: &Stage, options: &Options, query: &str) -> Result<Answe
     stage.run(&server, &closed(stage, stage.draw(2, 4, 8), &query.replace('?', &rows)))
 }
 
-/// Vacuuming what needs none takes processor time alone, and no locks that anyone waits for.
+/// Runs sessions that vacuum clean tables, which takes processor time but no contended locks.
 fn vacuum(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres())?;
     let rows = stage.draw(0, 100_000, 300_000);
@@ -592,8 +593,8 @@ fn vacuum(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run_as(&server.url(), Some(server.password()), &workload, command, &[])
 }
 
-/// What the clean-up writes to the log stands before what the others commit. Its rows are updated
-/// as a whole, so that most of the log is its own.
+/// Runs a job whose log writes delay the commits of the others. It updates half of its rows in one
+/// statement, which makes most of the log its own.
 fn clean_up(stage: &Stage) -> Result<Answer, Stopped> {
     let disk = SlowDisk { write_ns: stage.draw(0, 30, 80), ..SlowDisk::default() };
     let server = server(&Options::postgres().preload(&stage.slow_disk(disk)?))?;
@@ -609,7 +610,7 @@ fn clean_up(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run(&server, &workload)
 }
 
-/// Reads of one row each from a table that does not fit into the server's memory.
+/// Reads single rows from a table that does not fit into the server's memory.
 fn slow_reads(stage: &Stage, options: Options, rows: &str) -> Result<Answer, Stopped> {
     let disk = SlowDisk { read_us: stage.draw(0, 1_000, 4_000), ..SlowDisk::default() };
     let server = server(&options.preload(&stage.slow_disk(disk)?))?;
@@ -626,7 +627,7 @@ fn slow_reads(stage: &Stage, options: Options, rows: &str) -> Result<Answer, Sto
 fn slow_source(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres())?;
     let times = times(stage);
-    // Below the folder of the workload file, beyond which it may read nothing.
+    // A relative path: a workload may only read files below its own folder.
     let pipe = "source";
     let _source = Slowly::feed(&stage.path(pipe), stage.draw(0, 20, 100))?;
     let workload = format!(
@@ -636,7 +637,7 @@ fn slow_source(stage: &Stage) -> Result<Answer, Stopped> {
     stage.run(&server, &workload)
 }
 
-/// Another program whose source gives it little.
+/// Observes a client whose input delivers a few statements per second.
 fn held_back(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres())?;
     server.sql("create table t (v varchar(100)); alter table t owner to assay")?;
@@ -645,8 +646,8 @@ fn held_back(stage: &Stage) -> Result<Answer, Stopped> {
     watched(stage, &server, &format!("({feed}) | \"$@\""))
 }
 
-/// Another program that takes rows only when who reads from it does. The rows are made one by one:
-/// a single series of so many would first be written to a file.
+/// Observes a client that reads rows only as fast as the reader of its output does. Two series are
+/// joined because PostgreSQL would first write a single one of that length to a file.
 fn slow_reader(stage: &Stage) -> Result<Answer, Stopped> {
     let server = server(&Options::postgres())?;
     let pause = 0.05 / stage.draw(0, 1, 4) as f64;
@@ -680,7 +681,7 @@ fn program_one_client(stage: &Stage) -> Result<Answer, Stopped> {
     pgbench(stage, &server, 1, &format!("select {};\n", stage.draw(0, 1, 1_000)))
 }
 
-/// Watches PostgreSQL's own load generator on the first processor.
+/// Observes `pgbench` on processor 0.
 pub(super) fn pgbench(
     stage: &Stage,
     server: &Server,
@@ -701,11 +702,11 @@ pub(super) fn pgbench(
     stage.observe(server, &words)
 }
 
-/// Watches a command of the shell, to which the server's client program with its arguments is
-/// `"$@"`, for as long as a run takes.
+/// Observes a shell script for the length of a run. In the script, `"$@"` is the server's client
+/// program with its arguments.
 pub(super) fn watched(stage: &Stage, server: &Server, script: &str) -> Result<Answer, Stopped> {
     let client = client(server)?;
-    // What it writes does not belong to the answer.
+    // Its output must not mix with the document that `assay` prints.
     let script = format!("exec >/dev/null 2>&1; {script}");
     let mut words: Vec<&OsStr> = ["timeout", "-s", "INT"].map(OsStr::new).to_vec();
     let span = stage.seconds.to_string();

@@ -1,4 +1,4 @@
-//! Where a scenario takes place: what it draws, starts and runs.
+//! The environment of one repetition of a scenario: its random numbers, servers and programs.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -12,23 +12,23 @@ use base::{Secret, Seed, Stream, Target};
 use serde_json::Value;
 use testbed::{Kind, Options, Problem, Server};
 
-/// Why a situation cannot be made on this machine.
+/// The reason why a scenario cannot run on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unable(pub String);
 
 impl Unable {
-    /// For this reason.
+    /// Creates it from a reason.
     pub(super) fn because(why: impl Into<String>) -> Unable {
         Unable(why.into())
     }
 }
 
-/// Why a repetition has no answer.
+/// The reason why a repetition has no answer.
 #[derive(Debug)]
 pub enum Stopped {
-    /// The machine does not permit what it takes.
+    /// The machine lacks a program or permission that the scenario needs.
     Unable(Unable),
-    /// Something failed.
+    /// A step failed.
     Failed(Box<dyn Error>),
 }
 
@@ -50,35 +50,36 @@ impl fmt::Display for Unable {
     }
 }
 
-/// What was named.
+/// The limiter that `assay` reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The component.
     pub component: String,
-    /// Why.
+    /// The reported reason.
     pub because: String,
 }
 
 impl Answer {
-    /// That of a repetition that failed: it is named wrong, and the others still run.
+    /// Creates the answer of a failed repetition. It counts as misidentified, and the other
+    /// repetitions still run.
     pub fn none(because: String) -> Answer {
         Answer { component: "failed".to_owned(), because }
     }
 }
 
-/// What the numbers of a repetition are drawn from.
+/// The key of the random stream of a repetition.
 #[derive(Clone, Copy, Debug)]
 pub struct Draws<'s> {
-    /// The seed of all.
+    /// The seed of the suite.
     pub seed: u64,
     /// The name of the scenario.
     pub scenario: &'s str,
-    /// Which repetition of it.
+    /// The number of the repetition, from 0.
     pub repetition: u64,
 }
 
-/// How much longer a disk takes than it does: microseconds for a flush and for a read, nanoseconds
-/// for a byte that is written.
+/// Delays added to a disk: microseconds for a flush and for a read, nanoseconds for each written
+/// byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SlowDisk {
     pub(super) flush_us: u64,
@@ -86,9 +87,9 @@ pub(super) struct SlowDisk {
     pub(super) write_ns: u64,
 }
 
-/// A folder, and the numbers of one repetition.
+/// A scratch folder and the random numbers of one repetition.
 pub struct Stage {
-    /// How long a run is.
+    /// Length of a run, in seconds.
     pub(super) seconds: u64,
     folder: tempfile::TempDir,
     assay: PathBuf,
@@ -96,10 +97,10 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// That of a repetition of a scenario, with runs of so many seconds.
+    /// Creates the environment of a repetition, with runs of `seconds`.
     ///
     /// # Errors
-    /// There is no room for a folder, or no program `assay` beside this one.
+    /// Fails if a folder cannot be created, or if there is no program `assay` beside this one.
     pub fn new(from: Draws<'_>, seconds: u64) -> Result<Stage, Box<dyn Error>> {
         let assay = std::env::current_exe()?.with_file_name("assay");
         if !assay.exists() {
@@ -110,22 +111,23 @@ impl Stage {
         Ok(Stage { seconds, folder: tempfile::tempdir()?, assay, draws })
     }
 
-    /// A number of this repetition between two ends; `place` tells it from its others.
+    /// Returns a number from `low` to `high`; each `place` has a number of its own.
     pub(super) fn draw(&self, place: u64, low: u64, high: u64) -> u64 {
         low + self.draws.draw(place).below(high - low + 1)
     }
 
-    /// A path in the folder.
+    /// Returns a path in the folder.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Runs a workload against a server and gives what is named.
+    /// Runs a workload against a server and returns the reported limiter.
     pub(super) fn run(&self, server: &Server, workload: &str) -> Result<Answer, Stopped> {
         self.run_as(&server.url(), Some(server.password()), workload, self.assay_by(&[]), &[])
     }
 
-    /// The same with more arguments, by another command that ends with the program's path.
+    /// Does the same with a given target, password and arguments, by a command that ends with the
+    /// program's path.
     pub(super) fn run_as(
         &self,
         target: &Target,
@@ -139,7 +141,7 @@ impl Stage {
         limiter_told_by(command)
     }
 
-    /// Fills the one table of a workload and gives what is named for that.
+    /// Loads the one table of a workload and returns the limiter reported for that load.
     pub(super) fn load_as(
         &self,
         target: &Target,
@@ -152,7 +154,7 @@ impl Stage {
         Ok(Answer { component: word(load, "limiter"), because: word(load, "because") })
     }
 
-    /// What the program is to do with a workload, behind the words that it is begun by.
+    /// Writes the workload and appends the arguments of `assay run` or `assay load` to a command.
     fn carry_out(
         &self,
         what: &str,
@@ -171,7 +173,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The program, by the command that has these words before it.
+    /// Returns the command that starts `assay`, with these words before it.
     pub(super) fn assay_by(&self, words: &[&str]) -> Command {
         match words {
             [] => Command::new(&self.assay),
@@ -183,7 +185,7 @@ impl Stage {
         }
     }
 
-    /// Watches a command beside a server and gives what is named.
+    /// Runs `assay observe` on a command and a server, and returns the reported limiter.
     pub(super) fn observe(&self, server: &Server, words: &[&OsStr]) -> Result<Answer, Stopped> {
         let mut asked = self.assay_by(&[]);
         succeed(asked.args(["observe", "--help"]))?;
@@ -196,13 +198,13 @@ impl Stage {
         limiter_told_by(command)
     }
 
-    /// Starts a program that is ended with what this returns.
+    /// Starts a program that is killed when the returned value is dropped.
     pub(super) fn beside(&self, mut command: Command) -> Result<Beside, Stopped> {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Beside(child.spawn()?))
     }
 
-    /// Busy loops on a processor.
+    /// Starts busy loops on a processor.
     pub(super) fn busy_loops(&self, cpu: u64, count: u64) -> Result<Vec<Beside>, Stopped> {
         let one = || {
             let mut command = Command::new("taskset");
@@ -212,7 +214,7 @@ impl Stage {
         (0..count).map(|_| one()).collect()
     }
 
-    /// A library that makes the disk of who loads it slower.
+    /// Compiles a library that slows down the disk of a process that preloads it.
     pub(super) fn slow_disk(&self, disk: SlowDisk) -> Result<PathBuf, Stopped> {
         let SlowDisk { flush_us, read_us, write_ns } = disk;
         let source = self.path("slow_disk.c");
@@ -227,20 +229,20 @@ impl Stage {
         if !told.status.success() {
             return Err(String::from_utf8_lossy(&told.stderr).into_owned().into());
         }
-        // The server is another user.
+        // The server runs as another user.
         open_to_all(self.folder.path(), 0o755)?;
         open_to_all(&library, 0o755)?;
         Ok(library)
     }
 }
 
-/// The limiter of the run in the document that a command prints.
+/// Runs a command and returns the limiter in the JSON document that it prints.
 fn limiter_told_by(command: Command) -> Result<Answer, Stopped> {
     let limiter = &told_by(command)?["limiter"];
     Ok(Answer { component: word(limiter, "component"), because: word(limiter, "because") })
 }
 
-/// The document that a command prints.
+/// Runs a command and returns the JSON document that it prints.
 fn told_by(mut command: Command) -> Result<Value, Stopped> {
     let told = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
     let document = serde_json::from_slice(&told.stdout).map_err(|error| {
@@ -259,7 +261,7 @@ fn open_to_all(path: &Path, mode: u32) -> std::io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
-/// A private server of this kind.
+/// Starts a private server.
 pub(super) fn server(options: &Options) -> Result<Server, Stopped> {
     Server::start(options).map_err(|problem| match problem {
         Problem::Missing { .. } => Unable::because(problem.to_string()).into(),
@@ -267,8 +269,8 @@ pub(super) fn server(options: &Options) -> Result<Server, Stopped> {
     })
 }
 
-/// Binds a server's processes to a processor, those of its background work too. Those that it
-/// starts later inherit that.
+/// Binds a server's processes, including background workers, to a processor. Later child processes
+/// inherit it.
 pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), Stopped> {
     let first = server.pid().unwrap_or_default().to_string();
     let bind = |pid: &str| {
@@ -277,13 +279,13 @@ pub(super) fn bind(server: &Server, cpu: u64) -> Result<(), Stopped> {
     bind(&first)?;
     let children = fs::read_to_string(format!("/proc/{first}/task/{first}/children"))?;
     for child in children.split_whitespace() {
-        // One that has ended meanwhile needs no processor.
+        // The process may have ended meanwhile.
         let _ = bind(child);
     }
     Ok(())
 }
 
-/// PostgreSQL's own client program, as a user of a server.
+/// Returns the command of `psql`, connected to a server as its user.
 pub(super) fn psql(server: &Server) -> Result<Command, Stopped> {
     succeed(Command::new("psql").arg("--version"))?;
     let mut command = Command::new("psql");
@@ -293,7 +295,7 @@ pub(super) fn psql(server: &Server) -> Result<Command, Stopped> {
     Ok(command)
 }
 
-/// The client program of a server, as its user.
+/// Returns the command of the server's own client program, connected as its user.
 pub(super) fn client(server: &Server) -> Result<Command, Stopped> {
     if server.kind() == Kind::Postgres {
         return psql(server);
@@ -305,7 +307,7 @@ pub(super) fn client(server: &Server) -> Result<Command, Stopped> {
     Ok(command)
 }
 
-/// A command that has to succeed.
+/// Runs a command and fails with its first line of error output if it does not succeed.
 pub(super) fn succeed(command: &mut Command) -> Result<(), Stopped> {
     let told = command.stdin(Stdio::null()).output();
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();
@@ -319,7 +321,7 @@ pub(super) fn succeed(command: &mut Command) -> Result<(), Stopped> {
     Err(Unable::because(format!("{name}: {first}")).into())
 }
 
-/// A program that runs beside, and is ended with this.
+/// A background program that is killed on drop.
 pub(super) struct Beside(Child);
 
 impl Drop for Beside {
@@ -330,11 +332,11 @@ impl Drop for Beside {
     }
 }
 
-/// A control group with a quota of processor time, in a server's way. Removed with this.
+/// A control group that limits a server's processor time. Removed on drop.
 pub(super) struct Quota(PathBuf);
 
 impl Quota {
-    /// Puts a server into a group that may use so many hundredths of a processor.
+    /// Puts a server into a new group that may use `hundredths` of a processor.
     pub(super) fn on(server: &Server, hundredths: u64) -> Result<Quota, Stopped> {
         let pid = server.pid().unwrap_or_default();
         let name = format!("assay-limiter-{pid}");
@@ -356,7 +358,7 @@ impl Quota {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        // It cannot be removed while a process of the server is in it, which goes home first.
+        // A group with processes cannot be removed: move them to the parent group first.
         let home = self.0.parent().map(|parent| parent.join("cgroup.procs"));
         let processes = fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
         for pid in processes.lines() {
@@ -366,11 +368,11 @@ impl Drop for Quota {
     }
 }
 
-/// A network of its own whose loopback has a queueing discipline (tc(8)). Removed with this.
+/// A network namespace whose loopback has a queueing discipline (tc(8)). Removed on drop.
 pub(super) struct Network(String);
 
 impl Network {
-    /// Makes one.
+    /// Creates the namespace with this discipline.
     pub(super) fn new(discipline: &str) -> Result<Network, Stopped> {
         let name = format!("assay-{}", std::process::id());
         succeed(Command::new("ip").args(["netns", "add", &name]))?;
@@ -385,7 +387,7 @@ impl Network {
         Ok(network)
     }
 
-    /// The words that run a command there.
+    /// Returns the words that run a command in the namespace.
     pub(super) fn words(&self) -> [&str; 4] {
         ["ip", "netns", "exec", &self.0]
     }
@@ -397,11 +399,11 @@ impl Drop for Network {
     }
 }
 
-/// Feeds a pipe with so many lines per second until nobody reads it any more.
+/// A program that feeds lines to a named pipe at a constant rate. Killed on drop.
 pub(super) struct Slowly(#[expect(dead_code, reason = "ended with this")] Beside);
 
 impl Slowly {
-    /// Makes the pipe and begins.
+    /// Creates the pipe and starts to write `per_s` lines per second.
     pub(super) fn feed(path: &Path, per_s: u64) -> Result<Slowly, Stopped> {
         succeed(Command::new("mkfifo").arg(path))?;
         let pause = 1.0 / per_s as f64;
@@ -415,7 +417,7 @@ impl Slowly {
     }
 }
 
-/// Says how far the suite is.
+/// Prints a line of progress to standard error.
 pub fn say(words: impl AsRef<OsStr>) {
     let _ = writeln!(std::io::stderr(), "{}", words.as_ref().to_string_lossy());
 }

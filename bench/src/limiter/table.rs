@@ -1,20 +1,20 @@
-//! What came of all repetitions.
+//! The table of all repetitions: reported limiters against known ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::{Answer, Outcome, Scenario};
 
-/// The part of the repetitions that must be named right.
+/// The fraction of repetitions that must be identified.
 const RIGHT: f64 = 0.95;
 
-/// What a scenario was answered.
+/// The answers of one scenario.
 pub struct Row<'s> {
-    /// Which.
+    /// The scenario.
     pub scenario: &'s Scenario,
     /// The answers of its repetitions.
     pub answers: Vec<Answer>,
-    /// Why it was not run, if it was not.
+    /// The reason why it was not run, if it was not.
     pub unable: Option<String>,
 }
 
@@ -27,8 +27,8 @@ impl Table<'_> {
         self.ran().flat_map(Row::outcomes)
     }
 
-    /// Whether enough of them are named right, no scenario is missed twice, and none is named
-    /// wrong.
+    /// Returns true if enough limiters are identified, none is misidentified, and no scenario is
+    /// missed twice.
     pub fn is_good(&self) -> bool {
         let count = self.outcomes().count();
         let right = self.outcomes().filter(|outcome| *outcome == Outcome::Right).count();
@@ -40,8 +40,8 @@ impl Table<'_> {
             && self.ran().all(|row| misses(row) < 2)
     }
 
-    /// All tables in Markdown: the situations, what was made against what was named, and what was
-    /// not run.
+    /// Returns all tables in Markdown: the scenarios, the confusion matrix, and the scenarios that
+    /// were not run.
     pub fn to_text(&self) -> String {
         format!("{}\n{}{}", self.situations(), self.confusion(), self.end())
     }
@@ -67,7 +67,7 @@ impl Table<'_> {
         text
     }
 
-    /// What was made against what was named, each with how often.
+    /// Returns the confusion matrix: known limiters against reported ones, with counts.
     fn confusion(&self) -> String {
         let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
         for row in self.ran() {
@@ -110,7 +110,7 @@ impl Table<'_> {
         text
     }
 
-    /// Those that could be made on this machine.
+    /// Returns the scenarios that could run on this machine.
     pub fn ran(&self) -> impl Iterator<Item = &Row<'_>> {
         self.0.iter().filter(|row| row.unable.is_none())
     }
@@ -121,8 +121,8 @@ impl Row<'_> {
         self.answers.iter().map(|answer| self.scenario.judge(answer))
     }
 
-    /// What was named, each with how often, and whether it was another one of its kind: the locks
-    /// of another table.
+    /// Returns the reported components with their counts. One that is accepted but lacks the
+    /// required word, such as the locks of another table, is marked.
     fn named(&self) -> String {
         let mut named: BTreeMap<String, usize> = BTreeMap::new();
         for answer in &self.answers {

@@ -1,8 +1,8 @@
-//! How often does a check object to a run in which nothing is wrong?
+//! The rate of false alarms: checks that object to valid runs.
 //!
-//! Valid runs of many shapes, in virtual time: simulated servers that do what textbooks say, and
-//! schedules that are kept to the nanosecond. Whatever a check says of them is a false alarm. The
-//! runs have seeds, so the same ones are judged wherever and whenever this is asked.
+//! The runs are of many shapes, in virtual time: the simulated servers match queueing theory, and
+//! schedules are kept to the nanosecond. Every objection of a check is therefore a false alarm. The
+//! runs have fixed seeds, so the result is the same at any time and on any machine.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,7 +11,7 @@ use analyze::{Evidence, Status, summarize};
 
 use super::{is_objection, plan, simulated};
 
-/// A kind of run.
+/// A kind of valid run.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Its name.
@@ -21,8 +21,8 @@ pub struct Shape {
     jobs: &'static str,
 }
 
-/// What is valid: queues at every utilisation that lasts, closed loops, rates that vary, jobs that
-/// come and go, few requests and many.
+/// All kinds of valid runs: queues at sustainable utilisations, closed loops, varying rates,
+/// intermittent jobs, few requests and many.
 pub const SHAPES: [Shape; 15] = [
     open("M/M/1, utilisation 0.3", "rate = 300"),
     open("M/M/1, utilisation 0.5", "rate = 500"),
@@ -62,13 +62,13 @@ pub const SHAPES: [Shape; 15] = [
     },
 ];
 
-/// An open job at a server of exponential service of 1 ms.
+/// Returns a shape with an open job and a server with exponential service of 1 ms in the mean.
 const fn open(name: &'static str, rate: &'static str) -> Shape {
     Shape { name, url: "sim:mm1?service=1ms", jobs: rate }
 }
 
 impl Shape {
-    /// A minute of it after ten seconds of warm-up.
+    /// Returns the workload: one minute after ten seconds of warm-up.
     fn workload(&self) -> String {
         let head = "duration = 70s\nwarmup = 10s\n";
         match self.jobs.starts_with('[') {
@@ -78,37 +78,37 @@ impl Shape {
     }
 }
 
-/// What was found in some runs.
+/// The findings of all checks in valid runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alarms {
-    /// How many runs there were.
+    /// Number of runs.
     pub runs: u64,
-    /// How many were found SUSPECT or INVALID.
+    /// Number of runs with the verdict SUSPECT or INVALID.
     pub flagged: u64,
-    /// Each check.
+    /// Counts of each check, by its name.
     pub by_check: BTreeMap<String, Judged>,
-    /// The shape and seed of each objection, with its words.
+    /// One line for each objection: the shape, the seed, the check and its explanation.
     pub objections: Vec<String>,
 }
 
-/// How often a check judged and objected.
+/// Counts of the runs in which one check judged and objected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
-    /// In how many runs it was possible.
+    /// Number of runs in which the check was possible.
     pub runs: u64,
-    /// In how many of them it objected.
+    /// Number of those in which it objected.
     pub objections: u64,
 }
 
-/// Makes so many runs of every shape and judges them.
+/// Makes `runs_of_each` runs of every shape and judges them.
 ///
 /// # Errors
-/// A run could not be made, or its record not be read: none of that should happen.
+/// Fails if a run cannot be made or its record cannot be read; neither should happen.
 pub fn alarms(runs_of_each: u64) -> Result<Alarms, Box<dyn Error>> {
     let mut alarms = Alarms::default();
     for (shape, number) in SHAPES.into_iter().zip(0..) {
         let plan = plan(&shape.workload())?;
-        // Each shape draws numbers of its own.
+        // No two shapes share a seed.
         for seed in (1..=runs_of_each).map(|run| number * 100_000 + run) {
             let evidence = simulated(&plan, shape.url, seed)?;
             alarms.judge(&format!("{}, seed {seed}", shape.name), &evidence);
@@ -137,7 +137,7 @@ impl Alarms {
 mod tests {
     use super::*;
 
-    /// By design each check objects to at most one valid run in five hundred.
+    /// By design, each check objects to at most one valid run in five hundred.
     #[test]
     fn valid_runs_are_seldom_objected_to() {
         let Alarms { runs, flagged, by_check, objections } = alarms(3).expect("runs");

@@ -1,7 +1,7 @@
-//! How often does an interval of 95 % hold the truth?
+//! The coverage of 95 % confidence intervals.
 //!
-//! The truth is known in closed form: response times of M/M/1 are exponential, and so are those of
-//! a server that never makes anybody wait.
+//! The true quantiles are known in closed form: response times of M/M/1 are exponential, and so are
+//! those of a server with unlimited capacity and exponential service.
 
 use std::error::Error;
 
@@ -15,15 +15,15 @@ pub struct System {
     /// Its name.
     pub name: &'static str,
     url: &'static str,
-    /// Requests per second.
+    /// Arrival rate, in requests per second.
     per_s: u64,
-    /// The mean response time in milliseconds.
+    /// Mean response time, in milliseconds.
     mean_ms: f64,
-    /// The part of the runs that may have no interval, in percent.
+    /// Largest share of the runs that may have no interval, in percent.
     pub may_decline: u64,
 }
 
-/// All that are asked.
+/// All systems.
 pub const SYSTEMS: [System; 3] = [
     System {
         name: "independent times",
@@ -48,33 +48,33 @@ pub const SYSTEMS: [System; 3] = [
     },
 ];
 
-/// The quantiles whose intervals are asked.
+/// The quantiles whose intervals are judged.
 const ASKED: [&str; 2] = ["p50", "p99"];
 
-/// How often the intervals of a quantile held the truth.
+/// Counts of the runs whose interval of a quantile covered the true value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coverage {
     /// The system.
     pub system: &'static str,
     /// The quantile.
     pub quantile: &'static str,
-    /// How many runs there were.
+    /// Number of runs.
     pub runs: u64,
-    /// How many of them had an interval.
+    /// Number of runs with an interval.
     pub given: u64,
-    /// How many of these held the truth.
+    /// Number of intervals that covered the true value.
     pub held: u64,
-    /// The part of the runs that may have no interval, in percent.
+    /// Largest share of the runs that may have no interval, in percent.
     may_decline: u64,
 }
 
 impl Coverage {
-    /// The part of the intervals that held the truth, in percent.
+    /// Returns the share of the intervals that covered the true value, in percent.
     pub fn percent(&self) -> f64 {
         100.0 * self.held as f64 / self.given.max(1) as f64
     }
 
-    /// Whether as many intervals hold the truth, and are given, as they must.
+    /// Returns true if the coverage is between 90 and 98 % and enough runs had an interval.
     pub fn is_good(&self) -> bool {
         let declined = self.runs - self.given;
         (90.0..=98.0).contains(&self.percent()) && 100 * declined <= self.may_decline * self.runs
@@ -91,15 +91,15 @@ impl Coverage {
     }
 }
 
-/// Makes so many runs of every system, each of so many requests.
+/// Makes `runs` runs of every system, each with about `requests` requests.
 ///
 /// # Errors
-/// A run could not be made, or its record not be read: none of that should happen.
+/// Fails if a run cannot be made or its record cannot be read; neither should happen.
 pub fn coverage(runs: u64, requests: u64) -> Result<Vec<Coverage>, Box<dyn Error>> {
     let mut all = Vec::new();
     for system in SYSTEMS {
         let System { name, url, per_s, mean_ms, may_decline } = system;
-        // The first seconds begin with an idle server.
+        // The server is idle at first, so the first seconds are excluded.
         let (warmup, length) = (5, 5 + requests.div_ceil(per_s));
         let plan = plan(&format!(
             "duration = {length}s\nwarmup = {warmup}s\n[read]\nquery = select 1\nrate = {per_s}\n"
@@ -130,7 +130,7 @@ pub fn coverage(runs: u64, requests: u64) -> Result<Vec<Coverage>, Box<dyn Error
 mod tests {
     use super::*;
 
-    /// Of 40 intervals of 95 %, 34 or more hold the truth in 99.9 of 100 such tests.
+    /// Of 40 intervals of 95 %, at least 34 cover the true value in 99.9 of 100 such tests.
     #[test]
     fn intervals_hold_the_truth_about_as_often_as_they_say() {
         for found in coverage(40, 30_000).expect("runs") {

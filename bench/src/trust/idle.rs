@@ -1,8 +1,8 @@
-//! How often does a check object to a real run on a machine that has nothing else to do? And is a
-//! generator that really stands still for 50 ms found out?
+//! False alarms in real time on an idle machine, and detection of a real stall of 50 ms.
 //!
-//! Ten seconds each, in real time: simulated servers, SQLite, and private servers of PostgreSQL and
-//! MariaDB. What is measured depends on the machine: whatever else runs there is found as well.
+//! Each run is judged over ten seconds: simulated servers, SQLite, and private servers of
+//! PostgreSQL and MariaDB. The result depends on the machine: other programs that run there are
+//! detected too.
 
 use std::error::Error;
 use std::io;
@@ -21,20 +21,20 @@ use super::{evidence_of, plan};
 struct Shape {
     name: &'static str,
     url: &'static str,
-    /// The workload without its times.
+    /// The workload without its duration and warm-up.
     workload: &'static str,
 }
 
-/// A table of a few thousand rows and reads of single ones. A request to a server takes so long
-/// that what a generator is late does not matter.
+/// Reads of single rows of a table of 5,000. A request to a server takes long enough to make the
+/// generator's lag negligible.
 const READS: &str = "[params]\nrows = 5000\n[setup]\nquery = create table t (id bigint primary \
                      key, v bigint)\n[load t]\nrows = ${rows}\ncolumns = id: row(), v: uniform(1, \
                      1000)\n[read]\nquery = select v from t where id = ${uniform(1, rows)}\nrate \
                      = 200\n";
 
-/// On a thread of this process a single row is read in less time than the thread takes to wake, of
-/// which `send-lag` has something to say; and several connections share the processors with what
-/// measures them. One that sums up all takes a millisecond.
+/// Sums over a table of 30,000 rows, of about 1 ms each, on one connection. In SQLite, reading a
+/// single row takes less time than waking the thread, so `send-lag` would object; and several
+/// connections would compete with the generator for the processors.
 const SUMS: &str = "[params]\nrows = 30000\n[setup]\nquery = create table t (id bigint primary \
                     key, v bigint)\n[load t]\nrows = ${rows}\ncolumns = id: row(), v: uniform(1, \
                     1000)\n[read]\nquery = select sum(v) from t where v > ${uniform(1, \
@@ -56,13 +56,13 @@ const SHAPES: [Shape; 5] = [
     Shape { name: "MariaDB", url: "testbed:mariadb", workload: READS },
 ];
 
-/// Two seconds of warm-up, and ten that are judged.
+/// Two seconds of warm-up, then ten that are judged.
 const TIMES: &str = "duration = 12s\nwarmup = 2s\n";
 
-/// Makes so many runs of all shapes in turn.
+/// Makes `runs` runs, of all shapes in turn.
 ///
 /// # Errors
-/// A server could not be started, or a run not be made.
+/// Fails if a server cannot be started or a run cannot be made.
 pub fn idle(runs: u64) -> Result<Alarms, Box<dyn Error>> {
     let mut alarms = Alarms::default();
     for (seed, shape) in (1..=runs).zip(SHAPES.iter().cycle()) {
@@ -73,10 +73,10 @@ pub fn idle(runs: u64) -> Result<Alarms, Box<dyn Error>> {
     Ok(alarms)
 }
 
-/// Lets this process stand still for 50 ms in so many runs.
+/// Stops this process for 50 ms in each of `runs` runs.
 ///
 /// # Errors
-/// A run could not be made, or the process not be stopped.
+/// Fails if a run cannot be made or the process cannot be stopped.
 pub fn stalls(runs: u64) -> Result<Sensitivity, Box<dyn Error>> {
     let plan = plan("duration = 4s\n[read]\nquery = select 1\nrate = 200\n")?;
     let mut found = Sensitivity::of("the process stopped for 50 ms, in real time", "stall");
@@ -89,14 +89,14 @@ pub fn stalls(runs: u64) -> Result<Sensitivity, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Somebody else has to wake a process that is stopped.
+/// Starts a shell that stops this process in two seconds and continues it 50 ms later.
 fn stop_in_two_seconds() -> io::Result<Child> {
     let own = std::process::id().to_string();
     let script = "sleep 2; kill -STOP $0; sleep 0.05; kill -CONT $0";
     Command::new("sh").args(["-c", script, &own]).stdin(Stdio::null()).spawn()
 }
 
-/// What the record of a run tells that takes its time.
+/// Returns the evidence of a run in real time.
 fn really(plan: &Plan, url: &str, seed: u64) -> Result<Evidence, Box<dyn Error>> {
     let options = Options { started: WallTime::now(), ..Options::in_real_time() };
     evidence_of(plan, url, seed, options)

@@ -1,10 +1,9 @@
-//! Can the judgements be trusted?
+//! Measurements of how far Assay's judgements can be trusted.
 //!
-//! Three questions, each answered by some hundreds of runs, nearly all in virtual time: how often
-//! does a check object to a valid run ([`alarms`]), how often does it object when something is
-//! wrong ([`sensitivity`]), and how often does an interval hold the truth ([`coverage`])? Runs have
-//! seeds, so the same ones are judged wherever and whenever this is asked; but for those in
-//! [real time](idle).
+//! Hundreds of runs, nearly all in virtual time, measure the false alarms of checks on valid runs
+//! ([`alarms`]), the detection of planted faults ([`sensitivity`]), and the coverage of confidence
+//! intervals ([`coverage`]). The runs have fixed seeds, so the results are the same at any time and
+//! on any machine, except for those in [real time](idle).
 
 pub mod alarms;
 pub mod coverage;
@@ -30,12 +29,12 @@ fn plan(workload: &str) -> Result<Plan, Box<dyn Error>> {
     plan.ok_or_else(|| format!("{diagnostics:?}").into())
 }
 
-/// What the record of a run with this seed tells, in virtual time.
+/// Returns the evidence of a run in virtual time with this seed.
 fn simulated(plan: &Plan, url: &str, seed: u64) -> Result<Evidence, Box<dyn Error>> {
     evidence_of(plan, url, seed, Options::simulated())
 }
 
-/// The same of a run that is carried out in some way.
+/// Returns the evidence of a run with these options.
 fn evidence_of(
     plan: &Plan,
     url: &str,

@@ -1,9 +1,9 @@
-//! How often does a check object when something is wrong?
+//! The rate at which checks detect planted faults.
 //!
-//! Each fault is planted into a run in which nothing else is wrong: four thousand requests a second
-//! for a minute, each answered after an exponential time of 1 ms in the mean. Where a fault is the
-//! server's, the server has it; where it is the generator's, either the schedule that is carried
-//! out is another than the one that is judged, or the evidence is changed.
+//! Each fault is planted into an otherwise valid run: 4,000 requests per second for a minute, each
+//! answered after an exponential time of 1 ms in the mean. Faults of the server are set in its URL.
+//! For faults of the generator, either the executed schedule differs from the judged one, or the
+//! evidence is changed.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -24,19 +24,19 @@ const PER_S: f64 = 4_000.0;
 /// A fault, and how it is planted.
 #[derive(Clone, Copy)]
 pub struct Fault {
-    /// What is wrong, with its size.
+    /// Description of the fault, with its size.
     pub name: &'static str,
-    /// The check that has to notice it.
+    /// The check that has to detect it.
     check: &'static str,
-    /// What the URL of the server has on top.
+    /// Options added to the server's URL.
     server: &'static str,
-    /// What is carried out instead of the plan.
+    /// Change of the plan that is executed.
     carried_out: fn(&mut Plan),
-    /// What is changed in the evidence.
+    /// Change of the evidence; the number is the seed of the run.
     seen: fn(&mut Evidence, u64),
 }
 
-/// All of them.
+/// All planted faults.
 pub const FAULTS: [Fault; 10] = [
     Fault { seen: late_sends, ..fault("500 µs of send lag on 5 % of the sends", "send-lag") },
     Fault { carried_out: slower_rate, ..fault("a rate 2 % too low", "rate") },
@@ -63,28 +63,28 @@ const fn fault(name: &'static str, check: &'static str) -> Fault {
     Fault { name, check, server: "", carried_out: |_| {}, seen: |_, _| {} }
 }
 
-/// How often a fault was noticed.
+/// Counts of the runs in which a fault was detected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
     /// The fault.
     pub fault: &'static str,
-    /// How many runs there were.
+    /// Number of runs.
     pub runs: u64,
-    /// The check that has to notice it.
+    /// The check that has to detect it.
     check: &'static str,
-    /// In how many it did.
+    /// Number of runs in which it did.
     pub noticed: u64,
-    /// The checks that objected, each with how often.
+    /// The checks that objected, each with its number of objections.
     pub by: Vec<(&'static str, u64)>,
 }
 
 impl Sensitivity {
-    /// Whether the fault is noticed often enough: in 95 of 100 runs.
+    /// Returns true if the fault is detected in at least 95 % of the runs.
     pub fn is_good(&self) -> bool {
         100 * self.noticed >= 95 * self.runs
     }
 
-    /// Nothing yet of a fault.
+    /// Creates counts of zero for a fault.
     pub(super) fn of(fault: &'static str, check: &'static str) -> Sensitivity {
         Sensitivity { fault, check, runs: 0, noticed: 0, by: Vec::new() }
     }
@@ -102,10 +102,10 @@ impl Sensitivity {
     }
 }
 
-/// Plants every fault into so many runs.
+/// Plants every fault into `runs` runs.
 ///
 /// # Errors
-/// A run could not be made, or its record not be read: none of that should happen.
+/// Fails if a run cannot be made or its record cannot be read; neither should happen.
 pub fn sensitivity(runs: u64) -> Result<Vec<Sensitivity>, Box<dyn Error>> {
     let honest = plan(WORKLOAD)?;
     let mut all = Vec::new();
@@ -117,7 +117,7 @@ pub fn sensitivity(runs: u64) -> Result<Vec<Sensitivity>, Box<dyn Error>> {
             let mut faulty = carried.clone();
             carried_out(&mut faulty);
             let mut evidence = simulated(&faulty, &format!("{SERVER}{server}"), seed)?;
-            // What is judged is what was asked for.
+            // The run is judged by the plan without the fault.
             evidence.plan = honest.clone();
             seen(&mut evidence, seed);
             found.judge(&evidence);
@@ -143,7 +143,7 @@ fn slower_rate(plan: &mut Plan) {
     *schedule(plan) = Schedule::Poisson(per_s);
 }
 
-/// The arrivals of a Poisson process, each at the next tick.
+/// Replaces the schedule by Poisson arrivals, each delayed to the next tick.
 fn ticks(plan: &mut Plan) {
     const TICK: u64 = 1_000_000;
     let length = plan.duration.expect("the run ends");
@@ -157,7 +157,7 @@ fn ticks(plan: &mut Plan) {
     *schedule(plan) = Schedule::Recorded(Recorded(Arc::from(times)));
 }
 
-/// Replaces some of a job's send lags by others.
+/// Replaces the send lags of the first job by `lags`, and the rest of them by 30 µs.
 fn delay(evidence: &mut Evidence, lags: impl Iterator<Item = Nanos>) {
     let lag = evidence.jobs[0].window.iter_mut().find(|(kind, _)| *kind == Kind::SendLag);
     let (_, histogram) = lag.expect("sends have a lag");
@@ -171,7 +171,7 @@ fn delay(evidence: &mut Evidence, lags: impl Iterator<Item = Nanos>) {
     histogram.saturating_record_n(30_000, all - late);
 }
 
-/// One in twenty of what is sent in the window.
+/// Returns a twentieth of the requests that are sent in the window.
 fn one_in_twenty() -> usize {
     (PER_S * 60.0 / 20.0) as usize
 }
@@ -180,11 +180,12 @@ fn late_sends(evidence: &mut Evidence, _seed: u64) {
     delay(evidence, std::iter::repeat_n(Nanos::from_micros(500), one_in_twenty()));
 }
 
-/// What came due while nothing was noticed is sent at the end of that time.
+/// Delays a twentieth of the sends, as if each had come due during a stall of 50 ms and been sent
+/// at its end.
 fn bursts(evidence: &mut Evidence, seed: u64) {
     let mut draw = Stream::new(Seed(seed), "bursts", "lag").draw(0);
     let lags = std::iter::repeat_with(|| {
-        // An exponential's fraction of a long mean is nearly even.
+        // The fractional part of an exponential with a large mean is nearly uniform.
         Nanos(((draw.exponential() * 1e3).fract() * 5e7) as u64)
     });
     delay(evidence, lags.take(one_in_twenty()));
@@ -198,11 +199,11 @@ fn stall(evidence: &mut Evidence, seed: u64) {
         evidence.observed.push(Observed { component, metric, points });
     };
     seen("generator", "stall", vec![(at, 0.05)]);
-    // The ticker lasted, as what it reads each second shows.
+    // The readings of each second show that the ticker ran throughout.
     seen("host", "wall-clock", (0..=75).map(|second| (Nanos::from_secs(second), 0.0)).collect());
 }
 
-/// They use a little more in one second and less in the next.
+/// Adds other programs whose use of the processors varies a little from second to second.
 fn other_programs(evidence: &mut Evidence, seed: u64) {
     evidence.is_virtual = false;
     let seconds = || (0..=75).map(|second| (second, Nanos::from_secs(second)));
