@@ -1,10 +1,10 @@
-//! What is compared: the cells of the table.
+//! The cells of the comparison: database, statement, encryption and connections.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Which database.
+/// A database that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Database {
@@ -15,7 +15,7 @@ pub(crate) enum Database {
 impl Database {
     pub(crate) const ALL: [Database; 2] = [Database::Postgres, Database::Mariadb];
 
-    /// Its word in `--only` and in results.
+    /// Returns its name in `--only` and in results.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Database::Postgres => "postgres",
@@ -23,7 +23,7 @@ impl Database {
         }
     }
 
-    /// Its name.
+    /// Returns its name in tables.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Database::Postgres => "PostgreSQL",
@@ -32,7 +32,7 @@ impl Database {
     }
 }
 
-/// How the statement travels.
+/// The form in which a statement is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Statement {
@@ -43,7 +43,7 @@ pub(crate) enum Statement {
 impl Statement {
     pub(crate) const ALL: [Statement; 2] = [Statement::Prepared, Statement::Text];
 
-    /// Its word in `--only` and in results.
+    /// Returns its name in `--only` and in results.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Statement::Prepared => "prepared",
@@ -52,7 +52,7 @@ impl Statement {
     }
 }
 
-/// One situation in which all load generators are measured.
+/// One cell, in which all load generators are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     pub(crate) database: Database,
@@ -61,19 +61,19 @@ pub(crate) struct Cell {
     pub(crate) connections: u32,
 }
 
-/// How many connections the cells have.
+/// Numbers of connections of the cells.
 pub(crate) const CONNECTIONS: [u32; 4] = [1, 16, 64, 256];
 
-/// How many connections there are where it is not the connections that differ.
+/// Number of connections in measures that do not vary them.
 pub(crate) const USUAL_CONNECTIONS: u32 = 64;
 
 impl Cell {
-    /// One with a prepared statement.
+    /// Creates a cell with a prepared statement.
     pub(crate) fn prepared(database: Database, connections: u32, tls: bool) -> Cell {
         Cell { database, statement: Statement::Prepared, tls, connections }
     }
 
-    /// All cells in the order of the tables.
+    /// Returns all cells in the order of the tables.
     pub(crate) fn all() -> Vec<Cell> {
         let mut cells = Vec::new();
         for database in Database::ALL {
@@ -91,17 +91,17 @@ impl Cell {
         cells
     }
 
-    /// Its word for the encryption in `--only` and in results.
+    /// Returns the name of its encryption in `--only` and in results.
     pub(crate) fn tls_word(&self) -> &'static str {
         if self.tls { "tls" } else { "plain" }
     }
 
-    /// Whether the tables of two cells are the same: they differ in connections alone.
+    /// Returns true if two cells belong to the same table: they differ in connections alone.
     pub(crate) fn shares_table(&self, other: &Cell) -> bool {
         Cell { connections: 0, ..*self } == Cell { connections: 0, ..*other }
     }
 
-    /// The heading of its table.
+    /// Returns the heading of its table.
     pub(crate) fn heading(&self) -> String {
         let tls = if self.tls { "TLS" } else { "no TLS" };
         format!("{}, {}, {tls}", self.database.name(), self.statement.word())

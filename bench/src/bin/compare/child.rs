@@ -1,4 +1,4 @@
-//! What does another program take? Runs one at a time and waits for its end.
+//! Execution of another program, with its processor time, memory and output.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _};
@@ -15,19 +15,20 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use crate::Failure;
 use crate::machine::Processors;
 
-/// How often the memory of a running program is looked at.
+/// Interval at which the memory of a running program is read.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// What a program took, and what it said.
+/// The resources that a program used, and its output.
 pub(crate) struct Ran {
     pub(crate) status: ExitStatus,
     pub(crate) elapsed: Duration,
-    /// Processor time of all its threads, and of the programs that it waited for.
+    /// Processor time in user mode, of all its threads and the children that it waited for.
     pub(crate) user: Duration,
+    /// The same in kernel mode.
     pub(crate) system: Duration,
-    /// The largest resident memory, in bytes.
+    /// Peak resident memory, in bytes.
     pub(crate) peak_rss: u64,
-    /// The part of the machine's time that another one took meanwhile.
+    /// Fraction of the machine's time that was stolen meanwhile by another virtual machine.
     pub(crate) steal: f64,
     /// The same in ticks of all processors.
     pub(crate) stolen_ticks: u64,
@@ -35,14 +36,14 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
-/// Runs a program and waits for its end, at most for so long.
+/// Runs a program and waits for its end. Kills it after `patience`.
 ///
-/// Its processor time is the difference of what the kernel counts for all children that have been
-/// waited for: in microseconds, unlike the ticks of `/proc/PID/stat`. The memory is `VmHWM`, looked
-/// at all the time, because the one of `getrusage` is the largest of all children so far.
+/// Its processor time is the difference of the kernel's counts for waited-for children, in
+/// microseconds and not in the ticks of `/proc/PID/stat`. The memory is `VmHWM`, read repeatedly,
+/// because that of `getrusage` is the maximum over all children so far.
 ///
 /// # Errors
-/// It cannot be started, or does not end in time.
+/// Fails if it cannot be started or does not end in time.
 pub(crate) fn run(mut command: Command, patience: Duration) -> Result<Ran, Failure> {
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
@@ -99,7 +100,7 @@ fn text(file: &mut File) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The peak so far of the process' resident memory in bytes, while it has any.
+/// Returns the peak resident memory of a process so far in bytes, or `None` once it has ended.
 fn resident(pid: Pid) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

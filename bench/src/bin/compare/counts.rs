@@ -1,4 +1,4 @@
-//! What does a request take of the kernel and of the processor? Counted by other programs.
+//! System calls and instructions per request, counted by other programs.
 
 use std::process::Command;
 use std::time::Duration;
@@ -13,29 +13,29 @@ use crate::runners::{Length, Runner};
 use crate::servers::Servers;
 use crate::{Failure, complain, parse};
 
-/// How long a program is counted, in seconds of its own clock. A count scatters less than a
-/// time, and the tools slow a program down: once, and short.
+/// Length of a counted run, in seconds of the program's own clock. Once and short is enough: counts
+/// scatter less than times, and the tools slow a program down.
 const COUNTED_S: u32 = 5;
 
-/// How long a program may take under a tool that slows it down.
+/// Longest time of a program under a tool that slows it down.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A count per request of one program.
+/// The count per request of one program.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Count {
     pub(crate) database: Database,
     pub(crate) runner: Runner,
-    /// What counted.
+    /// The counting tool.
     tool: Tool,
     requests: u64,
     events: u64,
     pub(crate) per_request: f64,
 }
 
-/// A program that counts what another one does.
+/// A tool that counts the events of another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Tool {
-    /// The kernel's tracepoint slows nobody down.
+    /// The kernel's tracepoint, which hardly slows the program down.
     #[serde(rename = "perf stat of calls")]
     PerfCalls,
     #[serde(rename = "strace -c")]
@@ -46,7 +46,7 @@ enum Tool {
     Callgrind,
 }
 
-/// What perf calls a system call and an instruction in user mode.
+/// Names of perf's events for system calls and for instructions in user mode.
 const CALLS: &str = "raw_syscalls:sys_enter";
 const INSTRUCTIONS: &str = "instructions:u";
 
@@ -64,7 +64,7 @@ impl Tool {
         }
     }
 
-    /// Why it cannot count a load generator.
+    /// Returns the reason why it cannot count a load generator, or `None` if it can.
     fn refuses(self, runner: Runner) -> Option<&'static str> {
         match (self, runner) {
             (Tool::Callgrind, Runner::Dbbench) => Some("valgrind does not run programs of Go"),
@@ -76,13 +76,13 @@ impl Tool {
         }
     }
 
-    /// Puts itself in front of a command.
+    /// Returns the command that runs another one under this tool.
     fn around(self, command: &Command) -> Command {
         let words: &[&str] = match self {
             Tool::Strace => &["strace", "-c", "-f", "-o", "calls.txt"],
             Tool::PerfCalls => &["perf", "stat", "-x,", "-e", CALLS],
             Tool::Perf => &["perf", "stat", "-x,", "-e", INSTRUCTIONS],
-            // Debian's pgbench is a script that becomes the program.
+            // Debian's pgbench is a script that executes the program.
             Tool::Callgrind => &[
                 "valgrind",
                 "--tool=callgrind",
@@ -104,7 +104,7 @@ impl Tool {
         around
     }
 
-    /// What it counted.
+    /// Returns the number of events that it counted.
     fn events(self, ran: &Ran, servers: &Servers) -> Result<u64, Failure> {
         match self {
             Tool::Strace => {
@@ -116,7 +116,8 @@ impl Tool {
         }
     }
 
-    /// Counts a run and one that only begins and ends; what connecting takes is in both.
+    /// Counts a long run and a start-up run, and subtracts the cost of connecting, which is in
+    /// both.
     fn count(self, runner: Runner, cell: &Cell, servers: &Servers) -> Result<Count, Failure> {
         if let Some(reason) = self.refuses(runner) {
             return Err(reason.into());
@@ -140,12 +141,13 @@ impl Tool {
     }
 }
 
-/// System calls per request. Where the kernel does not let perf count, strace does.
+/// Measures system calls per request: with perf, or with strace if the kernel denies perf.
 pub(crate) fn syscalls(options: &Options, servers: &Servers) -> Result<(), Failure> {
     counts(options, servers, &[Tool::PerfCalls, Tool::Strace], "system calls")
 }
 
-/// Instructions per request in user mode. Where the processor does not count, callgrind does.
+/// Measures instructions per request in user mode: with perf, or with callgrind if the processor
+/// has no counter.
 pub(crate) fn instructions(options: &Options, servers: &Servers) -> Result<(), Failure> {
     counts(options, servers, &[Tool::Perf, Tool::Callgrind], "instructions in user mode")
 }
@@ -172,7 +174,7 @@ fn counts(options: &Options, servers: &Servers, tools: &[Tool], what: &str) -> R
     publication.publish(&extent, text.trim_end(), &raws)
 }
 
-/// The count of the first tool that can, or why the last one cannot.
+/// Returns the count of the first tool that works, or the failure of the last one.
 fn first_count(
     tools: &[Tool],
     runner: Runner,

@@ -1,4 +1,4 @@
-//! What is measured, and what is made of it.
+//! Raw measurements and the figures that are computed from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,8 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// What a program took for so many queries, begun under a load.
+    /// Combines the resources of a program with its number of queries and the load average at its
+    /// start.
     pub(crate) fn new(queries: u64, ran: &Ran, load: f64) -> Sample {
         Sample {
             queries,
@@ -35,7 +36,7 @@ impl Sample {
     }
 }
 
-/// One round of one load generator in one cell, as it is kept beside the tables.
+/// One round of one load generator in one cell, as stored beside the tables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Raw {
     pub(crate) runner: Runner,
@@ -43,17 +44,17 @@ pub(crate) struct Raw {
     pub(crate) statement: Statement,
     pub(crate) tls: bool,
     pub(crate) connections: u32,
-    /// From 1.
+    /// Number of the round, from 1.
     pub(crate) round: usize,
     pub(crate) queries: u64,
     pub(crate) elapsed_s: f64,
     pub(crate) user_s: f64,
     pub(crate) system_s: f64,
     pub(crate) peak_rss_bytes: u64,
-    /// The part of the machine's time that was stolen.
+    /// Fraction of the machine's time that was stolen.
     pub(crate) steal: f64,
     pub(crate) load_average: f64,
-    /// The run that only begins and ends, which is taken off.
+    /// Figures of the start-up run, which are subtracted.
     pub(crate) start_queries: u64,
     pub(crate) start_elapsed_s: f64,
     pub(crate) start_user_s: f64,
@@ -61,7 +62,7 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
-    /// Puts a run and one that only begins and ends together.
+    /// Combines a long run and the start-up run before it.
     pub(crate) fn new(
         cell: &Cell,
         runner: Runner,
@@ -94,25 +95,25 @@ impl Raw {
         self.queries.saturating_sub(self.start_queries).max(1) as f64
     }
 
-    /// Processor time per query in microseconds, in user mode and in the kernel.
+    /// Returns the processor time per query in microseconds, in user mode and in the kernel.
     pub(crate) fn processor_us(&self) -> (f64, f64) {
         let per_query = |long: f64, start: f64| (long - start).max(0.0) * 1e6 / self.queries();
         (per_query(self.user_s, self.start_user_s), per_query(self.system_s, self.start_system_s))
     }
 
-    /// Processor time per query in microseconds, in all.
+    /// Returns the total processor time per query in microseconds.
     pub(crate) fn total_us(&self) -> f64 {
         let (user, system) = self.processor_us();
         user + system
     }
 
-    /// Queries per second.
+    /// Returns the queries per second.
     pub(crate) fn queries_per_s(&self) -> f64 {
         self.queries() / (self.elapsed_s - self.start_elapsed_s).max(1e-3)
     }
 }
 
-/// The median of some values, and their extremes.
+/// The median, minimum and maximum of some values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -121,7 +122,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// `None` of no values.
+    /// Computes the spread; `None` if there are no values.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);

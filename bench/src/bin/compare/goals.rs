@@ -1,4 +1,4 @@
-//! Which goals are met? Computed from the results that are kept, so that it cannot go stale.
+//! The performance goals and whether they are met, computed from the stored results.
 
 use std::fmt;
 use std::fs;
@@ -19,7 +19,7 @@ use crate::runners::Runner;
 use crate::tables;
 use crate::{Failure, say};
 
-/// Prints what was reached, and writes it into the document if that is asked for.
+/// Prints the table of goals, and writes it into the document if that is asked for.
 pub(crate) fn measure(options: &Options) -> Result<(), Failure> {
     if !Path::new(RESULTS).is_dir() {
         return Err(format!("{RESULTS} is not here: run it in the project's folder").into());
@@ -28,12 +28,12 @@ pub(crate) fn measure(options: &Options) -> Result<(), Failure> {
     if options.write { refresh() } else { Ok(()) }
 }
 
-/// Writes what was reached into the document.
+/// Writes the table of goals into the document.
 pub(crate) fn refresh() -> Result<(), Failure> {
     publish::replace(Measure::Goals, &table(Path::new(RESULTS)))
 }
 
-/// A row for each goal, and what is missing in a folder of results.
+/// Returns a row for each goal, and a remark for each result that is missing in the folder.
 fn table(folder: &Path) -> String {
     let results = Results::read(folder);
     let rows: String = goals(&results).iter().map(row).collect();
@@ -45,7 +45,7 @@ fn table(folder: &Path) -> String {
 const HEAD: &str = "| goal | bound | PostgreSQL | MariaDB | reached |\n\
                     | --- | --: | --- | --- | --- |\n";
 
-/// What is known.
+/// All stored results.
 #[derive(Default)]
 struct Results {
     rounds: Vec<Raw>,
@@ -53,11 +53,11 @@ struct Results {
     open: Vec<OpenRaw>,
     memory: Vec<Memory>,
     load: Vec<Filled>,
-    /// What is not.
+    /// Remarks on results that are missing or unreadable.
     remarks: Vec<String>,
 }
 
-/// A file of results; what else is in it is for people.
+/// A file of results. Its other members are for readers.
 #[derive(Deserialize)]
 struct Kept<R> {
     runs: Vec<R>,
@@ -77,7 +77,8 @@ impl Results {
     }
 }
 
-/// The runs of a measure; none, and a remark, where they are not there or of an earlier form.
+/// Returns the runs of a measure. Adds a remark and returns none if the file is missing or has an
+/// earlier format.
 fn runs<R: DeserializeOwned>(folder: &Path, measure: Measure, remarks: &mut Vec<String>) -> Vec<R> {
     let word = measure.word();
     let Ok(text) = fs::read_to_string(folder.join(format!("{word}.json"))) else {
@@ -94,7 +95,7 @@ fn runs<R: DeserializeOwned>(folder: &Path, measure: Measure, remarks: &mut Vec<
     }
 }
 
-/// On which side of a number a goal lies.
+/// The bound of a goal.
 #[derive(Clone, Copy)]
 enum Bound {
     AtMost(f64),
@@ -102,8 +103,8 @@ enum Bound {
     AtLeast(f64),
 }
 
-/// Numbers that differ by less are the same: a search by halves ends on its goal to the last bit,
-/// which depends on who has read the file.
+/// Relative difference below which two numbers are equal: a search by bisection ends on its goal to
+/// the last bit, which depends on the reader of the file.
 const SAME: f64 = 1e-9;
 
 impl Bound {
@@ -126,18 +127,18 @@ impl fmt::Display for Bound {
     }
 }
 
-/// What was measured for a goal in one situation.
+/// The measured value of a goal in one situation.
 struct Figure {
-    /// The situation, where a goal has several.
+    /// The situation, if a goal has several; else empty.
     label: String,
     value: Option<f64>,
 }
 
-/// What is to be reached, and what was.
+/// A goal and its measured values.
 struct Goal {
     text: &'static str,
     bound: Bound,
-    /// In the order of [`Database::ALL`].
+    /// Values of each database, in the order of [`Database::ALL`].
     figures: [Vec<Figure>; 2],
 }
 
@@ -147,12 +148,12 @@ impl Goal {
     }
 }
 
-/// What became of a goal.
+/// The outcome of a goal.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     NotMeasured,
     Met,
-    /// But for figures that are missing.
+    /// Met, but some figures are missing.
     MetWhereMeasured,
     Missed {
         missed: usize,
@@ -194,7 +195,7 @@ fn row(goal: &Goal) -> String {
     format!("| {} | {} | {postgres} | {mariadb} | {} |\n", goal.text, goal.bound, verdict(goal))
 }
 
-/// A figure with its situation; bold where the goal is missed.
+/// Formats a figure with its situation; bold if the goal is missed.
 fn say_figure(figure: &Figure, bound: Bound) -> String {
     let label = match figure.label.as_str() {
         "" => String::new(),
@@ -207,13 +208,13 @@ fn say_figure(figure: &Figure, bound: Bound) -> String {
     }
 }
 
-/// With about three digits.
+/// Formats a number with about three digits.
 fn number(value: f64) -> String {
     let decimals = if value.abs() < 10.0 { 2 } else { 1 };
     format!("{value:.decimals$}")
 }
 
-/// All goals, in the order of the table.
+/// Returns all goals, in the order of the table.
 fn goals(results: &Results) -> Vec<Goal> {
     let Results { rounds, syscalls, open, memory, load, remarks: _ } = results;
     let [to_limit, limit_to_pgbench, to_rivals @ ..] = RATIOS.map(|ratio| ratio.goal(rounds));
@@ -226,13 +227,13 @@ fn goals(results: &Results) -> Vec<Goal> {
     goals
 }
 
-/// The connections at which the costs of a query are judged.
+/// The numbers of connections at which the cost of a query is judged.
 const JUDGED_CONNECTIONS: [u32; 2] = [16, 64];
 
-/// The connections at which Assay is to cost less than every other load generator.
+/// The numbers of connections at which Assay must cost less than every other load generator.
 const EXTREME_CONNECTIONS: [u32; 2] = [1, 256];
 
-/// The processor time per query of one load generator as a part of that of another.
+/// A goal for the processor time per query of one load generator, relative to that of another.
 #[derive(Clone, Copy)]
 struct Ratio {
     text: &'static str,
@@ -281,7 +282,7 @@ impl Ratio {
     }
 }
 
-/// What is judged: prepared and without TLS.
+/// Returns the judged cells: prepared statements without TLS.
 fn cells(database: Database, connections: [u32; 2]) -> Vec<Cell> {
     connections.map(|connections| Cell::prepared(database, connections, false)).to_vec()
 }
@@ -291,7 +292,7 @@ fn by_connections(cells: &[Cell], value: impl Fn(&Cell) -> Option<f64>) -> Vec<F
     cells.iter().map(figure).collect()
 }
 
-/// The median of the processor time per query.
+/// Returns the median processor time per query, in microseconds.
 fn total(cell: &Cell, runner: Runner, rounds: &[Raw]) -> Option<f64> {
     Some(tables::total(cell, runner, rounds)?.median)
 }
@@ -322,7 +323,8 @@ fn cheapest(rounds: &[Raw]) -> Goal {
     })
 }
 
-/// The least that another load generator takes; `None` unless all that are able were measured.
+/// Returns the lowest processor time per query of the other load generators, in microseconds.
+/// `None` unless all that support the cell were measured.
 fn cheapest_rival(cell: &Cell, rounds: &[Raw]) -> Option<f64> {
     let rivals = Runner::ALL.into_iter().filter(|runner| match runner {
         Runner::Limit | Runner::Assay => false,
@@ -357,7 +359,7 @@ fn open_loops(open: &[OpenRaw]) -> [Goal; 3] {
     ]
 }
 
-/// The send lag, with the number of rounds that count.
+/// Returns the p99 of the send lag, labelled with the number of undisturbed rounds.
 fn lag_figure(rated: Rated, open: &[OpenRaw]) -> Figure {
     match rated.lag(open) {
         (_, 0) => Figure { label: String::new(), value: None },
@@ -438,7 +440,7 @@ mod tests {
         assert_eq!(row, "| a goal | ≤ 3 | 16: **10.0** | 16: not measured | missed, 1 of 1 |\n");
     }
 
-    /// A round in which a query took so many microseconds.
+    /// Returns a round with these processor times per query, in microseconds.
     fn round(cell: &Cell, runner: Runner, user_us: f64, system_us: f64) -> Raw {
         let start = Sample {
             queries: 0,

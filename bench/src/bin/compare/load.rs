@@ -1,5 +1,5 @@
-//! How fast is a table filled? Assay makes its rows on the way; the databases' own clients read
-//! them from files that are ready.
+//! Speed of filling a table. Assay generates its rows while it loads; the databases' own clients
+//! read them from prepared files.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -19,26 +19,26 @@ use crate::runners::Runner;
 use crate::servers::{Server, Servers};
 use crate::{Failure, complain};
 
-/// How many connections fill a table at the same time.
+/// Numbers of connections that fill a table at the same time.
 pub(crate) const WRITERS: [u32; 2] = [1, 4];
 
-/// How long filling may take.
+/// Longest time to fill the table.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
-/// How many rows Assay commits together unless it is told otherwise.
+/// Number of rows that Assay commits together by default.
 const BATCH: u32 = 1_000;
 
-/// Who fills.
+/// A program that fills the table, and its commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Filler {
-    /// The database's own client: a file, and so a commit, for each writer.
+    /// The database's own client with one file, and so one commit, for each writer.
     Own,
-    /// The same with a file for every thousand rows.
+    /// The same client with a file for every thousand rows.
     OwnInBatches,
-    /// As it comes: it commits every thousand rows.
+    /// Assay with its default of one commit per thousand rows.
     Assay,
-    /// Each writer commits once.
+    /// Assay with one commit for each writer.
     AssayAtOnce,
 }
 
@@ -57,7 +57,7 @@ impl Filler {
         }
     }
 
-    /// The databases' own client that commits as often.
+    /// Returns the variant of the database's own client that commits as often.
     pub(crate) fn rival(self) -> Filler {
         match self {
             Filler::Own | Filler::AssayAtOnce => Filler::Own,
@@ -78,7 +78,7 @@ pub(crate) struct Filled {
     processor_s: f64,
 }
 
-/// Which fillings are compared with each other.
+/// The key of fillings that form one row of the table.
 #[derive(Clone, Copy)]
 pub(crate) struct Filling {
     pub(crate) database: Database,
@@ -94,24 +94,24 @@ impl Filling {
         })
     }
 
-    /// Rows per second.
+    /// Returns the rows per second.
     fn rate(self, runs: &[Filled]) -> Option<Spread> {
         Spread::of(self.of(runs).map(|run| f64::from(run.rows) / run.elapsed_s))
     }
 
-    /// Processor time per row in microseconds.
+    /// Returns the processor time per row in microseconds.
     fn cost(self, runs: &[Filled]) -> Option<Spread> {
         Spread::of(self.of(runs).map(|run| run.processor_s * 1e6 / f64::from(run.rows)))
     }
 
-    /// Its rate as a part of that of another one with as many writers.
+    /// Returns its rate as a fraction of that of another filler with as many writers.
     pub(crate) fn to(self, other: Filler, runs: &[Filled]) -> Option<f64> {
         let other = Filling { filler: other, ..self }.rate(runs)?;
         Some(self.rate(runs)?.median / other.median)
     }
 }
 
-/// Fills the table in turns.
+/// Measures all fillers in turns.
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
     let publication = Publication::begin(options)?;
     let (mut raws, mut text) = (Vec::new(), String::from(HEAD));
@@ -129,22 +129,22 @@ const HEAD: &str = "| database | writers | filled by | rows/s | lowest | highest
                     own client | x own client that commits as often |\n\
                     | --- | --: | --- | --: | --: | --: | --: | --: | --: |\n";
 
-/// What the databases' own clients read.
+/// The files that the databases' own clients read.
 struct Files {
-    /// The rows of each writer.
+    /// One file of rows for each writer.
     whole: Vec<PathBuf>,
-    /// For each writer a script that loads its rows, a batch at a time.
+    /// One script for each writer that loads its rows, a batch at a time.
     in_batches: Vec<PathBuf>,
 }
 
-/// The ids of so many rows, in pieces of at most that size.
+/// Splits the ids from 1 to `rows` into ranges of at most `size`.
 fn pieces(rows: u32, size: u32) -> impl Iterator<Item = Range<u32>> {
     (1..=rows)
         .step_by(size as usize)
         .map(move |first| first..first.saturating_add(size).min(rows.saturating_add(1)))
 }
 
-/// One database and one number of writers.
+/// The measurement of one database with one number of writers.
 struct Task<'t> {
     database: Database,
     writers: u32,
@@ -153,7 +153,7 @@ struct Task<'t> {
 }
 
 impl Task<'_> {
-    /// The rows of the table.
+    /// Measures all rounds and returns the rows of the table.
     fn rows(&self, raws: &mut Vec<Filled>) -> Result<String, Failure> {
         let folder = tempfile::tempdir_in(self.servers.folder())?;
         let files = self.files(folder.path())?;
@@ -181,7 +181,8 @@ impl Task<'_> {
         Ok(text)
     }
 
-    /// The rows that Assay makes, in text of tabs and lines, ready for each writer.
+    /// Writes files with rows like those that Assay generates, in tab-separated lines, for each
+    /// writer.
     fn files(&self, folder: &Path) -> Result<Files, Failure> {
         let (rows, writers) = (self.options.rows, self.writers);
         let write = |name: String, ids: Range<u32>| -> Result<PathBuf, Failure> {
@@ -201,7 +202,7 @@ impl Task<'_> {
         let mut scripts = vec![String::new(); writers as usize];
         for (number, ids) in pieces(rows, BATCH).enumerate() {
             let path = write(format!("batch-{number}.txt"), ids)?;
-            // In turns, as Assay's writers take theirs.
+            // In turns, as Assay's writers take their batches.
             let script = &mut scripts[number % writers as usize];
             script.push_str(&self.statement(&path));
             script.push('\n');
@@ -214,7 +215,7 @@ impl Task<'_> {
         Ok(files)
     }
 
-    /// What the database's own client is told to load a file.
+    /// Returns the statement by which the database's own client loads a file.
     fn statement(&self, path: &Path) -> String {
         let path = path.display();
         match self.database {
@@ -259,10 +260,12 @@ impl Task<'_> {
         })
     }
 
-    /// The database's own client, once for each command, all at the same time below one shell.
+    /// Returns a shell command that runs the database's own client once for each order, all at the
+    /// same time.
     fn own(&self, server: &Server, orders: impl Iterator<Item = String>) -> Command {
         let mut shell = Command::new("sh");
-        // Each client has as many words as the first argument says; the shell waits for all.
+        // The first argument is the number of words of each client's command; the shell waits for
+        // all clients.
         let script = "n=$1; shift; pids=; while [ $# -gt 0 ]; do line=; i=0; \
                       while [ $i -lt $n ]; do line=\"$line '$1'\"; shift; i=$((i+1)); done; \
                       eval \"$line\" & pids=\"$pids $!\"; done; \
@@ -302,7 +305,7 @@ impl Task<'_> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A filling of a thousand rows.
+    /// Returns a filling of a thousand rows.
     pub(crate) fn filled(filling: Filling, round: usize, elapsed_s: f64) -> Filled {
         let Filling { database, writers, filler } = filling;
         Filled { database, filler, writers, round, rows: 1_000, elapsed_s, processor_s: 0.01 }

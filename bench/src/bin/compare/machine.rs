@@ -1,10 +1,10 @@
-//! Under which conditions is something measured?
+//! The conditions of a measurement: stolen time and load.
 
 use std::fs;
 
 use crate::Failure;
 
-/// What the machine's processors have done so far, in ticks.
+/// Counters of the machine's processors since boot, in ticks.
 pub(crate) struct Processors {
     all: u64,
     stolen: u64,
@@ -26,19 +26,21 @@ impl Processors {
         Some(Processors { all: ticks.iter().take(8).sum(), stolen })
     }
 
-    /// The ticks since then that another machine on the same hardware took, of all processors.
+    /// Returns the ticks that other virtual machines on the same hardware took since `earlier`,
+    /// over all processors.
     pub(crate) fn stolen_ticks_since(&self, earlier: &Processors) -> u64 {
         self.stolen.saturating_sub(earlier.stolen)
     }
 
-    /// The part of the time since then that another machine on the same hardware took.
+    /// Returns the fraction of the time that other virtual machines on the same hardware took since
+    /// `earlier`.
     pub(crate) fn stolen_since(&self, earlier: &Processors) -> f64 {
         let all = self.all.saturating_sub(earlier.all).max(1);
         self.stolen_ticks_since(earlier) as f64 / all as f64
     }
 }
 
-/// The number of runnable threads, averaged over the last minute.
+/// Returns the load average of the last minute.
 pub(crate) fn load() -> f64 {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0)

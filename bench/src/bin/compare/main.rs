@@ -1,15 +1,16 @@
-//! What does a request cost the client, beside other load generators?
+//! Compares the client-side cost of a request across load generators.
 //!
-//! `compare` runs every load generator in turn against the same servers, table and statement,
-//! round by round, so that a machine whose speed drifts drifts for all of them alike.
-//! `syscalls`, `instructions`, `open`, `memory` and `load` are further measures. Each prints its
-//! table; `--write` also puts it into `docs/performance.md` and the raw numbers into
-//! `bench/results/`. `goals` measures nothing: it says which goals the results that are kept meet.
+//! `compare` runs every load generator in turn against the same servers, table and statement, round
+//! by round, because a machine whose speed drifts then drifts for all of them alike. `syscalls`,
+//! `instructions`, `open`, `memory` and `load` are further measures. Each prints its table;
+//! `--write` also puts it into `docs/performance.md` and the raw numbers into `bench/results/`.
+//! `goals` measures nothing: it prints which goals the stored results meet.
 //!
-//! One program runs at a time. Its processor time is what the kernel counts for children that have
-//! ended, all threads together; its memory is the peak that `/proc` tells while it runs. Connecting
-//! and preparing are taken off: right before each run the program also runs for one request per
-//! connection, and what counts is the difference, in processor time, in requests and in seconds.
+//! One program runs at a time. Its processor time is the kernel's count for terminated children,
+//! over all threads; its memory is the peak in `/proc` while it runs. The cost of connecting and
+//! preparing is subtracted: right before each run, the program also runs for one request per
+//! connection, and the result is the difference of the two runs in processor time, requests and
+//! seconds.
 
 mod cells;
 mod child;
@@ -34,7 +35,7 @@ use std::process::ExitCode;
 use crate::options::{Measure, Options};
 use crate::servers::Servers;
 
-/// Why something cannot be measured, for people.
+/// The reason why something cannot be measured, as a message for the user.
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
@@ -66,7 +67,7 @@ fn say(line: impl fmt::Display) {
     println!("{line}");
 }
 
-/// Prints a line about the work.
+/// Prints a line of progress, or an error, to standard error.
 #[expect(clippy::print_stderr, reason = "this is the program's one way to complain")]
 fn complain(line: impl fmt::Display) {
     eprintln!("{line}");

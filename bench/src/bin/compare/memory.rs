@@ -1,4 +1,4 @@
-//! How much memory do many connections take?
+//! Memory of Assay with many connections.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::publish::{Extent, Publication};
 use crate::runners;
 use crate::servers::Servers;
 
-/// Peak memory with many connections.
+/// The peak memory of one number of connections.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Memory {
     pub(crate) database: Database,
@@ -18,14 +18,14 @@ pub(crate) struct Memory {
     pub(crate) peak_rss_bytes: u64,
 }
 
-/// How many connections, and whether with TLS. More than a thousand are not for a real server with
-/// a process or a thread for each: they go to a simulated one.
+/// Numbers of connections, each with or without TLS. More than a thousand go to a simulated server:
+/// a real one has a process or thread for each.
 const CROWDS: [(u32, bool); 3] = [(1_000, false), (1_000, true), (10_000, false)];
 
-/// The largest crowd of a real server.
+/// Largest number of connections to a real server.
 const LARGEST_REAL: u32 = 1_000;
 
-/// Peak memory of Assay with many connections.
+/// Measures the peak memory of Assay with many connections.
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
     let simulated = Servers::simulated(options)?;
     let publication = Publication::begin(options)?;

@@ -1,4 +1,4 @@
-//! How punctual are open loops, what do they cost, and how far do they go?
+//! The send lag, the cost and the highest rate of open loops.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,29 +10,28 @@ use crate::runners::{self, Length, Runner};
 use crate::servers::Servers;
 use crate::{Failure, complain};
 
-/// The rates at which the send lag is looked at, per second.
+/// The rates at which the send lag is measured, per second.
 const RATES: [u32; 4] = [1_000, 10_000, 50_000, 100_000];
 
-/// The highest rate is looked for in this many halvings below [`CEILING`], so to 2.3 % of what the
-/// bare loop makes.
+/// Number of bisection steps of a search for the highest rate, which starts at [`CEILING`]. Six
+/// steps resolve 2.3 % of the closed rate of the bare loop.
 const HALVINGS: usize = 6;
 
-/// Up to which multiple of what the bare loop makes closed the highest rate is looked for.
+/// Upper end of the search, as a multiple of the closed rate of the bare loop.
 const CEILING: f64 = 1.5;
 
-/// The highest rate is looked for once in each round, in so many rounds at most. A single run that
-/// something else delays can halve what a search finds.
+/// Largest number of searches for the highest rate, one per round. A single run that is delayed by
+/// something else can halve the result of a search.
 const MOST_SEARCHES: usize = 3;
 
-/// What part of a rate must be answered for it to count as kept.
+/// Fraction of a rate that must be answered for the rate to count as kept.
 const KEPT: f64 = 0.99;
 
-/// The send lag at the 99th percentile up to which a rate counts as kept, in milliseconds.
+/// Largest p99 of the send lag at which a rate counts as kept, in milliseconds.
 const PUNCTUAL_MS: f64 = 10.0;
 
-/// How many ticks of the machine may be stolen from a run that counts as without stolen time. The
-/// kernel tells whole ticks, mostly of 10 ms, and the first may have been stolen almost entirely
-/// before the run.
+/// Number of stolen ticks up to which a run counts as undisturbed. The kernel reports whole ticks,
+/// mostly of 10 ms, and most of the first one may have been stolen before the run.
 const TOLERATED_TICKS: u64 = 1;
 
 /// A run of an open loop.
@@ -43,32 +42,33 @@ pub(crate) struct OpenRun {
     lag_p50_us: f64,
     lag_p99_us: f64,
     lag_p99_9_us: f64,
-    /// What was stolen of the machine's time, in ticks of all processors.
+    /// Time stolen from the machine, in ticks of all processors.
     stolen_ticks: u64,
     #[serde(flatten)]
     raw: Raw,
 }
 
-/// What is kept beside the tables.
+/// A raw result that is stored beside the tables.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum OpenRaw {
     Run(OpenRun),
-    /// The bare loop, closed.
+    /// A closed run of the bare loop.
     Limit(Raw),
-    /// A run while the highest rate was looked for.
+    /// A run within a search for the highest rate.
     Probe(OpenRun),
     Search(Search),
 }
 
-/// What one search for the highest rate on one thread found.
+/// The result of one search for the highest rate on one thread.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Search {
     database: Database,
-    /// The highest rate that was kept, and the lowest beyond it that was not.
+    /// The highest rate that was kept, in requests per second.
     kept_per_s: f64,
+    /// The lowest rate above it that was not kept, in requests per second.
     missed_per_s: f64,
-    /// What the bare loop made closed in the same round.
+    /// Closed rate of the bare loop in the same round, in requests per second.
     limit_per_s: f64,
 }
 
@@ -78,7 +78,7 @@ impl Search {
     }
 }
 
-/// Rates between which the highest one that is kept lies.
+/// Bounds of the highest rate that is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Between {
     kept: f64,
@@ -86,7 +86,7 @@ struct Between {
 }
 
 impl Between {
-    /// Halves the distance so many times.
+    /// Bisects the bounds `times` times.
     fn halved(
         mut self,
         times: usize,
@@ -104,7 +104,7 @@ impl Between {
 }
 
 impl OpenRun {
-    /// A run, and one that only begins and ends, right before it.
+    /// Measures a run at a rate, with a start-up run right before it.
     fn take(task: &Task<'_>, round: usize, rate: u32) -> Result<OpenRun, Failure> {
         let Task { cell, options, servers } = *task;
         let pace = format!("rate = {rate}\n");
@@ -125,7 +125,8 @@ impl OpenRun {
         })
     }
 
-    /// Whether its send lag is its own, and not that of a processor that was elsewhere.
+    /// Returns true if hardly any processor time was stolen, so the send lag is the generator's
+    /// own.
     fn is_undisturbed(&self) -> bool {
         self.stolen_ticks <= TOLERATED_TICKS
     }
@@ -136,7 +137,7 @@ impl OpenRun {
     }
 }
 
-/// One database, asked by so many connections.
+/// The measurement of one cell.
 #[derive(Clone, Copy)]
 struct Task<'t> {
     cell: Cell,
@@ -144,8 +145,8 @@ struct Task<'t> {
     servers: &'t Servers,
 }
 
-/// Send lag, processor time and the highest rate of open loops, against a server that answers at
-/// once.
+/// Measures send lag, processor time and the highest rate of open loops, against a server that
+/// answers at once.
 pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failure> {
     let publication = Publication::begin(options)?;
     let mut raws = Vec::new();
@@ -171,7 +172,7 @@ const HEAD: &str = "| database | rate /s | send lag p50 µs | p99 | p99 lowest |
                     | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n";
 
 impl Task<'_> {
-    /// Measures all rounds; the rows of the table.
+    /// Measures all rounds and returns the rows of the table.
     fn rows(&self, raws: &mut Vec<OpenRaw>) -> Result<String, Failure> {
         for round in 1..=self.options.rounds {
             let limit = self.limit(round)?;
@@ -196,7 +197,7 @@ impl Task<'_> {
         Ok(text)
     }
 
-    /// The bare loop, closed.
+    /// Measures the bare loop, which is closed.
     fn limit(&self, round: usize) -> Result<Raw, Failure> {
         let long = Length::Long { seconds: self.options.seconds, queries_per_s: 0.0 };
         let start = Runner::Limit.run(&self.cell, self.servers, Length::Start)?;
@@ -204,7 +205,7 @@ impl Task<'_> {
         Ok(Raw::new(&self.cell, Runner::Limit, round, &long, &start))
     }
 
-    /// Looks for the highest rate that is kept on one thread.
+    /// Searches for the highest rate that is kept on one thread.
     fn search(
         &self,
         round: usize,
@@ -224,7 +225,7 @@ impl Task<'_> {
     }
 }
 
-/// What the bare loop makes closed: medians.
+/// Median rate and processor time of the bare loop, which is closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Limit {
     per_s: f64,
@@ -246,7 +247,7 @@ impl Limit {
     }
 }
 
-/// The searches of a database.
+/// Returns the searches of a database.
 fn searches(database: Database, raws: &[OpenRaw]) -> impl Iterator<Item = &Search> + Clone {
     raws.iter().filter_map(move |raw| match raw {
         OpenRaw::Search(search) => Some(search).filter(|search| search.database == database),
@@ -254,7 +255,7 @@ fn searches(database: Database, raws: &[OpenRaw]) -> impl Iterator<Item = &Searc
     })
 }
 
-/// The highest rate as a part of what the bare loop makes closed: the spread of the searches.
+/// Returns the highest rate as a fraction of the closed rate of the bare loop, over all searches.
 pub(crate) fn highest_of_limit(database: Database, raws: &[OpenRaw]) -> Option<Spread> {
     Spread::of(searches(database, raws).map(Search::of_limit))
 }
@@ -263,12 +264,12 @@ pub(crate) fn highest_of_limit(database: Database, raws: &[OpenRaw]) -> Option<S
 #[derive(Clone, Copy)]
 pub(crate) struct Rated {
     pub(crate) database: Database,
-    /// Per second.
+    /// Arrival rate, in requests per second.
     pub(crate) rate: u32,
 }
 
 impl Rated {
-    /// Its rounds.
+    /// Returns its rounds.
     fn runs(self, raws: &[OpenRaw]) -> Vec<&OpenRun> {
         let fits =
             |run: &&OpenRun| run.rate_per_s == self.rate && run.raw.database == self.database;
@@ -280,17 +281,17 @@ impl Rated {
             .collect()
     }
 
-    /// The processor time per request in microseconds: the median of all rounds.
+    /// Returns the median processor time per request over all rounds, in microseconds.
     fn processor_us(self, raws: &[OpenRaw]) -> Option<f64> {
         Some(Spread::of(self.runs(raws).iter().map(|run| run.raw.total_us()))?.median)
     }
 
-    /// What a request takes beyond one of the bare loop, in microseconds.
+    /// Returns the processor time of a request beyond one of the bare loop, in microseconds.
     pub(crate) fn above_limit_us(self, raws: &[OpenRaw]) -> Option<f64> {
         Some(self.processor_us(raws)? - Limit::of(self.database, raws)?.processor_us)
     }
 
-    /// The send lag of the rounds without stolen time, and how many rounds there are in all.
+    /// Returns the send lag of the undisturbed rounds and the number of all rounds.
     pub(crate) fn lag(self, raws: &[OpenRaw]) -> (Option<Lag>, usize) {
         let runs = self.runs(raws);
         (Lag::of(&runs), runs.len())
@@ -302,7 +303,7 @@ fn limit_row(database: Database, Limit { per_s, processor_us }: Limit) -> String
     format!("| {name} | limit, closed: {per_s:.0} | | | | | | | {processor_us:.2} | |\n")
 }
 
-/// The row of the highest rate: the median of the searches and their extremes.
+/// Returns the row of the highest rate: the median and extremes of the searches.
 fn highest_row(database: Database, raws: &[OpenRaw]) -> Result<String, Failure> {
     let missing = "the highest rate was not looked for";
     let searches = searches(database, raws);
@@ -322,7 +323,7 @@ fn highest_row(database: Database, raws: &[OpenRaw]) -> Result<String, Failure> 
     ))
 }
 
-/// The row of one rate.
+/// Returns the row of one rate.
 fn row(rated: Rated, limit: Limit, raws: &[OpenRaw]) -> Result<String, Failure> {
     let (lag, rounds) = rated.lag(raws);
     let cost = rated.processor_us(raws).ok_or("no round was measured")?;
@@ -335,17 +336,17 @@ fn row(rated: Rated, limit: Limit, raws: &[OpenRaw]) -> Result<String, Failure> 
     ))
 }
 
-/// The send lag of the rounds without stolen time, in microseconds.
+/// The send lag of the undisturbed rounds, in microseconds.
 pub(crate) struct Lag {
     p50: Spread,
     pub(crate) p99: Spread,
     p99_9: Spread,
-    /// How many those are.
+    /// Number of undisturbed rounds.
     pub(crate) rounds: usize,
 }
 
 impl Lag {
-    /// `None` if time was stolen from every round.
+    /// Returns the send lag, or `None` if time was stolen from every round.
     fn of(runs: &[&OpenRun]) -> Option<Lag> {
         let undisturbed = || runs.iter().filter(|run| run.is_undisturbed());
         Some(Lag {
@@ -357,7 +358,7 @@ impl Lag {
     }
 }
 
-/// The five cells of the send lag, of so many rounds in all.
+/// Returns the six cells of the send lag; `rounds` is the number of all rounds.
 fn lag_cells(lag: &Option<Lag>, rounds: usize) -> String {
     match lag {
         Some(Lag { p50, p99, p99_9, rounds: counted }) => format!(
@@ -373,7 +374,8 @@ pub(crate) mod tests {
     use super::*;
     use crate::figures::Sample;
 
-    /// Half a second of connecting with 0.2 s of processor time, then so much per request.
+    /// Returns a result with half a second and 0.2 s of processor time for connecting, then a cost
+    /// per request.
     fn raw(cell: &Cell, runner: Runner, processor_us: f64) -> Raw {
         let start = Sample {
             queries: 64,
@@ -417,7 +419,7 @@ pub(crate) mod tests {
         OpenRaw::Search(Search { database, kept_per_s, missed_per_s, limit_per_s })
     }
 
-    /// Three rounds with PostgreSQL, with stolen time here and there.
+    /// Returns three rounds with PostgreSQL, some of them with stolen time.
     pub(crate) fn rounds() -> Vec<OpenRaw> {
         let limits = [limit(5.0), limit(7.0), limit(6.0)];
         let searches = [search(90.0, 100.0), search(40.0, 80.0), search(80.0, 100.0)];

@@ -1,4 +1,4 @@
-//! What is asked for on the command line?
+//! The command line of `compare`.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::Failure;
 use crate::cells::{CONNECTIONS, Cell, Database, Statement};
 use crate::runners::Runner;
 
-/// What is measured.
+/// A measure of `compare`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     Rounds,
@@ -17,7 +17,7 @@ pub(crate) enum Measure {
     Open,
     Memory,
     Load,
-    /// What was reached by the results that are kept; measures nothing.
+    /// Prints which goals the stored results meet; measures nothing.
     Goals,
 }
 
@@ -32,7 +32,8 @@ impl Measure {
         Measure::Goals,
     ];
 
-    /// Its word on the command line, in the names of results and in the marks of the document.
+    /// Returns its name on the command line, in the names of result files and in the marks of the
+    /// document.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Measure::Rounds => "rounds",
@@ -45,7 +46,7 @@ impl Measure {
         }
     }
 
-    /// Whether it selects from the table of all load generators.
+    /// Returns true if it selects from the table that all load generators share.
     pub(crate) fn needs_table(self) -> bool {
         match self {
             Measure::Rounds | Measure::Syscalls | Measure::Instructions | Measure::Memory => true,
@@ -54,21 +55,21 @@ impl Measure {
     }
 }
 
-/// What to do.
+/// The parsed command line.
 pub(crate) struct Options {
     pub(crate) measure: Measure,
     pub(crate) rounds: usize,
-    /// How long a run is.
+    /// Length of a run, in seconds.
     pub(crate) seconds: u32,
     only: Vec<String>,
-    /// Servers that are there already, as HOST:PORT; without them private ones are started.
+    /// Existing servers, as HOST:PORT; without them, private ones are started.
     pub(crate) postgres: Option<String>,
     pub(crate) mariadb: Option<String>,
     /// A folder with `cacert.pem`, `client-cert.pem` and `client-key.pem`.
     pub(crate) certificates: Option<PathBuf>,
-    /// How many rows are loaded by `load`.
+    /// Number of rows that `load` loads.
     pub(crate) rows: u32,
-    /// Whether the document and the results are written.
+    /// True if the document and the results are to be written.
     pub(crate) write: bool,
 }
 
@@ -83,7 +84,7 @@ const USAGE: &str = "usage: compare [rounds|syscalls|instructions|open|memory|lo
 const KNOWN: Known<'_> = Known { flags: &["--write"], usage: USAGE };
 
 impl Options {
-    /// Reads the command line.
+    /// Parses the command line.
     pub(crate) fn parse(arguments: &[String]) -> Result<Options, Failure> {
         let mut options = Options {
             measure: Measure::Rounds,
@@ -129,7 +130,7 @@ impl Options {
         Ok(())
     }
 
-    /// The cells that are wanted.
+    /// Returns the selected cells.
     pub(crate) fn cells(&self) -> Vec<Cell> {
         let mut cells = Cell::all();
         cells.retain(|cell| {
@@ -141,22 +142,22 @@ impl Options {
         cells
     }
 
-    /// The databases that are wanted.
+    /// Returns the selected databases.
     pub(crate) fn databases(&self) -> impl Iterator<Item = Database> {
         Database::ALL.into_iter().filter(|database| self.wants_database(*database))
     }
 
-    /// Whether a database is wanted.
+    /// Returns true if a database is selected.
     fn wants_database(&self, database: Database) -> bool {
         self.wants(&DATABASES, database.word())
     }
 
-    /// Whether a load generator is wanted.
+    /// Returns true if a load generator is selected.
     pub(crate) fn wants_runner(&self, runner: Runner) -> bool {
         self.wants(&Runner::ALL.map(Runner::word), runner.word())
     }
 
-    /// Whether a word of a kind is wanted: all are, unless some are named.
+    /// Returns true if a word is selected: all words of a kind are, unless some of them are named.
     fn wants(&self, kind: &[impl AsRef<str>], word: &str) -> bool {
         let is_of_kind = |named: &&String| kind.iter().any(|word| word.as_ref() == named.as_str());
         let mut named = self.only.iter().filter(is_of_kind).peekable();

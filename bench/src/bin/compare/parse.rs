@@ -1,16 +1,16 @@
-//! How many requests did a load generator say that it made?
+//! Parsers of the counts that load generators and counting tools print.
 
 use serde_json::Value;
 
 use crate::Failure;
 
-/// `limit`: one line of JSON.
+/// Parses the number of requests of `limit`: one line of JSON.
 pub(crate) fn limit(stdout: &str) -> Result<u64, Failure> {
     let value: Value = serde_json::from_str(stdout.trim())?;
     value["requests"].as_u64().ok_or_else(|| "limit tells no requests".into())
 }
 
-/// `assay run --json`: what was completed in all jobs.
+/// Parses the completed requests of all jobs in the output of `assay run --json`.
 pub(crate) fn assay(stdout: &str) -> Result<u64, Failure> {
     let value: Value = serde_json::from_str(stdout)?;
     let jobs = value["jobs"].as_array().ok_or("the summary has no jobs")?;
@@ -18,24 +18,24 @@ pub(crate) fn assay(stdout: &str) -> Result<u64, Failure> {
     Ok(jobs.iter().map(completed).sum::<Result<u64, &str>>()?)
 }
 
-/// `pgbench`: "number of transactions actually processed: 97974".
+/// Parses the output of `pgbench`: "number of transactions actually processed: 97974".
 pub(crate) fn pgbench(stdout: &str) -> Result<u64, Failure> {
     number_behind(stdout, "number of transactions actually processed: ")
 }
 
-/// `sysbench`: "read:    119542", below "queries performed:".
+/// Parses the output of `sysbench`: "read:    119542", below "queries performed:".
 pub(crate) fn sysbench(stdout: &str) -> Result<u64, Failure> {
     number_behind(stdout, "read:")
 }
 
-/// `dbbench`: the last "30967 queries (15476.803 QPS)".
+/// Parses the output of `dbbench`: the last "30967 queries (15476.803 QPS)".
 pub(crate) fn dbbench(stderr: &str) -> Result<u64, Failure> {
     let (before, _) = stderr.rsplit_once(" queries (").ok_or("dbbench tells no queries")?;
     let number = before.rsplit(' ').next().unwrap_or_default();
     number.parse().map_err(|_| format!("dbbench tells `{number}` queries").into())
 }
 
-/// The system calls in the last line of `strace -c`.
+/// Parses the number of system calls in the last line of `strace -c`.
 pub(crate) fn strace(summary: &str) -> Result<u64, Failure> {
     let is_total = |line: &&str| line.split_whitespace().next_back() == Some("total");
     let line = summary.lines().find(is_total).ok_or("strace tells no total")?;
@@ -44,13 +44,14 @@ pub(crate) fn strace(summary: &str) -> Result<u64, Failure> {
     calls.parse().map_err(|_| format!("strace tells `{calls}` calls").into())
 }
 
-/// The count in a line of `perf stat -x,`; `None` where it is not allowed or not possible.
+/// Parses the count in a line of `perf stat -x,`. `None` if counting is not permitted or not
+/// supported.
 pub(crate) fn perf(stderr: &str, event: &str) -> Option<u64> {
     let line = stderr.lines().find(|line| line.split(',').any(|field| field == event))?;
     line.split(',').next()?.parse().ok()
 }
 
-/// What callgrind counted in all processes: "==1== Collected : 123".
+/// Parses and adds the counts of callgrind in all processes: "==1== Collected : 123".
 pub(crate) fn callgrind(stderr: &str) -> Result<u64, Failure> {
     let words = "Collected :";
     let lines: Vec<&str> = stderr.lines().filter(|line| line.contains(words)).collect();
@@ -60,7 +61,7 @@ pub(crate) fn callgrind(stderr: &str) -> Result<u64, Failure> {
     }
 }
 
-/// The number behind the first place of some words.
+/// Returns the number after the first occurrence of `words`.
 fn number_behind(text: &str, words: &str) -> Result<u64, Failure> {
     let missing = || format!("the output has no number behind `{words}`");
     let (_, behind) = text.split_once(words).ok_or_else(missing)?;

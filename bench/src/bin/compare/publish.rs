@@ -1,5 +1,5 @@
-//! Where do the numbers go? The tables between marks of `docs/performance.md`, the raw numbers
-//! beside it.
+//! Publication of results: the tables between marks of `docs/performance.md`, and the raw numbers
+//! in `bench/results`.
 
 use std::fmt;
 use std::fs;
@@ -18,18 +18,18 @@ pub(crate) const DOCUMENT: &str = "docs/performance.md";
 /// The folder of the raw numbers, in the project's folder.
 pub(crate) const RESULTS: &str = "bench/results";
 
-/// What is kept while it is measured, if nothing is to be written.
+/// The folder of intermediate results, and of final ones if nothing is published.
 const DRAFTS: &str = "target/compare";
 
-/// How much was measured, as it is said beside the numbers.
+/// The extent of a measurement, as printed beside the numbers.
 pub(crate) enum Extent {
-    /// Everyone in turn, round by round, for so long.
+    /// Every load generator in turn, round by round, each for `seconds`.
     Rounds { rounds: usize, seconds: u32 },
-    /// The same of open loops, and searches for the highest rate of so many runs each.
+    /// The same for open loops, and `searches` for the highest rate, of `runs` runs each.
     Open { rounds: usize, seconds: u32, searches: usize, runs: usize },
-    /// Everyone once, for so long.
+    /// Every load generator once, for `seconds`.
     Once { seconds: u32 },
-    /// Everyone in turn, round by round, with so many rows.
+    /// Every loader in turn, round by round, with `rows` rows.
     Fillings { rounds: usize, rows: u32 },
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for Extent {
     }
 }
 
-/// A measure that will be published.
+/// A measurement in progress that will be published.
 pub(crate) struct Publication {
     measure: Measure,
     writes: bool,
@@ -56,10 +56,10 @@ pub(crate) struct Publication {
 }
 
 impl Publication {
-    /// Notes the conditions before the first run.
+    /// Records the conditions before the first run.
     ///
     /// # Errors
-    /// The document is to be written, and is not here.
+    /// Fails if the document is to be written and does not exist.
     pub(crate) fn begin(options: &Options) -> Result<Publication, Failure> {
         if options.write && !Path::new(DOCUMENT).is_file() {
             return Err(format!("{DOCUMENT} is not here: run it in the project's folder").into());
@@ -73,12 +73,12 @@ impl Publication {
         })
     }
 
-    /// Keeps what is measured so far, for a run that is interrupted.
+    /// Stores the results so far, in case the measurement is interrupted.
     pub(crate) fn keep<R: Serialize>(&self, extent: &Extent, raws: &[R]) -> Result<(), Failure> {
         self.put(Path::new(DRAFTS), extent, raws).map(|_| ())
     }
 
-    /// Prints the tables and keeps the raw numbers; both are written into the tree if that is asked
+    /// Prints the tables and stores the raw numbers; writes both into the tree if that is asked
     /// for.
     pub(crate) fn publish<R: Serialize>(
         &self,
@@ -128,7 +128,7 @@ impl Publication {
     }
 }
 
-/// Writes another body between the marks of a measure in the document.
+/// Replaces the text between the marks of a measure in the document.
 pub(crate) fn replace(measure: Measure, body: &str) -> Result<(), Failure> {
     let document = fs::read_to_string(DOCUMENT)?;
     let changed = bench::between_marks(&document, measure.word(), body);

@@ -1,4 +1,4 @@
-//! The comparison: every load generator in every cell, in turns.
+//! The comparison of every load generator in every cell, in turns.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,11 @@ use crate::servers::Servers;
 use crate::tables::{self, Gap};
 use crate::{Failure, complain};
 
-/// What has been measured so far.
+/// The results so far.
 #[derive(Default)]
 struct Progress {
-    /// The speed of load generators that count, by cell and name.
+    /// Speed of load generators that take a number of queries, by cell and name, in queries per
+    /// second.
     speeds: HashMap<(String, &'static str), f64>,
     raws: Vec<Raw>,
     gaps: Vec<Gap>,
@@ -30,7 +31,7 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
             let able = Runner::ALL.into_iter().filter(|runner| runner.can(cell));
             let mut able: Vec<Runner> =
                 able.filter(|runner| options.wants_runner(*runner)).collect();
-            // Nobody is always the one behind the most demanding.
+            // Rotate, or one load generator would always run right after the most demanding one.
             let turn = round % able.len().max(1);
             able.rotate_left(turn);
             for runner in able {
@@ -45,7 +46,7 @@ pub(crate) fn measure(options: &Options, servers: &Servers) -> Result<(), Failur
 }
 
 impl Progress {
-    /// Measures one load generator in one cell, unless it could not before.
+    /// Measures one load generator in one cell, unless it failed there before.
     fn take(
         &mut self,
         options: &Options,
@@ -76,7 +77,7 @@ impl Progress {
         }
     }
 
-    /// A run, and one that only begins and ends, right before it.
+    /// Measures a run, with a start-up run right before it. Returns the run first.
     fn sample(
         &mut self,
         options: &Options,
@@ -93,7 +94,7 @@ impl Progress {
         Ok((runner.run(cell, servers, length)?, start))
     }
 
-    /// How many queries a second a load generator makes that is told to make a number.
+    /// Returns the queries per second of a load generator that takes a number of queries.
     fn speed(&mut self, servers: &Servers, cell: &Cell, runner: Runner) -> Result<f64, Failure> {
         let key = (cell.to_string(), runner.word());
         if let Some(speed) = self.speeds.get(&key) {

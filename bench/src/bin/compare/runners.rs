@@ -1,4 +1,4 @@
-//! The load generators: how each is told to do the same.
+//! The load generators, and the command line by which each runs the same work.
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,21 +29,22 @@ pub(crate) enum Runner {
     Dbbench,
 }
 
-/// How much a run does.
+/// The amount of work of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Length {
-    /// A query for each connection and the end: what that takes is taken off.
+    /// One query per connection; its cost is subtracted from that of the long run.
     Start,
-    /// So many queries that a load generator that counts tells its speed.
+    /// Enough queries to measure the speed of a load generator that takes a number of queries.
     Trial,
-    /// So many seconds; a load generator that counts makes what this rate comes to.
+    /// A number of seconds. A load generator that takes a number of queries makes `seconds` times
+    /// `queries_per_s`.
     Long { seconds: u32, queries_per_s: f64 },
 }
 
-/// The queries of a trial.
+/// Number of queries of a trial.
 const TRIAL_QUERIES: u64 = 20_000;
 
-/// How much longer than asked for a run may take.
+/// Extra time that a run may take, in seconds.
 const PATIENCE_S: u32 = 60;
 
 impl Runner {
@@ -56,7 +57,7 @@ impl Runner {
         Runner::Dbbench,
     ];
 
-    /// Its name.
+    /// Returns its name.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Runner::Limit => "limit",
@@ -68,7 +69,7 @@ impl Runner {
         }
     }
 
-    /// Why it cannot do what a cell asks for.
+    /// Returns the reason why it does not support a cell, or `None` if it does.
     pub(crate) fn lacks(self, cell: &Cell) -> Option<&'static str> {
         match (self, cell.database, cell.statement) {
             (Runner::Limit | Runner::Assay | Runner::Sysbench | Runner::Dbbench, ..)
@@ -80,17 +81,17 @@ impl Runner {
         }
     }
 
-    /// Whether it can do what a cell asks for.
+    /// Returns true if it supports a cell.
     pub(crate) fn can(self, cell: &Cell) -> bool {
         self.lacks(cell).is_none()
     }
 
-    /// Whether it is told how many queries to make, and not for how long.
+    /// Returns true if it takes a number of queries instead of a duration.
     pub(crate) fn counts(self) -> bool {
         self == Runner::Slap
     }
 
-    /// What is different about it in a cell.
+    /// Returns a note on its behaviour in a cell that differs from that of the others.
     pub(crate) fn note(self, cell: &Cell) -> Option<&'static str> {
         match (self, cell.database, cell.statement) {
             (Runner::Slap, ..) => Some(
@@ -111,10 +112,10 @@ impl Runner {
         }
     }
 
-    /// Where its program is.
+    /// Returns the path of its program.
     ///
     /// # Errors
-    /// It is not there; says what to do.
+    /// Fails if the program does not exist; the message says how to install it.
     pub(crate) fn program(self) -> Result<PathBuf, Failure> {
         let own = std::env::current_exe()?;
         let release = own.parent().ok_or("a program lies in a folder")?;
@@ -151,9 +152,9 @@ impl Runner {
         Ok(Sample::new(self.queries(&ran, cell, length)?, &ran, load))
     }
 
-    /// How many queries it made.
+    /// Returns the number of queries that it made, read from its output.
     pub(crate) fn queries(self, ran: &Ran, cell: &Cell, length: Length) -> Result<u64, Failure> {
-        // Assay says by its exit code that a run on a busy machine is not valid.
+        // Assay's exit code also reports a verdict, such as that of a run on a busy machine.
         let is_judged = self == Runner::Assay && matches!(ran.status.code(), Some(1 | 3));
         if !ran.status.success() && !is_judged {
             let said = ran.stderr.lines().chain(ran.stdout.lines());
@@ -170,7 +171,7 @@ impl Runner {
         }
     }
 
-    /// How it is told.
+    /// Returns its command line.
     pub(crate) fn command(
         self,
         cell: &Cell,
@@ -194,7 +195,7 @@ impl Runner {
 }
 
 impl Length {
-    /// How long it is, if that is what it is told.
+    /// Returns the duration in seconds, or 0 for a run with a number of queries.
     fn seconds(self) -> u32 {
         match self {
             Length::Start | Length::Trial => 0,
@@ -202,7 +203,7 @@ impl Length {
         }
     }
 
-    /// For a load generator that counts: the same number for each client.
+    /// Returns the number of queries, rounded up to the same number for each client.
     fn queries(self, cell: &Cell) -> u64 {
         let queries = match self {
             Length::Start => 1,
@@ -235,7 +236,7 @@ fn limit(command: &mut Command, cell: &Cell, server: &Server, length: Length) {
     }
 }
 
-/// A job of Assay that selects as all others do.
+/// Returns a job of Assay with the same statement as the other load generators.
 fn job(cell: &Cell, pace: &str) -> String {
     let prepare = match cell.statement {
         Statement::Prepared => "yes",
@@ -265,7 +266,7 @@ fn assay(
     }
 }
 
-/// Tells Assay to run a file, for so long or until its jobs have ended.
+/// Completes the command that runs a file with Assay, for `seconds` or until its jobs have ended.
 fn run_of_assay(
     command: &mut Command,
     cell: &Cell,
@@ -286,7 +287,8 @@ fn run_of_assay(
     Ok(())
 }
 
-/// Runs Assay on its job at a pace, for so long or until that has ended. Returns its summary too.
+/// Runs Assay's job with additional keys, for `seconds` or until it has ended. Returns the JSON
+/// summary too.
 pub(crate) fn sample_of_assay(
     cell: &Cell,
     servers: &Servers,
@@ -302,7 +304,7 @@ pub(crate) fn sample_of_assay(
     Ok((Sample::new(queries, &ran, load), serde_json::from_str(&ran.stdout)?))
 }
 
-/// How long Assay may take, with ten thousand connections too.
+/// Longest time of a run of Assay, even with ten thousand connections.
 const ASSAY_PATIENCE: Duration = Duration::from_secs(300);
 
 fn pgbench(

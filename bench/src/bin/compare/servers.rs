@@ -1,4 +1,4 @@
-//! Who is asked? Each database with the one table that all load generators select from.
+//! The servers, each with the one table that all load generators select from.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -13,47 +13,48 @@ use crate::cells::Database;
 use crate::child;
 use crate::options::Options;
 
-/// The account, and the database with the table. It has no password, so that none stands in the
-/// list of processes for those load generators that take theirs on the command line.
+/// Name of the user and of the database with the table. The user has no password, because some load
+/// generators take it on the command line, where the list of processes shows it.
 pub(crate) const ACCOUNT: &str = "bench";
 
-/// How many rows the table has.
+/// Number of rows of the table.
 pub(crate) const ROWS: u32 = 100_000;
 
-/// How many ids stand in the file of arguments: more than a run of any length asks for.
+/// Number of ids in the file of arguments: more than any run uses.
 const ARGUMENTS: u32 = 3_000_000;
 
-/// How many statements `mariadb-slap` takes in turn.
+/// Number of statements that `mariadb-slap` executes in turn.
 const STATEMENTS: u32 = 1_000;
 
-/// The names by which `sysbench` asks for certificates: the authority's, the client's, its key.
+/// Names of the files that `sysbench` expects: the authority's certificate, the client's, and its
+/// key.
 const CERTIFICATES: [&str; 3] = ["cacert.pem", "client-cert.pem", "client-key.pem"];
 
-/// How long a table may take to be filled.
+/// Longest time to fill a table.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// How many connections a private server takes: those of the largest crowd of `memory` that asks a
+/// Largest number of connections of a private server: those of the largest measure of `memory` on a
 /// real server, and some for its own work.
 const MOST_CONNECTIONS: u32 = 1_100;
 
-/// A server that is ready.
+/// A server that accepts connections.
 pub(crate) struct Server {
     pub(crate) host: String,
     pub(crate) port: u16,
     source: Source,
 }
 
-/// Where a server comes from.
+/// The origin of a server.
 enum Source {
-    /// It was there already.
+    /// Named on the command line.
     Given,
-    /// It ends with this.
+    /// Started privately; stopped on drop.
     Private(Box<testbed::Server>),
-    /// It answers at once, in a process of its own that ends with this.
+    /// Simulated, with immediate answers, in a separate process that ends on drop.
     Simulated { _server: SimulatedServer },
 }
 
-/// The servers, and a folder for what load generators read and write.
+/// The servers, and a scratch folder for the load generators.
 pub(crate) struct Servers {
     postgres: Option<Server>,
     mariadb: Option<Server>,
@@ -61,12 +62,12 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    /// The servers of the databases that are wanted, with a table to select from if that is needed.
+    /// Starts servers of the selected databases, with the shared table if the measure needs it.
     pub(crate) fn real(options: &Options) -> Result<Servers, Failure> {
         Servers::of_kind(options, Server::start)
     }
 
-    /// Servers that answer at once, whatever they are asked.
+    /// Starts simulated servers that answer every request at once.
     pub(crate) fn simulated(options: &Options) -> Result<Servers, Failure> {
         Servers::of_kind(options, Server::simulate)
     }
@@ -107,8 +108,8 @@ impl Servers {
         Ok(servers)
     }
 
-    /// `sysbench` asks for a client's certificate by fixed names, whether the server wants one or
-    /// not.
+    /// Copies a server's certificates to the fixed names that `sysbench` expects, even if the
+    /// server does not verify clients.
     fn take_certificates(&self, server: &testbed::Server) -> Result<(), Failure> {
         let Some(files) = server.certificates() else { return Ok(()) };
         let paths = [&files.authority, &files.client, &files.client_key];
@@ -122,7 +123,7 @@ impl Servers {
         Ok(())
     }
 
-    /// The server of a database that is wanted.
+    /// Returns the server of a selected database.
     pub(crate) fn of(&self, database: Database) -> Result<&Server, Failure> {
         let server = match database {
             Database::Postgres => &self.postgres,
@@ -131,17 +132,17 @@ impl Servers {
         Ok(server.as_ref().ok_or_else(|| format!("{} is not wanted", database.word()))?)
     }
 
-    /// Where load generators run.
+    /// Returns the working directory of the load generators.
     pub(crate) fn folder(&self) -> &Path {
         self.scratch.path()
     }
 
-    /// The script of `pgbench`.
+    /// Returns the path of the script of `pgbench`.
     pub(crate) fn script(&self) -> PathBuf {
         self.folder().join("point.pgbench")
     }
 
-    /// The statements of `mariadb-slap`.
+    /// Returns the path of the statements of `mariadb-slap`.
     pub(crate) fn statements(&self) -> PathBuf {
         self.folder().join("point.sql")
     }
@@ -162,7 +163,7 @@ impl Servers {
     }
 }
 
-/// Random ids for load generators that draw none: a linear congruential generator of 64 bits.
+/// Random ids for load generators that draw none, from a linear congruential generator of 64 bits.
 struct Ids(u64);
 
 impl Ids {
@@ -173,8 +174,8 @@ impl Ids {
 }
 
 impl Server {
-    /// Starts a private server with its defaults, but for the number of connections. Nothing is
-    /// written while it is measured, except by `load`.
+    /// Starts a private server with default settings, except for the number of connections and TLS.
+    /// Only `load` writes to it during a measurement.
     fn start(database: Database) -> Result<Server, Failure> {
         let (options, statements) = match database {
             Database::Postgres => (
@@ -213,8 +214,8 @@ impl Server {
         Ok(parsed.ok_or_else(|| format!("{option} {given}: give HOST:PORT"))?)
     }
 
-    /// Makes the table: what `sysbench` calls `sbtest1`, with texts of one length, so that all
-    /// replies have one length.
+    /// Creates the table `sbtest1` of `sysbench`, with texts of equal length to make all replies
+    /// equally long.
     fn fill(&self, database: Database) -> Result<(), Failure> {
         let table = "drop table if exists sbtest1; \
             create table sbtest1 (id int primary key, k int not null, c char(120) not null, \
@@ -239,7 +240,7 @@ impl Server {
         self.execute(database, analyze)
     }
 
-    /// Has the database's own client execute statements.
+    /// Executes statements with the database's own client.
     pub(crate) fn execute(&self, database: Database, sql: &str) -> Result<(), Failure> {
         let ran = child::run(self.client(database, sql), PATIENCE)?;
         match ran.status.success() {
@@ -248,7 +249,7 @@ impl Server {
         }
     }
 
-    /// The database's own client with some statements.
+    /// Returns the command that executes statements with the database's own client.
     pub(crate) fn client(&self, database: Database, sql: &str) -> Command {
         let port = self.port.to_string();
         let mut command;
@@ -268,7 +269,7 @@ impl Server {
         command
     }
 
-    /// How Assay names it.
+    /// Returns the URL of the server for Assay.
     pub(crate) fn url(&self, database: Database, tls: bool) -> String {
         let scheme = match database {
             Database::Postgres => "postgres",

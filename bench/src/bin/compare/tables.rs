@@ -1,4 +1,4 @@
-//! How is it said? From figures to tables.
+//! Formatting of figures as Markdown tables.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use crate::cells::{CONNECTIONS, Cell};
 use crate::figures::{Raw, Spread};
 use crate::runners::Runner;
 
-/// What could not be measured.
+/// A load generator that could not be measured in a cell.
 pub(crate) struct Gap {
     pub(crate) cell: Cell,
     pub(crate) runner: Runner,
     pub(crate) reason: String,
 }
 
-/// All tables of the comparison.
+/// Returns all tables of the comparison.
 pub(crate) fn rounds(cells: &[Cell], raws: &[Raw], gaps: &[Gap]) -> String {
     let mut text = String::new();
     let mut rest = cells;
@@ -26,13 +26,13 @@ pub(crate) fn rounds(cells: &[Cell], raws: &[Raw], gaps: &[Gap]) -> String {
     text.trim_end().to_owned()
 }
 
-/// The cells of the first table, and those behind.
+/// Splits off the cells of the first table.
 fn split(cells: &[Cell], first: &Cell) -> (Vec<Cell>, Vec<Cell>) {
     let end = cells.iter().position(|cell| !cell.shares_table(first)).unwrap_or(cells.len());
     (cells[..end].to_vec(), cells[end..].to_vec())
 }
 
-/// The table of the cells that differ in connections alone.
+/// Returns the table of cells that differ in connections alone.
 fn one(cells: &[Cell], raws: &[Raw]) -> String {
     let Some(first) = cells.first() else { return String::new() };
     let mut text = format!("### {}\n\n", first.heading());
@@ -54,7 +54,7 @@ fn one(cells: &[Cell], raws: &[Raw]) -> String {
     text
 }
 
-/// All rounds of one load generator in one cell.
+/// Returns all rounds of one load generator in one cell.
 pub(crate) fn of<'r>(
     cell: &Cell,
     runner: Runner,
@@ -70,7 +70,7 @@ pub(crate) fn of<'r>(
     })
 }
 
-/// The processor time per query, in microseconds.
+/// Returns the spread of the processor time per query, in microseconds.
 pub(crate) fn total(cell: &Cell, runner: Runner, raws: &[Raw]) -> Option<Spread> {
     Spread::of(of(cell, runner, raws).map(Raw::total_us))
 }
@@ -106,7 +106,7 @@ fn row(
     Some(text)
 }
 
-/// What is to be known of a table, below it.
+/// Returns the remarks below a table.
 fn remarks(cells: &[Cell], gaps: &[Gap]) -> String {
     let mut lines = Vec::new();
     let Some(first) = cells.first() else { return String::new() };
