@@ -1,5 +1,5 @@
-//! `corpus unpack|pack TARGET FOLDER`: between the corpus of a target that is kept and a folder
-//! with one file for each input, as libFuzzer has it.
+//! Conversion between the stored corpus of a target and a folder with one file for each input, as
+//! libFuzzer uses it: `corpus unpack|pack TARGET FOLDER`.
 
 use std::error::Error;
 use std::fs;

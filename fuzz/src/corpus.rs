@@ -1,22 +1,22 @@
-//! The corpora that are kept: one file for each target, one input in hexadecimal digits a line.
+//! Stored corpora: one file for each target, with one input per line in hexadecimal digits.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Largest size of the inputs that are kept for a target, in bytes. The shortest ones are kept, and
-/// run in each test.
+/// Largest total size of the inputs stored for a target, in bytes. The shortest inputs are stored;
+/// every test run executes them.
 pub const MOST_BYTES: usize = 48 << 10;
 
-/// Returns the file with the corpus of a target.
+/// Returns the path of the corpus of a target.
 pub fn file(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(format!("{target}.hex"))
 }
 
-/// Reads the corpus of a target; one that has no file has no inputs.
+/// Reads the corpus of a target, which is empty if there is no file.
 ///
 /// # Errors
-/// The file cannot be read, or holds something else than hexadecimal digits.
+/// Fails if the file cannot be read or is not hexadecimal.
 pub fn read(target: &str) -> io::Result<Vec<Vec<u8>>> {
     let text = match fs::read_to_string(file(target)) {
         Ok(text) => text,
@@ -27,10 +27,11 @@ pub fn read(target: &str) -> io::Result<Vec<Vec<u8>>> {
     text.lines().map(|line| bytes(line).ok_or_else(odd)).collect()
 }
 
-/// Writes inputs as the corpus of a target: the shortest, up to [`MOST_BYTES`] together.
+/// Writes the shortest inputs as the corpus of a target, up to [`MOST_BYTES`] in total. Returns
+/// their number.
 ///
 /// # Errors
-/// The file cannot be written.
+/// Fails if the file cannot be written.
 pub fn write(target: &str, mut inputs: Vec<Vec<u8>>) -> io::Result<usize> {
     inputs.sort_by(|one, other| one.len().cmp(&other.len()).then_with(|| one.cmp(other)));
     inputs.dedup();

@@ -1,4 +1,4 @@
-//! Files: workloads and what stands in them, what requests are made of, and records.
+//! Fuzz targets of files: workloads, scripts, expressions, argument files and records.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -10,10 +10,10 @@ use report::{About, Style, View};
 use workload::feed::{self, Format};
 use workload::{Arrival, Overrides, Rates, Unread, Warmup};
 
-/// A workload file: read, checked, and if it is accepted printed and read again.
+/// Parses and checks a workload file. An accepted one is printed and parsed again.
 ///
 /// # Panics
-/// If a plan that was printed is not the same plan when it is read again.
+/// Panics if the printed plan parses as a different plan.
 pub fn workload(data: &[u8]) {
     let Ok(text) = workload::decode(data) else { return };
     let (plan, diagnostics) = workload::plan(&text, &Overrides::default());
@@ -28,11 +28,11 @@ pub fn workload(data: &[u8]) {
     }
 }
 
-/// A workload with its options and the files that it names, as [`Case`] reads them. If it is
-/// accepted, it is printed and read again as a record does: without options, and without files.
+/// Parses a workload with options and the files that it names, encoded as a [`Case`]. An accepted
+/// one is printed and parsed again as a record does it: without options and without files.
 ///
 /// # Panics
-/// If a plan that was printed is not the same plan when it is read again.
+/// Panics if the printed plan parses as a different plan.
 pub fn plan(data: &[u8]) {
     let Some(case) = Case::of(data) else { return };
     let (plan, _) = workload::plan_in(&case.text, &case.overrides, &case.files);
@@ -44,7 +44,7 @@ pub fn plan(data: &[u8]) {
     assert!(same, "not the same plan:\n{printed}\n{found:?}");
 }
 
-/// A workload file, what the command line sets over it, and the files beside it.
+/// A workload file, the options of the command line, and the files beside the workload.
 struct Case {
     text: String,
     overrides: Overrides,
@@ -52,11 +52,11 @@ struct Case {
 }
 
 impl Case {
-    /// The files that stand beside the workload, in order.
+    /// Names of the files beside the workload, in order.
     const FILES: [&'static str; 4] = ["a.sql", "b.csv", "c.log", "d.txt"];
 
-    /// Reads a case: two bytes of options, then texts between zero bytes. These are the workload,
-    /// the contents of [`Case::FILES`], and settings `NAME=VALUE`.
+    /// Decodes a case: two bytes of options, then texts separated by zero bytes. The texts are the
+    /// workload, the contents of [`Case::FILES`], and settings `NAME=VALUE`.
     fn of(data: &[u8]) -> Option<Case> {
         let (&[target, options], rest) = data.split_first_chunk()?;
         let mut texts = rest.split(|byte| *byte == 0);
@@ -84,11 +84,10 @@ impl Case {
     }
 }
 
-/// A script of statements, in every dialect: taken apart, and if it is accepted printed and read
-/// again.
+/// Parses a script of statements in every dialect. An accepted one is printed and parsed again.
 ///
 /// # Panics
-/// If the statements that were printed are not the same when they are read again.
+/// Panics if the printed statements parse as different ones.
 pub fn script(data: &[u8]) {
     for url in ["sqlite:x.db", "mysql://h/d", "postgres://h/d"] {
         let overrides = Overrides { target: Target::parse(url).ok(), ..Overrides::default() };
@@ -106,10 +105,10 @@ pub fn script(data: &[u8]) {
     }
 }
 
-/// An expression, wherever one can stand.
+/// Parses an expression in every position where one is allowed.
 ///
 /// # Panics
-/// As [`workload()`].
+/// Panics as [`workload()`] does.
 pub fn expression(data: &[u8]) {
     let text = String::from_utf8_lossy(data).replace(['\n', '\r'], " ");
     for file in [
@@ -122,10 +121,10 @@ pub fn expression(data: &[u8]) {
     }
 }
 
-/// A file of records: read whole and byte by byte, which gives the same.
+/// Reads a file of CSV or log records, as a whole and byte by byte.
 ///
 /// # Panics
-/// If it does not.
+/// Panics if the results differ.
 pub fn records(data: &[u8]) {
     for format in [Format::Csv { delimiter: b',' }, Format::Csv { delimiter: b'\t' }, Format::Log] {
         for per_group in [1, 3] {
@@ -137,7 +136,7 @@ pub fn records(data: &[u8]) {
     }
 }
 
-/// Gives one byte at a time.
+/// A reader that returns one byte at a time.
 struct Bytewise<'d>(&'d [u8]);
 
 impl Read for Bytewise<'_> {
@@ -151,20 +150,20 @@ impl Read for Bytewise<'_> {
     }
 }
 
-/// A record: opened, summed up, reported and exported.
+/// Opens a record file, summarizes, reports and exports it.
 ///
 /// # Panics
-/// If the bytes cannot be put into a temporary file.
+/// Panics if the bytes cannot be written to a temporary file.
 pub fn record(data: &[u8]) {
     let path = scratch();
     std::fs::write(&path, data).expect("a scratch file");
     let _ = answer(&path);
-    // A reader may have found a journal or made one.
+    // SQLite may have found or created a journal.
     let _ = std::fs::remove_file(path.with_extension("assay-journal"));
     std::fs::remove_file(&path).expect("the scratch file is ours");
 }
 
-/// Everything that can be said of a record.
+/// Produces every report and export of a record.
 fn answer(path: &std::path::Path) -> Result<(), record::RecordError> {
     let archive = Archive::open(path)?;
     let evidence = lab::evidence(&archive)?;
@@ -177,7 +176,7 @@ fn answer(path: &std::path::Path) -> Result<(), record::RecordError> {
     report::export::json(&archive, &mut Nowhere)
 }
 
-/// Takes everything and keeps nothing.
+/// A writer that discards everything.
 struct Nowhere;
 
 impl Write for Nowhere {

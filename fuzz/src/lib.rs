@@ -1,9 +1,9 @@
-//! Does anything from outside bring it down?
+//! Fuzz targets: parsers of external input must neither panic nor hang.
 //!
-//! Each target takes arbitrary bytes and must neither panic nor hang. The same functions are run
-//! over a corpus and its seeded mutations in `make test` ([`run`]), so that a stable toolchain is
-//! enough to keep them honest. `make fuzz` lets libFuzzer search, guided by coverage, and keeps
-//! what it finds in `fuzz/corpus` ([`corpus`]), which `make test` runs too.
+//! Each target takes arbitrary bytes. `make test` runs the same functions over a corpus and seeded
+//! mutations of it ([`run`]), for which a stable toolchain is enough. `make fuzz` lets libFuzzer
+//! search, guided by coverage, and stores its findings in `fuzz/corpus` ([`corpus`]), which `make
+//! test` runs too.
 
 pub mod corpus;
 pub mod files;
@@ -12,20 +12,21 @@ pub mod postgres;
 
 use base::{Draw, Seed, Stream};
 
-/// Runs a target over its kept corpus, over other inputs, and over so many mutations of these.
+/// Runs a target over its stored corpus, over other inputs, and over `mutations` mutations of the
+/// latter.
 ///
 /// # Panics
-/// If the target does, the kept corpus cannot be read, or there are no other inputs.
+/// Panics if the target does, if the stored corpus cannot be read, or if there are no other inputs.
 pub fn run_kept(name: &str, corpus: &[Vec<u8>], target: fn(&[u8]), mutations: u64) {
     let kept = corpus::read(name).expect("a corpus that can be read");
     kept.iter().for_each(|data| target(data));
     run(corpus, target, mutations);
 }
 
-/// Runs a target over a corpus and so many mutations of it.
+/// Runs a target over a corpus and over `mutations` mutations of it.
 ///
 /// # Panics
-/// If the target does, or the corpus is empty.
+/// Panics if the target does or the corpus is empty.
 pub fn run(corpus: &[Vec<u8>], target: fn(&[u8]), mutations: u64) {
     assert!(!corpus.is_empty(), "there is nothing to mutate");
     corpus.iter().for_each(|data| target(data));
@@ -35,8 +36,8 @@ pub fn run(corpus: &[Vec<u8>], target: fn(&[u8]), mutations: u64) {
     }
 }
 
-/// The mutation with this number of some bytes: a few of them changed, removed, doubled or
-/// replaced by others of the corpus.
+/// Returns a mutation of some bytes, determined by its number: a few bytes are changed, removed,
+/// doubled or replaced by others of the corpus.
 fn mutate(original: &[u8], corpus: &[Vec<u8>], number: u64) -> Vec<u8> {
     let mut draw = Stream::new(Seed(7), "fuzz", "mutation").draw(number);
     let mut data = original.to_vec();
@@ -46,7 +47,7 @@ fn mutate(original: &[u8], corpus: &[Vec<u8>], number: u64) -> Vec<u8> {
     data
 }
 
-/// The longest piece that one mutation moves.
+/// Longest piece that one mutation moves, in bytes.
 const PIECE: u64 = 64;
 
 fn mutate_once(data: &mut Vec<u8>, corpus: &[Vec<u8>], draw: &mut Draw) {

@@ -1,4 +1,4 @@
-//! Bytes from a server or client of MySQL that may be none.
+//! Fuzz targets of MySQL's protocol: arbitrary bytes in place of a server or client.
 
 use wire_mysql::{
     AuthMoreData, AuthSwitchRequest, BoundTypes, Capabilities, Channel, ClientHello,
@@ -7,13 +7,14 @@ use wire_mysql::{
     ResultEnd, Row, ServerKey, Sink, WANTED, WireError,
 };
 
-/// Replies: read whole and in pieces, which tells the same.
+/// Reads replies as a whole and in pieces, which must give the same.
 ///
-/// The first byte chooses what was agreed on, and how many packets a file has that the server asks
-/// for; the second the size of the pieces; the next four are the commands that are to be answered.
+/// The first byte selects the negotiated capabilities and the number of packets of a file that the
+/// server requests; the second is the size of the pieces; the next four are the commands to be
+/// answered.
 ///
 /// # Panics
-/// If it does not.
+/// Panics if the results differ.
 pub fn replies(data: &[u8]) {
     let Some((setting, bytes)) = data.split_first_chunk::<6>() else { return };
     let [agreed, size, kinds @ ..] = *setting;
@@ -24,7 +25,7 @@ pub fn replies(data: &[u8]) {
     }
 }
 
-/// What was agreed on, by the bits of a number.
+/// Returns negotiated capabilities, selected by the bits of a number.
 fn agreed(bits: u8) -> Negotiated {
     let optional = [
         Capabilities::DEPRECATE_EOF,
@@ -38,7 +39,8 @@ fn agreed(bits: u8) -> Negotiated {
     Negotiated::of(all, all)
 }
 
-/// What is told of some bytes, how many are used, and which error ends them.
+/// Reads replies in pieces. Returns the reported events, the number of bytes used, and the error
+/// that ended the read, if any.
 fn told(
     bits: u8,
     kinds: [u8; 4],
@@ -48,13 +50,13 @@ fn told(
 ) -> (Vec<String>, usize, Option<(wire_mysql::ErrorKind, &'static str)>) {
     let all = [ReplyKind::Simple, ReplyKind::Text, ReplyKind::Binary, ReplyKind::Prepared];
     let mut replies = Replies::new(agreed(bits));
-    // One number more than there are kinds is no command: a file is wanted for the last one alone.
+    // The number after the last kind means no command: only the last command can request a file.
     for kind in kinds.iter().filter_map(|kind| all.get(usize::from(*kind) % (all.len() + 1))) {
         replies.expect(*kind, 1).expect("few commands");
     }
     let mut log = Log { wants_rows, ..Log::default() };
     let mut used = 0;
-    // What is left unread behind the last reply is looked at again when more of it is there.
+    // Bytes after the last reply stay unread, and are read again with the next piece.
     let mut held = Vec::new();
     for piece in bytes.chunks(size) {
         held.extend_from_slice(piece);
@@ -70,7 +72,7 @@ fn told(
                 }
             }
             let Some(sequence) = replies.file_is_wanted() else { break };
-            // The packets of the file, and the empty one that ends it.
+            // The packets of the file, plus the empty one that ends it.
             let answer = sequence.wrapping_add(bits >> 5).wrapping_add(1);
             replies.file_was_sent(answer).expect("it is wanted");
         }
@@ -135,10 +137,11 @@ impl Sink for Log {
     }
 }
 
-/// A login, and each of its messages alone: what can be read can be written and read again.
+/// Runs a login, and decodes each of its messages alone. A decoded message must survive encoding
+/// and decoding.
 ///
 /// # Panics
-/// If it cannot, or if a password is said aloud where everybody can listen.
+/// Panics if it does not, or if a password is sent in clear text over an open channel.
 pub fn startup(data: &[u8]) {
     let Some((setting, bytes)) = data.split_first() else { return };
     login(*setting, bytes);
@@ -163,7 +166,7 @@ fn login(setting: u8, bytes: &[u8]) {
         attributes: &[],
     });
     let (mut out, mut at) = (Vec::new(), 0);
-    // The bytes come in two pieces, of which the first is read twice.
+    // The bytes arrive in two pieces; an unread rest of the first is read again with the second.
     for end in [bytes.len() / 2, bytes.len()] {
         match login.read(&bytes[at..end], &mut out) {
             Ok((used, step)) => {
@@ -238,10 +241,10 @@ fn answers(agreed: Negotiated, bytes: &[u8]) {
     }
 }
 
-/// Commands of a client: what can be read can be written and read again.
+/// Decodes the commands of a client. A decoded command must survive encoding and decoding.
 ///
 /// # Panics
-/// If it cannot.
+/// Panics if it does not.
 pub fn commands(data: &[u8]) {
     let Some((parameters, bytes)) = data.split_first() else { return };
     let (mut payloads, mut at, mut bound) = (Payloads::new(), 0, BoundTypes::new());
@@ -278,14 +281,14 @@ pub fn commands(data: &[u8]) {
 mod tests {
     use super::*;
 
-    /// Else nothing behind the request for a file would ever be read.
+    /// Without this, nothing after a request for a file would ever be read.
     #[test]
     fn a_file_is_sent_and_what_answers_it_is_read() {
         let request = b"\x06\0\0\x01\xfba.csv";
         let ok = b"\x07\0\0\x04\0\x02\0\x02\0\0\0";
         let bytes = [&request[..], ok].concat();
         for size in [1, 7, bytes.len()] {
-            // Files are agreed on, and have one packet. One text is to be answered.
+            // Files are negotiated and have one packet. One text command is to be answered.
             let (lines, used, error) = told(0x27, [1, 4, 4, 4], &bytes, size, false);
             assert_eq!((used, error), (bytes.len(), None));
             assert_eq!(lines.last().map(String::as_str), Some("end"), "{lines:?}");

@@ -1,4 +1,4 @@
-//! PostgreSQL's protocol: bytes of a server, of a client, and values for templates.
+//! Fuzz targets of PostgreSQL's protocol: bytes of a server, of a client, and values for templates.
 
 use wire_postgres::backend::{Message as Reply, Row};
 use wire_postgres::frontend::{Message as Request, SaslInitialResponse, StartupPacket};
@@ -8,17 +8,17 @@ use wire_postgres::{
     copy_text_fields, ssl_answer,
 };
 
-/// What a server sends: each message is decoded, and encoded again.
+/// Decodes the messages of a server and encodes each again.
 ///
 /// # Panics
-/// If what was read is not written again as it was, or more than the bytes was used.
+/// Panics if an encoded message differs from its source, or if more bytes are used than there are.
 pub fn backend(data: &[u8]) {
     let _ = ssl_answer(data);
     let mut rest = data;
     while let Ok(Some((message, used))) = Reply::decode(rest) {
         let (frame, behind) = rest.split_at(used);
         let mut again = Vec::new();
-        // A command's tag may hold a zero byte, which is read over and never written.
+        // A command tag may contain a zero byte, which decoding accepts and encoding rejects.
         let written = message.encode(&mut again);
         let is_odd = matches!(message, Reply::CommandComplete(tag) if tag.bytes().contains(&0));
         assert!(is_odd || (written.is_ok() && again == frame), "{message:?}");
@@ -27,7 +27,7 @@ pub fn backend(data: &[u8]) {
     }
 }
 
-/// Everything that can be asked of a message.
+/// Calls every accessor of a message.
 fn explain(message: &Reply<'_>) {
     match message {
         Reply::CommandComplete(tag) => drop((tag.rows(), tag.command().len(), tag.text())),
@@ -39,10 +39,10 @@ fn explain(message: &Reply<'_>) {
     }
 }
 
-/// What a client sends: a startup packet or none, then messages, each encoded again.
+/// Decodes the messages of a client, with and without a startup packet, and encodes each again.
 ///
 /// # Panics
-/// As [`backend`].
+/// Panics as [`backend`] does.
 pub fn frontend(data: &[u8]) {
     let packet = StartupPacket::decode(data).ok().flatten();
     if let Some((packet, used)) = packet {
@@ -66,11 +66,10 @@ fn messages(mut rest: &[u8]) {
     }
 }
 
-/// What a server answers to requests: read whole, and in pieces that the bytes themselves choose,
-/// which is the same.
+/// Reads the replies of a server as a whole, and in pieces whose size the bytes select.
 ///
 /// # Panics
-/// If it is not.
+/// Panics if the results differ.
 pub fn replies(data: &[u8]) {
     for wants_data in [false, true] {
         let whole = read(data, data.len().max(1), wants_data);
@@ -80,7 +79,8 @@ pub fn replies(data: &[u8]) {
     }
 }
 
-/// The events of bytes that come in pieces, the bytes left over, or what is wrong.
+/// Reads replies in pieces. Returns the reported events, and the number of unread bytes or the
+/// error.
 fn read(data: &[u8], piece: usize, wants_data: bool) -> (Events, Result<usize, String>) {
     let mut events = Events { wants_data, ..Events::default() };
     let (mut replies, mut buffer) = (Replies::new(), Vec::new());
@@ -92,7 +92,7 @@ fn read(data: &[u8], piece: usize, wants_data: bool) -> (Events, Result<usize, S
         buffer.extend_from_slice(part);
         match replies.read(&buffer, &mut events) {
             Ok(used) => drop(buffer.drain(..used)),
-            // Where it is depends on what was still in the buffer.
+            // The offset is left out: it depends on the rest that is still in the buffer.
             Err(WireError { kind, context, .. }) => {
                 return (events, Err(format!("{kind:?} {context}")));
             }
@@ -101,7 +101,7 @@ fn read(data: &[u8], piece: usize, wants_data: bool) -> (Events, Result<usize, S
     (events, Ok(buffer.len()))
 }
 
-/// What a reader told.
+/// The events that a reader reported.
 #[derive(Debug, Default, PartialEq)]
 struct Events {
     wants_data: bool,
@@ -130,10 +130,10 @@ impl Sink for Events {
     }
 }
 
-/// The begin of a session from both sides.
+/// Runs the startup of a session from both sides.
 ///
 /// # Panics
-/// If more than the bytes was used.
+/// Panics if more bytes are used than there are.
 pub fn startup(data: &[u8]) {
     let login = Login {
         user: "user",
@@ -149,7 +149,7 @@ pub fn startup(data: &[u8]) {
     }
     for policy in [
         Policy::Trust,
-        // What the client of `startup-cleartext.hex` says, so that somebody is let in.
+        // The password of `startup-cleartext.hex`, to let at least one login succeed.
         Policy::Cleartext { password: b"hMR0FIJKYLI" },
         Policy::Md5 { password: b"password", salt: [0; 4] },
     ] {
@@ -164,11 +164,11 @@ pub fn startup(data: &[u8]) {
     }
 }
 
-/// A text as a value of each type: what a template carries is a Bind that can be read, and a row
-/// for COPY gives the text back.
+/// Encodes a text as a value of each type. A template must produce a Bind message that can be
+/// decoded, and a row for COPY must give the text back.
 ///
 /// # Panics
-/// If it is not, or does not.
+/// Panics if one of them fails.
 pub fn values(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let types = [
@@ -204,7 +204,7 @@ pub fn values(data: &[u8]) {
     assert_eq!(fields, [Some(text.into_owned().into_bytes()), None]);
 }
 
-/// The bits of a number.
+/// Returns the first eight bytes as a number: real if the length is odd, else an integer.
 fn number(data: &[u8]) -> Value<'static> {
     match data.first_chunk::<8>() {
         Some(bytes) if data.len() % 2 == 1 => Value::Real(f64::from_le_bytes(*bytes)),

@@ -1,18 +1,18 @@
-//! The parts of the guide that are made from tables in the code.
+//! Parts of the guide that are generated from tables in the code.
 
 use std::path::Path;
 
 /// The reference of the workload language.
 const REFERENCE: &str = "docs/reference.md";
 
-/// Writes what is made from tables.
+/// Writes the generated parts.
 pub(crate) fn write(root: &Path) -> Result<String, Vec<String>> {
     std::fs::write(root.join(REFERENCE), workload::reference::markdown())
         .map_err(|error| vec![format!("{REFERENCE}: {error}")])?;
     Ok(format!("{REFERENCE} is written"))
 }
 
-/// Complains if the guide says something else than the tables.
+/// Returns a complaint if the guide differs from the tables.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(root.join(REFERENCE)).unwrap_or_default();
     compare(&text, &workload::reference::markdown()).into_iter().collect()

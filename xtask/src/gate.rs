@@ -1,19 +1,19 @@
-//! What must not drift, counted instead of timed, so that it does not depend on how busy the
-//! machine is. Runs the released `bench`.
+//! Gates against regressions, which count instead of timing, to be independent of the load of the
+//! machine. They run the release build of `bench`.
 
 mod instructions;
 mod memory;
 
 use std::path::{Path, PathBuf};
 
-/// Runs every gate. Returns what was counted, or one complaint per line.
+/// Runs every gate. Returns the counts, or one complaint per line.
 pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     let instructions = instructions::check(root)?;
     let memory = memory::check(root)?;
     Ok(format!("{instructions}\n{memory}"))
 }
 
-/// The released benchmark.
+/// Returns the path of the release build of `bench`.
 fn program(root: &Path) -> PathBuf {
     root.join("target/release/bench")
 }

@@ -1,8 +1,8 @@
-//! What must hold for the tree itself?
+//! Checks and generators of the source tree.
 //!
-//! `cargo run -p xtask -- tidy` checks the crate edges and the house style, `… -- gate` the number
-//! of instructions per request of the released engine, and `… -- docs` writes the parts of the
-//! guide that are made from tables. The first two are part of `make test`.
+//! `cargo run -p xtask -- tidy` checks the dependencies between crates and the house style, `… --
+//! gate` the instructions per request and the memory of the release build, and `… -- docs` writes
+//! the parts of the guide that are generated from tables. The first two are part of `make test`.
 
 mod docs;
 mod gate;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The root of the checkout.
+/// Returns the root of the checkout.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! The checks of the tree: each is a function from texts to complaints, with a planted fault in
-//! its tests.
+//! Checks of the source tree. Each is a function from texts to complaints, and its tests plant a
+//! fault.
 
 mod edges;
 mod guards;
@@ -40,7 +40,7 @@ pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {
     }
 }
 
-/// The files that git tracks, and new ones that it does not ignore.
+/// Returns the files that git tracks, and new ones that it does not ignore.
 fn tracked_files(root: &Path) -> Result<Vec<PathBuf>, String> {
     let arguments = ["ls-files", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git")

@@ -1,31 +1,31 @@
-//! Options of a command line: `--name value`, and flags without a value.
+//! Parsing of command-line options: `--name value`, and flags without a value.
 
-/// Why a command line makes no sense, for people.
+/// An error, as a message for the user.
 pub type Failure = Box<dyn std::error::Error>;
 
-/// Options as a program knows them.
+/// The options of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
-    /// Those without a value.
+    /// Options without a value, with their dashes.
     pub flags: &'a [&'a str],
-    /// Says how the program is used.
+    /// The usage text.
     pub usage: &'a str,
 }
 
-/// An option with its value, which is empty for a flag.
+/// An option of the command line, with its value.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
     /// The option, with its dashes.
     pub name: &'a str,
-    /// Its value.
+    /// Its value; empty for a flag.
     pub value: &'a str,
 }
 
 impl Known<'_> {
-    /// Hands over all options, one after the other.
+    /// Passes each option to `take`, in order.
     ///
     /// # Errors
-    /// The usage, if a value is missing; what `take` says.
+    /// Fails with the usage if a value is missing, or with an error of `take`.
     pub fn read(
         &self,
         arguments: &[String],
@@ -45,30 +45,30 @@ impl Known<'_> {
         Ok(())
     }
 
-    /// Complains about an option that there is not.
+    /// Returns the error for an unknown option.
     pub fn unknown(&self, given: Given<'_>) -> Failure {
         format!("unknown option {}\n{}", given.name, self.usage).into()
     }
 }
 
 impl Given<'_> {
-    /// Complains: `why` says what would be right.
+    /// Returns the error for a wrong value; `why` says what is expected.
     pub fn is_wrong(&self, why: &str) -> Failure {
         format!("{} {}: {why}", self.name, self.value).into()
     }
 
-    /// How many of something there are, perhaps none.
+    /// Parses a count, which may be 0.
     ///
     /// # Errors
-    /// The value is no number.
+    /// Fails if the value is not a number.
     pub fn number(&self) -> Result<u32, Failure> {
         self.value.parse().map_err(|_| self.is_wrong("give a whole number"))
     }
 
-    /// The same of something of which there must be some.
+    /// Parses a count of at least 1.
     ///
     /// # Errors
-    /// The value is no number, or 0.
+    /// Fails if the value is not a number or is 0.
     pub fn positive(&self) -> Result<u32, Failure> {
         match self.number() {
             Ok(number @ 1..) => Ok(number),

@@ -1,3 +1,3 @@
-//! What the loop shares with `compare`, which runs it: how a command line is read.
+//! Command-line parsing that `limit` shares with `compare`, which runs it.
 
 pub mod arguments;

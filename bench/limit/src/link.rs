@@ -1,5 +1,4 @@
-//! How do bytes come and go? A connection that blocks while it logs in, and one that does not in
-//! the loop; with TLS and without.
+//! Connections with and without TLS: blocking during login, non-blocking in the loop.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -16,17 +15,17 @@ use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureSch
 use crate::options::Options;
 use limit::arguments::Failure;
 
-/// How long a login may wait for the server.
+/// Longest wait for the server during login.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A connection that logs in.
+/// A blocking connection, used for login.
 pub(crate) enum Link {
     Plain(TcpStream),
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 
 impl Link {
-    /// Connects, without TLS so far.
+    /// Connects without TLS.
     pub(crate) fn connect(options: &Options) -> Result<Link, Failure> {
         let address = (options.host.as_str(), options.port);
         let socket = TcpStream::connect(address)
@@ -36,7 +35,7 @@ impl Link {
         Ok(Link::Plain(socket))
     }
 
-    /// Goes on with TLS.
+    /// Switches the connection to TLS.
     pub(crate) fn encrypt(self, host: &str) -> Result<Link, Failure> {
         let Link::Plain(socket) = self else { return Err("TLS within TLS".into()) };
         let name = ServerName::try_from(host.to_owned())?;
@@ -44,7 +43,7 @@ impl Link {
         Ok(Link::Tls(Box::new(StreamOwned::new(session, socket))))
     }
 
-    /// The connection for the loop, if it is without TLS.
+    /// Converts it into a non-blocking connection without TLS.
     pub(crate) fn into_plain(self) -> Result<Plain, Failure> {
         match self {
             Link::Plain(socket) => {
@@ -55,7 +54,7 @@ impl Link {
         }
     }
 
-    /// The connection for the loop, if it is with TLS.
+    /// Converts it into a non-blocking connection with TLS.
     pub(crate) fn into_tls(self) -> Result<Encrypted, Failure> {
         match self {
             Link::Tls(stream) => {
@@ -93,22 +92,22 @@ impl Write for Link {
     }
 }
 
-/// A connection of the loop.
+/// A non-blocking connection, used in the loop.
 pub(crate) trait Way {
-    /// What the kernel says is ready.
+    /// Returns the socket to wait for.
     fn socket(&self) -> BorrowedFd<'_>;
 
-    /// Sends all of a request, which is small enough for the socket's buffer.
+    /// Sends a whole request, which must fit into the socket's buffer.
     fn send(&mut self, request: &[u8]) -> io::Result<()>;
 
-    /// Reads what is there, 0 bytes if there is nothing to see yet.
+    /// Reads the available bytes. Returns their number, 0 if there are none yet.
     ///
     /// # Errors
-    /// `UnexpectedEof` if the server has closed the connection.
+    /// Fails with `UnexpectedEof` if the server has closed the connection.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
 }
 
-/// Without TLS.
+/// A connection without TLS.
 pub(crate) struct Plain(TcpStream);
 
 impl Way for Plain {
@@ -133,7 +132,7 @@ impl Way for Plain {
     }
 }
 
-/// With TLS.
+/// A connection with TLS.
 pub(crate) struct Encrypted {
     socket: TcpStream,
     session: ClientConnection,
@@ -174,7 +173,7 @@ fn whole(sent: usize, length: usize) -> io::Result<()> {
     }
 }
 
-/// One configuration for all connections, as every client has.
+/// Returns the TLS configuration that all connections share.
 fn configuration() -> Arc<ClientConfig> {
     static CONFIGURATION: OnceLock<Arc<ClientConfig>> = OnceLock::new();
     let made = CONFIGURATION.get_or_init(|| {
@@ -190,7 +189,8 @@ fn configuration() -> Arc<ClientConfig> {
     Arc::clone(made)
 }
 
-/// Trusts any certificate, as `sslmode=require` does: the server is one of the measurement's own.
+/// A verifier that trusts any certificate, as `sslmode=require` does: the server belongs to the
+/// measurement.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 

@@ -1,17 +1,17 @@
-//! What must a client of a database cost at least?
+//! A bare request loop: the lower bound of the cost of a database client.
 //!
-//! A bare loop: so many connections on one thread, a request that was encoded once and gets another
-//! id each time, and a look at both ends of each reply. It keeps no time of any request, knows one
-//! statement, and gives up at the first surprise. What a load generator needs beyond it is what the
-//! load generator costs; `compare`, beside it, sets both side by side.
+//! The loop runs many connections on one thread, with a request that is encoded once and gets
+//! another id each time, and compares both ends of each reply. It does not time requests, knows one
+//! statement, and fails at the first unexpected reply. Everything beyond its cost is overhead of a
+//! load generator; `compare` puts both side by side.
 //!
 //! ```text
 //! limit postgres --port 5432 --user bench --database bench --connections 16 --seconds 15
 //! limit mysql --port 3306 --user bench --database bench --statement text --tls
 //! ```
 //!
-//! The password is taken from `PGPASSWORD` or `MYSQL_PWD`. Prints one line of JSON, which tells
-//! what the loop took without the logins before it.
+//! The password is read from `PGPASSWORD` or `MYSQL_PWD`. Prints one line of JSON with the cost of
+//! the loop, without the logins before it.
 
 mod link;
 mod mysql;
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Logs all connections in, then runs the loop.
+/// Logs in all connections, then runs the loop.
 fn measure(options: &Options) -> Result<String, Failure> {
     let outcome = match options.tls {
         false => rounds::run(&mut lanes(options, Link::into_plain)?, options),
@@ -54,8 +54,8 @@ fn measure(options: &Options) -> Result<String, Failure> {
     Ok(outcome.to_string())
 }
 
-/// All connections, each with its request: a server numbers its statements, perhaps across all
-/// connections.
+/// Opens all connections, each with its own request, because a server may number prepared
+/// statements across connections.
 fn lanes<W: Way>(
     options: &Options,
     into_way: fn(Link) -> Result<W, Failure>,
@@ -67,7 +67,7 @@ fn lanes<W: Way>(
     (0..options.connections).map(lane).collect()
 }
 
-/// One connection that is ready, and the request that it repeats.
+/// Opens one connection and returns it with the request that it repeats.
 fn begin(options: &Options) -> Result<(Link, Request), Failure> {
     match options.database_kind {
         Database::Postgres => postgres::begin(options),

@@ -1,4 +1,4 @@
-//! How does a connection to MySQL or MariaDB become one that repeats a request?
+//! Login to MySQL or MariaDB, and the request to repeat.
 
 use std::io::{Read as _, Write as _};
 
@@ -12,11 +12,11 @@ use crate::options::{Options, Statement};
 use crate::request::{Id, MARK, Request};
 use limit::arguments::Failure;
 
-/// How often a request is tried: the first execution carries the types of its values, and its reply
-/// the definitions that later ones leave out.
+/// Number of trial executions: the first request carries the types of its values, and the first
+/// reply the column definitions that later ones omit.
 const TRIES: usize = 3;
 
-/// Logs in, prepares and tries the request.
+/// Logs in, prepares the statement and learns the reply of the request.
 pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {
     let mut session = login(options)?;
     let (bytes, kind, id) = match options.statement {
@@ -29,7 +29,7 @@ pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {
             (bytes, ReplyKind::Text, Id::Digits6)
         }
     };
-    // The row of the mark does not exist; the first one does, and all are of one length.
+    // Learn from row 1: the row of the mark does not exist, and all rows are equally long.
     let mut first = Request::new(bytes.clone(), id, b"not known so far")?;
     let mut reply = Vec::new();
     for _ in 0..TRIES {
@@ -92,7 +92,8 @@ impl Session {
         Session { link, replies: Replies::new(agreed), seen: Seen::default() }
     }
 
-    /// Prepares the statement and has its types known. Returns the request with the mark.
+    /// Prepares the statement and sends the types of its values once. Returns the request with the
+    /// mark.
     fn prepare(&mut self, query: &str) -> Result<Vec<u8>, Failure> {
         let mut out = Vec::new();
         Command::Prepare(format!("{query}?").as_bytes()).append(&mut out);
@@ -137,7 +138,7 @@ fn read_more(link: &mut Link, bytes: &mut Vec<u8>) -> Result<(), Failure> {
     }
 }
 
-/// What replies told.
+/// A summary of the replies that were read.
 #[derive(Default)]
 struct Seen {
     rows: u64,

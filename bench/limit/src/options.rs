@@ -1,26 +1,26 @@
-//! What is asked for on the command line?
+//! The command line of `limit`.
 
 use std::time::Duration;
 
 use limit::arguments::{Failure, Given, Known};
 
-/// Which protocol.
+/// A protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Database {
     Postgres,
     Mysql,
 }
 
-/// How the statement travels.
+/// The form in which the statement is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Statement {
-    /// Prepared once; requests hold a binary id.
+    /// Prepared once; requests contain the id in binary.
     Prepared,
-    /// As text, with the id's digits in it.
+    /// As text that contains the digits of the id.
     Text,
 }
 
-/// What to do.
+/// The parsed command line.
 pub(crate) struct Options {
     pub(crate) database_kind: Database,
     pub(crate) host: String,
@@ -32,9 +32,9 @@ pub(crate) struct Options {
     pub(crate) length: Duration,
     pub(crate) statement: Statement,
     pub(crate) tls: bool,
-    /// The select up to the id.
+    /// The `select` statement up to the id.
     pub(crate) query: String,
-    /// Ids are drawn from 1 to this.
+    /// Largest id; ids are drawn from 1.
     pub(crate) rows: u32,
 }
 
@@ -44,11 +44,11 @@ const USAGE: &str = "usage: limit postgres|mysql [--host 127.0.0.1] [--port N] [
 
 const KNOWN: Known<'_> = Known { flags: &["--tls"], usage: USAGE };
 
-/// The most rows whose ids have six digits.
+/// Largest number of rows whose ids have at most six digits.
 const MOST_ROWS: u32 = 999_999;
 
 impl Options {
-    /// Reads the command line and the password's variable.
+    /// Parses the command line and reads the password from its environment variable.
     pub(crate) fn parse(arguments: &[String]) -> Result<Options, Failure> {
         let (kind, rest) = arguments.split_first().ok_or(USAGE)?;
         let mut options = match kind.as_str() {

@@ -1,4 +1,4 @@
-//! How does a connection to PostgreSQL become one that repeats a request?
+//! Login to PostgreSQL, and the request to repeat.
 
 use std::io::{Read as _, Write as _};
 
@@ -12,7 +12,7 @@ use crate::options::{Options, Statement};
 use crate::request::{Id, MARK, Request};
 use limit::arguments::Failure;
 
-/// Logs in, prepares and tries the request once.
+/// Logs in, prepares the statement and learns the reply of the request.
 pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {
     let mut link = Link::connect(options)?;
     if options.tls {
@@ -29,7 +29,7 @@ pub(crate) fn begin(options: &Options) -> Result<(Link, Request), Failure> {
             (bytes, Id::Digits6, Cycle::QUERY)
         }
     };
-    // The row of the mark does not exist; the first one does, and all are of one length.
+    // Learn from row 1: the row of the mark does not exist, and all rows are equally long.
     let mut first = Request::new(bytes.clone(), id, b"not known so far")?;
     let (reply, rows) = exchange(&mut link, first.for_row(1), cycle)?;
     match rows {
@@ -119,7 +119,7 @@ fn with_cause(error: wire_postgres::StartupError) -> Failure {
     }
 }
 
-/// What replies told.
+/// A summary of the replies that were read.
 #[derive(Default)]
 struct Seen {
     rows: u64,

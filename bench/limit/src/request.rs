@@ -1,37 +1,37 @@
-//! What is sent, and how is its reply known? Both are learned once, from an exchange that the
-//! protocol's own crate has read to its end.
+//! The repeated request and the pattern of its reply, learned once from an exchange that the
+//! protocol's own crate has parsed completely.
 
 use limit::arguments::Failure;
 
-/// How an id stands in a request.
+/// The encoding of an id in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Id {
     /// PostgreSQL's int4 in binary.
     BigEndian32,
     /// MySQL's `LONGLONG` in binary.
     LittleEndian64,
-    /// Digits of a text, with zeros in front.
+    /// Six decimal digits, padded with zeros.
     Digits6,
 }
 
-/// The id by which the place of an id is found: its bytes stand nowhere else in a request.
+/// The placeholder id, by which the position of the id is found: its bytes occur nowhere else in a
+/// request.
 pub(crate) const MARK: u32 = 987_654;
 
-/// A request that is sent again and again, each time with another id.
+/// A request that is sent repeatedly, each time with another id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     bytes: Vec<u8>,
-    /// Where the id stands.
+    /// Offset of the id in `bytes`.
     at: usize,
     id: Id,
     reply: Reply,
 }
 
-/// How a reply to this request looks.
+/// The pattern of a reply.
 ///
-/// All rows of the table are of one length, so that all replies are; what comes between the two
-/// ends is not looked at. An error has another beginning, and what is not finished has another
-/// length.
+/// All rows of the table are equally long, and so are all replies. The bytes between the two ends
+/// are not compared: an error has another beginning, and an incomplete reply another length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Reply {
     length: usize,
@@ -39,7 +39,7 @@ struct Reply {
     tail: [u8; 6],
 }
 
-/// What has come of a reply.
+/// The result of comparing received bytes with the pattern of the reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     Complete,
@@ -48,7 +48,7 @@ pub(crate) enum Look {
 }
 
 impl Request {
-    /// The request whose id is [`MARK`] in `bytes`, and which was answered with `reply`.
+    /// Creates a request from `bytes`, which contain [`MARK`] as the id, and from its `reply`.
     pub(crate) fn new(bytes: Vec<u8>, id: Id, reply: &[u8]) -> Result<Request, Failure> {
         let at = find(&bytes, id.encode(MARK).as_slice()).ok_or("a request without its id")?;
         let (Some(head), Some(tail)) = (reply.first_chunk(), reply.last_chunk()) else {
@@ -58,7 +58,7 @@ impl Request {
         Ok(Request { bytes, at, id, reply })
     }
 
-    /// The request for one row.
+    /// Returns the request for one row.
     #[inline]
     pub(crate) fn for_row(&mut self, row: u32) -> &[u8] {
         let place = &mut self.bytes[self.at..];
@@ -70,7 +70,7 @@ impl Request {
         &self.bytes
     }
 
-    /// Whether these bytes are a reply.
+    /// Compares received bytes with the pattern of the reply.
     #[inline]
     pub(crate) fn look(&self, bytes: &[u8]) -> Look {
         let Reply { length, head, tail } = &self.reply;

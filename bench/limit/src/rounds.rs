@@ -1,7 +1,7 @@
-//! The loop itself: wait, read, look, send.
+//! The request loop: wait, read, compare, send.
 //!
-//! Edge-triggered: the kernel tells of bytes once, and one read takes them all, so that a request
-//! is one read, one send and a share of a wait. Nothing is allocated in it.
+//! It is edge-triggered: the kernel reports new bytes once and one read takes them all. A request
+//! costs one read, one send and a share of a wait, and no allocation.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use crate::options::Options;
 use crate::request::{Look, Request};
 use limit::arguments::Failure;
 
-/// The most replies that one wait tells of.
+/// Largest number of events per wait.
 const EVENTS: usize = 256;
 
-/// How long no reply may come from any connection.
+/// Longest time without a reply on any connection.
 const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 
-/// What the loop took.
+/// The cost of the loop.
 pub(crate) struct Outcome {
     requests: u64,
     elapsed: Duration,
@@ -32,7 +32,7 @@ pub(crate) struct Outcome {
     peak_rss: u64,
 }
 
-/// One line of JSON.
+/// Formats the result as one line of JSON.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -47,14 +47,14 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A connection with its request, and what has come of a reply that is not whole.
+/// A connection with its request and the bytes of an incomplete reply.
 pub(crate) struct Lane<W> {
     way: W,
     request: Request,
     partial: Vec<u8>,
 }
 
-/// Sends on all connections and goes on for as long as it is asked to.
+/// Runs the loop on all connections for the length in the options.
 pub(crate) fn run<W: Way>(lanes: &mut [Lane<W>], options: &Options) -> Result<Outcome, Failure> {
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     for (number, lane) in lanes.iter().enumerate() {
@@ -100,7 +100,7 @@ pub(crate) fn run<W: Way>(lanes: &mut [Lane<W>], options: &Options) -> Result<Ou
 }
 
 impl<W: Way> Lane<W> {
-    /// A connection that waits for its first request.
+    /// Creates a lane without a request in flight.
     pub(crate) fn new(way: W, request: Request) -> Lane<W> {
         Lane { way, request, partial: Vec::new() }
     }
@@ -110,7 +110,7 @@ impl<W: Way> Lane<W> {
         self.way.send(self.request.for_row(row))
     }
 
-    /// Reads, and says whether a reply is complete.
+    /// Reads from the connection. Returns true if a reply is complete.
     #[inline]
     fn take(&mut self, buffer: &mut [u8]) -> Result<bool, Failure> {
         let length = self.way.receive(buffer)?;
@@ -138,7 +138,7 @@ impl<W: Way> Lane<W> {
     }
 }
 
-/// Random ids: SplitMix64, whose upper half is multiplied into the range.
+/// Random ids, from the upper half of SplitMix64, multiplied into the range.
 struct Rows {
     state: u64,
     rows: u32,
@@ -156,13 +156,14 @@ impl Rows {
     }
 }
 
-/// Since some moment. As fine as the kernel's tick, which is enough to know when to stop.
+/// Returns the time since an arbitrary moment, at the resolution of the kernel's tick, which is
+/// enough to end the loop.
 fn now() -> nix::Result<Duration> {
-    // By the C library: the vDSO is found there under valgrind as well.
+    // Use the C library, which finds the vDSO under valgrind too.
     Ok(clock_gettime(ClockId::CLOCK_MONOTONIC_COARSE)?.into())
 }
 
-/// The largest resident memory of this process, in bytes.
+/// Returns the peak resident memory of this process, in bytes.
 fn peak_rss() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();

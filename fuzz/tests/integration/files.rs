@@ -1,4 +1,4 @@
-//! Files of any bytes.
+//! Fuzz tests of files.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn printed_plans_of_any_file_read_as_the_same_plan() {
     run_kept("plan", &whole_files(), files::plan, 6_000);
 }
 
-/// The workloads of the corpus in each dialect, with settings and files beside them.
+/// Returns the workloads of the corpus in each dialect, with settings and files beside them.
 fn whole_files() -> Vec<Vec<u8>> {
     let beside = "\0select 1;\nselect '\\$${x}', ?, '${raw(p)}';\n\0a,b\n1,\"x;\"\n\
                   \x00001000,select 1\n\x00000.5\n1.25\n\0p=it''s\0rows=${p}k";
@@ -86,12 +86,12 @@ fn records_of_any_bytes_are_the_same_however_they_come() {
 fn records_of_any_bytes_are_read_or_refused() {
     let whole = a_record();
     let others = [&b"SQLite format 3\0"[..], b"not a record", b""].map(<[u8]>::to_vec);
-    // Most of the mutations are of the record.
+    // Most mutations should be of the record.
     let corpus: Vec<Vec<u8>> = std::iter::repeat_n(whole, 12).chain(others).collect();
     run_kept("record", &corpus, files::record, 500);
 }
 
-/// The bytes of a small record of a virtual run.
+/// Returns the bytes of a small record of a virtual run.
 fn a_record() -> Vec<u8> {
     let text = "duration = 3s\nwarmup = 1s\n[a]\nquery = select ${uniform(1, 9)}\nrate = 50\n\
                 slo = p99 < 1ms\n[b]\nquery = select 1\nquery = select 2\nconcurrency = 2\n\

@@ -1,4 +1,4 @@
-//! A bounded, deterministic run of the fuzz targets: what is known to be good, and mutations of it.
+//! A bounded, deterministic run of the fuzz targets over valid inputs and mutations of them.
 
 mod files;
 mod mysql;

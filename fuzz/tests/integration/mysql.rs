@@ -1,21 +1,21 @@
-//! MySQL's protocol: exchanges with real servers.
+//! Fuzz tests of MySQL's protocol, from recorded exchanges with real servers.
 
 use fuzz::{mysql, run_kept};
 
 use crate::support;
 
-/// What one side said in the exchanges whose names begin so.
+/// Returns the bytes that one side sent in the exchanges whose names begin with `prefix`.
 fn said(side: char, prefix: &str) -> Vec<Vec<u8>> {
     support::said("lib/wire-mysql/tests/fixtures", side, prefix)
 }
 
-/// A packet that is shorter than 64 KiB.
+/// Returns a packet with a payload shorter than 64 KiB.
 fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
     let [low, high, ..] = payload.len().to_le_bytes();
     [&[low, high, 0, sequence], payload].concat()
 }
 
-/// Each of some bytes behind each of some heads.
+/// Returns every combination of a head and a body.
 fn behind(heads: &[&[u8]], bodies: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let all = |head: &&[u8]| -> Vec<Vec<u8>> {
         bodies.iter().map(|body| [*head, &body[..]].concat()).collect()
@@ -36,8 +36,8 @@ fn replies_of_any_bytes_tell_the_same_in_any_pieces() {
     let mut corpus = behind(&heads, &said('<', "text"));
     corpus.extend(behind(&heads, &said('<', "execute")));
     corpus.extend(behind(&[&[3, 5, 3, 2, 1, 0]], &said('<', "bulk")));
-    // Bits 5 and above: the packets of a file, of which the one that is refused has none. Behind
-    // its statement nothing else is sent, or something is.
+    // Bits 5 and above: the number of packets of a file; the file that is refused has none. After
+    // its statement, there are further bytes or none.
     let files: [&[u8]; 3] =
         [&[0x07, 5, 1, 4, 4, 4], &[0x27, 5, 2, 4, 4, 4], &[0x27, 5, 1, 0, 0, 0]];
     corpus.extend(behind(&files, &said('<', "file")));
@@ -48,10 +48,10 @@ fn replies_of_any_bytes_tell_the_same_in_any_pieces() {
 fn logins_of_any_bytes_are_done_or_refused() {
     let mut bytes = said('<', "login");
     bytes.extend(said('>', "login"));
-    // The messages alone, without their heads.
+    // The messages alone, without packet headers.
     bytes.extend(bytes.clone().iter().map(|bytes| bytes[4..].to_vec()));
     bytes.push(include_bytes!("../../../lib/wire-mysql/tests/keys/public.pem").to_vec());
-    // What else may come behind a handshake.
+    // Other messages that may follow a handshake.
     let handshake = said('<', "login-native")[0].clone();
     let greeting = &handshake[..4 + usize::from(handshake[0])];
     let sha2 =

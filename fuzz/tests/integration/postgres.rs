@@ -1,4 +1,5 @@
-//! PostgreSQL's protocol: exchanges with real servers, and values of any text.
+//! Fuzz tests of PostgreSQL's protocol, from recorded exchanges with real servers and from texts as
+//! values.
 
 use fuzz::{postgres, run, run_kept};
 

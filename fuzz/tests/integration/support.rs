@@ -1,8 +1,8 @@
-//! What the targets begin with.
+//! Initial inputs of the fuzz tests.
 
 use std::path::Path;
 
-/// The files of a folder of this repository with their names, in order.
+/// Reads the files of a folder of this repository. Returns names and contents, sorted.
 pub(crate) fn files_in(folder: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
     let entries = std::fs::read_dir(&folder);
@@ -18,8 +18,8 @@ pub(crate) fn files_in(folder: &str) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// What one side said in the exchanges with real servers whose names begin so: a client (`>`) or a
-/// server (`<`).
+/// Returns the bytes that one side, a client (`>`) or a server (`<`), sent in the recorded
+/// exchanges whose names begin with `prefix`.
 pub(crate) fn said(folder: &str, side: char, prefix: &str) -> Vec<Vec<u8>> {
     let files = files_in(folder).into_iter().filter(|(name, _)| name.starts_with(prefix));
     let said: Vec<Vec<u8>> = files
@@ -41,7 +41,7 @@ fn unhex(text: &str) -> Vec<u8> {
     text.trim().as_bytes().chunks(2).map(pair).collect()
 }
 
-/// Texts as bytes.
+/// Converts texts to bytes.
 pub(crate) fn bytes_of(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }

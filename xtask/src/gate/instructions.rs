@@ -1,19 +1,20 @@
-//! Instructions per request, which do not depend on how busy the machine is.
+//! Gates of the instructions per request, which do not depend on the load of the machine.
 //!
-//! Each case of `bench/gates.txt` runs twice under callgrind, once with twice as many requests;
-//! the difference is what the requests alone cost. More than the limit fails; so does much less,
-//! because then the limit has become too generous to notice the next loss.
+//! Each case of `bench/gates.txt` runs twice under callgrind, once with twice as many requests; the
+//! difference is the cost of the requests alone. More than the limit fails. Much less fails too,
+//! because the limit would be too generous to detect the next regression.
 
 use std::path::Path;
 use std::process::Command;
 
-/// How many requests the shorter of the two runs makes.
+/// Number of requests of the shorter run.
 const REQUESTS: u64 = 50_000;
 
-/// How far below its limit a case may be. Compilers and C libraries differ by a few percent.
+/// Largest fraction by which a case may be below its limit. Compilers and C libraries differ by a
+/// few percent.
 const SLACK: f64 = 0.25;
 
-/// One line of the file.
+/// One line of `bench/gates.txt`.
 #[derive(Debug, PartialEq)]
 struct Gate {
     case: String,
@@ -50,7 +51,7 @@ fn parse(text: &str) -> Result<Vec<Gate>, Vec<String>> {
         .collect()
 }
 
-/// The instructions of one run of a case.
+/// Counts the instructions of one run of a case.
 fn instructions(root: &Path, case: &str, requests: u64) -> Result<u64, String> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -65,7 +66,7 @@ fn instructions(root: &Path, case: &str, requests: u64) -> Result<u64, String> {
     collected(&text).ok_or_else(|| format!("valgrind counted nothing:\n{text}"))
 }
 
-/// The count in callgrind's own summary: `==123== Collected : 456`.
+/// Parses the count in callgrind's summary: `==123== Collected : 456`.
 fn collected(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.contains("Collected :"))?;
     line.split_whitespace().last()?.parse().ok()

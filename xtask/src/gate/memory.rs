@@ -1,25 +1,25 @@
-//! Resident memory: a run's must not grow with the number of its requests, a replay's not with the
-//! length of its log, a check's not beyond a multiple of the file.
+//! Gates of resident memory: a run's must not grow with the number of its requests, nor a replay's
+//! with the length of its log, and a check's must stay below a multiple of the file size.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The numbers of virtual requests that are compared.
+/// The compared numbers of virtual requests.
 const FEW: u64 = 1_000_000;
 const MANY: u64 = 10_000_000;
 
-/// By how much memory may grow between them, in bytes.
+/// Largest growth of memory between them, in bytes.
 const GROWTH: u64 = 1_000_000;
 
-/// The numbers of lines of a log whose replays are compared.
+/// The compared numbers of lines of a replayed log.
 const FEW_LINES: u64 = 100_000;
 const MANY_LINES: u64 = 1_000_000;
 
-/// By how much memory may grow between them, in bytes: a twentieth of what the lines themselves
-/// are. The heap's gaps, which are not the same from run to run, make half of that.
+/// Largest growth of memory between them, in bytes: a twentieth of the size of the lines. Gaps in
+/// the heap, which vary from run to run, make up half of that.
 const GROWTH_OF_A_REPLAY: u64 = 2_000_000;
 
-/// What the check of a workload file may take, as a multiple of its size.
+/// Largest memory of the check of a workload file, as a multiple of its size.
 const FACTOR: f64 = 10.0;
 
 pub(crate) fn check(root: &Path) -> Result<String, Vec<String>> {

@@ -1,5 +1,5 @@
-//! Dependencies between crates point down only: `crates/edges.txt` says which there are, and
-//! nothing else compiles past this check.
+//! Check of the dependencies between crates, which point down only. `crates/edges.txt` declares
+//! them, and no other may exist.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Crates with the crates of this workspace that they depend on, in alphabetical order.
+/// Dependencies of each crate within this workspace, in alphabetical order.
 type Edges = BTreeMap<String, Vec<String>>;
 
 pub(crate) fn check(root: &Path) -> Vec<String> {
@@ -39,8 +39,8 @@ fn metadata(root: &Path) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
 }
 
-/// Reads lines of the form `engine: base driver record`, from the bottom up: a crate may depend on
-/// crates of earlier lines only.
+/// Parses lines of the form `engine: base driver record`, from the bottom up: a crate may depend
+/// only on crates of earlier lines.
 fn parse(text: &str) -> Result<Edges, String> {
     let mut edges = Edges::new();
     for (number, line) in text.lines().enumerate() {
@@ -61,7 +61,7 @@ fn parse(text: &str) -> Result<Edges, String> {
     Ok(edges)
 }
 
-/// The edges that cargo sees, dependencies of tests left out.
+/// Returns the dependencies in cargo's metadata, except those of tests.
 fn actual(metadata: &Value) -> Result<Edges, String> {
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let name_of = |package: &Value| package["name"].as_str().unwrap_or_default().to_owned();

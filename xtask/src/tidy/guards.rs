@@ -1,8 +1,8 @@
-//! An invariant is only as good as the test that guards it: `ARCHITECTURE.md` names the tests, and
-//! they exist.
+//! Check of the invariants in `ARCHITECTURE.md`: each names the tests that guard it, and these
+//! exist.
 
-/// Complains of names in the table of invariants that no test has. `sources` are the texts of all
-/// source files.
+/// Returns a complaint for each name in the table of invariants that is no test. `sources` are the
+/// texts of all source files.
 pub(crate) fn check(architecture: &str, sources: &[String]) -> Vec<String> {
     let rows: Vec<&str> = architecture.lines().filter(|line| is_invariant(line)).collect();
     if rows.is_empty() {
@@ -11,7 +11,7 @@ pub(crate) fn check(architecture: &str, sources: &[String]) -> Vec<String> {
     rows.into_iter().flat_map(|row| check_row(row, sources)).collect()
 }
 
-/// Whether a line is a row of the table: `| 1. … | guards |`.
+/// Returns true if a line is a row of the table: `| 1. … | guards |`.
 fn is_invariant(line: &str) -> bool {
     let first = line.strip_prefix("| ").and_then(|row| row.split_once(". "));
     first.is_some_and(|(number, _)| number.parse::<u32>().is_ok())

@@ -1,6 +1,6 @@
-//! The shape of source files: module documentation, length of lines, functions and files.
+//! Check of the shape of source files: module documentation, length of lines, functions and files.
 //!
-//! The checks read text that rustfmt has laid out, so that a function ends at the first closing
+//! The check expects text that rustfmt has formatted, in which a function ends at the first closing
 //! brace with its own indentation.
 
 const LONGEST_LINE: usize = 100;
@@ -32,7 +32,7 @@ pub(crate) fn check(path: &str, text: &str) -> Vec<String> {
     complaints
 }
 
-/// The first line and the number of lines of each function with a body.
+/// Returns the first line and the number of lines of each function with a body.
 fn functions(lines: &[&str]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     for (start, line) in lines.iter().enumerate() {

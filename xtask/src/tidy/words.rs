@@ -1,7 +1,7 @@
-//! Words that do not belong into the tree, and the layout of text.
+//! Check for banned words, and for white space at the ends of lines and files.
 
-/// What is banned, and what to do instead. The words are written in two parts so that this file
-/// does not complain of itself.
+/// Banned words, each with its remedy. They are written in two parts to keep this file free of
+/// them.
 const BANNED: [(&str, &str); 8] = [
     (concat!("FIX", "ME"), "do it, or open an issue"),
     (concat!("XX", "X"), "do it, or open an issue"),
@@ -13,21 +13,21 @@ const BANNED: [(&str, &str); 8] = [
     (concat!("thread::", "sleep"), "wait on an rt timer"),
 ];
 
-/// Where a banned word is allowed after all: the one place, and why, stands there.
+/// Paths in which a banned word is allowed; the reason is given there.
 const ALLOWED: [(&str, &str); 2] = [
     ("clippy.toml", concat!("thread::", "sleep")),
     ("crates/driver/src/sqlite/", concat!("thread::", "sleep")),
 ];
 
-/// A planted fault of the tests: the engine itself never calls it.
+/// Prefix of a method that plants a fault in tests; the engine never calls it.
 const PLANTED: &str = concat!("as_if_", "meant_for");
 
-/// Where faults are kept that `assay selftest` plants too.
+/// The file with the faults that `assay selftest` plants.
 const PLANTED_BY_THE_PROGRAM: &str = "crates/lab/src/selftest/rules.rs";
 
 pub(crate) fn check(path: &str, text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
-    // What a test feeds in or expects is as untidy as the case needs.
+    // Inputs and expectations of tests may be untidy.
     let is_quoted = path.contains("/corpus/") || path.contains("/tests/");
     for (number, line) in text.lines().enumerate() {
         let place = format!("{path}:{}", number + 1);
