@@ -1,10 +1,10 @@
-//! PostgreSQL's own account of its transactions.
+//! PostgreSQL's transaction counters, for the check of a client's counts.
 //!
-//! `pg_stat_database.xact_commit` counts each transaction once, that of a statement outside of a
-//! transaction and that of a preparation too. A session adds what it did at most once a second, and
-//! when it ends; so whoever reads waits until the others of ours are gone, and hands over what it
-//! did itself. Since version 15 nothing of that is lost (PostgreSQL manual, "The Cumulative
-//! Statistics System").
+//! `pg_stat_database.xact_commit` counts each transaction once, including the implicit ones of a
+//! single statement and of a preparation. A session reports its counts at most once a second, and
+//! when it ends. A reading therefore waits until our other sessions are gone, and flushes the
+//! counts of its own session. Since version 15 no counts are lost (PostgreSQL manual, "The
+//! Cumulative Statistics System").
 
 use base::Nanos;
 
@@ -12,25 +12,25 @@ use super::PostgresConnection;
 use crate::account::Count;
 use crate::{Connection, Table};
 
-/// The first version whose statistics are kept in shared memory, and are therefore exact.
+/// First version that keeps its statistics in shared memory; they are therefore exact.
 const EXACT_SINCE: u32 = 15;
 
-/// How often it is asked whether other sessions are gone.
+/// Interval between checks whether our other sessions are gone.
 const POLL: Nanos = Nanos::from_millis(10);
 
-/// How often at most: for two seconds.
+/// Maximum number of such checks: two seconds.
 const POLLS: u32 = 200;
 
-/// Our own number as the server has it, and how many other sessions are ours.
+/// Query for this session's process id at the server, and for the number of our other sessions.
 const SESSIONS: &str = "select pg_backend_pid(), count(*) from pg_stat_activity \
     where application_name = current_setting('application_name') \
     and datname = current_database() and pid <> pg_backend_pid()";
 
-/// Hands over what this session did, this statement included.
+/// Query that flushes the counts of this session, including this statement.
 const HAND_OVER: &str = "select pg_stat_force_next_flush()";
 
-/// Whether the account began anew is seen by when it began: the server may have been started again,
-/// or crashed, which resets all statistics, or somebody has reset those of the database.
+/// Query for the counts and the time since when they count. That time shows a reset: after a
+/// restart, after a crash, which resets all statistics, or after a manual reset of the database's.
 const TRANSACTIONS: &str = "select d.xact_commit, d.xact_rollback, \
     extract(epoch from greatest(pg_postmaster_start_time(), d.stats_reset, a.stats_reset)) \
     from pg_stat_database d, pg_stat_archiver a where d.datname = current_database()";
@@ -38,8 +38,8 @@ const TRANSACTIONS: &str = "select d.xact_commit, d.xact_rollback, \
 const LOG: &str = "select case when pg_is_in_recovery() then null \
     else pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') end";
 
-/// Checkpoints since the server keeps count: those that were due, and those that were asked for,
-/// mostly because of much log.
+/// Returns the query for the number of checkpoints: timed ones and requested ones, the latter
+/// mostly because of much WAL.
 fn checkpoints(version: u32) -> &'static str {
     match version {
         ..=16 => "select checkpoints_timed, checkpoints_req from pg_stat_bgwriter",
@@ -47,13 +47,13 @@ fn checkpoints(version: u32) -> &'static str {
     }
 }
 
-/// The number before the first point of a version.
+/// Returns the major version.
 fn major(version: &str) -> Option<u32> {
     let digits = version.find(|c: char| !c.is_ascii_digit()).unwrap_or(version.len());
     version[..digits].parse().ok()
 }
 
-/// The numbers of the first row; `None` for what is none.
+/// Returns the values of the first row; `None` for one that is not a finite number.
 fn numbers(table: &Table) -> Vec<Option<f64>> {
     let row = table.rows.first().map(Vec::as_slice).unwrap_or_default();
     let number = |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite());
@@ -83,7 +83,7 @@ impl PostgresConnection {
         Ok(counts)
     }
 
-    /// What happens in the background, as far as it is told.
+    /// Returns the counters of background work that can be read.
     async fn read_cycles(&mut self, version: u32) -> Vec<Count> {
         let mut counts = Vec::new();
         let told = self.query_text(checkpoints(version)).await.unwrap_or_default();
@@ -98,7 +98,7 @@ impl PostgresConnection {
         counts
     }
 
-    /// Waits until no other session of ours is there.
+    /// Waits until this is our only session.
     async fn await_others(&mut self) -> Result<(), String> {
         let rt = self.rt().clone();
         for _ in 0..POLLS {

@@ -1,4 +1,4 @@
-//! What is kept of the answers to a request.
+//! Sinks for the answers to a request.
 
 use std::convert::Infallible;
 
@@ -8,27 +8,27 @@ use wire_postgres::{Completion, List, Oid, OwnedReport, Report, Sink, Transactio
 
 use crate::table::TableReader;
 
-/// What is counted of a measured request, and its rows if they are wanted.
+/// The counts of a measured request, and its rows if they are wanted.
 pub(super) struct Answer<'a> {
-    /// Where returned rows go.
+    /// Buffer of returned rows.
     pub(super) capture: &'a mut Rows,
     pub(super) outcome: Outcome,
 }
 
-/// How statements ended.
+/// The outcome of statements.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// Rows returned or affected.
+    /// Number of rows returned or affected.
     pub(super) rows: u64,
-    /// How many commands were completed.
+    /// Number of completed commands.
     pub(super) completed: u32,
     /// The first error.
     pub(super) error: Option<Box<OwnedReport>>,
-    /// Whether the session is in a transaction, once the server has said so.
+    /// The session's transaction status, once the server has sent it.
     pub(super) status: Option<TransactionStatus>,
-    /// The server waits for data that nobody has.
+    /// True if the server waits for COPY data.
     pub(super) wants_data: bool,
-    /// When the last bytes came.
+    /// Time at which the last bytes were read.
     pub(super) read_at: Stamp,
 }
 
@@ -81,13 +81,13 @@ impl Sink for Answer<'_> {
     }
 }
 
-/// What a statement is, as the server describes it, or what it returns as text.
+/// The complete answer to an unmeasured command: a statement's description, or its result as text.
 #[derive(Debug, Default)]
 pub(super) struct Whole {
     pub(super) outcome: Outcome,
-    /// Rows that the last command stored, if the server has said how many.
+    /// Rows stored by the last command, if the server has reported their number.
     pub(super) stored: Option<u64>,
-    /// The types of its parameters.
+    /// Types of the statement's parameters.
     pub(super) parameters: Vec<Oid>,
     pub(super) table: TableReader,
 }
@@ -137,7 +137,7 @@ impl Sink for Whole {
 
 /// A sink with an outcome.
 pub(super) trait Ended: Sink {
-    /// How the statements ended.
+    /// Returns the outcome of the statements.
     fn outcome(&mut self) -> &mut Outcome;
 }
 

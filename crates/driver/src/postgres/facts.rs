@@ -1,6 +1,6 @@
-//! What of a PostgreSQL server beyond its settings decides what numbers mean.
+//! Facts about a PostgreSQL server, beyond its settings, that its numbers depend on.
 //!
-//! Five statements, each of which may be refused: what it would tell is then unknown.
+//! They come from five statements, each of which may be refused; its facts are then unknown.
 
 use std::sync::Arc;
 
@@ -9,11 +9,13 @@ use crate::facts::{DATABASE, MOST_TABLES, columns, settings, tables};
 use crate::net::{TELLING, UNKNOWN};
 use crate::{Connection, Table};
 
-/// What somebody has set: those that the server sets by itself, and this session, are left out.
+/// Query for the settings that somebody has set; those set by the server itself or by this session
+/// are left out.
 const SETTINGS: &str = "select name, current_setting(name) from pg_settings \
     where source not in ('default', 'override', 'client', 'session') order by name";
 
-/// The standbys' states are hidden from users without rights, who see that there are some.
+/// Query for the replication state. Users without the privilege see that there are standbys, but
+/// not their states.
 const REPLICATION: &str = "select case when pg_is_in_recovery() then 'standby' else 'primary' end, \
     coalesce(nullif(current_setting('synchronous_standby_names'), ''), 'none'), \
     case when not pg_has_role('pg_read_all_stats', 'usage') then null else \
@@ -25,11 +27,12 @@ const SIZES: &str = "select pg_database_size(current_database()), \
     round(pg_database_size(current_database()) \
         / pg_size_bytes(current_setting('shared_buffers'))::numeric, 3)";
 
-/// What only administrators see.
+/// Query for a setting that only administrators see.
 const LIBRARIES: &str = "select coalesce(nullif(setting, ''), 'none') from pg_settings \
     where name = 'shared_preload_libraries'";
 
-/// The largest tables by their own size, which costs a look at their files.
+/// Returns the query for the largest tables by their own size, which the server reads from the file
+/// system.
 fn table_sizes() -> String {
     format!(
         "select name, pg_table_size(oid), pg_indexes_size(oid) from (\
@@ -54,7 +57,7 @@ impl PostgresConnection {
             }
             Ok(())
         };
-        // What was not told in time is unknown.
+        // Answers that do not arrive in time are unknown.
         let _ = service.in_time(&rt, place, TELLING, asked).await;
         let [set, replication, sizes, libraries, largest] = told.each_ref().map(Option::as_ref);
         let mut facts = settings(set);

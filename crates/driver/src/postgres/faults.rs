@@ -1,4 +1,4 @@
-//! What the errors of PostgreSQL mean (manual, appendix "PostgreSQL Error Codes").
+//! Classification of PostgreSQL's errors (manual, appendix "PostgreSQL Error Codes").
 
 use base::{Class, Code};
 use wire_postgres::{OwnedReport, SqlState, ValueError, WireError};
@@ -6,14 +6,14 @@ use wire_postgres::{OwnedReport, SqlState, ValueError, WireError};
 use crate::Error;
 use crate::net::Address;
 
-/// The error that a statement ended with.
+/// Converts a server's error report into an error with a class and a remedy.
 pub(super) fn fault(report: &OwnedReport) -> Error {
     let (class, code) = meaning(report.sqlstate);
     let ends = report.severity.is_some_and(|severity| severity.ends_session());
     let class = if ends { Class::Disconnect } else { class };
     let says = |part: &str| report.message.contains(part);
     let remedy = match code.as_str() {
-        // It has found the next statement of a chain in the place of its data.
+        // The server has received the next statement of a pipeline instead of COPY data.
         "08P01" if says("COPY from stdin") => "; a job has no data to copy: use a [load] section",
         "40001" | "40P01" => "; `retry = 3 on 40001, 40P01` tries it again",
         "42P05" | "26000" => "; behind a pooler that lends sessions write `prepare = no`",
@@ -25,7 +25,7 @@ pub(super) fn fault(report: &OwnedReport) -> Error {
     Error::new(class, code, words(report) + remedy)
 }
 
-/// The server's words: the message, and behind it what else it said.
+/// Returns the server's message, followed by its detail and its hint.
 pub(super) fn words(report: &OwnedReport) -> String {
     let mut words = report.message.clone();
     for more in [&report.detail, &report.hint].into_iter().flatten() {
@@ -35,12 +35,12 @@ pub(super) fn words(report: &OwnedReport) -> String {
     words
 }
 
-/// The class and the code of an error with this SQLSTATE.
+/// Returns the class and the code of an error with this SQLSTATE.
 pub(super) fn meaning(state: Option<SqlState>) -> (Class, Code) {
     let Some(state) = state else { return (Class::Statement, Code::new("unknown")) };
     let state = state.as_str();
     let class = match state {
-        // lock_not_available, and the class of lost transactions.
+        // lock_not_available; the class 40 of rolled-back transactions follows below.
         "55P03" => Class::Conflict,
         "53300" => Class::TooManyConnections,
         // admin_shutdown, crash_shutdown, cannot_connect_now, database_dropped,
@@ -60,12 +60,13 @@ pub(super) fn meaning(state: Option<SqlState>) -> (Class, Code) {
     (class, Code::new(state))
 }
 
-/// Whether pgbouncer has as many clients as it may: it has the same code for all that it refuses.
+/// Returns true if pgbouncer refuses a client because it has its maximum. It has one code for all
+/// of its refusals.
 pub(super) fn is_full_pooler(report: &OwnedReport) -> bool {
     report.message.contains("max_client_conn")
 }
 
-/// What to do about a login that is refused with this code and these words.
+/// Returns the remedy for a login that is refused with this code and message.
 pub(super) fn remedy(code: &str, words: &str) -> &'static str {
     match code {
         "28P01" => {
@@ -81,8 +82,8 @@ pub(super) fn remedy(code: &str, words: &str) -> &'static str {
     }
 }
 
-/// What to do where not the password is wrong: all of this has one code. A server that speaks
-/// another language than English gets the last answer.
+/// Returns the remedy for refusals other than a wrong password, which share one code. A server with
+/// messages in another language gets the last one.
 fn remedy_of_rules(words: &str) -> &'static str {
     let says = |part: &str| words.contains(part);
     // Servers before version 14 say "SSL off".
@@ -100,13 +101,13 @@ fn remedy_of_rules(words: &str) -> &'static str {
     }
 }
 
-/// What came is not what a server says; nobody knows what it would say next.
+/// Builds the error of a server that violates the protocol. The session is unusable.
 #[cold]
 pub(super) fn junk(address: &Address, error: &WireError) -> Error {
     Error::disconnect(format!("{address} does not speak PostgreSQL's protocol: {error}"))
 }
 
-/// Returns the error of a COPY that the server has completed before it had asked for data.
+/// Builds the error of a COPY that the server completed before it requested data.
 #[cold]
 pub(super) fn took_no_data(address: &Address) -> Error {
     Error::disconnect(format!(
@@ -114,8 +115,8 @@ pub(super) fn took_no_data(address: &Address) -> Error {
     ))
 }
 
-/// Returns the error of a COPY of which the server has `stored` another number of rows than were
-/// `sent`. Triggers may leave rows out, or put them elsewhere.
+/// Builds the error of a COPY whose number of rows `stored` differs from the number `sent`.
+/// Triggers may skip rows, or store them elsewhere.
 #[cold]
 pub(super) fn stored_otherwise(stored: u64, sent: u64) -> Error {
     Error::new(
@@ -128,7 +129,7 @@ pub(super) fn stored_otherwise(stored: u64, sent: u64) -> Error {
     )
 }
 
-/// Returns the error of a server of another kind, which its first words show.
+/// Builds the error of a server that turns out to be MySQL or MariaDB.
 #[cold]
 pub(super) fn is_of_mysql(address: &Address) -> Error {
     Error::disconnect(format!(
@@ -136,13 +137,13 @@ pub(super) fn is_of_mysql(address: &Address) -> Error {
     ))
 }
 
-/// A value does not fit the parameter that the server has described.
+/// Builds the error of a value that does not fit the parameter described by the server.
 #[cold]
 pub(super) fn unfit(error: &ValueError) -> Error {
     Error::new(Class::Statement, Code::new("value"), error.to_string())
 }
 
-/// A text that the protocol cannot carry.
+/// Builds the error of a text that the protocol cannot carry.
 #[cold]
 pub(super) fn unsendable(error: &WireError) -> Error {
     Error::new(Class::Statement, Code::new("text"), format!("it cannot be sent: {error}"))

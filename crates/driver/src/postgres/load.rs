@@ -1,4 +1,4 @@
-//! Rows into a table: by COPY, or by inserts of many rows.
+//! Loading rows, with COPY or with multi-row inserts.
 
 use base::{Placeholders, Values};
 use wire_postgres::{CopyText, frontend};
@@ -21,7 +21,7 @@ pub(super) fn check(into: &Insert<'_>, method: Method) -> Result<(), Error> {
     }
 }
 
-/// Rows that are sent together.
+/// Rows and bytes of a batch sent so far.
 #[derive(Default)]
 struct Batch {
     rows: u64,
@@ -29,11 +29,11 @@ struct Batch {
 }
 
 impl Batch {
-    /// Compares the rows with those that the server has `stored`. One that gives no number (before
-    /// PostgreSQL 8.2) is believed.
+    /// Compares the number of rows with the number `stored` by the server. Servers before
+    /// PostgreSQL 8.2 report none, which is accepted.
     ///
     /// # Errors
-    /// They are not as many: a table of another size than the file says would be measured.
+    /// The numbers differ: the benchmark would run on a table of another size than the file says.
     fn compare(&self, stored: Option<u64>) -> Result<(), Error> {
         match stored {
             Some(stored) if stored != self.rows => Err(faults::stored_otherwise(stored, self.rows)),
@@ -70,7 +70,7 @@ impl PostgresConnection {
         insert_rows(self, into.columns.len(), at_once, text, batches).await
     }
 
-    /// The words behind an insertion that let a row replace that which has its primary key.
+    /// Returns the conflict clause by which a row replaces the one with the same primary key.
     async fn replacement(&mut self, into: &Insert<'_>) -> Result<String, Error> {
         let table = into.table.replace('\'', "''");
         let query = format!(
@@ -97,10 +97,12 @@ impl PostgresConnection {
         })
     }
 
-    /// One COPY for each batch. The first rows of the next batch are made while the one before is
-    /// committed, but nothing of it is sent until that has been answered: a pooler that lends a
-    /// session for each transaction gives it to another client with the answer, and would never
-    /// answer what came early. Chapter "COPY Operations".
+    /// Loads each batch with one COPY.
+    ///
+    /// The first rows of the next batch are generated while the previous batch is committed, but
+    /// not sent before the server's answer: a pooler that assigns a session per transaction gives
+    /// it to another client after that answer, and would never answer data that came early. Chapter
+    /// "COPY Operations".
     async fn copy(&mut self, into: &Insert<'_>, batches: &mut impl Batches) -> Result<(), Error> {
         let text = format!("copy {} ({}) from stdin", into.table, into.columns.join(", "));
         let (mut values, mut piece) = (Values::new(), Vec::new());
@@ -120,7 +122,7 @@ impl PostgresConnection {
                 batch.bytes += piece.len() as u64;
                 std::mem::swap(self.channel.out(), &mut piece);
                 self.channel.flush().await;
-                // What the server says meanwhile would otherwise gather.
+                // Otherwise the server's messages would accumulate meanwhile.
                 self.read_what_came(&mut told).await?;
                 rows = make_rows(&mut piece, batches, &mut values)?;
             }
@@ -130,7 +132,7 @@ impl PostgresConnection {
             frontend::copy_done(self.channel.out());
             batch.bytes += self.channel.out().len() as u64;
             self.channel.flush().await;
-            // From here on the server may say that it has stored the rows.
+            // From here on the server may report that it has stored the rows.
             self.end_copy();
             has_batch = batches.next_batch();
             let made = match has_batch {
@@ -148,7 +150,7 @@ impl PostgresConnection {
         Ok(())
     }
 
-    /// Reads until the server wants the data of a COPY, or has refused it.
+    /// Reads until the server requests the data of a COPY, or refuses it.
     ///
     /// # Errors
     /// The session is over, or the server has completed the command without any data.
@@ -164,12 +166,13 @@ impl PostgresConnection {
         Ok(())
     }
 
-    /// Ends what was asked for behind an error, with rows that nobody has sent.
+    /// Ends a COPY after an error, discards the rows not yet sent, and returns the error.
     #[cold]
     async fn give_up_copy(&mut self, mut told: Whole) -> Error {
         self.channel.out().clear();
         if !self.replies_are_complete() {
-            // The reason holds no zero byte. A server that waits for no data passes over it.
+            // Cannot fail: the reason has no zero byte. A server not in COPY mode ignores the
+            // message.
             let _ = frontend::copy_fail(self.channel.out(), "the load has failed");
         }
         let ended = self.exchange(&mut told, &mut Reply::default()).await;
@@ -181,8 +184,8 @@ impl PostgresConnection {
     }
 }
 
-/// Makes rows of the present batch until there is enough to be sent at once, or no further one.
-/// Returns how many.
+/// Generates rows of the current batch until they fill a piece or the batch ends. Returns their
+/// number.
 fn make_rows(
     out: &mut Vec<u8>,
     batches: &mut impl Batches,

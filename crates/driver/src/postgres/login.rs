@@ -1,4 +1,4 @@
-//! The way into a session, and the message that ends what one is doing.
+//! The login, and the message that cancels a session's statement.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -18,7 +18,7 @@ use super::faults;
 use crate::Error;
 use crate::net::{Address, Channel, Farewell, LOGIN, Service, TlsMode, hung_up};
 
-/// Connects to the address at this place and begins a session.
+/// Connects to the address at index `place` and begins a session.
 pub(super) async fn log_in(
     rt: &Rt,
     service: &Service,
@@ -62,7 +62,7 @@ pub(super) async fn log_in(
     Ok((channel, session))
 }
 
-/// Connects, and begins TLS if it is wanted. Returns the hash of the server's certificate as well,
+/// Connects, and starts TLS if it is wanted. Also returns the hash of the server's certificate,
 /// which is empty without TLS.
 async fn open(
     rt: &Rt,
@@ -95,12 +95,12 @@ async fn open(
     }
 }
 
-/// A number beyond those of the errors of MySQL and MariaDB. An error of PostgreSQL has two letters
-/// in the place of the number, which are more.
+/// A number above all error codes of MySQL and MariaDB. In the place of the code, a PostgreSQL
+/// error has two letters, which make a larger number.
 const NO_MYSQL_CODE: u16 = 10_000;
 
-/// Finds out early that a MySQL or MariaDB server listens there. It speaks first: its handshake
-/// comes whole, or the error for which it refuses this host.
+/// Detects a MySQL or MariaDB server early. Such a server speaks first: either its complete
+/// handshake has arrived, or the error by which it refuses this host.
 fn expect_postgres(channel: &Channel) -> Result<(), Error> {
     let Some((head, rest)) = channel.unread().split_first_chunk::<HEADER>() else { return Ok(()) };
     let Header { length, sequence } = Header::decode(*head);
@@ -112,7 +112,7 @@ fn expect_postgres(channel: &Channel) -> Result<(), Error> {
     }
 }
 
-/// The server goes on only in the clear.
+/// Builds the error of a server that continues only without TLS.
 fn without_tls(address: &Address, mode: TlsMode) -> Error {
     let mode = mode.word();
     let message = match address {
@@ -137,7 +137,7 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
                 false => faults::meaning(report.sqlstate),
                 true => (Class::TooManyConnections, Code::new("08P01")),
             };
-            // Whoever is refused before a session began has lost nothing, and may try again.
+            // A refused login has lost no session, and may be retried.
             let class = if class == Class::Server { Class::Disconnect } else { class };
             (class, code, faults::words(report), faults::remedy(code.as_str(), &report.message))
         }
@@ -157,30 +157,30 @@ fn refused(service: &Service, channel: &Channel, error: StartupError) -> Error {
     Error::new(class, code, service.refusal(address, &words, remedy))
 }
 
-/// For how long the end of a session is waited for before a server is told again: this long the
-/// first time, and twice as long each time.
+/// Time to wait for the end of a session before its cancellation is repeated. Doubles each time.
 const FIRST_PAUSE: Nanos = Nanos::from_millis(10);
 
-/// For how long a server may read what it is told, before the session that it is about is closed.
+/// Time limit for a server to read a cancellation and hang up.
 const READING: Nanos = Nanos::from_millis(100);
 
-/// How often a server is told. Together this is a second.
+/// Maximum number of cancellations per session. Together they take about a second.
 const TIMES: u32 = 7;
 
-/// Tells a server to stop working on what a session has asked for. Chapter "Canceling Requests in
-/// Progress".
+/// A request to cancel the running statement of a session (chapter "Canceling Requests in
+/// Progress").
 ///
-/// A server that has not begun to work on it does nothing then, and works on it all the same. So it
-/// is told until the session has ended, as it does when it has nothing to do: its socket is closed
-/// on our side. Not before it was told once: a pooler forgets whose client has hung up.
+/// A server ignores a cancellation that arrives before it has begun the statement, and then runs
+/// it. The request is therefore repeated until the session has ended, which it does when idle
+/// because its socket is closed on our side. The socket is closed only after the first request: a
+/// pooler forgets the session of a client that has hung up.
 #[derive(Debug)]
 pub(super) struct Cancel {
     pub(super) service: Arc<Service>,
     pub(super) place: usize,
-    /// The host that the session is with; `None` if it is this machine's.
+    /// The host of the session; `None` on a Unix domain socket.
     pub(super) peer: Option<SocketAddr>,
     pub(super) key: BackendKey,
-    /// The session's socket; `None` if there is no file left for it.
+    /// The session's socket; `None` if no file descriptor is left for it.
     pub(super) session: Option<OwnedFd>,
 }
 
@@ -206,7 +206,7 @@ impl Farewell for Cancel {
 
 async fn end_of(rt: &Rt, session: Option<OwnedFd>) {
     if let Some(session) = session {
-        // One that is lost has no other side that could be told.
+        // Fails only on a lost socket, whose other side is gone anyway.
         let _ = rustix::net::shutdown(&session, Shutdown::Write);
         hung_up(rt, session).await;
     }

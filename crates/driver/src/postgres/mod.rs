@@ -1,8 +1,8 @@
-//! PostgreSQL and what speaks its protocol.
+//! The driver of PostgreSQL and servers that speak its protocol.
 //!
-//! What the bytes mean is [`wire_postgres`]'s; how they travel is [`net`](crate::net)'s. What is
-//! left is here: which messages a request is ([`session`]), what is counted of the answers
-//! ([`answer`]), and what errors mean ([`faults`]).
+//! [`wire_postgres`] encodes and decodes the protocol, and [`net`](crate::net) transports the
+//! bytes. This module contains the rest: the messages of a request ([`session`]), the sinks for
+//! answers ([`answer`]), and the classification of errors ([`faults`]).
 
 mod account;
 mod answer;
@@ -39,27 +39,28 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Makes sure that a URL makes sense, without a look at what it names.
+    /// Checks a URL without reading the files it names or connecting.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problem with the URL.
     pub fn check(target: &Target) -> Result<(), Error> {
         let mut results = Format::Text;
         KIND.check(target, |given| read_option(given, &mut results)).map(|_| ())
     }
 
-    /// Returns the password file that would give a server of a URL a password without naming its
-    /// host: a line of `~/.pgpass` whose host is `*`.
+    /// Returns the password file that would give a server of the URL a password not bound to its
+    /// host, because of a line of `~/.pgpass` with the host `*`.
     ///
-    /// `None` if there is no such password, the URL has one, or its servers are on this machine.
+    /// `None` if there is no such password, the URL contains one, or its servers are on this
+    /// machine.
     pub fn password_file_for_any_host(target: &Target) -> Option<PathBuf> {
         KIND.password_file_for_any_host(target)
     }
 
-    /// The driver for a URL. Does not connect.
+    /// Creates the driver for a URL without connecting.
     ///
     /// # Errors
-    /// What is wrong with the URL, or with a file that it names.
+    /// The problem with the URL, or with a file that it names.
     pub fn open(target: &Target) -> Result<Postgres, Error> {
         let mut results = Format::Text;
         let service = KIND.open(target, |given| read_option(given, &mut results))?;

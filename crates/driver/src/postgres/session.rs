@@ -1,4 +1,4 @@
-//! A session: requests out, answers in.
+//! Sessions: sending requests and reading answers.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -25,27 +25,27 @@ pub struct PostgresConnection {
     driver: Postgres,
     rt: Rt,
     pub(super) channel: Channel,
-    /// The place of its address.
+    /// Index of its server's address.
     place: usize,
     replies: Replies,
     statements: Vec<Template>,
-    /// Whether a transaction is open.
+    /// Transaction status at the last answer.
     status: TransactionStatus,
-    /// Whether what was sent last is an execution and its Sync, which a server that waits for data
-    /// of a COPY passes over.
+    /// True if the last messages sent are an execution and its Sync. A server that waits for COPY
+    /// data ignores that Sync.
     is_execution: bool,
-    /// What a request to cancel must name; some poolers give none.
+    /// The key for cancel requests; some poolers give none.
     key: Option<BackendKey>,
     pub(super) version: String,
 }
 
 impl PostgresConnection {
-    /// What all sessions have asked beside requests.
+    /// Returns the counters of all sessions' traffic beside requests.
     pub(super) fn beside(&self) -> &Beside {
         &self.driver.service.beside
     }
 
-    /// What this session is called at the server, if that was told.
+    /// Returns the session's process id at the server, if known.
     pub(super) fn number(&self) -> Option<i64> {
         self.key.map(|key| i64::from(key.process))
     }
@@ -54,12 +54,12 @@ impl PostgresConnection {
         &self.driver.service
     }
 
-    /// Returns true if everything that was asked has been answered.
+    /// Returns true if every message sent has been answered.
     pub(super) fn replies_are_complete(&self) -> bool {
         self.replies.is_idle()
     }
 
-    /// Takes note that the last of a COPY's data has been sent, or is about to be.
+    /// Records that the last of a COPY's data has been sent, or is about to be.
     pub(super) fn end_copy(&mut self) {
         self.replies.end_copy();
     }
@@ -68,8 +68,7 @@ impl PostgresConnection {
         &self.rt
     }
 
-    /// Takes over a session that has just begun, and makes sure that texts mean there what they are
-    /// meant to.
+    /// Takes over a new session and sets the mode that texts rely on.
     pub(super) async fn begin(
         driver: Postgres,
         rt: Rt,
@@ -92,13 +91,13 @@ impl PostgresConnection {
         };
         connection.beside().logged_in();
         if escapes {
-            // Texts are written with their backslashes as they are.
+            // Texts are written with their backslashes unescaped.
             connection.query_text("set standard_conforming_strings = on").await?;
         }
         Ok(connection)
     }
 
-    /// Appends a step that is answered by itself to what is sent next.
+    /// Appends a step that is answered separately to the data to be sent next.
     #[inline]
     fn append(&mut self, step: Step, values: &Values) -> Result<(), Error> {
         match step {
@@ -114,7 +113,7 @@ impl PostgresConnection {
         }
     }
 
-    /// Appends the execution of a statement. It is answered when a Sync follows.
+    /// Appends the execution of a statement. It is answered once a Sync follows.
     #[inline]
     fn append_execution(
         &mut self,
@@ -127,14 +126,14 @@ impl PostgresConnection {
         template.fill(self.channel.out(), given).map_err(|error| faults::unfit(&error))
     }
 
-    /// Appends the Sync behind messages of the extended protocol.
+    /// Appends the Sync after messages of the extended protocol.
     #[inline]
     fn append_sync(&mut self, cycle: Cycle) {
         frontend::sync(self.channel.out());
         self.replies.expect(cycle);
     }
 
-    /// Appends a step that is answered together with those behind it, and adds it to their cycle.
+    /// Appends a step that is answered together with later ones, and adds it to their cycle.
     fn append_link(&mut self, step: Step, values: &Values, cycle: &mut Cycle) -> Result<(), Error> {
         *cycle = cycle.bind().execute();
         let text = match step {
@@ -165,8 +164,8 @@ impl PostgresConnection {
         Ok(())
     }
 
-    /// Sends what was appended and reads until all of it is answered. Returns when the last byte
-    /// was read; that some of it failed is in the sink.
+    /// Sends the appended messages and reads until all of them are answered. Returns the time at
+    /// which the last byte was read; failures of commands are in the sink.
     ///
     /// # Errors
     /// The session is over.
@@ -179,9 +178,9 @@ impl PostgresConnection {
         self.exchange_step_by_step(sink, reply, |_| ())
     }
 
-    /// The same; `note` is told how far the answers are whenever some were read.
+    /// Does the same as `exchange`, and calls `note` with the outcome so far after each read.
     ///
-    /// One future and not one for each part of it: this is polled twice for each request.
+    /// A single future instead of one per part, because it is polled twice for each request.
     #[inline]
     fn exchange_step_by_step(
         &mut self,
@@ -206,7 +205,7 @@ impl PostgresConnection {
             let flushed = self.channel.poll_flush(context);
             if !self.channel.unread().is_empty() {
                 if !is_stamped {
-                    // It came while much was sent.
+                    // It arrived during a long send.
                     sink.outcome().read_at = self.rt.now();
                 }
                 self.read(sink, reply)?;
@@ -228,10 +227,10 @@ impl PostgresConnection {
         }
     }
 
-    /// Reads what has come.
+    /// Parses the received bytes.
     ///
     /// # Errors
-    /// It is not a server's.
+    /// They violate the protocol.
     #[inline]
     pub(super) fn read(&mut self, sink: &mut impl Ended, reply: &mut Reply) -> Result<(), Error> {
         let used = match self.replies.read(self.channel.unread(), sink) {
@@ -246,10 +245,10 @@ impl PostgresConnection {
         Ok(())
     }
 
-    /// Reads what has come, without waiting for any of it.
+    /// Reads and parses the available bytes without waiting.
     ///
     /// # Errors
-    /// There will be no more.
+    /// The end of the stream.
     pub(super) async fn read_what_came(&mut self, sink: &mut impl Ended) -> Result<(), Error> {
         let came = poll_fn(|context| match self.channel.poll_receive(context) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
@@ -260,10 +259,10 @@ impl PostgresConnection {
         lost.map_or(Ok(()), |error| Err(last_words(sink.outcome(), error)))
     }
 
-    /// Waits for more.
+    /// Waits for more bytes.
     ///
     /// # Errors
-    /// There will be no more: what the server said last, if it said why.
+    /// The end of the stream: the server's last error, if it sent one.
     #[inline]
     pub(super) async fn receive(&mut self, sink: &mut impl Ended) -> Result<(), Error> {
         match self.channel.receive().await {
@@ -272,22 +271,23 @@ impl PostgresConnection {
         }
     }
 
-    /// A statement asks for data of a COPY, which a job does not have. Chapter "COPY Operations".
+    /// Refuses a statement's request for COPY data, which a job does not have. Chapter "COPY
+    /// Operations".
     #[cold]
     fn refuse_data(&mut self, outcome: &mut Outcome) {
         outcome.wants_data = false;
         let reason = "a job has no data to copy: use a [load] section";
-        // The reason holds no zero byte.
+        // Cannot fail: the reason has no zero byte.
         let _ = frontend::copy_fail(self.channel.out(), reason);
         if self.is_execution {
             frontend::sync(self.channel.out());
         }
     }
 
-    /// Takes the steps one after the other; each is sent when the one before is answered.
+    /// Runs the steps one by one; each is sent when the previous one is answered.
     async fn take_steps(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
-        // One reading of the clock is the end of a step and the beginning of the next.
+        // One clock reading is the end of a step and the beginning of the next.
         let mut at = self.rt.now();
         for &step in steps.iter() {
             self.append(step, values)?;
@@ -309,8 +309,8 @@ impl PostgresConnection {
         Ok(())
     }
 
-    /// Takes all steps of a transaction at once: they are sent together, and what follows one that
-    /// fails the server passes over. Chapter "Pipelining".
+    /// Runs all steps of a transaction in a pipeline: they are sent together, and the server skips
+    /// those after one that fails. Chapter "Pipelining".
     async fn take_chain(&mut self, work: &mut Work) -> Result<(), Error> {
         let Work { steps, values, reply, capture, .. } = work;
         let sent = self.rt.now();
@@ -319,7 +319,7 @@ impl PostgresConnection {
             self.append_link(step, values, &mut cycle)?;
         }
         self.append_sync(cycle);
-        // A COPY in it ends with the message behind it, if only that of the commit.
+        // A COPY in it is ended by the next message, at the latest by that of the commit.
         self.is_execution = false;
         reply.sent.get_or_insert(sent);
         let before = capture.mark();
@@ -347,13 +347,13 @@ impl PostgresConnection {
         }
     }
 
-    /// Ends the transaction that an error has left open, if it has left one.
+    /// Rolls back the transaction that an error has left open, if any.
     #[cold]
     async fn roll_back(&mut self, error: Error, reply: &mut Reply) -> Error {
-        // What was appended before a value that does not fit.
+        // Discard messages appended before a value that does not fit.
         self.channel.out().clear();
         if error.class().ends_connection() || self.status == TransactionStatus::Idle {
-            // It may have been in a later step than the last that was answered.
+            // The time may be of a later step than the last one answered.
             reply.done = reply.done.max(self.rt.now());
             return error;
         }
@@ -370,8 +370,7 @@ impl PostgresConnection {
         }
     }
 
-    /// Sends one text or the messages of the extended protocol that were appended, and returns all
-    /// that comes back.
+    /// Sends the appended query or extended-protocol messages and returns the complete answer.
     async fn ask(&mut self) -> Result<Whole, Error> {
         let mut whole = Whole::default();
         self.exchange(&mut whole, &mut Reply::default()).await?;
@@ -394,13 +393,13 @@ impl PostgresConnection {
     }
 }
 
-/// The places of some values.
+/// Returns the index range of some values.
 #[inline]
 fn range(first: u32, count: u32) -> Range<usize> {
     first as usize..(first + count) as usize
 }
 
-/// A server that ends a session says why before it hangs up.
+/// Prefers the error that a server sends just before it hangs up over the loss itself.
 #[cold]
 fn last_words(outcome: &mut Outcome, lost: Error) -> Error {
     match outcome.error.take() {

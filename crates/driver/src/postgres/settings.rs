@@ -1,8 +1,8 @@
-//! The settings that decide what numbers mean.
+//! Server settings that its numbers depend on.
 
 use crate::net::{Known, told};
 
-/// Isolation, durability, memory, background work, in the order in which they are told.
+/// Settings about isolation, durability, memory and background work, in order of output.
 const NAMES: [&str; 24] = [
     "default_transaction_isolation",
     "fsync",
@@ -30,23 +30,23 @@ const NAMES: [&str; 24] = [
     "track_io_timing",
 ];
 
-/// The text that asks for them.
+/// Returns the query for the settings.
 pub(super) fn query() -> String {
     let names = NAMES.map(|name| format!("'{name}'")).join(", ");
     format!("select name, current_setting(name) from pg_settings where name in ({names})")
 }
 
-/// How the connection is encrypted, as the server sees it.
+/// Names of the facts about the encryption of the connection.
 const TLS_STATUS: [&str; 2] = ["ssl_version", "ssl_cipher"];
 
-/// The text that asks for that.
+/// Returns the query for these.
 pub(super) fn tls_query() -> &'static str {
     "select status.* from pg_stat_ssl, lateral (values \
      ('ssl_version', coalesce(version, '')), ('ssl_cipher', coalesce(cipher, ''))) status \
      where pid = pg_backend_pid()"
 }
 
-/// The settings by name, with the server's version first.
+/// Returns the settings by name, with the server's version first.
 pub(super) fn list(known: &Known<'_>) -> Vec<(String, String)> {
     let Known { version, tls, settings, tls_status } = known;
     let value = |name: &str| told(*settings, name, EMPTY);
@@ -64,5 +64,5 @@ pub(super) fn list(known: &Known<'_>) -> Vec<(String, String)> {
     settings
 }
 
-/// How an empty value shows.
+/// Representation of an empty value.
 const EMPTY: &str = "empty";

@@ -1,20 +1,20 @@
-//! Statements that may use no file but the database's own.
+//! Restriction of statements to the database's own file.
 //!
-//! SQL can write files anywhere: `attach` makes a database at a path, `vacuum into` copies one
-//! there, an extension is a library that is loaded into this process. SQLite asks an authorizer
-//! about each of them when a statement is prepared ("Compile-Time Authorization Callbacks").
+//! SQL can write files anywhere: `attach` creates a database at a path, `vacuum into` copies one
+//! there, and an extension is a library loaded into this process. SQLite calls an authorizer for
+//! each of them when a statement is prepared ("Compile-Time Authorization Callbacks").
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, Result, ffi};
 
-/// Pragmas that say where SQLite makes files.
+/// Pragmas that set the directories in which SQLite creates files.
 const FOLDERS: [&str; 2] = ["temp_store_directory", "data_store_directory"];
 
 /// The remedy for a statement that is refused.
 pub(super) const REMEDY: &str =
     "a statement that uses another file than the database needs --allow-files";
 
-/// Refuses, from here on, what leads to other files.
+/// Makes the connection refuse statements that access other files.
 pub(super) fn install(connection: &mut Connection) -> Result<()> {
     connection.authorizer(Some(|context: AuthContext<'_>| judge(&context.action)))
 }
@@ -23,7 +23,7 @@ fn judge(action: &AuthAction<'_>) -> Authorization {
     let is_refused = match action {
         // `vacuum` attaches a temporary database without a name.
         AuthAction::Attach { filename } => !matches!(*filename, "" | ":memory:"),
-        // The name is an expression, which is evaluated later.
+        // The name is an expression that is evaluated later.
         AuthAction::Unknown { code, .. } => *code == ffi::SQLITE_ATTACH,
         AuthAction::Function { function_name } => {
             function_name.eq_ignore_ascii_case("load_extension")

@@ -1,12 +1,12 @@
-//! What SQLite counts of statements (SQLite documentation, "Status Parameters for prepared
-//! statements"). Each connection counts for itself, and once a second for all.
+//! SQLite's statement counters (SQLite documentation, "Status Parameters for prepared statements").
+//! Each connection counts separately and adds to the shared sums once a second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Statement, StatementStatus};
 
-/// All that is counted, by the names of `sqlite3_stmt_status` in small letters.
+/// The counters, with the names of `sqlite3_stmt_status` in lower case.
 const COUNTED: [(StatementStatus, &str); 7] = [
     (StatementStatus::FullscanStep, "fullscan_step"),
     (StatementStatus::Sort, "sort"),
@@ -17,19 +17,20 @@ const COUNTED: [(StatementStatus, &str); 7] = [
     (StatementStatus::FilterHit, "filter_hit"),
 ];
 
-/// The sums of all connections of a driver.
+/// Sums over all connections of a driver.
 #[derive(Debug, Default)]
 pub(super) struct Counters([AtomicU64; COUNTED.len()]);
 
 impl Counters {
-    /// Names and sums.
+    /// Returns names and sums.
     pub(super) fn read(&self) -> Vec<(&'static str, u64)> {
         let sums = self.0.iter().map(|sum| sum.load(Ordering::Relaxed));
         COUNTED.iter().map(|(_, name)| *name).zip(sums).collect()
     }
 }
 
-/// What one connection has counted and not told yet. Told at its end at the latest.
+/// Counts of one connection that are not yet in the shared sums. They are added when this is
+/// dropped, at the latest.
 #[derive(Debug)]
 pub(super) struct Counted {
     counts: [u64; COUNTED.len()],
@@ -37,19 +38,19 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// Nothing yet.
+    /// Creates counts of zero.
     pub(super) fn new(counters: &Arc<Counters>) -> Counted {
         Counted { counts: [0; COUNTED.len()], counters: Arc::clone(counters) }
     }
 
-    /// Adds what a statement has counted since it was added last.
+    /// Adds the counts of a statement since it was last added.
     pub(super) fn add(&mut self, statement: &Statement<'_>) {
         for (count, (status, _)) in self.counts.iter_mut().zip(COUNTED) {
             *count += u64::try_from(statement.reset_status(status)).unwrap_or(0);
         }
     }
 
-    /// Adds it to the sums of all connections.
+    /// Adds the counts to the shared sums.
     pub(super) fn tell(&mut self) {
         for (count, sum) in self.counts.iter_mut().zip(&self.counters.0) {
             sum.fetch_add(std::mem::take(count), Ordering::Relaxed);
@@ -88,11 +89,11 @@ mod tests {
                 connection.close().await;
             }
         });
-        // Three rows by the first connection and six by the second, each read twice; a step of a
-        // scan leads from one row to the next.
+        // Three rows for the first connection and six for the second, each scanned twice; a scan of
+        // n rows takes n - 1 steps.
         assert_eq!((count("sort"), count("fullscan_step")), (4, 2 * 2 + 2 * 5));
         assert!(count("vm_step") > 18);
-        // Texts of the observer and of the setup are no requests.
+        // Texts of the observer and of the setup are not requests.
         assert_eq!(count("reprepare"), 0);
     }
 }

@@ -1,7 +1,7 @@
-//! What SQLite's result codes mean.
+//! Classification of SQLite's result codes.
 //!
-//! The code of an error is the documented name of SQLite's extended result code; the message keeps
-//! SQLite's words (<https://www.sqlite.org/rescode.html>).
+//! The code of an error is the documented name of SQLite's extended result code; the message is
+//! SQLite's own (<https://www.sqlite.org/rescode.html>).
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use rusqlite::ffi;
 use super::confined::REMEDY;
 use crate::Error;
 
-/// The error that a statement ended with.
+/// Converts an error of a statement.
 pub(super) fn fault(error: rusqlite::Error) -> Error {
     let (code, words) = taken_apart(error);
     let words = match code & PRIMARY {
@@ -23,9 +23,8 @@ pub(super) fn fault(error: rusqlite::Error) -> Error {
     Error::new(class(code), Code::new(name(code)), words)
 }
 
-/// The error that opening a database ended with: for whoever connects, the database is out of
-/// reach, whatever the reason. SQLite does not say why it could not open a file, so the operating
-/// system is asked once more.
+/// Converts an error of opening a database, which counts as unreachable whatever the reason. SQLite
+/// does not report why it could not open a file, so the operating system is asked once more.
 pub(super) fn fault_at_connect(path: &Path, error: rusqlite::Error) -> Error {
     let (code, words) = taken_apart(error);
     let file = path.display();
@@ -53,7 +52,7 @@ pub(super) fn fault_at_connect(path: &Path, error: rusqlite::Error) -> Error {
     Error::new(class, Code::new(name(code)), message)
 }
 
-/// Why a file cannot be opened, or made where there is none.
+/// Returns the reason why a file cannot be opened, or created if it does not exist.
 fn why_not_opened(path: &Path) -> Option<io::Error> {
     let cause = File::open(path).err()?;
     if cause.kind() != io::ErrorKind::NotFound {
@@ -61,7 +60,7 @@ fn why_not_opened(path: &Path) -> Option<io::Error> {
     }
     match File::create_new(path) {
         Ok(_) => {
-            // It was only to be seen whether this is possible.
+            // The file was created only as a test.
             let _ = std::fs::remove_file(path);
             Some(cause)
         }
@@ -69,7 +68,7 @@ fn why_not_opened(path: &Path) -> Option<io::Error> {
     }
 }
 
-/// Why a text was not prepared although SQLite has nothing against it.
+/// Builds the error of a text, not rejected by SQLite, that does not hold exactly one statement.
 pub(super) fn not_one_statement(why: &str) -> Error {
     Error::new(
         Class::Statement,
@@ -78,7 +77,7 @@ pub(super) fn not_one_statement(why: &str) -> Error {
     )
 }
 
-/// A statement was given more or fewer values than it has placeholders.
+/// Builds the error of a number of values that differs from the number of placeholders.
 pub(super) fn wrong_number_of_values(given: usize, wanted: usize) -> Error {
     Error::new(
         Class::Statement,
@@ -87,12 +86,12 @@ pub(super) fn wrong_number_of_values(given: usize, wanted: usize) -> Error {
     )
 }
 
-/// The caller has gone away while its request was under way.
+/// Builds the error of a request whose caller has gone away meanwhile.
 pub(super) fn interrupted() -> Error {
     Error::new(Class::Timeout, Code::new(name(ffi::SQLITE_INTERRUPT)), "interrupted")
 }
 
-/// `ENFILE` and `EMFILE` of Linux and the BSDs.
+/// Returns true for `ENFILE` and `EMFILE` on Linux and the BSDs.
 fn is_out_of_descriptors(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(23 | 24))
 }
@@ -104,13 +103,13 @@ fn taken_apart(error: rusqlite::Error) -> (i32, String) {
             (error.extended_code, words)
         }
         rusqlite::Error::SqlInputError { error, msg, .. } => (error.extended_code, msg),
-        // The rest are complaints of the binding about its own use, about a NUL in a path, and
-        // the like.
+        // The rest are errors of the binding about its own use, about a NUL in a path, and the
+        // like.
         other => (ffi::SQLITE_MISUSE, other.to_string()),
     }
 }
 
-/// The bits of an extended result code that are the primary one.
+/// Mask of the primary code in an extended result code.
 const PRIMARY: i32 = 0xff;
 
 fn class(code: i32) -> Class {
@@ -137,8 +136,8 @@ fn class(code: i32) -> Class {
     }
 }
 
-/// The names of result codes: of a code that this version of SQLite does not document, the primary
-/// one's.
+/// Defines `name`, which returns the name of a result code. An extended code unknown to this
+/// version of SQLite gets the name of its primary code.
 macro_rules! names {
     ($($name:ident)*) => {
         fn name(code: i32) -> &'static str {

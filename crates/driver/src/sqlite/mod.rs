@@ -1,42 +1,42 @@
-//! SQLite inside this process: `sqlite:FILE`, or `sqlite:` for a temporary file.
+//! The driver of SQLite in this process: `sqlite:FILE`, or `sqlite:` for a temporary file.
 //!
-//! SQLite is a library whose calls block, so each connection has a thread of its own. A request
-//! travels to it as a whole, in one hand-off there and one back (the module `mailbox`), and the
-//! thread stamps S and D: the service time holds SQLite's work and not the hand-off, which counts
-//! as the generator's own lag. Waiting for another connection's lock is service, and is counted.
+//! SQLite is a library whose calls block, so each connection has its own thread. A request is
+//! handed to it as a whole and back again (the module `mailbox`). The thread stamps S and D: the
+//! service time contains SQLite's work without the handoffs, which count as the generator's own
+//! lag. Waiting for another connection's lock is service time, and is counted.
 //!
 //! # Options of the URL
 //!
-//! * `busy-timeout=D`: how long a statement waits for a lock until that is an error (5s).
-//! * `journal=wal|delete|truncate|persist|memory|off`: a file that is made here has `wal`, one that
-//!   exists keeps what it has.
+//! * `busy-timeout=D`: maximum time that a statement waits for a lock before it fails (5s).
+//! * `journal=wal|delete|truncate|persist|memory|off`: journal mode. The default for a new file is
+//!   `wal`; an existing file keeps its mode.
 //! * `synchronous=off|normal|full|extra`, `cache-size=N` (pages, or KiB if negative) and
 //!   `mmap-size=N` (bytes): SQLite's own defaults.
 //!
-//! What SQLite does not grant is refused when the driver is opened. Foreign keys are SQLite's own
-//! default: not enforced. SQLite knows no NaN: as a value it becomes NULL.
+//! Settings that SQLite does not grant are refused when the driver is opened. Foreign keys follow
+//! SQLite's own default: not enforced. SQLite has no NaN: as a value it becomes NULL.
 //!
-//! # What the measured connections share
+//! # State shared by the measured connections
 //!
-//! The recorder writes its own SQLite file from this very process. So that it and the measured
-//! connections do not meet, `.cargo/config.toml` compiles SQLite
+//! The recorder writes its own SQLite file from the same process. To keep it and the measured
+//! connections from contending, `.cargo/config.toml` compiles SQLite
 //!
-//! * with `SQLITE_DEFAULT_MEMSTATUS=0`, without which each of its allocations takes one mutex of
-//!   the whole process to keep statistics, and
+//! * with `SQLITE_DEFAULT_MEMSTATUS=0`, without which each of its allocations takes one
+//!   process-wide mutex to keep statistics, and
 //! * with `SQLITE_DISABLE_PAGECACHE_OVERFLOW_STATS`, without which each page that enters or leaves
-//!   a cache does the same;
+//!   a cache does the same.
 //!
 //! `SQLITE_ENABLE_MEMORY_MANAGEMENT`, which would put all page caches under one mutex, stays off,
 //! and a connection is opened without a mutex of its own. Of the process-wide locks in SQLite's
 //! source (3.54) these remain, each held for some nanoseconds, and no option removes them:
 //!
-//! * the random number generator's, when a rollback journal's header is written (so by the
-//!   recorder once a second), when a write-ahead log begins anew, and by `random()`;
+//! * the random number generator's, when a rollback journal's header is written (by the recorder,
+//!   once a second), when a write-ahead log restarts, and by `random()`;
 //! * the file layer's, when a database file is opened or closed, and when a transaction begins to
 //!   read or commits in a database with a write-ahead log. The recorder has a rollback journal and
-//!   comes here only to open and to close.
+//!   takes this lock only to open and to close.
 //!
-//! Connections to one file also share the locks of that file: they are part of what is measured.
+//! Connections to one file also share the locks of that file: they are part of the measurement.
 
 mod confined;
 mod counters;
@@ -90,25 +90,26 @@ struct Shared {
 pub struct SqliteConnection {
     driver: Sqlite,
     mail: Arc<Mail>,
-    /// `None` once the thread's end has been seen.
+    /// The thread; `None` once its end has been seen.
     thread: Option<JoinHandle<()>>,
-    /// Known as soon as the database is open.
+    /// Handle that interrupts the running statement; set once the database is open.
     interrupt: Option<InterruptHandle>,
-    /// The number of placeholders of each prepared statement.
+    /// Number of placeholders of each prepared statement.
     placeholders: Vec<usize>,
 }
 
 impl Sqlite {
-    /// Finds or makes the database file that a target names. A file made here gets a write-ahead
-    /// log unless the URL says otherwise; one that exists keeps the journal that it has. Blocks
-    /// while it looks at the file.
+    /// Opens or creates the database file of a target. Blocks on file access.
+    ///
+    /// A new file gets a write-ahead log unless the URL says otherwise; an existing one keeps its
+    /// journal mode.
     ///
     /// # Errors
-    /// Class `Statement` for a URL that cannot be used as it is written, `Disconnect` for a file
-    /// that cannot be opened or is no database. Messages name the option or the path.
+    /// Class `Statement` for a URL that cannot be used as written, `Disconnect` for a file that
+    /// cannot be opened or is not a database. Messages name the option or the path.
     ///
     /// # Panics
-    /// If the target is no `sqlite:` target.
+    /// If the target is not a `sqlite:` target.
     pub fn open(target: &Target) -> Result<Sqlite, Error> {
         let mut options = Options::parse(&target.options)?;
         let place = Place::find(&target.endpoint)?;
@@ -129,30 +130,30 @@ impl Sqlite {
         })
     }
 
-    /// The driver whose statements may use no file but that of the database and those that SQLite
-    /// itself puts beside it: `attach` and `vacuum into` are refused, and so are extensions.
+    /// Restricts statements to the database file and the files that SQLite itself keeps beside it:
+    /// `attach`, `vacuum into` and extensions are refused.
     ///
     /// # Panics
-    /// If it was cloned or has connections already.
+    /// If the driver was cloned or has connections already.
     pub fn confined(mut self) -> Sqlite {
         let shared = Arc::get_mut(&mut self.shared).expect("the driver was just opened");
         shared.options.is_confined = true;
         self
     }
 
-    /// Finds the database file that a target names, and makes none.
+    /// Opens the database file of a target, but does not create it.
     ///
     /// # Errors
-    /// As [`Sqlite::open`], and class `Disconnect` if there is no such file.
+    /// As [`Sqlite::open`], and class `Disconnect` if the file does not exist.
     ///
     /// # Panics
-    /// If the target is no `sqlite:` target.
+    /// If the target is not a `sqlite:` target.
     pub fn open_existing(target: &Target) -> Result<Sqlite, Error> {
         Place::find(&target.endpoint)?.must_exist()?;
         Sqlite::open(target)
     }
 
-    /// Makes sure that [`Sqlite::open`] has nothing to say against the URL as it is written.
+    /// Checks a URL as [`Sqlite::open`] does, without accessing files.
     ///
     /// # Errors
     /// Class `Statement`, as there.
@@ -161,7 +162,7 @@ impl Sqlite {
         Place::check(&target.endpoint)
     }
 
-    /// The database file.
+    /// Returns the path of the database file.
     pub fn path(&self) -> &Path {
         &self.shared.place.path
     }
@@ -215,8 +216,8 @@ impl Driver for Sqlite {
         3
     }
 
-    /// What `sqlite3_stmt_status` counts of the statements of requests. Each connection in use
-    /// tells it once a second.
+    /// Returns the sums of `sqlite3_stmt_status` over the statements of requests, which each active
+    /// connection updates once a second.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         self.shared.counters.read()
     }
@@ -246,7 +247,7 @@ impl SqliteConnection {
         answer.ok_or_else(|| self.see_the_end())
     }
 
-    /// What it means that the thread has ended. A panic there goes on here.
+    /// Returns the error of a thread that has ended, or resumes its panic here.
     fn see_the_end(&mut self) -> Error {
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
             std::panic::resume_unwind(panic);

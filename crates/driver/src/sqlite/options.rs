@@ -6,20 +6,20 @@ use base::units::{UnitError, parse_count};
 use crate::Error;
 use crate::given::{Given, unknown};
 
-/// What is asked of each connection. `None` leaves SQLite's default, or what the file says.
+/// Settings of each connection. `None` keeps SQLite's default or the file's own setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Options {
-    /// How long a statement waits for a lock.
+    /// Maximum time that a statement waits for a lock.
     pub(super) busy_timeout: Nanos,
     /// One of [`JOURNALS`].
     pub(super) journal: Option<&'static str>,
     /// One of [`SYNCHRONOUS`].
     pub(super) synchronous: Option<&'static str>,
-    /// The page cache of a connection: in pages, or in KiB if it is negative.
+    /// Page cache of a connection: in pages, or in KiB if negative.
     pub(super) cache_size: Option<i32>,
-    /// How many bytes of the file are mapped into memory at most.
+    /// Maximum size of the memory-mapped part of the file, in bytes.
     pub(super) mmap_size: Option<i64>,
-    /// True if statements may use no file but the database's own. A URL cannot set it.
+    /// True if statements may use only the database's own file. A URL cannot set it.
     pub(super) is_confined: bool,
 }
 
@@ -27,11 +27,11 @@ const NAMES: [&str; 5] = ["busy-timeout", "journal", "synchronous", "cache-size"
 
 const JOURNALS: [&str; 6] = ["wal", "delete", "truncate", "persist", "memory", "off"];
 
-/// In the order of their numbers, which is how SQLite tells them.
+/// The modes, in the order of the numbers by which SQLite reports them.
 pub(super) const SYNCHRONOUS: [&str; 4] = ["off", "normal", "full", "extra"];
 
 impl Options {
-    /// Reads the options of a URL.
+    /// Parses the options of a URL.
     pub(super) fn parse(options: &[(String, String)]) -> Result<Options, Error> {
         let mut parsed = Options {
             busy_timeout: Nanos::from_secs(5),
@@ -55,7 +55,7 @@ impl Options {
         Ok(parsed)
     }
 
-    /// What is asked of SQLite itself.
+    /// Returns the settings that pragmas set.
     pub(super) fn settings(&self) -> impl Iterator<Item = Setting> {
         let setting = |option, pragma, value: Option<String>| {
             value.map(|value| Setting { option, pragma, value })

@@ -1,4 +1,4 @@
-//! How a statement waits for another connection's lock, and how it stops when nobody waits for it.
+//! Waiting for another connection's lock, and stopping when the caller has gone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,23 +7,23 @@ use base::{Clock, Monotonic, Nanos};
 
 use super::thread::Mail;
 
-/// How long the first nap before a lock is tried again is; each is twice as long as the one before.
+/// First pause before a lock is tried again; each pause is twice as long as the previous one.
 const FIRST_NAP: Nanos = Nanos::from_micros(50);
 
 const LONGEST_NAP: Nanos = Nanos::from_millis(5);
 
-/// After this many instructions of SQLite's virtual machine, some tens of microseconds, a
-/// statement looks whether anyone still waits for its answer.
+/// Number of SQLite virtual machine instructions, some tens of microseconds, after which a running
+/// statement checks that its caller is still there.
 ///
 /// An interrupt alone is not enough: SQLite forgets one that comes between two statements.
 const INSTRUCTIONS_PER_LOOK: i32 = 10_000;
 
-/// Counts the locks that were waited for on one connection.
+/// A counter of lock waits on one connection.
 #[derive(Clone, Default)]
 pub(super) struct Waits(Arc<AtomicU32>);
 
 impl Waits {
-    /// How many there were since the last call.
+    /// Returns the number of waits since the last call.
     pub(super) fn take(&self) -> u32 {
         self.0.swap(0, Ordering::Relaxed)
     }
@@ -33,7 +33,7 @@ impl Waits {
     }
 }
 
-/// Makes a connection wait for locks for at most `limit`, and give up when its caller has gone.
+/// Makes a connection wait for locks at most `limit`, and give up when its caller has gone.
 pub(super) fn install(
     connection: &mut rusqlite::Connection,
     limit: Nanos,
@@ -48,17 +48,18 @@ pub(super) fn install(
     Ok(waits)
 }
 
-/// The wait for a lock, nap by nap.
+/// State of the busy handler: the wait for a lock in growing pauses.
 struct Patience {
     limit: Nanos,
-    /// For the present lock.
+    /// Time waited for the current lock.
     waited: Nanos,
     waits: Waits,
     mail: Arc<Mail>,
 }
 
 impl Patience {
-    /// Takes a nap after `tries` vain attempts to get the same lock. Returns whether to try again.
+    /// Pauses after `tries` failed attempts to get the same lock. Returns true if it should be
+    /// tried again.
     fn wait(&mut self, tries: i32) -> bool {
         if tries == 0 {
             self.waited = Nanos::ZERO;
@@ -72,7 +73,7 @@ impl Patience {
         }
         let begun = Monotonic.now();
         let still_wanted = self.mail.doze(nap(tries).min(left));
-        // Only the naps count, not the work between them: a statement may wait for several locks.
+        // Only the pauses count, not the work between them: a statement may wait for several locks.
         self.waited += Monotonic.now().since(begun);
         still_wanted
     }

@@ -1,4 +1,4 @@
-//! Where the database file lies.
+//! The location of the database file.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,21 +10,21 @@ use guardian::TemporaryFolder;
 use crate::Error;
 use crate::given::refusal;
 
-/// A database file that exists or can be made, by its absolute path: a relative one would change
-/// its meaning with the working directory, and SQLite reads `file:…` and `:memory:` in its own way.
+/// A database file that exists or can be created, by its absolute path. A relative path would
+/// depend on the working directory, and SQLite interprets `file:…` and `:memory:` itself.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) path: PathBuf,
-    /// Whether there was no such file.
+    /// True if the file did not exist.
     pub(super) is_new: bool,
-    /// The folder that goes when this place does. A folder and not only a file: what SQLite puts
-    /// beside the file goes with it, and the thread of an abandoned connection that is not quite at
-    /// its end cannot put anything there afterwards.
+    /// The temporary folder, removed when this is dropped. A folder instead of a file: the files
+    /// that SQLite creates beside the database are removed with it, and the thread of an abandoned
+    /// connection that has not quite ended cannot create any afterwards.
     folder: Option<TemporaryFolder>,
 }
 
 impl Place {
-    /// Finds the file that an endpoint names.
+    /// Finds the file of an endpoint.
     pub(super) fn find(endpoint: &Endpoint) -> Result<Place, Error> {
         Place::check(endpoint)?;
         match endpoint {
@@ -48,12 +48,12 @@ impl Place {
         Ok(Place { path: folder.path().join("database"), is_new: true, folder: Some(folder) })
     }
 
-    /// Makes sure that there is something already.
+    /// Checks that the file exists already.
     pub(super) fn must_exist(&self) -> Result<(), Error> {
         match self.is_new {
             false => Ok(()),
             true if self.folder.is_some() => {
-                // Nothing was tried that could have failed: what was asked for makes no sense.
+                // Class `Statement`: the request itself is inconsistent, no file access has failed.
                 let why = "--loaded needs a file: a temporary database is empty";
                 Err(refusal(why.to_owned()))
             }
@@ -61,7 +61,7 @@ impl Place {
         }
     }
 
-    /// Makes sure that an endpoint can name a database at all, without a look at it.
+    /// Checks that an endpoint can be a database, without accessing files.
     pub(super) fn check(endpoint: &Endpoint) -> Result<(), Error> {
         match endpoint {
             Endpoint::File(path) if path.as_os_str() == ":memory:" => Err(refusal(

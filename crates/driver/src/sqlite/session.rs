@@ -1,4 +1,4 @@
-//! The work that the thread of a connection does with SQLite.
+//! SQLite sessions, as run by the threads of connections.
 
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,8 +17,8 @@ use super::thread::{Answer, Mail, Order};
 use crate::table::TableReader;
 use crate::{Error, Reply, Step, Table, Work};
 
-/// How often a connection that is in use looks whether its file is still in its place. SQLite
-/// would go on with a removed file until its last descriptor is closed, into nowhere.
+/// Interval at which an active connection checks that its file has not been moved. SQLite would
+/// continue with a removed file, and lose all writes, until its last descriptor is closed.
 const LOOK_EVERY: Nanos = Nanos::from_secs(1);
 
 /// An open connection with its prepared statements. Lives on its thread.
@@ -30,11 +30,11 @@ pub(super) struct Session<'c> {
     statements: Vec<Statement<'c>>,
     brackets: Brackets<'c>,
     counted: Counted,
-    /// When to look for the file again, and to tell what was counted.
+    /// Time of the next check of the file and of the next update of the shared counters.
     next_look: Stamp,
 }
 
-/// What stands around a transaction.
+/// The statements that begin and end transactions.
 struct Brackets<'c> {
     begin: Statement<'c>,
     begin_immediate: Statement<'c>,
@@ -86,8 +86,8 @@ impl<'c> Session<'c> {
         Ok(placeholders)
     }
 
-    /// Runs a request. Its time begins when this thread begins with it and ends with the last row,
-    /// or with the end of the rollback.
+    /// Runs a request. Its time begins when this thread starts on it and ends with the last row, or
+    /// with the end of the rollback.
     fn run(&mut self, work: &mut Work) -> Result<(), Error> {
         self.waits.take();
         let begun = Monotonic.now();
@@ -108,8 +108,8 @@ impl<'c> Session<'c> {
         }
     }
 
-    /// Takes all steps and returns when the last one was done. One reading of the clock is the end
-    /// of a step and the beginning of the next.
+    /// Runs all steps and returns the time at which the last one ended. One clock reading is the
+    /// end of a step and the beginning of the next.
     fn take_steps(&mut self, begun: Stamp, work: &mut Work) -> Result<Stamp, Error> {
         let Work { steps, values, reply, capture, .. } = work;
         let mut at = begun;
@@ -159,16 +159,17 @@ impl<'c> Session<'c> {
         }
     }
 
-    /// Whether a request writes. A transaction that does takes the lock at its beginning, where it
-    /// can wait; one that came to it later could only fail, for what it has read may be outdated.
+    /// Returns true if a request writes. A writing transaction takes the lock at its beginning,
+    /// where it can wait; taken later it could fail at once, because the data read before may be
+    /// outdated.
     fn writes(&self, steps: &[Step], values: &Values) -> bool {
         steps.iter().any(|step| match *step {
             Step::Begin | Step::Commit => false,
             Step::Execute { statement, .. } => {
                 !self.statements[usize::from(statement.0)].readonly()
             }
-            // A text that cannot be prepared yet, since a step before it makes its table, writes
-            // for all that is known.
+            // A text that cannot be prepared yet, because an earlier step creates its table, is
+            // assumed to write.
             Step::ExecuteText { text } => {
                 let text = values.text_at(text);
                 prepare(self.connection, text).map_or(true, |statement| !statement.readonly())
@@ -176,7 +177,7 @@ impl<'c> Session<'c> {
         })
     }
 
-    /// Ends the transaction that an error has left open, if it has left one.
+    /// Rolls back the transaction that an error has left open, if any.
     fn roll_back(&mut self, error: Error) -> Error {
         if self.connection.is_autocommit() {
             return error;
@@ -207,21 +208,21 @@ impl<'c> Session<'c> {
     }
 }
 
-/// Prepares the one statement of a text, for many executions.
+/// Prepares the only statement of a text, for many executions.
 fn prepare<'c>(connection: &'c Connection, text: &str) -> Result<Statement<'c>, Error> {
     let several = || not_one_statement("several statements");
     let statement = connection
         .prepare_with_flags(text, PrepFlags::SQLITE_PREPARE_PERSISTENT)
         .map_err(|error| match error {
             rusqlite::Error::MultipleStatement => several(),
-            // The complaint may be about what comes behind a first statement that is in order.
+            // The error may be about text after a valid first statement.
             error => match Batch::new(connection, text).next() {
                 Ok(Some(_)) => several(),
                 Ok(None) | Err(_) => fault(error),
             },
         })?;
-    // A text without a statement is prepared to nothing. That nothing has neither columns nor
-    // text; asking for the text costs a copy, so it comes last.
+    // A text without a statement prepares to an empty statement, which has neither columns nor
+    // text. Reading the text costs a copy, so that check comes last.
     if statement.column_count() == 0 && statement.readonly() && statement.expanded_sql().is_none() {
         return Err(not_one_statement("no statement"));
     }
@@ -247,14 +248,14 @@ fn complete(statement: &mut Statement<'_>) -> Result<(), Error> {
     statement.raw_execute().map(|_| ()).map_err(fault)
 }
 
-/// Where that which a statement returns goes.
+/// Destination of a statement's results.
 struct Answered<'a> {
     reply: &'a mut Reply,
     capture: &'a mut Rows,
 }
 
-/// Runs a statement to its last row, counts, and keeps its rows if they are wanted: all of them or,
-/// if it fails on its way, none.
+/// Runs a statement to its last row, counts, and captures its rows if they are wanted: all of them,
+/// or none if it fails on the way.
 fn execute(
     connection: &Connection,
     statement: &mut Statement<'_>,
@@ -286,15 +287,15 @@ fn step_through(
             keep(row, capture)?;
         }
     }
-    // SQLite's number of changes is that of the last statement that could make any: a statement
-    // such as `create table` leaves it as it was.
+    // SQLite's number of changes is that of the last statement that could change rows: a statement
+    // such as `create table` leaves it unchanged.
     if !returns_rows && connection.total_changes() != changes_before {
         reply.rows += connection.changes();
     }
     Ok(())
 }
 
-/// How many bytes an integer or a real counts.
+/// Size counted for an integer or a real, in bytes.
 const NUMBER: u64 = 8;
 
 fn bind(
@@ -324,7 +325,7 @@ fn bind(
     Ok(())
 }
 
-/// How many bytes the values of a row have.
+/// Returns the size of a row's values, in bytes.
 fn width(row: &Row<'_>) -> Result<u64, Error> {
     let mut bytes = 0;
     for column in 0..row.as_ref().column_count() {
@@ -337,7 +338,7 @@ fn width(row: &Row<'_>) -> Result<u64, Error> {
     Ok(bytes)
 }
 
-/// Copies the values of a row.
+/// Copies the values of a row to the captured rows.
 fn keep(row: &Row<'_>, capture: &mut Rows) -> Result<(), Error> {
     for column in 0..row.as_ref().column_count() {
         capture.push(match row.get_ref(column).map_err(fault)? {
@@ -369,8 +370,8 @@ fn query(connection: &Connection, text: &str) -> Result<Table, Error> {
     Ok(table.into_table())
 }
 
-/// The name of a column; `?` if it is no text. A file can hold such names, and the binding
-/// panics when it comes upon one.
+/// Returns the name of a column; `?` if it is not valid text. A file can hold such names, and the
+/// binding panics on them.
 fn column_name(statement: &Statement<'_>, column: usize) -> String {
     let name = AssertUnwindSafe(|| statement.column_name(column).map(str::to_owned));
     match catch_unwind(name) {
@@ -379,7 +380,7 @@ fn column_name(statement: &Statement<'_>, column: usize) -> String {
     }
 }
 
-/// A value as text: reals with as many digits as tell them apart, blobs as SQL literals.
+/// Returns a value as text: reals with enough digits to be exact, blobs as SQL literals.
 fn as_text(value: ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::Null => None,
@@ -393,7 +394,7 @@ fn as_text(value: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// The present value of one of SQLite's pragmas, in words where it has words.
+/// Returns the current value of a pragma, as a word if it has one.
 pub(super) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<String> {
     let text = connection.query_row(&format!("pragma {name}"), [], |row| {
         row.get_ref(0).map(|value| as_text(value).unwrap_or_default())
@@ -405,7 +406,7 @@ pub(super) fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<St
     Ok(word.map_or(text, |word| (*word).to_owned()))
 }
 
-/// The pragmas that decide what numbers mean: durability, memory, locking, integrity.
+/// Pragmas that numbers depend on: durability, memory, locking, integrity.
 const PRAGMAS: [&str; 10] = [
     "journal_mode",
     "synchronous",

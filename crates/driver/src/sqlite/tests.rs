@@ -1,5 +1,4 @@
-//! What is SQLite's own in this driver; what it has in common with the others is tested by the
-//! conformance suite.
+//! Tests specific to SQLite; the conformance suite covers the behaviour common to all drivers.
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,7 +28,7 @@ fn open_file(path: &Path, options: &str) -> Result<Sqlite, Error> {
     Sqlite::open(&target)
 }
 
-/// A place for files, which goes with the driver that is returned.
+/// Returns a driver and its temporary folder, which is removed with the driver.
 pub(crate) fn scratch() -> (Sqlite, PathBuf) {
     let driver = open("sqlite:").unwrap();
     let folder = driver.path().parent().unwrap().to_owned();
@@ -49,7 +48,7 @@ pub(super) fn work<const N: usize>(steps: [Step; N], values: &[Value]) -> Work {
     work
 }
 
-/// Work that consists of texts, between `begin` and `commit` if there are several.
+/// Builds work that consists of texts, between `begin` and `commit` if there are several.
 pub(crate) fn texts(texts: &[&str]) -> Work {
     let mut work = Work::default();
     for text in texts {
@@ -73,7 +72,7 @@ async fn setting(connection: &mut SqliteConnection, name: &str) -> String {
     found.expect("a setting of this name").1
 }
 
-// Where the file lies and how it is opened.
+// Locating and opening the file.
 
 #[test]
 fn a_temporary_database_goes_with_its_last_user() {
@@ -194,7 +193,7 @@ fn sqlite_is_compiled_without_statistics_that_lock_the_process() {
     assert!(!options.contains(&"ENABLE_MEMORY_MANAGEMENT"));
 }
 
-// How threads end.
+// Ends of threads.
 
 #[test]
 fn no_thread_outlives_its_connection() {
@@ -219,7 +218,7 @@ fn no_thread_outlives_its_connection() {
     }
 }
 
-/// The result of a thread that must end, and soon.
+/// Returns the result of a thread that must end soon.
 pub(crate) fn joined<T>(thread: JoinHandle<T>) -> T {
     let patience = Monotonic.now() + Nanos::from_secs(30);
     while !thread.is_finished() {
@@ -229,7 +228,8 @@ pub(crate) fn joined<T>(thread: JoinHandle<T>) -> T {
     thread.join().expect("the thread ends in peace")
 }
 
-/// Hands over an order and returns when the thread works on it, without waiting for the answer.
+/// Hands over an order and returns when the thread is working on it, without waiting for the
+/// answer.
 async fn begin(connection: &SqliteConnection, text: &str) {
     let mut order = Some(Order::Query(text.into()));
     poll_fn(|context| {
@@ -251,7 +251,7 @@ fn an_interrupt_ends_a_statement_and_not_the_connection() {
         begin(&connection, ENDLESS).await;
         let interrupt = connection.interrupt.take().expect("an open connection has one");
         let answer = poll_fn(|context| {
-            // Again and again: the statement has perhaps not begun yet.
+            // Repeated, because the statement may not have begun yet.
             interrupt.interrupt();
             context.waker().wake_by_ref();
             connection.mail.poll_exchange(&mut None, context)
@@ -270,7 +270,7 @@ fn a_statement_stops_for_want_of_a_caller_without_being_interrupted() {
     let driver = open("sqlite:").unwrap();
     let thread = real(async |rt| {
         let mut connection = driver.connect(&rt).await.unwrap();
-        // As if the interrupt had come between two statements and had been forgotten.
+        // As if the interrupt had come between two statements and been forgotten.
         connection.interrupt = None;
         begin(&connection, ENDLESS).await;
         connection.thread.take().unwrap()
@@ -290,7 +290,7 @@ fn a_dropped_connection_interrupts_its_statement() {
     database.progress_handler(100, Some(raise)).unwrap();
     let connection = SqliteConnection {
         driver: open("sqlite:").unwrap(),
-        // A new mailbox is that of a thread at work.
+        // A new mailbox is in the state of a working thread.
         mail: Arc::new(Mail::new()),
         thread: None,
         interrupt: Some(database.get_interrupt_handle()),
@@ -382,8 +382,8 @@ fn a_text_holds_exactly_one_statement() {
     });
 }
 
-/// Two transactions that read before they write would, if they began as readers, overtake and so
-/// fail each other.
+/// Two transactions that read before they write would overtake each other and fail, if they began
+/// as readers.
 #[test]
 fn a_transaction_that_writes_has_the_lock_from_its_beginning() {
     let driver = open("sqlite:?synchronous=off").unwrap();
@@ -479,7 +479,7 @@ fn a_commit_that_waits_in_vain_is_rolled_back() {
         let error = writer.run(&mut writing).await.unwrap_err();
         assert_eq!((error.class(), error.code().as_str()), (Class::Conflict, "SQLITE_BUSY"));
         assert_eq!(writing.reply.busy_waits, 1);
-        // What waits between the requests is no request's wait.
+        // Waits between requests are not counted for a request.
         writer.query_text("insert into t values (3)").await.unwrap_err();
         reader.run(&mut work([Step::Commit], &[])).await.unwrap();
         writing.reply.reset();
@@ -488,7 +488,7 @@ fn a_commit_that_waits_in_vain_is_rolled_back() {
     });
 }
 
-// What comes back.
+// Results.
 
 #[test]
 fn rows_as_text_keep_their_types_apart() {
@@ -560,7 +560,7 @@ fn what_is_not_a_number_is_null() {
     });
 }
 
-// Trouble with the file.
+// Missing, replaced and damaged files.
 
 #[test]
 fn a_file_that_is_taken_away_is_a_lost_connection_and_a_refused_one() {
@@ -613,7 +613,7 @@ fn a_read_only_database_can_be_read() {
     });
 }
 
-/// Invariant 7: whatever stands in a file, the driver answers with values or with errors.
+/// Invariant 7: whatever a file contains, the driver returns values or errors.
 #[test]
 fn invariant_7_no_file_makes_the_driver_panic() {
     let (_scratch, folder) = scratch();
@@ -637,7 +637,7 @@ fn invariant_7_no_file_makes_the_driver_panic() {
             let mut draw = randomness.draw(round);
             let mut bytes = good.clone();
             for _ in 0..1 << (round % 8) {
-                // Half of the damage is done to the first page, which holds the schema.
+                // Half of the damage is to the first page, which holds the schema.
                 let range = if draw.unit() < 0.5 { 4_096 } else { bytes.len() };
                 let place = (draw.unit() * range as f64) as usize;
                 bytes[place] = (draw.unit() * 256.0) as u8;
@@ -650,7 +650,7 @@ fn invariant_7_no_file_makes_the_driver_panic() {
     });
 }
 
-/// Uses a database in all ways and does not mind what comes of it.
+/// Uses a database in all ways and ignores the outcome.
 async fn use_all(rt: &Rt, path: &Path) {
     let Ok(driver) = open_file(path, "synchronous=off") else {
         return;
@@ -687,9 +687,9 @@ fn a_column_whose_name_is_no_text_has_a_question_mark_for_a_name() {
     });
 }
 
-// What a request costs.
+// Costs of a request.
 
-/// Runs `requests` requests on a connection whose thread is not its own.
+/// Runs `requests` requests on a connection whose thread the caller has started.
 fn request_again_and_again(mut connection: SqliteConnection, requests: u32) {
     real(async move |_| {
         let opened = connection.exchange(None).await.unwrap();
@@ -717,8 +717,8 @@ fn request_again_and_again(mut connection: SqliteConnection, requests: u32) {
     });
 }
 
-/// Invariant 3: the measured path allocates nothing, on neither side of the hand-off. SQLite's own
-/// allocations are not Rust's and are not seen here.
+/// Invariant 3: the measured path allocates nothing, on either side of the handoff. SQLite's own
+/// allocations are not made through Rust's allocator and are not counted.
 #[test]
 fn invariant_3_a_request_allocates_nothing() {
     let count = |requests: u32| {
@@ -743,9 +743,9 @@ fn invariant_3_a_request_allocates_nothing() {
     assert_eq!(count(10), count(1_010), "allocations of the task and of the thread");
 }
 
-/// The processors that a thread may run on, as the system prints them.
+/// Returns the processors that a thread may run on, as the system prints them.
 fn processors(task: &Path) -> Option<String> {
-    // A thread may end while we look.
+    // A thread may end meanwhile.
     let status = fs::read_to_string(task.join("status")).ok()?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     Some(list.trim().to_owned())
@@ -758,7 +758,7 @@ fn a_bound_lane_does_not_bind_the_threads_of_its_connections() {
     let cpus: Vec<usize> =
         (0..nix::sched::CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap()).collect();
     let options = RtOptions { cpu: Some(cpus[0]), ..RtOptions::default() };
-    // A thread of its own is bound, and not the one that runs other tests.
+    // A separate thread is bound, not the one that runs other tests.
     let bound = std::thread::spawn(move || {
         run_real(&options, async |rt| {
             let _connection = driver.connect(&rt).await.unwrap();

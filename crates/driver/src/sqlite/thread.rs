@@ -1,5 +1,5 @@
-//! The thread of one connection: it opens the database, then carries out orders until its caller
-//! has gone.
+//! The thread of one connection: opens the database, then carries out orders until its caller has
+//! gone.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,26 +16,26 @@ use crate::given::refusal;
 use crate::mailbox::Mailbox;
 use crate::{Error, Table, Work};
 
-/// What a task and the thread of its connection share.
+/// The mailbox that a task shares with the thread of its connection.
 pub(super) type Mail = Mailbox<Order, Answer>;
 
-/// What the thread is asked to do.
+/// An order to the thread.
 pub(super) enum Order {
-    /// To carry out a request. The work travels with its memory, there and back.
+    /// Carry out a request. The work travels with its memory, there and back.
     Run(Work),
-    /// To prepare a statement.
+    /// Prepare a statement.
     Prepare(Box<str>),
-    /// To run a text and return what it returns.
+    /// Run a text and return its result.
     Query(Box<str>),
-    /// To read the settings.
+    /// Read the settings.
     Settings,
 }
 
-/// What came of it. The thread's first answer, to nothing, is `Opened`.
+/// The thread's answer to an order. The first answer, without an order, is `Opened`.
 pub(super) enum Answer {
-    /// The database is open; this interrupts its statements.
+    /// The handle that interrupts the statements of the opened database.
     Opened(Result<InterruptHandle, Error>),
-    /// The work with its reply.
+    /// The work with its reply, and the outcome.
     Ran(Work, Result<(), Error>),
     /// The number of placeholders.
     Prepared(Result<usize, Error>),
@@ -45,9 +45,10 @@ pub(super) enum Answer {
     Settings(Vec<(String, String)>),
 }
 
-/// The whole life of the thread.
+/// Runs the thread until its caller has gone.
 pub(super) fn live(path: &Path, options: &Options, mail: &Arc<Mail>, counted: Counted) {
-    // Declared first, so that the caller learns of the end only when the database is closed.
+    // Declared first and so dropped last: the caller learns of the end only when the database is
+    // closed.
     let _end = End(mail);
     if let Err(error) = serve(path, options, mail, counted) {
         mail.answer(Answer::Opened(Err(error)));
@@ -71,7 +72,7 @@ fn serve(path: &Path, options: &Options, mail: &Arc<Mail>, counted: Counted) -> 
     Ok(())
 }
 
-/// Tells the caller that the thread has ended, also when it panics.
+/// A guard that reports the end of the thread to the caller, even after a panic.
 struct End<'a>(&'a Mail);
 
 impl Drop for End<'_> {
@@ -80,17 +81,17 @@ impl Drop for End<'_> {
     }
 }
 
-/// Makes sure that there is a database at `path` whose connections can have these options.
+/// Checks that there is a database at `path` whose connections can have these options.
 pub(super) fn try_out(path: &Path, creation: Creation, options: &Options) -> Result<(), Error> {
     configure(&open(path, creation)?, path, options)
 }
 
-/// Whether a file may be made where there is none.
+/// Treatment of a missing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Creation {
-    /// It is made.
+    /// The file is created.
     Allowed,
-    /// Its absence is an error: the file was there before and has been taken away.
+    /// A missing file is an error: it existed before and has been removed.
     Refused,
 }
 
@@ -103,10 +104,10 @@ fn open(path: &Path, creation: Creation) -> Result<Connection, Error> {
     Connection::open_with_flags(path, flags).map_err(|error| fault_at_connect(path, error))
 }
 
-/// Asks for the options and reads back whether they were granted.
+/// Sets the options and verifies that they took effect.
 fn configure(connection: &Connection, path: &Path, options: &Options) -> Result<(), Error> {
     let failed = |error| fault_at_connect(path, error);
-    // The first look into the file: what is no database shows here.
+    // The first access to the file detects one that is not a database.
     pragma(connection, "schema_version").map_err(failed)?;
     for Setting { option, pragma: name, value } in options.settings() {
         if pragma(connection, name).map_err(failed)? == value {
