@@ -1,14 +1,14 @@
-//! From which commit the program is built, for its records and its `--version`.
+//! Determines the commit that the program is built from, for its records and `--version`.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Where the sources are, seen from this crate.
+/// The root of the sources, relative to this crate.
 const ROOT: &str = "../..";
 
 fn main() {
-    // What is not committed is told as well, so every source counts. One that is not there would
-    // count as changed each time.
+    // Uncommitted changes are reported as well, so every source counts. A missing path would count
+    // as changed each time.
     let head = git(&["rev-parse", "--git-path", "logs/HEAD"]).unwrap_or_default();
     for path in [head.as_str(), "../../Cargo.lock", ".."] {
         if Path::new(path).exists() {
@@ -25,7 +25,8 @@ fn main() {
     }
 }
 
-/// `None` where there is no git, or no repository of these sources: they may lie within another.
+/// Returns the commit; `None` without git, or if the sources are no repository of their own, as
+/// they may lie within another.
 fn commit() -> Option<String> {
     let top = git(&["rev-parse", "--show-toplevel"])?;
     let is_ours = Path::new(&top).canonicalize().ok()? == Path::new(ROOT).canonicalize().ok()?;

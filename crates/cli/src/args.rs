@@ -1,4 +1,4 @@
-//! What the user typed.
+//! The command line as typed by the user.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -44,17 +44,17 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Print the plan of a workload file without touching a database.
     Check(CheckArgs),
-    /// Only set up and fill the tables of a workload file.
+    /// Set up and fill the tables of a workload file, without running it.
     Load(LoadArgs),
     /// Print the answer of a record.
     Report(ReportArgs),
     /// Write a record in an open format.
     Export(ExportArgs),
-    /// Say what here would spoil a run, and what mends it.
+    /// Check machine and server for problems that would distort a run, and name remedies.
     Doctor(DoctorArgs),
-    /// Watch another program, and say what limits it.
+    /// Watch another program, and report what limits it.
     Observe(ObserveArgs),
-    /// Measure what the load generator itself takes on this machine, once for all later runs.
+    /// Measure the overhead of the load generator on this machine, once for all later runs.
     Calibrate(CalibrateArgs),
     /// Run a file of dbbench, with that program's flags.
     #[command(disable_help_flag = true)]
@@ -63,12 +63,12 @@ pub(crate) enum Command {
     Workloads(WorkloadsArgs),
     /// Measure servers whose response times are known in closed form.
     Selftest(SelftestArgs),
-    /// Be the simulated server that `assay calibrate` measures over loopback.
+    /// Serve the simulated database that `assay calibrate` measures over loopback.
     #[command(name = lab::calibrate::SERVER, hide = true)]
     WireServer(WireServerArgs),
 }
 
-/// What a workload file is and what is changed in it.
+/// The workload file, and the options that change it.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct FileArgs {
     /// The workload file; a folder means its `experiment.ini`.
@@ -82,13 +82,13 @@ pub(crate) struct FileArgs {
     /// Give a parameter of the file another value. Repeatable.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub(crate) set: Vec<(String, String)>,
-    /// How long requests are scheduled, warm-up included.
+    /// Time for which requests are scheduled, warm-up included.
     #[arg(long, value_parser = parse_span, value_name = "D", allow_hyphen_values = true)]
     pub(crate) duration: Option<Nanos>,
-    /// What is not measured at the beginning: so long, or `auto` to find out when the run is over.
+    /// Warm-up to exclude from the measurement: a duration, or `auto` to detect it after the run.
     #[arg(long, value_parser = parse_warmup, value_name = "D|auto", allow_hyphen_values = true)]
     pub(crate) warmup: Option<Warmup>,
-    /// How arrivals of all open jobs are spaced.
+    /// Spacing of the arrivals of all open jobs.
     #[arg(long)]
     pub(crate) arrival: Option<ArrivalArg>,
     /// The seed of every schedule and value.
@@ -98,28 +98,28 @@ pub(crate) struct FileArgs {
     /// files that exist, attach databases, and give ASSAY_PASSWORD to servers that it names.
     #[arg(long)]
     pub(crate) allow_files: bool,
-    /// Where the files are that the workload names, if not beside it (`--base-dir` of dbbench).
-    /// Results lie there too.
+    /// The folder of the files that the workload names, if not its own (`--base-dir` of dbbench);
+    /// results are written there too.
     #[arg(skip)]
     pub(crate) folder: Option<PathBuf>,
-    /// What a rate means.
+    /// The meaning of a rate: assay's or dbbench's.
     #[arg(skip)]
     pub(crate) rates: Rates,
-    /// How many connections an open job may grow to (`--max-active-conns` of dbbench).
+    /// The most connections that an open job may open (`--max-active-conns` of dbbench).
     #[arg(skip)]
     pub(crate) max_connections: Option<u32>,
 }
 
-/// How arrivals are spaced.
+/// The spacing of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ArrivalArg {
-    /// Independent of each other.
+    /// Exponential gaps, independent of each other.
     Poisson,
-    /// Evenly.
+    /// Even gaps.
     Uniform,
 }
 
-/// How an answer is given.
+/// The options of commands that print an answer.
 #[derive(Clone, Copy, Debug, Default, ClapArgs)]
 pub(crate) struct AnswerArgs {
     /// Print one JSON document instead of text.
@@ -137,15 +137,15 @@ pub(crate) struct RunArgs {
     pub(crate) file: FileArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
-    /// How many threads send requests.
+    /// Number of threads that send requests.
     #[arg(long, default_value_t = 1, value_parser = parse_threads, value_name = "N")]
     #[arg(allow_hyphen_values = true)]
     pub(crate) threads: u16,
     /// The processors that the threads are bound to in turn: 0,2-3.
     #[arg(long, value_name = "LIST", value_parser = parse_cpus, allow_hyphen_values = true)]
     pub(crate) cpus: Option<Cpus>,
-    /// Spin instead of sleeping: hardly late at all, if each thread has an idle processor to
-    /// itself. Without it they sleep until shortly before a request is due.
+    /// Spin instead of sleeping until shortly before a request is due: almost no send lag, if each
+    /// thread has an idle processor to itself.
     #[arg(long)]
     pub(crate) spin: bool,
     /// The record; it must not exist. Default: `./run-<UTC time>.assay`.
@@ -202,8 +202,8 @@ pub(crate) struct ReportArgs {
     pub(crate) record: PathBuf,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
-    /// Print the surroundings of the run instead: the facts of machine and network, and the
-    /// settings of the servers.
+    /// Print the environment of the run instead: the facts of machine and network, and the settings
+    /// of the servers.
     #[arg(long, conflicts_with = "strict")]
     pub(crate) environment: bool,
 }
@@ -223,7 +223,7 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DoctorArgs {
-    /// The server that is to be measured; without one, only this machine is looked at.
+    /// The server to be measured; without one, only this machine is checked.
     #[arg(value_name = "URL", value_parser = parse_url)]
     pub(crate) url: Option<Url>,
     /// Print one JSON document instead of text.
@@ -231,58 +231,58 @@ pub(crate) struct DoctorArgs {
     pub(crate) json: bool,
 }
 
-/// What is watched, and beside which database.
+/// The program to watch, and the database it uses.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ObserveArgs {
-    /// The database that the program asks; without one, only the program and this machine are
-    /// looked at.
+    /// The database that the program uses; without one, only the program and this machine are
+    /// watched.
     #[arg(value_name = "URL", value_parser = parse_url)]
     pub(crate) url: Option<Url>,
-    /// A process that is there already: it is watched until it ends.
+    /// An existing process, watched until it ends.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) pid: Option<u32>,
-    /// For how long at most; a program that is watched goes on after that. Without one, the machine
-    /// and the database are watched for so long.
+    /// Longest time to watch; the program itself goes on after that. Without a program, the time
+    /// for which machine and database are watched.
     #[arg(long, value_parser = parse_duration)]
     pub(crate) duration: Option<Nanos>,
-    /// How often everything is looked at, from 100ms to 1m.
+    /// Sampling interval, from 100ms to 1m.
     #[arg(long, default_value = "1s", value_parser = crate::commands::observe::parse_every)]
     pub(crate) every: Nanos,
-    /// A process of the database, if its port does not lead to it; may be given several times.
+    /// A process of the database, if it is not found by its port. Repeatable.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) server: Vec<u32>,
-    /// Another machine to look at, where `assay` is started by way of ssh, as ssh://USER@HOST:PORT;
-    /// may be given more than once.
+    /// Another machine to watch, by an `assay` that is started there over ssh, as
+    /// ssh://USER@HOST:PORT. Repeatable.
     #[arg(long, value_name = "ssh://HOST", value_parser = parse_host)]
     pub(crate) host: Vec<Host>,
-    /// Where the record goes; it must not exist. Default: `./observe-<UTC time>.assay`.
+    /// The record; it must not exist. Default: `./observe-<UTC time>.assay`.
     #[arg(long, value_name = "R.assay")]
     pub(crate) out: Option<PathBuf>,
-    /// Print one JSON document instead of text. What the program says on stdout goes to stderr.
+    /// Print one JSON document instead of text. The program's stdout then goes to stderr.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Tell what there is to see here, until the input ends, to an `assay` on another machine that
-    /// started this one.
+    /// Send samples of this machine, until standard input ends, to an `assay` on another machine
+    /// that started this one.
     #[arg(long, hide = true, conflicts_with_all = ["url", "pid", "duration", "host", "command"])]
     pub(crate) stdio: bool,
-    /// The port on which the database listens here.
+    /// The port on which the database listens on this machine.
     #[arg(long, hide = true, requires = "stdio", value_name = "NUMBER")]
     pub(crate) port: Option<u16>,
-    /// The program, with its arguments: it is run, and watched until it ends.
+    /// The program and its arguments; it is run and watched until it ends.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
 
-/// What is measured of the load generator itself.
+/// The options of `assay calibrate`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CalibrateArgs {
-    /// A server whose own floor is measured as well: a statement that does nothing, of one client.
+    /// A server whose floor is measured as well: one client and a statement that does nothing.
     #[arg(value_name = "URL", value_parser = parse_url)]
     pub(crate) url: Option<Url>,
-    /// Measure a third as long: about five seconds, for numbers that scatter more.
+    /// Measure a third as long: about five seconds, with more scatter.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Print the result and keep nothing of it.
+    /// Print the result without storing it.
     #[arg(long)]
     pub(crate) no_store: bool,
     /// Print one JSON document instead of text.
@@ -299,7 +299,7 @@ pub(crate) struct WireServerArgs {
     pub(crate) protocol: String,
 }
 
-/// The words behind `assay dbbench`: that program's grammar is not clap's.
+/// The arguments of `assay dbbench`, unparsed: dbbench's grammar is not clap's.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DbbenchArgs {
     #[arg(value_name = "FLAG|FILE", trailing_var_arg = true, allow_hyphen_values = true)]
@@ -308,23 +308,23 @@ pub(crate) struct DbbenchArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WorkloadsArgs {
-    /// The file to print; without it, all are listed.
+    /// The file to print; without one, all files are listed.
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
 
-/// What is measured to test the program itself.
+/// The options of `assay selftest`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SelftestArgs {
-    /// In real time over loopback, in the protocols of PostgreSQL and MySQL, instead of in virtual
-    /// time: three minutes.
+    /// Measure in real time over loopback, in the protocols of PostgreSQL and MySQL, instead of in
+    /// virtual time: three minutes.
     #[arg(long, conflicts_with = "mutations")]
     pub(crate) real: bool,
-    /// Plant faults into the generator, each of which an oracle has to notice.
+    /// Plant faults into the generator, each of which an oracle must notice.
     #[arg(long)]
     pub(crate) mutations: bool,
-    /// Measure a tenth as long: three times the tolerance, and no p99.9. With `--real`, only what
-    /// needs no statistics: half a minute.
+    /// Measure a tenth as long: three times the tolerance, and no p99.9. With `--real`, only the
+    /// oracle that needs no statistics: half a minute.
     #[arg(long)]
     pub(crate) quick: bool,
     /// Print one JSON document instead of text.
@@ -342,19 +342,19 @@ pub(crate) enum Format {
     Hlog,
     /// One row per second and job.
     Csv,
-    /// Everything that the record holds.
+    /// The whole record.
     Json,
 }
 
-/// Processors by number.
+/// A list of processors, by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cpus(pub(crate) Vec<usize>);
 
-/// What was given as a URL. Whether it is one is said later: a message of clap's would repeat it,
-/// and a password with it.
+/// A URL argument. An invalid one is reported later: clap's message would repeat it, with its
+/// password.
 pub(crate) type Url = Result<Target, TargetError>;
 
-/// What was given as another machine; for the same reason.
+/// A host argument; an invalid one is reported later for the same reason.
 pub(crate) type Host = Result<RemoteHost, String>;
 
 fn parse_host(text: &str) -> Result<Host, Infallible> {
@@ -393,7 +393,7 @@ fn parse_seed(text: &str) -> Result<Seed, String> {
     text.parse().map(Seed).map_err(|_| "a seed is a whole number from 0 to 2^64 - 1".to_owned())
 }
 
-/// The most threads that send requests.
+/// The largest number of threads that send requests.
 const MOST_THREADS: u16 = 1_024;
 
 fn parse_threads(text: &str) -> Result<u16, String> {
@@ -401,7 +401,7 @@ fn parse_threads(text: &str) -> Result<u16, String> {
     number.ok_or_else(|| format!("write a whole number from 1 to {MOST_THREADS}"))
 }
 
-/// Reads `0,2-3`.
+/// Parses a list of processors such as `0,2-3`.
 fn parse_cpus(text: &str) -> Result<Cpus, String> {
     let mut cpus = Vec::new();
     for part in text.split(',') {

@@ -1,4 +1,4 @@
-//! The files beside a workload file.
+//! Access to the files that a workload file refers to.
 
 use std::cell::RefCell;
 use std::io::{self, ErrorKind, Read};
@@ -12,18 +12,18 @@ use workload::Folder;
 pub(crate) struct Beside {
     /// The folders in which they are opened, and their reach.
     pub(crate) files: Files,
-    /// What was read of it: a run must not write over its own source.
+    /// The files read so far: a run must not overwrite its own input.
     pub(crate) read: RefCell<Vec<PathBuf>>,
 }
 
 impl Beside {
-    /// Nothing was read of it yet.
+    /// Creates an instance that has read nothing yet.
     pub(crate) fn new(files: Files) -> Beside {
         Beside { files, read: RefCell::default() }
     }
 }
 
-/// The folder that a file lies in.
+/// Returns the folder of a file.
 pub(crate) fn folder_of(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()
@@ -33,7 +33,7 @@ impl Folder for Beside {
     fn read(&self, name: &str, limit: u64) -> io::Result<Vec<u8>> {
         let file = self.files.open(name)?;
         self.read.borrow_mut().push(self.files.input(name));
-        // What is no regular file has no length that could be asked for, and perhaps no end.
+        // A file that is not regular has no known length, and perhaps no end.
         let mut bytes = Vec::new();
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
         match bytes.len() as u64 > limit {

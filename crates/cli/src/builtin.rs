@@ -1,17 +1,16 @@
-//! The workload files that come with the program: which are there, and which one was meant?
+//! The workload files that come with the program.
 //!
-//! [`ALL`] is the one list of them. It holds every file of the folder `workloads/`, as a test makes
-//! sure of.
+//! [`ALL`] is their only list. A test checks that it holds every file of the folder `workloads/`.
 
 /// A file that comes with the program.
 pub(crate) struct Builtin {
     /// Its name in the folder `workloads/`.
     pub(crate) file: &'static str,
-    /// What is in it.
+    /// The content of the file.
     pub(crate) text: &'static str,
 }
 
-/// What the names of workload files end with. All other files are read by one of these.
+/// The extension of workload files. All other files are inputs of one of these.
 const EXTENSION: &str = ".ini";
 
 macro_rules! builtin {
@@ -20,7 +19,7 @@ macro_rules! builtin {
     };
 }
 
-/// In the order in which they are best read; what a workload reads stands behind it.
+/// The files in recommended reading order; inputs follow their workload.
 pub(crate) const ALL: &[Builtin] = &[
     builtin!("hello.ini"),
     builtin!("open.ini"),
@@ -49,24 +48,24 @@ pub(crate) const ALL: &[Builtin] = &[
 ];
 
 impl Builtin {
-    /// The name that the user calls it by: that of a workload needs no `.ini`.
+    /// Returns the name for the command line: that of a workload lacks its `.ini`.
     pub(crate) fn name(&self) -> &'static str {
         self.file.strip_suffix(EXTENSION).unwrap_or(self.file)
     }
 
-    /// What it is about: the first sentence of its comment. A file that another one reads has none.
+    /// Returns a one-line summary: the first sentence of the file's comment. Inputs have none.
     pub(crate) fn idea(&self) -> Option<&'static str> {
         let comment = self.text.lines().next()?.strip_prefix("; ")?;
         Some(comment.strip_suffix('.').unwrap_or(comment))
     }
 }
 
-/// The file with this name, with or without `.ini`.
+/// Finds a file by its name, with or without `.ini`.
 pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
     ALL.iter().find(|builtin| builtin.file == name || builtin.name() == name)
 }
 
-/// The name that was probably meant by one that there is not.
+/// Returns the known name that is most similar to an unknown one.
 pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     let name = name.strip_suffix(EXTENSION).unwrap_or(name);
     base::closest(name, ALL.iter().map(Builtin::name))
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// The names of the files in the folder that are not in a list, and the other way round.
+    /// Compares a list with the folder; returns a message for each file that only one of them has.
     fn differences(listed: &[&str], folder: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(folder).unwrap();
         let present: Vec<String> =

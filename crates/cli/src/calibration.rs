@@ -1,5 +1,5 @@
-//! What was calibrated, as tables for people. The document for programs is the lab's, since it is
-//! also what is kept.
+//! A calibration as tables for people. The JSON document is in the crate `lab`, because it is also
+//! the stored form.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use lab::calibrate::{Calibrated, Calibration, Floor, Quantiles, title};
 
 use crate::findings::table;
 
-/// The tables, with where the result is kept in the last line.
+/// Returns the tables; the last line names the file in which the result is stored.
 pub(crate) fn text(calibrated: &Calibrated, target: Option<&str>, file: Option<&Path>) -> String {
     let Calibrated { calibration, target: floor } = calibrated;
     let mut floors = vec![FLOOR.map(str::to_owned)];
@@ -28,10 +28,11 @@ pub(crate) fn text(calibrated: &Calibrated, target: Option<&str>, file: Option<&
         + "\n"
 }
 
-/// A timer that ends so late at p99 was kept waiting: the limit of the check `send-lag` of a run.
+/// The p99 of timer lateness above which the machine was busy: the limit of a run's check
+/// `send-lag`.
 const LATE: Nanos = Nanos::from_micros(200);
 
-/// What is said of a calibration that was made on a busy machine.
+/// Returns a warning if the machine was busy during the calibration.
 fn doubt(calibration: &Calibration) -> String {
     match calibration.timer.quantiles.p99 > LATE {
         false => String::new(),
@@ -79,7 +80,7 @@ fn us(time: Nanos) -> String {
     format!("{:.2} µs", time.0 as f64 / 1e3)
 }
 
-/// What one thread makes at most.
+/// Returns the table of ceilings: the throughput of one thread.
 fn ceilings(calibration: &Calibration) -> String {
     let head = ["ceiling: one thread", "connections", "per second"];
     let mut rows = vec![head.map(str::to_owned)];
@@ -93,7 +94,7 @@ fn ceilings(calibration: &Calibration) -> String {
     table(&rows, &[0])
 }
 
-/// The clock, the timer and the hand-off.
+/// Returns the table of clock, timer and hand-off.
 fn others(calibration: &Calibration) -> String {
     let (clock, timer) = (calibration.clock, calibration.timer);
     let [late_p50, late_p99, late_p99_9] = quantiles(timer.quantiles);

@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands, one per file.
 
 pub(crate) mod answer;
 pub(crate) mod calibrate;

@@ -1,4 +1,4 @@
-//! Complaints: what goes to stderr when something is wrong.
+//! Error messages and warnings on stderr.
 
 use std::error::Error;
 use std::io::{IsTerminal, Write};
@@ -12,33 +12,33 @@ use crate::args::Args;
 use crate::exit::Exit;
 use crate::stderr;
 
-/// An error message, ready to be printed: nothing in it can act on a terminal.
+/// An error message or warning, ready to print: terminal control characters are replaced.
 #[derive(Debug)]
 pub(crate) struct Complaint(String);
 
 impl Complaint {
-    /// One sentence.
+    /// Creates an error of one sentence.
     pub(crate) fn new(sentence: impl std::fmt::Display) -> Complaint {
         Complaint(stderr::message(&format!("error: {sentence}")))
     }
 
-    /// With what to do about it.
+    /// Adds a remedy.
     pub(crate) fn help(self, remedy: impl std::fmt::Display) -> Complaint {
         let remedy = stderr::message(&remedy.to_string());
         Complaint(format!("{}\n  = help: {remedy}", self.0))
     }
 
-    /// The same without secrets, which a database may have repeated.
+    /// Removes secrets, which a database may have repeated.
     pub(crate) fn without(self, secrets: &Secrets) -> Complaint {
         Complaint(secrets.hide(&self.0))
     }
 
-    /// One sentence about something that does not stop anything.
+    /// Creates a warning of one sentence.
     pub(crate) fn warning(sentence: impl std::fmt::Display) -> Complaint {
         Complaint(stderr::message(&format!("warning: {sentence}")))
     }
 
-    /// An error with all of its causes, each said once.
+    /// Creates an error from an error value and its causes, without repetitions.
     pub(crate) fn of(error: &dyn Error) -> Complaint {
         let mut text = format!("error: {error}");
         let mut cause = error.source();
@@ -53,7 +53,7 @@ impl Complaint {
         Complaint(stderr::message(&text))
     }
 
-    /// Diagnostics of a text.
+    /// Creates an error from diagnostics of a text.
     pub(crate) fn about(source: &Source, diagnostics: &[Diagnostic]) -> Complaint {
         let styled = is_styled(stderr::is_terminal());
         let rendered: Vec<String> =
@@ -66,7 +66,7 @@ impl Complaint {
     }
 }
 
-/// The words of an SQLite error without its number, which the error that it caused leaves out.
+/// Returns the message of an SQLite error without its number, which the outer error omits.
 fn without_number(words: &str) -> &str {
     let numbered = words.strip_prefix("Error code ");
     numbered.and_then(|rest| rest.split_once(": ")).map_or(words, |(_, words)| words)
@@ -77,13 +77,14 @@ pub(crate) fn is_styled(is_terminal: bool) -> bool {
     is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// A mistake in the arguments, or a request for help. An argument that is repeated may be a URL.
+/// Prints a mistake in the arguments, or the requested help. Passwords are removed, as a quoted
+/// argument may be a URL.
 pub(crate) fn usage(mut error: clap::Error) -> ExitCode {
     point_to_other_commands(&mut error);
     let error = &error;
     let is_printable =
         std::env::args_os().all(|argument| !argument.to_string_lossy().contains(is_obeyed));
-    // Whoever closed the stream has seen enough.
+    // A closed stream is no error.
     if error.use_stderr() {
         let text = match is_printable {
             true => rendered(error, is_styled(stderr::is_terminal())),
@@ -104,8 +105,8 @@ fn printable_usage(error: &clap::Error) -> String {
     format!("{}\n", stderr::message(rendered(error, false).trim_end()))
 }
 
-/// An option that this command has not may be one of another's. That says more than clap's advice,
-/// which is how to pass it as a file's name.
+/// Points out commands that have an option which this one lacks. Clap's own suggestion, to pass it
+/// as a file name, helps less.
 fn point_to_other_commands(error: &mut clap::Error) {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return };
     if error.kind() != ErrorKind::UnknownArgument || !option.starts_with('-') {

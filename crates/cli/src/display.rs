@@ -1,7 +1,7 @@
-//! A run while it goes, on stderr: a live table on a terminal, plain lines elsewhere, or nothing.
+//! Progress of a run on stderr: a live table on a terminal, plain lines elsewhere, or nothing.
 //!
-//! The display hears what the run says of itself and looks at the recorder's latest picture. It
-//! has no way to influence either.
+//! The display receives the run's events and reads the recorder's latest figures. It cannot
+//! influence either.
 
 mod picture;
 mod plain;
@@ -21,49 +21,49 @@ use workload::{JobTarget, Warmup};
 use crate::complain::Complaint;
 use crate::stderr;
 
-/// How often the display looks at the run.
+/// Refresh interval of the display.
 const REFRESH: Duration = Duration::from_millis(250);
 
-/// What is said when a statement that may take hours is given up.
+/// The message when a statement that may take hours is cancelled.
 const GIVING_UP: &str = "ending the run: the statement that is under way is given up";
 
-/// What is said after the second Ctrl-C.
+/// The message after the second Ctrl-C.
 const AT_ONCE: &str = "ending the run at once";
 
-/// Shows a run. Dropping it without [`Display::finish`] leaves the terminal as it is.
+/// The display of a run. Dropping it without [`Display::finish`] leaves the terminal unchanged.
 pub(crate) struct Display {
     shared: Arc<Shared>,
     painter: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the run's threads and the painter share.
+/// The state shared by the run's threads and the painter.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// How much of a run is shown.
+/// The form in which progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     Nothing,
     /// A table on a terminal, lines elsewhere.
     WhatFits,
-    /// Lines, wherever they go.
+    /// Lines, even on a terminal.
     Lines(Reports),
 }
 
-/// How often plain lines report the jobs.
+/// The interval of job reports in plain lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reports {
-    /// As it suits the length of the run.
+    /// An interval that depends on the length of the run.
     Fitting,
-    /// Each so many seconds.
+    /// A fixed interval, in seconds.
     Each(u64),
-    /// Not at all: only the phases are said.
+    /// No job reports, only phases.
     Never,
 }
 
-/// What is known of the run.
+/// The state of the run, as far as the display needs it.
 #[derive(Clone)]
 struct State {
     /// The workload and the target.
@@ -71,33 +71,33 @@ struct State {
     jobs: Vec<JobTitle>,
     warmup: Warmup,
     duration: Option<Nanos>,
-    /// Whether every job has an end of its own.
+    /// True if every job ends by itself.
     ends_by_itself: bool,
     is_virtual: bool,
     reports: Reports,
     phase: Phase,
-    /// Pipes that nobody writes yet, as the jobs name them.
+    /// Pipes without a writer, as the jobs name them.
     awaited: Vec<String>,
-    /// Whether a painter owns the end of the terminal: what others write there is painted over.
+    /// True if a painter owns the last lines of the terminal and overwrites other output there.
     is_painted: bool,
     live: Option<LiveView>,
-    /// What the user was told of the end that he asked for, where the terminal is painted.
+    /// The requested end of the run, if the picture shows it.
     ending: Option<Ending>,
-    /// What failed without stopping the run, to be said at the end.
+    /// Failures that did not stop the run, printed at the end.
     complaints: Vec<String>,
-    /// The secrets that are removed from these complaints.
+    /// The secrets to remove from these messages.
     secrets: Secrets,
     finished: bool,
 }
 
-/// A job as the table names it.
+/// The title of a job in the table.
 #[derive(Clone, Debug, PartialEq)]
 struct JobTitle {
     name: String,
     is_open: bool,
 }
 
-/// What the run is doing.
+/// The phase of the run.
 #[derive(Clone, Debug, PartialEq)]
 enum Phase {
     Starting,
@@ -109,23 +109,23 @@ enum Phase {
     Teardown { done: usize, of: usize },
 }
 
-/// How a run ends that was asked to.
+/// The way in which an interrupted run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Ending {
-    /// With what is under way.
+    /// After finishing the requests in flight.
     Finishing,
-    /// Without the statement that is under way, of which nothing is measured.
+    /// After cancelling the current statement, which is not measured.
     GivingUp,
     AtOnce,
 }
 
 impl Display {
-    /// The display of a run.
+    /// Creates the display of a run.
     pub(crate) fn new(shown: Shown, order: &Order) -> Display {
         Display::of(shown, State::of(order))
     }
 
-    /// The display of a run that only fills tables.
+    /// Creates the display of a run that only fills tables.
     pub(crate) fn of_load(shown: Shown, order: &Order) -> Display {
         Display::of(shown, State { jobs: Vec::new(), ..State::of(order) })
     }
@@ -147,12 +147,12 @@ impl Display {
         Display { shared, painter: Mutex::new(painter) }
     }
 
-    /// From here on there is a picture to look at.
+    /// Sets the live figures to show.
     pub(crate) fn watch(&self, live: LiveView) {
         self.shared.lock().live = Some(live);
     }
 
-    /// Says how the run is going to end: within the picture, if there is one.
+    /// Announces the end of the run: within the picture, if there is one.
     pub(crate) fn say(&self, ending: Ending) {
         if let Some(line) = self.shared.lock().say(ending) {
             stderr::write(&format!("\n{line}\n"));
@@ -160,13 +160,13 @@ impl Display {
         self.shared.changed.notify_all();
     }
 
-    /// The run is over: takes the picture away and says what failed on the way.
+    /// Ends the display: removes the picture and prints the failures on the way.
     pub(crate) fn finish(&self) {
         self.shared.lock().finished = true;
         self.shared.changed.notify_all();
         let painter = self.painter.lock().expect("nothing panics here").take();
         if let Some(painter) = painter {
-            // A painter that panicked has said so, and the run is what matters.
+            // A panic of the painter was already printed, and must not fail the run.
             let _ = painter.join();
         }
         for complaint in std::mem::take(&mut self.shared.lock().complaints) {
@@ -185,7 +185,7 @@ impl Listener for Display {
             | News::LoadFellBack { .. }
             | News::LoadEnds
             | News::Ended => return,
-            // Without a job nothing more is opened, and nothing runs.
+            // Without jobs, no connections are opened and nothing runs.
             News::Opening | News::TimeZero { .. } if state.jobs.is_empty() => return,
             News::Setup { done, of } => Phase::Setup { done: *done, of: *of },
             News::Loading { table, rows, of, elapsed, bytes: _ } => Phase::Loading {
@@ -195,7 +195,8 @@ impl Listener for Display {
                 elapsed: *elapsed,
             },
             News::Counting { table } => Phase::Counting { table: (*table).to_owned() },
-            // Whoever writes may be there already: it is seen at the next look, if it lasts.
+            // The writer may arrive at once; the next refresh shows the pipe only if it is still
+            // awaited.
             News::AwaitingWriter { file } => {
                 state.awaited.push((*file).to_owned());
                 return;
@@ -229,7 +230,7 @@ impl Shared {
         self.state.lock().expect("nothing panics while it holds the state")
     }
 
-    /// Waits until something changes or it is time to look again. Returns what is known then.
+    /// Waits for a change or the next refresh, and returns the state.
     fn wait(&self) -> State {
         let state = self.lock();
         if state.finished {
@@ -268,8 +269,7 @@ impl State {
         }
     }
 
-    /// Takes note of how the run is going to end. Returns the line that is to be written if no
-    /// picture says it.
+    /// Records the way in which the run will end; returns the line to print if no picture shows it.
     fn say(&mut self, ending: Ending) -> Option<&'static str> {
         let ending = match (ending, &self.phase) {
             (
@@ -291,7 +291,8 @@ impl State {
         })
     }
 
-    /// How long after time zero it is, as far as the display can tell.
+    /// Returns the time since time zero, if the run has begun; in virtual time, that of the latest
+    /// figures.
     fn elapsed(&self) -> Option<Nanos> {
         match (&self.phase, self.is_virtual) {
             (Phase::Running { zero }, false) => Some(Monotonic.now().since(*zero)),
@@ -313,7 +314,7 @@ fn left_undone(from: usize, of: usize) -> String {
     format!("{which} not run: the database does not answer")
 }
 
-/// All that a run asks, in words.
+/// Returns the names of all targets of a run.
 fn targets(order: &Order) -> String {
     let Order { plan, target, .. } = order;
     let main = plan.asks(JobTarget::Main).then(|| target.in_words());

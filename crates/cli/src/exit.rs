@@ -1,28 +1,28 @@
-//! The exit codes (specification, section 2): the first that applies.
+//! The exit codes (specification, section 2); the first that applies is used.
 
 use std::process::ExitCode;
 
 use analyze::{HowEnded, Status, Summary};
 
-/// How the program ends.
+/// The exit status of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// All is well.
+    /// Success.
     Success,
     /// A threshold was missed.
     Missed,
     /// An error in usage, file or statement, before anything was measured.
     Usage,
-    /// The run is invalid, or suspect where that was to be refused.
+    /// The run is invalid, or suspect with `--strict`.
     Invalid,
-    /// The target was unreachable at the start, or from some moment to the end.
+    /// The target was unreachable at the start, or from some point to the end.
     Unreachable,
     /// The user ended the run.
     Interrupted,
 }
 
 impl Exit {
-    /// What the result of a run means for those who look at nothing else.
+    /// Returns the exit status of a run, for callers that check nothing else.
     pub(crate) fn of_run(ended: Option<HowEnded>, summary: &Summary, strict: bool) -> Exit {
         match ended {
             Some(HowEnded::Interrupted) => Exit::Interrupted,
@@ -39,7 +39,7 @@ impl Exit {
         }
     }
 
-    /// What the result of a run is worth, however the run ended.
+    /// Returns the exit status of a verdict, however the run ended.
     pub(crate) fn of_verdict(summary: &Summary, strict: bool) -> Exit {
         let missed = summary.jobs.iter().flat_map(|job| &job.slos).any(|slo| !slo.met);
         match summary.verdict.status() {
@@ -50,7 +50,7 @@ impl Exit {
         }
     }
 
-    /// The number that the shell sees.
+    /// Returns the exit code.
     pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Success => 0,

@@ -1,4 +1,4 @@
-//! What a self-test found, as a table for people and as a document for programs.
+//! The results of a self-test, as a table for people and as a JSON document.
 
 use lab::selftest::{Depth, Finding, Mutation};
 use serde_json::{Value, json};
@@ -6,22 +6,22 @@ use serde_json::{Value, json};
 /// The name and version of the document.
 const SCHEMA: &str = "assay.selftest/1";
 
-/// A self-test that was carried out.
+/// A completed self-test.
 pub(crate) struct Tested {
-    /// How long it measured; `None` in real time, where it is always the same.
+    /// The length of the measurements; `None` in real time, where it is fixed.
     pub(crate) depth: Option<Depth>,
     pub(crate) found: Found,
 }
 
-/// What it looked for.
+/// The results of a self-test.
 pub(crate) enum Found {
-    /// Numbers that are known.
+    /// Comparisons with known values.
     Oracles(Vec<Finding>),
-    /// Faults that were planted.
+    /// Planted faults.
     Mutations(Vec<Mutation>),
 }
 
-/// How many were good, of how many.
+/// The numbers of passed and of all results.
 struct Count {
     passed: usize,
     total: usize,
@@ -40,13 +40,13 @@ impl Tested {
         Count { passed, total }
     }
 
-    /// Whether all is as it should be. That nothing was judged is not.
+    /// Returns true if everything passed; false if nothing was judged.
     pub(crate) fn has_passed(&self) -> bool {
         let Count { passed, total } = self.count();
         passed == total && total > 0
     }
 
-    /// The table, with how many passed in the last line.
+    /// Returns the table; the last line says how many passed.
     pub(crate) fn text(&self) -> String {
         let Count { passed, total } = self.count();
         match &self.found {
@@ -64,7 +64,7 @@ impl Tested {
         }
     }
 
-    /// The document.
+    /// Returns the JSON document.
     pub(crate) fn json(&self) -> Value {
         let Count { passed, total } = self.count();
         let (findings, mutations): (Vec<Value>, Vec<Value>) = match &self.found {
@@ -111,7 +111,7 @@ fn nothing() -> String {
     "-".to_owned()
 }
 
-/// A value in the unit of its quantity.
+/// Formats a value in the unit of its quantity.
 fn number(finding: &Finding, value: f64) -> String {
     let (unit, factor) = finding.quantity.unit();
     let value = value * factor;
@@ -146,8 +146,8 @@ fn mutation_row(mutation: &Mutation) -> [String; 3] {
     [mutation.fault.to_owned(), result.to_owned(), first + &more]
 }
 
-/// Rows in columns, with a line for each. The columns in `words` begin at the left, the others end
-/// at the right.
+/// Formats rows as aligned columns; the columns in `words` are left-aligned, the others
+/// right-aligned.
 pub(crate) fn table<const N: usize>(rows: &[[String; N]], words: &[usize]) -> String {
     let width = |column: usize| {
         rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()

@@ -1,45 +1,44 @@
-//! What are the parameters of Go's drivers for databases in options of our URLs?
+//! Translation of the parameters of Go's database drivers into options of assay's URLs.
 //!
-//! Programs in that language hand them on as they are typed, and so do files and scripts around
-//! dbbench. What has a counterpart here becomes it, what changes nothing here is said, and what
-//! would change what is measured is refused: nothing is dropped without a word. Options that are
-//! ours already stay.
+//! Go programs pass such parameters on as typed, and so do files and scripts for dbbench. A
+//! parameter with a counterpart is translated, one without effect here is reported, and one that
+//! would change the measurement is refused; none is dropped silently. Options of assay are kept.
 
 use base::{Nanos, TargetKind, closest};
 
-/// What becomes of the parameters of a driver.
+/// The translation of a driver's parameters.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Translated {
-    /// Options of our URLs.
+    /// Options of assay's URLs.
     pub(crate) options: Vec<(String, String)>,
-    /// What has no effect, and why.
+    /// Notices about parameters without effect, with reasons.
     pub(crate) notices: Vec<String>,
 }
 
-/// A parameter of a driver.
+/// A parameter of a Go driver.
 struct Parameter {
     name: &'static str,
     means: Means,
 }
 
-/// What it means here.
+/// The meaning of a parameter in assay.
 enum Means {
     /// This option, with the same value.
     Is(&'static str),
-    /// This option; each value of the driver's beside ours, or why there is none.
+    /// This option; each of the driver's values with assay's, or with the reason why there is none.
     Words(&'static str, &'static [(&'static str, Result<&'static str, &'static str>)]),
-    /// This option, whose value is a duration and the driver's a number of seconds.
+    /// This option, as a duration; the driver's value is a number of seconds.
     Seconds(&'static str),
-    /// Nothing, for this reason.
+    /// No effect, for this reason.
     Nothing(&'static str),
-    /// Something that there is not, or that is said elsewhere.
+    /// Unsupported, or written elsewhere; the text is the remedy.
     Refused(&'static str),
 }
 
 use Means::{Is, Nothing, Refused, Seconds, Words};
 
-/// The options of our URLs that name servers on a network (specification, section 10), with
-/// those that only one kind has.
+/// The options of assay's URLs that name servers on a network (specification, section 10),
+/// including those of a single kind.
 const OURS: [&str; 9] = [
     "tls",
     "tls-ca",
@@ -59,7 +58,7 @@ const fn is(name: &'static str, means: Means) -> Parameter {
 const PLAIN_OR_NOT: &str = "whether the traffic is encrypted must not depend on the server: write \
                             `tls=off`, `tls=require` or `tls=verify`";
 
-/// Those of github.com/go-sql-driver/mysql.
+/// The parameters of github.com/go-sql-driver/mysql.
 const MYSQL: &[Parameter] = &[
     is(
         "tls",
@@ -102,7 +101,7 @@ const MYSQL: &[Parameter] = &[
     is("serverPubKey", Refused("write `server-public-key=FILE`, with a key in PEM")),
 ];
 
-/// Those of github.com/lib/pq.
+/// The parameters of github.com/lib/pq.
 const POSTGRES: &[Parameter] = &[
     is(
         "sslmode",
@@ -136,11 +135,11 @@ const POSTGRES: &[Parameter] = &[
     is("dbname", Refused("write `--database`")),
 ];
 
-/// Translates the parameters for a kind of target. Only those of servers on a network have a
-/// driver in Go that dbbench uses.
+/// Translates the parameters for a kind of target; only servers on a network have a Go driver in
+/// dbbench.
 ///
 /// # Errors
-/// A parameter or a value that has no counterpart, and what to write. No value is repeated.
+/// A parameter or value has no counterpart; the message says what to write, and repeats no value.
 pub(crate) fn translate(
     kind: TargetKind,
     given: Vec<(String, String)>,
@@ -201,14 +200,14 @@ impl Translated {
         })
     }
 
-    /// The last of several values holds.
+    /// Sets an option; of several values the last one applies.
     fn set(&mut self, option: &str, value: String) {
         self.options.retain(|(name, _)| name != option);
         self.options.push((option.to_owned(), value));
     }
 }
 
-/// The counterpart of a word; what is none of the driver's may be one of ours.
+/// Translates a value; an unknown one may already be assay's if the option has the same name.
 fn word(
     name: &str,
     option: &str,
@@ -227,7 +226,8 @@ fn word(
     }
 }
 
-/// A number of seconds as a duration; zero is no limit there, and here the default holds.
+/// Converts a number of seconds to a duration. Zero, which means no limit to the driver, is
+/// refused.
 fn seconds(name: &str, value: &str) -> Result<String, String> {
     let number: u32 =
         value.parse().map_err(|_| format!("`{name}` is a whole number of seconds"))?;

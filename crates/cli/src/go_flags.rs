@@ -1,24 +1,24 @@
-//! The grammar of the flags of programs that are written in Go.
+//! The flag grammar of Go programs.
 //!
-//! `-x` is `--x`; a value follows as `-x=v` or `-x v`, but that of a switch only as `-x=false`; the
-//! first word that is no flag ends them, as `--` does. The last of several values of a flag holds.
-//! No message repeats a value: it may be a password.
+//! `-x` is `--x`; a value follows as `-x=v` or `-x v`, but that of a switch only as `-x=false`. The
+//! first word that is no flag ends the flags, as `--` does. Of several values of a flag the last
+//! one applies. No message repeats a value, as it may be a password.
 
 use std::ffi::{OsStr, OsString};
 
 use base::closest;
 
-/// A flag that a program has.
+/// A flag of a program.
 #[derive(Debug)]
 pub(crate) struct Flag {
     /// Its name, without dashes.
     pub(crate) name: &'static str,
     pub(crate) takes: Takes,
-    /// What it does, for the program's help.
+    /// Its description in the program's help.
     pub(crate) help: &'static str,
 }
 
-/// What follows a flag.
+/// The argument of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// Nothing, or `=true` or `=false`.
@@ -27,21 +27,21 @@ pub(crate) enum Takes {
     Value(&'static str),
 }
 
-/// What was typed.
+/// The parsed command line.
 #[derive(Debug, Default)]
 pub(crate) struct Typed {
-    /// Flags by their names, each with its value, in order.
+    /// Flags by name, each with its value, in order.
     pub(crate) flags: Vec<(&'static str, String)>,
-    /// What stands behind the flags.
+    /// The words after the flags.
     pub(crate) rest: Vec<OsString>,
-    /// Whether help was asked for.
+    /// True if help was requested.
     pub(crate) wants_help: bool,
 }
 
-/// Takes words apart.
+/// Parses the words of a command line.
 ///
 /// # Errors
-/// What is wrong with a flag, as a sentence.
+/// A flag is wrong; the error is a sentence about it.
 pub(crate) fn parse(flags: &'static [Flag], words: &[OsString]) -> Result<Typed, String> {
     let mut typed = Typed::default();
     let mut words = words.iter();
@@ -73,7 +73,8 @@ pub(crate) fn parse(flags: &'static [Flag], words: &[OsString]) -> Result<Typed,
     Ok(typed)
 }
 
-/// A flag without its dashes; empty for `--`, which ends the flags, `None` for what is no flag.
+/// Returns a flag without its dashes: empty for `--`, which ends the flags, and `None` for a word
+/// that is no flag.
 fn flag_text(word: &OsStr) -> Result<Option<&str>, String> {
     if !word.as_encoded_bytes().starts_with(b"-") || word == "-" {
         return Ok(None);
@@ -91,7 +92,7 @@ fn following(name: &str, what: &str, word: Option<&OsString>) -> Result<String, 
     word.to_str().map(str::to_owned).ok_or_else(|| format!("--{name}: it is no UTF-8 text"))
 }
 
-/// A truth as Go writes it.
+/// Parses a boolean as Go writes it.
 fn switch(name: &str, text: &str) -> Result<bool, String> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
@@ -101,7 +102,7 @@ fn switch(name: &str, text: &str) -> Result<bool, String> {
 }
 
 fn no_such_flag(flags: &[Flag], name: &str) -> String {
-    // Whatever stands behind a flag without a blank could be a value.
+    // The text after a misspelled flag without a space could be a value.
     let shown = if name.len() <= 40 { name } else { "…" };
     match closest(name, flags.iter().map(|flag| flag.name)) {
         Some(near) => format!("there is no flag --{shown}; did you mean --{near}?"),
@@ -118,7 +119,7 @@ mod tests {
         Flag { name: "stats", takes: Takes::Switch, help: "" },
     ];
 
-    /// Flags with their values, and what stands behind them.
+    /// Flags with their values, and the words after them.
     type Words = (Vec<(&'static str, String)>, Vec<String>);
 
     fn typed(line: &str) -> Result<Words, String> {

@@ -1,18 +1,17 @@
-//! Are the files that requests are made of what they should be?
+//! Checks the input files from which requests are made.
 //!
-//! Regular files are read through before anything is done, so that a broken line is found before a
-//! database is touched. What comes through a pipe can only be judged as it comes.
+//! Regular files are read completely at the start, to find a broken line before a database is
+//! touched. Data from a pipe can only be checked as it arrives.
 
 use base::{Diagnostic, Dialect, Target, TargetKind};
 use confine::Files;
 use workload::feed::{self, Fault, Format, Summary};
 use workload::{Feed, Job, JobTarget, Plan};
 
-/// Looks at the files of a plan. What is wrong with them, or what is odd about them.
+/// Checks the input files of a plan; returns warnings about them.
 ///
 /// # Errors
-/// Every file that cannot be read, has a line that is no record, or is no regular file where time
-/// does not wait for one.
+/// Files that cannot be read, have a malformed line, or are no regular files in virtual time.
 pub(crate) fn examine(
     plan: &Plan,
     files: &Files,
@@ -37,7 +36,7 @@ pub(crate) fn examine(
     }
 }
 
-/// A clock that jumps from one event to the next has none at which a writer could be given up.
+/// Returns the error for a pipe in virtual time, where a missing writer could not time out.
 fn no_pipe_in_virtual_time(feed: &Feed) -> Diagnostic {
     let message =
         format!("`{}` is no regular file, and virtual time waits for no writer", feed.file);
@@ -45,7 +44,7 @@ fn no_pipe_in_virtual_time(feed: &Feed) -> Diagnostic {
         .help("write what comes through it to a file first, or leave out --virtual")
 }
 
-/// The language of what a job asks.
+/// Returns the SQL dialect of a job's target.
 fn dialect(plan: &Plan, job: &Job) -> Dialect {
     let target = match job.target {
         JobTarget::Main | JobTarget::Programs => plan.target.as_ref(),
@@ -54,7 +53,7 @@ fn dialect(plan: &Plan, job: &Job) -> Dialect {
     target.map_or(TargetKind::Sqlite.dialect(), Target::dialect)
 }
 
-/// What a regular file holds; `None` of a pipe.
+/// Returns the summary of a regular file; `None` for a pipe.
 fn summary(feed: &Feed, files: &Files, dialect: Dialect) -> Result<Option<Summary>, Diagnostic> {
     let unreadable = |error| complaint(feed, Fault::Unreadable(error));
     if !files.is_regular(&feed.file).map_err(unreadable)? {
@@ -65,7 +64,7 @@ fn summary(feed: &Feed, files: &Files, dialect: Dialect) -> Result<Option<Summar
     summary.map(Some).map_err(|fault| complaint(feed, fault))
 }
 
-/// What is wrong or odd about a file whose lines are all in order.
+/// Returns the error or the warnings about a file whose lines are all well-formed.
 fn judge(
     plan: &Plan,
     job: &Job,

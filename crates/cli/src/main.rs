@@ -1,8 +1,7 @@
-//! The program: arguments, signals, views, exit codes.
+//! The command-line program: arguments, signals, display and exit codes.
 //!
-//! Results go to stdout, progress and complaints to stderr. [`args`] is what the user typed,
-//! [`commands`] is what it means, [`display`] shows a run while it goes. The exit codes are in
-//! [`exit`].
+//! Results go to stdout, progress and errors to stderr. [`args`] parses the command line,
+//! [`commands`] runs it, [`display`] shows the progress of a run, and [`exit`] has the exit codes.
 
 mod args;
 mod beside;

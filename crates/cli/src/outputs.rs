@@ -1,8 +1,8 @@
-//! Would a file that the run writes take the place of something that is needed?
+//! Checks that the output files of a run overwrite nothing that is needed.
 //!
 //! A results file is emptied before the run, and so is dbbench's file with a row per request. Under
-//! another name, or through a link, it may be a database, a file that requests are made of, the
-//! workload itself, or another output of the run.
+//! another name, or through a link, it may be a database, an input file, the workload itself, or
+//! another output of the run.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -15,26 +15,26 @@ use workload::{Job, Plan};
 use crate::complain::Complaint;
 use crate::workload_file::WorkloadFile;
 
-/// A file that is not to be overwritten, and what it is in words.
+/// A file that must not be overwritten, and a description of it.
 struct Precious {
     path: PathBuf,
     what: String,
 }
 
-/// What a run writes beside the results files of its jobs.
+/// The outputs of a run besides the results files of its jobs.
 #[derive(Debug, Default)]
 pub(crate) struct Outputs<'a> {
-    /// The record, if it is known by now.
+    /// The path of the record, if already known.
     pub(crate) record: Option<&'a Path>,
-    /// A row per request.
+    /// The file with one row per request.
     pub(crate) op_log: Option<&'a OpLogPlan>,
 }
 
-/// Complains about the first file that is to be written and is a precious one too: what the
-/// workload reads and asks, the workload file, and what is written already.
+/// Checks that each output is a different file from the inputs, the workload file, the databases,
+/// and the other outputs.
 ///
 /// # Errors
-/// Two keys or options name one file.
+/// Two keys or options name the same file; the first such pair is reported.
 pub(crate) fn apart(file: &WorkloadFile, outputs: &Outputs<'_>) -> Result<(), Complaint> {
     let mut precious = precious(file);
     precious.extend(outputs.record.map(|path| Precious::new(path, "the record of the run")));
@@ -65,7 +65,7 @@ impl Precious {
     }
 }
 
-/// What a workload is read from, and the databases that it asks.
+/// Returns the files that a workload reads, and those of its databases.
 fn precious(file: &WorkloadFile) -> Vec<Precious> {
     let feeds = file.plan.jobs.iter().filter_map(|job| {
         let path = file.files.input(&job.feed.as_ref()?.file);
@@ -77,14 +77,14 @@ fn precious(file: &WorkloadFile) -> Vec<Precious> {
     feeds.chain(databases(&file.plan)).chain(more).chain(workload).collect()
 }
 
-/// The files of databases inside this process.
+/// Returns the files of databases inside this process.
 fn databases(plan: &Plan) -> impl Iterator<Item = Precious> {
     let named = plan.targets.iter().map(|named| &named.target);
     plan.target.iter().chain(named).flat_map(database)
 }
 
-/// The file of a database, and those that SQLite keeps beside it: they may hold what is not yet in
-/// the first one.
+/// Returns the file of a database and the files that SQLite keeps next to it, which may hold data
+/// not yet in the first one.
 fn database(target: &Target) -> Vec<Precious> {
     let Endpoint::File(path) = &target.endpoint else { return Vec::new() };
     let beside = ["-wal", "-shm", "-journal"].map(|ending| {
@@ -101,7 +101,7 @@ fn collision(job: &Job, results: &str, what: &str) -> Diagnostic {
     Diagnostic::error(job.span, message).help("give the results a file of their own")
 }
 
-/// A results file that may not be made here.
+/// Returns the error for a results file that may not be created.
 fn refused(job: &Job, results: &str, error: &std::io::Error) -> Diagnostic {
     let section = job.section();
     let message = format!("the results file `{results}` of [{section}] cannot be made: {error}");
@@ -120,10 +120,11 @@ fn log_collision(log: &OpLogPlan, what: &str) -> Complaint {
         .help("name a file that nothing else needs")
 }
 
-/// Whether two paths lead to one file. One that is not there yet is known by its folder.
+/// Returns true if two paths lead to the same file; a file that does not exist is identified by its
+/// folder.
 fn is_same(one: &Path, other: &Path) -> bool {
     match (std::fs::metadata(one), std::fs::metadata(other)) {
-        // A pipe or a device may have several ends.
+        // A pipe or device may be opened several times.
         (Ok(one), Ok(other)) => one.is_file() && is_same_file(&one, &other),
         (Err(_), Err(_)) => {
             place(one).is_some_and(|place_of_one| Some(place_of_one) == place(other))
@@ -136,7 +137,7 @@ fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Where a file would be made.
+/// Returns the absolute path at which a file would be created.
 fn place(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;

@@ -1,4 +1,4 @@
-//! The first Ctrl-C ends the run cleanly, the second at once.
+//! Signal handling: the first Ctrl-C ends the run cleanly, the second at once.
 
 use std::io;
 use std::sync::mpsc::sync_channel;
@@ -11,12 +11,12 @@ use signal_hook::iterator::Signals;
 use crate::display::Ending;
 use crate::exit::Exit;
 
-/// How long the end at once may take: long enough to close the record and to answer, unless
-/// something hangs that does not listen.
+/// Longest time to end at once after the second signal: long enough to close the record and print
+/// the answer, unless something hangs.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
-/// Listens for SIGINT, SIGTERM and the end of the terminal (SIGHUP) for the rest of the program's
-/// life, and says what each of them does where what is under way is shown.
+/// Handles SIGINT, SIGTERM and the loss of the terminal (SIGHUP) for the rest of the program's
+/// life, and announces each one's effect through `say`.
 ///
 /// # Errors
 /// The operating system refuses a handler.
@@ -28,7 +28,7 @@ pub(crate) fn listen(stop: Stop, say: impl Fn(Ending) + Send + 'static) -> io::R
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut before = 0;
         for signal in signals.forever() {
-            // A terminal that is closed may say so twice, by the kernel and by its shell.
+            // The loss of a terminal may be signalled twice, by the kernel and by its shell.
             if signal == SIGHUP && before > 0 {
                 continue;
             }
@@ -50,7 +50,7 @@ pub(crate) fn listen(stop: Stop, say: impl Fn(Ending) + Send + 'static) -> io::R
     Ok(())
 }
 
-/// Whether the program was started by `nohup` or the like, to outlive its terminal.
+/// Returns true if the program was started by `nohup` or similar, to outlive its terminal.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -58,14 +58,14 @@ fn ignores_hangup() -> bool {
     mask.is_some_and(|mask| mask & 1 << (SIGHUP - 1) != 0)
 }
 
-/// Ends the program, unless it has ended by then.
+/// Ends the program after [`AT_ONCE`].
 fn end_soon() {
     let (_nobody_sends, receiver) = sync_channel::<()>(0);
     let _ = receiver.recv_timeout(AT_ONCE);
     end_now()
 }
 
-/// Ends the program without waiting for anything. The record is whole up to its last second.
+/// Ends the program without waiting for anything; the record is complete up to its last second.
 #[expect(clippy::disallowed_methods, reason = "the user asked for the end twice")]
 fn end_now() -> ! {
     std::process::exit(Exit::Interrupted.code().into())

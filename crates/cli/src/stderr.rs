@@ -1,8 +1,8 @@
-//! The only way to stderr.
+//! The only access to stderr.
 //!
-//! Names, messages and lines of files and servers are in nearly everything that is written there.
-//! They pass through [`base::printable`] here or where a [`Complaint`](crate::complain::Complaint)
-//! is made, so that none of them can act on the terminal or pass for a message of this program.
+//! Nearly all output there contains names, messages and lines of files and servers. They pass
+//! through [`base::printable`] here or when a [`Complaint`](crate::complain::Complaint) is created,
+//! which keeps them from controlling the terminal or imitating a message of this program.
 
 use std::io::{IsTerminal, Write};
 use std::process::Stdio;
@@ -19,7 +19,7 @@ pub(crate) fn line(text: &str) {
 
 /// Writes a text whose parts are printable, and which may hold escape sequences of our own.
 pub(crate) fn write(text: &str) {
-    // Whoever closed stderr does not want to know.
+    // A closed stderr is no error.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
@@ -28,13 +28,13 @@ pub(crate) fn is_terminal() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// Stderr for another program.
+/// Returns stderr as the output of a child process.
 pub(crate) fn for_a_program() -> Stdio {
     std::io::stderr().into()
 }
 
-/// Returns a message of one or more lines with each of them printable. All but the first are
-/// indented: a line of somebody else's text does not look like the beginning of a message.
+/// Makes each line of a message printable. All lines but the first are indented, so foreign text
+/// cannot look like the start of a message.
 pub(crate) fn message(text: &str) -> String {
     let mut lines = text.split('\n');
     let mut message = printable(lines.next().unwrap_or_default()).into_owned();

@@ -1,9 +1,9 @@
 //! The permissions of a workload file on this machine.
 //!
-//! A workload file may come from anybody. Without a flag it reads what lies below its own folder,
-//! makes new files below the folder of the record, and asks databases; docs/trust.md says what that
-//! leaves. Everything else it may have once its user has said so: `--allow-commands` for programs,
-//! `--allow-files` for files elsewhere and for passwords.
+//! A workload file may come from an untrusted source. Without a flag it reads files below its own
+//! folder, creates new files below the folder of the record, and asks databases; docs/trust.md
+//! describes the remaining risks. Anything else needs the user's permission: `--allow-commands` for
+//! programs, `--allow-files` for files elsewhere and for passwords.
 
 use std::io;
 use std::net::IpAddr;
@@ -16,10 +16,10 @@ use crate::args::FileArgs;
 use crate::complain::Complaint;
 use crate::workload_file::WorkloadFile;
 
-/// Options of a URL whose values are files that are read.
+/// Options of a URL whose values are paths of input files.
 const PATHS: [&str; 4] = ["tls-ca", "tls-cert", "tls-key", "server-public-key"];
 
-/// The variable with a password for every server.
+/// The environment variable with a password for any server.
 const PASSWORD: &str = "ASSAY_PASSWORD";
 
 /// Refuses a file that asks for programs: those of jobs, ssh, private servers.
@@ -27,7 +27,7 @@ const PASSWORD: &str = "ASSAY_PASSWORD";
 /// # Errors
 /// The file asks for programs. The error lists them and names the flag that allows them.
 pub(crate) fn refuse_programs(file: &WorkloadFile, is_url_typed: bool) -> Result<(), Complaint> {
-    // As it may be shown: without secret parameters.
+    // The displayable plan, without secret parameters.
     let plan = file.plan.shown();
     let wanted = programs(&plan, is_url_typed);
     if wanted.is_empty() {
@@ -38,7 +38,7 @@ pub(crate) fn refuse_programs(file: &WorkloadFile, is_url_typed: bool) -> Result
         .help("if they may run, add --allow-commands"))
 }
 
-/// The programs that a file asks for, a line each.
+/// Returns the programs that a file asks for, one per line.
 fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
     let command = |job: &Job| {
         let text = job.command()?.text(Placeholders::Question);
@@ -49,12 +49,12 @@ fn programs(plan: &Plan, is_url_typed: bool) -> Vec<String> {
     let private = private.filter(|(_, target)| target.kind == TargetKind::Testbed);
     let private = private.map(|(key, target)| format!("  {key}  {target}"));
     let all = plan.jobs.iter().filter_map(command).chain(hosts).chain(private);
-    // One line each: a second one could pass for advice of ours.
+    // One line each: a second one could imitate advice of this program.
     all.map(|program| printable(&program).into_owned()).collect()
 }
 
-/// Refuses a file whose URLs lead to files outside of its folder, or to servers that would be given
-/// a password which is not theirs.
+/// Refuses a file whose URLs lead to files outside its folder, or to servers that would receive a
+/// password not meant for them.
 ///
 /// # Errors
 /// A URL leads to such a file or server. The error names the URL and the flag that allows it.
@@ -76,7 +76,7 @@ pub(crate) fn check_files(file: &WorkloadFile, args: &FileArgs) -> Result<(), Co
     Ok(())
 }
 
-/// Refuses a server elsewhere that would be given a password which is meant for any server.
+/// Refuses a remote server that would receive a password meant for any server.
 fn refuse_password(file: &WorkloadFile, key: &str, target: &Target) -> Result<(), Complaint> {
     let (owner, remedy) = if is_given_a_password(target) && std::env::var_os(PASSWORD).is_some() {
         (PASSWORD.to_owned(), "unset the variable")
@@ -98,7 +98,7 @@ fn refuse_password(file: &WorkloadFile, key: &str, target: &Target) -> Result<()
     Err(Complaint::new(sentence).help(help))
 }
 
-/// The targets that a file names, with the keys that do.
+/// Returns the targets that a file names, with their keys.
 fn targets(plan: &Plan, is_url_typed: bool) -> Vec<(String, &Target)> {
     let main = plan.target.as_ref().filter(|_| !is_url_typed);
     let main = main.map(|target| ("`url`".to_owned(), target));
@@ -107,7 +107,7 @@ fn targets(plan: &Plan, is_url_typed: bool) -> Vec<(String, &Target)> {
     main.into_iter().chain(named).collect()
 }
 
-/// Returns true if a server of another machine would get the password that is meant for any server.
+/// Returns true if a remote server would receive the password meant for any server.
 fn is_given_a_password(target: &Target) -> bool {
     let is_here = |host: &str| match host.parse::<IpAddr>() {
         Ok(address) => address.is_loopback(),
@@ -124,7 +124,7 @@ fn is_given_a_password(target: &Target) -> bool {
     }
 }
 
-/// The files of this machine that the options of a URL lead to.
+/// Returns the local files that the options of a URL name.
 fn paths(target: &Target) -> impl Iterator<Item = &Path> {
     let is_path = |name: &str, value: &str| PATHS.contains(&name) && value != "ask";
     let options = target.options.iter().filter(move |(name, value)| is_path(name, value));

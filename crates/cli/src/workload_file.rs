@@ -1,4 +1,4 @@
-//! From a path and overrides to a plan, with all complaints on the way.
+//! Reads a workload file with overrides into a plan, and reports all errors on the way.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -17,21 +17,21 @@ use crate::inputs;
 use crate::outputs::{self, Outputs};
 use crate::trust;
 
-/// A workload file that was understood.
+/// A parsed workload file.
 pub(crate) struct WorkloadFile {
     /// The file's text, for complaints about its statements.
     pub(crate) source: Source,
-    /// The file itself.
+    /// The path of the file.
     pub(crate) path: PathBuf,
-    /// The files that it names.
+    /// Access to the files that it names.
     pub(crate) files: Files,
-    /// Those of them that are read when it is: what requests are made of comes later.
+    /// The files that were read with it; inputs of requests are read later.
     pub(crate) parts: Vec<PathBuf>,
-    /// What it asks for.
+    /// The plan.
     pub(crate) plan: Plan,
 }
 
-/// What a folder's experiment is called.
+/// The name of the workload file in a folder.
 const EXPERIMENT: &str = "experiment.ini";
 
 /// The purpose for which a workload file is read.
@@ -43,12 +43,11 @@ pub(crate) struct Reading<'a> {
     pub(crate) record: Option<&'a Path>,
 }
 
-/// Reads, parses and checks a workload file, and makes sure that its target can be asked for at
-/// all. Warnings are printed on the way. Every command begins with this, so that they agree on what
-/// is wrong with a file and a URL.
+/// Reads, parses and checks a workload file and its target, and prints warnings. Every command
+/// begins with this, so all agree on the errors of a file and a URL.
 ///
 /// # Errors
-/// The file cannot be read, is no text, or asks for something that makes no sense.
+/// The file cannot be read, is not a text, or asks for something impossible.
 pub(crate) fn read(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Complaint> {
     let is_virtual = reading.is_virtual;
     warn_of_password(args.url.as_ref());
@@ -66,7 +65,7 @@ pub(crate) fn read(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile
     Ok(file)
 }
 
-/// A password on a command line is in every list of processes, whatever becomes of the command.
+/// Warns of a password on the command line, which every list of processes shows.
 pub(crate) fn warn_of_password(url: Option<&Url>) {
     let has_password = url.and_then(|url| url.as_ref().ok()).is_some_and(|target| {
         matches!(&target.endpoint, Endpoint::Network { password: Some(_), .. })
@@ -78,7 +77,7 @@ pub(crate) fn warn_of_password(url: Option<&Url>) {
     }
 }
 
-/// So is a secret parameter that `--set` gives.
+/// Warns of a secret parameter given with `--set`, for the same reason.
 fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
     let mut names = args.set.iter().map(|(name, _)| name).filter(|name| plan.is_secret(name));
     if let Some(name) = names.next() {
@@ -90,7 +89,7 @@ fn warn_of_secret_settings(args: &FileArgs, plan: &Plan) {
     }
 }
 
-/// An address that nobody asks changes nothing.
+/// Warns of a URL on the command line that no job uses.
 fn warn_of_idle_url(args: &FileArgs, plan: &Plan) {
     if args.url.is_some() && !plan.asks(JobTarget::Main) {
         let sentence = "nothing asks the target of the command line: every job of the file asks a \
@@ -99,7 +98,7 @@ fn warn_of_idle_url(args: &FileArgs, plan: &Plan) {
     }
 }
 
-/// A complaint about the option `--url`.
+/// Returns the complaint about the option `--url`.
 fn of_url(problem: &impl std::error::Error) -> Complaint {
     Complaint::new(format!("--url: {problem}"))
 }
@@ -130,8 +129,8 @@ fn read_plan(args: &FileArgs, reading: Reading<'_>) -> Result<WorkloadFile, Comp
     }
 }
 
-/// The files that a workload file may name. Results lie beside the record; those of dbbench beside
-/// its other files.
+/// Returns the access to files that a workload file may name. Results go next to the record; those
+/// of dbbench next to its other files.
 fn files(args: &FileArgs, path: &Path, record: Option<&Path>) -> Files {
     let inputs = args.folder.clone().unwrap_or_else(|| folder_of(path));
     let outputs = match (args.rates, record) {
@@ -143,7 +142,7 @@ fn files(args: &FileArgs, path: &Path, record: Option<&Path>) -> Files {
     Files { inputs, outputs, reach }
 }
 
-/// The file that was named, or the experiment of a folder.
+/// Returns the given file, or the `experiment.ini` of a folder.
 fn path(named: &Path) -> Result<PathBuf, Complaint> {
     if !named.is_dir() {
         return Ok(named.to_owned());
@@ -162,7 +161,7 @@ fn read_text(path: &Path) -> Result<String, Complaint> {
         Complaint::new(format!("cannot read `{name}`: {error}")).help(remedy(error.kind(), path))
     };
     let file = File::open(path).map_err(cannot_read)?;
-    // What is no regular file has no length that could be asked for, and perhaps no end.
+    // A file that is not regular has no known length, and perhaps no end.
     let limit = workload::LARGEST_FILE as u64;
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes).map_err(cannot_read)?;
@@ -177,7 +176,7 @@ fn read_text(path: &Path) -> Result<String, Complaint> {
     })
 }
 
-/// What to do about a file that cannot be read.
+/// Returns the remedy for a file that cannot be read.
 fn remedy(kind: ErrorKind, path: &Path) -> String {
     if let (ErrorKind::NotFound, Some(builtin)) = (kind, path.to_str().and_then(builtin::find)) {
         let (name, file) = (builtin.name(), builtin.file);
@@ -197,7 +196,7 @@ fn remedy(kind: ErrorKind, path: &Path) -> String {
     }
 }
 
-/// As much of a file that is no text as can be shown.
+/// Converts a file that is not a text for display, as far as possible.
 fn printable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -221,7 +220,7 @@ fn overrides(args: &FileArgs) -> Result<Overrides, Complaint> {
 }
 
 impl WorkloadFile {
-    /// The main target: the command line's, the file's, or a temporary SQLite database.
+    /// Returns the main target: the command line's, the file's, or a temporary SQLite database.
     pub(crate) fn target(&self) -> Target {
         self.plan.target.clone().unwrap_or(Target {
             kind: TargetKind::Sqlite,
@@ -230,13 +229,13 @@ impl WorkloadFile {
         })
     }
 
-    /// A complaint about a place in the file.
+    /// Returns the complaint about a place in the file.
     pub(crate) fn complain(&self, diagnostic: Diagnostic) -> Complaint {
         Complaint::about(&self.source, &[diagnostic])
     }
 }
 
-/// The name of a file for a record: without the folders that lead to it.
+/// Returns the file name without its folders, for a record.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name()
         .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())

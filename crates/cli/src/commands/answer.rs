@@ -1,4 +1,4 @@
-//! From a record to what is printed on stdout.
+//! Prints the answer of a record on stdout.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::args::AnswerArgs;
 use crate::complain::{Complaint, is_styled};
 use crate::exit::Exit;
 
-/// The widest answer, and the width of one that no terminal shows. Longer lines of sentences are
-/// hard to read, and tables need no more.
+/// The width of an answer outside a terminal, and the most on one. Longer lines are hard to read,
+/// and tables need no more.
 const WIDTH: usize = 100;
 
-/// Prints the answer of a run that has just ended. The exit code says how that was: a run whose
-/// record was deleted or damaged meanwhile is invalid, and no mistake in its file.
+/// Prints the answer of a run that has just ended, and returns its exit code. A run whose record
+/// was deleted or damaged meanwhile is invalid; that is no error in its workload file.
 pub(crate) fn of_run(path: &Path, end: EndKind, args: AnswerArgs) -> Result<Exit, Complaint> {
     let view = match view(path, Some(end)) {
         Ok(view) => view,
@@ -38,15 +38,15 @@ pub(crate) fn of_run(path: &Path, end: EndKind, args: AnswerArgs) -> Result<Exit
     Ok(Exit::of_run(view.evidence.ended, &view.summary, args.strict))
 }
 
-/// Prints the answer of a record. The exit code says what the result is worth: that the run was
-/// interrupted, or lost its target, is no failure of whoever reads of it.
+/// Prints the answer of a record. The exit code reflects the verdict only: that the run was
+/// interrupted or lost its target is no failure of the report.
 pub(crate) fn of_record(path: &Path, args: AnswerArgs) -> Result<Exit, Complaint> {
     let view = view(path, None).map_err(|error| Complaint::of(&error))?;
     give(&view, args)?;
     Ok(Exit::of_verdict(&view.summary, args.strict))
 }
 
-/// Prints in which surroundings a record was made. Nothing is judged.
+/// Prints the environment in which a record was made, without judging it.
 pub(crate) fn environment(path: &Path, json: bool) -> Result<Exit, Complaint> {
     let about = Archive::open(path).and_then(|archive| About::of(&archive));
     let about = about.map_err(|error| Complaint::of(&error))?;
@@ -64,7 +64,7 @@ fn give(view: &View, args: AnswerArgs) -> Result<(), Complaint> {
     }
 }
 
-/// Returns the causes for which a record is unreadable, without the remedies.
+/// Returns the reason why a record is unreadable, without the remedy.
 fn causes(error: &RecordError) -> String {
     match error.kind() {
         RecordErrorKind::NotFound => "there is no such file any more".to_owned(),
@@ -72,7 +72,7 @@ fn causes(error: &RecordError) -> String {
     }
 }
 
-/// Returns the layout of an answer on stdout: on a terminal as wide as that, up to [`WIDTH`].
+/// Returns the layout of an answer on stdout: the width of the terminal, up to [`WIDTH`].
 pub(crate) fn style() -> Style {
     let is_terminal = std::io::stdout().is_terminal();
     let width = match is_terminal {
@@ -85,8 +85,8 @@ pub(crate) fn style() -> Style {
     Style { color: is_styled(is_terminal), width }
 }
 
-/// Returns the width of an answer on a terminal with so many columns. Where it does not tell, the
-/// value of `COLUMNS` counts.
+/// Returns the width of an answer on a terminal with this many columns; if it does not report them,
+/// the value of `COLUMNS` is used.
 fn width(told: Option<u16>, set: Option<&str>) -> usize {
     let told = told.or_else(|| set?.trim().parse().ok()).filter(|columns| *columns > 0);
     told.map_or(WIDTH, |columns| usize::from(columns).min(WIDTH))
@@ -103,7 +103,7 @@ fn view(path: &Path, end: Option<EndKind>) -> Result<View, RecordError> {
     Ok(View::new(About::of(&archive)?, lab::evidence_of_run(&archive, end)?))
 }
 
-/// Writes to stdout. A reader that has seen enough is no error.
+/// Writes to stdout; a reader that has closed its end is no error.
 pub(crate) fn print(text: &str) -> Result<(), Complaint> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

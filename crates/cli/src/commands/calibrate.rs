@@ -1,4 +1,4 @@
-//! `assay calibrate`: what the load generator itself takes on this machine.
+//! `assay calibrate`: measures the overhead of the load generator on this machine.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::workload_file::warn_of_password;
 use crate::{signals, stderr};
 
-/// What helps against a calibration that cannot be used.
+/// The remedy for an unusable calibration.
 const AGAIN: &str = "run `assay calibrate` again on this machine, which replaces it";
 
 pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
@@ -49,8 +49,8 @@ pub(crate) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Complaint> {
     Ok(Exit::Success)
 }
 
-/// The store, with a folder that can be written: whoever has waited for a calibration wants to have
-/// it.
+/// Returns the store, after checking that its folder is writable: a calibration must not be lost
+/// after the wait.
 fn prepared() -> Result<Store, Complaint> {
     let help = "set XDG_STATE_HOME to a folder that can be written, or add --no-store";
     let missing = "there is no folder for calibrations: neither XDG_STATE_HOME nor HOME is set";
@@ -67,8 +67,8 @@ fn usual() -> Option<Store> {
     Store::usual(|name| std::env::var_os(name))
 }
 
-/// The calibration of this machine, to which a run refers. One that cannot be used is as good as
-/// none, and is said so.
+/// Returns the stored calibration of this machine, which a run refers to; warns about an unusable
+/// one and ignores it.
 pub(crate) fn kept() -> Option<Calibration> {
     match usual()?.read(&Machine::here()) {
         Ok(calibration) => calibration,
@@ -92,7 +92,7 @@ fn answer(
     }
 }
 
-/// What is printed of a calibration that did not come to its end, and how the program ends.
+/// Prints why a calibration failed and returns the exit code.
 fn ended(problem: &Problem) -> Result<Exit, Complaint> {
     let exit = match problem {
         Problem::Unreachable(_) => Exit::Unreachable,
@@ -107,7 +107,7 @@ fn ended(problem: &Problem) -> Result<Exit, Complaint> {
     Ok(exit)
 }
 
-/// Is the server at the end of a way, for another process of this program.
+/// Serves the simulated database for another process of this program.
 pub(crate) fn serve(args: &WireServerArgs) -> Result<Exit, Complaint> {
     calibrate::serve(&args.protocol).map_err(|error| Complaint::new(error.to_string()))?;
     Ok(Exit::Success)

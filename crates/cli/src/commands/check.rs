@@ -13,7 +13,7 @@ use crate::workload_file::{self, Reading};
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Complaint> {
     let file = workload_file::read(&args.file, Reading::default())?;
     let text = file.plan.to_text();
-    // A terminal shows the plan; a file gets it as it is.
+    // A terminal gets printable text; a file gets the plan unchanged.
     match std::io::stdout().is_terminal() {
         true => text.lines().try_for_each(|line| print(&format!("{}\n", printable(line))))?,
         false => print(&text)?,

@@ -1,7 +1,7 @@
-//! `assay dbbench`: a file of dbbench, run with that program's flags.
+//! `assay dbbench`: runs a file of dbbench, with that program's flags.
 //!
-//! The flags become what `assay run` is told, and from there on there is one way to run. The
-//! language of the file is the same; only a `rate` means the ticks of a clock.
+//! The flags are translated into the arguments of `assay run`, which then runs the file. The
+//! language of the file is the same, except that a `rate` is a timetable.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -31,10 +31,10 @@ const fn switch(name: &'static str, help: &'static str) -> Flag {
     Flag { name, takes: Takes::Switch, help }
 }
 
-/// The least time between two reports, and what it is where no flag says so.
+/// The default and shortest interval between two reports.
 const SECOND: Nanos = Nanos::from_secs(1);
 
-/// Every flag that dbbench has, and the one that programs need.
+/// Every flag of dbbench, and `--allow-commands` for jobs that run programs.
 const FLAGS: &[Flag] = &[
     value("driver", "NAME", "mysql (the default), postgres, sqlite or sim"),
     value("host", "HOST", "where the server is (default localhost)"),
@@ -56,7 +56,7 @@ const FLAGS: &[Flag] = &[
     switch("version", "print the version of assay"),
 ];
 
-/// Flags that are understood and change nothing, and why.
+/// Flags that are accepted without effect, and the reasons.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("confidence", "the answer has whole distributions and puts no `±` beside a mean"),
     ("max-idle-conns", "a connection that was opened stays open to the end"),
@@ -87,12 +87,12 @@ pub(crate) fn dbbench(args: &DbbenchArgs) -> Result<Exit, Complaint> {
     let op_log = stats.map(|path| OpLogPlan { path, format: OpFormat::DbbenchStats });
     let command = command(&run);
     let command = Box::new(|_: &Plan| command);
-    // A server's log is to show what dbbench would send, and nothing else.
+    // The server's log must show only statements that dbbench would send.
     let manner = Manner { shown, op_log, command, needs_jobs: false, asks_beside: false };
     run::carry_out(&run, manner)
 }
 
-/// The one file that stands behind the flags.
+/// Returns the single file after the flags.
 fn file(rest: &[OsString]) -> Result<PathBuf, Complaint> {
     let is_flag = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
     match rest {
@@ -134,7 +134,7 @@ The answer goes to stdout, a record is left in `./run-<UTC time>.assay`, and the
 those of `assay run`. docs/dbbench.md has every feature of dbbench, and what differs.
 ";
 
-/// What the flags ask for, read in their order: of two that say the same the last one holds.
+/// The parsed flags, read in order: a later flag overrides an earlier one.
 struct Wish {
     kind: TargetKind,
     user: Option<String>,
@@ -142,16 +142,16 @@ struct Wish {
     addresses: Vec<Address>,
     database: Option<String>,
     options: Vec<(String, String)>,
-    /// The flag that they came with.
+    /// The flag that set the options.
     options_flag: &'static str,
-    /// What of the options has no effect, and why.
+    /// Notices about options without effect.
     idle_options: Vec<String>,
-    /// A URL that is none, to be complained about as everywhere.
+    /// The error of an invalid URL, reported later like that of any other command.
     broken: Option<TargetError>,
-    /// Flags that mean nothing to a target without a network.
+    /// The given flags that need a target with a network.
     network: Vec<&'static str>,
     folder: Option<PathBuf>,
-    /// Where a row per request goes.
+    /// The file with one row per request.
     stats: Option<PathBuf>,
     reports: bool,
     interval: Nanos,
@@ -189,7 +189,7 @@ impl Wish {
         Ok(wish)
     }
 
-    /// Puts the options into our words, once it is known for which kind of target they are.
+    /// Translates the options into assay's, once the kind of target is known.
     fn translate_options(&mut self) -> Result<(), Complaint> {
         let given = std::mem::take(&mut self.options);
         let Translated { options, notices } = go_drivers::translate(self.kind, given)
@@ -198,7 +198,7 @@ impl Wish {
         Ok(())
     }
 
-    /// Makes sure that the folder is there that names begin at.
+    /// Checks that the folder of `--base-dir` exists.
     fn find_folder(&self) -> Result<(), Complaint> {
         match &self.folder {
             Some(folder) if !folder.is_dir() => {
@@ -212,7 +212,7 @@ impl Wish {
         }
     }
 
-    /// What the flags ask for and do not get, in whole sentences.
+    /// Returns warnings about flags that are not followed exactly, as sentences.
     fn notices(&self) -> Vec<String> {
         let of_options = |notice: &String| format!("--{}: {notice}", self.options_flag);
         let mut notices: Vec<String> = self.idle_options.iter().map(of_options).collect();
@@ -228,12 +228,12 @@ impl Wish {
         notices
     }
 
-    /// How many seconds lie between two reports: whole ones, since a report is of whole seconds.
+    /// Returns the interval between two reports, rounded up to whole seconds.
     fn seconds(&self) -> u64 {
         self.interval.0.div_ceil(SECOND.0)
     }
 
-    /// Takes one flag in.
+    /// Applies one flag.
     fn hear(&mut self, name: &'static str, value: &str) -> Result<(), String> {
         let given = || Some(value.to_owned()).filter(|value| !value.is_empty());
         match name {
@@ -279,7 +279,7 @@ impl Wish {
         Ok(())
     }
 
-    /// Takes all that a URL says; what it leaves open stays as it was, but for the options.
+    /// Applies a URL; parts that it lacks keep their value, except the options.
     fn go_to(&mut self, target: Target) {
         self.kind = target.kind;
         self.options = target.options;
@@ -296,7 +296,7 @@ impl Wish {
         }
     }
 
-    /// Makes sure that the flags together name something.
+    /// Checks that the flags together describe a target.
     fn is_possible(&self) -> Result<(), Complaint> {
         if self.has_network() || self.broken.is_some() {
             return Ok(());
@@ -333,7 +333,7 @@ impl Wish {
         RunArgs {
             file: FileArgs {
                 file,
-                // Who types dbbench's flags knows the file: it is to run as it did there.
+                // Users of dbbench's flags trust the file: it must run as it did there.
                 allow_files: true,
                 folder: self.folder.clone(),
                 rates: Rates::AsDbbench,
@@ -347,8 +347,8 @@ impl Wish {
         }
     }
 
-    /// The target. It is put together from its parts and not from a text, so that nothing in a
-    /// password or a name needs an escape.
+    /// Returns the target, built from its parts and not parsed, which avoids escapes in passwords
+    /// and names.
     fn url(self) -> Url {
         if let Some(error) = self.broken {
             return Err(error);
@@ -372,8 +372,7 @@ impl Wish {
     }
 }
 
-/// The kind of target that a driver is for. A server that is started for the run is none that a
-/// driver could be named for.
+/// Returns the kind of target of a driver; `testbed` is no driver name.
 fn kind(name: &str) -> Result<TargetKind, String> {
     let kinds = TargetKind::SCHEMES.into_iter().filter(|(_, kind)| *kind != TargetKind::Testbed);
     if let Some((_, kind)) = kinds.clone().find(|(known, _)| *known == name) {
@@ -391,11 +390,11 @@ fn kind(name: &str) -> Result<TargetKind, String> {
     })
 }
 
-/// The drivers of this build, as a message names them.
+/// Returns the names of the drivers in this build, for messages.
 fn drivers() -> String {
     let mut kinds = TargetKind::SCHEMES.map(|(_, kind)| kind).to_vec();
     kinds.dedup();
-    // What is started for a run is no database that somebody has.
+    // A testbed server is started for a run; it has no driver name.
     kinds.retain(|kind| *kind != TargetKind::Testbed);
     kinds.iter().map(|kind| kind.scheme()).collect::<Vec<_>>().join(", ")
 }
@@ -405,13 +404,13 @@ fn port(text: &str) -> Result<u16, String> {
     number.filter(|port| *port > 0).ok_or_else(|| "it is not a port from 1 to 65535".to_owned())
 }
 
-/// The options behind the `?` of a URL, whatever its kind.
+/// Parses the options after the `?` of a URL of any kind.
 fn options(text: &str) -> Result<Vec<(String, String)>, String> {
     let target = Target::parse(&format!("{}:?{text}", TargetKind::Sqlite.scheme()));
     target.map(|target| target.options).map_err(|error| error.to_string())
 }
 
-/// The time between two reports.
+/// Parses the interval between two reports.
 fn interval(text: &str) -> Result<Nanos, String> {
     match parse_duration(text) {
         Ok(Nanos::ZERO) => Err("it is zero: `--intermediate-stats=false` turns reports off".into()),
@@ -425,7 +424,7 @@ fn whole(text: &str) -> Result<i64, String> {
     parse_int(text).map_err(|_| "it is not a whole number".to_owned())
 }
 
-/// How many connections a pool may have; zero and less is no limit.
+/// Parses the size of a connection pool; zero or less means no limit.
 fn pool(text: &str) -> Result<Option<u32>, String> {
     let most = i64::from(workload::MOST_CONNECTIONS);
     match whole(text)? {
@@ -435,7 +434,7 @@ fn pool(text: &str) -> Result<Option<u32>, String> {
     }
 }
 
-/// The command line again, from what was understood of it: without a password.
+/// Returns the command line, rebuilt from the parsed flags without the password.
 fn command(run: &RunArgs) -> String {
     let mut words = vec!["assay".to_owned(), "dbbench".to_owned()];
     let mut flag = |name: &str, value: Option<String>| {
@@ -454,7 +453,7 @@ fn command(run: &RunArgs) -> String {
 mod tests {
     use super::*;
 
-    /// The run that a command line asks for, or what is said instead.
+    /// Returns the run that a command line asks for, or the error message.
     fn run(line: &str) -> Result<RunArgs, String> {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let typed = go_flags::parse(FLAGS, &words)?;

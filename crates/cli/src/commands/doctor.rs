@@ -1,4 +1,4 @@
-//! `assay doctor`: what here would spoil a run.
+//! `assay doctor`: checks machine and server for problems that would distort a run.
 
 use lab::Unexamined;
 
@@ -8,7 +8,7 @@ use crate::complain::Complaint;
 use crate::exit::Exit;
 use crate::workload_file::warn_of_password;
 
-/// Findings are no failure: whoever asked has the answer.
+/// Examines the machine and an optional server; findings are no failure.
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Complaint> {
     warn_of_password(args.url.as_ref());
     let target = match &args.url {

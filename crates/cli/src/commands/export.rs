@@ -18,7 +18,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Exit, Complaint> {
             let file = File::create_new(path).map_err(|error| uncreated(path, &error))?;
             let written = write(&archive, args.format, file);
             if written.is_err() {
-                // A part of an export could be taken for all of it.
+                // A partial export could be mistaken for a complete one.
                 let _ = std::fs::remove_file(path);
             }
             written.map(|()| Exit::Success).map_err(|error| Complaint::of(&error))
@@ -35,7 +35,7 @@ fn write(archive: &Archive, format: Format, out: impl Write) -> Result<(), Recor
     }
 }
 
-/// Why there is no file for the export.
+/// Explains why the export's file cannot be created.
 fn uncreated(path: &Path, error: &std::io::Error) -> Complaint {
     let path = path.display();
     match error.kind() {
@@ -46,7 +46,7 @@ fn uncreated(path: &Path, error: &std::io::Error) -> Complaint {
     }
 }
 
-/// A reader that has seen enough is no error.
+/// Returns the result of an export to stdout; a reader that has closed its end is no error.
 fn finish(written: Result<(), RecordError>) -> Result<Exit, Complaint> {
     let closed = |error: &RecordError| {
         let cause = std::error::Error::source(error);

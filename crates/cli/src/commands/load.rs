@@ -1,4 +1,4 @@
-//! `assay load`: only the tables of a workload file.
+//! `assay load`: fills the tables of a workload file, and runs no jobs.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `assay observe`: what limits a program that is none of ours.
+//! `assay observe`: watches a foreign program and reports what limits it.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::workload_file::warn_of_password;
 use crate::{signals, stderr};
 
-/// What stands for a part of a command that may be a secret.
+/// Replacement for a part of a command that may be a secret.
 const HIDDEN: &str = "…";
 
 pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
@@ -52,7 +52,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
         stop: stop.clone(),
         warn: Box::new(|text| Complaint::warning(text).print()),
     };
-    // A Ctrl-C of the terminal reaches the program that is watched as well: its end is awaited.
+    // Ctrl-C in the terminal reaches the watched program too; wait for its end.
     let waits = !args.command.is_empty();
     let listening = signals::listen(if waits { Stop::default() } else { stop }, |_: Ending| {});
     listening.map_err(|error| Complaint::of(&error))?;
@@ -67,7 +67,7 @@ pub(crate) fn observe(args: &ObserveArgs) -> Result<Exit, Complaint> {
     answer::of_run(&record, end, AnswerArgs { json: args.json, strict: false })
 }
 
-/// Tells what there is to see on this machine to an `assay` on another one, which asked for it.
+/// Sends samples of this machine to the `assay` on another one that started this process.
 fn stdio(args: &ObserveArgs) -> Result<Exit, Complaint> {
     let scope = lab::remote::scope(args.every, args.port, args.server.clone());
     let served = lab::remote::serve(scope, std::io::stdin(), std::io::stdout());
@@ -80,7 +80,7 @@ fn watched(args: &ObserveArgs) -> Result<Watched, Complaint> {
         ([program, rest @ ..], None) => {
             let mut command = Command::new(program);
             command.args(rest);
-            // The answer stands on stdout; what the program says there stands beside it.
+            // Stdout is for the document, so the program's own output goes to stderr.
             if args.json {
                 command.stdout(stderr::for_a_program());
             }
@@ -95,12 +95,12 @@ fn watched(args: &ObserveArgs) -> Result<Watched, Complaint> {
     }
 }
 
-/// The program's command without what may be a secret.
+/// Returns the program's command line without anything that may be a secret.
 fn in_words(words: &[String]) -> String {
     let mut last = "";
     let shown = words.iter().map(|word| {
         let before = std::mem::replace(&mut last, word.as_str());
-        // `-p` is a password of some programs, and the port of others.
+        // `-p` is the password option of some programs, and the port option of others.
         let is_secret = match before {
             "-p" | "-P" => word.parse::<u16>().is_err(),
             before => announces_secret(before),
@@ -114,22 +114,24 @@ fn in_words(words: &[String]) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// What divides the parts of a script, of a connection's settings or of a URL's options.
+/// Characters that separate the parts of a script, of connection settings or of a URL's options.
 const DIVIDERS: [char; 6] = [';', '&', '?', '|', '"', '\''];
 
-/// Whether the next word is a secret: `--password geheim`.
+/// Returns true if the word after this one is a secret, as in `--password geheim`.
 fn announces_secret(word: &str) -> bool {
     word.starts_with('-') && !word.contains('=') && names_secret(word)
 }
 
-/// Whether a word is several in one, of which one may be a secret: a script, settings, a URL.
+/// Returns true if the word has several parts, one of which may be a secret: a script, settings, a
+/// URL.
 fn holds_secret(word: &str) -> bool {
     let is_divider = |c: char| c.is_whitespace() || DIVIDERS.contains(&c);
     let mut parts = word.split(is_divider);
     word.contains(is_divider) && (names_secret(word) || parts.any(|part| part.starts_with("-p")))
 }
 
-/// A word without the secret in it: `--password=…`, `-p…` of MySQL's clients, a variable, a URL.
+/// Returns a word without the secret in it: `--password=…`, `-p…` of MySQL's clients, a variable, a
+/// URL.
 fn without_secret(word: &str) -> String {
     match word.split_once('=') {
         _ if holds_secret(word) => HIDDEN.to_owned(),
@@ -141,7 +143,7 @@ fn without_secret(word: &str) -> String {
     }
 }
 
-/// The command line as the record shows it.
+/// Returns the command line for the record.
 fn command(args: &ObserveArgs, target: Option<&Target>) -> String {
     let mut words = vec!["assay observe".to_owned()];
     words.extend(target.map(|target| quoted(&target.to_string())));
@@ -156,7 +158,7 @@ fn command(args: &ObserveArgs, target: Option<&Target>) -> String {
     words.join(" ")
 }
 
-/// How often there may be a look.
+/// Parses the sampling interval.
 pub(crate) fn parse_every(text: &str) -> Result<Nanos, String> {
     let every = base::units::parse_duration(text).map_err(|error| error.to_string())?;
     let (least, most) = Observe::ENDS;

@@ -1,4 +1,4 @@
-//! From arguments to the order that the lab carries out.
+//! Converts arguments into the order of a run.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::commands::remedy::{self, Refused};
 use crate::complain::Complaint;
 use crate::workload_file::{WorkloadFile, file_name};
 
-/// The order of a workload file.
+/// Returns the order of a workload file.
 pub(crate) fn order(
     file: &WorkloadFile,
     path: &Path,
@@ -36,10 +36,10 @@ pub(crate) fn order(
     }
 }
 
-/// How the engine works, as `assay run` was told.
+/// Returns the engine's options for the arguments of `assay run`.
 ///
 /// # Errors
-/// A processor that there is not.
+/// A requested processor does not exist or may not be used.
 pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Complaint> {
     let cpus = args.cpus.as_ref().map(|cpus| cpus.0.clone()).unwrap_or_default();
     check_processors(&cpus)?;
@@ -54,10 +54,10 @@ pub(crate) fn options(args: &RunArgs, file: &WorkloadFile) -> Result<Options, Co
     })
 }
 
-/// Makes sure that this process may use the processors that were asked for: more of them than there
-/// are threads would be left out without a word.
+/// Checks that this process may use every requested processor; a processor beyond the number of
+/// threads would otherwise be ignored silently.
 fn check_processors(asked: &[usize]) -> Result<(), Complaint> {
-    // Where the system does not tell, it refuses the binding itself.
+    // If the system does not list them, binding a thread will fail instead.
     let Ok(allowed) = engine::processors() else { return Ok(()) };
     match asked.iter().find(|cpu| !allowed.contains(cpu)) {
         None => Ok(()),
@@ -68,7 +68,7 @@ fn check_processors(asked: &[usize]) -> Result<(), Complaint> {
     }
 }
 
-/// Ascending numbers as an option lists them: `0-1,4`.
+/// Formats ascending numbers as an option lists them: `0-1,4`.
 fn ranges(numbers: &[usize]) -> String {
     let parts = numbers.chunk_by(|a, b| a + 1 == *b).map(|part| match part {
         [only] => only.to_string(),
@@ -78,7 +78,7 @@ fn ranges(numbers: &[usize]) -> String {
     parts.collect::<Vec<_>>().join(",")
 }
 
-/// The record's place: what was asked for, or a name of its own that is free.
+/// Returns the path of the record: the requested one, or a generated name.
 pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> RecordPlace {
     match asked {
         Some(path) => RecordPlace::Exactly(path.clone()),
@@ -89,8 +89,9 @@ pub(crate) fn record(asked: Option<&PathBuf>, prefix: &str) -> RecordPlace {
     }
 }
 
-/// The command line again, from what was understood of it: without a password or another secret of
-/// the plan, and without what says nothing of the result, such as the folders before the file.
+/// Returns the command line for the record, rebuilt from the parsed arguments: without passwords
+/// and secrets of the plan, and without details that do not affect the result, such as the folder
+/// of the file.
 pub(crate) fn command(
     name: &str,
     args: &FileArgs,
@@ -128,7 +129,7 @@ pub(crate) fn command(
     words.join(" ")
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word for the shell, if necessary.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=?&,%+@".contains(c);
     let shell_reads_it = |c: char| "?&".contains(c);
@@ -139,13 +140,13 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
-/// What to say about a run that could not be made. `skips_loads` is what the command offers to
-/// those whose tables are there already. Secrets that the database repeats are left out.
+/// Returns the complaint about a run that failed to start, without secrets that the database
+/// repeats. `skips_loads` says if the command has `--loaded`, for users whose tables exist already.
 pub(crate) fn complaint(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
     complaint_as_told(file, error, skips_loads).without(&file.plan.secrets())
 }
 
-/// The same, with all that the database says.
+/// Returns the same, with everything that the database says.
 fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads) -> Complaint {
     let at = |place: &Place| Diagnostic::error(place.span, error.to_string());
     match error {
@@ -175,15 +176,15 @@ fn complaint_as_told(file: &WorkloadFile, error: &Error, skips_loads: SkipsLoads
     }
 }
 
-/// Takes what to do, with which a reason ends after its last colon, from a message that ends with
-/// that reason.
+/// Splits a message that ends with `reason` into the fault and the help, which is the part of the
+/// reason after its last colon.
 fn fault_and_help<'a>(text: &'a str, reason: &'a str) -> (&'a str, Option<&'a str>) {
     let help = reason.rsplit_once(": ").map(|(_, help)| help);
     let fault = help.and_then(|help| text.strip_suffix(help)?.strip_suffix(": "));
     (fault.unwrap_or(text), help.filter(|_| fault.is_some()))
 }
 
-/// Whether a command has the option `--loaded`.
+/// The presence of the option `--loaded` in a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SkipsLoads {
     Yes,

@@ -9,14 +9,14 @@ use crate::commands::order::SkipsLoads;
 pub(crate) struct Refused<'a> {
     pub(crate) place: &'a Place,
     pub(crate) class: Class,
-    /// The database's code.
+    /// The database's error code.
     pub(crate) code: Code,
-    /// The database's words.
+    /// The database's error message.
     pub(crate) words: &'a str,
     pub(crate) skips_loads: SkipsLoads,
 }
 
-/// Returns the remedy, where one is known.
+/// Returns a remedy, if one is known.
 pub(crate) fn of(refused: Refused<'_>) -> Option<String> {
     let Refused { place, class, code, words, skips_loads } = refused;
     let is_load = place.statement.is_none();
@@ -60,9 +60,9 @@ enum Missing {
 }
 
 impl Missing {
-    /// Recognises the kind by the code of PostgreSQL (manual, appendix "PostgreSQL Error Codes") or
-    /// of MySQL and MariaDB ("Server Error Message Reference"). SQLite has one code for all of its
-    /// complaints, and its words are always English.
+    /// Recognises the kind by the error code of PostgreSQL (manual, appendix "PostgreSQL Error
+    /// Codes") or of MySQL and MariaDB ("Server Error Message Reference"). SQLite has a single code
+    /// for these errors, and its messages are always in English.
     fn of(code: &str, words: &str) -> Option<Missing> {
         let says = |part: &str| words.contains(part);
         let begins = |kinds: &[&str]| kinds.iter().any(|kind| words.starts_with(kind));
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Makes sure that the remedy for what a statement of a job names has these words.
+    /// Checks that the remedy for a missing object of a job's statement contains these words.
     #[track_caller]
     fn check(code: &str, message: &str, words: &str) {
         let given = remedy("read", Class::Statement, code, message);

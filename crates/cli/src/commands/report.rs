@@ -1,4 +1,4 @@
-//! `assay report`: the answer of a record, or its surroundings.
+//! `assay report`: prints the answer of a record, or its environment.
 
 use crate::args::ReportArgs;
 use crate::commands::answer;

@@ -1,4 +1,4 @@
-//! `assay run`: a workload file, an answer.
+//! `assay run`: runs a workload file and prints the answer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,21 +29,21 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Complaint> {
     carry_out(args, manner)
 }
 
-/// In what the commands that run a workload file differ.
+/// The differences between the commands that run a workload file.
 pub(crate) struct Manner<'a> {
-    /// What is shown of the run while it goes.
+    /// The display of the run's progress.
     pub(crate) shown: Shown,
     /// A file with one row per request.
     pub(crate) op_log: Option<OpLogPlan>,
-    /// The command line as the record shows it, by the plan, which knows what is secret.
+    /// Returns the command line for the record; the plan says which values are secret.
     pub(crate) command: Box<dyn FnOnce(&Plan) -> String + 'a>,
-    /// Whether a file without jobs is refused, because nothing would be measured.
+    /// True if a file without jobs is refused, because nothing would be measured.
     pub(crate) needs_jobs: bool,
-    /// Whether the database may be asked something that the file does not say: what it does.
+    /// True if the database may be observed with queries that are not in the file.
     pub(crate) asks_beside: bool,
 }
 
-/// Runs a workload file and prints the answer, whichever command asked for it.
+/// Runs a workload file and prints the answer, for any command.
 pub(crate) fn carry_out(args: &RunArgs, manner: Manner<'_>) -> Result<Exit, Complaint> {
     let Manner { shown, op_log, command, needs_jobs, asks_beside } = manner;
     let reading = Reading { is_virtual: args.is_virtual, record: args.out.as_deref() };
@@ -77,15 +77,15 @@ pub(crate) fn carry_out(args: &RunArgs, manner: Manner<'_>) -> Result<Exit, Comp
     conclude(done, args.answer)
 }
 
-/// Prints the answer of a run that has ended, and what went wrong on the way.
+/// Prints the answer of a run that has ended, and the errors on the way.
 ///
-/// Of a target that was never reached there is nothing to report but that, and a record of it would
-/// be in the way. Only a program is owed its document, and the record which that one is read from.
+/// For a target that was never reached, only the error is printed and the record is removed, as it
+/// holds nothing else. With `--json` the record is kept and the document printed.
 pub(crate) fn conclude(done: Done, args: AnswerArgs) -> Result<Exit, Complaint> {
     if let Some(reason) = &done.unreachable {
         unreachable(reason).print();
         if !args.json {
-            // A record that cannot be removed says the same as the message.
+            // A record that cannot be removed only repeats the message.
             let _ = done.discard();
             return Ok(Exit::Unreachable);
         }
@@ -110,7 +110,7 @@ fn op_log(path: &Path) -> OpLogPlan {
     OpLogPlan { path: path.to_owned(), format: OpFormat::Csv }
 }
 
-/// The reason has its own remedy, which only the driver knows.
+/// Returns the complaint about an unreachable target; the driver's reason includes the remedy.
 fn unreachable(reason: &str) -> Complaint {
     if reason.starts_with("[target ") {
         let sentence = format!("a target could not be reached: {reason}");
@@ -119,8 +119,8 @@ fn unreachable(reason: &str) -> Complaint {
     Complaint::new(format!("the target could not be reached: {reason}"))
 }
 
-/// The command line as the record shows it. The places of the record and of an op-log say nothing
-/// of the result.
+/// Returns the command line for the record, without the paths of record and op-log, which do not
+/// affect the result.
 fn command(args: &RunArgs, plan: &Plan) -> String {
     let flag = |set: bool| set.then(String::new);
     let cpus = args

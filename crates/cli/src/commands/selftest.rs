@@ -1,4 +1,4 @@
-//! `assay selftest`: does the program measure what is so?
+//! `assay selftest`: checks the program's measurements against known values.
 
 use lab::selftest::{self, Depth};
 

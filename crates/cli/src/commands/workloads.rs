@@ -14,7 +14,7 @@ pub(crate) fn workloads(args: &WorkloadsArgs) -> Result<Exit, Complaint> {
     Ok(Exit::Success)
 }
 
-/// A line for each file: its name and what it is about.
+/// Returns a line per file with its name and summary.
 fn list() -> String {
     let width = builtin::ALL.iter().map(|builtin| builtin.name().len()).max().unwrap_or(0);
     let line = |builtin: &Builtin| {

@@ -1,4 +1,4 @@
-//! What a display shows, as plain data: a function of what is known.
+//! The content of a display as plain data, computed from the state.
 
 use base::units::grouped;
 use record::{Busy, Live, LiveJob, LiveView};
@@ -6,31 +6,31 @@ use record::{Busy, Live, LiveJob, LiveView};
 use super::words::{clock, maybe_time, rate, time};
 use super::{AT_ONCE, Ending, GIVING_UP, Phase, State};
 
-/// One look at the run.
+/// A snapshot of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Picture {
     /// The workload and the target.
     pub(super) title: String,
-    /// What the run is doing.
+    /// The phase of the run.
     pub(super) doing: String,
-    /// What it waits for beside that.
+    /// Pipes that the run waits for.
     pub(super) awaited: Vec<String>,
-    /// Which component has the least time to spare, if that is known.
+    /// The busiest component, if known.
     pub(super) busiest: Option<String>,
-    /// How far it is, from 0 to 1, if that is known.
+    /// Progress from 0 to 1, if known.
     pub(super) progress: Option<f64>,
-    /// The jobs, once there is something to say of them.
+    /// The rows of the job table, once there are figures.
     pub(super) rows: Vec<Row>,
 }
 
-/// One job.
+/// The cells of a job's row.
 pub(super) type Row = [String; COLUMNS.len()];
 
-/// What is said of a job.
+/// The column titles of the job table.
 pub(super) const COLUMNS: [&str; 8] =
     ["job", "offered/s", "achieved/s", "p50", "p99", "errors", "in flight", "queued"];
 
-/// What is said after the first Ctrl-C.
+/// The message after the first Ctrl-C.
 const FINISHING: &str =
     "ending the run: what is under way is finished; Ctrl-C once more ends it at once";
 
@@ -45,12 +45,12 @@ impl Picture {
     }
 }
 
-/// What is said of the busiest component.
+/// Returns the line about the busiest component.
 pub(super) fn in_words(busy: &Busy) -> String {
     format!("busiest: {}, {:.0} %", busy.name, busy.share * 100.0)
 }
 
-/// What is said of a pipe that nobody writes yet.
+/// Returns the line about a pipe without a writer.
 pub(super) fn awaiting(pipe: &str) -> String {
     format!("waiting for a writer of the pipe `{pipe}`")
 }
@@ -89,7 +89,7 @@ fn doing(state: &State) -> (String, Option<f64>) {
     }
 }
 
-/// How many whole hundredths of a whole there are: all of them only when nothing is missing.
+/// Returns the percentage, rounded down; 100 only if nothing is missing.
 pub(super) fn percent(part: u64, whole: u64) -> u64 {
     if whole == 0 { 100 } else { (u128::from(part) * 100 / u128::from(whole)).min(100) as u64 }
 }
@@ -141,7 +141,7 @@ pub(super) mod tests {
     use record::Gauge;
     use workload::Warmup;
 
-    /// A run of two jobs that is measured for a minute.
+    /// Returns the state of a run with two jobs that lasts a minute.
     pub(in crate::display) fn state() -> State {
         State {
             title: "shop.ini on sim:mm1".to_owned(),

@@ -1,4 +1,4 @@
-//! Plain lines, for logs and pipes: one when the phase changes, and one per job every so often.
+//! Plain progress lines for logs and pipes: one per phase, and one per job at intervals.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -12,14 +12,14 @@ use super::words::clock;
 use super::{Phase, Reports, Shared, State};
 use crate::stderr;
 
-/// Runs up to this long are reported every second, longer ones every [`SELDOM`].
+/// Longest run that is reported every second; longer ones are reported every [`SELDOM`] seconds.
 const SHORT: Nanos = Nanos::from_secs(60);
 const SELDOM: u64 = 10;
 
-/// The least time between two lines of one load, but for the line of its last row.
+/// Shortest interval between two lines of a load, except for its last line.
 const LOAD_STEP: Nanos = Nanos::from_secs(1);
 
-/// Starts writing lines.
+/// Starts the thread that writes the lines.
 pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let mut lines = Lines::default();
@@ -35,18 +35,18 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
     })
 }
 
-/// What was said before, so that nothing is said twice.
+/// The lines written so far, to avoid repetitions.
 #[derive(Default)]
 struct Lines {
     said: Option<Phrase>,
-    /// The pipes of which it was said that nobody writes them.
+    /// The pipes that were already reported as waiting for a writer.
     awaited: Vec<String>,
-    /// The second of the latest report.
+    /// The time of the latest report, in seconds after time zero.
     reported: Option<u64>,
 }
 
 impl Lines {
-    /// The lines that are new.
+    /// Returns the new lines.
     fn next(&mut self, state: &State) -> Vec<String> {
         let mut lines = Vec::new();
         let phrase = Phrase::of(state);
@@ -79,7 +79,7 @@ impl Lines {
 }
 
 impl State {
-    /// How many seconds lie between two reports.
+    /// Returns the interval between two reports, in seconds; `None` if there are none.
     fn step(&self) -> Option<u64> {
         let is_short = self.duration.is_some_and(|duration| duration <= SHORT);
         match self.reports {
@@ -91,17 +91,17 @@ impl State {
     }
 }
 
-/// What is said of a phase.
+/// The line about a phase, with the data to recognise repetitions.
 #[derive(Clone, Debug)]
 struct Phrase {
-    /// The phase without what changes within it.
+    /// The phase without its changing parts.
     key: String,
-    /// How far a load is.
+    /// Progress, if the phase is a load.
     part: Option<Part>,
     line: String,
 }
 
-/// How far a load is.
+/// The progress of a load.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     percent: u64,
@@ -109,8 +109,8 @@ struct Part {
 }
 
 impl Part {
-    /// Whether there is enough of a difference to be said: a tenth of the table after a second, or
-    /// the end.
+    /// Returns true if the progress is worth a new line: another tenth of the table and at least a
+    /// second, or the end.
     fn is_followed_by(self, next: Part) -> bool {
         let tenth = next.percent / 10 > self.percent / 10;
         let is_last = next.percent == 100 && self.percent < 100;
@@ -139,7 +139,7 @@ impl Phrase {
         Phrase { key, part, line }
     }
 
-    /// Whether there is something new in the next one.
+    /// Returns true if `next` is worth a new line.
     fn is_followed_by(&self, next: &Phrase) -> bool {
         match (self.part, next.part) {
             (Some(part), Some(next_part)) if self.key == next.key => part.is_followed_by(next_part),

@@ -1,7 +1,7 @@
-//! The live view: a few lines at the bottom of the terminal that are painted again and again.
+//! The live view: a few lines at the bottom of the terminal that are repainted.
 //!
-//! The cursor stays at the beginning of the line below the picture. What the terminal writes there
-//! itself, `^C` for one, moves nothing and is gone with the next picture.
+//! The cursor stays at the start of the line below the picture. Characters that the terminal echoes
+//! there, such as `^C`, move nothing and disappear with the next picture.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -13,31 +13,31 @@ use super::Shared;
 use super::picture::{COLUMNS, Picture, Row};
 use crate::stderr;
 
-/// The least time between two pictures.
+/// Shortest interval between two pictures.
 const LEAST: Nanos = Nanos::from_millis(100);
 
-/// The widths of the columns of numbers, with what is between them, and of the bar.
+/// The widths of the number columns, with spacing, and of the progress bar, in characters.
 const WIDTHS: [usize; COLUMNS.len() - 1] = [11, 12, 9, 9, 10, 11, 9];
 const BAR: usize = 40;
 
-/// The columns of numbers in the order in which they go where there is no room for all: in flight,
-/// queued, p50, offered, errors. How much is done, and how slowly, stays to the last.
+/// The number columns in the order in which they are dropped on a narrow terminal: in flight,
+/// queued, p50, offered, errors. Achieved rate and p99 always stay.
 const LEAST_IMPORTANT: [usize; 5] = [5, 6, 2, 0, 4];
 
-/// The width of a name, if it is that long, for which columns of numbers are given up.
+/// The width of a job name, in characters, up to which number columns are dropped to fit it.
 const NAME: usize = 16;
 
-/// How many pipes without a writer are named.
+/// The most pipes without a writer that are shown.
 const PIPES: usize = 2;
 
-/// What the picture has room for, in characters.
+/// The size available to the picture, in characters.
 #[derive(Clone, Copy)]
 struct Size {
     height: usize,
     width: usize,
 }
 
-/// Starts painting.
+/// Starts the painter's thread.
 pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let terminal = Term::stderr();
@@ -46,7 +46,7 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
         loop {
             let state = shared.wait();
             if state.finished {
-                // The answer is to stand alone.
+                // The answer must not be mixed with the picture.
                 paint(painted, &[]);
                 return;
             }
@@ -56,7 +56,7 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
             }
             latest = Some(now);
             let (height, width) = terminal.size();
-            // Some terminals wrap a line that is full, and the cursor needs one of its own.
+            // Some terminals wrap a full line, and the cursor needs a line of its own.
             let size = Size {
                 height: usize::from(height).max(4) - 1,
                 width: usize::from(width).max(9) - 1,
@@ -68,13 +68,13 @@ pub(super) fn start(shared: Arc<Shared>) -> JoinHandle<()> {
     })
 }
 
-/// Paints over the latest picture.
+/// Replaces the latest picture.
 fn paint(painted: usize, lines: &[String]) {
     stderr::write(&frame(painted, lines));
 }
 
-/// What the terminal is told: to go back to the first of the lines that were painted, to write
-/// these instead, and to clear what is left of those.
+/// Returns the text that moves the cursor to the first painted line, writes the new lines, and
+/// clears the rest of the old ones.
 fn frame(painted: usize, lines: &[String]) -> String {
     let mut frame = String::from("\r");
     if painted > 0 {
@@ -87,7 +87,7 @@ fn frame(painted: usize, lines: &[String]) -> String {
     frame
 }
 
-/// The picture as lines of text that fit.
+/// Lays out the picture as lines of text that fit the size.
 fn lines(picture: &Picture, size: Size) -> Vec<String> {
     let mut lines = vec![shortened(&picture.title, size.width), progress(picture, size.width)];
     lines.extend(picture.awaited.iter().take(PIPES).map(|line| shortened(line, size.width)));
@@ -105,13 +105,13 @@ fn lines(picture: &Picture, size: Size) -> Vec<String> {
         1 => lines.push("… 1 more job".to_owned()),
         more => lines.push(format!("… {more} more jobs")),
     }
-    // The answer at the end says it with its evidence: where there is no room, it waits for that.
+    // On a small terminal this line is omitted; the final answer has it, with its evidence.
     let last = picture.busiest.iter().filter(|_| lines.len() < size.height);
     lines.extend(last.map(|line| shortened(line, size.width)).collect::<Vec<_>>());
     lines
 }
 
-/// What the run is doing, with a bar if there is room for one.
+/// Returns the phase line, with a progress bar if there is room.
 fn progress(picture: &Picture, width: usize) -> String {
     let doing = printable(&picture.doing);
     let room = width.saturating_sub(measure_text_width(&doing) + 1).min(BAR);
@@ -129,10 +129,10 @@ fn shortened(text: &str, width: usize) -> String {
     truncate_str(&printable(text), width, "…").into_owned()
 }
 
-/// Which columns there is room for.
+/// The layout of the job table.
 struct Table {
     name: usize,
-    /// Which columns of numbers are shown.
+    /// True for each number column that is shown.
     shows: [bool; WIDTHS.len()],
 }
 

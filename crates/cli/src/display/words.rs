@@ -1,9 +1,9 @@
-//! Numbers as the display shows them.
+//! Number formats of the display.
 
 use base::Nanos;
 use base::units::grouped;
 
-/// A time with three significant digits: `950 ns`, `1.40 ms`, `12.3 s`.
+/// Formats a time with three significant digits: `950 ns`, `1.40 ms`, `12.3 s`.
 pub(super) fn time(time: Nanos) -> String {
     let (size, unit) = match time.0 {
         0..1_000 => return format!("{} ns", time.0),
@@ -16,17 +16,17 @@ pub(super) fn time(time: Nanos) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A time that may not be known.
+/// Formats a time that may be unknown.
 pub(super) fn maybe_time(known: Option<Nanos>) -> String {
     known.map_or_else(|| "–".to_owned(), time)
 }
 
-/// A number per second: whole where it is large, with two digits where it is small.
+/// Formats a rate per second: whole from 100, with two decimals below.
 pub(super) fn rate(per_s: f64) -> String {
     if per_s >= 99.5 { grouped(per_s.round() as u64) } else { format!("{per_s:.2}") }
 }
 
-/// Minutes and seconds: `01:30`; with hours where there are any.
+/// Formats minutes and seconds as `01:30`, with hours if there are any.
 pub(super) fn clock(time: Nanos) -> String {
     let seconds = time.0 / 1_000_000_000;
     let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);

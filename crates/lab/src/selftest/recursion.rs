@@ -214,8 +214,7 @@ mod tests {
 
     #[test]
     fn the_recursion_scatters_as_theory_says_of_one_exponential_server() {
-        // The inflations of median and p99 come from long simulations and are accurate to a factor
-        // of 1.5.
+        // The inflations of median and p99 come from long simulations and are known to ±50 %.
         for (per_s, inflations) in [(700, [15.0, 46.0]), (800, [20.0, 58.0])] {
             let exact = MMc { servers: 1, service_rate: 1_000.0, arrival_rate: per_s as f64 };
             let workload = format!("[read]\nquery = select 1\nrate = {per_s}\n");

@@ -11,7 +11,7 @@ use super::course::{JOB, Span, plan, server, simulate, simulate_into};
 use super::finding::{Allowed, Finding};
 use super::quantity::{Estimate, Quantity};
 
-/// Even arrivals for one worker: a closed loop would report the service time of this stall.
+/// Even arrivals for one worker, whose service time is all that a closed loop would report.
 const ONE_WORKER: &str =
     "[read]\nquery = select 1\nrate = 1000\narrival = uniform\nconcurrency = 1\n";
 
