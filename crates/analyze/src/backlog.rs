@@ -1,73 +1,76 @@
-//! Does the offered load exceed the capacity?
+//! Detection of an offered load that exceeds the capacity.
 //!
-//! When more requests arrive than are answered, the backlog grows as long as the run does, and so
-//! does every quantile of the response time: it says how long the run was, not how fast the
-//! database is.
+//! If more requests arrive than are answered, the backlog grows for the whole run, and so does
+//! every quantile of the response time: it then reflects the length of the run, not the speed of
+//! the database.
 //!
-//! Three things must come together before a backlog counts as growing: a straight line through its
-//! block means rises beyond chance, it rises by more than matters, and by more than a queue moves
-//! at random. Neighbouring blocks of a busy queue resemble each other, so that the first alone
-//! would often be fooled.
+//! A backlog counts as growing if three conditions hold: a straight line through its block means
+//! rises beyond chance, the rise is material, and it is larger than the random movement of a queue.
+//! Neighbouring blocks of a busy queue are correlated, so the first condition alone would often
+//! give false alarms.
 //!
-//! Where the rate varies by intent, so does the number of requests that are open, however fast each
-//! of them is answered: by Little's law it is the rate times the response time. A backlog that
-//! grows with its rate counts only as far as it grows beyond it.
+//! If the rate varies by intent, the number of open requests varies with it, even at a constant
+//! response time: by Little's law it is the rate times the response time. Of a backlog that grows
+//! with its rate, only the growth beyond that of the rate counts.
 
 use workload::{Arrival, Job, Schedule};
 
-/// How the backlog of a job developed over the window.
+/// Trend of a job's backlog over the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Trend {
-    /// By how many requests it grew over the window, by a straight line through its block means.
+    /// Growth over the window in requests, by a straight line through the block means.
     pub(crate) growth: f64,
-    /// The growth in its own standard errors.
+    /// Growth in its own standard errors.
     pub(crate) t: f64,
-    /// The growth that may be chance, in standard errors.
+    /// Growth that may be chance, in standard errors.
     pub(crate) limit: f64,
 }
 
-/// What arrived in the window.
+/// Arrivals in the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrivals {
-    /// How many requests.
+    /// Number of requests.
     pub(crate) requests: u64,
-    /// How many of them come at once, at times that chance decides.
+    /// Number of requests that arrive together, at random times.
     pub(crate) burst: u32,
 }
 
-/// The most blocks that the window is divided into. Their means are nearly independent of each
-/// other where single seconds are not.
+/// Maximum number of blocks that the window is divided into. Block means are nearly independent of
+/// each other, unlike single seconds.
 const BLOCKS: usize = 10;
 
-/// The fewest intervals in which a trend can be told from chance.
+/// Minimum number of intervals for a trend.
 pub(crate) const INTERVALS: usize = 5;
 
-/// Student's t that is exceeded once in a thousand, for 5 to 10 blocks: 3 to 8 degrees of freedom.
+/// Student's t that is exceeded with a probability of 0.001, for 5 to 10 blocks: 3 to 8 degrees of
+/// freedom.
 const SIGNIFICANT: [f64; BLOCKS - INTERVALS + 1] = [10.21, 7.17, 5.89, 5.21, 4.79, 4.5];
 
-/// A growth below this fraction of the requests of the window does not matter.
+/// Fraction of the window's requests below which a growth is immaterial.
 const MATERIAL_SHARE: f64 = 0.005;
 
-/// A growth below this number of requests does not matter.
+/// Number of requests below which a growth is immaterial.
 const MATERIAL_COUNT: f64 = 10.0;
 
-/// A queue that is served just as fast as it is fed moves at random, by √(2 n b) in one standard
-/// deviation while n requests arrive, b at once, and services are exponential (the variances of
-/// arrivals and of departures are both n, times b for bursts). This many times √(n b) is more.
+/// Factor of √(n b) above which a growth is more than the random walk of a queue. A queue at
+/// exactly its capacity moves by √(2 n b) in one standard deviation while n requests arrive, b at
+/// once, with exponential service times (the variances of arrivals and of departures are both n,
+/// times b for bursts).
 const RANDOM_WALK: f64 = 2.0;
 
-/// A rate below this part of the mean counts as this part of it: what is left open when hardly
-/// anything arrives any more says nothing of the rate.
+/// Lower bound of a rate, as a fraction of the mean rate. When hardly anything arrives any more,
+/// the remaining open requests say nothing about the rate.
 const LOWEST_RATE: f64 = 0.1;
 
-/// The trend of the backlog at the ends of the window's intervals. `None` if there are too few.
+/// Returns the trend of the backlog at the ends of the window's intervals; `None` if there are too
+/// few.
 pub(crate) fn trend(backlog: &[f64]) -> Option<Trend> {
     block_means(backlog).map(|means| line(&means))
 }
 
-/// The same where the rate varies: the trend of the backlog, or of what it would be if requests had
-/// come at the mean rate all the time and were answered as fast, whichever grows less. `arrivals`
-/// are those of the same intervals and of all before.
+/// Returns the trend of the backlog of a varying rate: the smaller of the actual trend and that of
+/// the backlog scaled to the mean rate at the same response times. `arrivals` covers the same
+/// intervals and all before them.
 pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Trend> {
     let as_it_was = trend(backlog)?;
     let rates = rates_of_the_open(backlog, arrivals);
@@ -82,8 +85,8 @@ pub(crate) fn trend_of_varying(backlog: &[f64], arrivals: &[f64]) -> Option<Tren
     Some(if as_it_was.growth < at_mean_rate.growth { as_it_was } else { at_mean_rate })
 }
 
-/// The rate at which the requests that are open at the end of each interval came: that of the last
-/// so many intervals as a request takes on average, by Little's law.
+/// Returns the arrival rate of the requests that are open at the end of each interval: the mean
+/// rate over the last R intervals, where R is the average duration of a request by Little's law.
 fn rates_of_the_open(backlog: &[f64], arrivals: &[f64]) -> Vec<f64> {
     let first = arrivals.len() - backlog.len();
     let came: f64 = arrivals[first..].iter().sum();
@@ -103,7 +106,7 @@ fn rates_of_the_open(backlog: &[f64], arrivals: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// The means of the blocks of a window. `None` if it has too few intervals.
+/// Returns the means of the blocks of a window; `None` if it has too few intervals.
 fn block_means(intervals: &[f64]) -> Option<Vec<f64>> {
     if intervals.len() < INTERVALS {
         return None;
@@ -117,7 +120,7 @@ fn block_means(intervals: &[f64]) -> Option<Vec<f64>> {
     Some((0..blocks).map(mean).collect())
 }
 
-/// A straight line through the means of blocks.
+/// Fits a straight line through the means of blocks.
 fn line(means: &[f64]) -> Trend {
     let n = means.len() as f64;
     let center = (n - 1.0) / 2.0;
@@ -129,17 +132,17 @@ fn line(means: &[f64]) -> Trend {
     let error = (residuals / (n - 2.0) / squares).sqrt();
     let t = match slope {
         0.0 => 0.0,
-        // A perfect line is not chance; a number that can be written down says so as well.
+        // A perfect line is not chance; the clamp keeps t finite and printable.
         slope => (slope / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
     };
     Trend { growth: slope * n, t, limit: SIGNIFICANT[means.len() - INTERVALS] }
 }
 
-/// The t of a perfect line.
+/// t of a perfect line.
 const PERFECT: f64 = 1e6;
 
 impl Arrivals {
-    /// The arrivals of a job that had so many in the window.
+    /// Describes the arrivals of a job with this number of requests in the window.
     pub(crate) fn of(job: &Job, requests: u64) -> Arrivals {
         let burst = match job.arrivals() {
             Some((
@@ -159,7 +162,7 @@ impl Arrivals {
         Arrivals { requests, burst }
     }
 
-    /// The growth of a backlog that neither matters nor is more than chance.
+    /// Returns the largest growth that is immaterial or may be chance.
     fn harmless_growth(self) -> f64 {
         let requests = self.requests as f64;
         let by_chance = RANDOM_WALK * (requests * f64::from(self.burst)).sqrt();
@@ -168,12 +171,12 @@ impl Arrivals {
 }
 
 impl Trend {
-    /// Whether the backlog grew while this arrived.
+    /// Returns true if the backlog grew materially and beyond chance during these arrivals.
     pub(crate) fn exceeds_capacity(&self, arrivals: Arrivals) -> bool {
         self.is_significant() && self.growth > arrivals.harmless_growth()
     }
 
-    /// Whether the backlog grew at all.
+    /// Returns true if the backlog grew beyond chance.
     pub(crate) fn is_significant(&self) -> bool {
         self.t > self.limit
     }
@@ -257,7 +260,7 @@ mod tests {
         assert_eq!(trend(&[5.0; 4]), None);
     }
 
-    /// Requests that take half a minute at a rate that rises all the time.
+    /// Requests take half a minute at a rate that rises all the time.
     #[test]
     fn a_backlog_that_grows_as_its_rate_does_is_no_overload() {
         let arrivals: Vec<f64> = (0..60).map(|n| 100.0 + 10.0 * f64::from(n)).collect();
@@ -267,7 +270,7 @@ mod tests {
         assert!(!trend_of_varying(&backlog, &arrivals).unwrap().exceeds_capacity(requests));
     }
 
-    /// A server that answers 250 requests per second, at a rate that rises to 690.
+    /// A server answers 250 requests per second, at a rate that rises to 690.
     #[test]
     fn a_backlog_that_grows_beyond_its_rate_is_one() {
         let arrivals: Vec<f64> = (0..60).map(|n| 100.0 + 10.0 * f64::from(n)).collect();

@@ -1,25 +1,25 @@
-//! What a check is, and what all of them together mean.
+//! A check, its status, and the verdict over all checks.
 
 use crate::remedy::remedy;
 
-/// Whether a measurement can be believed in one respect.
+/// A finding about one aspect of the measurement's credibility.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// Its name, by which `assay explain` and the guide know it.
+    /// Name, as used by `assay explain` and the guide.
     pub name: &'static str,
-    /// What was found.
+    /// Finding.
     pub status: Status,
-    /// The number that was judged.
+    /// Number that was judged.
     pub value: Option<f64>,
-    /// The number that it was compared with.
+    /// Number that `value` was compared with.
     pub limit: Option<f64>,
-    /// Their unit.
+    /// Unit of both.
     pub unit: &'static str,
-    /// What was found, in one sentence.
+    /// Finding in one sentence.
     pub explain: String,
 }
 
-/// What a check found, from harmless to grave.
+/// Finding of a check, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// The check could not be made here.
@@ -28,12 +28,12 @@ pub enum Status {
     Pass,
     /// The numbers may mislead.
     Suspect,
-    /// The numbers are not to be believed.
+    /// The numbers must not be believed.
     Invalid,
 }
 
 impl Status {
-    /// The word for this status in records and reports.
+    /// Returns the word for this status in records and reports.
     pub fn name(self) -> &'static str {
         match self {
             Status::NotPossible => "not-possible",
@@ -45,7 +45,7 @@ impl Status {
 }
 
 impl Check {
-    /// A check of a number against a limit.
+    /// Creates a passed check of a number against a limit.
     pub fn new(name: &'static str, unit: &'static str, value: f64, limit: f64) -> Check {
         Check {
             name,
@@ -57,7 +57,7 @@ impl Check {
         }
     }
 
-    /// A check that cannot be made here, and why.
+    /// Creates a check that cannot be made here, with the reason.
     pub fn not_possible(name: &'static str, why: impl Into<String>) -> Check {
         Check {
             name,
@@ -69,7 +69,7 @@ impl Check {
         }
     }
 
-    /// With this status and sentence.
+    /// Sets the status and the sentence.
     pub fn found(self, status: Status, explain: impl Into<String>) -> Check {
         Check { status, explain: explain.into(), ..self }
     }
@@ -83,21 +83,21 @@ impl Check {
     }
 }
 
-/// All checks, and what they mean together.
+/// All checks and their overall meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Every check that there is, whatever it found.
+    /// Every check, whatever its finding.
     pub checks: Vec<Check>,
 }
 
 impl Verdict {
-    /// The gravest finding: a run without one is valid.
+    /// Returns the gravest finding; a run without one is valid.
     pub fn status(&self) -> Status {
         let gravest = self.checks.iter().map(|check| check.status).max();
         gravest.unwrap_or(Status::NotPossible).max(Status::Pass)
     }
 
-    /// The word for the verdict: VALID, SUSPECT or INVALID.
+    /// Returns the word for the verdict: VALID, SUSPECT or INVALID.
     pub fn word(&self) -> &'static str {
         match self.status() {
             Status::NotPossible | Status::Pass => "VALID",
@@ -106,7 +106,7 @@ impl Verdict {
         }
     }
 
-    /// The checks with this status.
+    /// Returns the checks with this status.
     pub fn with(&self, status: Status) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(move |check| check.status == status)
     }

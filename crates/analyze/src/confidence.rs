@@ -1,82 +1,81 @@
-//! How far may a number of one run be off by chance?
+//! Confidence intervals of the numbers of one run.
 //!
-//! Requests that follow each other resemble each other: one that waited stands behind another that
-//! waited. An interval that takes every request for an observation of its own is several times too
-//! narrow on the times of a queue. Here an observation is a [`Batch`] of requests, such as those of
-//! one second, which is long where a queue forgets faster than that; where it does not, and
-//! neighbouring batches still resemble each other, they are joined, and if there are too few to
-//! join, the interval is called optimistic. (Law, "Simulation Modeling and Analysis", chapter 9.5:
-//! the method of batch means. Fishman, "Grouping observations in digital simulation", 1978: batches
-//! are joined in pairs until they are uncorrelated.)
+//! Consecutive requests are correlated: one that waited follows another that waited. An interval
+//! that treats every request as an independent observation is several times too narrow for the
+//! times of a queue. Here an observation is a [`Batch`] of requests, such as those of one second,
+//! which is long relative to the memory of most queues. If neighbouring batches are still
+//! correlated, they are joined, and if there are too few to join, the interval is called
+//! optimistic. (Law, "Simulation Modeling and Analysis", chapter 9.5: the method of batch means.
+//! Fishman, "Grouping observations in digital simulation", 1978: batches are joined in pairs until
+//! they are uncorrelated.)
 //!
-//! What such an interval says is how much this run could have come out otherwise by chance, with
-//! the same seed of everything that is not chance. Of how much the next run will differ it says
-//! nothing: that takes several runs.
+//! Such an interval covers only chance within this run. It does not say how much the next run will
+//! differ: that takes several runs.
 
 use hdrhistogram::Histogram;
 
-/// What happened in one part of a run, as much of one thing as of the other: completions and the
-/// seconds in which they came, the sum of some times and their number, those above a bound and all.
+/// Totals of two related quantities in one part of a run: completions and seconds, a sum of times
+/// and their number, or the times above a bound and all times.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Batch {
-    /// How much, not negative.
+    /// Numerator, not negative.
     pub(crate) amount: f64,
-    /// For how much, not negative. A batch for nothing says nothing and is left out.
+    /// Denominator, not negative. A batch with a base of zero is left out.
     pub(crate) base: f64,
 }
 
 /// A number of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The number as it was measured.
+    /// Number as measured.
     pub value: f64,
-    /// Where the number lies that an endless run under the same conditions would give; `None` if
+    /// Interval of the number that an endless run under the same conditions would give; `None` if
     /// there are too few batches, or too few times for this quantile.
     pub bounds: Option<Bounds>,
-    /// How many independent times would tell as much of this quantile as these do, which resemble
-    /// their neighbours; `None` of what is no quantile, and where that is not known.
+    /// Number of independent times that would determine this quantile as precisely as these
+    /// correlated ones; `None` if the number is no quantile, or if this is not known.
     pub effective_samples: Option<u64>,
 }
 
 /// A 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// Its lower end.
+    /// Lower end.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end.
     pub high: f64,
-    /// Whether its batches resemble their neighbours, so that it is too narrow.
+    /// True if neighbouring batches are correlated, which makes the interval too narrow.
     pub is_optimistic: bool,
 }
 
-/// The fewest batches of which an interval is made. With fewer, their scatter is hardly known.
+/// Minimum number of batches for an interval. With fewer, their scatter is hardly known.
 pub const FEWEST_BATCHES: usize = 10;
 
-/// Batches whose correlation with the next one reaches this are not independent enough.
+/// Correlation of neighbouring batches from which on they are not independent enough.
 const RESEMBLANCE: f64 = 0.2;
 
-/// How much wider an optimistic interval is taken to be before something is concluded from it: as
-/// much as if each of its batches resembled the last by 0.92 (of an autoregressive process of first
-/// order, the root of (1 + ρ) / (1 - ρ)).
+/// Factor by which an optimistic interval is widened before it is used for a conclusion. It
+/// corresponds to a correlation of neighbouring batches of 0.92 (for an autoregressive process of
+/// first order, the root of (1 + ρ) / (1 - ρ)).
 const WIDENED: f64 = 5.0;
 
-/// How far two figures lie apart that differ, in half-widths of the interval of their difference:
-/// more than a table of some twenty comparisons is to take for one. Equal figures lie so far apart
-/// once in five hundred comparisons. Their intervals then have nothing in common, as that takes no
-/// more than √2.
+/// Minimum distance of two figures that differ, in half-widths of the interval of their difference.
+/// Equal figures lie so far apart once in five hundred comparisons, which is rare enough for a
+/// table of some twenty. Their intervals then do not overlap, as that takes no more than √2.
 const APART: f64 = 1.6;
 
-/// How many times another one a throughput is that is told apart without widening intervals.
+/// Ratio of two throughputs that are distinguished without widening intervals.
 const MULTIPLE: f64 = 2.0;
 
-/// Figures that lie closer together than this part of themselves do not differ: histograms keep
-/// three digits, and so do texts.
+/// Smallest relative difference of two figures that differ: histograms keep three digits, and so do
+/// texts.
 const LEAST_DIFFERENCE: f64 = 0.01;
 
-/// The sum of the amounts over that of the bases, with its interval; `None` if there is no base.
+/// Returns the sum of the amounts over that of the bases, with its interval; `None` if the bases
+/// sum up to zero.
 ///
-/// It is the ratio estimator of Cochran, "Sampling Techniques", chapter 6: with equal bases, the
-/// mean of batches and Student's t. With others, a batch counts as much as it holds.
+/// This is the ratio estimator of Cochran, "Sampling Techniques", chapter 6. With equal bases it is
+/// the mean of batches and Student's t; otherwise batches are weighted by their bases.
 pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
     let value = Batch::sum(batches).ratio()?;
     let bounds = Spread::of(batches).map(|Spread { half_width, is_optimistic, .. }| Bounds {
@@ -87,16 +86,15 @@ pub(crate) fn ratio(batches: &[Batch]) -> Option<Estimate> {
     Some(Estimate { value, bounds, effective_samples: None })
 }
 
-/// A quantile of all times together, with its interval; `None` if there are no times. The batches
-/// are of the same times.
+/// Returns a quantile of all times together, with its interval; `None` if there are no times. The
+/// batches cover the same times.
 ///
-/// The part of the times above the quantile is a mean, and its batches have a half-width; the
-/// interval reaches from the quantile that lies so much below to the one that lies so much above.
-/// Quantiles of single batches would be biased, and those of the requests' order statistics (Le
-/// Boudec, "Performance Evaluation of Computer and Communication Systems", chapter 2) take requests
-/// for independent of each other. There is none without as many effective samples as [the largest
-/// of independent times needs](fewest_samples), or if its ends would lie beyond the smallest or the
-/// largest time.
+/// The fraction of the times above the quantile is a mean, and its batches have a half-width. The
+/// interval reaches from the quantile that lies this much below to the one that lies this much
+/// above. Quantiles of single batches would be biased, and those of the requests' order statistics
+/// (Le Boudec, "Performance Evaluation of Computer and Communication Systems", chapter 2) assume
+/// independent requests. There is no interval with fewer effective samples than [`fewest_samples`],
+/// or if its ends would lie beyond the smallest or the largest time.
 pub(crate) fn quantile(
     times: &Histogram<u64>,
     fraction: f64,
@@ -119,32 +117,32 @@ pub(crate) fn quantile(
     Some(Estimate { value: at(fraction), bounds, effective_samples })
 }
 
-/// How many times of each batch lie beyond a quantile, of how many. Where many times are one and
-/// the same, as those of timeouts, they lie on it: whether the quantile is there or below is told
-/// by those that reach it, and whether it is above by those that exceed it.
+/// Number of times of each batch that lie beyond a quantile. If many times are equal, such as those
+/// of timeouts, they may lie exactly on the quantile. The lower end of the interval then follows
+/// from the times that reach it, and the upper end from those that exceed it.
 #[derive(Clone, Copy)]
 pub(crate) struct Exceedances<'a> {
-    /// Those that are longer.
+    /// Times above the quantile.
     pub(crate) above: &'a [Batch],
-    /// Those that are as long or longer.
+    /// Times equal to the quantile or above it.
     pub(crate) at_least: &'a [Batch],
 }
 
-/// The fewest independent times of which the largest lies above a quantile in 39 of 40 cases: with
-/// fewer there is no upper end that could be believed. 6 for the median, 72 for p95, 368 for p99,
-/// 3,688 for p99.9 (Hahn and Meeker, "Statistical Intervals", chapter 5).
+/// Returns the minimum number of independent times of which the largest lies above a quantile with
+/// a probability of 97.5 %. With fewer there is no credible upper end. 6 for the median, 72 for
+/// p95, 368 for p99, 3,688 for p99.9 (Hahn and Meeker, "Statistical Intervals", chapter 5).
 pub fn fewest_samples(fraction: f64) -> u64 {
     (0.025f64.ln() / fraction.ln()).ceil() as u64
 }
 
 impl Estimate {
-    /// The interval, unless it is too narrow.
+    /// Returns the interval, unless it is optimistic.
     pub fn ci95(&self) -> Option<Bounds> {
         self.bounds.filter(|bounds| !bounds.is_optimistic)
     }
 
-    /// Whether another one differs by more than chance explains: both have intervals, and they lie
-    /// [`APART`], an optimistic one [`WIDENED`].
+    /// Returns true if another estimate differs by more than chance: both have intervals and lie
+    /// [`APART`], where an optimistic interval is widened by [`WIDENED`].
     pub(crate) fn differs_from(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let (Some(below), Some(above)) = (less.bounds, more.bounds) else { return false };
@@ -155,9 +153,9 @@ impl Estimate {
         distance > APART * chance && distance >= LEAST_DIFFERENCE * more.value
     }
 
-    /// Whether another one is [`MULTIPLE`] times this or more, or the other way round, even by the
-    /// ends of their intervals that lie closest. These are taken as they are, also if they are
-    /// optimistic: that is for throughput alone, which no queue changes by so much.
+    /// Returns true if one estimate is at least [`MULTIPLE`] times the other, by the ends of their
+    /// intervals that are closest. Optimistic intervals are not widened. Only for throughput, which
+    /// no queue changes by so much.
     pub(crate) fn is_multiple_of(&self, other: &Estimate) -> bool {
         let [less, more] = if self.value < other.value { [self, other] } else { [other, self] };
         let bounds = less.bounds.zip(more.bounds);
@@ -165,10 +163,10 @@ impl Estimate {
     }
 }
 
-/// How far a ratio may be off.
+/// Uncertainty of a ratio.
 struct Spread {
     ratio: f64,
-    /// Its standard error.
+    /// Standard error of the ratio.
     error: f64,
     /// Half the length of its interval.
     half_width: f64,
@@ -176,7 +174,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// `None` if there are too few batches.
+    /// Computes the spread; `None` if there are too few batches.
     fn of(batches: &[Batch]) -> Option<Spread> {
         let mut batches: Vec<Batch> =
             batches.iter().copied().filter(|batch| batch.base > 0.0).collect();
@@ -201,12 +199,12 @@ impl Spread {
         })
     }
 
-    /// So many independent trials have a share with this standard error; not more than there were.
+    /// Returns the number of independent trials that have this standard error, at most `trials`.
     fn effective_samples(&self, trials: u64) -> u64 {
         let variance = self.error * self.error;
         match variance > 0.0 {
             true => trials.min((self.ratio * (1.0 - self.ratio) / variance) as u64),
-            // All batches are alike, as those of times that are all the same.
+            // All batches are equal, such as those of times that are all the same.
             false => trials,
         }
     }
@@ -226,21 +224,21 @@ impl Batch {
     }
 }
 
-/// By how much each batch has more than its share.
+/// Returns the excess of each batch over its proportional share.
 fn residuals(batches: &[Batch], ratio: f64) -> Vec<f64> {
     batches.iter().map(|batch| batch.amount - ratio * batch.base).collect()
 }
 
-/// The correlation of neighbours; 0 if all are alike.
+/// Returns the correlation of neighbours; 0 if all residuals are zero.
 fn resemblance(residuals: &[f64]) -> f64 {
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
     if squares > 0.0 { products / squares } else { 0.0 }
 }
 
-/// Student's t that is exceeded in either direction once in twenty, for so many degrees of freedom:
-/// to four digits from nine on, by Abramowitz and Stegun, "Handbook of Mathematical Functions",
-/// 26.7.5.
+/// Returns Student's t that is exceeded in either direction with a probability of 0.05, for a
+/// number of degrees of freedom. Accurate to four digits from nine on, by Abramowitz and Stegun,
+/// "Handbook of Mathematical Functions", 26.7.5.
 fn t(freedom: f64) -> f64 {
     const NORMAL: f64 = 1.959_963_984_540_054;
     let power = |exponent| NORMAL.powi(exponent);
@@ -316,7 +314,7 @@ mod tests {
         assert_eq!(ratio(&few).unwrap().bounds.unwrap().low, 0.0);
     }
 
-    /// Batches that come in pairs of equals are as good as half as many.
+    /// Batches that come in equal pairs are worth half as many.
     #[test]
     fn batches_that_resemble_their_neighbours_are_joined() {
         let stream = Stream::new(Seed(3), "test", "pairs");
@@ -335,14 +333,14 @@ mod tests {
         assert!(ratio(&rising).unwrap().bounds.unwrap().is_optimistic);
     }
 
-    /// Times in so many batches of so many.
+    /// Times by batch.
     struct Times {
         batches: Vec<Vec<u64>>,
     }
 
     impl Times {
-        /// Those of a queue with one server and exponential services of 1 ms, busy for this part of
-        /// the time, second by second (Lindley, 1952).
+        /// Simulates the times of a queue with one server, exponential services of 1 ms and this
+        /// utilisation, second by second (Lindley, 1952).
         fn of_a_queue(seed: u64, utilisation: f64) -> Times {
             let mut draw = Stream::new(Seed(seed), "test", "queue").draw(0);
             let mut exponential = |draw_of: fn(&mut Draw) -> f64| draw_of(&mut draw) * 1e-3;
@@ -388,7 +386,7 @@ mod tests {
             ratio(&batches(sums)).unwrap()
         }
 
-        /// The fault that the batches are there for: every request an observation of its own.
+        /// Returns the naive interval, in which every request is an independent observation.
         fn quantile_of_requests(&self, fraction: f64) -> Estimate {
             let pooled = self.pooled();
             let bound = pooled.value_at_quantile(fraction);
@@ -406,7 +404,7 @@ mod tests {
         }
     }
 
-    /// In how many of a hundred runs with an interval the true number lies within it.
+    /// Returns the percentage of runs with an interval that contains the true number.
     fn coverage(truth: f64, run: impl Fn(u64) -> Estimate) -> f64 {
         const RUNS: u64 = 400;
         let bounds: Vec<Bounds> = (1..=RUNS).filter_map(|seed| run(seed).bounds).collect();
@@ -415,12 +413,13 @@ mod tests {
         bounds.iter().filter(covers).count() as f64 * 100.0 / bounds.len() as f64
     }
 
-    /// The quantile of an exponential distribution, in nanoseconds.
+    /// Returns the quantile of an exponential distribution, in nanoseconds.
     fn exponential_quantile(fraction: f64, mean_ns: f64) -> f64 {
         -(1.0 - fraction).ln() * mean_ns
     }
 
-    /// Of 400 intervals of 95 %, 365 to 394 hold the truth 999 times in a thousand.
+    /// Returns true for a plausible coverage: of 400 intervals of 95 %, 365 to 394 contain the
+    /// truth with a probability of 0.999.
     fn is_nominal(coverage: f64) -> bool {
         (91.2..=98.5).contains(&coverage)
     }
@@ -449,8 +448,8 @@ mod tests {
         }
     }
 
-    /// A busy queue remembers for longer than a second: its intervals are too narrow, and joined
-    /// batches and the word for it keep that within bounds.
+    /// A busy queue is correlated for longer than a second, so its intervals are too narrow. Joined
+    /// batches and the optimistic flag keep that within bounds.
     #[test]
     fn intervals_of_a_busy_queue_are_wider_or_called_optimistic() {
         let (utilisation, mean) = (0.95, 1e6 / 0.05);
@@ -476,8 +475,8 @@ mod tests {
         assert_eq!(quantile(&Kind::Response.histogram(), 0.5, none), None);
     }
 
-    /// One in a hundred times out, more in some seconds than in others: p99 is what they took, or
-    /// what others did.
+    /// About one request in a hundred times out, more in some seconds than in others: p99 is either
+    /// that of the timeouts or that of the others.
     #[test]
     fn a_quantile_among_equals_may_lie_below_them() {
         let second = |second: u64| {
@@ -497,7 +496,7 @@ mod tests {
         }
     }
 
-    /// Nothing lies above the largest time, in any batch: that is no sign of certainty.
+    /// No batch has a time above the largest one, which is no sign of certainty.
     #[test]
     fn a_quantile_that_is_the_largest_time_has_no_interval() {
         let batches = (0..20).map(|second| (0..10).map(|n| 1_000 * (second + 20 * n)).collect());

@@ -1,4 +1,4 @@
-//! The numbers that stand for a distribution of times.
+//! Summary numbers of a distribution of times.
 
 use hdrhistogram::Histogram;
 
@@ -6,26 +6,26 @@ use hdrhistogram::Histogram;
 /// never from averages of quantiles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
-    /// How many times it is made of. The other numbers mean nothing when this is 0.
+    /// Number of times. The other numbers mean nothing if this is 0.
     pub count: u64,
-    /// The arithmetic mean.
+    /// Arithmetic mean.
     pub mean_ns: f64,
-    /// The standard deviation.
+    /// Standard deviation.
     pub stddev_ns: f64,
-    /// The quantiles of [`Quantile::ALL`], in that order.
+    /// Quantiles of [`Quantile::ALL`], in that order.
     pub quantiles_ns: [u64; 5],
-    /// The largest time.
+    /// Largest time.
     pub max_ns: u64,
 }
 
-/// The quantiles that reports give.
+/// A quantile that reports give.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantile {
-    /// Its name in JSON.
+    /// Name in JSON.
     pub name: &'static str,
-    /// Its name in text.
+    /// Name in text.
     pub label: &'static str,
-    /// The fraction of times that do not exceed it.
+    /// Fraction of times that do not exceed it.
     pub fraction: f64,
 }
 
@@ -41,7 +41,7 @@ impl Quantile {
 }
 
 impl Distribution {
-    /// The numbers of a histogram of nanoseconds.
+    /// Summarizes a histogram of nanoseconds.
     pub fn of(histogram: &Histogram<u64>) -> Distribution {
         if histogram.is_empty() {
             return Distribution::default();
@@ -55,7 +55,7 @@ impl Distribution {
         }
     }
 
-    /// The value of one of the quantiles of [`Quantile::ALL`].
+    /// Returns the value of one of the quantiles of [`Quantile::ALL`], in nanoseconds.
     pub fn quantile_ns(&self, name: &str) -> Option<u64> {
         let place = Quantile::ALL.iter().position(|quantile| quantile.name == name)?;
         (self.count > 0).then(|| self.quantiles_ns[place])

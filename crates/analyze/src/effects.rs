@@ -1,16 +1,16 @@
-//! What changed in time, and when: the moment at which something that comes and goes began or
-//! ended, and the figure of a job that changed with it.
+//! Changes over time: the moment at which an intermittent job or background work began or ended,
+//! and the figure of another job that changed with it.
 //!
-//! A reading of [`SideEffects`]: nothing is claimed here that is not claimed there, or between two
-//! of its phases by the same measure.
+//! Derived from [`SideEffects`]: an effect is reported only if it is reported there, or holds
+//! between two of its phases by the same measure.
 
 use crate::confidence::Estimate;
 use crate::phases::{Figure, PhaseFigures, PhaseName, PhaseSummary, SideEffects};
 
-/// A figure must change by this part of the smaller value to be worth a sentence.
+/// Fraction of the smaller value by which a figure must change to be reported.
 const WORTH: f64 = 0.2;
 
-/// The figures that are told, one for each effect: the first that changed.
+/// Figures in order of preference; the first that changed is reported.
 const TOLD: [Figure; 5] = [
     Figure::Mean,
     Figure::Quantile(0),
@@ -22,29 +22,28 @@ const TOLD: [Figure; 5] = [
 /// A figure of a job that changed at a moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// The job whose figure it is.
+    /// Job that the figure belongs to.
     pub job: String,
-    /// Which figure.
+    /// Figure that changed.
     pub figure: Figure,
-    /// What it was before.
+    /// Value before.
     pub from: f64,
-    /// What it was then.
+    /// Value after.
     pub to: f64,
-    /// When, in seconds after time zero: the first time that it began, or the last that it ended.
+    /// Time of the change, in seconds after time zero: the first begin or the last end.
     pub at_s: f64,
-    /// What began or ended: the name of a job, or of work in the background.
+    /// Name of the job or background work that began or ended.
     pub cause: String,
-    /// Whether that is work in the background.
+    /// True if the cause is background work.
     pub is_background: bool,
-    /// Whether it began; else it ended.
+    /// True if the cause began, false if it ended.
     pub began: bool,
-    /// How often it came.
+    /// Number of times that the cause occurred.
     pub times: usize,
 }
 
-/// What changed with all that came and went: what began at its first moment, what ended at its
-/// last, and what is otherwise behind it than before it, although its own time was too short to
-/// tell.
+/// Returns the changes caused by all intermittent activity: those at its first begin, those at its
+/// last end, and differences between before and after it if its own time was too short to tell.
 pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     let mut told: Vec<Effect> = side_effects.iter().flat_map(at_its_ends).collect();
     let behind: Vec<Effect> = side_effects.iter().flat_map(behind_it).collect();
@@ -57,8 +56,8 @@ pub(crate) fn effects(side_effects: &[SideEffects]) -> Vec<Effect> {
     told
 }
 
-/// Whether another cause explains the change between two levels as well: of two jobs nobody knows
-/// which it was, and work in the background follows a job that made it necessary.
+/// Returns true if another cause explains the change between two levels as well. Of two jobs it is
+/// not known which it was, and background work follows a job that made it necessary.
 fn is_rival(other: &Effect, effect: &Effect) -> bool {
     let is_other = other.cause != effect.cause || other.is_background != effect.is_background;
     other.job == effect.job && is_other && (effect.is_background || !other.is_background)
@@ -90,12 +89,12 @@ fn phase(side_effects: &SideEffects, name: PhaseName) -> Option<&PhaseSummary> {
     side_effects.phases.iter().find(|phase| phase.name == name)
 }
 
-/// When something was there.
+/// Period of an intermittent activity.
 struct Span<'s> {
     during: &'s PhaseSummary,
-    /// When it began for the first time, in seconds after time zero.
+    /// Time of its first begin, in seconds after time zero.
     first: f64,
-    /// When it ended for the last time.
+    /// Time of its last end, in seconds after time zero.
     last: f64,
 }
 
@@ -108,7 +107,7 @@ impl Span<'_> {
     }
 }
 
-/// When something began, or ended.
+/// Begin or end of an activity.
 #[derive(Clone, Copy)]
 struct Moment {
     at_s: f64,
@@ -124,7 +123,7 @@ struct Difference<'p> {
 }
 
 impl Difference<'_> {
-    /// The same as an effect.
+    /// Converts the difference to an effect.
     fn of(self, side_effects: &SideEffects, moment: Moment) -> Effect {
         let Moment { at_s, began } = moment;
         let during = phase(side_effects, PhaseName::During);
@@ -143,7 +142,7 @@ impl Difference<'_> {
     }
 }
 
-/// The jobs that changed between two phases: the first figure of each that is worth telling.
+/// Returns the jobs that changed between two phases, each with the first figure worth reporting.
 fn changes<'p>(
     before: &'p PhaseSummary,
     then: &'p PhaseSummary,

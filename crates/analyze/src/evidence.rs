@@ -1,4 +1,4 @@
-//! What a record holds, as far as judgements need it.
+//! The parts of a record that the analysis needs.
 
 use std::ops::Range;
 
@@ -15,58 +15,58 @@ use crate::steps::Steps;
 use crate::surroundings::Surroundings;
 use crate::warmup::WarmupEnd;
 
-/// A run as its record tells it.
+/// A run as its record describes it.
 #[derive(Clone, Debug)]
 pub struct Evidence {
-    /// What was to be done.
+    /// Plan of the run.
     pub plan: Plan,
     /// The reason why the record's own plan could not be used, if it could not: it is unreadable,
     /// or its jobs are not those of the record. Then `plan` is made from the jobs of the record.
     pub unread_plan: Option<String>,
-    /// Whether time was simulated.
+    /// True if time was simulated.
     pub is_virtual: bool,
-    /// How many lanes the measured phase had.
+    /// Number of lanes in the measured phase.
     pub threads: u16,
-    /// Whether their threads spin instead of sleeping.
+    /// True if the lanes' threads spin instead of sleeping.
     pub spins: bool,
-    /// What is known of the end of its warm-up.
+    /// Method and result of finding the end of the warm-up.
     pub warmup: WarmupEnd,
-    /// The steps that it is divided into, up to its end.
+    /// Steps that the run is divided into, up to its end.
     pub steps: Steps,
-    /// How the run ended; `None` if it was killed.
+    /// Way in which the run ended; `None` if it was killed.
     pub ended: Option<HowEnded>,
-    /// The jobs in the plan's order.
+    /// Jobs in the plan's order.
     pub jobs: Vec<JobEvidence>,
-    /// The jobs at each server of targets that are several.
+    /// Jobs at each server of targets with several servers.
     pub nodes: Vec<NodeEvidence>,
-    /// The jobs that come and go, with what the others' requests took meanwhile.
+    /// Intermittent jobs, with the times of other jobs' requests meanwhile.
     pub disturbances: Vec<Disturbance>,
-    /// What happened.
+    /// Events of the run.
     pub events: Vec<Event>,
-    /// What the generator used.
+    /// Resource usage of the generator.
     pub client: Vec<ClientSample>,
-    /// The tables that were filled.
+    /// Tables that were filled.
     pub loads: Vec<LoadEvidence>,
-    /// What was watched beside the requests; nothing in virtual time.
+    /// Observations beside the requests; empty in virtual time.
     pub observed: Vec<Observed>,
-    /// What could not be observed, and why.
+    /// Sources that could not be observed, each with the reason.
     pub unseen: Vec<(String, String)>,
-    /// Where it took place.
+    /// Machine and network of the run.
     pub surroundings: Surroundings,
-    /// What the server counted by itself.
+    /// Counters of the server.
     pub account: Account,
 }
 
-/// How a run ended.
+/// Way in which a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HowEnded {
-    /// Its duration was over, or its jobs had made their requests.
+    /// The duration was over, or the jobs had made their requests.
     Completed,
     /// The user ended it.
     Interrupted,
     /// An error of a job with `on-error = stop` ended it.
     StoppedByError,
-    /// The record could not be kept any longer.
+    /// The record could not be written any longer.
     RecorderFailed,
     /// The target was not reachable any more at the end.
     TargetLost,
@@ -74,83 +74,82 @@ pub enum HowEnded {
     FileFailed,
     /// The queue of a job with `on-queue-full = stop` was full.
     QueueFull,
-    /// A mistake in the program that ran it: something panicked.
+    /// A panic in Assay itself.
     InternalError,
 }
 
-/// One job.
+/// Data of one job.
 #[derive(Clone, Debug)]
 pub struct JobEvidence {
-    /// What came of its steps, from the first; steps in which nothing happened may be missing at
-    /// the end.
+    /// Counts by step, from the first; empty steps at the end may be missing.
     pub steps: Vec<Step>,
-    /// The distributions of the window.
+    /// Distributions of the window.
     pub window: Vec<(Kind, Histogram<u64>)>,
-    /// The response times of the window as estimates, with what chance may do to them.
+    /// Response times of the window as estimates, with confidence intervals.
     pub estimates: Responses,
-    /// The response times of each probe: consecutive parts of the window.
+    /// Response times of each probe: consecutive parts of the window.
     pub probes: Vec<(Range<usize>, Distribution)>,
-    /// The same in at most [`ROWS`] parts: of a few probes each, by their merged histograms.
+    /// Response times in at most [`ROWS`] parts of a few probes each, from their merged histograms.
     pub course: Vec<(Range<usize>, Distribution)>,
-    /// The same in parts of one length, as many as [`Steps::parts`] makes, by which a steady state
-    /// is told from a change.
+    /// Response times in parts of equal length, as many as [`Steps::parts`] makes, to find changes
+    /// of a steady state.
     pub parts: Vec<(Range<usize>, Distribution)>,
-    /// The errors of the window.
+    /// Errors of the window.
     pub failures: Vec<(Class, Code, u64)>,
 }
 
-/// A job at one of several servers: its requests that were sent there.
+/// Requests of a job that were sent to one of several servers.
 #[derive(Clone, Debug)]
 pub struct NodeEvidence {
-    /// The job's place in the plan.
+    /// Index of the job in the plan.
     pub job: usize,
-    /// The server's address.
+    /// Address of the server.
     pub address: String,
-    /// What came of them.
+    /// Data of these requests.
     pub requests: JobEvidence,
 }
 
-/// The most parts that the course of a window has, so that it can be read as a table.
+/// Maximum number of parts in the course of a window, for a readable table.
 pub const ROWS: usize = 20;
 
-/// The scalars of a job in one step.
+/// Scalars of a job in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// By intended start.
+    /// Counts by intended start.
     pub counts: Counts,
-    /// By end.
+    /// Counts by end.
     pub ends: Ends,
-    /// The most connections that were open at the end of an interval, if all lanes said so.
+    /// Largest number of open connections at the end of an interval, if all lanes reported it.
     pub connections: Option<u64>,
 }
 
-/// What the generator's process had used by an instant.
+/// Resource usage of the generator's process up to an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClientSample {
-    /// When, since time zero.
+    /// Time since time zero.
     pub at: Nanos,
     /// Processor time in user mode.
     pub user: Nanos,
     /// Processor time in the kernel.
     pub system: Nanos,
-    /// The largest resident memory so far, in bytes.
+    /// Largest resident memory so far, in bytes.
     pub peak_rss_bytes: u64,
 }
 
-/// Something that was watched beside the requests.
+/// A series of values observed beside the requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
-    /// What it is a part of: `host`, `generator`, a thread.
+    /// Observed component: `host`, `generator`, a thread.
     pub component: String,
-    /// Its name there.
+    /// Name of the metric within the component.
     pub metric: String,
-    /// When it was read, since time zero, in order, and what it was.
+    /// Readings in order: time since time zero, and value.
     pub points: Vec<(Nanos, f64)>,
 }
 
 impl Observed {
-    /// By how much it grew in the window, which need not end with a point: from the last that is
-    /// not after its begin to the first that is not before its end. `None` if there are not two.
+    /// Returns the growth in the window, from the last reading not after its begin to the first not
+    /// before its end, or the nearest ones. `None` if there are not two readings.
     pub fn growth(&self, window: &Range<Nanos>) -> Option<Growth> {
         let before = self.points.iter().rev().find(|(at, _)| *at <= window.start);
         let first = before.or(self.points.first())?;
@@ -160,17 +159,17 @@ impl Observed {
     }
 }
 
-/// By how much something grew.
+/// Growth of a value over a period.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
-    /// By so much.
+    /// Amount of growth.
     pub by: f64,
-    /// In so long.
+    /// Length of the period.
     pub span: Nanos,
 }
 
 impl Growth {
-    /// This and another one after it.
+    /// Adds the growth of a period that follows.
     pub(crate) fn and(self, other: Growth) -> Growth {
         Growth { by: self.by + other.by, span: self.span + other.span }
     }
@@ -179,60 +178,59 @@ impl Growth {
 /// A table that was filled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadEvidence {
-    /// The table.
+    /// Name of the table.
     pub table: String,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
     /// Bytes of values.
     pub bytes: u64,
-    /// How long it took.
+    /// Duration of the load.
     pub took: Nanos,
-    /// How far it was, over time.
+    /// Progress over time.
     pub points: Vec<LoadPoint>,
-    /// What was watched meanwhile, with instants since it began; nothing in virtual time.
+    /// Observations during the load, with times since it began; empty in virtual time.
     pub observed: Vec<Observed>,
-    /// Sources that could not be observed meanwhile, each with the reason.
+    /// Sources that could not be observed during the load, each with the reason.
     pub unseen: Vec<(String, String)>,
-    /// The reason why its rows were inserted although the server has a faster method, with the
-    /// remedy.
+    /// Reason why rows were inserted although the server has a faster method, with the remedy.
     pub fallback: Option<String>,
 }
 
-/// How far a load was at an instant.
+/// Progress of a load at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadPoint {
     /// Rows so far.
     pub rows: u64,
-    /// How long after the load began.
+    /// Time since the load began.
     pub at: Nanos,
     /// Processor time of the generator since the first point, if it was recorded.
     pub client_cpu: Option<Nanos>,
 }
 
 impl Evidence {
-    /// When the schedule ended, since time zero; of a killed run, when its record ends.
+    /// Returns the end of the schedule since time zero; for a killed run, the end of its record.
     pub fn end(&self) -> Nanos {
         self.steps.end()
     }
 
-    /// What was watched of a component, if it was.
+    /// Returns the observations of a metric of a component, if there are any.
     pub fn observed(&self, component: &str, metric: &str) -> Option<&Observed> {
         observed(&self.observed, component, metric)
     }
 
-    /// From the end of the warm-up to the end of the schedule.
+    /// Returns the period from the end of the warm-up to the end of the schedule.
     pub fn window(&self) -> Range<Nanos> {
         self.steps.warmup()..self.end()
     }
 
-    /// How long the window is.
+    /// Returns the length of the window.
     pub fn window_length(&self) -> Nanos {
         self.end().saturating_sub(self.steps.warmup())
     }
 }
 
 impl LoadEvidence {
-    /// What was watched of a component, if it was.
+    /// Returns the observations of a metric of a component, if there are any.
     pub fn observed(&self, component: &str, metric: &str) -> Option<&Observed> {
         observed(&self.observed, component, metric)
     }
@@ -253,32 +251,32 @@ impl Step {
 }
 
 impl JobEvidence {
-    /// Some steps; those that the record does not reach are empty.
+    /// Returns a range of steps; those that the record does not reach are empty.
     pub fn range(&self, range: Range<usize>) -> impl Iterator<Item = Step> {
         range.map(|step| self.steps.get(step).copied().unwrap_or_default())
     }
 
-    /// The counts of some steps, by intended start.
+    /// Returns the sum of the counts by intended start over a range of steps.
     pub fn counts(&self, range: Range<usize>) -> Counts {
         let mut sum = Counts::default();
         self.range(range).for_each(|step| sum.merge(&step.counts));
         sum
     }
 
-    /// The counts of some steps, by end.
+    /// Returns the sum of the counts by end over a range of steps.
     pub fn ends(&self, range: Range<usize>) -> Ends {
         let mut sum = Ends::default();
         self.range(range).for_each(|step| sum.merge(&step.ends));
         sum
     }
 
-    /// Errors of the window with a code.
+    /// Returns the number of errors in the window with this code.
     pub fn failed_with(&self, code: Code) -> u64 {
         let with_it = self.failures.iter().filter(|(_, known, _)| *known == code);
         with_it.map(|(_, _, count)| count).sum()
     }
 
-    /// A distribution of the window.
+    /// Returns a distribution of the window.
     pub fn histogram(&self, kind: Kind) -> Option<&Histogram<u64>> {
         self.window.iter().find(|(k, _)| *k == kind).map(|(_, histogram)| histogram)
     }

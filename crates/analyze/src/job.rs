@@ -16,104 +16,104 @@ use crate::slo::{Judgement, Measured, judge};
 /// The numbers of one job over the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobSummary {
-    /// The job's name.
+    /// Name of the job.
     pub name: String,
-    /// The word for its model.
+    /// Word for its model.
     pub model: &'static str,
-    /// The word for its arrival process; `None` for a closed job.
+    /// Word for its arrival process; `None` for a closed job.
     pub arrival: Option<&'static str>,
-    /// Requests per second that its schedule offers, on average where they vary; `None` for a
+    /// Requests per second that its schedule offers, the average if the rate varies; `None` for a
     /// closed job.
     pub offered_per_s: Option<f64>,
-    /// By intended start in the window.
+    /// Counts by intended start in the window.
     pub counts: Counts,
     /// Completions whose end lies in the window, per second.
     pub throughput_per_s: Option<f64>,
-    /// Their rows, per second.
+    /// Rows of these completions, per second.
     pub rows_per_s: Option<f64>,
-    /// Whether response and wait are withheld because the offered load exceeds the capacity.
+    /// True if response and wait are withheld because the offered load exceeds the capacity.
     pub exceeds_capacity: bool,
-    /// Completed requests, timeouts, and unsent ones at their age.
+    /// Response times of completed requests, timeouts, and unsent requests at their age.
     pub response: Distribution,
-    /// The response time's mean and quantiles as estimates, with what chance may do to them.
+    /// Mean and quantiles of the response time as estimates, with confidence intervals.
     pub estimates: Responses,
-    /// Completed requests and timeouts.
+    /// Service times of completed requests and timeouts.
     pub service: Distribution,
-    /// Requests that were sent.
+    /// Waits of requests that were sent.
     pub wait: Distribution,
-    /// Requests that were sent.
+    /// Send lags of requests that were sent.
     pub send_lag: Distribution,
-    /// Errors other than timeouts.
+    /// Error times of errors other than timeouts.
     pub error: Distribution,
-    /// Each statement of the job, if it has more than one.
+    /// Statements of the job, if it has more than one.
     pub statements: Vec<StatementSummary>,
-    /// The servers that it asked, if its target is several.
+    /// Servers of the job, if its target has several.
     pub nodes: Vec<NodeSummary>,
     /// Errors by class and code.
     pub errors_by_code: Vec<ErrorSummary>,
-    /// The success that says nothing, if it is one.
+    /// Meaningless success of the job, if it is one.
     pub quiet: Option<Quiet>,
-    /// The most connections that were open at the end of an interval.
+    /// Largest number of open connections at the end of an interval.
     pub connections: u64,
-    /// The window in parts, as long as the plan says.
+    /// Parts of the window, of the length in the plan.
     pub probes: Vec<Probe>,
     /// The window in at most [`ROWS`](crate::ROWS) parts.
     pub course: Vec<Probe>,
-    /// What the job is judged by.
+    /// SLOs of the job, judged.
     pub slos: Vec<Judgement>,
 }
 
-/// The errors of a job that have one class and code.
+/// Errors of a job that have the same class and code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorSummary {
-    /// Their class.
+    /// Class of the errors.
     pub class: Class,
-    /// The database's code, or ours.
+    /// Code of the database, or of Assay.
     pub code: Code,
-    /// Their number in the window.
+    /// Number of errors in the window.
     pub count: u64,
-    /// The text of the first one in the run; `None` if no event of the record has it.
+    /// Text of the first one in the run; `None` if no event of the record has it.
     pub text: Option<String>,
 }
 
-/// The service time of one statement of a job.
+/// Service time of one statement of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatementSummary {
-    /// Its place in the job, from 1.
+    /// Position in the job, from 1.
     pub number: usize,
-    /// Its text, values left out.
+    /// Text of the statement without values.
     pub text: String,
-    /// Its service time.
+    /// Service time.
     pub service: Distribution,
 }
 
-/// What a job's requests met at one of several servers.
+/// Results of a job's requests at one of several servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeSummary {
-    /// The server's address.
+    /// Address of the server.
     pub address: String,
-    /// The requests that were sent to it, by intended start in the window.
+    /// Counts of the requests sent to it, by intended start in the window.
     pub counts: Counts,
     /// Completions whose end lies in the window, per second.
     pub throughput_per_s: Option<f64>,
-    /// Completed requests and timeouts.
+    /// Response times of completed requests and timeouts.
     pub response: Distribution,
-    /// Completed requests and timeouts.
+    /// Service times of completed requests and timeouts.
     pub service: Distribution,
 }
 
 /// A part of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// When it begins, in seconds since time zero.
+    /// Begin, in seconds since time zero.
     pub start_s: f64,
     /// Completions whose end lies in it, per second.
     pub throughput_per_s: f64,
-    /// The response time of the requests whose intended start lies in it.
+    /// Response time of the requests whose intended start lies in it.
     pub response: Distribution,
 }
 
-/// The summary of the job at `place`.
+/// Summarizes the job with the index `place`.
 pub(crate) fn summarize(findings: &Findings<'_>, place: usize) -> JobSummary {
     let evidence = findings.evidence;
     let plan = &evidence.plan.jobs[place];
@@ -162,9 +162,9 @@ fn errors(evidence: &Evidence, place: usize) -> Vec<ErrorSummary> {
     failures.map(summary).collect()
 }
 
-/// The text of a job's first error with a code. Events have no column for codes, and the text of
-/// an error ends with its own. Requests that were not sent because the server is away have the
-/// text of the outage, unless it may be that of another target.
+/// Returns the text of a job's first error with a code. Events have no column for codes, but the
+/// text of an error ends with its code. Requests that were not sent because the server was
+/// unreachable have the text of the outage, unless it may be that of another target.
 fn first_text(evidence: &Evidence, place: usize, class: Class, code: Code) -> Option<String> {
     let end = format!("({code})");
     let of_job = |job: Option<JobIndex>| job.is_some_and(|job| usize::from(job.0) == place);
@@ -207,7 +207,7 @@ fn statements(findings: &Findings<'_>, place: usize) -> Vec<StatementSummary> {
         Reconnect::No => false,
         Reconnect::PerTransaction => true,
     };
-    // Of a request that is one statement, sent once, they would say the same as its service time.
+    // For a request that is one statement, sent once, they would repeat its service time.
     if plan.statements.len() < 2 && !plan.transaction && plan.retry.is_none() && !connects {
         return Vec::new();
     }

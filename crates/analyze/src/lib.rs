@@ -1,10 +1,10 @@
-//! Is it valid, what limited it, and what do the numbers say?
+//! Analysis of a run: validity, limiter and numbers.
 //!
-//! Pure functions of the [`Evidence`] that a record holds: no clock, no file, no network. The same
-//! record gives the same [`Summary`] today and in ten years.
+//! All functions are pure functions of the [`Evidence`] in a record: no clock, no file, no network.
+//! The same record gives the same [`Summary`] today and in ten years.
 //!
-//! A [`Check`] asks whether the measurement can be believed; all of them together are the
-//! [`Verdict`]. A number is given with what it needs to be believed, or withheld.
+//! A [`Check`] judges one aspect of the measurement's credibility; all of them together are the
+//! [`Verdict`]. A number is given with the facts needed to believe it, or withheld.
 
 mod account;
 mod backlog;

@@ -1,12 +1,12 @@
-//! What does one job do to all the others?
+//! Side effects of one job on all others.
 //!
-//! A job that comes and goes divides the window: into the time before it acted, while it did, and
-//! after that; a timetable also into the time between. The other jobs' figures in each of these
-//! [`Phase`]s, with their intervals, show what it cost them. A [`Change`] is claimed only where two
-//! intervals lie well apart. It says that the times differ; that the job is the reason is
-//! for the reader to conclude, who knows what else happened then.
+//! An intermittent job divides the window into the time before it was active, during its activity,
+//! and after it; a timetable also has the time between. The other jobs' figures in each of these
+//! [`Phase`]s, with their intervals, show its cost to them. A [`Change`] is reported only if two
+//! intervals lie well apart. It says that the figures differ; it is for the reader, who knows of
+//! other events at the time, to conclude that the job is the reason.
 //!
-//! The division is as fine as the record's scalars, which count by seconds (in runs of more than
+//! The resolution is that of the record's scalars, which count by seconds (in runs of more than
 //! half an hour by [`Steps`](crate::Steps)): a step in which the job had a request in flight at any
 //! time belongs to it as a whole. Requests belong to the step of their intended start, completions
 //! to that of their end, as everywhere.
@@ -22,101 +22,101 @@ use crate::distribution::Quantile;
 use crate::evidence::{Evidence, JobEvidence, Observed, Step};
 use crate::responses::{Gathered, Responses};
 
-/// The most jobs whose side effects are told, the first of the file. A file with more of them has
-/// no traffic that they disturb; it is one that does many things in turn.
+/// Maximum number of jobs with side effects, the first of the file. A file with more of them has no
+/// steady traffic to disturb; it does many things in turn.
 pub const MOST_DISTURBANCES: usize = 20;
 
-/// The most work in the background whose side effects are told, what was seen most often.
+/// Maximum number of kinds of background work with side effects, the most frequent first.
 const MOST_WORK: usize = 3;
 
-/// What comes and goes.
+/// A source of side effects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The job at this place of the plan.
+    /// Job with this index in the plan.
     Job(usize),
-    /// Work of the database that no request asked for, by the name that the database gives it.
+    /// Background work of the database, by the database's name for it.
     Background(String),
 }
 
-/// Something that comes and goes, and what lies between its doings.
+/// An intermittent activity with the phases that it creates.
 #[derive(Clone, Debug)]
 pub struct Disturbance {
-    /// What.
+    /// Source of the side effects.
     pub cause: Cause,
-    /// The parts of the window, at least two of them.
+    /// Phases of the window, at least two.
     pub phases: Vec<Phase>,
-    /// The places of the jobs that asked something in two of them or more.
+    /// Indices of the other jobs with requests in at least two phases.
     pub others: Vec<usize>,
 }
 
 /// A part of the window.
 #[derive(Clone, Debug)]
 pub struct Phase {
-    /// Which one.
+    /// Name of the phase.
     pub name: PhaseName,
     /// Its steps in the order of time.
     pub steps: Vec<Range<usize>>,
-    /// The response times of each of the others.
+    /// Response times of each of the other jobs.
     pub responses: Vec<Responses>,
 }
 
-/// The parts into which a window is divided.
+/// The phases of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseName {
     /// Until the step of the first intended start.
     Before,
     /// With a request in flight; if the job is no timetable, up to its last answer.
     During,
-    /// Without a request in flight, of a timetable between its first and its last.
+    /// Without a request in flight, between the first and the last of a timetable.
     Between,
-    /// From the step behind the last answer.
+    /// From the step after the last answer.
     After,
 }
 
-/// What a job, or work in the background, did to the others.
+/// Side effects of a job, or of background work, on the other jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SideEffects {
-    /// The job's name, or that of the work.
+    /// Name of the job, or of the work.
     pub job: String,
-    /// Whether it is work of the database that no request asked for.
+    /// True if the cause is background work of the database.
     pub is_background: bool,
-    /// How long the longest step of the window is, in seconds: what the division may be off by. Of
-    /// work in the background not less than the time between two looks at it.
+    /// Length of the longest step of the window, in seconds: the error of the division. For
+    /// background work at least the time between two samples.
     pub resolution_s: f64,
-    /// The phase that the others are compared with: the first one without the job that is long
-    /// enough for intervals, or if there is none, the first without the job.
+    /// Phase that the others are compared with: the first one without the job that is long enough
+    /// for intervals, or if there is none, the first without the job.
     pub reference: PhaseName,
-    /// The parts of the window, in the order of [`PhaseName::ALL`].
+    /// Phases of the window, in the order of [`PhaseName::ALL`].
     pub phases: Vec<PhaseSummary>,
-    /// What is claimed to differ from the reference.
+    /// Differences from the reference.
     pub changes: Vec<Change>,
 }
 
-/// A part of the window, in numbers.
+/// The figures of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseSummary {
-    /// Which one.
+    /// Name of the phase.
     pub name: PhaseName,
-    /// How long it was, in seconds.
+    /// Length, in seconds.
     pub length_s: f64,
-    /// Where its stretches begin and end, in seconds since time zero.
+    /// Begin and end of each of its stretches, in seconds since time zero.
     pub stretches_s: Vec<(f64, f64)>,
-    /// The other jobs, in the file's order.
+    /// Other jobs, in the file's order.
     pub jobs: Vec<PhaseFigures>,
 }
 
-/// The figures of another job in a part of the window.
+/// The figures of another job in a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseFigures {
-    /// The job's name.
+    /// Name of the job.
     pub name: String,
-    /// By intended start in the part.
+    /// Counts by intended start in the phase.
     pub counts: Counts,
-    /// Completions per second whose end lies in it.
+    /// Completions per second whose end lies in the phase.
     pub throughput_per_s: Option<Estimate>,
-    /// What its requests took.
+    /// Response times.
     pub response: Responses,
-    /// Whether that is withheld because the offered load of the run exceeds the capacity.
+    /// True if response times are withheld because the offered load exceeds the capacity.
     pub is_withheld: bool,
 }
 
@@ -125,47 +125,46 @@ pub struct PhaseFigures {
 pub enum Figure {
     /// Completions per second.
     Throughput,
-    /// The mean response time, in nanoseconds.
+    /// Mean response time, in nanoseconds.
     Mean,
-    /// A quantile of the response time, in nanoseconds: its place in [`Quantile::ALL`].
+    /// Quantile of the response time, in nanoseconds: its index in [`Quantile::ALL`].
     Quantile(usize),
 }
 
-/// A figure that differs from that of the reference by more than chance explains.
+/// A figure that differs from that of the reference by more than chance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The name of the job whose figure it is.
+    /// Name of the job that the figure belongs to.
     pub job: String,
-    /// Where it differs.
+    /// Phase in which it differs.
     pub phase: PhaseName,
-    /// Which one.
+    /// Figure that differs.
     pub figure: Figure,
-    /// What it is in the reference.
+    /// Value in the reference.
     pub from: f64,
-    /// What it is there.
+    /// Value in the phase.
     pub to: f64,
 }
 
 /// A step of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepOfJob {
-    /// The place of the job in the plan.
+    /// Index of the job in the plan.
     pub job: usize,
-    /// The step.
+    /// Index of the step.
     pub step: usize,
 }
 
-/// The jobs that come and go in a run, each with the parts into which it divides the window, and
-/// the others in them. `read` gives the response times of the requests that were meant to start in
-/// a step.
+/// Returns the intermittent jobs of a run, each with the phases into which it divides the window
+/// and with the other jobs. `read` returns the response times of the requests whose intended start
+/// lies in a step.
 ///
-/// A job comes and goes if it has a `start`, a `stop` or a `count`, is a timetable, or runs
-/// programs; and only if some step of the window lies outside of its doings, as there is nothing to
-/// compare with otherwise. So a timetable that is as dense as traffic is none. Parts of mixes have
-/// no doings of their own.
+/// A job is intermittent if it has a `start`, a `stop` or a `count`, is a timetable, or runs
+/// programs, and if some step of the window lies outside of its activity, as there is nothing to
+/// compare with otherwise. So a timetable as dense as continuous traffic is not intermittent. Parts
+/// of mixes are not judged on their own.
 ///
-/// # Errors
-/// The first that `read` returns.
+/// # Errors The first error that `read` returns.
 pub fn disturbances<E>(
     evidence: &Evidence,
     mut read: impl FnMut(StepOfJob) -> Result<Histogram<u64>, E>,
@@ -184,7 +183,7 @@ pub fn disturbances<E>(
     Ok(disturbances)
 }
 
-/// Whether a job does not act all the time, by its plan.
+/// Returns true if a job does not run all the time, by its plan.
 pub(crate) fn comes_and_goes(plan: &Plan, place: usize) -> bool {
     let job = &plan.jobs[place];
     let is_timed = job.start > base::Nanos::ZERO || job.stop.is_some() || job.count.is_some();
@@ -193,7 +192,7 @@ pub(crate) fn comes_and_goes(plan: &Plan, place: usize) -> bool {
     plan.leader_of(place) == place && (is_timed || is_timetable || runs_programs)
 }
 
-/// The work in the background that was seen, what was seen most often first.
+/// Returns the background work that was seen, the most frequent first.
 fn background(evidence: &Evidence) -> impl Iterator<Item = &Observed> {
     let is_work = |observed: &&Observed| {
         let part = Component::parse(&observed.component).map(|component| component.part);
@@ -205,7 +204,7 @@ fn background(evidence: &Evidence) -> impl Iterator<Item = &Observed> {
     work.into_iter()
 }
 
-/// How work in the background divides the window.
+/// Divides the window by background work.
 fn divide_by_work(evidence: &Evidence, work: &Observed) -> Option<Disturbance> {
     let steps = 0..evidence.steps.window().end;
     let acts = steps.map(|step| {
@@ -217,7 +216,7 @@ fn divide_by_work(evidence: &Evidence, work: &Observed) -> Option<Disturbance> {
     divide(evidence, cause, &acts.collect::<Vec<_>>(), true, everyone)
 }
 
-/// How a job divides the window.
+/// Divides the window by a job.
 fn divide_by_job(evidence: &Evidence, place: usize) -> Option<Disturbance> {
     let acts = acts(&evidence.jobs[place], evidence.steps.window().end);
     let is_timetable = matches!(evidence.plan.jobs[place].pacing, Pacing::Timetable { .. });
@@ -229,8 +228,8 @@ fn is_leader(plan: &Plan, place: usize) -> bool {
     plan.leader_of(place) == place
 }
 
-/// How something that acts in some steps divides the window; `None` if that gives nothing to
-/// compare. What comes again and again has a time between its doings.
+/// Divides the window by an activity in some steps; `None` if there is nothing to compare. A
+/// recurring activity has a phase between its occurrences.
 fn divide(
     evidence: &Evidence,
     cause: Cause,
@@ -259,8 +258,8 @@ fn divide(
     (!others.is_empty()).then_some(Disturbance { cause, phases, others })
 }
 
-/// Whether the job had a request in flight, in each of the first steps: from its intended start to
-/// its end. One without an end is in flight for ever.
+/// Returns for each of the first steps if the job had a request in flight: from its intended start
+/// to its end. A request without an end stays in flight.
 fn acts(job: &JobEvidence, steps: usize) -> Vec<bool> {
     let mut open = 0u64;
     let act = |step: Step| {
@@ -272,8 +271,8 @@ fn acts(job: &JobEvidence, steps: usize) -> Vec<bool> {
     job.range(0..steps).map(act).collect()
 }
 
-/// Adds the response times of a job to some phases, from the steps in which it asked something.
-/// These are read twice: what lies above a quantile is known when the quantile is.
+/// Adds the response times of a job to some phases, from the steps in which it had requests. These
+/// are read twice, as the times above a quantile can be counted only when the quantile is known.
 fn add_responses<E>(
     phases: Vec<&mut Phase>,
     job: &JobEvidence,
@@ -312,7 +311,7 @@ impl Phase {
         self.steps.get(place).is_some_and(|steps| steps.contains(&step))
     }
 
-    /// What came of a job's requests in it.
+    /// Returns the counts of a job's requests in the phase.
     fn counts(&self, job: &JobEvidence) -> Counts {
         let mut counts = Counts::default();
         self.steps.iter().for_each(|steps| counts.merge(&job.counts(steps.clone())));
@@ -321,11 +320,11 @@ impl Phase {
 }
 
 impl PhaseName {
-    /// Every part, in the order in which they are told.
+    /// All phases, in the order of reports.
     pub const ALL: [PhaseName; 4] =
         [PhaseName::Before, PhaseName::During, PhaseName::Between, PhaseName::After];
 
-    /// The word for it in documents and texts.
+    /// Returns the word for it in documents and texts.
     pub fn name(self) -> &'static str {
         match self {
             PhaseName::Before => "before",
@@ -337,7 +336,7 @@ impl PhaseName {
 }
 
 impl Figure {
-    /// All that are compared.
+    /// All figures that are compared.
     pub const ALL: [Figure; 5] = [
         Figure::Throughput,
         Figure::Mean,
@@ -346,13 +345,13 @@ impl Figure {
         Figure::Quantile(3),
     ];
 
-    /// Whether two values of it differ by more than chance explains.
+    /// Returns true if two values of it differ by more than chance.
     pub(crate) fn differs(self, from: &Estimate, to: &Estimate) -> bool {
         let is_multiple = self == Figure::Throughput && to.is_multiple_of(from);
         is_multiple || to.differs_from(from)
     }
 
-    /// The word for it in documents and texts.
+    /// Returns the word for it in documents and texts.
     pub fn name(self) -> &'static str {
         match self {
             Figure::Throughput => "throughput",
@@ -363,7 +362,7 @@ impl Figure {
 }
 
 impl PhaseFigures {
-    /// One of them; `None` if there is none or it is withheld.
+    /// Returns one of the figures; `None` if it does not exist or is withheld.
     pub fn figure(&self, figure: Figure) -> Option<Estimate> {
         match figure {
             Figure::Throughput => self.throughput_per_s,
@@ -374,7 +373,8 @@ impl PhaseFigures {
     }
 }
 
-/// What each disturbance of a run did. `is_withheld` says of a job whether its times are.
+/// Summarizes the side effects of each disturbance. `is_withheld` returns true for jobs whose times
+/// are withheld.
 pub(crate) fn summarize(
     evidence: &Evidence,
     is_withheld: impl Fn(usize) -> bool,
@@ -390,7 +390,7 @@ pub(crate) fn summarize(
             Cause::Job(place) => (evidence.plan.jobs[*place].name.clone(), false),
             Cause::Background(name) => (name.clone(), true),
         };
-        // When work began or ended is known as well as it was looked at.
+        // Begin and end of background work are known only as precisely as it was sampled.
         let every_s = evidence.plan.observe.every.as_secs_f64();
         let resolution_s = if is_background { longest_s.max(every_s) } else { longest_s };
         Some(SideEffects {
@@ -405,7 +405,7 @@ pub(crate) fn summarize(
     evidence.disturbances.iter().filter_map(side_effects).collect()
 }
 
-/// The place of the phase that the others are compared with; `None` if the job was always there.
+/// Returns the index of the reference phase; `None` if the job was always active.
 fn reference(phases: &[Phase]) -> Option<usize> {
     let without = || phases.iter().filter(|phase| phase.name != PhaseName::During);
     let is_long =
@@ -445,7 +445,7 @@ fn throughput(evidence: &Evidence, phase: &Phase, job: &JobEvidence) -> Option<E
     ratio(&batches.collect::<Vec<_>>())
 }
 
-/// What differs from the phase at `reference`.
+/// Returns the differences from the phase at `reference`.
 fn changes(phases: &[PhaseSummary], reference: usize) -> Vec<Change> {
     let mut changes = Vec::new();
     for phase in phases {

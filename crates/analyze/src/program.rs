@@ -1,11 +1,11 @@
-//! Throughput of a program that is observed, as its sockets and the database tell it.
+//! Throughput of an observed program, from its sockets and from the database.
 
 use record::{Part, Side};
 
 use crate::evidence::Evidence;
 
-/// The throughput of a program that is observed, as means over the time in which it was. `None` is
-/// not known.
+/// The throughput of an observed program, as means over the time of its observation. `None` is
+/// unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProgramSummary {
     /// Requests per second on its connections: parts of a dialogue, each with an answer.
@@ -16,13 +16,13 @@ pub struct ProgramSummary {
     pub received_bytes_per_s: Option<f64>,
     /// Statements per second that the database counted, of all clients.
     pub statements_per_s: Option<f64>,
-    /// Transactions per second that it counted.
+    /// Transactions per second that the database counted.
     pub transactions_per_s: Option<f64>,
-    /// Rows per second that it inserted, updated or deleted.
+    /// Rows per second that the database inserted, updated or deleted.
     pub rows_per_s: Option<f64>,
 }
 
-/// Counters of rows that were changed, by server.
+/// Counters of changed rows, by server.
 const ROWS: [&[&str]; 3] = [
     &[
         "pg_stat_database.tup_inserted",
@@ -34,16 +34,17 @@ const ROWS: [&[&str]; 3] = [
     &["status.handler_write", "status.handler_update", "status.handler_delete"],
 ];
 
-/// Counters of transactions.
+/// Counters of transactions, by server.
 const TRANSACTIONS: [&[&str]; 2] = [
     &["pg_stat_database.xact_commit", "pg_stat_database.xact_rollback"],
     &["status.com_commit", "status.com_rollback"],
 ];
 
-/// Rows that a statement has loaded that goes on, which are in no other counter until it ends.
+/// Counter of the rows that a running statement has loaded; other counters include them when it
+/// ends.
 const LOADING: &str = "pg_stat_progress_copy.tuples_processed";
 
-/// Sums up the throughput of the program in an evidence; `None` if no program was observed.
+/// Summarizes the throughput of the observed program; `None` if no program was observed.
 pub(crate) fn summarize(evidence: &Evidence) -> Option<ProgramSummary> {
     if !evidence.jobs.is_empty() || !evidence.loads.is_empty() || evidence.is_virtual {
         return None;

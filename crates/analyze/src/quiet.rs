@@ -1,31 +1,30 @@
-//! Successes that say nothing: jobs that ran without an error and did nothing.
+//! Meaningless successes: jobs that ran without an error and did nothing.
 //!
-//! No check objects to them, because each of their requests was answered as it should be. A number
-//! that rests on answers without a row may still be about something else than its reader thinks.
+//! No check objects to them, because each of their requests was answered correctly. A number based
+//! on answers without rows may mean something other than its reader thinks.
 
 use base::Nanos;
 use workload::{Job, Placeholders, Statement};
 
 use crate::evidence::{Evidence, JobEvidence};
 
-/// Something about a job that its reader should know, and that makes no number wrong.
+/// A fact about a job that its reader should know, although no number is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quiet {
-    /// None of its requests came due in the whole run.
+    /// No request of the job came due in the whole run.
     NothingDue {
-        /// The instant, since time zero, at which its first request would have come due; `None` if
-        /// that lies within the run, or is left to chance.
+        /// Time since time zero at which its first request would have come due; `None` if that lies
+        /// within the run, or is random.
         first: Option<Nanos>,
     },
-    /// None of its answers in the whole run returned or changed a row, though its statements are
-    /// such as do.
+    /// No answer in the whole run returned or changed a row, though the job's statements should.
     NoRows {
-        /// The number of requests that were answered.
+        /// Number of answered requests.
         answers: u64,
     },
 }
 
-/// Finds what is quiet about the job at `place`.
+/// Finds the meaningless success of the job at `place`, if it is one.
 pub(crate) fn quiet(evidence: &Evidence, place: usize) -> Option<Quiet> {
     let job = &evidence.plan.jobs[place];
     let counted = &evidence.jobs[place];
@@ -48,13 +47,13 @@ fn finds_nothing(job: &Job, counted: &JobEvidence) -> bool {
         && job.statements.iter().any(asks_for_rows)
 }
 
-/// First words of statements that return or change rows, or say that there are none. `insert` is
-/// one of them for the sake of `on conflict do nothing`.
+/// First words of statements that return or change rows. Of the statements that may do neither,
+/// `insert` is included because of `on conflict do nothing`.
 const ASKING: [&str; 9] =
     ["select", "with", "table", "values", "insert", "update", "delete", "replace", "merge"];
 
-/// Returns true if a statement returns or changes rows where there are any. `select … into` gives
-/// them to the server instead (MySQL manual, "SELECT ... INTO Statement"; PostgreSQL manual,
+/// Returns true if a statement returns or changes rows if there are any. `select … into` stores
+/// them in the server instead (MySQL manual, "SELECT ... INTO Statement"; PostgreSQL manual,
 /// "SELECT INTO").
 fn asks_for_rows(statement: &Statement) -> bool {
     let text = statement.text(Placeholders::Question).to_ascii_lowercase();
@@ -65,7 +64,7 @@ fn asks_for_rows(statement: &Statement) -> bool {
     ASKING.contains(&first) && !gives_away
 }
 
-/// The text behind the comments that it begins with.
+/// Returns the text without its leading comments.
 fn without_comments(text: &str) -> &str {
     let mut text = text.trim_start();
     loop {

@@ -116,7 +116,7 @@ pub fn remedy(check: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// The most characters of a remedy: two lines of an answer.
+    /// Maximum length of a remedy in characters: two lines of an answer.
     const LONGEST: usize = 160;
 
     #[test]

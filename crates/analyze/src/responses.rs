@@ -1,7 +1,7 @@
-//! What did the requests of a part of a run take, and how far may that be off by chance?
+//! Response times of a part of a run, with confidence intervals.
 //!
-//! The times are read twice, step by step: what lies above a quantile is known when the quantile
-//! is. Each step is a [`Batch`].
+//! The times are read twice, step by step, as the times above a quantile can be counted only when
+//! the quantile is known. Each step is a [`Batch`].
 
 use std::ops::Range;
 
@@ -14,23 +14,22 @@ use crate::distribution::Quantile;
 /// The response times of a job in some steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Responses {
-    /// How many.
+    /// Number of times.
     pub count: u64,
-    /// Their mean, in nanoseconds; `None` without a time, as the quantiles.
+    /// Mean, in nanoseconds; `None` if there are no times, as for the quantiles.
     pub mean_ns: Option<Estimate>,
-    /// The quantiles of [`Quantile::ALL`], in that order, in nanoseconds.
+    /// Quantiles of [`Quantile::ALL`], in that order, in nanoseconds.
     pub quantiles_ns: [Option<Estimate>; QUANTILES],
 }
 
-/// How many quantiles there are.
+/// Number of quantiles.
 const QUANTILES: usize = Quantile::ALL.len();
 
 impl Responses {
-    /// Those of some steps. `read` gives the response times of the requests that were meant to
-    /// start in a step, and is asked twice.
+    /// Estimates the response times of some steps. `read` returns the response times of the
+    /// requests whose intended start lies in a step, and is called twice for each.
     ///
-    /// # Errors
-    /// The first that `read` returns.
+    /// # Errors The first error that `read` returns.
     pub fn of<E>(
         steps: Range<usize>,
         mut read: impl FnMut(usize) -> Result<Histogram<u64>, E>,
@@ -49,12 +48,12 @@ impl Responses {
 /// The times of some steps, while they are read.
 pub(crate) struct Gathered {
     pooled: Histogram<u64>,
-    /// The quantiles of all, once all are pooled.
+    /// Quantiles of all times, once all are pooled.
     bounds: [u64; QUANTILES],
     sums: Vec<Batch>,
-    /// How many lie above each quantile.
+    /// Times above each quantile, by step.
     above: [Vec<Batch>; QUANTILES],
-    /// How many reach it.
+    /// Times equal to or above each quantile, by step.
     at_least: [Vec<Batch>; QUANTILES],
 }
 
@@ -67,7 +66,7 @@ impl Default for Gathered {
 }
 
 impl Gathered {
-    /// What is done with the times of each step, twice; the bounds are found after either time.
+    /// Passes over the times of the steps; the bounds are computed after each pass.
     pub(crate) const PASSES: [fn(&mut Gathered, &Histogram<u64>); 2] =
         [Gathered::pool, Gathered::batch];
 
@@ -87,7 +86,7 @@ impl Gathered {
         let (mut above, mut at_least) = ([0; QUANTILES], [0; QUANTILES]);
         for it in times.iter_recorded() {
             for place in 0..QUANTILES {
-                // Values are those of the highest in their bucket, as the bounds are.
+                // Values are the highest of their bucket, and so are the bounds.
                 let (value, bound) = (it.value_iterated_to(), self.bounds[place]);
                 above[place] += if value > bound { it.count_at_value() } else { 0 };
                 at_least[place] += if value >= bound { it.count_at_value() } else { 0 };

@@ -1,34 +1,35 @@
-//! Whether a job met the conditions that it is judged by.
+//! Judgement of the SLOs of a job.
 
 use record::{Counts, Kind};
 use workload::{Metric, Side, Slo, Statistic};
 
 use crate::evidence::JobEvidence;
 
-/// A condition and what became of it.
+/// An SLO and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// The condition as it was written.
+    /// Text of the SLO as it was written.
     pub text: String,
-    /// What is judged; it says what the number is.
+    /// Judged metric, which determines the unit of `value`.
     pub metric: Metric,
-    /// Whether it was met. A number that does not exist or is withheld meets nothing.
+    /// True if it was met. A number that does not exist or is withheld does not meet it.
     pub met: bool,
-    /// The number that was judged: nanoseconds, per second, or a fraction.
+    /// Judged number: nanoseconds, per second, or a fraction.
     pub value: Option<f64>,
 }
 
-/// What a job is judged by.
+/// Measurements of a job that its SLOs are judged by.
 pub(crate) struct Measured<'a> {
     pub(crate) job: &'a JobEvidence,
     pub(crate) counts: &'a Counts,
     pub(crate) throughput_per_s: Option<f64>,
-    /// Whether response times are withheld because the backlog grew. Service times are not: they
-    /// say how fast the database is, however many requests wait for it.
+    /// True if response times are withheld because the backlog grew. Service times are not
+    /// withheld: they show the speed of the database independently of the number of waiting
+    /// requests.
     pub(crate) withheld: bool,
 }
 
-/// Judges one condition.
+/// Judges one SLO.
 pub(crate) fn judge(slo: &Slo, measured: &Measured<'_>) -> Judgement {
     let value = match slo.metric {
         Metric::Response(_) if measured.withheld => None,
@@ -54,7 +55,7 @@ impl Measured<'_> {
         })
     }
 
-    /// (errors − accepted + rejected + unsent) / scheduled.
+    /// Returns (errors − accepted + rejected + unsent) / scheduled.
     fn failed(&self) -> Option<f64> {
         let balance = &self.counts.balance;
         let failed = balance.errors() - self.counts.accepted_errors.min(balance.errors())

@@ -5,39 +5,39 @@ use std::ops::Range;
 use base::Nanos;
 use record::{Grid, Interval};
 
-/// The number of steps that a run is divided into, unless its rows or probes ask for some more.
+/// Number of steps that a run is divided into, unless its rows or probes require some more.
 const STEPS: u32 = 2_000;
 
-/// The most parts of a window of which each is compared with the others.
+/// Maximum number of parts of a window that are compared with each other.
 const PARTS: usize = 20;
 
-/// A probe that is longer than a day need not be a whole number of steps.
+/// Length in seconds from which on a probe need not be a whole number of steps: a day.
 const LONGEST_PROBE: u64 = 86_400;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Consecutive parts of a run until its end: an interval of the record each, and in runs of more
-/// than half an hour several, so that judging a long run takes no more memory than judging a short
-/// one. A step is made of whole histogram rows, the window begins with one, and probes are whole
-/// numbers of steps (or the other way round).
+/// Consecutive parts of a run until its end. Each is an interval of the record, or several in runs
+/// of more than half an hour, so the memory for judging a run is bounded. A step consists of whole
+/// histogram rows, the window begins with a step, and probes are whole numbers of steps (or the
+/// other way round).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
     grid: Grid,
     end: Nanos,
-    /// The first interval of the window.
+    /// First interval of the window.
     window: Interval,
-    /// The first interval of each step, and the one behind the last.
+    /// First interval of each step, and the one after the last step.
     firsts: Vec<Interval>,
 }
 
 impl Steps {
-    /// The steps of a run that ended then, and whose probes are so long.
+    /// Divides a run with this end and this length of probes.
     pub fn new(grid: Grid, end: Nanos, probe: Nanos) -> Steps {
         Steps::with_window(grid, end, probe, grid.first_of_window())
     }
 
-    /// The same, if the window begins with another interval than the grid was made for. It begins
-    /// with that one's row.
+    /// Divides a run whose window begins with another interval than the grid was made for. It
+    /// begins with the row of that interval.
     pub fn with_window(grid: Grid, end: Nanos, probe: Nanos, first: Interval) -> Steps {
         let behind = behind(&grid, end);
         let length = length(behind, probe);
@@ -53,61 +53,62 @@ impl Steps {
         Steps { grid, end, window, firsts }
     }
 
-    /// When the run ended, since time zero.
+    /// Returns the end of the run, since time zero.
     pub fn end(&self) -> Nanos {
         self.end
     }
 
-    /// How long the warm-up was meant to be, or was found to be.
+    /// Returns the length of the warm-up, as configured or as found.
     pub fn warmup(&self) -> Nanos {
         match self.window == self.grid.first_of_window() {
-            // Its first interval is only as long as the warm-up leaves it.
+            // The first interval of the window begins at the configured warm-up, not at a full
+            // second.
             true => self.grid.warmup(),
             false => self.grid.start(self.window),
         }
     }
 
-    /// How many there are.
+    /// Returns the number of steps.
     pub fn len(&self) -> usize {
         self.firsts.len() - 1
     }
 
-    /// Whether there are none: the run ended before time zero.
+    /// Returns true if there are no steps: the run ended before time zero.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The step of an interval; `None` behind the end.
+    /// Returns the step of an interval; `None` after the end.
     pub fn of(&self, interval: Interval) -> Option<usize> {
         let behind = self.firsts.partition_point(|&first| first <= interval);
         (behind < self.firsts.len()).then(|| behind - 1)
     }
 
-    /// When a step begins, since time zero; for the step behind the last, when that ends.
+    /// Returns the begin of a step, since time zero; for the index after the last step, its end.
     pub fn start(&self, step: usize) -> Nanos {
         self.grid.start(self.firsts[step]).min(self.end)
     }
 
-    /// The steps that begin at `from` or later and before `to`.
+    /// Returns the steps that begin at `from` or later and before `to`.
     pub fn between(&self, from: Nanos, to: Nanos) -> Range<usize> {
         let all = &self.firsts[..self.len()];
         let place = |at: Nanos| all.partition_point(|&first| self.grid.start(first) < at);
         place(from)..place(to).max(place(from))
     }
 
-    /// The steps of the window.
+    /// Returns the steps of the window.
     pub fn window(&self) -> Range<usize> {
         let first = self.firsts.partition_point(|&first| first < self.window);
         first.min(self.len())..self.len()
     }
 
-    /// The intervals of some steps.
+    /// Returns the intervals of some steps.
     pub fn intervals(&self, steps: Range<usize>) -> Range<Interval> {
         self.firsts[steps.start]..self.firsts[steps.end]
     }
 
-    /// The window in at most twenty parts of one length; what is left at its end, and a last step
-    /// that is shorter than the others, are in none.
+    /// Divides the window into at most twenty parts of equal length. A remainder at the end, and a
+    /// shorter last step, belong to no part.
     pub fn parts(&self) -> Vec<Range<usize>> {
         let window = self.window();
         let length = |step: usize| self.start(step + 1).saturating_sub(self.start(step));
@@ -117,7 +118,7 @@ impl Steps {
         (0..whole / size).map(|n| window.start + n * size..window.start + (n + 1) * size).collect()
     }
 
-    /// The steps of the window, divided into probes of this length.
+    /// Divides the steps of the window into probes of this length.
     pub fn probes(&self, probe: Nanos) -> Vec<Range<usize>> {
         let number = |step: usize| {
             let into_window = self.start(step).saturating_sub(self.warmup());
@@ -134,7 +135,7 @@ impl Steps {
     }
 }
 
-/// The first interval behind a run that ended then.
+/// Returns the first interval after the end of a run.
 fn behind(grid: &Grid, end: Nanos) -> Interval {
     match end.0.checked_sub(1) {
         Some(last) => grid.interval(Nanos(last)).saturating_add(1),
@@ -142,7 +143,7 @@ fn behind(grid: &Grid, end: Nanos) -> Interval {
     }
 }
 
-/// How many intervals a step is to have: a divisor of a probe or a multiple of it.
+/// Returns the number of intervals in a step: a divisor of a probe or a multiple of it.
 fn length(intervals: Interval, probe: Nanos) -> Interval {
     let wanted = intervals.div_ceil(STEPS).max(1);
     let probe = probe.0.div_ceil(SECOND).clamp(1, LONGEST_PROBE) as u32;

@@ -1,4 +1,4 @@
-//! Everything that a report of one run says, as numbers.
+//! All numbers that the report of one run contains.
 
 use base::Nanos;
 use record::{Part, Side};
@@ -12,92 +12,91 @@ use crate::limiter::{self, Limiter, Seen, Suspect};
 use crate::phases::{self, SideEffects};
 use crate::program::{self, ProgramSummary};
 
-/// A run, judged and summed up.
+/// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Whether its numbers can be believed.
+    /// Verdict on the credibility of the numbers.
     pub verdict: Verdict,
-    /// What was measured.
+    /// Measured period.
     pub window: Window,
-    /// The jobs in the file's order.
+    /// Jobs in the file's order.
     pub jobs: Vec<JobSummary>,
-    /// What the jobs that come and go did to the others, in the file's order.
+    /// Side effects of intermittent jobs on the others, in the file's order.
     pub side_effects: Vec<SideEffects>,
-    /// What changed in time with what comes and goes.
+    /// Changes caused by intermittent jobs and background work.
     pub effects: Vec<Effect>,
-    /// The tables that were filled.
+    /// Tables that were filled.
     pub loads: Vec<LoadSummary>,
-    /// What limited it.
+    /// Limiter of the run.
     pub limiter: Limiter,
-    /// What the generator used; `None` in virtual time, and if it was not looked at twice in the
-    /// window.
+    /// Resource usage of the generator; `None` in virtual time, and if it was not sampled twice in
+    /// the window.
     pub client: Option<ClientSummary>,
-    /// The throughput of a program that was observed; `None` if none was, or nothing tells it.
+    /// Throughput of an observed program; `None` if there was none, or if it is unknown.
     pub program: Option<ProgramSummary>,
-    /// The part of one processor that looking at the machine and the database took in the window;
-    /// `None` if it was not told.
+    /// Fraction of one processor used for observing the machine and the database in the window;
+    /// `None` if it was not recorded.
     pub observing_share: Option<f64>,
 }
 
-/// The part of the run that is measured, by intended start, in seconds since time zero.
+/// The measured part of the run, by intended start, in seconds since time zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// How long the warm-up was.
+    /// Length of the warm-up, in seconds.
     pub warmup_s: f64,
-    /// Where the window begins.
+    /// Begin of the window.
     pub start_s: f64,
-    /// Where it ends.
+    /// End of the window.
     pub end_s: f64,
 }
 
-/// What the generator's process used during the window, from the first look at it to the last.
+/// Resource usage of the generator's process in the window, from the first sample to the last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClientSummary {
-    /// Processor time in user mode.
+    /// Processor time in user mode, in seconds.
     pub user_s: f64,
-    /// Processor time in the kernel.
+    /// Processor time in the kernel, in seconds.
     pub system_s: f64,
-    /// Both, per request that was completed meanwhile; `None` without one.
+    /// Sum of both in microseconds, per request that was completed meanwhile; `None` without one.
     pub us_per_query: Option<f64>,
-    /// The largest resident memory of the run.
+    /// Largest resident memory of the run, in bytes.
     pub peak_rss_bytes: u64,
-    /// How many lanes the measured phase had.
+    /// Number of lanes in the measured phase.
     pub threads: u16,
 }
 
 /// A table that was filled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadSummary {
-    /// The table.
+    /// Name of the table.
     pub table: String,
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
     /// Bytes of values.
     pub bytes: u64,
-    /// How long it took.
+    /// Duration of the load.
     pub took: Nanos,
-    /// Over all rows.
+    /// Rows per second over the whole load.
     pub rows_per_s: Option<f64>,
-    /// Over the last twentieth of the rows.
+    /// Rows per second over the last twentieth of the rows.
     pub exit_rows_per_s: Option<f64>,
     /// Processor time of the generator, from the first point to the last; `None` without two.
     pub client_cpu: Option<Nanos>,
-    /// Processor time of the database, from the first look at it; `None` if it was not seen.
+    /// Processor time of the database, from the first sample of it; `None` if it was not seen.
     pub server_cpu: Option<Nanos>,
-    /// What limited it.
+    /// Limiter of the load.
     pub limiter: Suspect,
-    /// Observations of each component meanwhile.
+    /// Observations of each component during the load.
     pub seen: Seen,
-    /// Sources that could not be observed meanwhile, each with the reason.
+    /// Sources that could not be observed during the load, each with the reason.
     pub unseen: Vec<(String, String)>,
-    /// The reason why its rows were inserted although the server has a faster method, with the
-    /// remedy.
+    /// Reason why its rows were inserted although the server has a faster method, with the remedy.
     pub fallback: Option<String>,
-    /// Rows over time.
+    /// Progress over time.
     pub points: Vec<LoadPoint>,
 }
 
-/// Judges and sums up a run.
+/// Judges and summarizes a run.
 pub fn summarize(evidence: &Evidence) -> Summary {
     let findings = Findings::new(evidence);
     let warmup_s = evidence.steps.warmup().as_secs_f64();
@@ -122,7 +121,7 @@ pub fn summarize(evidence: &Evidence) -> Summary {
     }
 }
 
-/// What the process used between the first sample of the window and the last.
+/// Returns the process's resource usage between the first sample of the window and the last.
 fn client(evidence: &Evidence) -> Option<ClientSummary> {
     if evidence.is_virtual {
         return None;
@@ -137,8 +136,8 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     }
     let user_s = last.user.saturating_sub(first.user).as_secs_f64();
     let system_s = last.system.saturating_sub(first.system).as_secs_f64();
-    // The last sample may be up to a second before the window's end: what was completed after it
-    // has no processor time here. Samples lie between intervals.
+    // The last sample may be up to a second before the window's end; requests completed after it
+    // have no processor time here. Samples lie between intervals.
     let meanwhile = evidence.steps.between(first.at, last.at);
     let jobs = evidence.plan.leaders().filter_map(|place| evidence.jobs.get(place));
     let completed: u64 = jobs.map(|job| job.ends(meanwhile.clone()).completed).sum();
@@ -152,7 +151,7 @@ fn client(evidence: &Evidence) -> Option<ClientSummary> {
     })
 }
 
-/// What looking took in the window, or, of loads alone, while these went on.
+/// Returns the cost of observing in the window, or, if there were only loads, during these.
 fn observing_share(evidence: &Evidence) -> Option<f64> {
     let component = Part::Processes(Side::Generator).to_string();
     let of_window = evidence

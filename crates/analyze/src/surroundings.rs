@@ -1,26 +1,26 @@
-//! Where a run took place, as far as judgements need it.
+//! The surroundings of a run that the analysis needs.
 
 use workload::{JobTarget, Plan};
 
-/// A way from the load generator to a database that is calibrated: what it takes where the database
-/// does nothing is known.
+/// A route from the load generator to a database that is calibrated: its overhead with a database
+/// that does nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// To nothing, inside this process (`sim:null`).
+    /// No database, inside this process (`sim:null`).
     Null,
     /// PostgreSQL's protocol over a socket.
     Postgres,
-    /// The protocol of MySQL and MariaDB over a socket.
+    /// Protocol of MySQL and MariaDB over a socket.
     Mysql,
-    /// To SQLite on a thread of this process.
+    /// SQLite on a thread of this process.
     Sqlite,
 }
 
 impl Route {
-    /// All of them.
+    /// All routes.
     pub const ALL: [Route; 4] = [Route::Null, Route::Postgres, Route::Mysql, Route::Sqlite];
 
-    /// The word for it in records, documents and reports.
+    /// Returns the word for it in records, documents and reports.
     pub fn name(self) -> &'static str {
         match self {
             Route::Null => "null",
@@ -30,7 +30,7 @@ impl Route {
         }
     }
 
-    /// Whether a database is at its end, so that a request may take longer than the way.
+    /// Returns true if the route leads to a database, so a request may take longer than the route.
     pub(crate) fn has_database(self) -> bool {
         match self {
             Route::Null => false,
@@ -39,62 +39,62 @@ impl Route {
     }
 }
 
-/// Where a database is.
+/// The location of a database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
-    /// There is none, or nobody knows.
+    /// No database, or an unknown location.
     #[default]
     Unknown,
-    /// In the load generator's own process.
+    /// The load generator's own process.
     Inside,
-    /// In another process on its machine.
+    /// Another process on its machine.
     ThisHost,
-    /// On another machine.
+    /// Another machine.
     Elsewhere,
 }
 
-/// A target that is asked.
+/// A target that jobs use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// How it is asked, if that is calibrated.
+    /// Route to it, if that is calibrated.
     pub route: Option<Route>,
-    /// Where it is.
+    /// Location of it.
     pub place: Place,
 }
 
-/// Where a run took place. By default nothing of it is known, as in virtual time.
+/// The surroundings of a run. By default nothing is known, as in virtual time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
-    /// The main target.
+    /// Main target.
     pub main: Asked,
-    /// The targets with names, in the plan's order.
+    /// Named targets, in the plan's order.
     pub named: Vec<Asked>,
-    /// What the load generator takes on this machine, if that was measured before the run.
+    /// Calibration of the load generator on this machine, if it was made before the run.
     pub calibration: Option<Calibration>,
 }
 
-/// What the load generator and its clock take on a machine.
+/// The overhead of the load generator and its clock on a machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calibration {
-    /// What it costs to read the clock, in nanoseconds.
+    /// Time to read the clock, in nanoseconds.
     pub clock_cost_ns: Option<f64>,
-    /// The smallest step of the clock, in nanoseconds.
+    /// Smallest step of the clock, in nanoseconds.
     pub clock_resolution_ns: Option<f64>,
-    /// The ways that were measured.
+    /// Measured routes.
     pub routes: Vec<(Route, Figures)>,
 }
 
-/// What a way takes where the database does nothing.
+/// The overhead of a route with a database that does nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// The service time of a statement at p50, of one client, in nanoseconds.
+    /// Service time of a statement at p50, with one client, in nanoseconds.
     pub service_p50_ns: Option<f64>,
-    /// The most statements per second that one thread has made.
+    /// Largest number of statements per second that one thread has made.
     pub per_s: Option<f64>,
 }
 
 impl Surroundings {
-    /// What is known of the target of a job.
+    /// Returns the target of a job.
     pub fn asked(&self, target: JobTarget) -> Asked {
         match target {
             JobTarget::Main => self.main,
@@ -103,8 +103,8 @@ impl Surroundings {
         }
     }
 
-    /// Whether a database that the plan asks is on the machine of the load generator; `None` if
-    /// there is none, or it is not known where it is.
+    /// Returns true if a database that the plan uses is on the load generator's machine; `None` if
+    /// there is none, or its location is unknown.
     pub fn has_database_here(&self, plan: &Plan) -> Option<bool> {
         let named = (0..plan.targets.len()).map(JobTarget::Named);
         let asked = [JobTarget::Main].into_iter().chain(named).filter(|target| plan.asks(*target));
@@ -118,7 +118,7 @@ impl Surroundings {
 }
 
 impl Place {
-    /// Whether it is the machine of the load generator; `None` if that is not known.
+    /// Returns true for the machine of the load generator; `None` if the location is unknown.
     pub fn is_here(self) -> Option<bool> {
         match self {
             Place::Unknown => None,
@@ -129,7 +129,7 @@ impl Place {
 }
 
 impl Calibration {
-    /// What is known of a way.
+    /// Returns the figures of a route.
     pub fn of(&self, route: Route) -> Figures {
         let found = self.routes.iter().find(|(known, _)| *known == route);
         found.map(|(_, figures)| *figures).unwrap_or_default()

@@ -1,11 +1,11 @@
-//! Where does the warm-up end, if nobody said?
+//! Automatic detection of the end of the warm-up.
 //!
 //! MSER-5 (White and Spratt, "Bias mitigation in steady-state simulation", 1998–2000; Hoad,
 //! Robinson and Davies, "Automating warm-up length estimation", 2008): of all cuts in the first
-//! half of a series, the one after which the mean of the rest is known best, its squared standard
-//! error being the smallest. The series are completions and medians of the steps of a run, of a
-//! second each in runs of up to half an hour, five to a batch. A cut at its limit, the half, with a
-//! mean that differs before and behind, says that there was no steady state to be found.
+//! half of a series, the one after which the mean of the rest has the smallest squared standard
+//! error. The series are completions and medians of the steps of a run (one second each in runs of
+//! up to half an hour), five to a batch. A cut at the limit of one half, with different means
+//! before and after it, shows that there was no steady state.
 
 use std::ops::Range;
 
@@ -14,43 +14,43 @@ use workload::{Job, Pacing};
 
 use crate::checks::step_at;
 
-/// How many steps make a batch.
+/// Number of steps in a batch.
 const BATCH: usize = 5;
 
-/// The fewest batches of a run whose warm-up can be found.
+/// Minimum number of batches for detection.
 const FEWEST: usize = 10;
 
-/// How far apart the halves of a series without a steady state lie, in standard errors: what chance
-/// does to one such series in a thousand that are cut at the half.
+/// Minimum distance between the halves of a series without a steady state, in standard errors.
+/// Chance alone exceeds it in one of a thousand series that are cut at the half.
 const APART: f64 = 4.5;
 
-/// A difference of the halves by less than this part does not matter.
+/// Relative difference of the halves below which it is immaterial.
 const MATTERS: f64 = 0.02;
 
-/// What is known of the end of a warm-up.
+/// The end of a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WarmupEnd {
-    /// The user said when it is.
+    /// Given by the user.
     Given,
-    /// It was found.
+    /// Found automatically.
     Found(Cut),
     /// The run was too short to find it.
     TooShort,
-    /// No job asked at one level all the time.
+    /// No job had a constant load all the time.
     NothingLasts,
 }
 
-/// Where a series gets steady.
+/// The position from which on a series is steady.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cut {
-    /// How many steps of the run belong to the warm-up.
+    /// Number of steps of the run that belong to the warm-up.
     pub steps: usize,
-    /// By what part the second half of the run differs from the first, if that is more than chance
-    /// and the first half is not enough to be cut: there was no steady state.
+    /// Relative difference of the second half of the run from the first, if it is beyond chance and
+    /// cutting the first half is not enough: there was no steady state.
     pub never_steady: Option<f64>,
 }
 
-/// Where a series gets steady; `None` if it is too short.
+/// Finds the position from which on a series is steady; `None` if it is too short.
 pub(crate) fn cut(series: &[f64]) -> Option<Cut> {
     let batches = series.chunks_exact(BATCH);
     let means: Vec<f64> = batches.map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
@@ -59,15 +59,15 @@ pub(crate) fn cut(series: &[f64]) -> Option<Cut> {
     }
     let half = means.len() / 2;
     let cuts = (0..=half).map(|cut| (cut, squared_error(&means[cut..])));
-    // Of equals, the first: nothing is cut from a series that never changes.
+    // The first of equal ones: nothing is cut from a series that never changes.
     let (cut, _) = cuts.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let halves = step_at(&means, half);
     let differs = cut == half && halves.t.abs() > APART && halves.by.abs() > MATTERS;
     Some(Cut { steps: cut * BATCH, never_steady: differs.then_some(halves.by) })
 }
 
-/// When a run was warm: the latest of the ends that several series have, each with a number for
-/// every step of the run.
+/// Returns the end of a run's warm-up: the latest of the ends of several series, each with a number
+/// for every step of the run.
 pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupEnd {
     let differs = |cut: &Cut| cut.never_steady.map_or(0.0, f64::abs);
     let mut latest = None;
@@ -81,17 +81,17 @@ pub fn end_of_warmup<'a>(series: impl IntoIterator<Item = &'a [f64]>) -> WarmupE
     latest.map_or(WarmupEnd::NothingLasts, WarmupEnd::Found)
 }
 
-/// Whether a job asks at one level all the time of a run that is so long.
+/// Returns true if a job has a constant load in a run of this length.
 pub fn keeps_its_level(job: &Job, length: Nanos) -> bool {
     !varies(job) && !comes_and_goes(job, Nanos::ZERO..length)
 }
 
-/// Whether the rate of a job varies by intent.
+/// Returns true if the rate of a job varies by intent.
 pub(crate) fn varies(job: &Job) -> bool {
     job.arrivals().is_some_and(|(schedule, _)| schedule.varies())
 }
 
-/// Whether a job acts now and then, or not to both ends of a span.
+/// Returns true if a job runs now and then, or does not cover the whole span.
 pub(crate) fn comes_and_goes(job: &Job, span: Range<Nanos>) -> bool {
     let is_rare = matches!(job.pacing, Pacing::Timetable { .. });
     let lasts = job.start <= span.start
@@ -100,7 +100,7 @@ pub(crate) fn comes_and_goes(job: &Job, span: Range<Nanos>) -> bool {
     is_rare || !lasts
 }
 
-/// The square of the standard error of a mean, up to a factor, as if its parts were independent.
+/// Returns the squared standard error of a mean, up to a factor, as if its parts were independent.
 fn squared_error(means: &[f64]) -> f64 {
     let n = means.len() as f64;
     let mean = means.iter().sum::<f64>() / n;
@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    /// Seconds of this number's share, with a scatter of 3 %.
+    /// Returns a series with this level and a scatter of 3 %.
     fn seconds(run: u64, count: usize, level: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut draw: Draw = Stream::new(Seed(9), "test", "seconds").draw(run);
         (0..count).map(|second| level(second as f64) * (1.0 + 0.03 * draw.normal())).collect()
@@ -129,7 +129,7 @@ mod tests {
                 })
                 .collect();
             cuts.sort_unstable();
-            // What is left of it behind the median cut is about half a percent at most.
+            // The remainder of the warm-up after the median cut is about half a percent at most.
             let left = 0.5 * (-(cuts[100] as f64) / tau).exp();
             assert!(left < 0.03 && cuts[100] <= 60, "{tau}: {} {left}", cuts[100]);
         }
@@ -149,7 +149,7 @@ mod tests {
         let series = (0..200).map(|run| seconds(run, 120, |at| if at < 60.0 { 1.0 } else { 0.9 }));
         let found: Vec<Cut> = series.map(|series| cut(&series).unwrap()).collect();
         let unsteady = found.iter().filter(|cut| cut.never_steady.is_some_and(|by| by < -0.08));
-        // The rest is cut there, and what is left is steady.
+        // The rest is cut there, and the remainder is steady.
         let cut_there = found.iter().filter(|cut| (55..=60).contains(&cut.steps)).count();
         assert!(unsteady.count() >= 150 && cut_there >= 195, "{cut_there}");
     }

@@ -1,7 +1,7 @@
-//! Is the result that of the database, or of the load generator's own way to it?
+//! Checks that the result is that of the database, not of the load generator's own overhead.
 //!
-//! What the way takes where nothing is at its end is not known from a run. `assay calibrate` has
-//! measured it on this machine, and each record carries its figures.
+//! The overhead cannot be derived from a run. `assay calibrate` has measured it on this machine,
+//! and each record carries its figures.
 
 use record::Kind;
 
@@ -9,32 +9,32 @@ use super::Findings;
 use crate::check::{Check, Status};
 use crate::surroundings::{Calibration, Route};
 
-/// The part of what the load generator can do that a schedule may ask of it. A calibration is of
-/// another time: beyond this its requests have no room to come close together.
+/// Fraction of the load generator's ceiling that a schedule may use. The calibration was made at
+/// another time; beyond this fraction, requests that come close together delay each other.
 const CEILING_ALLOWED: f64 = 0.5;
 
-/// The part of the service time at p50 that a statement may take at which nothing is done.
+/// Fraction of the service time at p50 that an empty statement may take.
 const FLOOR_ALLOWED: f64 = 0.5;
 
-/// The part of the service time at p50 that reading the clock may cost (Hoefler and Belli, SC'15).
+/// Fraction of the service time at p50 that reading the clock may cost (Hoefler and Belli, SC'15).
 const CLOCK_COST_ALLOWED: f64 = 0.05;
 
-/// How many times finer than the service time at p50 the clock must be (the same).
+/// Minimum ratio of the service time at p50 to the clock's resolution (Hoefler and Belli, SC'15).
 const CLOCK_STEPS: f64 = 10.0;
 
-/// The part of the ceiling from which it is what limits a closed job.
+/// Fraction of the ceiling from which on it limits a closed job.
 const CEILING_LIMITS: f64 = 0.8;
 
-/// What the requests of a run ask of the load generator.
+/// Load of a run on the load generator.
 pub(crate) struct Use {
-    /// Statements per second of the jobs whose way is calibrated.
+    /// Statements per second of the jobs whose route is calibrated.
     per_s: f64,
-    /// As a part of what the threads of the run could have made.
+    /// Load as a fraction of the ceiling of the run's threads.
     pub(crate) share: f64,
 }
 
 impl Findings<'_> {
-    /// What this machine was found to take; or why that is not known.
+    /// Returns the calibration of this machine, or the reason why there is none.
     fn calibration(&self) -> Result<&Calibration, &'static str> {
         match (&self.evidence.surroundings.calibration, self.evidence.is_virtual) {
             (_, true) => Err("time was simulated"),
@@ -48,7 +48,8 @@ impl Findings<'_> {
         self.evidence.surroundings.asked(job.target).route
     }
 
-    /// Statements that a job sent, requests if they were not counted.
+    /// Returns the number of statements that a job sent, or of requests if statements were not
+    /// counted.
     fn statements_of(&self, place: usize) -> u64 {
         let window = &self.evidence.jobs[place].window;
         let is_statement = |kind: &Kind| matches!(kind, Kind::Statement(_));
@@ -59,7 +60,7 @@ impl Findings<'_> {
         }
     }
 
-    /// What the run asks of its threads; `None` if no job's way is calibrated.
+    /// Returns the load of the run on its threads; `None` if no job's route is calibrated.
     pub(crate) fn used(&self) -> Option<Use> {
         let calibration = self.calibration().ok()?;
         let window_s = self.evidence.window_length().as_secs_f64();
@@ -80,13 +81,14 @@ impl Findings<'_> {
         used
     }
 
-    /// Whether a closed job takes all that the load generator can give: `Some` of how that is said.
+    /// Returns a sentence and the share of the ceiling if the run uses all that its threads can
+    /// make.
     pub(crate) fn limited_by_its_threads(&self) -> Option<(String, f64)> {
         let used = self.used().filter(|used| used.share >= CEILING_LIMITS)?;
         Some((self.in_words(&used), used.share))
     }
 
-    /// Had the load generator room for more?
+    /// Checks that the load generator had headroom.
     pub(super) fn ceiling(&self) -> Check {
         let why = match self.calibration() {
             Err(why) => why,
@@ -123,14 +125,14 @@ impl Findings<'_> {
         )
     }
 
-    /// The service time of a job that asks a database, at p50 in nanoseconds.
+    /// Returns the service time at p50 of a job that uses a database, in nanoseconds.
     fn service_p50(&self, place: usize) -> Option<f64> {
         let service = self.evidence.jobs[place].histogram(Kind::Service)?;
         let p50 = (!service.is_empty()).then(|| service.value_at_quantile(0.5) as f64)?;
         (p50 > 0.0).then_some(p50)
     }
 
-    /// Is the service time that of the database?
+    /// Checks that most of the service time is the database's.
     pub(super) fn floor(&self) -> Check {
         let calibration = match self.calibration() {
             Err(why) => return Check::not_possible("floor", why),
@@ -163,7 +165,7 @@ impl Findings<'_> {
         }
     }
 
-    /// Was the clock cheap and fine enough for what it timed?
+    /// Checks that the clock was cheap and fine enough for the times that it measured.
     pub(super) fn clock(&self) -> Check {
         let calibration = match self.calibration() {
             Err(why) => return Check::not_possible("clock", why),
@@ -196,7 +198,7 @@ impl Findings<'_> {
     }
 }
 
-/// A part in words.
+/// Formats a fraction as a percentage.
 fn percent(share: f64) -> String {
     match share * 100.0 {
         small if small < 1.0 => "less than 1 %".to_owned(),

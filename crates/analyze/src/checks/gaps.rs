@@ -1,11 +1,11 @@
-//! Did arrivals come as far apart as those of a Poisson process?
+//! Checks that the gaps between arrivals are those of a Poisson process.
 //!
-//! Counts of seconds do not tell: a timer that ticks each millisecond lets as many requests come
-//! due in a second as there should be, in clusters. The gaps between arrivals, as the generator
-//! noticed them, do. They are compared with the distribution that the rate says, by the test of
-//! Anderson and Darling with nothing estimated (Stephens, "EDF statistics for goodness of fit",
-//! 1974, case 0), and by a size that matters. Neither sees that all arrivals come late: that is the
-//! send lag.
+//! Counts per second do not show that: with a timer that ticks each millisecond, the right number
+//! of requests comes due in a second, but in clusters. The gaps between arrivals, as the generator
+//! noticed them, do show it. They are compared with the distribution that follows from the rate, by
+//! the test of Anderson and Darling with nothing estimated (Stephens, "EDF statistics for goodness
+//! of fit", 1974, case 0), and by a material size. Neither detects that all arrivals come late:
+//! that is the send lag.
 
 use hdrhistogram::Histogram;
 use record::Kind;
@@ -14,38 +14,38 @@ use workload::{Pacing, Schedule};
 use super::{Findings, punctual};
 use crate::check::{Check, Status};
 
-/// What A² exceeds once in a thousand times if the gaps are those of the process.
+/// Value that A² exceeds once in a thousand times if the gaps are those of the process.
 const SIGNIFICANT: f64 = 6.0;
 
-/// A² grows with the number of gaps; judged is what it would be of so many at most.
+/// Maximum number of gaps that A² is scaled to, since it grows with their number.
 const GAPS: f64 = 1_000.0;
 
-/// The fewest gaps that are judged.
+/// Minimum number of gaps.
 const FEWEST: u64 = 100;
 
-/// The part of the gaps that may be too short, or too long, by more than what does not matter.
+/// Fraction of the gaps that may be too short, or too long, by more than [`SLACK_NS`].
 const MATTERS: f64 = 0.05;
 
-/// Differences of gaps that do not matter: an arrival may be noticed late by the send lag that is
-/// allowed.
+/// Immaterial difference of a gap, in nanoseconds: an arrival may be noticed late by the allowed
+/// send lag.
 const SLACK_NS: f64 = punctual::ALLOWED.0 as f64;
 
 /// Gaps and the distribution that they should have.
 #[derive(Clone, Copy)]
 struct Gaps<'a> {
     measured: &'a Histogram<u64>,
-    /// The mean time between the arrivals of the job.
+    /// Mean time between the arrivals of the job.
     mean_ns: f64,
-    /// Every so-manyth arrival is noticed here: gaps are sums of so many.
+    /// Number of lanes that arrivals are dealt to: a measured gap is the sum of this many gaps.
     lanes: u32,
 }
 
-/// How far the gaps are from what they should be.
+/// Deviation of the gaps from their distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Deviation {
-    /// The statistic of Anderson and Darling, of [`GAPS`] gaps at most.
+    /// Statistic of Anderson and Darling, scaled to at most [`GAPS`] gaps.
     a_squared: f64,
-    /// The largest part of the gaps that is too short or too long by more than [`SLACK_NS`].
+    /// Largest fraction of the gaps that is too short or too long by more than [`SLACK_NS`].
     part: f64,
 }
 
@@ -56,7 +56,7 @@ impl Deviation {
 }
 
 impl Findings<'_> {
-    /// Did arrivals come as far apart as those of a Poisson process?
+    /// Checks that arrivals came as far apart as those of a Poisson process.
     pub(super) fn gaps(&self) -> Check {
         let places = self.places().filter(|place| self.is_steady(*place));
         let found = places.filter_map(|place| {
@@ -109,7 +109,7 @@ impl Findings<'_> {
 }
 
 impl Gaps<'_> {
-    /// The part of the gaps that should be at most so long: the distribution of Erlang.
+    /// Returns the expected fraction of gaps up to this length: the Erlang distribution.
     fn expected(self, gap_ns: f64) -> f64 {
         let x = gap_ns.max(0.0) / self.mean_ns;
         let (mut term, mut longer) = ((-x).exp(), 0.0);
@@ -121,14 +121,14 @@ impl Gaps<'_> {
     }
 
     fn deviation(self) -> Deviation {
-        // Far enough from 0 and 1 for a logarithm: gaps of nothing are as likely as that.
+        // Keeps the logarithm finite: gaps of zero are as improbable as that.
         const EDGE: f64 = 1e-9;
         let n = self.measured.len() as f64;
         let (mut below, mut sum, mut part) = (0.0, 0.0, 0.0f64);
         for bucket in self.measured.iter_recorded() {
             let (low, high) = ends(self.measured, bucket.value_iterated_to());
             let count = bucket.count_since_last_iteration() as f64;
-            // What is in a bucket lies evenly in it, as far as anybody knows.
+            // The values in a bucket are assumed to be spread evenly.
             let (from, to) = (self.expected(low), self.expected(high));
             let middle = ((from + to) / 2.0).clamp(EDGE, 1.0 - EDGE);
             let ranks = 2.0 * below + count;
@@ -143,7 +143,7 @@ impl Gaps<'_> {
     }
 }
 
-/// The ends of the bucket of a value.
+/// Returns the bounds of the bucket of a value.
 fn ends(histogram: &Histogram<u64>, value: u64) -> (f64, f64) {
     (histogram.lowest_equivalent(value) as f64, histogram.next_non_equivalent(value) as f64)
 }
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// So many arrivals at this rate, noticed as somebody does; of each, every so-manyth.
+    /// Simulated arrivals at one rate, of which every `lanes`th is noticed.
     struct Noticed {
         run: u64,
         arrivals: u64,
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// What a generator does that wakes up within 60 µs, and notices all that is due then.
+    /// A generator wakes up every 60 µs and notices all arrivals that are due then.
     #[test]
     fn arrivals_that_are_noticed_together_within_the_allowed_lag_are_not_odd() {
         for per_s in [100.0, 1_000.0, 10_000.0, 50_000.0] {
@@ -212,7 +212,8 @@ mod tests {
         for run in 0..50 {
             let ticks = noticed(run).deviation(|at| (at * 1e3).ceil() / 1e3);
             assert!(ticks.is_odd(), "{ticks:?}");
-            // In three tenths of each second nothing is noticed. (Rarer stalls are the send lag's.)
+            // Nothing is noticed in the first 0.3 s of each second. (Rarer stalls are found by the
+            // send lag.)
             let stalls = noticed(run).deviation(|at| at.max(at.floor() + 0.3));
             assert!(stalls.is_odd(), "{stalls:?}");
             let slower = noticed(run).deviation(|at| at * 1.5);

@@ -1,7 +1,8 @@
-//! Was the load generator kept from its work?
+//! Checks that the load generator was not hindered.
 //!
-//! Its requests cannot tell: late answers look the same whoever was late. So somebody looks on who
-//! asks nobody, and what was seen is judged here.
+//! Its requests cannot show that: late answers look the same whether the generator or the database
+//! was late. So a thread that sends no requests observes the process, and its samples are judged
+//! here.
 
 use base::Nanos;
 
@@ -9,42 +10,42 @@ use super::Findings;
 use crate::check::{Check, Status};
 use crate::evidence::{Growth, Observed};
 
-/// The longest time in which the process may stand still. A scheduler's turn on a busy machine is a
-/// few milliseconds; what is longer shows in the quantiles of a run of usual length.
+/// Longest allowed stall of the process. A scheduler's time slice on a busy machine is a few
+/// milliseconds; longer stalls show in the quantiles of a run of usual length.
 const STALL_ALLOWED: Nanos = Nanos::from_millis(40);
 
-/// The part of the window that one stall may take before nothing of the result can be believed.
+/// Fraction of the window beyond which one stall makes the result INVALID.
 const STALL_HOPELESS: f64 = 0.05;
 
-/// How long before the end of the window the last sample may have been taken: there is one each
-/// second, and of a run that was killed the last may be missing.
+/// Maximum time from the last sample to the end of the window. There is one sample each second, and
+/// a run that was killed may lack the last.
 const NOTICES_WITHIN: Nanos = Nanos::from_secs(3);
 
-/// The part of the window that a thread which makes requests may wait for a processor.
+/// Fraction of the window that a request thread may wait for a processor.
 const WAIT_ALLOWED: f64 = 0.05;
 
-/// The part of a processor that such a thread may use while requests come by a schedule: beyond
-/// that it has no time left for those that come close together.
+/// Fraction of a processor that a request thread may use while requests follow a schedule: beyond
+/// that it has no time left for requests that come close together.
 const BUSY_ALLOWED: f64 = 0.8;
 
-/// The part of the processors' time that may be stolen.
+/// Fraction of the processors' time that may be stolen.
 const STOLEN_ALLOWED: f64 = 0.01;
 
-/// How the threads are called that make requests.
+/// Prefix of the names of the threads that make requests.
 const LANES: &str = "lane-";
 
-/// What a thread that makes requests had, as parts of the window.
+/// Processor time of a request thread, as fractions of the window.
 pub(crate) struct Lane<'a> {
-    /// Its name.
+    /// Name of the thread.
     pub(crate) name: &'a str,
-    /// In which it ran.
+    /// Fraction in which it ran.
     pub(crate) ran: f64,
-    /// In which it could have run and had no processor.
+    /// Fraction in which it was runnable and had no processor.
     pub(crate) waited: f64,
 }
 
 impl Findings<'_> {
-    /// Why what is watched beside the requests is not known; `None` if it is.
+    /// Returns the reason why there are no observations beside the requests; `None` if there are.
     pub(super) fn why_not_watched(&self) -> Option<&'static str> {
         match (self.evidence.is_virtual, self.evidence.observed.is_empty()) {
             (true, _) => Some("time was simulated"),
@@ -53,7 +54,7 @@ impl Findings<'_> {
         }
     }
 
-    /// Did the process stand still?
+    /// Checks that the process did not stall.
     pub(super) fn stall(&self) -> Check {
         if let Some(why) = self.why_not_watched() {
             return Check::not_possible("stall", why);
@@ -95,7 +96,7 @@ impl Findings<'_> {
         check.found(if is_hopeless { Status::Invalid } else { Status::Suspect }, sentence)
     }
 
-    /// Did threads that make requests wait for a processor?
+    /// Checks that request threads did not wait for a processor.
     pub(super) fn processor_wait(&self) -> Check {
         let Some((thread, share)) = self.largest_share("waited") else {
             return Check::not_possible("processor-wait", self.why_no_threads());
@@ -118,7 +119,7 @@ impl Findings<'_> {
         check.found(Status::Suspect, format!("{sentence}: {who}"))
     }
 
-    /// Had the threads that make requests time to spare?
+    /// Checks that request threads had time to spare.
     pub(super) fn generator_cpu(&self) -> Check {
         if self.evidence.spins {
             let why = "with --spin a thread is busy whether it works or waits";
@@ -143,14 +144,14 @@ impl Findings<'_> {
         }
     }
 
-    /// The busiest of the threads that make requests, and its part of a processor, if it had hardly
-    /// any time to spare. A thread that spins says nothing.
+    /// Returns the busiest request thread and its fraction of a processor, if it had hardly any
+    /// time to spare. With `--spin` it returns nothing, as a thread that spins is always busy.
     pub(crate) fn busy_thread(&self) -> Option<(&str, f64)> {
         let busiest = self.largest_share("ran").filter(|_| !self.evidence.spins);
         busiest.filter(|(_, share)| *share > BUSY_ALLOWED)
     }
 
-    /// Did the hypervisor give our processors to somebody else?
+    /// Checks that the hypervisor did not take processor time from this machine.
     pub(super) fn stolen_time(&self) -> Check {
         let growth = |metric| self.growth_of(self.evidence.observed("host", metric)?);
         let stolen = growth("stolen").zip(growth("processors"));
@@ -172,8 +173,8 @@ impl Findings<'_> {
         observed.growth(&self.evidence.window())
     }
 
-    /// The thread that makes requests of which a time in seconds grew fastest, and by which part of
-    /// the time that passed.
+    /// Returns the request thread whose metric (a time in seconds) grew fastest, and the growth as
+    /// a fraction of the elapsed time.
     fn largest_share(&self, metric: &str) -> Option<(&str, f64)> {
         let lanes =
             self.evidence.observed.iter().filter(|observed| {
@@ -186,7 +187,7 @@ impl Findings<'_> {
         shares.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// What the threads that make requests had of the processors.
+    /// Returns the processor time of each request thread.
     pub(crate) fn lanes(&self) -> impl Iterator<Item = Lane<'_>> {
         let share = |name: &str, metric: &str| {
             let Growth { by, span } = self.growth_of(self.evidence.observed(name, metric)?)?;

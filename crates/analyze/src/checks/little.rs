@@ -1,5 +1,6 @@
-//! Little's law: so many clients as are busy on average finish so many requests per second, each of
-//! which keeps one busy for so long: N = X (R + Z) (Little, Operations Research 9, 1961).
+//! Checks that closed jobs satisfy Little's law: N = X (R + Z) (Little, Operations Research 9,
+//! 1961). The mean number of busy clients is their throughput times the response time plus the
+//! think time.
 //!
 //! In a closed job N is known. If the law does not hold, requests or their times are missing.
 
@@ -10,25 +11,25 @@ use workload::{Pacing, Reconnect};
 use super::Findings;
 use crate::check::{Check, Status};
 
-/// The part of the clients that may be missing.
+/// Fraction of the clients that may be missing.
 const ALLOWED: f64 = 0.01;
 
-/// The standard normal quantile that is exceeded on either side twice in a thousand times.
+/// Standard normal quantile that is exceeded on either side with a probability of 0.002.
 const QUANTILE: f64 = 3.09;
 
-/// What a closed job's clients did in the window.
+/// Activity of a closed job's clients in the window.
 struct Busy<'a> {
     name: &'a str,
-    /// The clients that there are.
+    /// Configured clients.
     clients: f64,
-    /// The clients that were busy or pausing on average.
+    /// Clients that were busy or pausing on average.
     found: f64,
-    /// By how much both may differ, in clients.
+    /// Allowed difference of the two, in clients.
     allowed: f64,
 }
 
 impl<'a> Findings<'a> {
-    /// Do the times of closed jobs add up to the time of their clients?
+    /// Checks that the times of closed jobs add up to the time of their clients.
     pub(super) fn little(&self) -> Check {
         let jobs = self.places().filter_map(|place| self.busy(place));
         let Some(Busy { name, clients, found, allowed }) = jobs.max_by(|a, b| {
@@ -53,7 +54,7 @@ impl<'a> Findings<'a> {
     fn busy(&self, place: usize) -> Option<Busy<'a>> {
         let job = &self.evidence.plan.jobs[place];
         let Pacing::Closed { clients, think } = &job.pacing else { return None };
-        // Clients that wait for a connection do not ask, and pauses of others are not known.
+        // Clients that wait for a connection send nothing, and pauses of others are not known.
         let is_limited = self.evidence.events.iter().any(|event| match event.kind {
             EventKind::ConnectionLimit
             | EventKind::OutageBegan

@@ -1,4 +1,4 @@
-//! Did the machine stay what it was?
+//! Checks that the machine did not change during the run.
 
 use base::Nanos;
 
@@ -6,22 +6,22 @@ use super::Findings;
 use crate::check::{Check, Status};
 use crate::evidence::Observed;
 
-/// The largest step of the wall clock: what is smaller is not worth a word beside time stamps of a
-/// second.
+/// Largest allowed step of the wall clock, in seconds. Smaller steps do not matter for time stamps
+/// of whole seconds.
 const STEP_ALLOWED_S: f64 = 0.010;
 
-/// The largest change of the processors' frequency.
+/// Largest allowed change of the processors' frequency.
 const FREQUENCY_ALLOWED: f64 = 0.05;
 
-/// The fewest readings in each third of the window: below that, chance tells more than they do.
+/// Minimum number of readings in each third of the window; with fewer, chance prevails.
 const FEWEST_READINGS: usize = 5;
 
-/// The change in its standard errors that counts. Readings of neighbouring seconds resemble each
-/// other, so that it is larger than it would be for independent numbers (3.3 for 1 in 1,000).
+/// Significant change in standard errors. Readings of neighbouring seconds are correlated, so it is
+/// larger than it would be for independent numbers (3.3 for 1 in 1,000).
 const SIGNIFICANT: f64 = 5.0;
 
 impl Findings<'_> {
-    /// Did somebody set the wall clock?
+    /// Checks that the wall clock was not set.
     pub(super) fn wall_clock(&self) -> Check {
         if let Some(why) = self.why_not_watched() {
             return Check::not_possible("wall-clock", why);
@@ -51,7 +51,8 @@ impl Findings<'_> {
         check.found(Status::Suspect, sentence)
     }
 
-    /// What changed from each reading to the next, where that is in the window, and until when.
+    /// Returns the changes between consecutive readings in the window, each with the time of the
+    /// later one.
     fn steps_of(&self, observed: &Observed) -> Vec<(Nanos, f64)> {
         let window = self.evidence.window();
         let pairs = observed.points.windows(2);
@@ -59,7 +60,7 @@ impl Findings<'_> {
         inside.map(|pair| (pair[1].0, pair[1].1 - pair[0].1)).collect()
     }
 
-    /// Were the processors as fast in each third of the window as in the others?
+    /// Checks that the processors were equally fast in all thirds of the window.
     pub(super) fn frequency(&self) -> Check {
         if let Some(why) = self.why_not_watched() {
             return Check::not_possible("frequency", why);
@@ -87,8 +88,8 @@ impl Findings<'_> {
         }
     }
 
-    /// The two thirds of the window whose means differ most, in the order of time, of those where
-    /// that matters if there are any; `None` if one has too few readings.
+    /// Returns the two thirds of the window whose means differ most, in the order of time. Pairs
+    /// with a material difference take precedence. `None` if a third has too few readings.
     fn unlike_thirds(&self, observed: &Observed) -> Option<[(&'static str, Sample); 2]> {
         let window = self.evidence.window();
         let third = Nanos(self.evidence.window_length().0 / 3);
@@ -104,16 +105,16 @@ impl Findings<'_> {
     }
 }
 
-/// Some readings.
+/// Statistics of a set of readings.
 #[derive(Clone, Copy)]
 struct Sample {
     mean: f64,
-    /// The square of the standard error of their mean.
+    /// Square of the standard error of the mean.
     error_squared: f64,
 }
 
 impl Sample {
-    /// Those from one instant to another; `None` if there are too few.
+    /// Summarizes the readings of a period; `None` if there are too few.
     fn of(observed: &Observed, from: Nanos, until: Nanos) -> Option<Sample> {
         let points = observed.points.iter().filter(|(at, _)| *at >= from && *at < until);
         let values: Vec<f64> = points.map(|(_, value)| *value).collect();
@@ -126,19 +127,19 @@ impl Sample {
         Some(Sample { mean, error_squared: squares / (count - 1.0) / count })
     }
 
-    /// Whether there is a frequency at all.
+    /// Returns true if the system reports a frequency at all.
     fn is_told(&self) -> bool {
         self.mean > 0.0
     }
 
-    /// Whether a later one differs by more than chance and more than does not matter.
+    /// Returns true if a later sample differs materially and beyond chance.
     fn has_become(self, later: Sample) -> bool {
         let difference = (later.mean - self.mean).abs();
         difference > SIGNIFICANT * self.error_with(later)
             && difference > FREQUENCY_ALLOWED * self.mean
     }
 
-    /// The standard error of the difference to another mean.
+    /// Returns the standard error of the difference to another mean.
     fn error_with(self, other: Sample) -> f64 {
         (self.error_squared + other.error_squared).sqrt()
     }

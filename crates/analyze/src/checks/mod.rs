@@ -22,21 +22,21 @@ use crate::evidence::{Evidence, HowEnded, JobEvidence, Step};
 
 pub(crate) use steady::step_at;
 
-/// Error rates, accepted errors left out, beyond which a run is suspect or invalid.
+/// Unexpected error rates beyond which a run is suspect or invalid.
 const ERRORS_SUSPECT: f64 = 0.001;
 const ERRORS_INVALID: f64 = 0.01;
 
-/// The part of a job's requests that may stay unsent after the run has waited for them.
+/// Fraction of a job's requests that may stay unsent after the run has waited for them.
 const UNSENT_ALLOWED: f64 = 0.05;
 
-/// What the checks look at: the evidence, and its sums over the window.
+/// Input of the checks: the evidence, and its sums over the window.
 pub(crate) struct Findings<'a> {
     pub(crate) evidence: &'a Evidence,
-    /// One per job.
+    /// Counts by job.
     pub(crate) counts: Vec<Counts>,
 }
 
-/// What happened at the ends of some intervals.
+/// State at the ends of consecutive intervals.
 #[derive(Default)]
 struct Backlog {
     /// Requests that had come due and not ended.
@@ -52,7 +52,7 @@ impl<'a> Findings<'a> {
         Findings { evidence, counts }
     }
 
-    /// The jobs that count every request once.
+    /// Returns the jobs that count every request once.
     fn jobs(&self) -> impl Iterator<Item = (&'a str, &'a JobEvidence, &Counts)> {
         self.places().map(|place| {
             let name = self.evidence.plan.jobs[place].name.as_str();
@@ -60,14 +60,15 @@ impl<'a> Findings<'a> {
         })
     }
 
-    /// The places of the jobs that count every request once. A part of a mix is judged with it.
+    /// Returns the indices of the jobs that count every request once. A part of a mix is judged
+    /// with it.
     pub(crate) fn places(&self) -> impl Iterator<Item = usize> + Clone {
         let plan = &self.evidence.plan;
         let known = self.evidence.jobs.len();
         (0..known).filter(|place| plan.leader_of(*place) == *place)
     }
 
-    /// The counts of all jobs together.
+    /// Returns the counts of all jobs together.
     fn all(&self) -> Counts {
         let mut all = Counts::default();
         self.jobs().for_each(|(.., counts)| all.merge(counts));
@@ -78,12 +79,12 @@ impl<'a> Findings<'a> {
         self.all().balance.scheduled() == 0
     }
 
-    /// Whether there are requests that the generator never sent.
+    /// Returns true if there are requests that the generator never sent.
     pub(crate) fn some_unsent(&self) -> bool {
         self.all().balance.unsent() > 0
     }
 
-    /// Requests per second that ended in the window, answered or not.
+    /// Returns the requests per second that ended in the window, answered or not.
     pub(crate) fn ended_per_s(&self) -> f64 {
         let window = self.evidence.steps.window();
         let ended: u64 = self
@@ -94,14 +95,15 @@ impl<'a> Findings<'a> {
         ended as f64 / self.evidence.window_length().as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// Errors of a job that it does not accept. What an overloaded job had in flight when the run
-    /// had drained is a part of its backlog and no failure of its own; nor is what a user gave up,
-    /// unless the job answered less than that: then it hung already.
+    /// Returns the errors of a job that it does not accept. Requests of an overloaded job that were
+    /// still in flight when the drain ended belong to its backlog and are not errors. The same
+    /// applies to requests in flight when the user interrupted the run, unless the job completed
+    /// fewer than that: then it hung already.
     fn unexpected(&self, place: usize) -> u64 {
         self.failed(place).saturating_sub(self.counts[place].accepted_errors)
     }
 
-    /// The same with those that it accepts.
+    /// Returns the errors of a job including those that it accepts.
     fn failed(&self, place: usize) -> u64 {
         let counts = &self.counts[place];
         let drained = self.evidence.jobs[place].failed_with(Code::DRAIN);
@@ -115,44 +117,45 @@ impl<'a> Findings<'a> {
         self.share(place, self.unexpected(place))
     }
 
-    /// The part of a job's requests that so many of them are.
+    /// Returns a number of requests as a fraction of the job's scheduled ones.
     fn share(&self, place: usize, requests: u64) -> f64 {
         requests as f64 / self.counts[place].balance.scheduled().max(1) as f64
     }
 
-    /// Whether so many requests of a job failed that the rest says little of the target: what was
-    /// expected to fail was not answered, either.
+    /// Returns true if so many requests of a job failed that the rest says little of the target.
+    /// Accepted errors count too, as they were not answered either.
     pub(crate) fn fails(&self, place: usize) -> bool {
         self.share(place, self.failed(place)) > ERRORS_INVALID
     }
 
-    /// Whether the backlog of a job grew through the window, its queue overflowed, or the run ended
-    /// before much of what it had been asked was sent.
+    /// Returns true if the backlog of a job grew through the window, its queue overflowed, or the
+    /// run ended before most of its requests were sent.
     pub(crate) fn is_overloaded(&self, place: usize) -> bool {
         let place = self.evidence.plan.leader_of(place);
         let Some(counts) = self.counts.get(place) else { return false };
-        // What piled up in front of a target that was gone says nothing of its capacity.
+        // A backlog that built up after the target was lost says nothing of its capacity.
         let is_lost = self.evidence.ended == Some(HowEnded::TargetLost);
         !is_lost
             && self.has_schedule(place)
             && (counts.balance.rejected() > 0 || self.leaves_unsent(place) || self.grows(place))
     }
 
-    /// Whether the backlog of a job grew through the window.
+    /// Returns true if the backlog of a job grew through the window.
     fn grows(&self, place: usize) -> bool {
         let job = &self.evidence.plan.jobs[place];
         let arrivals = Arrivals::of(job, self.counts[place].arrivals);
         self.trend(place).is_some_and(|trend| trend.exceeds_capacity(arrivals))
     }
 
-    /// Whether much of what a job was asked was still in line after the run had waited for it.
+    /// Returns true if too many requests of a job were still in line after the run had waited for
+    /// them.
     fn leaves_unsent(&self, place: usize) -> bool {
         self.was_waited_for(place)
             && self.share(place, self.counts[place].balance.unsent()) > UNSENT_ALLOWED
     }
 
-    /// Whether the run has waited for all that a job was asked. One that ended otherwise has not,
-    /// and a file that had nothing kept requests back.
+    /// Returns true if the run has waited for all requests of a job: it completed, and no file that
+    /// failed kept requests back.
     fn was_waited_for(&self, place: usize) -> bool {
         let leader = |job: usize| self.evidence.plan.leader_of(job);
         let lacks_input = self.evidence.events.iter().any(|event| {
@@ -162,7 +165,7 @@ impl<'a> Findings<'a> {
         self.evidence.ended == Some(HowEnded::Completed) && !lacks_input
     }
 
-    /// How the backlog of a job developed; `None` if it has no schedule or the window is too
+    /// Returns the trend of a job's backlog; `None` if it has no schedule or the window is too
     /// short.
     pub(crate) fn trend(&self, place: usize) -> Option<Trend> {
         let job = self.evidence.jobs.get(place)?;
@@ -174,25 +177,26 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Requests per second that the schedule of a job offers in the window.
+    /// Returns the requests per second that the schedule of a job offers in the window.
     pub(crate) fn offered_per_s(&self, place: usize) -> Option<f64> {
         let (from, until) = (self.evidence.steps.warmup(), self.evidence.end());
         self.evidence.plan.offered_per_s(place, from, Some(until))
     }
 
-    /// Whether requests of the job arrive whether or not it answers.
+    /// Returns true if requests of the job arrive independently of its answers.
     pub(crate) fn has_schedule(&self, place: usize) -> bool {
         self.evidence.plan.leader(place).has_arrivals()
     }
 
-    /// The names of the jobs that are overloaded.
+    /// Returns the names of the overloaded jobs.
     pub(crate) fn overloaded(&self) -> impl Iterator<Item = &'a str> {
         let places = self.places().filter(|place| self.is_overloaded(*place));
         places.map(|place| self.evidence.plan.jobs[place].name.as_str())
     }
 
-    /// Requests that had come due and not ended, at the end of each step of the window in which the
-    /// job's schedule lasted: behind its last arrival a backlog that grew all the time shrinks.
+    /// Returns the number of due but unended requests at the end of each step of the window in
+    /// which the job's schedule lasted. Later steps are left out, as a backlog shrinks after the
+    /// last arrival.
     fn backlog(&self, job: &JobEvidence) -> Backlog {
         let window = self.evidence.steps.window();
         let mut open = 0i64;
@@ -218,7 +222,7 @@ impl<'a> Findings<'a> {
         backlog
     }
 
-    /// All checks.
+    /// Runs all checks.
     pub(crate) fn verdict(&self) -> Verdict {
         let is_idle = self.evidence.plan.jobs.is_empty();
         let of_requests = |check: Check| match is_idle {
@@ -262,7 +266,7 @@ impl<'a> Findings<'a> {
         Verdict { checks }
     }
 
-    /// Did the run end as it was meant to, and is its record whole?
+    /// Checks that the run ended as intended and its record is complete.
     fn complete(&self) -> Check {
         let check = Check::new("complete", "s", self.evidence.end().as_secs_f64(), 0.0);
         let limit = self.evidence.plan.duration.map(Nanos::as_secs_f64);
@@ -334,7 +338,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The end of a run that nobody ended, and the file that it may have come from.
+    /// Describes the end of a completed run, with the exhausted file if one ended it.
     fn how_it_completed(&self) -> String {
         let mut events = self.evidence.events.iter();
         match events.find(|event| event.kind == EventKind::FileExhausted) {
@@ -343,7 +347,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The queue that was full first, in words.
+    /// Names the queue that was full first.
     fn queue(&self) -> String {
         let mut events = self.evidence.events.iter();
         let job = events.find(|e| e.kind == EventKind::QueueFull).and_then(|event| event.job);
@@ -356,7 +360,7 @@ impl<'a> Findings<'a> {
 
     fn how_it_was_killed(&self, until: &str) -> String {
         let steps = self.jobs().flat_map(|(_, job, _)| &job.steps);
-        // Nobody was left who could have given them up: whatever is unsent was open.
+        // A killed run could not mark them as unsent: every unsent request here was still open.
         let open: u64 = steps.map(|step| step.counts.balance.unsent()).sum();
         let sentence = format!("the run was killed, or is still running: its record ends {until}");
         match open {
@@ -369,7 +373,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Is there anything to speak of?
+    /// Checks that there are requests in the window.
     fn window(&self) -> Check {
         let scheduled = self.all().balance.scheduled();
         let check = Check::new("window", "requests", scheduled as f64, 1.0);
@@ -386,10 +390,10 @@ impl<'a> Findings<'a> {
         check.found(Status::Pass, sentence)
     }
 
-    /// Is every request that came due accounted for?
+    /// Checks that every request that came due has an outcome.
     fn balance(&self) -> Check {
         let all = self.all();
-        // Step by step, so that one too many does not hide another that was lost.
+        // Summed step by step, so one too many does not hide another that was lost.
         let window = self.evidence.steps.window();
         let steps = self.evidence.jobs.iter().flat_map(|job| job.range(window.clone()));
         let lost: u64 = steps
@@ -407,7 +411,7 @@ impl<'a> Findings<'a> {
         check.found(if lost == 0 { Status::Pass } else { Status::Invalid }, sentence)
     }
 
-    /// Did requests arrive faster than they were answered?
+    /// Checks that requests did not arrive faster than they were answered.
     fn backlog_check(&self) -> Check {
         let scheduled = self.places().filter(|place| self.has_schedule(*place));
         if scheduled.clone().count() == 0 {
@@ -457,7 +461,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// What is found if jobs left more unsent than they may, and no backlog shows an overload.
+    /// Returns a finding if jobs left too many requests unsent and no backlog grew.
     fn left_in_line(&self) -> Option<Check> {
         let places = || self.places().filter(|place| self.has_schedule(*place));
         if places().any(|place| self.grows(place)) {
@@ -478,8 +482,8 @@ impl<'a> Findings<'a> {
         Some(check.found(Status::Suspect, sentence))
     }
 
-    /// Did requests fail that were not expected to? The job with the largest part of them counts:
-    /// one that fails altogether must not hide behind a busier one.
+    /// Checks that no requests failed unexpectedly. The job with the largest error rate counts: one
+    /// that fails completely must not hide behind a busier one.
     fn errors(&self) -> Check {
         let rates = (0..self.counts.len()).map(|place| (place, self.error_rate(place)));
         let Some((place, rate)) = rates.max_by(|a, b| a.1.total_cmp(&b.1)) else {
@@ -503,7 +507,7 @@ impl<'a> Findings<'a> {
         check.found(status, sentence)
     }
 
-    /// Were results what the workload says they are?
+    /// Checks that results had the number of rows that the workload expects.
     fn wrong_results(&self) -> Check {
         const NAME: &str = "wrong-results";
         let plan = &self.evidence.plan;
@@ -538,8 +542,8 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Was everything read and written that the workload reads from files and writes to them? What
-    /// a failed file left out was not asked, or is not known.
+    /// Checks that all files of the workload were read and written. Requests that a failed file
+    /// left out were not sent, or are not known.
     fn files(&self) -> Check {
         let events = self.evidence.events.iter();
         let faults: Vec<_> = events.filter(|event| event.kind == EventKind::FileFailed).collect();
@@ -555,7 +559,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Were all times within the range of the histograms?
+    /// Checks that all times were within the range of the histograms.
     fn overflow(&self) -> Check {
         let overflows = self.all().overflows;
         let check = Check::new("overflow", "times", overflows as f64, 0.0);

@@ -1,7 +1,7 @@
-//! Did as much arrive as was asked for, and as evenly?
+//! Checks that the offered load matched its schedule, in number and in evenness.
 //!
-//! Both are judged by what chance does to a Poisson process *and* by a size that matters: with many
-//! requests chance alone would find trivial differences, with few it would find large ones.
+//! Both are judged by the chance of a Poisson process *and* by a material size: with many requests
+//! chance alone would flag trivial differences, with few it would allow large ones.
 
 use std::ops::Range;
 
@@ -12,37 +12,37 @@ use super::Findings;
 use crate::backlog::Arrivals;
 use crate::check::{Check, Status};
 
-/// Differences of the rate that are below these parts of it do not matter, or not much.
+/// Relative differences of the rate beyond which a run is suspect or invalid.
 const RATE_SUSPECT: f64 = 0.01;
 const RATE_INVALID: f64 = 0.05;
 
-/// The square of the standard normal quantile that is exceeded on either side twice in a thousand
-/// times, 3.09; of the largest of n it grows by about 2 ln n.
+/// Square of the standard normal quantile that is exceeded on either side with a probability of
+/// 0.002: 3.09². For the largest of n numbers it grows by about 2 ln n.
 const SQUARED_QUANTILE: f64 = 9.55;
 
-/// The same for once in a hundred thousand times, 4.42. A second in which arrivals are missing is
-/// far beyond it, and there are so many seconds.
+/// Square of the quantile for a probability of 0.00001: 4.42². A second in which arrivals are
+/// missing is far beyond it, and a run has many seconds.
 const SQUARED_QUANTILE_OF_SECONDS: f64 = 19.5;
 
-/// The fewest seconds whose counts are compared with each other.
+/// Minimum number of seconds whose counts are compared with each other.
 const FEWEST_SECONDS: usize = 10;
 
-/// The fewest arrivals per second of which the counts are nearly normal.
+/// Minimum arrivals per second for counts that are nearly normal.
 const FEWEST_PER_STEP: f64 = 5.0;
 
-/// The fewest arrivals of a second whose count is nearly normal far from its mean: with fewer, a
-/// second without any is chance.
+/// Minimum arrivals in a second for a count that is nearly normal far from its mean: with fewer, a
+/// second without any may be chance.
 const FEWEST_IN_A_SECOND: f64 = 25.0;
 
-/// Dispersion indices between these do not matter.
+/// Range of dispersion indices that do not matter.
 const DISPERSION: [f64; 2] = [0.8, 1.25];
 
-/// By how much the arrivals of a job differ from what its schedule says.
+/// Difference of a job's arrivals from its schedule.
 struct Difference<'a> {
     name: &'a str,
-    /// As a part of the expected number.
+    /// Difference as a fraction of the expected number.
     by: f64,
-    /// What chance and a schedule's edges may do, as such a part.
+    /// Fraction that chance and the edges of a schedule allow.
     chance: f64,
 }
 
@@ -52,14 +52,14 @@ impl Difference<'_> {
     }
 }
 
-/// A standard normal number that the largest of so many exceeds as seldom as one alone exceeds
-/// that whose square is given, on either side.
+/// Returns the standard normal quantile that the largest of `of` numbers exceeds, on either side,
+/// as seldom as one number exceeds the quantile whose square is given.
 fn quantile_of_largest(squared: f64, of: usize) -> f64 {
     (squared + 2.0 * (of.max(1) as f64).ln()).sqrt()
 }
 
 impl<'a> Findings<'a> {
-    /// Did as many requests come due as the schedules say?
+    /// Checks that as many requests came due as the schedules say.
     pub(super) fn rate(&self) -> Check {
         let jobs = self.places().count();
         let differences = self.places().filter_map(|place| self.difference(place, jobs));
@@ -77,14 +77,15 @@ impl<'a> Findings<'a> {
         );
         let status = match worst.by.abs() {
             by if by <= worst.allowed() => Status::Pass,
-            // Chance alone goes beyond its limit now and then, and never to twice as far.
+            // Chance alone exceeds its limit now and then, but never twice the limit.
             by if by <= RATE_INVALID.max(2.0 * worst.chance) => Status::Suspect,
             _ => Status::Invalid,
         };
         check.found(status, sentence)
     }
 
-    /// How many requests a schedule says are due in a span, of which the job may last a part only.
+    /// Returns the number of requests due in a span by the schedule; the job may be active in a
+    /// part of it only.
     fn due(&self, place: usize, span: &Range<Nanos>) -> Option<f64> {
         let job = &self.evidence.plan.jobs[place];
         let (from, until) =
@@ -122,7 +123,7 @@ impl<'a> Findings<'a> {
         Some(Difference { name: &job.name, by, chance })
     }
 
-    /// Did as many requests come due in each second as the schedules say?
+    /// Checks that as many requests came due in each second as the schedules say.
     pub(super) fn each_second(&self) -> Check {
         let seconds: Vec<(usize, Second)> = self
             .places()
@@ -153,14 +154,14 @@ impl<'a> Findings<'a> {
         check.found(Status::Suspect, sentence)
     }
 
-    /// Whether a schedule alone says how many requests of a job are due until when.
+    /// Returns true if a schedule alone determines the requests that are due at any time.
     fn is_due_by_the_clock(&self, place: usize) -> bool {
         let job = &self.evidence.plan.jobs[place];
         let is_recorded = matches!(job.arrivals(), None | Some((Schedule::Recorded(_), _)));
         !is_recorded && !self.evidence.plan.ends_with_its_requests(place)
     }
 
-    /// The steps of the window, but for one that the end cuts off.
+    /// Returns the steps of the window, except a last one that is cut off.
     fn seconds(&self, place: usize) -> impl Iterator<Item = Second> {
         let steps = &self.evidence.steps;
         let job = &self.evidence.plan.jobs[place];
@@ -177,9 +178,9 @@ impl<'a> Findings<'a> {
         })
     }
 
-    /// Were as many requests sent as came due? What was still in line when the run had waited for
-    /// it was not. Of jobs whose load exceeds the capacity, as a full queue shows, `backlog` says
-    /// more.
+    /// Checks that as many requests were sent as came due. Requests still in line after the run had
+    /// waited for them were not sent. Jobs whose load exceeds the capacity are left to `backlog`,
+    /// which says more.
     pub(super) fn achieved(&self) -> Check {
         const NAME: &str = "achieved";
         let scheduled = || self.places().filter(|place| self.has_schedule(*place));
@@ -221,7 +222,8 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Did requests of a Poisson process arrive as irregularly as those of one, and no more so?
+    /// Checks that requests of a Poisson process arrived as irregularly as expected, and no more
+    /// so.
     pub(super) fn arrivals(&self) -> Check {
         let places: Vec<usize> = self.places().filter(|place| self.is_steady(*place)).collect();
         let jobs = places.len();
@@ -249,7 +251,7 @@ impl<'a> Findings<'a> {
         check.found(if is_odd { Status::Suspect } else { Status::Pass }, sentence)
     }
 
-    /// Whether requests of a job arrive at random at one rate through the whole window.
+    /// Returns true if requests of a job arrive at random at one rate through the whole window.
     pub(super) fn is_steady(&self, place: usize) -> bool {
         let job = &self.evidence.plan.jobs[place];
         let stays = job.start <= self.evidence.steps.warmup()
@@ -272,27 +274,27 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// The part of a job's requests that came due and were not sent.
+/// Fraction of a job's due requests that were not sent.
 struct Shortfall<'a> {
     name: &'a str,
     share: f64,
     allowed: f64,
 }
 
-/// What came due in a second.
+/// Requests that came due in one second.
 #[derive(Clone, Copy, Debug)]
 struct Second {
     begin: Nanos,
-    /// As a part of what the schedule says, how many too many.
+    /// Excess as a fraction of the scheduled number.
     by: f64,
-    /// The same as a nearly normal number.
+    /// Excess as a nearly normal number.
     z: f64,
 }
 
 impl Second {
-    /// The square root of a Poisson number and 3/8 is nearly normal, with a deviation of one half
-    /// (Anscombe, 1948). Where no chance decides, an arrival may belong to a second or its
-    /// neighbour, and one more may not.
+    /// Compares a count with its schedule. The square root of a Poisson number plus 3/8 is nearly
+    /// normal, with a deviation of one half (Anscombe, 1948). If arrivals are not random, one of
+    /// them may belong to a second or its neighbour, but no more than one.
     fn of(begin: Nanos, due: f64, came: f64, is_random: bool) -> Second {
         let by = (came - due) / due.max(1.0);
         let z = match is_random {
@@ -308,10 +310,10 @@ impl Second {
     }
 }
 
-/// The deviation of what no chance explains.
+/// Deviation of a difference that chance cannot explain.
 const BEYOND_CHANCE: f64 = 1e3;
 
-/// Whether chance decides when requests come.
+/// Returns true if arrival times are random.
 fn is_random(schedule: &Schedule) -> bool {
     match schedule {
         Schedule::Poisson(_) | Schedule::Varying { arrival: Arrival::Poisson, .. } => true,
@@ -322,20 +324,19 @@ fn is_random(schedule: &Schedule) -> bool {
     }
 }
 
-/// How irregular counts are.
+/// Irregularity of counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Dispersion {
-    /// Their variance by their mean: 1 for a Poisson process.
+    /// Variance divided by the mean: 1 for a Poisson process.
     index: f64,
-    /// The same as a standard normal number.
+    /// Index as a standard normal number.
     z: f64,
 }
 
 impl Dispersion {
-    /// The index of dispersion of counts in steps (Cox and Lewis, The Statistical Analysis of
-    /// Series of Events, section 6.3). Times its degrees of freedom it has the distribution of χ²,
-    /// of which the cube root is nearly normal (Wilson and Hilferty). A last step that is
-    /// shorter is left out.
+    /// Returns the index of dispersion of counts per step (Cox and Lewis, The Statistical Analysis
+    /// of Series of Events, section 6.3). Times its degrees of freedom it has the distribution of
+    /// χ², whose cube root is nearly normal (Wilson and Hilferty). A shorter last step is left out.
     fn of(counts: &[f64], lengths: &[Nanos]) -> Option<Dispersion> {
         let usual = *lengths.first()?;
         let whole = lengths.iter().take_while(|length| **length == usual).count();
@@ -362,7 +363,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts of a Poisson process of this rate in so many seconds.
+    /// Simulates the counts per second of a Poisson process.
     fn counts(run: u64, seconds: usize, rate: f64) -> Vec<f64> {
         let mut draw = Stream::new(Seed(1), "test", "arrivals").draw(run);
         let mut counts = vec![0.0; seconds];

@@ -1,4 +1,4 @@
-//! Programs that belong neither to the load generator nor to the database.
+//! Check for programs that belong neither to the load generator nor to the database.
 
 use workload::JobTarget;
 
@@ -7,11 +7,11 @@ use crate::check::{Check, Status};
 use crate::limiter::{OtherPrograms, other_programs, sees_database};
 use crate::surroundings::Place;
 
-/// The part of a machine's processors that other programs may use.
+/// Fraction of a machine's processors that other programs may use.
 const ALLOWED: f64 = 0.05;
 
 impl Findings<'_> {
-    /// The part of the processors that other programs used.
+    /// Checks the fraction of the processors that other programs used.
     pub(super) fn other_programs(&self) -> Check {
         const NAME: &str = "other-programs";
         if let Some(why) = self.why_not_watched().or_else(|| self.why_not_told_apart()) {

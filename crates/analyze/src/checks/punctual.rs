@@ -1,4 +1,4 @@
-//! Were requests sent when they were meant to be?
+//! Check that requests were sent at their intended times.
 
 use base::Nanos;
 use record::Kind;
@@ -7,32 +7,33 @@ use super::Findings;
 use crate::check::{Check, Status};
 use crate::evidence::JobEvidence;
 
-/// A send lag at p99 that does not matter whatever the response time: what a machine with nothing
-/// else to do is late to wake a thread now and then.
+/// Send lag at p99 that does not matter at any response time: even an idle machine is late to wake
+/// a thread now and then.
 pub(super) const ALLOWED: Nanos = Nanos::from_micros(200);
 
-/// The same of its median, by which every response time is too long.
+/// Median send lag that does not matter at any response time. The median adds to most response
+/// times.
 const ALLOWED_AT_MEDIAN: Nanos = Nanos::from_micros(20);
 
-/// The part of the response time at p99, and of its median, that the send lag may make up.
+/// Fraction of the response time that the send lag may make up, at p99 and at the median.
 const SHARE: f64 = 0.10;
 
-/// A send lag at p99 that does not matter as long as it is small beside p99: few medians are that
-/// short and belong to a p99 that is so much longer.
+/// Send lag at p99 that is allowed as long as it is small relative to the p99 response time. Few
+/// jobs have so short a median with so much longer a p99.
 const BESIDE_MEDIAN: Nanos = Nanos::from_micros(250);
 
-/// At this many times its limit, the send lag makes up half of p99 or of the median: it is not a
-/// blemish of the result but its content.
+/// Multiple of the limit from which on the result is INVALID: the send lag makes up half of the
+/// response time.
 const HOPELESS: f64 = 5.0;
 
-/// How late the requests of a job were sent.
+/// Send lag of the requests of a job.
 struct Lag<'a> {
     job: &'a str,
-    /// Which of them.
+    /// Part of the requests, in words.
     part: &'static str,
     ns: f64,
     limit_ns: f64,
-    /// What is found beyond so many times the limit.
+    /// Multiple of the limit beyond which the result is INVALID.
     hopeless: f64,
 }
 
@@ -51,7 +52,7 @@ impl Lag<'_> {
 }
 
 impl<'a> Findings<'a> {
-    /// Were requests sent when they were meant to be, nearly all of them and most of them?
+    /// Checks that nearly all requests, and most of them, were sent at their intended times.
     pub(super) fn send_lag(&self) -> Check {
         let lags = self.jobs().filter_map(|(job, evidence, _)| lags_of(job, evidence)).flatten();
         let worst =
@@ -67,7 +68,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// The send lag of a job at p99 and at p50.
+/// Returns the send lag of a job at p99 and at p50.
 fn lags_of<'a>(job: &'a str, evidence: &JobEvidence) -> Option<[Lag<'a>; 2]> {
     let lag = evidence.histogram(Kind::SendLag).filter(|histogram| !histogram.is_empty())?;
     let response = evidence.histogram(Kind::Response)?;
@@ -82,7 +83,7 @@ fn lags_of<'a>(job: &'a str, evidence: &JobEvidence) -> Option<[Lag<'a>; 2]> {
             limit_ns: of_most.max(ALLOWED.0 as f64),
             hopeless: HOPELESS,
         },
-        // The service time is as it is: such a run has something to say.
+        // A large median lag never makes a run INVALID: its service times remain correct.
         Lag {
             job,
             part: "half",

@@ -1,9 +1,8 @@
-//! Does the server say the same as the client? Its own account of what it did is compared with the
-//! answers that requests had.
+//! Checks that compare the server's own counters with the answers that the client received.
 //!
-//! The account is of the whole run, warm-up and drained requests included. What a failed request
-//! left done is not known to the last statement, so what the client says is a range: at least what
-//! it was told, at most what may have been done besides.
+//! The counters cover the whole run, warm-up and drained requests included. It is not known how
+//! much of a failed request the server executed, so the client's number is a range: at least the
+//! confirmed statements, at most all that may have been executed.
 
 use base::units::grouped;
 use workload::{Job, JobTarget, Reconnect};
@@ -13,45 +12,45 @@ use crate::account::Answered;
 use crate::check::{Check, Status};
 use crate::evidence::HowEnded;
 
-/// The part of the server's count that may be somebody else's, and how much per second: what
-/// servers were seen to do for themselves is below one per second.
+/// Fraction of the server's count, and number per second, that may come from others. The servers'
+/// own work was seen to be below one per second.
 const STRANGE_SHARE: f64 = 0.005;
 const STRANGE_PER_S: f64 = 5.0;
 
-/// How many seconds younger a server that tells its age in whole seconds may look than it is.
+/// Seconds by which a server that reports its uptime in whole seconds may look younger than it is.
 const YOUNGER_ALLOWED_S: f64 = 2.5;
 
-/// Statements that are one transaction each when nobody has begun another.
+/// First words of statements that are one transaction each outside of an explicit transaction.
 const PLAIN: [&str; 21] = [
     "select", "with", "insert", "update", "delete", "replace", "merge", "values", "table",
     "explain", "show", "create", "drop", "alter", "truncate", "lock", "notify", "listen",
     "unlisten", "comment", "set",
 ];
 
-/// Words of such statements by which they are several.
+/// Words in such statements that make them several transactions.
 const NOT_PLAIN: [&str; 1] = ["concurrently"];
 
-/// How much log, in bytes, leaves a checkpoint next to nothing to do.
+/// Amount of log, in bytes, that leaves a checkpoint next to nothing to do.
 const LITTLE_LOG: f64 = 1_048_576.0;
 
-/// The fewest cycles of which one may be thought to be like another.
+/// Minimum number of cycles for one to be representative.
 const ENOUGH_CYCLES: f64 = 2.0;
 
-/// One of a server's counts, beside what the client has to say to it.
+/// A counter of the server beside the client's number.
 #[derive(Clone, Copy, Debug)]
 struct Compared {
     what: &'static str,
-    /// What the server counted.
+    /// Number that the server counted.
     server: f64,
-    /// What Assay asked beside requests, at least and at most.
+    /// Number that Assay's own sessions caused beside the requests, at least and at most.
     own: [f64; 2],
-    /// What requests caused, at least and at most.
+    /// Number that requests caused, at least and at most.
     told: [f64; 2],
 }
 
 impl Compared {
-    /// By how much the server counted less than must have been, below zero, or more than can have
-    /// been.
+    /// Returns the difference of the server's count from the possible range: negative if it is
+    /// below the minimum, positive if above the maximum.
     fn difference(&self) -> f64 {
         let [least, most] = [0, 1].map(|end| self.own[end] + self.told[end]);
         match self.server {
@@ -65,7 +64,7 @@ impl Compared {
         (self.server * STRANGE_SHARE).max(length_s * STRANGE_PER_S)
     }
 
-    /// What was compared, in words.
+    /// Describes the comparison in words.
     fn sentence(&self) -> String {
         let number = |number: f64| grouped(number.max(0.0) as u64);
         let told = match self.told {
@@ -82,7 +81,7 @@ impl Compared {
 }
 
 impl<'a> Findings<'a> {
-    /// Did the server commit what it told the client, and nothing else?
+    /// Checks that the server committed what it confirmed to the client, and nothing else.
     pub(super) fn commits(&self) -> Check {
         if let Some(why) = self.why_no_account() {
             return Check::not_possible("commits", why);
@@ -93,7 +92,7 @@ impl<'a> Findings<'a> {
         };
         let length_s = self.evidence.account.read_at_s();
         let excess = |compared: &Compared| match compared.difference() {
-            // Whatever is missing is graver than whatever is too much.
+            // Missing commits are graver than any excess.
             missing if missing < 0.0 => f64::INFINITY,
             more => more / compared.allowed(length_s),
         };
@@ -133,7 +132,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// How many checkpoints fell into the run?
+    /// Counts the checkpoints in the run.
     pub(super) fn checkpoints(&self) -> Check {
         if let Some(why) = self.why_no_account() {
             return Check::not_possible("checkpoints", why);
@@ -155,13 +154,14 @@ impl<'a> Findings<'a> {
         check.found(Status::Pass, cycles.sentence(written))
     }
 
-    /// Whether PostgreSQL was seen to divide statements among processes.
+    /// Returns true if PostgreSQL was seen to use parallel workers.
     fn has_parallel_workers(&self) -> bool {
         let workers = self.evidence.observed("sessions", "parallel-workers");
         workers.is_some_and(|workers| workers.points.iter().any(|(_, seen)| *seen > 0.0))
     }
 
-    /// Why the server's account is not known or says nothing; `None` if it can be judged.
+    /// Returns the reason why the server's counters are unknown or meaningless; `None` if they can
+    /// be judged.
     fn why_no_account(&self) -> Option<String> {
         let account = &self.evidence.account;
         let plan = &self.evidence.plan;
@@ -190,7 +190,7 @@ impl<'a> Findings<'a> {
         Some(why.to_owned())
     }
 
-    /// Whether the server began to count anew between the readings.
+    /// Returns true if the server's counters were reset between the readings.
     fn began_anew(&self) -> bool {
         let account = &self.evidence.account;
         let since = account.growth("counted-since");
@@ -203,10 +203,9 @@ impl<'a> Findings<'a> {
         moved || is_younger || shrank
     }
 
-    /// The server's counts beside the client's.
+    /// Compares the server's counts with the client's.
     ///
-    /// # Errors
-    /// Why none can be compared.
+    /// # Errors The reason why none can be compared.
     fn compared(&self) -> Result<Vec<Compared>, String> {
         let grown = |metric| self.evidence.account.growth(metric);
         let Some(statements) = grown("statements") else {
@@ -228,7 +227,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// A count beside what the jobs say to it.
+    /// Compares a counter with the jobs' ranges.
     fn compare(&self, what: &'static str, told: &[[u64; 2]]) -> Vec<Compared> {
         let grown = |metric: &str| self.evidence.account.growth(metric);
         let own = grown(&format!("{what}-of-assay"));
@@ -240,7 +239,7 @@ impl<'a> Findings<'a> {
         vec![Compared { what, server, own: [own, most.max(own)], told: [sum(0), sum(1)] }]
     }
 
-    /// The jobs that have statements, with what they were told.
+    /// Returns the jobs that have statements, each with its leader and its answers.
     fn told(&self) -> impl Iterator<Item = (&'a Job, &'a Job, &'a Answered)> {
         let evidence = self.evidence;
         let jobs = evidence.account.jobs.iter().enumerate();
@@ -250,12 +249,12 @@ impl<'a> Findings<'a> {
         })
     }
 
-    /// How many transactions each job caused as PostgreSQL counts them.
+    /// Returns the range of transactions that each job caused, as PostgreSQL counts them.
     fn transactions(&self) -> Result<Vec<[u64; 2]>, String> {
         let jobs = self.told().map(|(job, leader, told)| {
             is_plain(job)?;
             let each = job.statements.len() as u64;
-            // A login that was given up, and what it prepared.
+            // The transactions of an abandoned login, and of its prepared statements.
             let lost = match leader.reconnect {
                 Reconnect::No => 1,
                 Reconnect::PerTransaction => 2 + each,
@@ -271,8 +270,8 @@ impl<'a> Findings<'a> {
         jobs.collect()
     }
 
-    /// How often each job sent `commit`, as MySQL and MariaDB count it. What is sent at once is
-    /// committed in another way, unless it is too long for that.
+    /// Returns the range of `commit` statements of each job, as MySQL and MariaDB count them. A
+    /// pipelined transaction is committed in another way, unless it is too long for that.
     fn commit_statements(&self) -> Result<Vec<[u64; 2]>, String> {
         let jobs = self.told().map(|(job, _, told)| {
             is_plain(job)?;
@@ -285,12 +284,12 @@ impl<'a> Findings<'a> {
         jobs.collect()
     }
 
-    /// How many statements each job sent, those around a transaction included.
+    /// Returns the range of statements that each job sent, including those around a transaction.
     fn statements(&self) -> Vec<[u64; 2]> {
         let jobs = self.told().map(|(job, _, told)| {
             let answered: u64 = told.statements.iter().sum();
             let around = if job.transaction { 2 * told.done() } else { 0 };
-            // Also a rollback, and a session that ends another.
+            // Includes a rollback, and a session that ends another.
             let most = job.statements.len() as u64 + 5;
             [answered + around, answered + around + told.doubtful() * most]
         });
@@ -298,12 +297,12 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// Makes sure that the statements of a job neither begin nor end transactions.
+/// Checks that the statements of a job neither begin nor end transactions.
 fn is_plain(job: &Job) -> Result<(), String> {
     let odd = job.statements.iter().find(|statement| {
         let word = statement.first_word().map(str::to_ascii_lowercase);
         let is_known = word.is_some_and(|word| PLAIN.contains(&word.as_str()));
-        // What is spliced in may be another statement.
+        // Spliced text may be another statement.
         let text = statement.sample().map(|text| text.to_ascii_lowercase());
         let has = |text: &str| NOT_PLAIN.iter().any(|word| text.contains(word));
         !is_known || text.is_none_or(|text| has(&text))
@@ -317,13 +316,13 @@ fn is_plain(job: &Job) -> Result<(), String> {
     }
 }
 
-/// What comes back in the background of a server that writes.
+/// Periodic background work of a server that writes.
 #[derive(Clone, Copy, Debug)]
 enum Cycles {
-    /// Checkpoints that were due, and those that something asked for.
+    /// Checkpoints that were due, and requested ones.
     Checkpoints { timed: f64, requested: f64 },
-    /// How often the log was written from one end to the other, before which what it is about must
-    /// have been written back.
+    /// Number of times that the log was filled from end to end; before each reuse the changes in it
+    /// must have been written back.
     Turns(f64),
 }
 

@@ -1,8 +1,8 @@
-//! Was the system in a steady state?
+//! Checks that the system was in a steady state.
 //!
-//! Quantiles of a window in which the response time drifts, or changes from one second to the next,
-//! describe neither what was before nor what came after. Both are judged by the medians of
-//! consecutive parts of the window: by chance, and by a size that matters.
+//! If the response time drifts or changes abruptly, quantiles of the window describe neither the
+//! time before the change nor the time after it. Both checks use the medians of consecutive parts
+//! of the window; a change must be beyond chance and material.
 
 use std::ops::Range;
 
@@ -12,37 +12,37 @@ use crate::check::{Check, Status};
 use crate::distribution::Distribution;
 use crate::warmup::{Cut, WarmupEnd, comes_and_goes, varies};
 
-/// A change over the window by less than this part does not matter.
+/// Relative change over the window below which a drift is immaterial.
 const DRIFT_MATTERS: f64 = 0.05;
 
-/// A step by less than this part does not matter.
+/// Relative change below which a step is immaterial.
 const STEP_MATTERS: f64 = 0.03;
 
-/// The fewest parts of a window in which a change can be told from chance.
+/// Minimum number of parts of a window.
 const FEWEST_PARTS: usize = 10;
 
-/// The fewest parts on either side of a step.
+/// Minimum number of parts on either side of a step.
 const BESIDE: usize = 3;
 
-/// The fewest requests of a part that has a median.
+/// Minimum number of requests in a part for a median.
 const FEWEST_REQUESTS: u64 = 30;
 
-/// The largest t over all places of a step that independent normal numbers exceed twice in a
-/// thousand times, for 10 to 20 parts; found by drawing 60,000 times.
+/// Largest t over all positions of a step that independent normal numbers exceed with a probability
+/// of 0.002, for 10 to 20 parts; found by 60,000 simulations.
 const SIGNIFICANT: [f64; 11] = [5.95, 5.62, 5.48, 5.28, 5.18, 5.03, 4.95, 4.87, 4.78, 4.74, 4.67];
 
 /// A change of the response time.
 struct Change<'a> {
     name: &'a str,
-    /// As a part of what it was.
+    /// Relative change.
     by: f64,
     is_chance: bool,
-    /// When it came, in seconds since time zero; `None` if little by little.
+    /// Time of the change, in seconds since time zero; `None` for a gradual one.
     at_s: Option<f64>,
 }
 
 impl<'a> Findings<'a> {
-    /// Did response times become longer or shorter all the time?
+    /// Checks that response times did not drift.
     pub(super) fn drift(&self) -> Check {
         self.change("drift", DRIFT_MATTERS, |place, medians, _| {
             let name = self.evidence.plan.jobs[place].name.as_str();
@@ -53,7 +53,7 @@ impl<'a> Findings<'a> {
         })
     }
 
-    /// Did response times change from one moment to the next?
+    /// Checks that response times did not change abruptly.
     pub(super) fn step(&self) -> Check {
         self.change("step", STEP_MATTERS, |place, medians, parts| {
             let name = self.evidence.plan.jobs[place].name.as_str();
@@ -107,7 +107,7 @@ impl<'a> Findings<'a> {
         check.found(Status::Suspect, sentence)
     }
 
-    /// Why times may well change by intent; `None` if they may not.
+    /// Returns the reason why times may change by intent; `None` if there is none.
     fn why_not_steady(&self) -> Option<&'static str> {
         let jobs = &self.evidence.plan.jobs;
         if jobs.iter().any(|job| comes_and_goes(job, self.evidence.window())) {
@@ -116,7 +116,7 @@ impl<'a> Findings<'a> {
         jobs.iter().any(varies).then_some("the rate varies by intent")
     }
 
-    /// Was the end of the warm-up found, where nobody said when it is?
+    /// Checks that the end of the warm-up was found, unless its length was given.
     pub(super) fn warm_up(&self) -> Check {
         const NAME: &str = "warm-up";
         let measured = "the run is measured from its begin";
@@ -159,7 +159,8 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// The medians of the parts of a window; `None` if there are too few, or too few requests in one.
+/// Returns the medians of the parts of a window; `None` if there are too few parts, or too few
+/// requests in one.
 fn medians(parts: &[(Range<usize>, Distribution)]) -> Option<Vec<f64>> {
     if parts.len() < FEWEST_PARTS {
         return None;
@@ -174,21 +175,21 @@ fn medians(parts: &[(Range<usize>, Distribution)]) -> Option<Vec<f64>> {
 /// A change between two parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Step {
-    /// The first part behind it.
+    /// Index of the first part after the step.
     pub(crate) place: usize,
-    /// As a part of the mean before it.
+    /// Change relative to the mean before it.
     pub(crate) by: f64,
-    /// In its own standard errors.
+    /// Change in its own standard errors.
     pub(crate) t: f64,
 }
 
-/// Where the means before and behind differ most, by Student's t.
+/// Returns the step with the largest |t| by Student's t.
 fn largest_step(parts: &[f64]) -> Option<Step> {
     let places = BESIDE..(parts.len() + 1).saturating_sub(BESIDE);
     places.map(|place| step_at(parts, place)).max_by(|a, b| a.t.abs().total_cmp(&b.t.abs()))
 }
 
-/// How the means before and behind a place differ.
+/// Compares the means before and after a position.
 pub(crate) fn step_at(parts: &[f64], place: usize) -> Step {
     let (before, behind) = parts.split_at(place);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
@@ -202,18 +203,18 @@ pub(crate) fn step_at(parts: &[f64], place: usize) -> Step {
     let error = (variance * (1.0 / before.len() as f64 + 1.0 / behind.len() as f64)).sqrt();
     let t = match difference {
         0.0 => 0.0,
-        // A step without any scatter is not chance; a number that can be written down says so.
+        // A step without any scatter is not chance; the clamp keeps t finite and printable.
         difference => (difference / error.max(f64::MIN_POSITIVE)).clamp(-PERFECT, PERFECT),
     };
-    // From nothing to something is no part of what was.
+    // A change from zero has no relative size.
     let by = if mean(before) > 0.0 { difference / mean(before) } else { difference.signum() };
     Step { place, by, t }
 }
 
-/// The t of a perfect step.
+/// t of a perfect step.
 const PERFECT: f64 = 1e6;
 
-/// What chance seldom exceeds with so many parts.
+/// Returns the t that chance seldom exceeds with this number of parts.
 fn significant(parts: usize) -> f64 {
     SIGNIFICANT[parts.clamp(FEWEST_PARTS, FEWEST_PARTS + SIGNIFICANT.len() - 1) - FEWEST_PARTS]
 }
@@ -224,12 +225,12 @@ mod tests {
 
     use super::*;
 
-    /// So many independent numbers around 1 with this deviation; nearly normal.
+    /// Returns independent, nearly normal numbers around 1 with this deviation.
     fn scatter(run: u64, parts: usize, deviation: f64) -> Vec<f64> {
         let mut draw = Stream::new(Seed(1), "test", "scatter").draw(run);
         let mut normal = || {
             let (radius, turn) = ((2.0 * draw.exponential()).sqrt(), draw.exponential());
-            // The fraction of an exponential of a large mean is nearly even.
+            // The fractional part of an exponential number with a large mean is nearly uniform.
             radius * ((turn * 1e4).fract() * std::f64::consts::TAU).cos()
         };
         (0..parts).map(|_| 1.0 + deviation * normal()).collect()

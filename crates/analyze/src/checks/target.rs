@@ -1,4 +1,4 @@
-//! Was the target there, and with as many connections as were asked for?
+//! Checks that the target was reachable, with as many connections as configured.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use workload::{JobTarget, Pacing, Reconnect};
 use super::Findings;
 use crate::check::{Check, Status};
 
-/// The part of its connections that a job may lack on average, as the rate may differ: one that is
-/// made again at once is hardly ever missing at the end of a second.
+/// Fraction of its connections that a job may lack on average. A connection that is reopened at
+/// once is hardly ever missing at the end of a second.
 const MISSING_ALLOWED: f64 = 0.01;
 
-/// The connections of a job, on average.
+/// Average number of connections of a job.
 struct Connections<'a> {
     job: &'a str,
     asked: u32,
@@ -21,14 +21,14 @@ struct Connections<'a> {
 }
 
 impl Connections<'_> {
-    /// The part of them that was not open.
+    /// Returns the fraction of the connections that was not open.
     fn missing(&self) -> f64 {
         1.0 - self.open / f64::from(self.asked)
     }
 }
 
 impl<'a> Findings<'a> {
-    /// Was the target there all the time?
+    /// Checks that the target was reachable all the time.
     pub(super) fn outage(&self) -> Check {
         let outages = self.outages();
         let away: Nanos =
@@ -48,9 +48,9 @@ impl<'a> Findings<'a> {
         check.found(Status::Suspect, sentence)
     }
 
-    /// Times in which the target was away. Each lane says so for itself, and for each server of the
-    /// target; here the target is away while one of its servers is for any lane, and until the end
-    /// of the run if no lane says that it came back.
+    /// Returns the outages of the target. Each lane reports them for itself and for each server of
+    /// the target; here the target is down while any lane reports one of its servers down, until
+    /// the end of the run if the end of an outage was not reported.
     fn outages(&self) -> Vec<Range<Nanos>> {
         let mut outages: Vec<Range<Nanos>> = Vec::new();
         let mut away = 0u32;
@@ -78,8 +78,8 @@ impl<'a> Findings<'a> {
         outages
     }
 
-    /// Were as many connections open as were asked for? In jobs whose number of them is fixed they
-    /// are counted at the end of each second.
+    /// Checks that as many connections were open as configured. In jobs with a fixed number of
+    /// connections they are counted at the end of each second.
     pub(super) fn connections(&self) -> Check {
         let jobs = self.places().filter_map(|place| self.connections_of(place));
         let fewest = jobs.max_by(|a, b| a.missing().total_cmp(&b.missing()));
@@ -101,8 +101,9 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The connections of a job that keeps a fixed number of them as long as it lasts. The last
-    /// second is left out: in it the job goes. So do workers when nothing will come any more.
+    /// Returns the connections of a job that keeps a fixed number of them for its whole duration.
+    /// The last second is left out, as the job closes them in it; workers end when no more requests
+    /// will come.
     fn connections_of(&self, place: usize) -> Option<Connections<'a>> {
         let job = &self.evidence.plan.jobs[place];
         let known = &self.evidence.jobs[place].steps;

@@ -1,4 +1,4 @@
-//! Whether work that no request asked for is what limits.
+//! Detection of background work as the limiter.
 
 use record::{Part, Side};
 
@@ -7,16 +7,16 @@ use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
 use crate::phases::{Figure, PhaseName, comes_and_goes};
 
-/// The part of the window for which it must go on to limit the result.
+/// Fraction of the window that the work must last to limit the result.
 const GOES_ON: f64 = 0.2;
 
-/// The part of what the database has that it must take.
+/// Fraction of the database's resource that the work must take.
 const TAKES: f64 = 0.35;
 
-/// The part of the others' throughput that is left with it, if it is what limits.
+/// Maximum throughput of other jobs during the work, as a fraction of that without it.
 const LEFT: f64 = 0.8;
 
-/// The processes of PostgreSQL that do a work, by how its name begins.
+/// Processes of PostgreSQL that do a kind of work, by the prefix of its name.
 const ROLES: [(&str, &[&str]); 3] = [
     ("checkpoint", &["checkpointer", "background writer"]),
     ("auto", &["autovacuum worker"]),
@@ -24,7 +24,8 @@ const ROLES: [(&str, &[&str]); 3] = [
 ];
 
 impl Scene<'_, '_> {
-    /// The work that takes what the others lack: `found` is what else stands in their way.
+    /// Returns the background work that takes what the requests lack; `found` are the other
+    /// suspects.
     pub(super) fn background(&self, found: &[Suspect]) -> Vec<Suspect> {
         if self.demand.by == Asker::Program {
             // Sessions of others take nothing from a program that pauses.
@@ -36,7 +37,7 @@ impl Scene<'_, '_> {
         found.into_iter().flatten().collect()
     }
 
-    /// Sessions that are none of ours and keep processors busy.
+    /// Returns a suspect if sessions of others keep the processors busy.
     fn strangers(&self) -> Option<Suspect> {
         let others = self.signals.per_look(&Part::Sessions, "others")?;
         let may = self.database_processors()?;
@@ -62,13 +63,14 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
-    /// The work that the database names and that was seen most often, and in which part of looks.
+    /// Returns the background work that the database named most often, and the fraction of samples
+    /// with it.
     fn work_in_the_background(&self) -> Option<(&str, f64)> {
         self.signals.all_per_look(&Part::Background).first().copied()
     }
 
-    /// Work that the database names, and that takes a part of its processors or of its writes
-    /// while these are what others lack.
+    /// Returns a suspect if work that the database names takes much of its processor time or of its
+    /// disk traffic while requests lack these.
     fn named_work(&self, found: &[Suspect]) -> Option<Suspect> {
         let (name, share) = self.work_in_the_background().filter(|it| it.1 >= GOES_ON)?;
         let (cpu, bytes) = self.of_work(name);
@@ -95,7 +97,8 @@ impl Scene<'_, '_> {
         is_it.then_some(suspect)
     }
 
-    /// Processors and bytes per second of those processes that do the work of this name.
+    /// Returns the processors and the bytes per second used by the processes that do the named
+    /// work.
     fn of_work(&self, work: &str) -> (f64, f64) {
         let does_it = |role: &str| {
             ROLES.iter().any(|(begin, of_it)| work.starts_with(begin) && of_it.contains(&role))
@@ -110,8 +113,8 @@ impl Scene<'_, '_> {
         (sum(["user", "system"]), sum(["read-bytes", "written-bytes"]))
     }
 
-    /// Whether a job is a closed one that was there all the time: what its throughput loses
-    /// somebody else took.
+    /// Returns true if a job is a closed one that ran all the time: its lost throughput went to
+    /// something else.
     fn takes_what_it_gets(&self, name: &str) -> bool {
         let plan = &self.findings.evidence.plan;
         let place = plan.jobs.iter().position(|job| job.name == name);
@@ -119,7 +122,7 @@ impl Scene<'_, '_> {
             .is_some_and(|place| !self.findings.has_schedule(place) && !comes_and_goes(plan, place))
     }
 
-    /// A job of the file that comes and goes, and while it acts the closed ones get much less.
+    /// Returns a suspect if an intermittent job much reduces the throughput of closed jobs.
     fn job_that_comes_and_goes(&self) -> Option<Suspect> {
         let findings = self.findings;
         let length_s = findings.evidence.window_length().as_secs_f64();

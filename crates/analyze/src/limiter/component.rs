@@ -1,50 +1,50 @@
-//! The words for what may limit a result.
+//! The names of the components that may limit a result.
 
 /// The component whose relief would raise the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Component {
     /// Nothing: every open job got what it was offered.
     NotSaturated,
-    /// How many requests may be under way: each resource has time to spare.
+    /// Number of concurrent requests: each resource has time to spare.
     Concurrency,
-    /// The number of connections, of the database or of a pool.
+    /// Number of connections, of the database or of a pool.
     Connections,
-    /// The load generator lacks a processor.
+    /// Processor time for the load generator.
     GeneratorCpu,
-    /// A thread of the load generator is busy all the time.
+    /// A thread of the load generator that is busy all the time.
     GeneratorThread,
-    /// The load generator has nothing to send: its source is slow, or it holds itself back.
+    /// Input of the load generator: its source is slow, or it throttles itself.
     GeneratorInput,
-    /// Bytes per second between the load generator and the database.
+    /// Bandwidth between the load generator and the database.
     NetworkBandwidth,
-    /// The time that bytes are on their way.
+    /// Latency between the load generator and the database.
     NetworkLatency,
-    /// The processors of the database.
+    /// Processors of the database.
     DatabaseCpu,
     /// One processor of the database, while others idle.
     DatabaseSingleCore,
     /// Locks inside the database.
     DatabaseLocks,
-    /// Waiting until what is committed is safe.
+    /// Flushing of commits to durable storage.
     DatabaseFlush,
-    /// Reading from and writing to the disks of the database.
+    /// Reads from and writes to the disks of the database.
     DatabaseDisk,
-    /// Too little memory.
+    /// Memory of the database host.
     DatabaseMemory,
     /// Work that no request asked for.
     BackgroundTask,
     /// Programs that are neither the load generator nor the database.
     OtherPrograms,
-    /// A limit of a control group.
+    /// Limit of a control group.
     Cgroup,
-    /// A program between the load generator and the database.
+    /// Program between the load generator and the database.
     Proxy,
-    /// It is not known.
+    /// Unknown.
     Unknown,
 }
 
 impl Component {
-    /// All of them.
+    /// All components.
     pub const ALL: [Component; 19] = [
         Component::NotSaturated,
         Component::Concurrency,
@@ -67,7 +67,7 @@ impl Component {
         Component::Unknown,
     ];
 
-    /// The word for this component in records and documents.
+    /// Returns the word for this component in records and documents.
     pub fn name(self) -> &'static str {
         match self {
             Component::NotSaturated => "not-saturated",
@@ -92,7 +92,7 @@ impl Component {
         }
     }
 
-    /// What limited the result, as the beginning of a sentence.
+    /// Returns the limiter as the beginning of a sentence.
     pub fn lead(self) -> &'static str {
         match self {
             Component::NotSaturated => "Not saturated",
@@ -117,7 +117,8 @@ impl Component {
         }
     }
 
-    /// What would move the limit; nothing where nothing limits, or nobody knows.
+    /// Returns a measure that would move the limit; `None` if nothing limits or the limiter is
+    /// unknown.
     pub fn relief(self) -> Option<&'static str> {
         match self {
             Component::NotSaturated | Component::Unknown => None,
@@ -172,7 +173,7 @@ impl Component {
         }
     }
 
-    /// The same of a program that is observed, which has options of its own.
+    /// Returns the measure for an observed program, which has options of its own.
     pub fn relief_of_program(self) -> Option<&'static str> {
         match self {
             Component::Concurrency => {
@@ -194,7 +195,7 @@ impl Component {
         }
     }
 
-    /// The same of a table that is filled: by writers, from one thread.
+    /// Returns the measure for the load of a table, which is done by writers from one thread.
     pub fn relief_of_load(self) -> Option<&'static str> {
         match self {
             Component::Concurrency => {

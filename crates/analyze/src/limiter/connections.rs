@@ -1,4 +1,4 @@
-//! Whether there are too few connections: fewer than the server admits, or than a pool has.
+//! Detection of too few connections: fewer than the server admits, or than a pool has.
 
 use record::{Event, EventKind, Kind, Part, Side};
 use workload::Reconnect;
@@ -7,24 +7,24 @@ use super::demand::{Asker, clients};
 use super::suspect::percent;
 use super::{Component, Scene, Suspect};
 
-/// The part of the requests under way that have no session of the database, from which on they
-/// wait for one.
+/// Fraction of the requests under way that lack a session of the database, from which on they wait
+/// for one.
 const WITHOUT_SESSION: f64 = 0.4;
 
-/// The fewest requests under way by which a pool is told from chance.
+/// Minimum number of requests under way to distinguish a pool from chance.
 const FEWEST_POOLED: f64 = 3.0;
 
-/// The part of the sessions of a pool that idle, up to which the pool has none to spare.
+/// Fraction of the sessions of a pool that idle, up to which the pool has none to spare.
 const FREE: f64 = 0.3;
 
 impl Scene<'_, '_> {
-    /// What of the connections there is too little of.
+    /// Returns the suspects among limits of connections.
     pub(super) fn connections(&self) -> Vec<Suspect> {
         if self.demand.by == Asker::Load {
-            // What was refused is told of jobs only, and few writers make no pool.
+            // Refusals are reported for jobs only, and few writers make no pool.
             return Vec::new();
         }
-        // A database that has no time left would answer no more by more of them.
+        // A database without spare processor time would not answer more with more connections.
         let refused = match self.processors() {
             Some(_) => None,
             None => self.refused_requests().or_else(|| self.refused_clients()),
@@ -36,13 +36,13 @@ impl Scene<'_, '_> {
         [refused, pool].into_iter().flatten().collect()
     }
 
-    /// What happened when the server admitted no more connections.
+    /// Returns the events of the server admitting no more connections.
     fn refusals(&self) -> impl Iterator<Item = &Event> {
         let events = self.findings.evidence.events.iter();
         events.filter(|event| event.kind == EventKind::ConnectionLimit)
     }
 
-    /// Requests with a schedule that wait for a connection.
+    /// Returns a suspect if requests with a schedule wait for a connection.
     fn refused_requests(&self) -> Option<Suspect> {
         let places = || self.findings.places().filter(|place| self.findings.is_overloaded(*place));
         let (event, place) = self.refusals().find_map(|event| {
@@ -59,7 +59,7 @@ impl Scene<'_, '_> {
         Some(suspect.with_any("connections", self.most_connections(place)))
     }
 
-    /// Clients that never got one, and ask nothing.
+    /// Returns a suspect if clients never got a connection and send nothing.
     fn refused_clients(&self) -> Option<Suspect> {
         self.refusals().find_map(|event| {
             let place = usize::from(event.job?.0);
@@ -75,7 +75,7 @@ impl Scene<'_, '_> {
         })
     }
 
-    /// The most connections that a job had in the window.
+    /// Returns the largest number of connections that a job had in the window.
     fn most_connections(&self, place: usize) -> Option<f64> {
         let evidence = self.findings.evidence;
         let steps = evidence.jobs[place].range(evidence.steps.window());

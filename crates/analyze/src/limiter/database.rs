@@ -1,4 +1,4 @@
-//! Whether something of the database is what limits.
+//! Detection of a database resource as the limiter.
 
 use record::{Part, Side};
 
@@ -8,21 +8,21 @@ use super::waits::{Wait, Waiting};
 use super::{Component, Scene, Suspect};
 use crate::surroundings::Place;
 
-/// The part of the requests' time that is spent in a wait, from which on that decides.
+/// Fraction of the requests' time spent in a wait, from which on the wait is the limiter.
 pub(super) const WAIT_DECIDES: f64 = 0.4;
 
-/// The part of the time of its requests for which a program that is observed has sessions at work,
-/// up to which the switches between program and database are no part of the requests.
+/// Fraction of the requests' time for which an observed program has sessions at work, up to which
+/// the switches between program and database do not count as part of the requests.
 const AT_WORK: f64 = 0.7;
 
-/// The part of the time in which some task lacked memory, from which on that decides.
+/// Fraction of the time in which some task lacked memory, from which on memory is the limiter.
 const MEMORY_LACKED: f64 = 0.1;
 
-/// The time of a disk's operations, of both kinds.
+/// Times of a disk's operations, of both kinds.
 const TIMES: [&str; 2] = ["read-time", "write-time"];
 
 impl Scene<'_, '_> {
-    /// What of the database has no more to give, or takes the time.
+    /// Returns the suspects among the database's resources and waits.
     pub(super) fn database(&self) -> Vec<Suspect> {
         let found = [
             self.throttled(Side::Server),
@@ -38,12 +38,12 @@ impl Scene<'_, '_> {
         found.into_iter().flatten().collect()
     }
 
-    /// Sessions of clients that were at work, on average.
+    /// Returns the mean number of client sessions at work.
     pub(super) fn active(&self) -> Option<f64> {
         self.signals.per_look(&Part::Sessions, "active")
     }
 
-    /// Those that had nothing to do, within a transaction or not.
+    /// Returns the mean number of idle sessions, within a transaction or not.
     pub(super) fn idle_sessions(&self) -> Option<f64> {
         let of = |metric| self.signals.per_look(&Part::Sessions, metric);
         Some(of("idle")? + of("idle-in-transaction").unwrap_or(0.0))
@@ -53,7 +53,7 @@ impl Scene<'_, '_> {
         (self.demand.by == Asker::Program).then(|| self.one_session_works())?
     }
 
-    /// The part of the requests' time in which so many sessions wait.
+    /// Returns a number of waiting sessions as a fraction of the requests' time.
     pub(super) fn share_of_requests(&self, waiting: f64) -> f64 {
         let active = self.active().unwrap_or(0.0);
         if let Asker::Program = self.demand.by
@@ -114,7 +114,7 @@ impl Scene<'_, '_> {
         (share >= WAIT_DECIDES).then_some(suspect)
     }
 
-    /// The disk of its host with the least time to spare.
+    /// Adds the figures of the busiest disk of the database's host.
     pub(super) fn with_busiest_disk(&self, suspect: Suspect) -> Suspect {
         if !self.sees_its_host() {
             return suspect;
@@ -136,7 +136,8 @@ impl Scene<'_, '_> {
             .with_any("its_flushes_per_s", self.signals.rate(disk, "flushes"))
     }
 
-    /// Whether the host of the database is looked at: another one's disks and memory say nothing.
+    /// Returns true if the host of the database is observed; another host's disks and memory say
+    /// nothing.
     fn sees_its_host(&self) -> bool {
         let place = self.findings.evidence.surroundings.main.place;
         self.signals.sees_processes() || place != Place::Elsewhere
@@ -146,7 +147,8 @@ impl Scene<'_, '_> {
         self.memory_of_group().or_else(|| self.memory_of_host())
     }
 
-    /// A control group whose tasks wait until others of it have given memory back.
+    /// Returns a suspect if tasks of the server's control group wait for its memory to be
+    /// reclaimed.
     fn memory_of_group(&self) -> Option<Suspect> {
         let group = Part::Cgroup(Side::Server);
         let lacked = self.signals.rate(&group, "pressure-memory")?;

@@ -1,4 +1,4 @@
-//! What the load generator asked for, by its own measure.
+//! The load that the generator requested, by its own measurements.
 
 use record::Kind;
 use workload::{JobTarget, Pacing, Plan};
@@ -6,60 +6,60 @@ use workload::{JobTarget, Pacing, Plan};
 use crate::checks::Findings;
 use crate::evidence::{LoadEvidence, Step};
 
-/// The clients of closed jobs, and their requests in the window.
+/// Clients of closed jobs, and their requests in the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Closed {
-    /// How many clients there are.
+    /// Number of clients.
     pub(super) clients: f64,
-    /// Requests that were with the database, on average.
+    /// Mean number of requests in the database.
     pub(super) in_flight: f64,
-    /// Requests that were answered per second.
+    /// Answered requests per second.
     pub(super) per_s: f64,
 }
 
 impl Closed {
-    /// The mean service time in seconds (Little's law).
+    /// Returns the mean service time in seconds (Little's law).
     pub(super) fn service_s(&self) -> f64 {
         self.in_flight / self.per_s.max(f64::MIN_POSITIVE)
     }
 }
 
-/// Who asks the database.
+/// The source of the database's load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Asker {
-    /// The jobs of a run, in its window.
+    /// Jobs of a run, in its window.
     Jobs,
-    /// Whoever fills a table, before the jobs begin.
+    /// Load of a table, before the jobs begin.
     Load,
-    /// A program that is watched.
+    /// An observed program.
     #[default]
     Program,
 }
 
-/// What is asked of the database.
+/// Load on the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Demand {
-    /// By whom.
+    /// Source of the load.
     pub(super) by: Asker,
-    /// Whether there is a job with a schedule that asks for more than it gets.
+    /// True if there is a job with a schedule that asks for more than it gets.
     pub(super) is_overloaded: bool,
-    /// The closed jobs; those without a schedule.
+    /// Closed jobs; those without a schedule.
     pub(super) closed: Closed,
-    /// The same of those that take what they ask for from a file or a pipe.
+    /// Clients of closed jobs that read their requests from a file or a pipe.
     pub(super) fed_clients: f64,
-    /// Requests of those that were with the database, on average.
+    /// Mean number of requests of those clients in the database.
     pub(super) fed_in_flight: f64,
-    /// Requests that were with the main target's database, on average: throughput times mean
-    /// service time (Little's law).
+    /// Mean number of requests in the main target's database: throughput times mean service time
+    /// (Little's law).
     pub(super) in_flight: f64,
-    /// Requests that were answered per second, by whomever.
+    /// Answered requests per second, on all targets.
     pub(super) per_s: f64,
-    /// The mean service time of those of the main target in seconds.
+    /// Mean service time of requests to the main target, in seconds.
     pub(super) service_s: f64,
-    /// Statements of a request of the main target, in the mean; one may take no round trip of its
-    /// own.
+    /// Mean number of statements of a request to the main target; some may take no round trip of
+    /// their own.
     pub(super) statements: f64,
-    /// Bytes of an answer, in the mean.
+    /// Mean size of an answer, in bytes.
     pub(super) received_bytes: f64,
 }
 
@@ -73,7 +73,7 @@ impl Demand {
             demand.by = Asker::Jobs;
             let job = &evidence.plan.jobs[place];
             demand.is_overloaded |= findings.is_overloaded(place);
-            // What other targets and programs are asked is not with the database that is watched.
+            // Requests to other targets and programs do not load the observed database.
             if job.target != JobTarget::Main {
                 continue;
             }
@@ -109,13 +109,13 @@ impl Demand {
         demand
     }
 
-    /// What filling a table asks for: its writers are clients, and what is committed together is a
+    /// Describes the load of a table: its writers are clients, and the rows of one commit are a
     /// request.
     pub(super) fn of_load(plan: &Plan, load: &LoadEvidence) -> Demand {
         let asked = plan.loads.iter().find(|asked| asked.table == load.table);
         let of_one = asked.map_or(1.0, |asked| f64::from(asked.batch));
         let batches = (load.rows as f64 / of_one).ceil();
-        // Whoever finds no rows left writes none.
+        // Writers beyond the number of batches write nothing.
         let writers = asked.map_or(1.0, |asked| f64::from(asked.writers)).min(batches.max(1.0));
         let per_s = batches / load.took.as_secs_f64().max(f64::MIN_POSITIVE);
         Demand {
@@ -130,7 +130,7 @@ impl Demand {
     }
 }
 
-/// The clients of a job that has no schedule.
+/// Returns the number of clients of a job that has no schedule.
 pub(super) fn clients(pacing: &Pacing) -> f64 {
     match pacing {
         Pacing::Closed { clients, .. } => f64::from(*clients),

@@ -1,4 +1,4 @@
-//! Whether a database inside of the load generator, as SQLite is, is what limits.
+//! Detection of a database inside the load generator, such as SQLite, as the limiter.
 
 use record::{Part, Side};
 use workload::{JobTarget, Piece};
@@ -10,26 +10,26 @@ use super::{Component, Scene, Suspect};
 use crate::evidence::Evidence;
 use crate::surroundings::Route;
 
-/// The part of the time in which one that holds the only lock of SQLite runs or wants to, if it is
-/// its statements that the others wait for.
+/// Fraction of the time for which the holder of SQLite's only lock must run or want to, for the
+/// others to wait for its statements.
 const HOLDER_RUNS: f64 = 0.6;
 
 impl Scene<'_, '_> {
-    /// A database in the generator's own process shows no sessions: a request that is under way
-    /// and neither runs nor waits for a processor waits for the disk, or for another that writes.
+    /// Returns a suspect of an embedded database, which shows no sessions: a request that is under
+    /// way and neither runs nor waits for a processor waits for the disk, or for another writer.
     pub(super) fn embedded(&self) -> Option<Suspect> {
         if !self.is_embedded() {
             return None;
         }
         let waited = self.signals.rate(&Part::Processes(Side::Server), "waited").unwrap_or(0.0);
-        // A writer that makes its rows has nothing under way.
+        // A writer that generates its rows has nothing under way.
         let in_flight = self.demand.in_flight - self.loader_share().unwrap_or(0.0);
         let still = in_flight - self.database_cpu()? - waited;
         let share = still / in_flight.max(f64::MIN_POSITIVE);
         if share < WAIT_DECIDES || in_flight < WAIT_DECIDES {
             return None;
         }
-        // Whoever holds the lock runs, unless it waits for its flush itself.
+        // The holder of the lock runs, unless it waits for its flush itself.
         let one_runs = self.database_cpu()? + waited >= HOLDER_RUNS;
         let (component, what) = match (self.writes(), in_flight >= 1.5 && one_runs) {
             (true, true) => (Component::DatabaseLocks, "for the one that writes"),
@@ -47,7 +47,7 @@ impl Scene<'_, '_> {
         Some(self.with_busiest_disk(suspect))
     }
 
-    /// Whether all that is asked is inside of the load generator.
+    /// Returns true if all load is on a database inside the load generator.
     pub(super) fn is_embedded(&self) -> bool {
         let Evidence { plan, surroundings, .. } = self.findings.evidence;
         let is_inside = |target| surroundings.asked(target).route == Some(Route::Sqlite);
@@ -58,7 +58,7 @@ impl Scene<'_, '_> {
         }
     }
 
-    /// Whether a load writes, or a job, by the first words of its statements.
+    /// Returns true for a load, or if a job writes by the first words of its statements.
     fn writes(&self) -> bool {
         let reads = [
             "select",

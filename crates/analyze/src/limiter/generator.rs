@@ -1,4 +1,4 @@
-//! Whether the load generator itself is what limits.
+//! Detection of the load generator itself as the limiter.
 
 use record::{Part, Side};
 
@@ -6,21 +6,21 @@ use super::demand::Asker;
 use super::suspect::percent;
 use super::{Component, Scene, Suspect};
 
-/// The part of the window in which a thread ran, or wanted to, from which on it has no time left.
+/// Fraction of the window in which a thread ran or was runnable, from which on it has no time left.
 pub(super) const FULL: f64 = 0.8;
 
-/// The same if the requests are known not to be with the database.
+/// Value of [`FULL`] if most requests are known not to be in the database.
 const FULL_OF_ALL: f64 = 0.5;
 
-/// The part of the window that a thread waits for a processor, from which on that is what it lacks.
+/// Fraction of the window that a thread waits for a processor, from which on it lacks one.
 pub(super) const KEPT_WAITING: f64 = 0.2;
 
-/// The part of the time of clients in which they have nothing to ask, from which on their source
-/// decides.
+/// Fraction of the time of clients in which they have nothing to ask, from which on their source is
+/// the limiter.
 const STARVED: f64 = 0.5;
 
 impl Scene<'_, '_> {
-    /// What of the load generator has no more to give.
+    /// Returns the suspects among the load generator's resources.
     pub(super) fn generator(&self) -> Vec<Suspect> {
         match self.demand.by {
             Asker::Jobs => {
@@ -32,8 +32,7 @@ impl Scene<'_, '_> {
         }
     }
 
-    /// The busiest of its threads, by the part of a processor that it had; `None` if none was
-    /// looked at.
+    /// Returns the largest fraction of a processor that a thread used; `None` if none was observed.
     pub(super) fn generator_share(&self) -> Option<f64> {
         match self.demand.by {
             Asker::Jobs => self.findings.lanes().map(|lane| lane.ran).reduce(f64::max),
@@ -42,7 +41,7 @@ impl Scene<'_, '_> {
         }
     }
 
-    /// The one that ran or could have run for the largest part of the window: how large it is.
+    /// Returns the largest fraction of the window in which a thread ran or was runnable.
     pub(super) fn generator_wants(&self) -> Option<f64> {
         match self.demand.by {
             Asker::Jobs => {
@@ -53,12 +52,13 @@ impl Scene<'_, '_> {
         }
     }
 
-    /// A thread that could run and does not, because something else has its processor.
+    /// Returns a suspect if a runnable thread lacks a processor because something else uses it.
     fn waiting_thread(&self) -> Option<Suspect> {
         let lanes = self.findings.lanes();
         let lane = lanes.max_by(|a, b| a.waited.total_cmp(&b.waited))?;
         let wanted = lane.ran + lane.waited;
-        // If the database wants all processors of one host, it is the database that lacks them.
+        // If the database wants all processors of a shared host, it is the database that lacks
+        // them.
         let is_database = self.processors().is_some();
         let full = if self.is_elsewhere() { FULL_OF_ALL } else { FULL };
         if lane.waited < KEPT_WAITING || wanted < full || is_database {
@@ -75,7 +75,7 @@ impl Scene<'_, '_> {
         Some(suspect.with("ran_share", lane.ran).with("waited_share", lane.waited))
     }
 
-    /// A thread that runs all the time. In an open job that asks for more than it gets, too.
+    /// Returns a suspect if a thread runs all the time, also in an overloaded open job.
     fn full_thread(&self) -> Option<Suspect> {
         let (because, name, share) = match self.findings.limited_by_its_threads() {
             Some((because, share)) => (because, "share_of_ceiling", share),
@@ -94,7 +94,7 @@ impl Scene<'_, '_> {
         Some(Suspect::new(Component::GeneratorThread, share, because).with(name, share))
     }
 
-    /// Clients that wait for the file or the pipe from which they have what they ask.
+    /// Returns a suspect if clients wait for the file or pipe that supplies their requests.
     fn slow_feed(&self) -> Option<Suspect> {
         let demand = &self.demand;
         if demand.fed_clients == 0.0 || demand.fed_clients < demand.closed.clients {

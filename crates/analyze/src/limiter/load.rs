@@ -1,8 +1,8 @@
-//! What limited the filling of a table.
+//! Limiter of the load of a table.
 //!
-//! The questions are those that are asked of a closed job, and the answers come from what was
-//! watched meanwhile: whoever fills a table takes what it can get. One thread makes and sends the
-//! rows of all writers, so that it is the first suspect.
+//! The questions are those for a closed job, and the answers come from the observations during the
+//! load, as a load takes what it can get. One thread generates and sends the rows of all writers,
+//! so it is the first suspect.
 
 use base::Nanos;
 use record::{Part, Side};
@@ -15,24 +15,25 @@ use super::{Component, Scene, Seen, Suspect};
 use crate::checks::Findings;
 use crate::evidence::LoadEvidence;
 
-/// The shortest load of which anything is said. It is watched from when it is known to last, and
-/// until its end there are a few looks at the sessions of the database.
+/// Shortest load with a limiter. Observation begins when a load is known to last, and within this
+/// time the sessions of the database are sampled a few times.
 pub const SHORTEST_LOAD: Nanos = Nanos::from_secs(1);
 
-/// The part of a processor from which on the thread has no time left. It never waits for anything
-/// else than the database.
+/// Fraction of a processor from which on the thread has no time left. It waits for nothing but the
+/// database.
 const LOADS_FULLY: f64 = 0.85;
 
-/// The part of the writers whose rows wait to be sent, from which on there is no room for them.
+/// Fraction of the writers whose rows wait to be sent, from which on the network lacks bandwidth.
 const UNSENT: f64 = 0.5;
 
-/// The part of the writers up to whose number sessions are at work that wait for rows,
+/// Fraction of the writers up to which sessions at work count as waiting for rows.
 const AT_WORK: f64 = 0.5;
 
-/// or, where these were not seen, have rows in the sockets of the database that it has not read.
+/// Fraction of the writers with unread rows in the database's sockets, up to which it counts as
+/// waiting for rows if its sessions were not seen.
 const UNREAD: f64 = 0.2;
 
-/// Names what limited the filling of a table.
+/// Names the limiter of the load of a table.
 pub(crate) fn name_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Suspect {
     let unknown = |why: &str| Suspect::new(Component::Unknown, 1.0, why);
     if findings.evidence.is_virtual {
@@ -55,8 +56,8 @@ pub(crate) fn seen_of_load(findings: &Findings<'_>, load: &LoadEvidence) -> Seen
     Scene { findings, signals: Signals::of_load(load), demand, side_effects: &[] }.seen()
 }
 
-/// The processor time of the database while a table was filled, from the first look on; `None` if
-/// it was not seen.
+/// Returns the processor time of the database while a table was filled, from the first sample on;
+/// `None` if it was not seen.
 pub(crate) fn server_cpu(load: &LoadEvidence) -> Option<Nanos> {
     let server = Part::Processes(Side::Server);
     let signals = Signals::of_load(load);
@@ -64,8 +65,8 @@ pub(crate) fn server_cpu(load: &LoadEvidence) -> Option<Nanos> {
 }
 
 impl Scene<'_, '_> {
-    /// The part of a processor that the thread which makes and sends the rows has had; `None` if it
-    /// is no load that is looked at, or was not seen.
+    /// Returns the fraction of a processor that the thread which generates and sends the rows used;
+    /// `None` if this is no load, or the thread was not seen.
     pub(super) fn loader_share(&self) -> Option<f64> {
         let part = Part::Processes(Side::Generator);
         let observing = self.signals.rate(&part, "observing").unwrap_or(0.0);
@@ -73,13 +74,13 @@ impl Scene<'_, '_> {
         used.filter(|_| self.demand.by == Asker::Load)
     }
 
-    /// The part of the time in which it, or another thread of the load generator, lacked a
-    /// processor.
+    /// Returns the fraction of the time in which threads of the load generator lacked a processor.
     pub(super) fn loader_waited(&self) -> f64 {
         self.signals.rate(&Part::Processes(Side::Generator), "waited").unwrap_or(0.0)
     }
 
-    /// The thread that makes and sends the rows.
+    /// Returns a suspect if the thread that generates and sends the rows is full or lacks a
+    /// processor.
     pub(super) fn loader(&self) -> Option<Suspect> {
         let ran = self.loader_share()?;
         let waited = self.loader_waited();
@@ -104,18 +105,18 @@ impl Scene<'_, '_> {
         Some(suspect.with("ran_share", ran).with("waited_share", waited))
     }
 
-    /// Rows that were given to sockets and wait there, while the database waits for rows.
+    /// Returns a suspect if rows wait in the generator's sockets while the database waits for rows.
     pub(super) fn narrow_way_there(&self) -> Option<Suspect> {
         if self.demand.by != Asker::Load {
             return None;
         }
         let sockets = Part::Sockets(Side::Generator);
         let unsent = self.signals.mean_before_the_last(&sockets, "with-send-queue").unwrap_or(0.0);
-        // Whoever takes no more than so much closes its window meanwhile.
+        // A receiver at its limit closes its window meanwhile.
         let closed = self.signals.rate(&sockets, "receiver-limited").unwrap_or(0.0);
         let waiting = unsent.max(closed);
         let writers = self.demand.closed.clients.max(1.0);
-        // What its own sockets say may be said by a program that stands on the way.
+        // The state of the generator's own sockets may be caused by a program in between.
         let server = Part::Sockets(Side::Server);
         let unread = self.signals.mean_before_the_last(&server, "with-receive-queue");
         let at_work = self.working_sessions();

@@ -1,13 +1,13 @@
-//! What limited the result, and on what evidence.
+//! The limiter of a result, and the evidence for it.
 //!
 //! The method is Gregg's (Systems Performance, 2nd edition, chapter 2.5): for every resource its
-//! utilisation, saturation and errors, looked at while the work goes on; the limiter is the
-//! component whose relief would raise the result. Two questions are asked of a closed job. Where is
-//! the time of its requests spent: in locks, on disks, on processors, on the way? And which
-//! resource has no more to give? What is not full and takes no time limits nothing.
+//! utilisation, saturation and errors, observed during the work. The limiter is the component whose
+//! relief would raise the result. A closed job is examined in two ways: for the place in which its
+//! requests spend their time (locks, disks, processors, the network), and for resources that have
+//! no more to give. A component that is not full and takes no time limits nothing.
 //!
-//! A pure function of the evidence. What could not be seen is said, and without enough of it the
-//! answer is that the limiter is not known.
+//! A pure function of the evidence. Missing observations are reported, and without enough of them
+//! the limiter is unknown.
 
 mod background;
 mod component;
@@ -42,21 +42,21 @@ pub use suspect::Suspect;
 /// The limiter of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limiter {
-    /// Which component.
+    /// Limiting component.
     pub component: Component,
-    /// Why it and not another, in one sentence.
+    /// Reason in one sentence.
     pub because: String,
-    /// The numbers behind it: names and values.
+    /// Numbers behind it: names and values.
     pub evidence: Vec<(String, f64)>,
-    /// Everything that was found in the way of the requests, the limiter first.
+    /// Everything that was found to hinder the requests, the limiter first.
     pub ranked: Vec<Suspect>,
     /// Observations of each component, whatever the limiter is.
     pub seen: Seen,
-    /// What could not be seen: what, and why.
+    /// Sources that could not be observed, each with the reason.
     pub unseen: Vec<(String, String)>,
 }
 
-/// What is looked at.
+/// Input of the analysis.
 struct Scene<'f, 'a> {
     findings: &'f Findings<'a>,
     signals: Signals<'a>,
@@ -64,13 +64,13 @@ struct Scene<'f, 'a> {
     side_effects: &'f [SideEffects],
 }
 
-/// What a run says of what could have been had.
+/// Conclusion from a run about the available capacity.
 enum Outcome {
     /// Every job got what it was offered.
     Satisfied,
-    /// It took what it could get, or asked for more: why that is so.
+    /// The run took what it could get, or asked for more; with the reason.
     Greedy(&'static str),
-    /// It says nothing of that, and why.
+    /// The run does not say; with the reason.
     Silent(&'static str),
 }
 
@@ -134,7 +134,7 @@ impl Scene<'_, '_> {
         }
     }
 
-    /// Jobs that got what they were offered.
+    /// Returns the suspect for jobs that got what they were offered.
     fn satisfaction(&self) -> Suspect {
         let jobs = 0..self.findings.evidence.jobs.len();
         let offered: f64 = jobs.filter_map(|place| self.findings.offered_per_s(place)).sum();
@@ -152,7 +152,8 @@ impl Scene<'_, '_> {
         Suspect::new(Component::Unknown, 1.0, format!("{why}, and {seen}"))
     }
 
-    /// All that stands in the way, what takes most first; at least that it is not known.
+    /// Returns everything that hinders the requests, the largest first; at least an unknown
+    /// limiter.
     fn ranked(&self, why: &str) -> Vec<Suspect> {
         let mut ranked = self.connections();
         ranked.extend(self.generator());
@@ -162,7 +163,7 @@ impl Scene<'_, '_> {
         ranked.extend(self.background(&ranked));
         ranked.sort_by(Suspect::order);
         if self.demand.by == Asker::Program {
-            // A program that does not ask gets no more of what others leave.
+            // A program that does not ask would gain nothing from relief elsewhere.
             ranked.sort_by_key(|suspect| suspect.component != Component::GeneratorInput);
         }
         if ranked.is_empty() {
@@ -175,12 +176,13 @@ impl Scene<'_, '_> {
         ranked
     }
 
-    /// Nothing is full, and yet a job takes all that it can get: it asks for no more at once.
+    /// Returns a suspect if nothing is full although the load takes all that it can get: it asks
+    /// for too little at once.
     fn concurrency(&self) -> Option<Suspect> {
         let Closed { clients, per_s, in_flight } = self.demand.closed;
         let service_s = self.demand.closed.service_s();
         let is_idle = self.generator_wants()? < 0.8 && self.database_has_time()?;
-        // Of SQLite only one may write.
+        // SQLite admits only one writer.
         let may_be_more = self.demand.by != Asker::Load || !self.is_embedded();
         let is_asked = !self.demand.is_overloaded && per_s > 0.0 && may_be_more;
         if !is_idle || !is_asked || self.waits_for_something() {

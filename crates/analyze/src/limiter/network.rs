@@ -1,4 +1,4 @@
-//! Whether the way between load generator and database is what limits.
+//! Detection of the network between load generator and database as the limiter.
 
 use record::{Part, Side};
 
@@ -6,88 +6,89 @@ use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
 use crate::surroundings::Place;
 
-/// What a session waits for whose answer is not taken, as PostgreSQL and the MySQL family name it.
+/// Waits of a session whose answer is not read, as PostgreSQL and the MySQL family name them.
 const SENDING: [&str; 2] = ["Client:ClientWrite", "Client:write"];
 
-/// What one waits for whose rows to load, or whose request, has not come as a whole.
+/// Waits of a session whose rows to load, or whose request, have not arrived completely.
 const RECEIVING: [&str; 2] = ["Client:ClientRead", "Client:read"];
 
-/// The part of the requests' time that is spent between the two ends, from which on the way
-/// decides.
+/// Fraction of the requests' time spent between the two ends, from which on the network is the
+/// limiter.
 const ON_THE_WAY: f64 = 0.5;
 
-/// The part of the requests under way that have an answer which waits to be sent, from which on
-/// there is no room for it: on a way that is long and not narrow hardly any has. What was sent and
-/// not acknowledged yet waits for nothing here.
+/// Fraction of the requests under way with an answer that waits to be sent, from which on the
+/// network lacks bandwidth: on a long but wide path hardly any has. Bytes that were sent and are
+/// not yet acknowledged do not count as waiting.
 const UNSENT: f64 = 0.1;
 
-/// The part of the time of a request that its round trip takes, from which on that decides.
+/// Fraction of a request's time that its round trip takes, from which on latency is the limiter.
 const LATENCY: f64 = 0.4;
 
-/// How many times as long as the shortest the mean round trip from the server is, from which on
-/// what it sends waits in a queue.
+/// Ratio of the mean round trip from the server to the shortest, from which on sent data waits in a
+/// queue.
 const QUEUED: f64 = 4.0;
 
-/// The bytes of an answer from which on it is several packets.
+/// Size of an answer in bytes from which on it is several packets.
 const LONG_ANSWER: f64 = 8_192.0;
 
-/// The bytes of an answer from which on it is many, more than are sent before the first is
-/// acknowledged (RFC 6928) and several times as many again.
+/// Size of an answer in bytes from which on it is many packets: several times more than are sent
+/// before the first is acknowledged (RFC 6928).
 const MANY_PACKETS: f64 = 65_536.0;
 
-/// The shortest round trip in seconds of which anything is said: below that it is the kernel's time
-/// on one machine, and no network's.
+/// Shortest round trip in seconds that is judged: a shorter one is the kernel's time on one
+/// machine, not a network's.
 const SHORTEST: f64 = 0.000_2;
 
-/// The service time in seconds below which waking up and switching between processes on one machine
-/// may be all that takes the time between the two ends.
+/// Service time in seconds below which waking up and switching between processes on one machine may
+/// take all of the time between the two ends.
 const NO_NETWORK: f64 = 0.001;
 
-/// The part of the requests on the way that have a session which idles meanwhile.
+/// Fraction of the requests on the network that have an idle session meanwhile.
 const HAVE_SESSIONS: f64 = 0.7;
 
-/// The part of its speed from which on a link is full.
+/// Fraction of its speed from which on a link is full.
 const LINK_FULL: f64 = 0.85;
 
-/// The part beyond which it is none of its speed.
+/// Fraction beyond which the reported speed is not that of the link.
 const LINK_EXCEEDED: f64 = 1.2;
 
 impl Scene<'_, '_> {
-    /// What of the way has no more to give, or takes the time.
+    /// Returns the suspects among link, bandwidth and latency.
     pub(super) fn network(&self) -> Vec<Suspect> {
         let found = [self.link(), self.narrow_way_there(), self.way()];
         found.into_iter().flatten().collect()
     }
 
-    /// Sessions of the database that cannot go on because their answers are not taken.
+    /// Returns the sessions of the database that are blocked because their answers are not read.
     pub(super) fn sending_sessions(&self) -> f64 {
         let waits = self.signals.all_per_look(&Part::Waits);
         let is_sending = |name: &str| SENDING.contains(&name);
         waits.iter().filter(|(name, _)| is_sending(name)).map(|(_, mean)| mean).sum()
     }
 
-    /// Sessions that are at work, and do not wait for their client; `None` if none were seen.
+    /// Returns the sessions that are at work and do not wait for their client; `None` if none were
+    /// seen.
     pub(super) fn working_sessions(&self) -> Option<f64> {
         let waiting = self.sending_sessions() + self.receiving_sessions();
         Some((self.active()? - waiting).max(0.0))
     }
 
-    /// Those that cannot go on because the rest of what they are to load has not come.
+    /// Returns the sessions that are blocked because the rest of their input has not arrived.
     pub(super) fn receiving_sessions(&self) -> f64 {
         let of_it = RECEIVING.map(|name| self.signals.per_look(&Part::Waits, name));
         of_it.into_iter().flatten().sum()
     }
 
-    /// The name of the wait in which most of them are.
+    /// Returns the name of the wait in which most of those sessions are.
     pub(super) fn receiving_event(&self) -> &'static str {
         let sessions = |name: &str| self.signals.per_look(&Part::Waits, name).unwrap_or(0.0);
         let [postgres, mysql] = RECEIVING;
         if sessions(mysql) > sessions(postgres) { mysql } else { postgres }
     }
 
-    /// A link that carries nearly all that it can.
+    /// Returns a suspect if a link carries nearly all that it can.
     fn link(&self) -> Option<Suspect> {
-        // What the links of this host carry is somebody else's if the database is on it.
+        // If the database is on this host, the links carry other traffic.
         let place = self.findings.evidence.surroundings.main.place;
         if matches!(place, Place::Inside | Place::ThisHost) || self.is_idle_on_the_way() {
             return None;
@@ -109,15 +110,15 @@ impl Scene<'_, '_> {
         let suspect = Suspect::new(Component::NetworkBandwidth, share, because)
             .with("bytes_per_s", rate)
             .with("link_bytes_per_s", speed);
-        // A speed that is exceeded is none: those of tunnels are made up.
+        // A speed that is exceeded is wrong: tunnels report made-up speeds.
         (LINK_FULL..=LINK_EXCEEDED).contains(&(rate / speed)).then_some(suspect)
     }
 
-    /// A way that takes most of the time of the requests.
+    /// Returns a suspect if the network takes most of the time of the requests.
     ///
-    /// The mean round trip of TCP says little of it: acknowledgements ride on answers, so that it
-    /// holds the time of the request itself. The shortest one is that of the way, and bytes that
-    /// were given to a socket and not sent yet wait for room on it.
+    /// The mean round trip of TCP says little about the path: acknowledgements are sent with
+    /// answers, so it includes the time of the request itself. The shortest one is that of the
+    /// path, and bytes that were written to a socket and not sent yet wait for bandwidth.
     fn way(&self) -> Option<Suspect> {
         let service_s = self.demand.service_s;
         if service_s <= 0.0 || self.is_idle_on_the_way() {
@@ -129,13 +130,13 @@ impl Scene<'_, '_> {
         Some(found.with_any("segments_sent_again_per_s", sent_again))
     }
 
-    /// Answers that wait for room on the way.
+    /// Returns a suspect if answers wait for bandwidth.
     fn narrow_way(&self) -> Option<Suspect> {
         let server = Part::Sockets(Side::Server);
         let waiting = self.signals.mean(&server, "with-send-queue").unwrap_or(0.0);
         let sending = self.sending_sessions().max(waiting);
         let share = sending / self.demand.in_flight.max(1.0);
-        // Whoever does not read keeps the others from sending as well.
+        // A client that does not read blocks the sender as well.
         let unread = self.signals.mean(&Part::Sockets(Side::Generator), "with-receive-queue");
         let is_read = unread.is_none_or(|unread| unread < sending / 2.0);
         if share < UNSENT || !is_read {
@@ -154,10 +155,10 @@ impl Scene<'_, '_> {
         Some(suspect.with_any("bytes_that_wait_to_be_sent", queue))
     }
 
-    /// Answers that wait in a queue of the way itself, which no socket shows. What the server sends
-    /// is acknowledged as soon as it has come, if it is more than a few packets (RFC 5681, section
-    /// 4.2; one that is shorter waits for the next request): that this takes many times as long as
-    /// it can is the queue.
+    /// Returns a suspect if answers wait in a queue of the network, which no socket shows. The
+    /// server's data is acknowledged on arrival if it is more than a few packets (RFC 5681, section
+    /// 4.2; shorter data waits for the next request). If this takes many times the shortest round
+    /// trip, there is a queue.
     fn queued_way(&self) -> Option<Suspect> {
         let is_long = self.demand.received_bytes >= LONG_ANSWER;
         let has_time = self.generator_wants().is_some_and(|share| share < ON_THE_WAY);
@@ -184,7 +185,7 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
-    /// A round trip that takes much of a request.
+    /// Returns a suspect if round trips take much of a request.
     fn long_way(&self) -> Option<Suspect> {
         let service_s = self.demand.service_s;
         let least = self.signals.mean(&Part::Sockets(Side::Generator), "round-trip-least")?;
@@ -209,14 +210,14 @@ impl Scene<'_, '_> {
         Some(suspect.with_any("sessions_active", self.active()))
     }
 
-    /// Requests that are neither with the database, which has a session for each of them that
-    /// idles, nor with the load generator, which has time to spare: they are on the way, though no
-    /// socket shows it, as behind a relay.
+    /// Returns a suspect if requests are neither in the database, which has an idle session for
+    /// each of them, nor in the load generator, which has time to spare. They are on the network
+    /// though no socket shows it, as behind a relay.
     fn silent_way(&self) -> Option<Suspect> {
         let share = self.share_on_the_way()?;
         let idle = self.idle_sessions()? + self.receiving_sessions();
-        // Where the server's sockets are not seen, its sessions may idle for want of a processor
-        // while requests wait in these.
+        // If the server's sockets are not seen, its sessions may idle for want of a processor while
+        // requests wait in those sockets.
         if self.unread_by_server().is_none() && self.database_has_time() != Some(true) {
             return None;
         }
@@ -232,8 +233,8 @@ impl Scene<'_, '_> {
             number(share * self.demand.in_flight),
             number(self.demand.service_s * 1e3)
         );
-        // What takes so long may be the length of the way or of the answers: of what is many
-        // packets it is these.
+        // The time may be due to the latency or to the size of the answers; with many packets it is
+        // the size.
         let component = match self.demand.received_bytes >= MANY_PACKETS {
             true => Component::NetworkBandwidth,
             false => Component::NetworkLatency,
@@ -247,29 +248,31 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
-    /// The part of the requests under way that the database does not work on; `None` if its
-    /// sessions were not seen. One that waits to send its answer is on the way.
+    /// Returns the fraction of the requests under way that the database does not work on; `None` if
+    /// its sessions were not seen. A session that waits to send its answer does not count as
+    /// working.
     fn share_on_the_way(&self) -> Option<f64> {
-        // A request that a session has not read yet is with the database: it waits for a processor.
+        // A request that a session has not read yet is in the database: it waits for a processor.
         let unread = self.unread_by_server().unwrap_or(0.0);
         let busy = self.working_sessions()? + unread;
-        // A writer that makes its rows has nothing under way.
+        // A writer that generates its rows has nothing under way.
         let made = self.loader_share().unwrap_or(0.0);
         let under_way = self.demand.in_flight - made;
         Some(1.0 - (busy / under_way.max(f64::MIN_POSITIVE)).min(1.0))
     }
 
-    /// Connections with a request that the server has not read; `None` if they were not seen.
+    /// Returns the connections with a request that the server has not read; `None` if they were not
+    /// seen.
     pub(super) fn unread_by_server(&self) -> Option<f64> {
         self.signals.mean(&Part::Sockets(Side::Server), "with-receive-queue")
     }
 
-    /// Whether most of the requests are known not to be with the database.
+    /// Returns true if most of the requests are known not to be in the database.
     pub(super) fn is_elsewhere(&self) -> bool {
         self.share_on_the_way().is_some_and(|share| share >= ON_THE_WAY)
     }
 
-    /// Whether the requests are known to be elsewhere than on the way.
+    /// Returns true if most of the requests are known not to be on the network.
     fn is_idle_on_the_way(&self) -> bool {
         self.share_on_the_way().is_some_and(|share| share < ON_THE_WAY)
     }

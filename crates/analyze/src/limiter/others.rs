@@ -1,4 +1,4 @@
-//! Programs that belong neither to the load generator nor to the database, and take processors.
+//! Programs that belong neither to the load generator nor to the database, and use processors.
 
 use record::{Component as Observed, Part, Side};
 
@@ -9,52 +9,52 @@ use super::suspect::number;
 use super::{Component, Scene, Suspect};
 use crate::evidence::Evidence;
 
-/// The part of a machine's processors that other programs must take to limit the result.
+/// Fraction of a machine's processors that other programs must use to limit the result.
 const TAKES: f64 = 0.35;
 
-/// The part of the requests' time for which a processor must be lacking.
+/// Fraction of the requests' time for which a processor must be lacking.
 const LACKED: f64 = 0.1;
 
 /// Largest number of programs that a sentence names.
 const NAMED: usize = 3;
 
-/// The part of a processor below which a program is not worth a name.
+/// Fraction of a processor below which a program is not named.
 const WORTH_A_NAME: f64 = 0.01;
 
-/// The names of programs that may be the database itself, where that stands behind another program
-/// or was not found.
+/// Names of programs that may be the database itself, if it is behind another program or was not
+/// found.
 const DATABASES: [&str; 4] = ["postgres", "postmaster", "mariadbd", "mysqld"];
 
 /// A program of neither side: all processes of one name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherProgram {
-    /// The name of its processes.
+    /// Name of its processes.
     pub name: String,
-    /// The host on which it runs; `None` is the load generator's.
+    /// Host on which it runs; `None` is the load generator's.
     pub host: Option<String>,
-    /// The number of processors that it used, on average.
+    /// Mean number of processors that it used.
     pub processors: f64,
-    /// Its processes at the last look.
+    /// Number of its processes in the last sample.
     pub processes: u64,
-    /// The process that used most.
+    /// Process that used most.
     pub pid: Option<u64>,
 }
 
 /// The programs of neither side on one host.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OtherPrograms {
-    /// The host; `None` is the load generator's.
+    /// Host; `None` is the load generator's.
     host: Option<String>,
-    /// The number of processors that they used, on average.
+    /// Mean number of processors that they used.
     pub(crate) used: f64,
-    /// The processors of the host.
+    /// Processors of the host.
     pub(crate) processors: f64,
-    /// Those that used most, the largest first.
+    /// Programs that used most, the largest first.
     pub(crate) programs: Vec<OtherProgram>,
 }
 
 impl OtherPrograms {
-    /// The part of the host's processors that they used.
+    /// Returns the fraction of the host's processors that they used.
     pub(crate) fn share(&self) -> f64 {
         self.used / self.processors.max(f64::MIN_POSITIVE)
     }
@@ -76,7 +76,7 @@ impl OtherPrograms {
 }
 
 impl OtherProgram {
-    /// Its name, what it used and which process that was, in words.
+    /// Returns its name, the processors that it used, and its process, in words.
     pub fn in_words(&self) -> String {
         let OtherProgram { name, processors, processes, pid, .. } = self;
         let pid = pid.map(|pid| format!("pid {pid}"));
@@ -89,8 +89,8 @@ impl OtherProgram {
     }
 }
 
-/// The programs of neither side in the window of a run: on the load generator's host, and on that
-/// of the database if that was told from them.
+/// Returns the programs of neither side in the window of a run: on the load generator's host, and
+/// on the database's host if the database was identified there.
 pub(crate) fn other_programs(evidence: &Evidence) -> Vec<OtherPrograms> {
     let signals = Signals::of(evidence);
     let server = signals.server_host().filter(|_| signals.sees_processes());
@@ -108,13 +108,13 @@ pub(crate) fn sees_database(evidence: &Evidence) -> bool {
 }
 
 impl Signals<'_> {
-    /// The programs of neither side, for each host on which they were looked at.
+    /// Returns the programs of neither side, for each observed host.
     pub(super) fn other_programs(&self) -> Vec<OtherPrograms> {
         let hosts = self.hosts().into_iter();
         hosts.filter_map(|host| self.other_programs_of(host.as_deref())).collect()
     }
 
-    /// Those of one host; `None` if they were not looked at.
+    /// Returns the programs of one host; `None` if they were not observed.
     pub(super) fn other_programs_of(&self, host: Option<&str>) -> Option<OtherPrograms> {
         let of_host = Observed { place: host.map(str::to_owned), part: Part::Host };
         let (mut grown, span_s) = self.growth_of(&of_host, "other-programs")?;
@@ -152,7 +152,7 @@ impl Signals<'_> {
 }
 
 impl Scene<'_, '_> {
-    /// Programs that take the processors that requests lack.
+    /// Returns a suspect if other programs use the processors that requests lack.
     pub(super) fn others(&self) -> Option<Suspect> {
         let others = self.signals.other_programs_of(self.signals.server_host())?;
         let is_full = self.busy_share().is_some_and(|busy| busy >= CPU_FULL * self.given());
@@ -171,7 +171,7 @@ impl Scene<'_, '_> {
         }))
     }
 
-    /// The threads of both sides that could have run and had no processor, on average.
+    /// Returns the mean number of threads of both sides that were runnable and had no processor.
     fn lacked_processors(&self) -> f64 {
         let generator = match self.demand.by {
             Asker::Jobs => self.findings.lanes().map(|lane| lane.waited).sum(),

@@ -1,5 +1,4 @@
-//! Whether the database has processors to spare: all that it may use, one of them, or what a
-//! control group leaves of them.
+//! Processors of the database: all that it may use, one of them, or the quota of a control group.
 
 use record::{Part, Side};
 
@@ -8,53 +7,53 @@ use super::demand::Asker;
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
 
-/// The part of the processors from which on they are full. The rest is what the kernel's scheduler
-/// leaves between two tasks.
+/// Fraction of the processors from which on they are full. The rest is lost between two tasks by
+/// the kernel's scheduler.
 pub(super) const CPU_FULL: f64 = 0.85;
 
-/// The part of its processors below which it has some to spare.
+/// Fraction of its processors below which the database has some to spare.
 const HAS_TIME: f64 = 0.8;
 
-/// The part of one processor from which on a thread has no time left.
+/// Fraction of one processor from which on a thread has no time left.
 const THREAD_FULL: f64 = 0.85;
 
-/// The part of the time that a group may be kept from running.
+/// Fraction of the time that a group may be throttled.
 const THROTTLED: f64 = 0.1;
 
-/// The part of its quota from which on a group uses all of it, if it was kept from running at all.
+/// Fraction of its quota from which on a group uses all of it, if it was throttled at all.
 const USES_ALL: f64 = 0.9;
 
 impl Scene<'_, '_> {
-    /// How many processors the database used.
+    /// Returns the number of processors that the database used.
     pub(super) fn database_cpu(&self) -> Option<f64> {
         self.signals.used_processors(&Part::Processes(Side::Server))
     }
 
-    /// How many it may use.
+    /// Returns the number of processors that the database may use.
     pub(super) fn database_processors(&self) -> Option<f64> {
         let may = self.signals.mean(&Part::Processes(Side::Server), "processors")?;
         let quota = self.signals.mean(&Part::Cgroup(Side::Server), "quota");
         Some(may.min(quota.unwrap_or(may))).filter(|may| *may > 0.0)
     }
 
-    /// The part of its processors that the database used; `None` if they were not seen.
+    /// Returns the fraction of its processors that the database used; `None` if they were not seen.
     pub(super) fn database_share(&self) -> Option<f64> {
         Some(self.database_cpu()? / self.database_processors()?)
     }
 
-    /// The part of its processors' time that a hypervisor did not give to others: nobody has more.
+    /// Returns the fraction of the processors' time that the hypervisor did not steal.
     pub(super) fn given(&self) -> f64 {
         let of = |metric| self.signals.rate_at_server(&Part::Host, metric);
         let stolen = of("stolen").zip(of("processors").filter(|all| *all > 0.0));
         1.0 - stolen.map_or(0.0, |(stolen, all)| (stolen / all).clamp(0.0, 0.5))
     }
 
-    /// Whether the database has processors to spare; `None` if that is not known. Where they are
-    /// not seen its sessions tell that less than one of them ran.
+    /// Returns true if the database has processors to spare; `None` if that is not known. If its
+    /// processes were not seen, its sessions show this when less than one of them ran.
     pub(super) fn database_has_time(&self) -> Option<bool> {
         match self.database_share() {
             Some(share) => {
-                // What seems to be the database may only lead to it, as a tunnel does.
+                // The process may be only a way to the database, such as a tunnel.
                 let (used, waited) = (self.database_cpu()?, self.database_waited());
                 let running = self.running();
                 let elsewhere = running.unwrap_or(0.0) - used - waited.unwrap_or(0.0);
@@ -71,28 +70,29 @@ impl Scene<'_, '_> {
         }
     }
 
-    /// The part of its processors that the database used and would have used. Requests that come
-    /// in bursts want more of them for a moment than they do on average.
+    /// Returns the used and wanted processors as a fraction of those that the database may use.
+    /// Bursts of requests want more of them for a moment than on average.
     pub(super) fn database_wants(&self) -> Option<f64> {
         let waited = self.database_waited()?;
         Some((self.database_cpu()? + waited) / self.database_processors()?)
     }
 
-    /// How many of its threads waited for a processor; `None` if that is not known.
+    /// Returns the mean number of its threads that waited for a processor; `None` if that is not
+    /// known.
     pub(super) fn database_waited(&self) -> Option<f64> {
         self.signals.rate(&Part::Processes(Side::Server), "waited")
     }
 
-    /// A group that its quota keeps from running.
+    /// Returns a suspect if a control group is throttled by its quota.
     pub(super) fn throttled(&self, side: Side) -> Option<Suspect> {
         let part = Part::Cgroup(side);
         let quota = self.signals.mean(&part, "quota")?;
-        // The kernel adds up what each processor was kept from.
+        // The kernel adds up the throttled time of each processor.
         let may = self.signals.mean(&Part::Processes(side), "processors").unwrap_or(1.0);
         let throttled = self.signals.rate(&part, "throttled")? / may.max(1.0);
         let used = self.signals.used_processors(&Part::Processes(side)).unwrap_or(0.0);
         let share = throttled.min(1.0).max(used / quota.max(f64::MIN_POSITIVE));
-        // Of many processors only those are counted on which it had something to run.
+        // Of many processors only those count on which the group had something to run.
         let uses_all = used >= USES_ALL * quota && throttled > 0.0;
         if throttled < THROTTLED && !uses_all {
             return None;
@@ -112,18 +112,18 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
-    /// Processors that are full of the database's work.
+    /// Returns a suspect if the processors are full of the database's work.
     pub(super) fn processors(&self) -> Option<Suspect> {
         let (used, may) = (self.database_cpu()?, self.database_processors()?);
         let share = used / may;
         let wants = self.database_wants();
-        // Which processors these are is not known, unless they are all.
+        // It is not known which processors these are, unless they are all.
         let all = self.signals.busy_processors().filter(|all| all.len() as f64 <= may);
         let busy = all.map(|all| all.iter().sum::<f64>() / all.len() as f64);
         let is_busy = busy.is_some_and(|busy| busy >= CPU_FULL);
         let is_crowded = is_busy && wants.is_none_or(|wants| wants >= 1.0);
         let wants = wants.unwrap_or(share);
-        // On a host that it shares it cannot have all, and yet it is what lacks them.
+        // On a shared host it cannot have all, and yet it is what lacks them.
         let generator = self.generator_cpu().unwrap_or(0.0);
         let rest = busy.map_or(0.0, |busy| busy * may - used - generator);
         let is_largest = used >= generator && used >= rest;
@@ -149,18 +149,19 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
-    /// What is said of processes that take the target's connections, if they are no database.
+    /// Replaces the component if the processes that accept the target's connections are no
+    /// database.
     fn or_proxy(&self, component: Component) -> Component {
         if self.sees_proxy() { Component::Proxy } else { component }
     }
 
-    /// Returns true if a program that is no database takes the target's connections.
+    /// Returns true if a program that is no database accepts the target's connections.
     pub(super) fn sees_proxy(&self) -> bool {
         self.signals.sees_proxy()
     }
 
-    /// Processors that the database lacks, because something that is neither it nor the load
-    /// generator has them.
+    /// Returns a suspect if the database lacks processors that something other than it and the load
+    /// generator uses.
     pub(super) fn starved(&self) -> Option<Suspect> {
         let waited = self.database_waited()?;
         let (used, may) = (self.database_cpu()?, self.database_processors()?);
@@ -189,23 +190,23 @@ impl Scene<'_, '_> {
         Some(suspect.with_any("sessions_active", self.active()))
     }
 
-    /// The part of their time in which the processors of its host were at work, all of them.
+    /// Returns the busy fraction of all processors of the database's host.
     pub(super) fn busy_share(&self) -> Option<f64> {
         let all = self.signals.busy_processors()?;
         Some(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Whether nobody on its host gets all the processor time that it wants.
+    /// Returns true if the processors of the database's host are full.
     pub(super) fn is_host_full(&self) -> bool {
         self.busy_share().is_some_and(|busy| busy >= CPU_FULL)
     }
 
-    /// How many processors the load generator used.
+    /// Returns the number of processors that the load generator used.
     fn generator_cpu(&self) -> Option<f64> {
         self.signals.used_processors(&Part::Processes(Side::Generator))
     }
 
-    /// One thread that is busy all the time, while there is room beside it.
+    /// Returns a suspect if one thread is busy all the time while other processors idle.
     pub(super) fn one_processor(&self) -> Option<Suspect> {
         let busiest = self.signals.mean(&Part::Processes(Side::Server), "busiest")?;
         let may = self.database_processors()?;
@@ -232,13 +233,14 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
-    /// Whether the busiest thread may be that of a session of others, or of work in the background.
+    /// Returns true if the busiest thread may be that of a session of others, or of background
+    /// work.
     fn is_others_thread(&self) -> bool {
         let roles = self.signals.parts(|part| matches!(part, Part::Role(_)));
         let is_busy =
             |role| self.signals.used_processors(role).is_some_and(|used| used >= HAS_TIME);
         let others = self.signals.per_look(&Part::Sessions, "others").unwrap_or(0.0);
-        // Sessions of a program that is observed may not be told from others'.
+        // Sessions of an observed program may not be distinguishable from others'.
         let are_known = self.demand.by != Asker::Program || self.knows_sessions_of_program();
         (are_known && others >= HAS_TIME) || roles.iter().any(is_busy)
     }

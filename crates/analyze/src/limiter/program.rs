@@ -1,9 +1,9 @@
-//! Program that is observed as the limiter: it has no time left, or does not ask.
+//! Detection of an observed program as the limiter: it has no time left, or does not ask.
 //!
-//! The time of its sessions is added up by what each of them waited for at each look. A session
-//! that waits for its client may wait for a pause of the program to end, or for a moment between
-//! two statements: the pauses are added up, not averaged over statements, as one pause of 50 ms
-//! behind 200 statements is no pause of 0.25 ms.
+//! The time of its sessions is added up from their waits in each sample. A session that waits for
+//! its client may wait for the end of a pause of the program, or for a moment between two
+//! statements. The pauses are added up, not averaged over statements, as one pause of 50 ms behind
+//! 200 statements is not a pause of 0.25 ms for each.
 
 use record::{Part, Side};
 
@@ -11,77 +11,77 @@ use super::generator::{FULL, KEPT_WAITING};
 use super::suspect::{number, percent};
 use super::{Component, Scene, Suspect};
 
-/// The part of the time of its sessions in which a program pauses, from which on that decides.
+/// Fraction of the time of its sessions in which a program pauses, from which on that limits it.
 const PAUSES: f64 = 0.5;
 
-/// The same if pauses are only known from the mean time between two statements.
+/// Value of [`PAUSES`] if pauses are only known from the mean time between two statements.
 const PAUSES_ON_AVERAGE: f64 = 0.6;
 
-/// The seconds between an answer and the next request up to which a program does not hold itself
-/// back: the time that waking up and switching between processes may take,
+/// Seconds between an answer and the next request up to which a program does not throttle itself:
+/// the time that waking up and switching between processes may take.
 const QUICK_S: f64 = 0.001;
 
-/// or so many round trips.
+/// The same limit in round trips.
 const QUICK_ROUND_TRIPS: f64 = 3.0;
 
-/// The part of the time in which sessions wait for the program for which one side must wait for a
-/// processor to be kept from asking or from hearing what is asked.
+/// Fraction of the time in which sessions wait for the program, for which a side must wait for a
+/// processor to count as kept from asking or from reading requests.
 const LACKS_PROCESSOR: f64 = 0.5;
 
-/// The part of the requests' time for which threads of one side wait for a processor, from which on
-/// that is what they lack.
+/// Fraction of the requests' time for which threads of one side wait for a processor, from which on
+/// they lack processors.
 const LACKED: f64 = 0.2;
 
-/// The part of the requests' time in which one session must be at work to be what limits,
+/// Fraction of the requests' time in which one session must be at work to be the limiter.
 const ONE_WORKS: f64 = 0.75;
 
-/// and the same of a session that loads rows, which is asked without a break.
+/// Value of [`ONE_WORKS`] for a session that loads rows, which is asked without a break.
 const ONE_LOADS: f64 = 0.5;
 
-/// Names of what could not be seen, without which a program may have sessions all the same.
+/// Unseen sources without which a program may have sessions that are not counted.
 const HIDDEN: [&str; 3] = ["database", "sessions", "sessions of others"];
 
-/// The most sessions under way that count as one.
+/// Largest mean number of sessions that counts as one.
 const ONE_SESSION: f64 = 1.5;
 
-/// The sessions of a program that is observed, on average.
+/// Mean numbers of sessions of an observed program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProgramSessions {
-    /// All of them.
+    /// All sessions.
     all: f64,
-    /// Those between two statements.
+    /// Sessions between two statements.
     idle: f64,
-    /// Those that wait for the rest of a statement, such as rows to load, and the name that the
-    /// database has for that.
+    /// Sessions that wait for the rest of a statement, such as rows to load; `event` is the name of
+    /// that wait in the database.
     receiving: f64,
     event: &'static str,
-    /// Those that wait for their answers to be taken.
+    /// Sessions that wait for their answers to be read.
     sending: f64,
-    /// Those for which the program pauses, by looks at them; `None` if these do not say.
+    /// Sessions for which the program pauses, by samples; `None` if these do not say.
     paused: Option<f64>,
-    /// Those that wait for the program while no socket of either side holds anything.
+    /// Sessions that wait for the program while no socket of either side holds anything.
     nothing_waits: Option<f64>,
-    /// Those that wait for it while their next request waits at the server,
+    /// Sessions that wait for it while their next request waits at the server.
     unread_request: Option<f64>,
-    /// and those whose last answer waits at the program.
+    /// Sessions that wait for it while their last answer waits at the program.
     unread_answer: Option<f64>,
     /// Connections with a request that the server has not read; `None` if they were not seen.
     unread_by_server: Option<f64>,
     /// Connections with an answer that the program has not read.
     unread_by_program: Option<f64>,
-    /// Connections on which the program was given bytes to send that are not sent.
+    /// Connections with bytes of the program that are not sent yet.
     unsent_by_program: f64,
-    /// The database is known to have time to spare; `None` if that is not known.
+    /// True if the database is known to have time to spare; `None` if that is not known.
     has_time: Option<bool>,
-    /// The threads of the database that could have run and had no processor; `None` if they were
-    /// not seen.
+    /// Mean number of threads of the database that were runnable and had no processor; `None` if
+    /// they were not seen.
     lacked_by_server: Option<f64>,
     requests_per_s: Option<f64>,
     round_trip_s: f64,
 }
 
 impl Scene<'_, '_> {
-    /// The parts of the program that have no more to give, or its pauses.
+    /// Returns the suspects among the program's threads and pauses.
     pub(super) fn program(&self) -> Vec<Suspect> {
         let busy = [self.full_program(), self.waiting_program()];
         let busy: Vec<Suspect> = busy.into_iter().flatten().collect();
@@ -91,8 +91,8 @@ impl Scene<'_, '_> {
         }
     }
 
-    /// A program that has no session for most of the time: between two of them it is busy, or
-    /// pauses.
+    /// Returns a suspect if the program has no session for most of the time: between two sessions
+    /// it is busy, or pauses.
     fn absent_program(&self) -> Option<Suspect> {
         let sessions = self.program_session_count()?;
         let absent = 1.0 - sessions;
@@ -133,8 +133,7 @@ impl Scene<'_, '_> {
         Some(suspect.with("share_of_processor", share))
     }
 
-    /// The time in which threads of the program could have run and had no processor, and the time
-    /// in which they ran, in processors.
+    /// Returns the waiting and the running time of the program's threads, in processors.
     fn program_cpu(&self) -> Option<(f64, f64)> {
         let part = Part::Processes(Side::Generator);
         Some((self.signals.rate(&part, "waited")?, self.signals.used_processors(&part)?))
@@ -144,7 +143,7 @@ impl Scene<'_, '_> {
         let (waited, ran) = self.program_cpu()?;
         let is_database = self.processors().is_some();
         let share = waited / (ran + waited).max(f64::MIN_POSITIVE);
-        // A program for which its sessions wait is kept from asking by a shorter wait as well.
+        // A program that its sessions wait for is hindered by a shorter wait as well.
         let sessions = self.program_sessions().filter(|it| it.share() >= PAUSES);
         let lacks = sessions.is_some_and(|it| waited >= LACKS_PROCESSOR * it.paused());
         let is_full = ran + waited >= FULL;
@@ -160,8 +159,8 @@ impl Scene<'_, '_> {
         Some(suspect.with("ran_share", ran).with("waited_share", waited))
     }
 
-    /// A program that does not ask more: the database's sessions wait for it, and nothing waits in
-    /// the sockets for the database or the program to read it.
+    /// Returns a suspect if the program does not ask for more: the database's sessions wait for it,
+    /// and nothing in the sockets waits to be read by either side.
     fn pausing_program(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         let (component, what) = sessions.reason()?;
@@ -175,7 +174,7 @@ impl Scene<'_, '_> {
         Some(sessions.with_evidence(suspect))
     }
 
-    /// The sessions of a program; `None` if they were not seen, or there were none.
+    /// Returns the sessions of a program; `None` if they were not seen, or there were none.
     pub(super) fn program_sessions(&self) -> Option<ProgramSessions> {
         let of_program = |metric| self.signals.mean(&Part::Sockets(Side::Generator), metric);
         let per_look = |metric| self.signals.per_look(&Part::Sessions, metric);
@@ -215,9 +214,9 @@ impl Scene<'_, '_> {
         self.signals.per_look(&Part::Sessions, "identified").is_some_and(|known| known > 0.0)
     }
 
-    /// The sessions for which a program does not pause: the requests' time in sessions. A program
-    /// that pauses most of the time takes nothing out of account, so that its pauses stay the
-    /// largest part.
+    /// Returns the sessions for which a program does not pause: the requests' time in sessions. If
+    /// a program pauses most of the time, nothing is subtracted, so its pauses remain the largest
+    /// part.
     pub(super) fn asked_sessions(&self) -> Option<f64> {
         let sessions = self.program_sessions()?;
         let paused = if sessions.share() < PAUSES { sessions.paused() } else { 0.0 };
@@ -232,8 +231,8 @@ impl Scene<'_, '_> {
         self.program_sessions().is_some_and(|it| it.reason().is_some())
     }
 
-    /// One session that works for most of the time of its requests: a second one would take half of
-    /// its work, and its processor cannot go faster.
+    /// Returns a suspect if one session works for most of the time of its requests: a second one
+    /// would take half of its work, and its processor cannot go faster.
     pub(super) fn one_session_works(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         let asked = self.asked_sessions()?;
@@ -261,11 +260,12 @@ impl Scene<'_, '_> {
         Some(suspect)
     }
 
-    /// A program that asks as many requests at once as it has sessions, and pauses for none of
-    /// them, where nothing is full.
+    /// Returns a suspect if nothing is full and the program pauses for none of its sessions: it has
+    /// too few of them.
     pub(super) fn program_concurrency(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
-        // Full processors limit no program that gets one when it wants one, as its database does.
+        // Full processors do not limit a program that gets one whenever it wants one, as its
+        // database does.
         let lacks = || Some(self.lacked_by_a_side()?.0 >= LACKED * self.asked_sessions()?);
         let has_time = sessions.has_time? || !lacks()?;
         if !has_time || self.waits_for_something() {
@@ -289,8 +289,8 @@ impl Scene<'_, '_> {
         Some(sessions.with_evidence(Suspect::new(Component::Concurrency, 1.0, because)))
     }
 
-    /// A program and a database of which one side has to wait for processors that are full, though
-    /// by no part of it that has a name here.
+    /// Returns a suspect if the processors are full and one side has to wait for them, if no other
+    /// suspect was found.
     pub(super) fn lacking_side(&self) -> Option<Suspect> {
         let sessions = self.program_sessions()?;
         let (lacked, component) = self.lacked_by_a_side()?;
@@ -308,7 +308,7 @@ impl Scene<'_, '_> {
         Some(sessions.with_evidence(suspect))
     }
 
-    /// The threads of that side that could have run and had no processor, of which there were more.
+    /// Returns the mean number of threads without a processor on the side that has more of them.
     fn lacked_by_a_side(&self) -> Option<(f64, Component)> {
         let (by_program, _) = self.program_cpu()?;
         let by_database = self.database_waited().unwrap_or(0.0);
@@ -318,9 +318,10 @@ impl Scene<'_, '_> {
         })
     }
 
-    /// The requests of a program per second: as often as both sides sent data, as a long request or
-    /// a long answer is several segments. Without a sight of its sockets, as often as the database
-    /// was asked by all; PostgreSQL counts transactions, and those that read no table late.
+    /// Returns the requests of a program per second: the smaller of the segments with data that
+    /// each side sent, as a long request or a long answer is several segments. If its sockets are
+    /// not seen, the database's count for all clients; PostgreSQL counts transactions, and
+    /// read-only ones late.
     pub(super) fn requests_of_a_program_per_s(&self) -> Option<f64> {
         let sent = |metric| self.signals.rate(&Part::Sockets(Side::Generator), metric);
         let of = |metric| self.signals.rate(&Part::Statistics, metric);
@@ -334,13 +335,14 @@ impl Scene<'_, '_> {
 }
 
 impl ProgramSessions {
-    /// The sessions that wait for their client, whichever part of them are most.
+    /// Returns the sessions that wait for their client: to ask or send rows, or to read answers,
+    /// whichever are more.
     fn waiting(&self) -> f64 {
         (self.idle + self.receiving).max(self.sending)
     }
 
-    /// The time that a session idles before each request, in seconds. Rows to load come without
-    /// being asked for.
+    /// Returns the mean idle time of a session before each request, in seconds. Rows to load come
+    /// without being asked for.
     fn pause_s(&self) -> Option<f64> {
         Some(self.idle / self.requests_per_s?.max(f64::MIN_POSITIVE))
     }
@@ -353,15 +355,15 @@ impl ProgramSessions {
         self.pause_s().is_some_and(is_slow)
     }
 
-    /// The sessions for which the program pauses: those that wait for rows, and those that idle
-    /// for long each time, or always.
+    /// Returns the sessions for which the program pauses: those that wait for rows, and those that
+    /// idle for long each time, or always.
     fn paused(&self) -> f64 {
         // While a request or an answer waits in a socket the program does not pause.
         let seen = self.nothing_waits.filter(|_| self.sees_sockets());
         let idle = seen.map_or(self.idle, |nothing| nothing.min(self.idle));
         let idle = if self.is_slow() { idle } else { 0.0 };
         match self.paused {
-            // The beginning of each pause is too short to be told from none.
+            // Samples miss the beginning of each pause.
             Some(paused) => paused.max(idle),
             None => idle + self.receiving,
         }
@@ -373,7 +375,7 @@ impl ProgramSessions {
         seen.into_iter().flatten().sum::<f64>() > 0.0
     }
 
-    /// The part of the time of its sessions in which they wait for the program.
+    /// Returns the fraction of the time of its sessions in which they wait for the program.
     fn share(&self) -> f64 {
         (self.paused().max(self.sending) / self.all).min(1.0)
     }
@@ -425,7 +427,7 @@ impl ProgramSessions {
         lacks || unread > self.all * (1.0 - PAUSES_ON_AVERAGE)
     }
 
-    /// The evidence of the sessions and of the sockets of both sides that the program pauses.
+    /// Describes the evidence in the sessions and sockets that the program pauses.
     fn pausing(&self) -> String {
         let what = match self.receiving > self.idle {
             true => format!("wait within a statement for the program's rows ({})", self.event),

@@ -8,19 +8,19 @@ use super::others::OtherProgram;
 /// Largest number of waits that are listed.
 const WAITS: usize = 5;
 
-/// The mean number of sessions below which a wait is not told.
+/// Mean number of sessions below which a wait is not reported.
 const WORTH_A_WORD: f64 = 0.05;
 
 /// Observations of the components, as means over the window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// The part of what each component has that was used, 0 to 1, by its name.
+    /// Used fraction of each component, 0 to 1, by its name.
     pub utilisations: Vec<(String, f64)>,
-    /// The waits of the database's active sessions with the mean numbers of these, the largest
-    /// first. `cpu` is none; `unexplained` are sessions that the database shows as running and that
-    /// cannot have run.
+    /// Waits of the database's active sessions with the mean number of sessions, the largest first.
+    /// `cpu` stands for sessions that run; `unexplained` for sessions that the database shows as
+    /// running but that cannot have run.
     pub waits: Vec<(String, f64)>,
-    /// The programs of neither side that used most of the processors.
+    /// Programs of neither side that used most of the processors.
     pub programs: Vec<OtherProgram>,
 }
 

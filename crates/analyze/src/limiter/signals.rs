@@ -1,4 +1,4 @@
-//! What was observed in the window, by component and metric.
+//! Observations in the window, by component and metric.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,24 +8,24 @@ use record::{Component, Part, Side};
 
 use crate::evidence::{Evidence, LoadEvidence, Observed};
 
-/// The readings of the window of a run.
+/// The readings in the window of a run.
 pub(super) struct Signals<'a> {
     window: Range<Nanos>,
     series: Vec<(Component, &'a Observed)>,
-    /// Where the database's processes were seen: `None` is this host.
+    /// Host of the database's processes; `None` is this host.
     server: Option<String>,
-    /// Whether they were seen at all.
+    /// True if they were seen at all.
     sees_processes: bool,
 }
 
 impl<'a> Signals<'a> {
-    /// Of the window of a run.
+    /// Collects the readings in the window of a run.
     pub(super) fn of(evidence: &'a Evidence) -> Signals<'a> {
         Signals::within(evidence.window(), &evidence.observed)
     }
 
-    /// Of a table that was filled: from when all machines were looked at to its end. One that was
-    /// not for half of the time is not known.
+    /// Collects the readings of the load of a table, from the time when all machines were observed
+    /// to its end. A machine that was not observed for half of the time is left out.
     pub(super) fn of_load(load: &'a LoadEvidence) -> Signals<'a> {
         let latest = Nanos(load.took.0 / 2);
         let mut begins: BTreeMap<Option<String>, Nanos> = BTreeMap::new();
@@ -58,7 +58,7 @@ impl<'a> Signals<'a> {
                 && observed.metric == "processes"
                 && observed.points.iter().any(|(_, number)| *number > 0.0)
         };
-        // If there is one on several hosts, it is the one that has more to do.
+        // If there are processes on several hosts, the busier ones count.
         let used = |place: &Option<String>| -> f64 {
             let is_it = |(component, observed): &&(Component, &Observed)| {
                 component.part == Part::Processes(Side::Server)
@@ -73,30 +73,30 @@ impl<'a> Signals<'a> {
         Signals { window, series, server, sees_processes }
     }
 
-    /// The host on which the processes of the database were seen; `None` is the load generator's.
+    /// Returns the host of the database's processes; `None` is the load generator's.
     pub(super) fn server_host(&self) -> Option<&str> {
         self.server.as_deref()
     }
 
-    /// Every host of which something was seen.
+    /// Returns every host with observations.
     pub(super) fn hosts(&self) -> BTreeSet<Option<String>> {
         let of_hosts = self.series.iter().filter(|(component, _)| component.part == Part::Host);
         of_hosts.map(|(component, _)| component.place.clone()).collect()
     }
 
-    /// Whether the processes of the database were seen.
+    /// Returns true if the processes of the database were seen.
     pub(super) fn sees_processes(&self) -> bool {
         self.sees_processes
     }
 
-    /// Returns true if a program that stands before a database, such as a pooler, takes the
-    /// target's connections.
+    /// Returns true if a program in front of a database, such as a pooler, accepts the target's
+    /// connections.
     pub(super) fn sees_proxy(&self) -> bool {
         let proxies = self.mean(&Part::Processes(Side::Server), "proxies");
         proxies.is_some_and(|proxies| proxies > 0.0)
     }
 
-    /// Where a part is looked for: what is the server's, on its host.
+    /// Returns the host on which a part is looked up: the database's for parts of the server.
     fn place(&self, part: &Part) -> Option<&str> {
         match part {
             Part::Processes(Side::Server)
@@ -133,39 +133,40 @@ impl<'a> Signals<'a> {
         self.find(self.place(part), part, metric)
     }
 
-    /// By how much a counter grew per second in the window. `None` if it was not read twice there.
+    /// Returns the growth of a counter per second in the window; `None` if it was not read twice
+    /// there.
     pub(super) fn rate(&self, part: &Part, metric: &str) -> Option<f64> {
         rate(self.series(part, metric)?, &self.window)
     }
 
-    /// By how much a counter grew in the window, as far as it was read there.
+    /// Returns the growth of a counter in the window, between its readings there.
     pub(super) fn grown(&self, part: &Part, metric: &str) -> Option<f64> {
         growth(self.series(part, metric)?, &self.window).map(|(by, _)| by)
     }
 
-    /// The same on the host of the database.
+    /// Returns the growth of a counter per second on the host of the database.
     pub(super) fn rate_at_server(&self, part: &Part, metric: &str) -> Option<f64> {
         rate(self.find(self.server.as_deref(), part, metric)?, &self.window)
     }
 
-    /// How many processors a part used.
+    /// Returns the number of processors that a part used.
     pub(super) fn used_processors(&self, part: &Part) -> Option<f64> {
         Some(self.rate(part, "user")? + self.rate(part, "system")?)
     }
 
-    /// The mean of a reading in the window.
+    /// Returns the mean of a gauge in the window.
     pub(super) fn mean(&self, part: &Part, metric: &str) -> Option<f64> {
         mean(self.series(part, metric)?, &self.window)
     }
 
-    /// The mean of a reading without the last, which is made when all is over.
+    /// Returns the mean of a gauge without the last reading, which is taken when all is over.
     pub(super) fn mean_before_the_last(&self, part: &Part, metric: &str) -> Option<f64> {
         let observed = self.series(part, metric)?;
         let (last, _) = observed.points.last()?;
         mean(observed, &(self.window.start..self.window.end.min(*last)))
     }
 
-    /// Every metric of a part with its growth per second.
+    /// Returns every metric of a part with its growth per second.
     pub(super) fn rates(&self, part: &Part) -> Vec<(&'a str, f64)> {
         let place = self.place(part);
         let of_it = self.series.iter().filter(|(component, _)| {
@@ -178,13 +179,13 @@ impl<'a> Signals<'a> {
             .collect()
     }
 
-    /// How many sessions a metric of sessions counts on average: per look at them.
+    /// Returns the mean number of sessions that a metric counts: per sample.
     pub(super) fn per_look(&self, part: &Part, metric: &str) -> Option<f64> {
         let looks = self.rate(&Part::Sessions, "looks").filter(|looks| *looks > 0.0)?;
         Some(self.rate(part, metric).unwrap_or(0.0) / looks)
     }
 
-    /// All of them of a part, the most frequent first.
+    /// Returns all metrics of a part per sample, the most frequent first.
     pub(super) fn all_per_look(&self, part: &Part) -> Vec<(&'a str, f64)> {
         let looks = self.rate(&Part::Sessions, "looks").filter(|looks| *looks > 0.0);
         let Some(looks) = looks else { return Vec::new() };
@@ -194,7 +195,7 @@ impl<'a> Signals<'a> {
         all
     }
 
-    /// The parts of one kind that were seen on the host of the database.
+    /// Returns the parts of one kind that were seen on the host of the database.
     pub(super) fn parts(&self, is_wanted: impl Fn(&Part) -> bool) -> Vec<Part> {
         let here = self
             .series
@@ -206,23 +207,23 @@ impl<'a> Signals<'a> {
         parts
     }
 
-    /// The network interfaces of both hosts.
+    /// Returns the network interfaces of both hosts.
     pub(super) fn interfaces(&self) -> Vec<Component> {
         self.components(|it| matches!(it.part, Part::Interface(_)))
     }
 
-    /// The rate of a component, wherever it is.
+    /// Returns the growth per second of a counter of a component, on any host.
     pub(super) fn rate_of(&self, component: &Component, metric: &str) -> Option<f64> {
         rate(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
-    /// The mean of a reading of a component, wherever it is.
+    /// Returns the mean of a gauge of a component, on any host.
     pub(super) fn mean_of(&self, component: &Component, metric: &str) -> Option<f64> {
         mean(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
-    /// By how much a counter grew in the window that was nothing when the watch began, and that is
-    /// told only from when it is worth it.
+    /// Returns the growth in the window of a counter that was zero when the observation began, and
+    /// that is recorded only once it is large enough.
     pub(super) fn grown_from_nothing(&self, component: &Component, metric: &str) -> Option<f64> {
         let observed = self.find(component.place.as_deref(), &component.part, metric)?;
         let points = &observed.points;
@@ -231,19 +232,19 @@ impl<'a> Signals<'a> {
         Some((behind.1 - before.map_or(0.0, |(_, value)| *value)).max(0.0))
     }
 
-    /// The last reading of a component in the window.
+    /// Returns the last reading of a component in the window.
     pub(super) fn last_of(&self, component: &Component, metric: &str) -> Option<f64> {
         let observed = self.find(component.place.as_deref(), &component.part, metric)?;
         let inside = observed.points.iter().rev().find(|(at, _)| *at <= self.window.end);
         inside.or(observed.points.first()).map(|(_, value)| *value)
     }
 
-    /// By how much a counter of a component grew, and in how many seconds.
+    /// Returns the growth of a counter of a component, and the length of its period in seconds.
     pub(super) fn growth_of(&self, component: &Component, metric: &str) -> Option<(f64, f64)> {
         growth(self.find(component.place.as_deref(), &component.part, metric)?, &self.window)
     }
 
-    /// The components of one kind, wherever they are.
+    /// Returns the components of one kind, on any host.
     pub(super) fn components(&self, is_wanted: impl Fn(&Component) -> bool) -> Vec<Component> {
         let of_them = self.series.iter().map(|(component, _)| component);
         let mut all: Vec<Component> = of_them.filter(|it| is_wanted(it)).cloned().collect();
@@ -252,7 +253,7 @@ impl<'a> Signals<'a> {
         all
     }
 
-    /// The part of the time in which each processor of the database's host was at work.
+    /// Returns the busy fraction of each processor of the database's host.
     pub(super) fn busy_processors(&self) -> Option<Vec<f64>> {
         let processors = self.parts(|part| matches!(part, Part::Processor(_)));
         let busy = processors.iter().filter_map(|part| self.rate_at_server(part, "busy"));
@@ -260,7 +261,8 @@ impl<'a> Signals<'a> {
         (!busy.is_empty()).then_some(busy)
     }
 
-    /// Counters that began anew in the window: whatever counts was started again.
+    /// Returns the number of counters that were reset in the window, because the counting program
+    /// was restarted.
     pub(super) fn resets(&self) -> usize {
         let is_reset = |(_, observed): &&(Component, &Observed)| {
             is_counter(observed) && falls(observed, &self.window)
@@ -268,7 +270,7 @@ impl<'a> Signals<'a> {
         self.series.iter().filter(is_reset).count()
     }
 
-    /// Whether anything of a database was seen: its processes, or its sessions.
+    /// Returns true if anything of a database was seen: its processes, or its sessions.
     pub(super) fn sees_server(&self) -> bool {
         let is_it = |component: &Component| {
             matches!(component.part, Part::Processes(Side::Server) | Part::Sessions)
@@ -279,15 +281,15 @@ impl<'a> Signals<'a> {
     }
 }
 
-/// Metrics that only grow, unless what counts them was started anew.
+/// Metrics that only grow, unless they are reset.
 const COUNTERS: [&str; 4] = ["looks", "pg_stat_database.xact_commit", "status.questions", "user"];
 
 fn is_counter(observed: &Observed) -> bool {
     COUNTERS.contains(&observed.metric.as_str())
 }
 
-/// The points that say what happened in a window: from the last that is not behind its begin to
-/// the first that is not before its end.
+/// Returns the points that cover a window: from the last not after its begin to the first not
+/// before its end.
 fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64)] {
     let points = &observed.points;
     let behind = points.partition_point(|(at, _)| *at <= window.start);
@@ -297,14 +299,14 @@ fn around<'o>(observed: &'o Observed, window: &Range<Nanos>) -> &'o [(Nanos, f64
     points.get(first..(last + 1).min(points.len())).unwrap_or_default()
 }
 
-/// What was added to a counter per second. Where it begins anew, what was counted until then is
-/// lost, and what it counts from there is new. One that is first read within the window, because
-/// what it counts was not there before, has counted nothing until then.
+/// Returns the growth of a counter per second. At a reset the count until then is lost, and the
+/// count from there is new. A counter that is first read within the window counts from zero at its
+/// begin, because the counted thing did not exist before.
 fn rate(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
     growth(observed, window).map(|(by, span_s)| by / span_s)
 }
 
-/// What was added to a counter, and in how many seconds.
+/// Returns the growth of a counter, and the length of its period in seconds.
 fn growth(observed: &Observed, window: &Range<Nanos>) -> Option<(f64, f64)> {
     let points = around(observed, window);
     let (first, last) = (points.first()?, points.last()?);
@@ -320,8 +322,8 @@ fn falls(observed: &Observed, window: &Range<Nanos>) -> bool {
     points.iter().zip(points.iter().skip(1)).any(|(a, b)| b.1 < a.1)
 }
 
-/// The mean of the readings in a window. Each stands for the time since the one before it, the
-/// first for that since the window's zero: at the ends of a watch these are shorter.
+/// Returns the mean of the readings in a window. Each is weighted by the time since the one before
+/// it, the first by that since time zero: at the ends of an observation these are shorter.
 fn mean(observed: &Observed, window: &Range<Nanos>) -> Option<f64> {
     let points = &observed.points;
     let before = |place: usize| place.checked_sub(1).map_or(Nanos::ZERO, |it| points[it].0);
@@ -361,7 +363,7 @@ mod tests {
     fn what_comes_late_is_no_more_for_that() {
         let late = observed(&[(9, 0.0), (10, 80.0)]);
         assert_eq!(rate(&late, &window(0, 10)), Some(8.0));
-        // What was looked at less often than that is not late: it was read before the window.
+        // A counter read less often than that is not late: it was read before the window.
         let seldom = observed(&[(0, 0.0), (10, 80.0)]);
         assert_eq!(rate(&seldom, &window(5, 8)), Some(8.0));
     }
@@ -387,7 +389,7 @@ mod tests {
         assert_eq!(mean_of(&millis(&[(10, 9.0), (1_010, 0.4)])), 485.0);
     }
 
-    /// A load of four seconds on another machine, of which it is known from `begin` on.
+    /// A load of four seconds on another machine, which is observed from `begin` on.
     fn loaded(begin: u64) -> LoadEvidence {
         let points = |from| (from..=4).map(|s| (Nanos::from_secs(s), 0.9 * s as f64)).collect();
         let of = |component: &str, from| Observed {

@@ -1,4 +1,4 @@
-//! Something that stands in the way of requests.
+//! A component that hinders requests.
 
 use std::cmp::Ordering;
 
@@ -7,14 +7,14 @@ use super::Component;
 /// A component that takes the time of requests, or has no more to give.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspect {
-    /// Which component.
+    /// Suspected component.
     pub component: Component,
-    /// The part of the window in which it was full, or the part of the requests' time that was
-    /// spent there, 0 to 1.
+    /// Fraction of the window in which it was full, or of the requests' time that was spent there,
+    /// 0 to 1.
     pub share: f64,
-    /// Why, in one sentence.
+    /// Reason in one sentence.
     pub because: String,
-    /// The numbers behind it: names and values.
+    /// Numbers behind it: names and values.
     pub evidence: Vec<(String, f64)>,
 }
 
@@ -24,14 +24,14 @@ impl Suspect {
         Suspect { component, share: share.clamp(0.0, 1.0), because, evidence: Vec::new() }
     }
 
-    /// The same with a number behind it.
+    /// Adds a number as evidence.
     pub(super) fn with(mut self, name: &str, value: f64) -> Suspect {
         // The sum of no numbers is -0.
         self.evidence.push((name.to_owned(), value + 0.0));
         self
     }
 
-    /// The same with a number, if there is one.
+    /// Adds a number as evidence, if there is one.
     pub(super) fn with_any(self, name: &str, value: Option<f64>) -> Suspect {
         match value {
             Some(value) => self.with(name, value),
@@ -39,13 +39,12 @@ impl Suspect {
         }
     }
 
-    /// What comes first in the ranking: what explains others before what it explains, and
-    /// otherwise what takes more.
+    /// Orders the ranking: causes come before their consequences, otherwise the larger share first.
     pub(super) fn order(a: &Suspect, b: &Suspect) -> Ordering {
         let explains = |suspect: &Suspect| match suspect.component {
-            // A limit that was set makes processors look full and sessions look slow.
+            // A configured limit makes processors look full and sessions look slow.
             Component::Cgroup => 0,
-            // Their work is what fills a processor or a disk.
+            // Their work fills a processor or a disk.
             Component::BackgroundTask | Component::OtherPrograms => 1,
             _ => 2,
         };
@@ -53,7 +52,7 @@ impl Suspect {
     }
 }
 
-/// A number for a sentence, with as many digits as it takes.
+/// Formats a number for a sentence, with as many digits as needed.
 pub(super) fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -63,7 +62,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// A share in percent, for a sentence.
+/// Formats a share in percent, for a sentence.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }

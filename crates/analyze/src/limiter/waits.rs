@@ -1,26 +1,26 @@
-//! Waits of the database's sessions: by looks at them, and by times that the database adds up.
+//! Waits of the database's sessions: by samples, and by times that the database adds up.
 //!
-//! Ten looks a second show what each session waits for at that instant. A session between a lock
-//! and a processor has no wait that the server names, and is shown as running. A counter that adds
-//! up time misses nothing: its growth per second is the mean number of sessions that wait. Where it
-//! counts more than looks show, the difference is taken from the sessions that are shown as running
-//! and cannot run, as the processes of the database had and wanted fewer processors.
+//! Ten samples a second show the current wait of each session. A session between a lock and a
+//! processor has no wait that the server names, and is shown as running. A counter that adds up
+//! time misses nothing: its growth per second is the mean number of sessions that wait. If it
+//! counts more than the samples show, the difference is taken from the sessions that are shown as
+//! running but cannot run, as the processes of the database had and wanted fewer processors.
 
 use record::Part;
 
 use super::Scene;
 use super::database::WAIT_DECIDES;
 
-/// The wait of a session that does not wait.
+/// Wait name of a session that does not wait.
 pub(super) const RUNNING: &str = "cpu";
 
-/// The beginnings of waits whose reason is known: the client, or a time that has to pass.
+/// Prefixes of waits with a known reason: the client, or a time that has to pass.
 const KNOWN_WAITS: [&str; 3] = ["Client:", "Timeout:", "state: User sleep"];
 
-/// Sessions that are shown as running and cannot run, from which on that is a contradiction,
+/// Minimum number of sessions that are shown as running but cannot run, for a contradiction.
 const CONTRADICTION: f64 = 1.0;
 
-/// and the part of the active sessions that they are.
+/// Minimum fraction of the active sessions that these must be.
 const CONTRADICTION_SHARE: f64 = 0.2;
 
 /// A kind of wait of sessions, by the remedy that it needs.
@@ -32,14 +32,14 @@ pub(super) enum Wait {
     Other,
 }
 
-/// The waits that counters tell of.
+/// The waits that have counters.
 const COUNTED: [Wait; 3] = [Wait::Lock, Wait::Flush, Wait::Disk];
 
 /// A counter of the time that sessions wait.
 struct TimeCounter {
     wait: Wait,
     metric: &'static str,
-    /// The growth of the counter in a second in which one session waits.
+    /// Growth of the counter in a second in which one session waits.
     per_session: f64,
 }
 
@@ -51,8 +51,8 @@ const fn seconds(wait: Wait, metric: &'static str) -> TimeCounter {
     TimeCounter { wait, metric, per_session: 1.0 }
 }
 
-/// The counters of PostgreSQL (`track_io_timing`, `track_wal_io_timing`; from version 18 on the log
-/// is in `pg_stat_io`), of InnoDB, and of MySQL's performance schema.
+/// Counters of PostgreSQL (`track_io_timing`, `track_wal_io_timing`; from version 18 on the log is
+/// in `pg_stat_io`), of InnoDB, and of MySQL's performance schema.
 const TIME_COUNTERS: [TimeCounter; 9] = [
     millis(Wait::Lock, "status.innodb_row_lock_time"),
     millis(Wait::Flush, "pg_stat_wal.wal_sync_time"),
@@ -71,16 +71,17 @@ const GAUGES: [(Wait, &str); 2] = [
     (Wait::Disk, "status.innodb_data_pending_reads"),
 ];
 
-/// Sessions that wait for one kind of thing.
+/// Sessions in one kind of wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Waiting<'a> {
-    /// Their mean number.
+    /// Mean number of sessions.
     pub(super) sessions: f64,
-    /// The wait, or the counter, in which most of them were found.
+    /// Wait or counter in which most of them were found.
     pub(super) event: &'a str,
 }
 
-/// The kind of a wait of PostgreSQL (its manual, tables 28.5 to 28.13) or of the MySQL family.
+/// Returns the kind of a wait of PostgreSQL (its manual, tables 28.5 to 28.13) or of the MySQL
+/// family.
 fn kind(name: &str) -> Wait {
     let lower = name.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -108,7 +109,7 @@ fn kind(name: &str) -> Wait {
 }
 
 impl Scene<'_, '_> {
-    /// The sessions that wait in a kind of wait; `None` if neither looks nor counters tell of it.
+    /// Returns the sessions in a kind of wait; `None` if neither samples nor counters show it.
     pub(super) fn waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let seen = self.seen_waiting(wanted);
         let hidden = self.hidden_waiting(wanted);
@@ -121,7 +122,7 @@ impl Scene<'_, '_> {
         }
     }
 
-    /// Those that looks show.
+    /// Returns the sessions that samples show.
     fn seen_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let waits = self.signals.all_per_look(&Part::Waits);
         let of_it: Vec<&(&str, f64)> =
@@ -130,7 +131,7 @@ impl Scene<'_, '_> {
         Some(Waiting { sessions: of_it.iter().map(|(_, mean)| mean).sum(), event })
     }
 
-    /// Those that counters tell of, whatever looks show.
+    /// Returns the sessions that counters show, whatever samples show.
     fn counted_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let counters = TIME_COUNTERS.iter().filter(|counter| counter.wait == wanted);
         let times = counters.filter_map(|TimeCounter { metric, per_session, .. }| {
@@ -149,8 +150,8 @@ impl Scene<'_, '_> {
         added.into_iter().chain(at_once).max_by(|a, b| a.sessions.total_cmp(&b.sessions))
     }
 
-    /// Those that counters tell of and looks do not show, as far as they can be among the sessions
-    /// that are shown as running. Counters tell of others' sessions, too, and of reads ahead.
+    /// Returns the sessions that counters show and samples do not, limited by the sessions that are
+    /// shown as running. Counters include others' sessions, and reads ahead.
     fn hidden_waiting(&self, wanted: Wait) -> Option<Waiting<'_>> {
         let beyond = |wait: Wait| {
             let counted = self.counted_waiting(wait)?;
@@ -164,43 +165,43 @@ impl Scene<'_, '_> {
         Some(Waiting { sessions: wanted.sessions * part, ..wanted })
     }
 
-    /// Sessions that looks show as running.
+    /// Returns the sessions that samples show as running.
     fn shown_running(&self) -> Option<f64> {
         self.signals.per_look(&Part::Waits, RUNNING)
     }
 
-    /// Those of them that neither had nor wanted a processor; all if that is not known.
+    /// Returns those of them that neither had nor wanted a processor; all if that is not known.
     fn shown_without_processor(&self) -> Option<f64> {
         let had = self.database_cpu().unwrap_or(0.0);
         let wanted = self.database_waited().unwrap_or(0.0);
         Some((self.shown_running()? - had - wanted).max(0.0))
     }
 
-    /// Sessions that are shown as running, without those that counters find in a wait.
+    /// Returns the sessions that are shown as running, without those that counters find in a wait.
     pub(super) fn running(&self) -> Option<f64> {
         Some((self.shown_running()? - self.all_hidden()).max(0.0))
     }
 
-    /// Sessions that are shown as running and that counters find in a wait.
+    /// Returns the sessions that are shown as running and that counters find in a wait.
     fn all_hidden(&self) -> f64 {
         let hidden = COUNTED.into_iter().filter_map(|wait| self.hidden_waiting(wait));
         hidden.map(|hidden| hidden.sessions).sum()
     }
 
-    /// Sessions that are shown as running, that no counter finds in a wait, and for which there was
-    /// no processor; `None` if the processes of the database were not seen.
+    /// Returns the sessions that are shown as running, that no counter finds in a wait, and for
+    /// which there was no processor; `None` if the processes of the database were not seen.
     fn unexplained(&self) -> Option<f64> {
         self.database_cpu()?;
-        // Threads that are too many to be read tell nothing of what they lacked, and a proxy
-        // nothing of the database's.
+        // If there are too many threads to read, the processor wait is unknown; behind a proxy,
+        // that of the database is.
         let is_known = self.database_waited().is_some() || !self.is_host_full();
         (is_known && !self.sees_proxy())
             .then(|| self.shown_without_processor())?
             .map(|all| (all - self.all_hidden()).max(0.0))
     }
 
-    /// Returns the contradiction between the sessions that the database shows as running and the
-    /// processors that they used, in a sentence; `None` if it is small.
+    /// Describes the contradiction between the sessions that the database shows as running and the
+    /// processors that they used; `None` if it is small.
     pub(super) fn contradiction(&self) -> Option<String> {
         let unexplained = self.unexplained()?;
         let active = self.active()?;
@@ -217,8 +218,8 @@ impl Scene<'_, '_> {
         ))
     }
 
-    /// The waits of the active sessions with their mean numbers, the largest first. Sessions that
-    /// are shown as running and cannot run have no wait.
+    /// Returns the waits of the active sessions with the mean number of sessions, the largest
+    /// first. Sessions that are shown as running but cannot run appear as `unexplained`.
     pub(super) fn all_waits(&self) -> Vec<(String, f64)> {
         let shown = self.signals.all_per_look(&Part::Waits).into_iter();
         let shown = shown.filter(|(name, _)| *name != RUNNING);
