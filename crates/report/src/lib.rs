@@ -1,13 +1,13 @@
-//! How do I say it?
+//! Reports of runs, for people and programs.
 //!
-//! A [`View`] is a run as its record tells it, judged and summed up. [`text()`] says it to people,
-//! [`json()`] to programs; [`export`] writes the record itself in open formats, [`environment()`]
-//! says in which surroundings it was made, and [`diagnosis()`] what would spoil a run. All are
-//! functions from data to text: nothing here opens a file, reads a clock or knows a terminal, and
-//! the same record gives the same bytes.
+//! A [`View`] is a run with its judgement and summary. [`text()`] formats it for people, [`json()`]
+//! for programs; [`export`] writes the record itself in open formats, [`environment()`] describes
+//! the surroundings of a run, and [`diagnosis()`] the problems that would spoil one. All are
+//! functions from data to text: nothing here opens a file, reads a clock or depends on a terminal,
+//! and the same record gives the same bytes.
 //!
-//! The invariant: no number without what it needs to be believed. Quantiles come from merged
-//! histograms and stand beside their count, numbers of an invalid run stand under that word, and
+//! The invariant: each number comes with the facts needed to believe it. Quantiles come from merged
+//! histograms and are shown with their count, numbers of an invalid run appear below that word, and
 //! numbers that would mislead are withheld with the reason.
 
 pub mod export;

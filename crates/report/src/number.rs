@@ -1,9 +1,9 @@
-//! How numbers are written for people: three significant digits and the unit that suits them.
+//! Formatting of numbers for people: three significant digits and a suitable unit.
 
 use base::Nanos;
 use base::units::grouped;
 
-/// A time, given in nanoseconds: `945 µs`, `1.40 ms`, `62.3 s`.
+/// Formats a time, given in nanoseconds: `945 µs`, `1.40 ms`, `62.3 s`.
 pub(crate) fn time(ns: f64) -> String {
     if ns == 0.0 {
         return "0".to_owned();
@@ -16,7 +16,7 @@ pub(crate) fn time(ns: f64) -> String {
     }
 }
 
-/// A span of time as it is said of a run: `60 s`, `12.3 s`, `250 ms`.
+/// Formats a span of a run: `60 s`, `12.3 s`, `250 ms`.
 pub(crate) fn span(span: Nanos) -> String {
     let text = time(span.0 as f64);
     match text.split_once(' ') {
@@ -25,28 +25,28 @@ pub(crate) fn span(span: Nanos) -> String {
     }
 }
 
-/// A rate: `3,002/s`, `76.3/s`, `0.01/s`.
+/// Formats a rate: `3,002/s`, `76.3/s`, `0.01/s`.
 pub(crate) fn rate(per_s: f64) -> String {
     format!("{}/s", trimmed(&significant(per_s)))
 }
 
-/// A rate that may not exist.
+/// Formats a rate that may not exist.
 pub(crate) fn rate_or_none(per_s: Option<f64>) -> String {
     per_s.map_or_else(|| NONE.to_owned(), rate)
 }
 
-/// A fraction as a percentage: `16.2 %`, `0.008 %`.
+/// Formats a fraction as a percentage: `16.2 %`, `0.008 %`.
 pub(crate) fn percent(fraction: f64) -> String {
     format!("{} %", trimmed(&significant(fraction * 100.0)))
 }
 
-/// A part of a whole in percent with two digits, cut and not rounded: only the whole is 100 %.
+/// Formats a part of a whole in percent with two digits, rounded down: only the whole is 100 %.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)
 }
 
-/// A number of bytes, in powers of a thousand: `512 B`, `12.3 MB`.
+/// Formats a number of bytes, in powers of a thousand: `512 B`, `12.3 MB`.
 pub(crate) fn bytes(bytes: u64) -> String {
     let small = [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)];
     let bytes = bytes as f64;
@@ -56,13 +56,13 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{} {unit}", if unit == "B" { trimmed(&number) } else { &number })
 }
 
-/// A count and what is counted: `1 client`, `1,200 clients`.
+/// Formats a count with its noun: `1 client`, `1,200 clients`.
 pub(crate) fn count(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", grouped(number))
 }
 
-/// From one number to another, with the unit once if it is the same: `1.40–1.55 ms`.
+/// Formats a range, with the unit once if it is the same: `1.40–1.55 ms`.
 pub(crate) fn range(low: &str, high: &str) -> String {
     let unit = |text: &str| text.find([' ', '/']).unwrap_or(text.len());
     let (number, same) = low.split_at(unit(low));
@@ -72,10 +72,11 @@ pub(crate) fn range(low: &str, high: &str) -> String {
     }
 }
 
-/// What stands where there is no number.
+/// Placeholder for a missing number.
 pub(crate) const NONE: &str = "–";
 
-/// A number with three significant digits; from a thousand on with all digits before the point.
+/// Formats a number with three significant digits; from a thousand on with all digits before the
+/// point.
 pub(crate) fn significant(number: f64) -> String {
     if !number.is_finite() {
         return if number.is_nan() { "unknown" } else { "∞" }.to_owned();
@@ -86,7 +87,7 @@ pub(crate) fn significant(number: f64) -> String {
     }
 }
 
-/// Trailing zeros behind the point, and the point, say nothing in a number that is given.
+/// Removes trailing zeros after the decimal point, and a trailing point.
 pub(crate) fn trimmed(number: &str) -> &str {
     match number.contains('.') {
         true => number.trim_end_matches('0').trim_end_matches('.'),
@@ -94,7 +95,7 @@ pub(crate) fn trimmed(number: &str) -> &str {
     }
 }
 
-/// The power of ten of a number's first digit, once it is rounded to three digits; 0 for zero.
+/// Returns the power of ten of a number's first digit, after rounding to three digits; 0 for zero.
 fn magnitude(number: f64) -> i32 {
     let rounded = format!("{number:.2e}");
     let exponent = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok());

@@ -1,20 +1,20 @@
-//! Successes that say nothing, in words.
+//! Warnings about meaningless successes.
 
 use analyze::{JobSummary, Quiet};
 
 use crate::number::{count, span};
 
-/// A warning about a job of which nothing is wrong.
+/// A warning about a job without an error.
 pub(crate) struct Warning {
-    /// Its name in documents.
+    /// Name in documents.
     pub(crate) name: &'static str,
-    /// The oddity, in a sentence about the job.
+    /// Warning as a sentence about the job.
     pub(crate) text: String,
-    /// The remedy.
+    /// Remedy.
     pub(crate) remedy: &'static str,
 }
 
-/// The warning about a job, if there is one.
+/// Returns the warning about a job, if there is one.
 pub(crate) fn warning(job: &JobSummary) -> Option<Warning> {
     Some(match job.quiet? {
         Quiet::NothingDue { first: Some(first) } => Warning {

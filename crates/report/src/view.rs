@@ -1,4 +1,4 @@
-//! What a report is made of: a run as it was measured, judged and summed up.
+//! The input of a report: a run with its measurements, judgement and summary.
 
 use std::path::PathBuf;
 
@@ -8,29 +8,30 @@ use observe::environment::{ASSAY, UNKNOWN};
 use record::{Archive, End, OpLogTold, Pace, RecordError};
 use workload::NamedTarget;
 
-/// A run, ready to be told.
+/// A run, ready to be reported.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// What was run, when, against what, and how it ended.
+    /// Facts about the run: workload, target, time and end.
     pub about: About,
-    /// Its verdict and its numbers.
+    /// Verdict and numbers.
     pub summary: Summary,
-    /// What they were made from.
+    /// Evidence that they were derived from.
     pub evidence: Evidence,
 }
 
 impl View {
-    /// The view of a run: judges the evidence and sums it up.
+    /// Creates the view of a run: judges and summarizes the evidence.
     pub fn new(about: About, evidence: Evidence) -> View {
         View { about, summary: analyze::summarize(&evidence), evidence }
     }
 
-    /// Whether a database is on the generator's machine; `None` if there is none, or nobody knows.
+    /// Returns true if a database is on the generator's machine; `None` if there is none, or its
+    /// location is unknown.
     pub(crate) fn shares_its_host(&self) -> Option<bool> {
         self.evidence.surroundings.has_database_here(&self.evidence.plan)
     }
 
-    /// The program that was watched, in words, and how it ended; `None` if a workload was run.
+    /// Returns the observed program, in words, and how it ended; `None` if a workload was run.
     pub(crate) fn watched(&self) -> Option<(String, String)> {
         let found = |name: &str| {
             let settings = &self.about.settings;
@@ -43,7 +44,7 @@ impl View {
         program.zip(found(observe::ENDED))
     }
 
-    /// The advice of a limiter: a program that was observed has options of its own.
+    /// Returns the advice of a limiter; an observed program has options of its own.
     pub(crate) fn relief(&self, component: Component) -> Option<&'static str> {
         match self.watched() {
             Some(_) => component.relief_of_program(),
@@ -51,14 +52,14 @@ impl View {
         }
     }
 
-    /// Whether something that was not seen is a machine that was to be looked at, or its clock.
+    /// Returns true if an unseen source is a machine that was to be observed, or its clock.
     pub(crate) fn names_host(&self, what: &str) -> bool {
         let host = what.strip_suffix("/clock").unwrap_or(what);
         self.evidence.plan.observe.hosts.iter().any(|named| named.host == host)
     }
 
-    /// Whether a database runs in the generator's own process, so that its processor time cannot
-    /// be told from the generator's.
+    /// Returns true if a database runs in the generator's own process, so its processor time is
+    /// included in the generator's.
     pub(crate) fn has_database_inside(&self) -> bool {
         let is_inside = |named: &NamedTarget| named.target.kind == TargetKind::Sqlite;
         self.about.target.starts_with("sqlite:")
@@ -66,44 +67,43 @@ impl View {
     }
 }
 
-/// What is known of a run beside its numbers.
+/// Facts about a run besides its numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
-    /// The record's file.
+    /// Path of the record.
     pub record: PathBuf,
-    /// The main target in words, without its password; empty if nothing asked it.
+    /// Main target in words, without its password; empty if no job used it.
     pub target: String,
-    /// The name of the workload file.
+    /// Name of the workload file.
     pub workload: String,
-    /// The command line, rebuilt from what was understood of it.
+    /// Command line, rebuilt from its parsed form.
     pub command: String,
-    /// The version of the program that made the record.
+    /// Version of the program that made the record.
     pub version: String,
-    /// The commit that it was built from, if that is known.
+    /// Commit that it was built from, if that is known.
     pub commit: Option<String>,
-    /// The plan in words.
+    /// Plan in words.
     pub plan: String,
-    /// When the run began.
+    /// Start time of the run.
     pub started: WallTime,
-    /// The seed of every schedule and value.
+    /// Seed of every schedule and value.
     pub seed: Seed,
-    /// Whether time was simulated.
+    /// True if time was simulated.
     pub is_virtual: bool,
-    /// How many lanes the measured phase had, each a thread.
+    /// Number of lanes in the measured phase, each a thread.
     pub threads: u16,
-    /// How the run ended; `None` if it was killed.
+    /// End of the run; `None` if it was killed.
     pub ended: Option<End>,
-    /// What came of the op-log, if there was one.
+    /// Report of the op-log, if there was one.
     pub op_log: Option<OpLogTold>,
     /// Settings of the servers and facts about the surroundings: names and values.
     pub settings: Vec<(String, String)>,
 }
 
 impl About {
-    /// What a record says.
+    /// Reads the facts in a record.
     ///
-    /// # Errors
-    /// The record is damaged, or cannot be read any more.
+    /// # Errors The record is damaged, or cannot be read any more.
     pub fn of(archive: &Archive) -> Result<About, RecordError> {
         let header = archive.header();
         Ok(About {
@@ -124,7 +124,7 @@ impl About {
         })
     }
 
-    /// What the program says of itself and of what it was told, by names like those of settings.
+    /// Returns the program's own facts and options, under names like those of settings.
     pub(crate) fn told(&self) -> Vec<(String, String)> {
         let commit = self.commit.as_deref().unwrap_or(UNKNOWN);
         let told = [
@@ -140,28 +140,28 @@ impl About {
         told.into_iter().map(|(name, value)| (format!("{ASSAY}{name}"), value)).collect()
     }
 
-    /// The name of the record's file, without its folder.
+    /// Returns the name of the record's file, without its folder.
     pub(crate) fn file(&self) -> String {
         let name = self.record.file_name().unwrap_or(self.record.as_os_str());
         name.to_string_lossy().into_owned()
     }
 
-    /// The main target for people. The record holds its URL, which says less.
+    /// Returns the main target for people, in more detail than its URL in the record.
     pub(crate) fn target_in_words(&self) -> String {
         Target::parse(&self.target).map_or_else(|_| self.target.clone(), |url| url.in_words())
     }
 
-    /// The word for how the run ended.
+    /// Returns the word for the end of the run.
     pub(crate) fn ending(&self) -> &'static str {
         self.ended.as_ref().map_or(KILLED, |end| end.kind.name())
     }
 }
 
-/// How a run without an end ended.
+/// Word for the end of a run without an end event.
 pub(crate) const KILLED: &str = "killed";
 
-/// The processor time that the generator used for a load. It is counted from the first sample on:
-/// of a load with one sample there is none.
+/// Returns the processor time of the generator for a load. It is counted from the first sample on,
+/// so a load with one sample has none.
 pub(crate) fn client_cpu(load: &LoadSummary) -> Option<Nanos> {
     load.client_cpu.filter(|_| load.points.len() > 1)
 }

@@ -1,4 +1,4 @@
-//! A table: one row per job and second of intended starts.
+//! The export as a table: one row per job and second of intended starts.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,9 +7,9 @@ use base::{Nanos, escaped};
 use hdrhistogram::Histogram;
 use record::{Archive, Interval, IntervalCounts, JobIndex, Kind, RecordError};
 
-/// The columns. The first four say what a row is about; then come the requests that were meant to
-/// start in it, those that ended in it, and how it ended. Times are of its histograms' row, which
-/// is longer than a second in runs of more than two hours, and stand where that begins.
+/// Columns. The first four identify the row; then come the requests with an intended start in it,
+/// those that ended in it, and the state at its end. Times are those of its histogram row, which is
+/// longer than a second in runs of more than two hours; they are in the row at its begin.
 const COLUMNS: [&str; 33] = [
     "job",
     "start_s",
@@ -46,11 +46,10 @@ const COLUMNS: [&str; 33] = [
     "send_lag_max_ms",
 ];
 
-/// Writes a table of the seconds of a run: RFC 4180, UTF-8, with a header. What does not exist is
+/// Writes a table of the seconds of a run: RFC 4180, UTF-8, with a header. Missing values are
 /// empty. The window begins at `warm`, since time zero.
 ///
-/// # Errors
-/// The record cannot be read, or `out` cannot be written to.
+/// # Errors The record cannot be read, or `out` cannot be written to.
 pub fn csv(archive: &Archive, warm: Nanos, out: &mut impl Write) -> Result<(), RecordError> {
     let cannot_write = |error| archive.unwritable(error);
     write_row(out, COLUMNS.iter().map(|&column| column.to_owned())).map_err(cannot_write)?;
@@ -163,8 +162,8 @@ fn cells(
     cells
 }
 
-/// Whether the schedule still lasts at `start`. Behind its end, requests are only answered. The
-/// window of a killed run ends where its record does.
+/// Returns true if the schedule still lasts at `start`. After its end, requests are only answered.
+/// The window of a killed run ends with its record.
 fn is_scheduled(archive: &Archive, start: Nanos) -> bool {
     archive.end().is_none_or(|end| start < end.at)
 }
@@ -174,8 +173,8 @@ fn write_row(out: &mut impl Write, cells: impl IntoIterator<Item = String>) -> i
     write!(out, "{}\r\n", cells.join(","))
 }
 
-/// A cell, in quotes if it needs them (RFC 4180, section 2). A text that a spreadsheet would take
-/// for a formula gets a leading apostrophe, as its users know it.
+/// Returns a cell, in quotes if it needs them (RFC 4180, section 2). A text that a spreadsheet
+/// would treat as a formula gets the customary leading apostrophe.
 fn quoted(cell: &str) -> String {
     let is_formula = cell.starts_with(['=', '@', '+', '-']);
     let cell = if is_formula { format!("'{cell}") } else { cell.to_owned() };
@@ -185,7 +184,7 @@ fn quoted(cell: &str) -> String {
     }
 }
 
-/// Milliseconds with all their digits.
+/// Formats nanoseconds as milliseconds with all digits.
 fn ms(ns: u64) -> String {
     decimal(ns, 1_000_000)
 }
@@ -194,7 +193,7 @@ fn seconds(time: Nanos) -> String {
     decimal(time.0, 1_000_000_000)
 }
 
-/// An exact decimal number, without zeros that say nothing.
+/// Formats an exact decimal number without trailing zeros.
 fn decimal(number: u64, unit: u64) -> String {
     let digits = unit.ilog10() as usize;
     let (whole, part) = (number / unit, number % unit);

@@ -1,5 +1,5 @@
-//! Everything in a record as one document, `assay.export/1`: the record's tables under their own
-//! names, histograms opened.
+//! The export as one JSON document, `assay.export/1`: the record's tables under their own names,
+//! with decoded histograms.
 
 use std::io::{self, Write};
 
@@ -9,13 +9,12 @@ use record::{JobIndex, LoadPoint, LoadReport, RecordError};
 use serde::Serialize;
 use serde_json::{Value, json as value};
 
-/// The name of this version of the format. Fields may be added, and are never renamed.
+/// Name of this version of the format. Fields may be added, and are never renamed.
 const SCHEMA: &str = "assay.export/1";
 
-/// Writes the record as one JSON document, a row a line.
+/// Writes the record as one JSON document, one line per row.
 ///
-/// # Errors
-/// The record cannot be read, or `out` cannot be written to.
+/// # Errors The record cannot be read, or `out` cannot be written to.
 pub fn json(archive: &Archive, out: &mut impl Write) -> Result<(), RecordError> {
     let mut document = Document { archive, out };
     document.text(&format!("{{\"schema\":\"{SCHEMA}\""))?;
@@ -56,7 +55,7 @@ impl<W: Write> Document<'_, W> {
         self.text(&format!(",\n\"{name}\":{content}"))
     }
 
-    /// A field that is an array, written row by row.
+    /// Writes a field that is an array, row by row.
     fn table(
         &mut self,
         name: &str,
@@ -97,7 +96,7 @@ fn run(archive: &Archive) -> Result<Value, RecordError> {
         "time_zero": archive.time_zero().map(|zero| zero.to_string()),
         "pace": header.pace.name(),
         "threads": header.lanes,
-        // Seeds go beyond the numbers that every reader of JSON keeps exactly.
+        // Seeds may exceed the integers that every JSON reader keeps exactly.
         "seed": header.seed.0.to_string(),
         "target": header.target.as_str(),
         "command": header.command,
@@ -263,8 +262,8 @@ fn write_histograms<W: Write>(
     Ok(())
 }
 
-/// A histogram, opened: pairs of a time in nanoseconds and how many times are at most that and more
-/// than the time before it.
+/// A decoded histogram: pairs of a time in nanoseconds, and the number of times up to it and above
+/// the time before it.
 #[derive(Serialize)]
 struct HistogramRow<'a> {
     job: &'a str,

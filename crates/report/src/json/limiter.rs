@@ -1,4 +1,4 @@
-//! The limiter, and what was seen of each component, as `assay.summary/1` has them.
+//! The limiter and the observations of each component in `assay.summary/1`.
 
 use analyze::{OtherProgram, Seen, Suspect};
 use serde::Serialize;

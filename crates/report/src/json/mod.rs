@@ -1,8 +1,8 @@
 //! The answer for programs: one JSON document per run.
 //!
-//! [`v1`] is the contract: the shapes and names that `schemas/summary.schema.json` and
-//! `docs/json.md` describe. Domain types are never serialized, so that a change of one of them
-//! cannot change the contract.
+//! [`v1`] is the contract: the structure and names that `schemas/summary.schema.json` and
+//! `docs/json.md` describe. Domain types are never serialized, so changing them cannot change the
+//! contract.
 
 mod limiter;
 mod program;
@@ -13,13 +13,13 @@ use serde_json::{Value, json as document};
 
 use crate::view::{About, View};
 
-/// The document of a run, `assay.summary/1`. Its keys always come in the same order, and there is
-/// no number in it that is not finite.
+/// Returns the document of a run, `assay.summary/1`. Its keys always come in the same order, and
+/// all numbers in it are finite.
 pub fn json(view: &View) -> Value {
     serde_json::to_value(v1::Document::of(view)).expect("a document has no maps but with text keys")
 }
 
-/// The settings and facts of a record: an object of texts, in the order of their names.
+/// Returns the settings and facts of a record: an object of texts, sorted by name.
 pub fn environment_json(about: &About) -> Value {
     object(&[about.told(), about.settings.clone()].concat())
 }
@@ -29,7 +29,7 @@ fn object(pairs: &[(String, String)]) -> Value {
     Value::Object(pairs.map(|(name, value)| (name, Value::String(value))).collect())
 }
 
-/// The document of what was found before a run, `assay.doctor/1`; `target` is what was looked at.
+/// Returns the document of a diagnosis, `assay.doctor/1`; `target` is the examined one.
 pub fn diagnosis_json(
     target: Option<&str>,
     surroundings: &Surroundings,

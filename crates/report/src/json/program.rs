@@ -1,9 +1,9 @@
-//! `program` of `assay.summary/1`.
+//! Object `program` of `assay.summary/1`.
 
 use analyze::ProgramSummary;
 use serde::Serialize;
 
-/// The throughput of a program that was observed.
+/// The throughput of an observed program.
 #[derive(Serialize)]
 pub(super) struct Program {
     requests_per_s: Option<f64>,

@@ -1,7 +1,7 @@
-//! `assay.summary/1`. Fields may be added, and are never renamed or removed.
+//! The document `assay.summary/1`. Fields may be added, and are never renamed or removed.
 //!
-//! Units are in the names; where a quantile names a field, its unit is the millisecond. Numbers
-//! that do not exist are null, never left out.
+//! Units are in the names; a field named after a quantile is in milliseconds. Missing numbers are
+//! null, never left out.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use super::program::Program;
 use crate::quiet::{Warning, warning};
 use crate::view::{View, client_cpu};
 
-/// The name of this version of the contract.
+/// Name of this version of the contract.
 const SCHEMA: &str = "assay.summary/1";
 
-/// Why a number is null that would mislead.
+/// Reason for a number that is null because it would mislead.
 const EXCEEDS_CAPACITY: &str = "exceeds capacity";
 
 #[derive(Serialize)]
@@ -111,7 +111,7 @@ struct Failure {
     text: Option<String>,
 }
 
-/// An oddity of a job of which nothing is wrong.
+/// A warning about a job without an error.
 #[derive(Serialize)]
 struct WarningOf {
     name: &'static str,
@@ -217,7 +217,7 @@ struct JobInPhase {
     response_ms: Estimates,
 }
 
-/// A distribution of times in milliseconds, as far as it is estimated.
+/// Estimates of a distribution of times in milliseconds.
 #[derive(Serialize)]
 struct Estimates {
     count: u64,
@@ -318,7 +318,7 @@ struct OpLog {
     failure: Option<String>,
 }
 
-/// A target with a name.
+/// A named target.
 #[derive(Serialize)]
 struct TargetOf {
     name: String,
@@ -461,7 +461,7 @@ impl Times {
 }
 
 impl QuantileOf {
-    /// Those that can be estimated, and are not withheld.
+    /// Returns the quantiles with an interval, unless they are withheld.
     fn all(job: &JobSummary) -> Vec<QuantileOf> {
         if job.exceeds_capacity {
             return Vec::new();
@@ -628,7 +628,7 @@ impl EffectOf {
     }
 }
 
-/// The place of a figure in `phases[].jobs[]`.
+/// Returns the path of a figure in `phases[].jobs[]`.
 fn place_of(figure: Figure) -> String {
     match figure {
         Figure::Throughput => "throughput_per_s".to_owned(),
@@ -662,7 +662,7 @@ impl Load {
 }
 
 impl Point {
-    /// A point with the rate since the one before, or since the load began.
+    /// Creates a point with the rate since the one before, or since the begin of the load.
     fn of(before: Option<&LoadPoint>, point: &LoadPoint) -> Point {
         let (rows, at) = before.map_or((0, base::Nanos::ZERO), |before| (before.rows, before.at));
         let length_s = point.at.saturating_sub(at).as_secs_f64();
@@ -721,7 +721,7 @@ impl OpLog {
     }
 }
 
-/// A figure in the unit that documents have for it.
+/// Converts a figure to its unit in documents.
 fn in_unit(figure: Figure, value: f64) -> Option<f64> {
     match figure {
         Figure::Throughput => finite(value),
@@ -729,12 +729,12 @@ fn in_unit(figure: Figure, value: f64) -> Option<f64> {
     }
 }
 
-/// Nanoseconds in milliseconds, to the nanosecond.
+/// Converts nanoseconds to milliseconds, rounded to the nanosecond.
 fn ms(ns: f64) -> Option<f64> {
     finite(ns.round() / 1e6)
 }
 
-/// JSON has no word for what is no number.
+/// Returns `None` for a number that JSON cannot represent.
 pub(super) fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }

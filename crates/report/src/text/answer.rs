@@ -15,17 +15,17 @@ use crate::text::side_effects;
 use crate::text::unseen;
 use crate::view::View;
 
-/// Below this number of times, p99 is the largest of them, and is called that.
+/// Number of times below which p99 is the largest of them, and is called that.
 const ENOUGH_FOR_P99: u64 = 100;
 
-/// How many other components are told that stand in the way.
+/// Maximum number of other suspects that are listed.
 const SUSPECTS: usize = 2;
 
-/// Below this number of requests, it is said in the first line.
+/// Number of requests below which it is stated in the first line.
 const FEW: u64 = 1_000;
 
-/// Writes the first lines. Numbers of an invalid run stand under that word alone. Of loads there is
-/// nothing to doubt and nothing that limited them, unless they were cut short.
+/// Writes the first lines. Numbers of an invalid run appear below that word alone. The verdict and
+/// the limiter are left out for loads without jobs, unless a check objects.
 pub(super) fn write(page: &mut Page, view: &View) {
     let verdict = &view.summary.verdict;
     let loads_alone = view.summary.jobs.is_empty() && !view.summary.loads.is_empty();
@@ -38,7 +38,7 @@ pub(super) fn write(page: &mut Page, view: &View) {
         page.gap();
         write_headlines(page, view);
     } else if view.watched().is_some() {
-        // Nothing of ours was measured that could be doubted.
+        // Nothing was measured that could be doubted.
         write_headlines(page, view);
         page.gap();
     } else {
@@ -80,7 +80,7 @@ fn write_headlines(page: &mut Page, view: &View) {
     lines.iter_mut().for_each(|line| line.tone = Tone::Strong);
     page.lines(0, &lines);
     if view.shares_its_host() == Some(true) {
-        // Always: such a database competes with what measures it.
+        // Always shown: such a database competes with the generator.
         page.sentence(Tone::Strong, "One host", ": generator and database share its processors");
     }
     for job in &view.summary.jobs {
@@ -95,8 +95,8 @@ fn write_headlines(page: &mut Page, view: &View) {
     }
 }
 
-/// The throughput of a program that was observed: by its sockets, and as the database counts it for
-/// all of its clients.
+/// Formats the throughput of an observed program: by its sockets, and by the counters of the
+/// database for all of its clients.
 fn throughput(program: &ProgramSummary) -> Option<String> {
     let per_s = |what: &str, value: Option<f64>| Some(format!("{what} {}", rate(value?)));
     let in_bytes = |what: &str, value: Option<f64>| {
@@ -121,13 +121,13 @@ fn throughput(program: &ProgramSummary) -> Option<String> {
     (!both.is_empty()).then(|| both.join("; "))
 }
 
-/// The conditions that were not met, with their jobs.
+/// Returns the SLOs that were missed, with their jobs.
 fn missed(view: &View) -> impl Iterator<Item = (&JobSummary, &Judgement)> {
     let jobs = view.summary.jobs.iter();
     jobs.flat_map(|job| job.slos.iter().map(move |slo| (job, slo))).filter(|(_, slo)| !slo.met)
 }
 
-/// A condition and the number that was compared with it.
+/// Formats an SLO and the number that was compared with it.
 pub(super) fn said(job: &JobSummary, slo: &Judgement) -> String {
     let Some(value) = slo.value else {
         let why = match job.exceeds_capacity {
@@ -144,10 +144,10 @@ pub(super) fn said(job: &JobSummary, slo: &Judgement) -> String {
     format!("{}, measured {value}", slo.text)
 }
 
-/// What stands where a number would mislead.
+/// Text for a number that would mislead.
 const WITHHELD: &str = "withheld: the load exceeds the capacity";
 
-/// How a run ended that did not end by itself.
+/// The end of a run that did not complete.
 struct Ending {
     lead: &'static str,
     rest: String,
@@ -176,7 +176,7 @@ fn ending(view: &View) -> Option<Ending> {
     Some(Ending { lead, rest })
 }
 
-/// The answer of the job at `place` in one sentence.
+/// Formats the answer of the job at `place` in one sentence.
 fn headline(view: &View, place: usize) -> String {
     let job = &view.summary.jobs[place];
     let plan = &view.evidence.plan;
@@ -191,7 +191,7 @@ fn headline(view: &View, place: usize) -> String {
     let got = match is_judged_by_its_number(plan, place) {
         true => {
             let due = match plan.jobs[place].count.filter(|_| !plan.jobs[place].has_arrivals()) {
-                // What a closed job did not come to was never due.
+                // Requests that a closed job did not get to were never due.
                 Some(count) if view.summary.window.warmup_s == 0.0 => count,
                 _ => balance.scheduled(),
             };
@@ -214,8 +214,8 @@ fn headline(view: &View, place: usize) -> String {
     format!("{load}; {} ({})", times(job), grounds(view, balance.scheduled()))
 }
 
-/// Whether a job is a number of requests rather than a load: its rate over a window that is longer
-/// than the job would say nothing. A closed job that is alone is the window.
+/// Returns true if a job is a number of requests rather than a load: its rate over a window that is
+/// longer than the job would mean nothing. A closed job that is alone is as long as the window.
 fn is_judged_by_its_number(plan: &Plan, place: usize) -> bool {
     let ends_by_itself = plan.ends_with_its_requests(place);
     match plan.leader(place).pacing {
@@ -225,8 +225,8 @@ fn is_judged_by_its_number(plan: &Plan, place: usize) -> bool {
     }
 }
 
-/// The parts of the scheduled requests that were not answered, where there are any: expected errors
-/// too, because an error is quickly given and flatters the other numbers.
+/// Formats the fractions of the scheduled requests that were not answered, if there are any.
+/// Accepted errors are included, because errors are fast and flatter the other numbers.
 fn failures(job: &JobSummary) -> String {
     let balance = &job.counts.balance;
     let scheduled = balance.scheduled().max(1) as f64;
@@ -239,7 +239,7 @@ fn failures(job: &JobSummary) -> String {
     parts.map(|(number, what)| format!(", {} {what}", percent(number as f64 / scheduled))).collect()
 }
 
-/// The response time in a few words.
+/// Formats the response time in a few words.
 fn times(job: &JobSummary) -> String {
     let response = &job.response;
     if job.exceeds_capacity {
@@ -255,7 +255,7 @@ fn times(job: &JobSummary) -> String {
     }
 }
 
-/// What the numbers of the first line rest on.
+/// Formats the basis of the numbers in the first line.
 fn grounds(view: &View, requests: u64) -> String {
     let mut grounds = Vec::new();
     if requests < FEW {
@@ -284,7 +284,7 @@ fn tone(status: Status) -> Tone {
     }
 }
 
-/// How many checks found what: `8 checks passed, 1 not possible here`.
+/// Counts the checks by finding: `8 checks passed, 1 not possible here`.
 fn tally(verdict: &Verdict) -> String {
     let number = |status| verdict.with(status).count() as u64;
     let mut tally = vec![format!("{} passed", count(number(Status::Pass), "check"))];
@@ -313,8 +313,8 @@ fn write_findings(page: &mut Page, verdict: &Verdict) {
     page.lines(2, &lines);
 }
 
-/// Writes which checks could not be made, and why: far below the answer, as they change nothing.
-/// Where there was no job, there was nothing to judge.
+/// Writes the checks that could not be made, with the reasons: far below the answer, as they change
+/// nothing. Without a job there was nothing to judge.
 pub(super) fn write_not_possible(page: &mut Page, view: &View) {
     let lines: Vec<Line> = not_possible(&view.summary.verdict).collect();
     if !lines.is_empty() && !view.summary.jobs.is_empty() {
@@ -324,7 +324,7 @@ pub(super) fn write_not_possible(page: &mut Page, view: &View) {
     }
 }
 
-/// The checks that could not be made: those for one and the same reason on one line.
+/// Returns the checks that could not be made: those with the same reason on one line.
 fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for check in verdict.with(Status::NotPossible) {
@@ -345,14 +345,14 @@ fn not_possible(verdict: &Verdict) -> impl Iterator<Item = Line> {
     })
 }
 
-/// The sentence of a check, with what was compared with what if that is why it was found.
+/// Returns the sentence of a check, with the value and the limit if it was exceeded.
 fn explained(check: &Check) -> String {
     let number = |value: f64| match (trimmed(&significant(value)), check.unit) {
         (number, "") => number.to_owned(),
         (number, unit) => format!("{number} {unit}"),
     };
     match (check.value, check.limit) {
-        // A limit of zero says only that there must be none, and the sentence how many there are.
+        // A limit of zero says only that there must be none, and the sentence has the number.
         (Some(value), Some(limit)) if value.is_finite() && value > limit && limit > 0.0 => {
             let (value, limit) = (number(value), number(limit));
             format!("{} ({value}; accepted up to {limit})", check.explain)
@@ -385,7 +385,7 @@ fn write_limiter(page: &mut Page, view: &View) {
     }
 }
 
-/// A span of the run, for sentences.
+/// Formats a span of the run, for sentences.
 pub(super) fn seconds(seconds: f64) -> String {
     span(Nanos::from_secs_f64(seconds))
 }

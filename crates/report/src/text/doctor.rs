@@ -1,11 +1,11 @@
-//! What was found before a run.
+//! Diagnosis before a run.
 
 use observe::doctor::{Diagnosis, Finding};
 
 use crate::number::count;
 use crate::text::page::{Line, Page, Style, Tone};
 
-/// What would spoil a run, and what could not be looked at, as text.
+/// Formats the problems that would spoil a run, and the checks that were not possible.
 pub fn diagnosis(diagnosis: &Diagnosis, style: &Style) -> String {
     let mut page = Page::new(*style);
     match diagnosis.findings.len() {

@@ -1,12 +1,12 @@
-//! The surroundings of a run: every setting and fact of its record, by what it is about.
+//! The surroundings of a run: every setting and fact of its record, grouped by subject.
 
 use observe::environment::{ASSAY, CALIBRATION, DATABASE, GENERATOR, HOST, NETWORK};
 
 use crate::text::page::{Page, Style, columns, padded};
 use crate::view::About;
 
-/// The settings and facts of a record as text: what was run, the machine, then what the load
-/// generator takes on it, then the network, then each server.
+/// Formats the settings and facts of a record: the run, the machine, the load generator's overhead
+/// on it, the network, and each server.
 pub fn environment(about: &About, style: &Style) -> String {
     let mut page = Page::new(*style);
     let settings = &[about.told(), about.settings.clone()].concat();
@@ -28,7 +28,7 @@ pub fn environment(about: &About, style: &Style) -> String {
     page.into_text()
 }
 
-/// What a setting is about.
+/// The subject of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group<'a> {
     Assay,
@@ -41,8 +41,8 @@ enum Group<'a> {
 }
 
 fn group(name: &str) -> Group<'_> {
-    // No target is called as machine, network and facts of servers are, and no setting that every
-    // server tells has a dot.
+    // No target has the name of a group of facts (machine, network or servers), and no setting that
+    // every server reports has a dot.
     match name.split_once('.') {
         Some(_) if name.starts_with(ASSAY) || name.starts_with(GENERATOR) => Group::Assay,
         Some(_) if name.starts_with(HOST) => Group::Host,
@@ -54,7 +54,7 @@ fn group(name: &str) -> Group<'_> {
     }
 }
 
-/// The groups that have something in them, each with its heading.
+/// Returns the non-empty groups, each with its heading.
 fn groups(settings: &[(String, String)]) -> Vec<(String, Group<'_>)> {
     let mut found: Vec<Group<'_>> = settings.iter().map(|(name, _)| group(name)).collect();
     let place = |group: &Group<'_>| match group {
@@ -65,7 +65,7 @@ fn groups(settings: &[(String, String)]) -> Vec<(String, Group<'_>)> {
         Group::Server => 4,
         Group::Target(_) => 5,
     };
-    // Settings come in the order of their names, and those of one target together.
+    // Settings are sorted by name, so those of one target are adjacent.
     found.sort_by_key(place);
     found.dedup();
     let heading = |group: &Group<'_>| match group {

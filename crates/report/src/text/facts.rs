@@ -1,4 +1,4 @@
-//! What was run, what happened on the way, and what it needed: enough to repeat it.
+//! The run, its events and its resource usage: enough to repeat it.
 
 use analyze::{Check, Status};
 use base::units::grouped;
@@ -11,13 +11,13 @@ use crate::text::answer::seconds;
 use crate::text::page::{Line, Page, columns};
 use crate::view::{About, View};
 
-/// How many events are listed; the record has them all.
+/// Maximum number of listed events; the record has all.
 const EVENTS: usize = 20;
 
-/// How many settings are listed; the record has them all.
+/// Maximum number of listed settings; the record has all.
 const SETTINGS: usize = 24;
 
-/// Writes which workload ran against which target, and when it was measured.
+/// Writes the workload, its targets, and the measured period.
 pub(super) fn write_what_was_run(page: &mut Page, view: &View) {
     let about = &view.about;
     page.gap();
@@ -34,8 +34,8 @@ pub(super) fn write_what_was_run(page: &mut Page, view: &View) {
     page.lines(0, &lines);
 }
 
-/// Whether the traffic with a target was encrypted, which its URL does not always say. Nothing
-/// where there is no network between.
+/// Formats the encryption of the traffic with a target, which its URL does not always show. Empty
+/// if there is no network in between.
 fn encryption(view: &View, setting: &str) -> String {
     let found = view.about.settings.iter().find(|(name, _)| name == setting);
     found.map_or(String::new(), |(_, mode)| format!(", tls {mode}"))
@@ -61,7 +61,7 @@ fn measured(view: &View) -> String {
     format!("{length}{warmup}, {started}, {threads}")
 }
 
-/// How the end of the warm-up is known, if nobody said when it is.
+/// Returns the method of finding the end of the warm-up, unless it was given.
 fn found(view: &View) -> &'static str {
     match view.evidence.plan.warmup {
         Warmup::Lasts(_) => "",
@@ -69,7 +69,7 @@ fn found(view: &View) -> &'static str {
     }
 }
 
-/// Writes what happened to the run and not to one request.
+/// Writes the events of the run as a whole, not of single requests.
 pub(super) fn write_events(page: &mut Page, view: &View) {
     let events = &view.evidence.events;
     if events.is_empty() {
@@ -80,7 +80,7 @@ pub(super) fn write_events(page: &mut Page, view: &View) {
     let shown = || events.iter().take(EVENTS);
     let times: Vec<String> = shown().map(|event| seconds(event.at.as_secs_f64())).collect();
     let widest = times.iter().map(|at| columns(at)).max().unwrap_or(0);
-    // Whole: what may help stands at the end of a text.
+    // Not shortened: the helpful part may be at the end of a text.
     let line = |(event, at): (&Event, &String)| {
         let job = job_of(view, event).map(|job| format!("[{job}] ")).unwrap_or_default();
         let text = format!("{job}{}: {}", name_of(view, event), event.text);
@@ -93,8 +93,8 @@ pub(super) fn write_events(page: &mut Page, view: &View) {
     }
 }
 
-/// What happened, in one word. A file with a row per request has the name of the option that asked
-/// for it.
+/// Returns the name of an event. The event of a file with a row per request is named after the
+/// option that requested the file.
 fn name_of(view: &View, event: &Event) -> String {
     match (event.kind, &view.about.op_log) {
         (EventKind::OpLogIncomplete, Some(told)) => format!("{}-incomplete", told.format.option()),
@@ -107,7 +107,7 @@ fn job_of<'a>(view: &'a View, event: &Event) -> Option<&'a str> {
     Some(job.name.as_str())
 }
 
-/// Writes what the generator needed, the settings of the server, and where the record is.
+/// Writes the resources of the generator, the settings of the server, and the path of the record.
 pub(super) fn write_surroundings(page: &mut Page, view: &View) {
     let about = &view.about;
     page.gap();
@@ -121,7 +121,7 @@ pub(super) fn write_surroundings(page: &mut Page, view: &View) {
     }
     let is_told = |check: &&Check| check.name == "checkpoints" && check.status == Status::Pass;
     if let Some(check) = view.summary.verdict.checks.iter().find(is_told) {
-        // What a run did not meet no number can show.
+        // No number can show events that did not occur in the run.
         lines.push(Line::new(check.name, check.explain.as_str()));
     }
     let (facts, servers): (Vec<_>, Vec<_>) =
@@ -161,12 +161,12 @@ fn settings(settings: &[&(String, String)]) -> String {
     }
 }
 
-/// All settings but the reasons of loads, which are written beside them.
+/// Returns all settings except the reasons of loads, which are written beside these.
 fn settings_of_servers(about: &About) -> impl Iterator<Item = &(String, String)> {
     about.settings.iter().filter(|(name, _)| !name.starts_with(FALLBACK))
 }
 
-/// What the load generator's own process used.
+/// Formats the resource usage of the load generator's own process.
 fn generator(view: &View) -> Option<String> {
     let client = view.summary.client?;
     let window = view.summary.window;
@@ -192,7 +192,7 @@ fn generator(view: &View) -> Option<String> {
     Some(format!("{text}; {memory}"))
 }
 
-/// A file's name as a shell takes it.
+/// Quotes a file name for a shell, if needed.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
     match !path.is_empty() && path.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! One job: how it was paced, what became of its requests, and all of its times.
+//! One job: its pacing, the outcomes of its requests, and all of its times.
 
 use analyze::{
     Bounds, Distribution, ErrorSummary, Estimate, JobSummary, Probe, Quantile, Responses,
@@ -16,24 +16,24 @@ use crate::text::shape;
 use crate::text::table::{Align, Table};
 use crate::view::View;
 
-/// The quantiles of the smaller tables.
+/// Quantiles of the smaller tables.
 const SHOWN: [&str; 3] = ["p50", "p95", "p99"];
 
-/// The columns of a table of times that a narrow page gives up, in this order. The count stays: a
-/// quantile is worth what it rests on.
+/// Columns of a table of times that a narrow page drops, in this order. The count stays, as a
+/// quantile means little without it.
 const SPARE: [&str; 7] = ["stddev", "p90", "p99.9", "p95", "mean", "max", "p50"];
 
-/// What the rows of a table of times are.
+/// Explanation of the rows of a table of times.
 const MEANING: &str = "response = send lag + wait + service, counted from the intended start";
 
-/// What the intervals say, and what not.
+/// Explanation of the intervals.
 const INTERVALS: &str = "95 %: as far as chance may have moved them in this run; the next run may \
                          differ by more. –: too few independent times";
 
-/// Why there are no quantiles.
+/// Reason for missing quantiles.
 const WITHHELD: &str = "withheld: beyond the capacity, these times only say how long the run was";
 
-/// What the times of a closed job do not say.
+/// Caveat for the times of a closed job.
 const CLOSED: &str =
     "a client asks again only when it has its answer: a slower database is asked less often";
 
@@ -68,7 +68,7 @@ pub(super) fn write(page: &mut Page, view: &View, place: usize) {
     write_shape(page, view, place);
 }
 
-/// Whom a job asks, if that is not the main target.
+/// Names the target of a job, unless it is the main one.
 fn asks(plan: &Plan, target: JobTarget) -> String {
     match (target, plan.name_of(target)) {
         (JobTarget::Main | JobTarget::Named(_), None) => String::new(),
@@ -77,7 +77,7 @@ fn asks(plan: &Plan, target: JobTarget) -> String {
     }
 }
 
-/// The model of a job and what belongs to it, in words.
+/// Formats the model of a job with its parameters.
 fn model(job: &JobSummary, pacing: &Pacing) -> String {
     let mut words = vec![match pacing {
         Pacing::Open { schedule, batch }
@@ -125,7 +125,7 @@ fn arrivals(schedule: &Schedule, batch: u32) -> String {
     }
 }
 
-/// What became of the requests.
+/// Returns the lines with the outcomes of the requests.
 fn accounts(job: &JobSummary) -> Vec<Line> {
     let counts = &job.counts;
     let balance = &counts.balance;
@@ -172,7 +172,7 @@ fn throughput(job: &JobSummary, per_s: f64) -> String {
     parts.join(", ")
 }
 
-/// What went to the database and came back, all in all; `None` where nobody counted it.
+/// Formats the traffic to and from the database; `None` if it was not counted.
 fn traffic(job: &JobSummary) -> Option<String> {
     let moved = [(job.counts.bytes_sent, "sent"), (job.counts.bytes_received, "received")];
     let moved = moved.into_iter().filter(|(number, _)| *number > 0);
@@ -181,7 +181,7 @@ fn traffic(job: &JobSummary) -> Option<String> {
     (!moved.is_empty()).then(|| moved.join(", "))
 }
 
-/// The titles of a table of times, and how they are aligned.
+/// Returns the titles of a table of times with their alignment.
 fn titles_of_times() -> impl Iterator<Item = (&'static str, Align)> {
     let quantiles = Quantile::ALL.into_iter().map(|quantile| quantile.label);
     let numbers = ["count", "mean", "stddev"].into_iter().chain(quantiles).chain(["max"]);
@@ -229,13 +229,13 @@ fn write_times(page: &mut Page, job: &JobSummary, is_first: bool) {
     }
 }
 
-/// Whether some number of a job has an interval that is shown.
+/// Returns true if a number of a job has an interval that is shown.
 fn has_intervals(job: &JobSummary) -> bool {
     let quantiles = job.estimates.quantiles_ns.iter().flatten();
     !job.exceeds_capacity && quantiles.filter_map(Estimate::ci95).next().is_some()
 }
 
-/// Two rows with the ends of the intervals of the response times, if there are any.
+/// Writes two rows with the ends of the intervals of the response times, if there are any.
 fn write_intervals(table: &mut Table, job: &JobSummary) {
     if !has_intervals(job) {
         return;
@@ -252,14 +252,14 @@ fn write_intervals(table: &mut Table, job: &JobSummary) {
     }
 }
 
-/// Mean, standard deviation, quantiles and maximum.
+/// Formats mean, standard deviation, quantiles and maximum.
 fn numbers(times: &Distribution) -> impl Iterator<Item = String> + use<> {
     let quantiles = times.quantiles_ns.map(|ns| ns as f64);
     let moments = [times.mean_ns, times.stddev_ns];
     moments.into_iter().chain(quantiles).chain([times.max_ns as f64]).map(time)
 }
 
-/// A remark on a job that was there for a part of the window only.
+/// Returns a remark on a job that was active in a part of the window only.
 fn remark_on_part(view: &View, place: usize) -> Option<String> {
     let job = &view.evidence.plan.jobs[place];
     let (begin, end) = (view.evidence.steps.warmup(), view.evidence.end());
@@ -277,9 +277,9 @@ fn remark_on_part(view: &View, place: usize) -> Option<String> {
     ))
 }
 
-/// A remark on the times of requests that had no answer.
+/// Returns a remark on the times of requests that had no answer.
 fn remark_on_aged(job: &JobSummary) -> Option<String> {
-    // Of requests that were open when a run was killed, not all have an age.
+    // Not all requests that were open when a run was killed have an age.
     let timeouts = job.counts.timeouts;
     let unsent = job.response.count.saturating_sub(job.counts.balance.completed() + timeouts);
     let mut aged = Vec::new();
@@ -294,9 +294,9 @@ fn remark_on_aged(job: &JobSummary) -> Option<String> {
     (!aged.is_empty()).then(|| format!("response includes {aged} at {whose} age"))
 }
 
-/// A remark on so few times that the upper quantiles are one and the same.
+/// Returns a remark on so few times that the upper quantiles are equal.
 fn remark_on_few(times: &Distribution) -> Option<String> {
-    // Less than one time lies above the quantile. The sliver is for rounding.
+    // Less than one time lies above the quantile. The tolerance is for rounding.
     let is_largest = |fraction: f64| times.count as f64 * (1.0 - fraction) < 1.0 - 1e-9;
     let first = Quantile::ALL.into_iter().find(|quantile| is_largest(quantile.fraction))?;
     let times = (times.count > 0).then(|| count(times.count, "time"))?;
@@ -319,7 +319,7 @@ fn write_errors(page: &mut Page, job: &JobSummary) {
         table.row([grouped(*count), share, class.name().to_owned(), code.to_string()]);
     }
     write_part(page, &table);
-    // Below the table and whole: what may help stands at the end of a text.
+    // Below the table and not shortened: the helpful part may be at the end of a text.
     let first = |error: &&ErrorSummary| {
         let text = error.text.as_ref()?;
         Some(Line::new(format!("first {}", error.code), text.as_str()))
@@ -344,7 +344,7 @@ fn write_statements(page: &mut Page, job: &JobSummary) {
     write_part(page, &table);
 }
 
-/// The servers of a target that is several, one row each.
+/// Writes the servers of a target with several of them, one row each.
 fn write_nodes(page: &mut Page, job: &JobSummary) {
     let numbers = ["completed", "errors", "throughput", "response p50", "p95", "p99"];
     let titles = numbers.map(|title| (title, Align::Right)).into_iter();
@@ -374,9 +374,9 @@ fn write_nodes(page: &mut Page, job: &JobSummary) {
     write_part(page, &table);
 }
 
-/// Why the statements of a request do not add up to its service time: connecting takes time, begin
-/// and commit are answered too, and no record holds their times. Their mean is what is left, if
-/// every request sent every statement once.
+/// Returns a remark on the difference between a request's service time and the sum of its
+/// statements: connecting, begin and commit take time, and no record holds their times. Their mean
+/// is the difference, if every request sent every statement once.
 fn remark_on_the_rest(
     job: &JobSummary,
     is_transaction: bool,
@@ -411,8 +411,8 @@ fn remark_on_the_rest(
     })
 }
 
-/// How exact the mean of a statement's times is, which are kept with two digits: less than this
-/// part of the service time may be nothing.
+/// Relative precision of the mean of a statement's times, which are kept with two digits: a smaller
+/// difference may be zero.
 const STATEMENT_ERROR: f64 = 0.01;
 
 fn write_probes(page: &mut Page, view: &View, place: usize) {

@@ -49,7 +49,7 @@ pub(super) fn write(page: &mut Page, view: &View) {
     }
 }
 
-/// Writes that the rows travelled by a slower method than the server has, and the remedy.
+/// Writes that the rows were sent by a slower method than the server has, and the remedy.
 fn write_fallback(page: &mut Page, load: &LoadSummary) {
     if let Some(why) = &load.fallback {
         let lead = format!("{} was filled by inserts, which is slower than LOAD DATA", load.table);
@@ -57,7 +57,7 @@ fn write_fallback(page: &mut Page, load: &LoadSummary) {
     }
 }
 
-/// Writes what limited a load that was long enough to tell.
+/// Writes the limiter of a load that was long enough to have one.
 fn write_limiter(page: &mut Page, load: &LoadSummary) {
     let component = load.limiter.component;
     let because = &load.limiter.because;
@@ -71,8 +71,8 @@ fn write_limiter(page: &mut Page, load: &LoadSummary) {
     }
 }
 
-/// Writes what could not be observed of loads that were long enough, unless it could not be in the
-/// run either.
+/// Writes the sources that could not be observed during loads that were long enough, unless the run
+/// has the same.
 fn write_unseen(page: &mut Page, view: &View) {
     let of_run = &view.summary.limiter.unseen;
     let long = view.summary.loads.iter().filter(|load| load.took >= SHORTEST_LOAD);
@@ -89,7 +89,7 @@ fn write_unseen(page: &mut Page, view: &View) {
     }
 }
 
-/// The rows of a table, for sentences, and of how many if that is not all that was planned.
+/// Formats the number of rows of a table, with the planned number if it is larger.
 pub(super) fn rows(view: &View, load: &LoadSummary) -> String {
     match planned(view, load) {
         None => count(load.rows, "row"),
@@ -97,7 +97,7 @@ pub(super) fn rows(view: &View, load: &LoadSummary) -> String {
     }
 }
 
-/// How many rows a table was to have that did not get them all.
+/// Returns the planned number of rows if a table did not get all of them.
 fn planned(view: &View, load: &LoadSummary) -> Option<u64> {
     let plan = view.evidence.plan.loads.iter().find(|plan| plan.table == load.table)?;
     (load.rows < plan.rows).then_some(plan.rows)

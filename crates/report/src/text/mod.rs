@@ -1,8 +1,7 @@
-//! The answer for people: what came out, whether it can be believed, what limited it, and then
-//! everything behind it.
+//! The answer for people: the result, its credibility, the limiter, and then everything behind it.
 //!
-//! The order is that of the questions of a reader who does not believe yet. If the run is invalid,
-//! that word comes first and alone, before any number.
+//! The order is that of a sceptical reader's questions. If the run is invalid, that word comes
+//! first and alone, before any number.
 
 mod answer;
 mod doctor;
@@ -25,7 +24,7 @@ use page::Page;
 
 use crate::view::View;
 
-/// The answer of a run as text.
+/// Formats the answer of a run as text.
 pub fn text(view: &View, style: &Style) -> String {
     let mut page = Page::new(*style);
     answer::write(&mut page, view);

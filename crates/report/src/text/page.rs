@@ -1,26 +1,26 @@
 //! The page that an answer is written on: labelled lines, tables, headings and notes, wrapped and
 //! aligned.
 //!
-//! Whatever is written comes through [`printable`]: job names, statements and messages come from
-//! files and servers, and must not be able to move a terminal's cursor.
+//! All text passes through [`printable`]: job names, statements and messages come from files and
+//! servers, and must not be able to move a terminal's cursor.
 
 use base::printable;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::text::table::Table;
 
-/// How text is laid out.
+/// The layout of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether ANSI escape sequences may colour it.
+    /// True if ANSI escape sequences may colour it.
     pub color: bool,
-    /// Number of columns. Sentences are wrapped; tables need up to 100 and give up columns on a
-    /// narrower page. What is meant to be copied (a path, a command) is never broken.
+    /// Number of columns. Sentences are wrapped; tables need up to 100 and drop columns on a
+    /// narrower page. Text to be copied (a path, a command) is never broken.
     pub width: usize,
 }
 
 impl Style {
-    /// What a pipe gets.
+    /// Style for a pipe.
     pub const PLAIN: Style = Style { color: false, width: 100 };
 
     fn columns(&self) -> usize {
@@ -33,13 +33,13 @@ impl Style {
     }
 }
 
-/// The narrowest page: below that, wrapped sentences cannot be read.
+/// Narrowest page, in columns: below that, wrapped sentences cannot be read.
 const NARROWEST: usize = 40;
 
-/// The blanks before a table.
+/// Blanks before a table.
 const TABLE_INDENT: usize = 2;
 
-/// What a text is to the reader; only colours show it.
+/// The role of a text for the reader; only colours show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     Plain,
@@ -51,7 +51,7 @@ pub(super) enum Tone {
 }
 
 impl Tone {
-    /// The parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117).
+    /// Returns the parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117).
     fn sequence(self) -> &'static str {
         match self {
             Tone::Plain => "",
@@ -64,7 +64,7 @@ impl Tone {
     }
 }
 
-/// A text with the word for what it is about.
+/// A text with a label for its subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) label: String,
@@ -80,24 +80,25 @@ impl Line {
         Line { label, tone: Tone::Plain, text, tone_of_text: Tone::Plain }
     }
 
-    /// Returns a remark on the line above, which stands below the text of that line.
+    /// Creates a remark on the line above, aligned with the text of that line.
     pub(super) fn remark(text: impl Into<String>) -> Line {
         Line { tone_of_text: Tone::Quiet, ..Line::new("", text) }
     }
 
-    /// With a label in this tone.
+    /// Sets the tone of the label.
     pub(super) fn in_tone(self, tone: Tone) -> Line {
         Line { tone, ..self }
     }
 }
 
-/// A text that grows.
+/// The text of an answer while it is written.
 pub(super) struct Page {
     style: Style,
     text: String,
 }
 
-/// The widest column of labels, which has half of a narrow page at most; a longer label is cut.
+/// Maximum width of the labels' column, which is half of a narrow page at most; a longer label is
+/// cut.
 const LONGEST_LABEL: usize = 48;
 
 impl Page {
@@ -105,38 +106,38 @@ impl Page {
         Page { style, text: String::new() }
     }
 
-    /// What was written.
+    /// Returns the text.
     pub(super) fn into_text(self) -> String {
         self.text
     }
 
-    /// An empty line, unless there is one or the page is empty.
+    /// Writes an empty line, unless there is one or the page is empty.
     pub(super) fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
     }
 
-    /// A word or a few in a tone, alone on their line.
+    /// Writes a few words in a tone, alone on their line.
     pub(super) fn alone(&mut self, tone: Tone, text: &str) {
         self.start(0);
         self.write(tone, text);
         self.end();
     }
 
-    /// What the lines below it are about.
+    /// Writes a heading.
     pub(super) fn heading(&mut self, text: &str) {
         self.alone(Tone::Strong, text);
     }
 
-    /// Something to be copied: it is not broken.
+    /// Writes a text to be copied, which is not broken.
     pub(super) fn whole(&mut self, indent: usize, text: &str) {
         self.start(indent);
         self.write(Tone::Plain, text);
         self.end();
     }
 
-    /// Writes a name and its value of one line or several, which is broken on a narrow page alone.
+    /// Writes a name and its value of one or several lines, which are broken on a narrow page only.
     pub(super) fn entry(&mut self, indent: usize, name: &str, value: &str) {
         let hanging = indent + columns(name) + 2;
         let room = self.style.columns().saturating_sub(hanging);
@@ -151,7 +152,7 @@ impl Page {
         rest.iter().for_each(|line| self.whole(hanging, line));
     }
 
-    /// A sentence that begins with a word that matters.
+    /// Writes a sentence that begins with an emphasized word.
     pub(super) fn sentence(&mut self, tone: Tone, lead: &str, rest: &str) {
         let lead = printable(lead).into_owned();
         let text = format!("{lead}{}", printable(rest));
@@ -172,7 +173,7 @@ impl Page {
         }
     }
 
-    /// A remark, indented.
+    /// Writes an indented remark.
     pub(super) fn note(&mut self, text: &str) {
         let width = self.style.columns() - 2;
         for line in wrap(&printable(text), width, width) {
@@ -182,7 +183,7 @@ impl Page {
         }
     }
 
-    /// Lines whose texts stand below each other.
+    /// Writes lines with aligned texts.
     pub(super) fn lines(&mut self, indent: usize, lines: &[Line]) {
         let longest = (self.style.columns().saturating_sub(indent) / 2).min(LONGEST_LABEL);
         let labels: Vec<String> =
@@ -209,7 +210,7 @@ impl Page {
         self.end();
     }
 
-    /// A table, indented; its last column takes what room there is.
+    /// Writes an indented table; its last column takes the remaining room.
     pub(super) fn table(&mut self, table: &Table) {
         for (tone, line) in self.shown(table).lay_out(self.room()) {
             self.start(TABLE_INDENT);
@@ -256,18 +257,18 @@ impl Page {
     }
 }
 
-/// How many columns of a terminal a text takes.
+/// Returns the number of terminal columns of a text.
 pub(super) fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// The text with blanks up to a width.
+/// Pads the text with blanks up to a width.
 pub(super) fn padded(text: &str, width: usize) -> String {
     let blanks = width.saturating_sub(columns(text));
     format!("{text}{}", " ".repeat(blanks))
 }
 
-/// The text on one line and in at most so many columns.
+/// Puts the text on one line and cuts it to a width.
 pub(super) fn cut(text: &str, width: usize) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if columns(&text) <= width {
@@ -290,7 +291,7 @@ pub(super) fn cut(text: &str, width: usize) -> String {
 }
 
 /// Breaks a text between words. The first line has another width than the rest. There is always a
-/// line, and a word that is too long has one for itself.
+/// line, and a word that is too long gets its own.
 fn wrap(text: &str, first: usize, rest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

@@ -1,8 +1,8 @@
-//! The shape of a distribution: how many times lie between which edges, drawn with bars.
+//! The shape of a distribution: the number of times between consecutive edges, drawn with bars.
 //!
-//! The edges grow by a constant factor, so that a millisecond and a second are told apart equally
-//! well. They are preferred numbers (ISO 3, series R20 and coarser): short to read, and the same in
-//! every report.
+//! The edges grow by a constant factor, so the relative resolution is the same for milliseconds and
+//! seconds. They are preferred numbers (ISO 3, series R20 and coarser): short to read, and the same
+//! in every report.
 
 use base::units::grouped;
 use hdrhistogram::Histogram;
@@ -10,10 +10,10 @@ use hdrhistogram::Histogram;
 use crate::number::{share, time};
 use crate::text::table::{Align, Table};
 
-/// The most lines of a picture.
+/// Maximum number of lines of a picture.
 const LINES: usize = 20;
 
-/// The widest bar in columns.
+/// Maximum width of a bar, in columns.
 const WIDEST: usize = 48;
 
 /// Twenty steps per decade, in hundredths.
@@ -22,21 +22,22 @@ const R20: [u64; 20] = [
     900,
 ];
 
-/// Of how many steps one is taken: 20, 10, 5, 2 or 1 per decade.
+/// Step widths that use 20, 10, 5, 2 or 1 edges per decade.
 const STRIDES: [usize; 5] = [1, 2, 4, 10, 20];
 
-/// The decades from a nanosecond on; the last edge is beyond any time that is recorded.
+/// Number of decades from a nanosecond on; the last edge is beyond any recorded time.
 const DECADES: usize = 14;
 
-/// The times up to an edge and beyond the edge before it.
+/// The times up to an edge and above the edge before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bin {
     edge_ns: f64,
     count: u64,
 }
 
-/// Of the shortest times, this part shares the first line, so that a few of them cannot take the
-/// room of the others. The longest are never put together: they are what a reader looks for.
+/// Divisor for the number of shortest times that share the first line, to prevent a few of them
+/// from taking the room of the others. The longest are never merged, as they are the most
+/// interesting ones.
 const SHORTEST_IN: u64 = 200;
 
 /// Draws a histogram for a page with this much room.
@@ -73,7 +74,7 @@ fn drawn(bins: &[Bin], widest: usize) -> Table {
     table
 }
 
-/// The finest division that has few enough lines.
+/// Returns the finest division with few enough lines.
 fn bins(histogram: &Histogram<u64>) -> Vec<Bin> {
     let divisions = STRIDES.into_iter().map(|stride| divided(histogram, stride));
     divisions
@@ -85,7 +86,7 @@ fn divided(histogram: &Histogram<u64>, stride: usize) -> Vec<Bin> {
     let mut bins: Vec<Bin> = edges(stride).map(|edge_ns| Bin { edge_ns, count: 0 }).collect();
     let mut place = 0;
     for value in histogram.iter_recorded() {
-        // All times of a bucket of the histogram count as its smallest: 1 ms is up to 1 ms.
+        // All times in a bucket of the histogram count as its lowest: 1 ms is up to 1 ms.
         let lowest = histogram.lowest_equivalent(value.value_iterated_to()) as f64;
         while place + 1 < bins.len() && lowest > bins[place].edge_ns {
             place += 1;
@@ -103,7 +104,7 @@ fn divided(histogram: &Histogram<u64>, stride: usize) -> Vec<Bin> {
     bins[first..=last].to_vec()
 }
 
-/// Every edge, in nanoseconds.
+/// Returns every edge, in nanoseconds.
 fn edges(stride: usize) -> impl Iterator<Item = f64> {
     (0..DECADES * R20.len()).step_by(stride).map(|step| {
         let power = 10u64.pow((step / R20.len()) as u32);
@@ -111,7 +112,7 @@ fn edges(stride: usize) -> impl Iterator<Item = f64> {
     })
 }
 
-/// A bar in eighths of a column; what is there at all is seen.
+/// Draws a bar in eighths of a column; a count above zero is always visible.
 fn bar(count: u64, most: u64, widest: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let length = (u128::from(count) * (8 * widest as u128) / u128::from(most.max(1))) as usize;

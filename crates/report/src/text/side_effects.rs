@@ -1,4 +1,4 @@
-//! What the jobs that come and go did to the others: a table for each two of them.
+//! Side effects of intermittent jobs on the others: a table for each pair.
 
 use analyze::{
     Change, Effect, Estimate, FEWEST_BATCHES, Figure, PhaseFigures, PhaseSummary, Quantile,
@@ -11,28 +11,28 @@ use crate::text::page::{Line, Page, Tone};
 use crate::text::table::{Align, Table};
 use crate::view::View;
 
-/// The figures of the table; a claim may be about another one.
+/// Figures of the table; a claim may be about another one.
 const SHOWN: [Figure; 3] = [Figure::Throughput, Figure::Quantile(0), Figure::Quantile(3)];
 
-/// The title of a column of intervals.
+/// Title of a column of intervals.
 const INTERVAL: &str = "95 %";
 
-/// What marks an interval that nothing is concluded from.
+/// Mark of an interval that is not used for conclusions.
 const OPTIMISTIC: &str = "*";
 
-/// What that mark means.
+/// Explanation of that mark.
 const MARKED: &str =
     "* neighbouring seconds resemble each other: the interval is too narrow, up to five times";
 
-/// How many changes in time are told.
+/// Maximum number of listed effects.
 const EFFECTS: usize = 4;
 
-/// Writes what changed at a moment, in a sentence each.
+/// Writes the changes at a moment, one sentence each.
 pub(super) fn write_effects(page: &mut Page, view: &View) {
     view.summary.effects.iter().take(EFFECTS).for_each(|effect| page.note(&in_words(effect)));
 }
 
-/// What changed at a moment, and what began or ended then.
+/// Formats the change and the activity that began or ended at the time.
 fn in_words(effect: &Effect) -> String {
     let Effect { job, figure, from, to, at_s, cause, is_background, began, times } = effect;
     let what = match figure {
@@ -70,7 +70,7 @@ pub(super) fn write(page: &mut Page, view: &View) {
     }
 }
 
-/// Writes what a job did to one other.
+/// Writes the side effects of a job on one other.
 fn write_other(page: &mut Page, side_effects: &SideEffects, place: usize) {
     let phases: Vec<(&PhaseSummary, &PhaseFigures)> =
         side_effects.phases.iter().map(|phase| (phase, &phase.jobs[place])).collect();
@@ -102,12 +102,12 @@ fn write_other(page: &mut Page, side_effects: &SideEffects, place: usize) {
     }
 }
 
-/// The figures of the table that there are.
+/// Returns the figures of the table that exist.
 fn estimates(figures: &PhaseFigures) -> impl Iterator<Item = Estimate> {
     SHOWN.into_iter().filter_map(|figure| figures.figure(figure))
 }
 
-/// A figure and its interval.
+/// Formats a figure and its interval.
 fn cells(figures: &PhaseFigures, figure: Figure) -> [String; 2] {
     let Some(Estimate { value, bounds, .. }) = figures.figure(figure) else {
         return [NONE, NONE].map(str::to_owned);
@@ -126,7 +126,8 @@ fn said(figure: Figure, value: f64) -> String {
     }
 }
 
-/// Writes which figures differ, part by part; or that none does, and what cannot be said.
+/// Writes the figures that differ, phase by phase, or that none does; then the phases that were too
+/// short.
 fn write_claims(
     page: &mut Page,
     side_effects: &SideEffects,

@@ -1,10 +1,10 @@
-//! Rows of short texts below titles.
+//! Tables: rows of short texts below titles.
 
 use base::printable;
 
 use crate::text::page::{Tone, columns, cut, padded};
 
-/// On which side the texts of a column stand below each other.
+/// The alignment of the texts of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
@@ -16,24 +16,24 @@ pub(super) enum Align {
 pub(super) struct Table {
     titles: Vec<(&'static str, Align)>,
     rows: Vec<Row>,
-    /// The titles of the columns that a narrow page gives up, in this order.
+    /// Titles of the columns that a narrow page drops, in this order.
     spare: &'static [&'static str],
 }
 
 #[derive(Clone, Debug)]
 struct Row {
     cells: Vec<String>,
-    /// What stands instead of the cells that are missing.
+    /// Text in place of the missing cells.
     rest: Option<String>,
 }
 
-/// What lies between two columns.
+/// Separator between two columns.
 const GAP: &str = "  ";
 
-/// The widest column of texts but the last; what is longer is cut.
+/// Maximum width of text columns except the last; longer texts are cut.
 const WIDEST_TEXT: usize = 28;
 
-/// The room for a text in the last column for which other columns are given up.
+/// Minimum width of a text in the last column before other columns are dropped.
 const LEAST_TEXT: usize = 12;
 
 impl Table {
@@ -41,8 +41,8 @@ impl Table {
         Table { titles: titles.into_iter().collect(), rows: Vec::new(), spare: &[] }
     }
 
-    /// Names the columns that a narrow page gives up one by one, the least important first. Of
-    /// several columns with one title, each mention gives up the first that is left.
+    /// Sets the columns that a narrow page drops one by one, the least important first. Of several
+    /// columns with one title, each mention drops the first that is left.
     pub(super) fn giving_up(self, spare: &'static [&'static str]) -> Table {
         Table { spare, ..self }
     }
@@ -54,7 +54,7 @@ impl Table {
         self.rows.push(Row { cells, rest: None });
     }
 
-    /// The cells without what a terminal obeys, those of the last column as long as they are.
+    /// Makes the cells printable and cuts long texts, except those of the last column.
     fn fitted(&self, cells: impl IntoIterator<Item = String>) -> Vec<String> {
         let last = self.titles.len() - 1;
         let fit = |(column, cell): (usize, String)| match self.titles[column].1 {
@@ -64,14 +64,14 @@ impl Table {
         cells.into_iter().enumerate().map(fit).collect()
     }
 
-    /// Adds a row that says something in words where its last cells would be.
+    /// Adds a row with a sentence in place of its last cells.
     pub(super) fn row_in_words(&mut self, cells: impl IntoIterator<Item = String>, rest: &str) {
         let cells = self.fitted(cells);
         self.rows.push(Row { cells, rest: Some(rest.to_owned()) });
     }
 
-    /// Returns the table for a page with this much room: without the columns that have none there.
-    /// If that is not enough, the texts of its first column are cut.
+    /// Returns the table for a page with this much room: without the columns that do not fit. If
+    /// that is not enough, the texts of its first column are cut.
     pub(super) fn narrowed(&self, room: usize) -> Table {
         let mut table = self.clone();
         for title in self.spare {
@@ -103,7 +103,8 @@ impl Table {
         }
     }
 
-    /// Returns the columns of a page that the table needs. A text in its last column may be cut.
+    /// Returns the number of page columns that the table needs. A text in its last column may be
+    /// cut.
     fn least_width(&self) -> usize {
         let last = self.titles.len() - 1;
         let least = |(column, width): (usize, usize)| match self.titles[column].1 {
@@ -127,13 +128,13 @@ impl Table {
         self.titles.iter().any(|(known, _)| *known == title)
     }
 
-    /// Whether there is no row.
+    /// Returns true if there is no row.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The lines of the table, none of them with more columns than there is room for, as long as
-    /// all but the last column fit.
+    /// Returns the lines of the table. None of them exceeds the room if all but the last column
+    /// fit.
     pub(super) fn lay_out(&self, room: usize) -> Vec<(Tone, String)> {
         let widths = self.widths();
         let titles = self.titles.iter().map(|(title, _)| (*title).to_owned()).collect();

@@ -2,11 +2,11 @@
 
 use crate::view::View;
 
-/// Beginnings of the names of sources without which a limiter cannot be found.
+/// Prefixes of the names of sources without which a limiter cannot be found.
 const NEEDED: [&str; 6] = ["server", "sessions", "database", "background", "generator", "counters"];
 
-/// Returns true if the loss of this source is always reported. That of any other is reported only
-/// if no limiter was found.
+/// Returns true if the loss of this source is always reported. The loss of any other is reported
+/// only if no limiter was found.
 pub(super) fn is_needed(view: &View, what: &str) -> bool {
     view.names_host(what) || NEEDED.iter().any(|needed| what.starts_with(needed))
 }
