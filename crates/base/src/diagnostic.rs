@@ -1,4 +1,4 @@
-//! What is wrong with a text, where, and what to write instead.
+//! Diagnostics: a problem in a text, its location, and a correction.
 
 use std::ops::Range;
 
@@ -17,18 +17,18 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes from `start` up to `end`.
+    /// Returns the range from `start` up to `end`.
     pub fn new(start: usize, end: usize) -> Span {
         Span { start, end }
     }
 
-    /// The range that reaches from the beginning of this one to the end of `other`.
+    /// Returns the range from the beginning of this one to the end of `other`.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start, end: other.end }
     }
 }
 
-/// A text with the name under which messages mention it.
+/// A text with the name by which messages refer to it.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// A path, or a word like `--set`.
@@ -37,35 +37,35 @@ pub struct Source {
     pub text: String,
 }
 
-/// Whether a diagnostic stops the run.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It does not: something is ignored or unusual.
+    /// The run continues: something is ignored or unusual.
     Warning,
-    /// It does.
+    /// The run cannot start.
     Error,
 }
 
-/// One complaint: a message, the place that it is about, and the remedy.
+/// A diagnostic: a message, its location, and a correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Whether the run can go on.
+    /// The severity, which decides if the run can start.
     pub severity: Severity,
-    /// What is wrong, in one sentence without a final period.
+    /// The problem, in one sentence without a final period.
     pub message: String,
-    /// Where; `None` when no line of the text is to blame.
+    /// The location; `None` if the problem is in no line of the text.
     pub span: Option<Span>,
-    /// A few words beside the caret.
+    /// A short text at the caret.
     pub label: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: Option<String>,
 }
 
-/// A line longer than this many bytes is shown in part, so that a 10 MB line stays readable.
+/// Maximum length of a displayed line, in bytes; a longer one is shown in part.
 const LINE_SHOWN: usize = 160;
 
 impl Diagnostic {
-    /// An error at a place.
+    /// Makes an error at a location.
     pub fn error(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
@@ -76,24 +76,24 @@ impl Diagnostic {
         }
     }
 
-    /// A warning at a place.
+    /// Makes a warning at a location.
     pub fn warning(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, message) }
     }
 
-    /// Adds a few words beside the caret.
+    /// Adds a short text at the caret.
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = label.into();
         self
     }
 
-    /// Adds what to write instead.
+    /// Adds the text to write instead.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds `did you mean …?` when a near word was found.
+    /// Adds `did you mean …?` if a similar word was found.
     pub fn did_you_mean(self, near: Option<&str>) -> Diagnostic {
         match near {
             Some(near) => self.help(format!("did you mean `{near}`?")),
@@ -101,7 +101,7 @@ impl Diagnostic {
         }
     }
 
-    /// The complaint as text: message, line, caret, remedy; with colours if `styled`.
+    /// Renders the diagnostic: message, line, caret, correction; with colours if `styled`.
     pub fn render(&self, source: &Source, styled: bool) -> String {
         let level = match self.severity {
             Severity::Warning => Level::WARNING,
@@ -128,16 +128,16 @@ impl Diagnostic {
     }
 }
 
-/// The line of a span, cut to what can be read.
+/// The line of a span, cut to a readable length.
 struct Place {
     line_number: usize,
     excerpt: String,
     span: Span,
-    /// The caret's column, if the line was cut and its own count would mislead.
+    /// The caret's column, if the line was cut and the column in the excerpt would mislead.
     cut_column: Option<usize>,
 }
 
-/// How far before the part that is shown a password may begin that reaches into it.
+/// Number of bytes before the displayed part that are searched for the start of a password.
 const LOOK_BACK: usize = 4_096;
 
 impl Place {
@@ -158,7 +158,7 @@ impl Place {
         let caret_start = at.clamp(start, end);
         let caret_end = floor_boundary(text, span.end).clamp(caret_start, end);
         let excerpt = without_passwords(&text[from..end]).split_off(start - from);
-        // Replacing a character may change its length in bytes.
+        // A replaced character may have another length in bytes.
         let [before, marked, after] = [
             &excerpt[..caret_start - start],
             &excerpt[caret_start - start..caret_end - start],
@@ -187,9 +187,9 @@ impl Place {
     }
 }
 
-/// A text with the passwords of its URLs replaced by as many asterisks, so that carets stay where
-/// they point. A password may hold characters that it should not: what stands before the last `@`
-/// of a word is taken for a login.
+/// Replaces the passwords of the URLs in a text by as many asterisks, which keeps carets in their
+/// column. A password may contain characters that are not allowed in one: everything before the
+/// last `@` of a word counts as a login.
 pub fn without_passwords(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut end = 0;
@@ -202,7 +202,7 @@ pub fn without_passwords(text: &str) -> String {
     shown
 }
 
-/// Returns the places of the passwords in the URLs of a text, in order, read as by
+/// Returns the ranges of the passwords in the URLs of a text, in order, with the same rule as
 /// [`without_passwords`].
 pub fn passwords_in(text: &str) -> Vec<Range<usize>> {
     let mut passwords = Vec::new();
@@ -221,7 +221,7 @@ pub fn passwords_in(text: &str) -> Vec<Range<usize>> {
     passwords
 }
 
-/// The nearest character boundary at or before `at`.
+/// Returns the nearest character boundary at or before `at`.
 fn floor_boundary(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at.min(text.len()))
 }

@@ -1,13 +1,13 @@
-//! Which SQL does a database speak?
+//! SQL dialects.
 
 use crate::value::Placeholders;
 
-/// The families of SQL that a workload file can tell apart.
+/// The SQL dialects that a workload file distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// MySQL, MariaDB and what speaks their protocol.
+    /// MySQL, MariaDB and compatible servers.
     Mysql,
-    /// PostgreSQL and what speaks its protocol.
+    /// PostgreSQL and compatible servers.
     Postgres,
     /// SQLite.
     Sqlite,
@@ -17,7 +17,7 @@ impl Dialect {
     /// Every dialect.
     pub const ALL: [Dialect; 3] = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite];
 
-    /// The word for it in a workload file: `query.mysql = …`.
+    /// Returns the name in a workload file, as in `query.mysql = …`.
     pub fn name(self) -> &'static str {
         match self {
             Dialect::Mysql => "mysql",
@@ -26,12 +26,12 @@ impl Dialect {
         }
     }
 
-    /// The dialect with this name.
+    /// Returns the dialect with a name.
     pub fn from_name(name: &str) -> Option<Dialect> {
         Dialect::ALL.into_iter().find(|dialect| dialect.name() == name)
     }
 
-    /// How parameters are written in a statement's text.
+    /// Returns the placeholder style of parameters in a statement's text.
     pub fn placeholders(self) -> Placeholders {
         match self {
             Dialect::Mysql | Dialect::Sqlite => Placeholders::Question,

@@ -1,26 +1,26 @@
-//! How a database said no.
+//! Database errors: their class and code.
 
 use std::fmt;
 
-/// What kind of failure an error is, for the engine's decisions and the record's counts.
+/// The class of an error, for the engine's decisions and the record's counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// The database understood the statement and refused it: syntax, missing table, wrong type.
     Statement,
     /// A constraint was violated: duplicate key, foreign key, check.
     Constraint,
-    /// The work lost against other work and may succeed when tried again: deadlock,
-    /// serialization failure, lock wait expired.
+    /// The work lost against concurrent work and may succeed if retried: deadlock, serialization
+    /// failure, lock wait timeout.
     Conflict,
     /// The request took longer than its `timeout`, or was still in flight when the drain ended.
     Timeout,
-    /// The connection ended while the request was under way, or the target refuses connections.
+    /// The connection ended while the request was in flight, or the target refuses connections.
     Disconnect,
     /// The server accepts no further connection.
     TooManyConnections,
-    /// The server has no room, memory or permission, or is shutting down.
+    /// The server is out of space or memory, lacks a permission, or is shutting down.
     Server,
-    /// The database answered, and not with what the workload expects.
+    /// The database answered with something that the workload does not expect.
     WrongResult,
 }
 
@@ -37,7 +37,7 @@ impl Class {
         Class::WrongResult,
     ];
 
-    /// The word for this class in records and reports.
+    /// Returns the name of this class in records and reports.
     pub fn name(self) -> &'static str {
         match self {
             Class::Statement => "statement",
@@ -51,12 +51,12 @@ impl Class {
         }
     }
 
-    /// The class with this name.
+    /// Returns the class with a name.
     pub fn from_name(name: &str) -> Option<Class> {
         Class::ALL.into_iter().find(|class| class.name() == name)
     }
 
-    /// Whether the connection is lost with the error.
+    /// Returns true if the connection is lost with the error.
     pub fn ends_connection(self) -> bool {
         matches!(self, Class::Timeout | Class::Disconnect | Class::TooManyConnections)
     }
@@ -70,7 +70,7 @@ impl fmt::Display for Class {
 
 /// A database's own error code as text: an SQLSTATE (`40001`), an error number (`1213`), an SQLite
 /// result code (`SQLITE_BUSY`), or one of Assay's own (`timeout`, `disconnect`). At most
-/// [`Code::CAPACITY`] bytes, held in place: counting an error allocates nothing.
+/// [`Code::CAPACITY`] bytes, stored inline: counting an error allocates nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code {
     length: u8,
@@ -78,7 +78,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// The longest code in bytes; longer ones are cut.
+    /// Maximum length of a code in bytes; longer ones are cut.
     pub const CAPACITY: usize = 31;
     /// The code of a request that ended by its timeout.
     pub const TIMEOUT: Code = Code::literal("timeout");
@@ -86,16 +86,16 @@ impl Code {
     pub const DRAIN: Code = Code::literal("drain");
     /// The code of a request whose connection was lost or refused.
     pub const DISCONNECT: Code = Code::literal("disconnect");
-    /// The code of a connection that was accepted and got no session, as from a full pooler.
+    /// The code of a connection that was accepted but got no session, as from a full pooler.
     pub const NO_SESSION: Code = Code::literal("no-session");
 
-    /// The code of a request that returned or changed another number of rows than it should.
+    /// The code of a request that returned or changed an unexpected number of rows.
     pub const ROWS: Code = Code::literal("rows");
 
-    /// The code of a request whose rows are more than a results file takes of one request.
+    /// The code of a request with more rows than a results file accepts of one request.
     pub const RESULTS: Code = Code::literal("results");
 
-    /// A code from a text; what does not fit is cut off at a character's boundary.
+    /// Makes a code from a text, cut at a character boundary if it is too long.
     pub fn new(text: &str) -> Code {
         let mut end = text.len().min(Code::CAPACITY);
         while !text.is_char_boundary(end) {
@@ -114,7 +114,7 @@ impl Code {
         Code { length: text.len() as u8, bytes }
     }
 
-    /// The code as text.
+    /// Returns the code as text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or("?")
     }

@@ -1,13 +1,12 @@
-//! Numbers as Go's package `strconv` reads them: files and flags of programs in that language are
-//! full of them.
+//! Parsers for numbers as Go's package `strconv` reads them, for files and flags of Go programs.
 
 use crate::units::{Decimal, UnitError};
 
-/// Reads a number as Go's `ParseFloat` does, exactly: `+5`, `1e3`, `1_000.5`, `0x1.8p-2`.
+/// Parses a number as Go's `ParseFloat` does, exactly: `+5`, `1e3`, `1_000.5`, `0x1.8p-2`.
 ///
 /// # Errors
-/// No number by Go's syntax, infinity and not-a-number, one below zero, or one with more digits
-/// than a [`Decimal`] holds.
+/// Not a number by Go's syntax, infinity or not-a-number, a negative number, or more digits than a
+/// [`Decimal`] holds.
 pub fn parse_float(text: &str) -> Result<Decimal, UnitError> {
     let Some(negative) = text.strip_prefix('-') else {
         return parse_unsigned(text.strip_prefix('+').unwrap_or(text));
@@ -30,7 +29,7 @@ fn parse_unsigned(text: &str) -> Result<Decimal, UnitError> {
     }
 }
 
-/// Whether each underscore stands between two digits, or behind the prefix of a base.
+/// Returns true if each underscore is between two digits, or after the prefix of a base.
 fn are_between_digits(text: &str) -> bool {
     let (is_prefixed, number) = match text.as_bytes() {
         [b'0', b'x' | b'b' | b'o', ..] => (true, &text[2..]),
@@ -49,7 +48,7 @@ fn are_between_digits(text: &str) -> bool {
     })
 }
 
-/// Reads `1.8p-2`: hexadecimal digits and a power of two, which Go insists on. Every such number is
+/// Parses `1.8p-2`: hexadecimal digits and a power of two, which Go requires. Every such number is
 /// a finite decimal fraction.
 fn parse_hexadecimal(text: &str) -> Result<Decimal, UnitError> {
     let (mantissa, exponent) = text.split_once('p').ok_or(UnitError::NotANumber)?;
@@ -67,7 +66,7 @@ fn parse_hexadecimal(text: &str) -> Result<Decimal, UnitError> {
     times_power_of_two(digits, exponent - 4 * fraction.len() as i64)
 }
 
-/// The decimal fraction of `number` · 2^`exponent`; `number` is not zero.
+/// Returns `number` · 2^`exponent` as a decimal fraction; `number` is not zero.
 fn times_power_of_two(number: u64, exponent: i64) -> Result<Decimal, UnitError> {
     let twos = number.trailing_zeros();
     let (odd, exponent) = (number >> twos, exponent + i64::from(twos));
@@ -82,11 +81,11 @@ fn times_power_of_two(number: u64, exponent: i64) -> Result<Decimal, UnitError> 
     }
 }
 
-/// Reads a whole number as Go's `ParseInt` does when it is to find the base out: `16`, `0x10`,
-/// `0b1_0000`, `0o20`, `020` (which is sixteen), with or without a sign.
+/// Parses a whole number as Go's `ParseInt` does with base 0: `16`, `0x10`, `0b1_0000`, `0o20`,
+/// `020` (which is sixteen), with or without a sign.
 ///
 /// # Errors
-/// No such number, or one of more than 64 bits.
+/// Not such a number, or more than 64 bits.
 pub fn parse_int(text: &str) -> Result<i64, UnitError> {
     let lower = text.to_ascii_lowercase();
     let unsigned = lower.strip_prefix(['+', '-']).unwrap_or(&lower);
@@ -112,7 +111,7 @@ pub fn parse_int(text: &str) -> Result<i64, UnitError> {
 mod tests {
     use super::*;
 
-    /// What Go 1.2x answers, but for the exactness of very small and very large numbers.
+    /// The results of Go 1.2x, except for the precision of very small and very large numbers.
     #[test]
     fn numbers_with_a_point_are_read_as_go_reads_them() {
         for (text, digits, scale) in [

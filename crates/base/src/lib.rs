@@ -1,18 +1,17 @@
-//! What is a time, a rate, a seed, a value, a diagnostic, a secret, a target?
+//! Basic types of all other crates: times, rates, seeds, values, diagnostics, secrets, targets.
 //!
-//! The vocabulary that every other crate speaks. Nothing here performs I/O, except that
-//! [`Monotonic`] and [`WallTime::now`] read a clock.
+//! Nothing here performs I/O, except that [`Monotonic`] and [`WallTime::now`] read a clock.
 //!
 //! * [`Stamp`] and [`Nanos`]: an instant on the run's clock, and a span between two of them.
 //! * [`Rate`]: an exact number of events per second.
 //! * [`Seed`], [`Stream`], [`Draw`]: random numbers that are pure functions of their position.
-//! * [`Value`] and [`Values`]: what a statement's parameters are.
-//! * [`Rows`]: what statements returned.
-//! * [`Code`] and [`Class`]: how a database said no.
-//! * [`Diagnostic`]: what is wrong with a text, where, and what to write instead.
+//! * [`Value`] and [`Values`]: the parameters of statements.
+//! * [`Rows`]: the rows that statements returned.
+//! * [`Code`] and [`Class`]: code and class of a database error.
+//! * [`Diagnostic`]: a problem in a text, its location, and a correction.
 //! * [`printable()`]: text from outside, made safe for a terminal.
 //! * [`Secret`]: a string that cannot be printed.
-//! * [`Target`]: what a URL names.
+//! * [`Target`]: a parsed URL of a database.
 
 mod diagnostic;
 mod dialect;

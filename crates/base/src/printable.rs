@@ -1,8 +1,8 @@
 //! Text from files and servers, made safe for a terminal.
 //!
-//! Everything that the program prints and that it did not write itself passes through
-//! [`printable`]: on a terminal a control character can move the cursor, rename the window or hide
-//! what is above it, and a line end can forge a message.
+//! All text that the program prints and did not write itself passes through [`printable`]: on a
+//! terminal a control character can move the cursor, rename the window or hide the text above it,
+//! and a line end can forge a message.
 
 use std::borrow::Cow;
 
@@ -22,8 +22,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(replaced.collect())
 }
 
-/// Returns the text as [`printable`] does, but shows control characters of ASCII other than tabs
-/// as their pictures (␛), for excerpts in which they are what is wrong.
+/// Returns the text as [`printable`] does, but shows ASCII control characters other than tabs as
+/// their pictures (␛), for excerpts in which they are the problem.
 pub(crate) fn pictured(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
@@ -38,8 +38,8 @@ pub(crate) fn pictured(text: &str) -> Cow<'_, str> {
     Cow::Owned(printable(&pictures).into_owned())
 }
 
-/// Returns the text as [`printable`] does, but keeps its line ends, for a place where each line
-/// is indented and none can pass for a message of its own.
+/// Returns the text as [`printable`] does, but keeps its line ends, for output where each line is
+/// indented and cannot pass for a message of its own.
 pub(crate) fn printable_lines(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
@@ -47,8 +47,8 @@ pub(crate) fn printable_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split('\n').map(printable).collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the text with characters that a terminal acts on as escapes (`\u{1b}`), for files in
-/// which two texts must not become one.
+/// Returns the text with escapes (`\u{1b}`) for characters that a terminal acts on, for files in
+/// which different texts must stay different.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
@@ -63,10 +63,10 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns a JSON document with characters that a terminal acts on as escapes of JSON (`\u001b`).
-/// A reader of the document finds the same texts. Line ends between values stay.
+/// Returns a JSON document with JSON escapes (`\u001b`) for characters that a terminal acts on. Its
+/// parsed content is unchanged. Line ends between values stay.
 ///
-/// JSON itself asks for that only below U+0020 (RFC 8259, section 7).
+/// JSON itself requires this only below U+0020 (RFC 8259, section 7).
 pub fn printable_json(document: &str) -> Cow<'_, str> {
     let is_replaced = |character: char| character != '\n' && is_obeyed(character);
     if !document.contains(is_replaced) {
@@ -86,10 +86,9 @@ pub fn printable_json(document: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns true if a terminal or a reader of lines acts on the character instead of showing it:
-/// control characters (C0, DEL and C1), those that change the direction of writing (Unicode
-/// Standard Annex 9, section 2), separators of lines and paragraphs, the byte order mark, and the
-/// invisible tags of plane 14.
+/// Returns true if a terminal or a line reader acts on the character instead of showing it: control
+/// characters (C0, DEL and C1), bidirectional controls (Unicode Standard Annex 9, section 2), line
+/// and paragraph separators, the byte order mark, and the invisible tags of plane 14.
 pub fn is_obeyed(character: char) -> bool {
     character.is_control()
         || matches!(character,

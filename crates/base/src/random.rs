@@ -1,8 +1,8 @@
 //! Random numbers that are pure functions of their position.
 //!
-//! A generator never owns hidden state: the value at place *p* of job *j* in request *n* of a run
-//! with seed *s* is `Stream::new(s, j, p).draw(n)`, whatever the timing, the thread and the other
-//! jobs. Any row can therefore be made again for validation or on another machine.
+//! A generator has no hidden state: the value at place *p* of job *j* in request *n* of a run with
+//! seed *s* is `Stream::new(s, j, p).draw(n)`, independent of the timing, the thread and the other
+//! jobs. Any row can therefore be generated again for validation or on another machine.
 //!
 //! The algorithm is SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
 //! generators", OOPSLA 2014) started at a hash of the position. It is counter-based by
@@ -13,7 +13,8 @@
 /// The odd constant by which SplitMix64 advances: 2⁶⁴ divided by the golden ratio.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What makes two runs of one workload alike. The default is 42.
+/// The seed of a run: runs of one workload with equal seeds send the same requests. The default is
+/// 42.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub u64);
 
@@ -30,14 +31,14 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of one place in one job of one run. `job` and `place` are names, so that adding
-    /// a job or a column leaves the values of the others alone.
+    /// Makes the stream of one place in one job of one run. `job` and `place` are names, and adding
+    /// a job or a column does not change the values of the others.
     pub fn new(seed: Seed, job: &str, place: &str) -> Stream {
         let job_key = mix(seed.0 ^ hash(job));
         Stream { key: mix(job_key.wrapping_add(GAMMA) ^ hash(place)) }
     }
 
-    /// The random numbers that belong to number `n`: as many as the value at `n` needs.
+    /// Returns the random numbers for number `n`: as many as the value at `n` needs.
     #[inline]
     pub fn draw(&self, n: u64) -> Draw {
         Draw { state: mix(self.key ^ n.wrapping_mul(GAMMA)) }
@@ -51,27 +52,27 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(GAMMA);
         mix(self.state)
     }
 
-    /// A double in [0, 1) with 53 random bits.
+    /// Returns a double in [0, 1) with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A double in (0, 1]: safe to take the logarithm of.
+    /// Returns a double in (0, 1], whose logarithm is finite.
     #[inline]
     pub fn positive_unit(&mut self) -> f64 {
         1.0 - self.unit()
     }
 
-    /// A whole number in [0, n), each equally likely (Lemire: "Fast random integer generation in
-    /// an interval", ACM TOMACS 2019). `n` = 0 means all 2⁶⁴ numbers.
+    /// Returns a uniformly distributed integer in [0, n) (Lemire: "Fast random integer generation
+    /// in an interval", ACM TOMACS 2019). `n` = 0 means all 2⁶⁴ numbers.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         if n == 0 {
@@ -87,20 +88,20 @@ impl Draw {
         (product >> 64) as u64
     }
 
-    /// An exponentially distributed double with mean 1.
+    /// Returns an exponentially distributed double with mean 1.
     #[inline]
     pub fn exponential(&mut self) -> f64 {
         -libm::log(self.positive_unit())
     }
 
-    /// A standard normal double (Box and Muller, 1958).
+    /// Returns a standard normal double (Box and Muller, 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(2.0 * self.exponential());
         radius * libm::cos(std::f64::consts::TAU * self.unit())
     }
 }
 
-/// The finalizer of SplitMix64 (variant 13 of Stafford's mixers).
+/// Applies the finalizer of SplitMix64 (variant 13 of Stafford's mixers).
 #[inline]
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -108,7 +109,7 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// FNV-1a of a name.
+/// Returns the FNV-1a hash of a name.
 fn hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! How often: an exact number of events per second.
+//! Rates: exact numbers of events per second.
 
 use std::fmt;
 
@@ -6,25 +6,26 @@ use crate::Nanos;
 use crate::go::parse_float;
 use crate::units::{Decimal, UnitError, parse_decimal};
 
-/// Events per second, exactly as they were written: a decimal fraction, never a rounded double.
+/// A number of events per second, exactly as it was written: a decimal fraction, never a rounded
+/// double.
 ///
-/// The n-th event of an even schedule is at ⌊n·10⁹/rate⌋ ns (specification, section 4), which a
-/// rate of `0.01` meets only when one hundredth is kept as one hundredth.
+/// The n-th event of a uniform schedule is at ⌊n·10⁹/rate⌋ ns (specification, section 4), which is
+/// exact for a rate of `0.01` only if one hundredth is stored as one hundredth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     events: u64,
     per_seconds: u64,
 }
 
-/// Why a number is no rate; its `Display` is the second half of a sentence that begins with the
-/// number.
+/// The reason why a number is not a rate. Its `Display` is the second half of a sentence that
+/// begins with the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateError {
-    /// No number, or a negative one.
+    /// Not a number, or a negative one.
     Number(UnitError),
-    /// Zero events per second is no schedule.
+    /// Zero events per second.
     Zero,
-    /// Beyond [`Rate::HIGHEST`].
+    /// More than [`Rate::HIGHEST`].
     TooHigh,
     /// Less than one event in [`Rate::LONGEST_PERIOD`].
     TooLow,
@@ -44,15 +45,15 @@ impl fmt::Display for RateError {
 impl std::error::Error for RateError {}
 
 impl Rate {
-    /// The highest rate: one event in 100 ns, more than a thread can send.
+    /// Maximum rate: one event in 100 ns, more than a thread can send.
     pub const HIGHEST: u64 = 10_000_000;
-    /// The longest time between two events of a rate: a year.
+    /// Maximum time between two events: a year.
     pub const LONGEST_PERIOD: Nanos = Nanos::from_secs(31_536_000);
 
-    /// Reads `3000`, `0.01`, `16.7` or `50k`, and what dbbench takes: `1e3`, `1_000`, `0x1p-2`.
+    /// Parses `3000`, `0.01`, `16.7` or `50k`, and the syntax of dbbench: `1e3`, `1_000`, `0x1p-2`.
     ///
     /// # Errors
-    /// No number, a negative number, zero, or one outside the limits above.
+    /// Not a number, a negative number, zero, or a number outside the limits above.
     pub fn parse(text: &str) -> Result<Rate, RateError> {
         let number = parse_decimal(text).or_else(|why| match parse_float(text) {
             Err(UnitError::NotANumber) => Err(why),
@@ -61,10 +62,10 @@ impl Rate {
         Rate::from_decimal(number.map_err(RateError::Number)?)
     }
 
-    /// A rate from an exact decimal.
+    /// Makes a rate from an exact decimal.
     ///
     /// # Errors
-    /// Zero, or outside the limits above.
+    /// Zero, or a number outside the limits above.
     pub fn from_decimal(number: Decimal) -> Result<Rate, RateError> {
         let rate = Rate { events: number.digits, per_seconds: 10u64.pow(number.scale) };
         if rate.events == 0 {
@@ -79,25 +80,25 @@ impl Rate {
         Ok(rate)
     }
 
-    /// Whole events per second.
+    /// Makes a rate of whole events per second.
     ///
     /// # Errors
-    /// Zero, or beyond [`Rate::HIGHEST`].
+    /// Zero, or more than [`Rate::HIGHEST`].
     pub fn per_second(events: u64) -> Result<Rate, RateError> {
         Rate::from_decimal(Decimal { digits: events, scale: 0 })
     }
 
-    /// The rate as the decimal fraction that it was read from.
+    /// Returns the rate as the decimal fraction from which it was parsed.
     pub fn to_decimal(self) -> Decimal {
         Decimal { digits: self.events, scale: self.per_seconds.ilog10() }
     }
 
-    /// Events per second as the nearest double.
+    /// Returns events per second as the nearest double.
     pub fn as_f64(self) -> f64 {
         self.events as f64 / self.per_seconds as f64
     }
 
-    /// When the `n`-th event of an even schedule falls: ⌊n·10⁹/rate⌋ ns, exactly.
+    /// Returns the time of the `n`-th event of a uniform schedule: ⌊n·10⁹/rate⌋ ns, exactly.
     pub fn nth_uniform(self, n: u64) -> Nanos {
         let nanos = u128::from(n) * 1_000_000_000 * u128::from(self.per_seconds);
         let at = nanos / u128::from(self.events);

@@ -1,14 +1,13 @@
-//! The rows that statements returned: how a driver hands them on without a word about them.
+//! A buffer for the rows that statements return.
 //!
-//! A driver that is asked for rows copies values into this buffer as they are; whoever writes them
-//! down later turns them into text, where nothing is measured any more.
+//! A driver that is asked for rows copies values into this buffer unchanged. They are converted to
+//! text later, where nothing is measured any more.
 
-/// A reusable buffer of returned rows. Unless it was [made to be filled](Rows::wanted), a driver
-/// leaves it alone.
+/// A reusable buffer of returned rows. A driver fills it only if it is [wanted](Rows::wanted).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
     is_wanted: bool,
-    /// True if there was more than the buffer takes; it then holds nothing.
+    /// True if there were more rows than the buffer holds; it is then empty.
     is_overfull: bool,
     bytes: Vec<u8>,
     rows: u64,
@@ -23,11 +22,11 @@ pub enum Field<'a> {
     Int(i64),
     /// A double.
     Real(f64),
-    /// A text or a blob, as the database gave it.
+    /// A text or a blob, as the database sent it.
     Bytes(&'a [u8]),
 }
 
-/// What a buffer of rows is made of.
+/// An element of a buffer of rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RowPart<'a> {
     /// The next value of the row.
@@ -36,14 +35,14 @@ pub enum RowPart<'a> {
     End,
 }
 
-/// How full a buffer was at some moment.
+/// A position in a buffer, to which it can be truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowMark {
     bytes: usize,
     rows: u64,
 }
 
-/// How much memory an empty buffer keeps for the next rows, in bytes.
+/// Memory that an empty buffer keeps for the next rows, in bytes.
 const KEPT: usize = 1 << 20;
 
 const NULL: u8 = 0;
@@ -53,29 +52,29 @@ const BYTES: u8 = 3;
 const END: u8 = 4;
 
 impl Rows {
-    /// Largest size of a buffer, in bytes. A server decides how long its answers are, and must not
+    /// Maximum size of a buffer, in bytes. A server decides how long its answers are, and must not
     /// decide how much memory they take.
     pub const LIMIT: usize = 16 << 20;
 
-    /// An empty buffer that is to be filled.
+    /// Makes an empty buffer that is to be filled.
     pub fn wanted() -> Rows {
         Rows { is_wanted: true, ..Rows::default() }
     }
 
-    /// Whether it is to be filled.
+    /// Returns true if the buffer is to be filled.
     #[inline]
     pub fn is_wanted(&self) -> bool {
         self.is_wanted
     }
 
-    /// Returns true if more was appended than a buffer [takes](Rows::LIMIT). All of it is then
-    /// gone.
+    /// Returns true if more was appended than a buffer [holds](Rows::LIMIT). Its rows are then
+    /// discarded.
     #[inline]
     pub fn is_overfull(&self) -> bool {
         self.is_overfull
     }
 
-    /// Something was to be appended that it cannot take: gives up all that it holds.
+    /// Discards all rows and marks the buffer as overfull.
     #[cold]
     pub fn overflow(&mut self) {
         *self = Rows { is_wanted: self.is_wanted, is_overfull: true, ..Rows::default() };
@@ -116,27 +115,27 @@ impl Rows {
         self.rows += 1;
     }
 
-    /// How many rows were ended.
+    /// Returns the number of complete rows.
     pub fn len(&self) -> u64 {
         self.rows
     }
 
-    /// Whether there is no row.
+    /// Returns true if there is no complete row.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// How many bytes the rows take here.
+    /// Returns the size of the rows in the buffer, in bytes.
     pub fn weight(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The present end, to come back to.
+    /// Returns the present end of the buffer.
     pub fn mark(&self) -> RowMark {
         RowMark { bytes: self.bytes.len(), rows: self.rows }
     }
 
-    /// Forgets what was appended since `mark`: the rows of a statement that failed on its way.
+    /// Removes the rows appended since `mark`, such as those of a statement that failed midway.
     pub fn truncate(&mut self, mark: RowMark) {
         if !self.is_overfull {
             self.bytes.truncate(mark.bytes);
@@ -144,7 +143,7 @@ impl Rows {
         }
     }
 
-    /// Forgets the rows and keeps the memory, unless that is very much.
+    /// Removes all rows; keeps the memory up to a limit.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT);
@@ -152,7 +151,7 @@ impl Rows {
         self.is_overfull = false;
     }
 
-    /// Values and ends of rows, in order.
+    /// Iterates over values and ends of rows, in order.
     pub fn parts(&self) -> impl Iterator<Item = RowPart<'_>> {
         let mut rest = self.bytes.as_slice();
         std::iter::from_fn(move || {
@@ -163,7 +162,7 @@ impl Rows {
     }
 }
 
-/// The first part of a buffer, and what follows it.
+/// Splits off the first element of a buffer.
 fn split_part(bytes: &[u8]) -> Option<(RowPart<'_>, &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     let field = |(field, rest)| Some((RowPart::Field(field), rest));

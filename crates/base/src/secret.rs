@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A password or a key. It has no `Display` and no serialization, and its `Debug` says nothing:
-/// the only way to the text is [`Secret::expose`], which is easy to search for.
+/// A password or a key. It has no `Display` and no serialization, and its `Debug` shows nothing:
+/// the only access to the text is [`Secret::expose`], which is easy to search for.
 ///
 /// ```compile_fail
 /// println!("{}", base::Secret::new("hunter2"));
@@ -17,7 +17,7 @@ impl Secret {
         Secret(text.into())
     }
 
-    /// The text itself, for the one place that sends it to a server.
+    /// Returns the text itself, for the one place that sends it to a server.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -29,8 +29,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Words behind which a secret stands: names of columns and options, of variables of the
-/// environment, of headers, and clauses of SQL.
+/// Words that precede a secret: names of columns, options, environment variables and headers, and
+/// clauses of SQL.
 const WORDS: [&str; 18] = [
     "pass",
     "password",
@@ -52,27 +52,26 @@ const WORDS: [&str; 18] = [
     "private_key",
 ];
 
-/// Number of bytes of a text that are looked at for the word or option before a value: a long
-/// statement has many values.
+/// Number of bytes before a value that are searched for the word or option: a long statement has
+/// many values.
 const LOOK_BACK: usize = 256;
 
-/// Programs whose option `-p` takes a password, and nothing else.
+/// Programs whose option `-p` takes a password.
 const PASSWORD_PROGRAMS: [&str; 2] = ["mysql", "mariadb"];
 
 /// Text that replaces a secret.
 pub const HIDDEN: &str = "(secret)";
 
-/// Below this number of bytes a secret is hidden only where it stands as a word of its own: `a`
-/// is in most texts.
+/// Length in bytes below which a secret is hidden only as a whole word: `a` is in most texts.
 const LONG: usize = 4;
 
-/// The secrets of a run, by which texts from outside, such as a server's messages, are cleaned
-/// before they are shown or recorded.
+/// The secrets of a run, which are removed from texts from outside, such as a server's messages,
+/// before these are shown or recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Secrets(Vec<Secret>);
 
 impl Secrets {
-    /// Collects secrets. An empty one hides nothing.
+    /// Collects secrets. An empty one is ignored.
     pub fn new(secrets: impl IntoIterator<Item = Secret>) -> Secrets {
         let mut all: Vec<Secret> =
             secrets.into_iter().filter(|secret| !secret.expose().is_empty()).collect();
@@ -85,7 +84,7 @@ impl Secrets {
         Secrets(all)
     }
 
-    /// Returns true if there is nothing to hide.
+    /// Returns true if there is no secret to hide.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -96,14 +95,14 @@ impl Secrets {
     }
 }
 
-/// Returns true if the name of an option, a variable or a header has a word for a secret in it.
+/// Returns true if the name of an option, a variable or a header contains a word for a secret.
 pub fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Returns true if a value is a secret by the text before it: a statement or a command that ends
-/// with a word for a secret and the signs that may follow one, or with an option for a password.
+/// Returns true if the text before a value shows that the value is a secret: a statement or a
+/// command that ends with a word for a secret and separators, or with an option for a password.
 pub fn is_secret_behind(text: &str, value: &str) -> bool {
     let end = text.trim_end_matches(is_sign).len();
     let text = &text[text.floor_char_boundary(end.saturating_sub(LOOK_BACK))..];
@@ -113,19 +112,19 @@ pub fn is_secret_behind(text: &str, value: &str) -> bool {
         || is_behind_an_option(text, value)
 }
 
-/// Signs between the word for a secret and the secret.
+/// Returns true for separators between the word for a secret and the secret.
 fn is_sign(character: char) -> bool {
     character.is_whitespace() || matches!(character, '=' | ':' | '\'' | '"' | '`' | '(')
 }
 
-/// Returns true if a text ends with a header's `Authorization: Basic`.
+/// Returns true if a text ends with the header `Authorization:` and a scheme such as `Basic`.
 fn is_behind_a_scheme(text: &str) -> bool {
     let header = text.rsplit_once(char::is_whitespace).map_or("", |(header, _)| header);
     header.trim_end_matches(is_sign).ends_with("authorization")
 }
 
-/// Returns true if a command ends with `-p`, or with `-u USER:` of curl. A number behind `-p` is
-/// the port for most programs.
+/// Returns true if a command ends with `-p`, or with `-u USER:` of curl. A number after `-p` is a
+/// port for most programs.
 fn is_behind_an_option(text: &str, value: &str) -> bool {
     let is_quote = |character: char| matches!(character, '\'' | '"');
     let unquoted = text.trim_end_matches(is_quote);

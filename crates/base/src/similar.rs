@@ -1,11 +1,11 @@
 //! "Did you mean …?": the known word nearest to an unknown one.
 
-/// The candidate that differs from `word` by the fewest edits, if they are few enough that a slip
-/// of the fingers is the likely cause: at most a third of the word's length, and at least one.
+/// Returns the candidate with the fewest edits from `word`, if they are few enough for a typing
+/// error: at most a third of the word's length, and at least one.
 ///
-/// An exact match in another case counts as no edit. Ties go to the first candidate.
+/// A difference in case counts as no edit. Ties go to the first candidate.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A word far longer than any key is not a slip; comparing it would cost its length squared.
+    // A word far longer than any key is no typing error; comparing it would take quadratic time.
     if word.len() > 64 {
         return None;
     }
@@ -19,8 +19,8 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`
-/// (the optimal string alignment distance).
+/// Returns the number of insertions, deletions, substitutions and swaps of neighbours that turn `a`
+/// into `b` (the optimal string alignment distance).
 fn edits(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();

@@ -1,27 +1,27 @@
-//! What a URL names: a kind of database, where it is, and options.
+//! Target URLs: a kind of database, its location, and options.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use crate::{Dialect, Secret, closest};
 
-/// The kinds of target that a URL's scheme can name.
+/// The kinds of target, selected by a URL's scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TargetKind {
     /// An SQLite database inside this process.
     Sqlite,
     /// The simulated server.
     Sim,
-    /// PostgreSQL and what speaks its protocol.
+    /// PostgreSQL and compatible servers.
     Postgres,
-    /// MySQL, MariaDB and what speaks their protocol.
+    /// MySQL, MariaDB and compatible servers.
     Mysql,
     /// A private server that is started for the run.
     Testbed,
 }
 
 impl TargetKind {
-    /// Every kind with its scheme.
+    /// All schemes with their kinds.
     pub const SCHEMES: [(&'static str, TargetKind); 6] = [
         ("sqlite", TargetKind::Sqlite),
         ("sim", TargetKind::Sim),
@@ -31,8 +31,8 @@ impl TargetKind {
         ("testbed", TargetKind::Testbed),
     ];
 
-    /// Which SQL it speaks, as far as the kind alone tells: see [`Target::dialect`]. The simulated
-    /// server speaks none and is told what SQLite would be.
+    /// Returns the SQL dialect as far as it follows from the kind alone; see [`Target::dialect`].
+    /// The simulated server has none and gets SQLite's.
     pub fn dialect(self) -> Dialect {
         match self {
             TargetKind::Sqlite | TargetKind::Sim => Dialect::Sqlite,
@@ -41,7 +41,7 @@ impl TargetKind {
         }
     }
 
-    /// The scheme under which this kind is printed.
+    /// Returns the scheme with which this kind is printed.
     pub fn scheme(self) -> &'static str {
         match self {
             TargetKind::Sqlite => "sqlite",
@@ -52,7 +52,7 @@ impl TargetKind {
         }
     }
 
-    /// A URL of this kind, as messages recommend it.
+    /// Returns a URL of this kind, as messages recommend it.
     fn example(self) -> &'static str {
         match self {
             TargetKind::Sqlite => "sqlite:FILE",
@@ -68,7 +68,7 @@ impl TargetKind {
     }
 }
 
-/// Which targets can be measured, as the second half of a message.
+/// Writes the targets that can be measured, as the second half of a message.
 fn write_drivers(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut kinds = TargetKind::SCHEMES.map(|(_, kind)| kind).to_vec();
     kinds.dedup();
@@ -86,59 +86,59 @@ pub struct Address {
     pub port: Option<u16>,
 }
 
-/// Where a target is.
+/// The location of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// A temporary file of the run's own.
+    /// A temporary file of the run.
     Temporary,
     /// A file.
     File(PathBuf),
-    /// A word that the kind of target understands: `mm1`, `postgres`.
+    /// A name that the kind of target defines: `mm1`, `postgres`.
     Named(String),
     /// Servers on a network.
     Network {
-        /// Who logs in.
+        /// The user name of the login.
         user: Option<String>,
-        /// The password, if the URL carried one.
+        /// The password, if the URL has one.
         password: Option<Secret>,
-        /// One address, or several to be used in turn.
+        /// One address, or several that are used in turn.
         addresses: Vec<Address>,
         /// The database.
         database: Option<String>,
     },
 }
 
-/// A parsed URL. Its `Display` is the URL again without the password: that is the form that
-/// records, logs and messages get.
+/// A parsed URL. Its `Display` is the URL without the password, for records, logs and messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The kind of database.
     pub kind: TargetKind,
-    /// Where it is.
+    /// The location.
     pub endpoint: Endpoint,
-    /// The options behind `?`, in order.
+    /// The options after `?`, in order.
     pub options: Vec<(String, String)>,
 }
 
-/// Why a text is no URL of a target; the text itself is not repeated, as it may hold a password.
+/// The reason why a text is not a target URL. The text itself is not included, as it may contain a
+/// password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetError {
-    /// No scheme, or one that no driver answers to.
+    /// No scheme, or an unknown one.
     Scheme {
-        /// The scheme as it was written, empty when there was none.
+        /// The scheme as it was written; empty if there was none.
         found: String,
     },
-    /// The part behind the scheme is empty or malformed.
+    /// The part after the scheme is empty or malformed.
     Endpoint(&'static str),
-    /// A port that is no number from 1 to 65535.
+    /// A port that is not a number from 1 to 65535.
     Port(String),
     /// A `%` that is not followed by two hexadecimal digits, or does not decode to UTF-8.
     Escape(String),
     /// An option without `=`.
     OptionValue(String),
-    /// One option twice.
+    /// An option that occurs twice.
     OptionRepeated(String),
-    /// A password among the options, which are shown.
+    /// A password in the options, which are shown.
     PasswordOption,
 }
 
@@ -177,7 +177,7 @@ impl fmt::Display for TargetError {
 impl std::error::Error for TargetError {}
 
 impl Target {
-    /// Reads a URL: `sqlite:FILE`, `sim:mm1?service=1ms`, `postgres://ann:pass@host/db?tls=off`.
+    /// Parses a URL: `sqlite:FILE`, `sim:mm1?service=1ms`, `postgres://ann:pass@host/db?tls=off`.
     ///
     /// # Errors
     /// An unknown scheme or a malformed rest; no message repeats a password.
@@ -191,7 +191,7 @@ impl Target {
         Target::of(kind, rest)
     }
 
-    /// Reads what stands behind the scheme.
+    /// Parses the part after the scheme.
     fn of(kind: TargetKind, rest: &str) -> Result<Target, TargetError> {
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         if kind.has_authority() {
@@ -201,7 +201,7 @@ impl Target {
         Ok(Target { kind, endpoint, options: options(query)? })
     }
 
-    /// Which SQL it speaks.
+    /// Returns the SQL dialect.
     pub fn dialect(&self) -> Dialect {
         match (self.kind, &self.endpoint) {
             (TargetKind::Testbed, Endpoint::Named(name))
@@ -213,7 +213,7 @@ impl Target {
         }
     }
 
-    /// The URL for people: that of a database which the run makes for itself says so.
+    /// Returns the URL for display; a temporary database is marked as such.
     pub fn in_words(&self) -> String {
         match self.endpoint {
             Endpoint::Temporary => format!("{self} (a temporary file)"),
@@ -221,21 +221,21 @@ impl Target {
         }
     }
 
-    /// The value of an option, if it was given.
+    /// Returns the value of an option, if it is set.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// A scheme for a message: what stands before the first colon of a URL without a scheme may be a
-/// user name, and is shown only when it could be a scheme.
+/// Returns a scheme for a message. The text before the first colon of a URL without a scheme may be
+/// a user name; it is shown only if it could be a scheme.
 fn printable_scheme(scheme: &str) -> String {
     let plausible = scheme.len() <= 20 && scheme.bytes().all(|b| b.is_ascii_alphanumeric());
     if plausible { scheme.to_owned() } else { String::new() }
 }
 
-/// A password with a `/` or a `?` in it would end there, and its rest be taken for a database or an
-/// option, which messages repeat.
+/// Refuses a password that contains an unescaped `/` or `?`. It would end there, and its rest would
+/// count as a database or an option, which messages repeat.
 fn no_password_is_cut(rest: &str) -> Result<(), TargetError> {
     let place = rest.strip_prefix("//").unwrap_or(rest);
     let authority = place.split(['/', '?']).next().unwrap_or_default();
@@ -303,7 +303,7 @@ fn address(text: &str) -> Result<Address, TargetError> {
     Ok(Address { host, port: port.transpose()? })
 }
 
-/// What other programs call an option that holds a password.
+/// Names of options that hold a password in other programs.
 const PASSWORDS: [&str; 4] = ["password", "passwd", "pass", "pwd"];
 
 fn options(query: &str) -> Result<Vec<(String, String)>, TargetError> {
@@ -331,7 +331,7 @@ fn decode_secret(text: &str) -> Result<String, TargetError> {
     decode_bytes(text).ok_or_else(|| TargetError::Escape("the password".to_owned()))
 }
 
-/// Percent-decodes (RFC 3986, section 2.1).
+/// Percent-decodes a text (RFC 3986, section 2.1).
 fn decode_bytes(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -347,7 +347,7 @@ fn decode_bytes(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Percent-encodes all that would not survive being parsed again.
+/// Percent-encodes all bytes that would not survive being parsed again.
 fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -408,7 +408,7 @@ impl fmt::Display for Address {
 mod tests {
     use super::*;
 
-    /// What is wrong with a URL, had its kind a driver.
+    /// Returns the error of a malformed URL.
     fn error(url: &str) -> TargetError {
         let (scheme, rest) = url.split_once(':').unwrap();
         let kind = TargetKind::SCHEMES.into_iter().find(|(name, _)| *name == scheme);
@@ -469,7 +469,7 @@ mod tests {
             assert!(message.contains("password"), "{message}");
             assert!(!message.contains("hun") && !message.contains("ter2"), "{message}");
         }
-        // With a login in its place, the rest may hold what it likes.
+        // After a login, the rest may contain an `@`.
         assert!(Target::parse("postgres://ann@db1/shop?application-name=me@home").is_ok());
     }
 

@@ -1,7 +1,7 @@
 //! Instants and spans on the run's monotonic clock.
 //!
-//! A [`Stamp`] is where, a [`Nanos`] is how long. They cannot be confused: two stamps subtract to a
-//! span, a stamp and a span add to a stamp, and nothing else compiles.
+//! A [`Stamp`] is an instant, a [`Nanos`] a span. The types keep them apart: two stamps subtract to
+//! a span, a stamp and a span add to a stamp, and nothing else compiles.
 
 use std::fmt;
 use std::iter::Sum;
@@ -12,43 +12,43 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 pub struct Nanos(pub u64);
 
 impl Nanos {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Nanos = Nanos(0);
-    /// The longest span, about 584 years: stands for "never".
+    /// The longest span, about 584 years: means "never".
     pub const MAX: Nanos = Nanos(u64::MAX);
 
-    /// A span of whole microseconds.
+    /// Makes a span of whole microseconds.
     pub const fn from_micros(micros: u64) -> Nanos {
         Nanos(micros * 1_000)
     }
 
-    /// A span of whole milliseconds.
+    /// Makes a span of whole milliseconds.
     pub const fn from_millis(millis: u64) -> Nanos {
         Nanos(millis * 1_000_000)
     }
 
-    /// A span of whole seconds.
+    /// Makes a span of whole seconds.
     pub const fn from_secs(secs: u64) -> Nanos {
         Nanos(secs * 1_000_000_000)
     }
 
-    /// The span nearest below `secs` seconds; negative and undefined spans are zero, spans beyond
-    /// [`Nanos::MAX`] are [`Nanos::MAX`].
+    /// Makes the span of `secs` seconds, rounded down; negative and undefined spans are zero, spans
+    /// beyond [`Nanos::MAX`] are [`Nanos::MAX`].
     pub fn from_secs_f64(secs: f64) -> Nanos {
         Nanos((secs * 1e9) as u64)
     }
 
-    /// This span in seconds.
+    /// Returns this span in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// This span in milliseconds.
+    /// Returns this span in milliseconds.
     pub fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// This span less `other`, or zero if `other` is longer.
+    /// Returns this span less `other`, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }
@@ -83,7 +83,8 @@ impl Sum for Nanos {
 }
 
 impl fmt::Display for Nanos {
-    /// The shortest exact text that [`crate::units::parse_duration`] reads back: `1m30s`, `250ms`.
+    /// Writes the shortest exact text that [`crate::units::parse_duration`] parses: `1m30s`,
+    /// `250ms`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0 == 0 {
             return f.write_str("0s");
@@ -107,8 +108,8 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// An instant on the run's monotonic clock, in nanoseconds since an origin that only the clock
-/// knows. In virtual time the origin is zero and the clock moves when the executor moves it.
+/// An instant on the run's monotonic clock, in nanoseconds since an origin that depends on the
+/// clock. In virtual time the origin is zero and the executor moves the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamp(pub u64);
 
@@ -118,7 +119,7 @@ impl Stamp {
     /// An instant that never comes.
     pub const NEVER: Stamp = Stamp(u64::MAX);
 
-    /// The span from `earlier` to this instant, zero if this one is the earlier.
+    /// Returns the span from `earlier` to this instant; zero if this one is the earlier.
     pub const fn since(self, earlier: Stamp) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }
@@ -140,16 +141,16 @@ impl Sub<Nanos> for Stamp {
     }
 }
 
-/// Something that tells the time of the run: real, or simulated.
+/// A source of the run's time, real or simulated.
 pub trait Clock {
-    /// The present instant. Never earlier than an instant read before.
+    /// Returns the present instant. Never earlier than an instant returned before.
     fn now(&self) -> Stamp;
 }
 
 /// The machine's monotonic clock (`CLOCK_MONOTONIC`).
 ///
 /// It is not read through `std::time::Instant` because the pacing timer needs the kernel's own
-/// numbers: a deadline is armed as an absolute time without reading the clock once more.
+/// numbers: a deadline is armed as an absolute time without reading the clock again.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Monotonic;
 

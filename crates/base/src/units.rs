@@ -1,26 +1,26 @@
-//! Numbers with units as people write them: durations (`1m30s`), counts (`100k`), decimals.
+//! Parsers for numbers with units: durations (`1m30s`), counts (`100k`), decimals.
 //!
-//! Used by workload files, by the options of target URLs and by the command line, so that one
-//! spelling means one thing everywhere. All arithmetic is in integers: `0.1s` is exactly
+//! Used by workload files, by the options of target URLs and by the command line, to give one
+//! spelling the same meaning everywhere. All arithmetic is in integers: `0.1s` is exactly
 //! 100,000,000 ns.
 
 use crate::Nanos;
 
-/// Why a text is no number or no duration; its `Display` is the second half of a sentence that
-/// begins with the text.
+/// The reason why a text is not a number or a duration. Its `Display` is the second half of a
+/// sentence that begins with the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnitError {
-    /// There is no number where one must be.
+    /// No number where one is required.
     NotANumber,
     /// A duration's number has no unit.
     UnitMissing,
-    /// The letters after a number are no unit.
+    /// The letters after a number are not a unit.
     UnknownUnit,
-    /// A minus where only zero and more make sense.
+    /// A minus where only zero and more are allowed.
     Negative,
     /// More than the type can hold.
     TooLarge,
-    /// A fraction where only whole numbers make sense.
+    /// A fraction where only whole numbers are allowed.
     NotWhole,
 }
 
@@ -39,20 +39,20 @@ impl std::fmt::Display for UnitError {
 
 impl std::error::Error for UnitError {}
 
-/// A non-negative decimal number, exactly: `digits / 10^scale`.
+/// A non-negative decimal number, stored exactly: `digits / 10^scale`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
-    /// The number without its point.
+    /// The number without its decimal point.
     pub digits: u64,
-    /// How many of the digits stand after the point; at most 18.
+    /// The number of digits after the point; at most 18.
     pub scale: u32,
 }
 
 impl Decimal {
-    /// Reads `12`, `12.5`, `.5` or `1e-3`.
+    /// Parses `12`, `12.5`, `.5` or `1e-3`.
     ///
     /// # Errors
-    /// No number, a negative one, or one with more digits than 64 bits hold.
+    /// Not a number, a negative one, or more digits than 64 bits hold.
     pub fn parse(text: &str) -> Result<Decimal, UnitError> {
         if let Some(rest) = text.strip_prefix('-') {
             return Decimal::parse(rest).and(Err(UnitError::Negative));
@@ -101,20 +101,20 @@ impl Decimal {
         Ok(Decimal { digits, scale: scale as u32 })
     }
 
-    /// This number times `factor`, rounded down.
+    /// Returns this number times `factor`, rounded down.
     fn times(self, factor: u64) -> Result<u64, UnitError> {
         let product = u128::from(self.digits) * u128::from(factor);
         u64::try_from(product / 10u128.pow(self.scale)).map_err(|_| UnitError::TooLarge)
     }
 
-    /// This number as the nearest double.
+    /// Returns this number as the nearest double.
     pub fn as_f64(self) -> f64 {
         self.digits as f64 / 10f64.powi(self.scale as i32)
     }
 }
 
 impl std::fmt::Display for Decimal {
-    /// The number with every digit and without an exponent: `12.5`.
+    /// Writes the number with every digit and without an exponent: `12.5`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let unit = 10u64.pow(self.scale);
         write!(f, "{}", self.digits / unit)?;
@@ -125,7 +125,7 @@ impl std::fmt::Display for Decimal {
     }
 }
 
-/// Reads a duration: `250ms`, `10s`, `1m30s`, `1.5h`, `+5s`; `0` needs no unit.
+/// Parses a duration: `250ms`, `10s`, `1m30s`, `1.5h`, `+5s`; `0` needs no unit.
 ///
 /// # Errors
 /// No number, no unit, an unknown unit, a negative or an excessive span.
@@ -170,10 +170,10 @@ fn unit_nanos(unit: &str) -> Result<u64, UnitError> {
     })
 }
 
-/// Reads a number with the multipliers `k` (1,000) and `M` (1,000,000), exactly.
+/// Parses a number with the multipliers `k` (1,000) and `M` (1,000,000), exactly.
 ///
 /// # Errors
-/// As [`Decimal::parse`].
+/// Those of [`Decimal::parse`].
 pub fn parse_decimal(text: &str) -> Result<Decimal, UnitError> {
     let (number, exponent) = match text.as_bytes().last() {
         Some(b'k') => (&text[..text.len() - 1], 3),
@@ -186,16 +186,16 @@ pub fn parse_decimal(text: &str) -> Result<Decimal, UnitError> {
     Decimal::from_parts(number, exponent)
 }
 
-/// Reads a whole number with the multipliers of [`parse_decimal`]: `10`, `100k`, `1.5M`.
+/// Parses a whole number with the multipliers of [`parse_decimal`]: `10`, `100k`, `1.5M`.
 ///
 /// # Errors
-/// As [`Decimal::parse`], and a fraction.
+/// Those of [`Decimal::parse`], and a fraction.
 pub fn parse_count(text: &str) -> Result<u64, UnitError> {
     let number = parse_decimal(text)?;
     if number.scale > 0 { Err(UnitError::NotWhole) } else { Ok(number.digits) }
 }
 
-/// `1234567` as `1,234,567`.
+/// Returns the number with commas: `1234567` as `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);

@@ -1,9 +1,9 @@
-//! The parameters of statements: values, and the buffer they are made in.
+//! The parameters of statements: values, and their buffer.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// A parameter of a statement. Texts live in the [`Values`] that holds the value.
+/// A parameter of a statement. Its text is in the [`Values`] that holds the value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// SQL's NULL.
@@ -12,11 +12,11 @@ pub enum Value {
     Int(i64),
     /// A double.
     Real(f64),
-    /// A text, by its place in the buffer.
+    /// A text, by its range in the buffer.
     Text(Text),
 }
 
-/// Where a text lies in the buffer of its [`Values`].
+/// The range of a text in the buffer of its [`Values`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text {
     start: u32,
@@ -24,13 +24,13 @@ pub struct Text {
 }
 
 impl Text {
-    /// The bytes of the buffer that it takes.
+    /// Returns the range of bytes in the buffer.
     pub fn bytes(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// How parameters are written in a statement's text.
+/// The placeholder style of parameters in a statement's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placeholders {
     /// `?` for each: MySQL, SQLite.
@@ -40,7 +40,7 @@ pub enum Placeholders {
 }
 
 impl Placeholders {
-    /// Appends the mark of the value with this number, counted from 1.
+    /// Appends the placeholder of the parameter with this number, counted from 1.
     pub fn write(self, number: usize, out: &mut String) {
         // Writing into a String cannot fail.
         let _ = match self {
@@ -50,8 +50,8 @@ impl Placeholders {
     }
 }
 
-/// A reusable buffer of values. After the first requests have grown it to its size, filling it
-/// again allocates nothing.
+/// A reusable buffer of values. Once the first requests have grown it to its size, filling it again
+/// allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
     items: Vec<Value>,
@@ -59,12 +59,12 @@ pub struct Values {
 }
 
 impl Values {
-    /// An empty buffer.
+    /// Makes an empty buffer.
     pub fn new() -> Values {
         Values::default()
     }
 
-    /// Forgets the values and keeps the memory.
+    /// Removes the values and keeps the memory.
     pub fn clear(&mut self) {
         self.items.clear();
         self.buffer.clear();
@@ -85,17 +85,17 @@ impl Values {
     /// Writes a text into the buffer without making it a value of the list.
     ///
     /// # Panics
-    /// If the buffer outgrows 4 GiB, which the limits on text lengths exclude.
+    /// If the buffer exceeds 4 GiB, which the limits on text lengths exclude.
     pub fn text(&mut self, write: impl FnOnce(&mut String)) -> Text {
         let start = self.buffer.len();
         write(&mut self.buffer);
         self.text_since(start)
     }
 
-    /// All that was written into the buffer since it had so many bytes, as one text.
+    /// Returns the buffer from byte `start` on as one text.
     ///
     /// # Panics
-    /// If the buffer outgrows 4 GiB, which the limits on text lengths exclude.
+    /// If the buffer exceeds 4 GiB, which the limits on text lengths exclude.
     pub fn text_since(&self, start: usize) -> Text {
         let limit = "texts of one request stay below 4 GiB";
         Text {
@@ -104,20 +104,20 @@ impl Values {
         }
     }
 
-    /// The values in the order in which they were pushed.
+    /// Returns the values in the order in which they were pushed.
     pub fn items(&self) -> &[Value] {
         &self.items
     }
 
-    /// The text that lies at `text`.
+    /// Returns the text in the range `text`.
     pub fn resolve(&self, text: Text) -> &str {
         &self.buffer[text.bytes()]
     }
 
-    /// The text that is the value at a place of the list.
+    /// Returns the text that is the value at an index of the list.
     ///
     /// # Panics
-    /// If another value stands there, or none.
+    /// If the value there is not a text, or there is none.
     #[inline]
     pub fn text_at(&self, place: u32) -> &str {
         match self.items[place as usize] {
@@ -126,7 +126,7 @@ impl Values {
         }
     }
 
-    /// How many bytes the texts take together.
+    /// Returns the size of all texts, in bytes.
     pub fn text_bytes(&self) -> usize {
         self.buffer.len()
     }

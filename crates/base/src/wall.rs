@@ -10,32 +10,32 @@ use crate::Nanos;
 pub struct WallTime(pub i64);
 
 impl WallTime {
-    /// The beginning of 1970: what virtual time calls "now".
+    /// The beginning of 1970, which is "now" in virtual time.
     pub const EPOCH: WallTime = WallTime(0);
 
-    /// The machine's wall clock.
+    /// Reads the machine's wall clock.
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the wall clock")]
     pub fn now() -> WallTime {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         WallTime(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
     }
 
-    /// The instant `nanos` later (earlier when negative).
+    /// Returns the instant `nanos` later (earlier if negative).
     pub fn plus(self, nanos: i64) -> WallTime {
         WallTime(self.0.saturating_add(nanos))
     }
 
-    /// The instant `span` later.
+    /// Returns the instant `span` later.
     pub fn after(self, span: Nanos) -> WallTime {
         self.plus(i64::try_from(span.0).unwrap_or(i64::MAX))
     }
 
-    /// Seconds since the epoch.
+    /// Returns seconds since the epoch.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// `20261121T201502Z`: sorts by time and is a legal file name everywhere.
+    /// Formats as `20261121T201502Z`, which sorts by time and is a valid file name everywhere.
     pub fn compact(self) -> String {
         let t = self.fields();
         format!(
@@ -76,7 +76,7 @@ impl WallTime {
 }
 
 impl fmt::Display for WallTime {
-    /// RFC 3339 to the second, in UTC: `2026-11-21T20:15:02Z`.
+    /// Writes RFC 3339 to the second, in UTC: `2026-11-21T20:15:02Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let t = self.fields();
         write!(
@@ -106,9 +106,9 @@ fn push_digits(out: &mut String, number: u64, width: u32) {
     }
 }
 
-/// Year, month and day of a day number (days since 1970-01-01) in the proleptic Gregorian
-/// calendar, by counting in eras of 400 years that begin on the first of March, so that the leap
-/// day is the last day of its year.
+/// Returns year, month and day of a day number (days since 1970-01-01) in the proleptic Gregorian
+/// calendar. Counts in eras of 400 years that begin on the first of March, which makes the leap day
+/// the last day of its year.
 fn civil_from_days(days: i64) -> (i64, u32, u32) {
     let from_march = days + 719_468;
     let era = from_march.div_euclid(146_097);

@@ -3,17 +3,17 @@
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// A part of the names of variables that hold secrets, beside the [words for
-/// those](base::names_secret): `BASIC_AUTH`.
+/// A part of the names of variables that hold secrets, in addition to the [words for
+/// secrets](base::names_secret): `BASIC_AUTH`.
 const PART: &str = "AUTH";
 
-/// Ends of such names: of keys, and of data source names, which carry a password or a key.
+/// Suffixes of such names: of keys, and of data source names, which contain a password or a key.
 const ENDS: [&str; 2] = ["_KEY", "_DSN"];
 
-/// Names that have none of these.
+/// Names of such variables that match none of these.
 const NAMES: [&str; 2] = ["DATABASE_URL", "DSN"];
 
-/// Names that have one of these and hold no secret: folders, sockets, files, programs and people.
+/// Names that match but hold no secret: folders, sockets, files, programs and people.
 const HARMLESS: [&str; 11] = [
     "PWD",
     "OLDPWD",
@@ -28,10 +28,10 @@ const HARMLESS: [&str; 11] = [
     "GIT_AUTHOR_DATE",
 ];
 
-/// Options of a URL, or settings of a connection, that are passwords.
+/// Options of a URL or settings of a connection that are passwords.
 const SETTINGS: [&str; 2] = ["password=", "pwd="];
 
-/// Keeps the secrets of this process's environment from a program that is going to be started.
+/// Removes the secrets of this process's environment from that of a program to be started.
 pub fn without_secrets(command: &mut Command) -> &mut Command {
     for (name, value) in std::env::vars_os() {
         if names_secret(&name) || holds_password(&value) {

@@ -1,13 +1,13 @@
-//! The files that a workload file may name, and the environment of its programs.
+//! Restrictions on the files that a workload file may name, and on the environment of its programs.
 //!
-//! A workload file may come from anybody, and so may the folder that it lies in. [`Files`] opens
-//! what its keys name: inputs below the folder of the workload file, outputs below the folder of
-//! the record, unless its user has said that it may reach further ([`Reach`]).
+//! A workload file, and the folder that it is in, may be from an untrusted source. [`Files`] opens
+//! the files that its keys name: inputs below the folder of the workload file, outputs below the
+//! folder of the record, unless the user has allowed more ([`Reach`]).
 //!
 //! The invariant: within [`Reach::Folder`] no symbolic link is followed below the folder, no hidden
-//! file is opened, nothing that exists is written to, and no file is made whose name another
+//! file is opened, no existing file is written to, and no file is created whose name another
 //! program would act on. Paths are resolved one component at a time from an open folder (`openat`
-//! with `O_NOFOLLOW`), so that nothing can be exchanged between the look and the use.
+//! with `O_NOFOLLOW`), which leaves no time between check and use to exchange a file.
 
 mod environment;
 
@@ -23,24 +23,25 @@ use rustix::io::Errno;
 
 pub use environment::without_secrets;
 
-/// The option that lets a workload file reach further.
+/// The option that allows a workload file more files.
 pub const OPTION: &str = "--allow-files";
 
 /// The range of files that the names in a workload file may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// To files below the folders; outputs are new files.
+    /// Files below the folders; outputs are new files.
     Folder,
-    /// As far as this process can: the user has said so, or has named the file in person.
+    /// All files that this process can reach: the user has allowed it, or has named the file
+    /// personally.
     Anywhere,
 }
 
 /// The files that a workload file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
-    /// The folder in which the names of inputs begin: that of the workload file.
+    /// The base folder of inputs: that of the workload file.
     pub inputs: PathBuf,
-    /// The folder in which the names of outputs begin: that of the record.
+    /// The base folder of outputs: that of the record.
     pub outputs: PathBuf,
     /// The range of files that names may reach.
     pub reach: Reach,
@@ -49,28 +50,29 @@ pub struct Files {
 /// The reason why a name is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It leads out of the folder: it is absolute, or has a `..`.
+    /// It leads out of the folder: it is absolute, or contains a `..`.
     Outside,
     /// It leads through a symbolic link.
     Link,
-    /// A part of the name begins with a dot: such files configure programs, and hold their keys.
+    /// A component of the name begins with a dot: such files configure programs and contain their
+    /// keys.
     Hidden,
     /// The name of an output does not end in `.csv`.
     NotCsv,
-    /// There is such a file.
+    /// The file exists.
     Exists,
     /// It is neither a regular file nor a pipe.
     Special,
     /// The name of a database does not end in one of [`DATABASES`].
     NotDatabaseName,
-    /// A file that exists under the name of a database is not one of SQLite's.
+    /// The existing file with the name of a database is not an SQLite database.
     NotDatabase,
 }
 
-/// The endings of names that a workload file may give to an SQLite database.
+/// File name extensions that a workload file may use for an SQLite database.
 pub const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
 
-/// The beginning of each SQLite database that is not empty ("Database File Format", section 1.3).
+/// The first bytes of each SQLite database that is not empty ("Database File Format", section 1.3).
 const HEADER: [u8; 16] = *b"SQLite format 3\0";
 
 impl fmt::Display for Refusal {
@@ -99,7 +101,7 @@ impl From<Refusal> for io::Error {
     }
 }
 
-/// Inputs and outputs of one folder, as far as this process can reach.
+/// Makes inputs and outputs of one folder, without restrictions.
 impl From<PathBuf> for Files {
     fn from(folder: PathBuf) -> Files {
         Files { outputs: folder.clone(), inputs: folder, reach: Reach::Anywhere }
@@ -119,20 +121,20 @@ impl From<&Path> for Files {
 }
 
 impl Files {
-    /// The path of an input, for messages.
+    /// Returns the path of an input, for messages.
     pub fn input(&self, name: &str) -> PathBuf {
         self.inputs.join(name)
     }
 
-    /// The path of an output, for messages.
+    /// Returns the path of an output, for messages.
     pub fn output(&self, name: &str) -> PathBuf {
         self.outputs.join(name)
     }
 
-    /// Opens an input for reading. A pipe that nobody writes blocks.
+    /// Opens an input for reading. Blocks for a pipe without a writer.
     ///
     /// # Errors
-    /// The system or a [`Refusal`].
+    /// A [`Refusal`], or the system's error.
     pub fn open(&self, name: &str) -> io::Result<File> {
         match self.reach {
             Reach::Anywhere => File::open(self.input(name)),
@@ -148,7 +150,7 @@ impl Files {
     /// once.
     ///
     /// # Errors
-    /// There is no such file, it is a folder, or a [`Refusal`].
+    /// The file does not exist, it is a folder, or a [`Refusal`].
     pub fn is_regular(&self, name: &str) -> io::Result<bool> {
         let kind = match self.reach {
             Reach::Anywhere => FileType::from_raw_mode(rustix::fs::stat(self.input(name))?.st_mode),
@@ -160,10 +162,10 @@ impl Files {
         }
     }
 
-    /// Makes sure that an output may be made, without making it.
+    /// Checks that an output may be created, without creating it.
     ///
     /// # Errors
-    /// The system or a [`Refusal`].
+    /// A [`Refusal`], or the system's error.
     pub fn may_create(&self, name: &str) -> io::Result<()> {
         match self.reach {
             Reach::Anywhere => Ok(()),
@@ -171,11 +173,11 @@ impl Files {
         }
     }
 
-    /// Makes a new file for an output; `None` where names reach anywhere, since the file may then
-    /// exist and be a pipe, which is opened in other ways.
+    /// Creates a new file for an output. Returns `None` if names reach anywhere: the file may then
+    /// exist or be a pipe, and is opened in other ways.
     ///
     /// # Errors
-    /// The system or a [`Refusal`].
+    /// A [`Refusal`], or the system's error.
     pub fn create(&self, name: &str) -> io::Result<Option<File>> {
         if self.reach == Reach::Anywhere {
             return Ok(None);
@@ -186,22 +188,20 @@ impl Files {
     }
 }
 
-/// Makes sure that a path in a URL of a workload file leads to a place below the current folder,
-/// from which such paths count: that of a database, of a certificate or of a key. There need not be
-/// anything.
+/// Checks that a path in a URL of a workload file leads below the current folder, to which such
+/// paths are relative: the path of a database, a certificate or a key. The file need not exist.
 ///
 /// # Errors
-/// A [`Refusal`], or the system's.
+/// A [`Refusal`], or the system's error.
 pub fn is_below_here(path: &Path) -> io::Result<()> {
     existing(path).map(drop)
 }
 
-/// Makes sure that a path in a URL of a workload file may be that of an SQLite database: it leads
-/// below the current folder, its name says that it is a database, and what exists is one or is
-/// empty.
+/// Checks that a path in a URL of a workload file may be that of an SQLite database: it leads below
+/// the current folder, its name is that of a database, and an existing file is a database or empty.
 ///
 /// # Errors
-/// A [`Refusal`], or the system's.
+/// A [`Refusal`], or the system's error.
 pub fn is_database_below_here(path: &Path) -> io::Result<()> {
     let found = existing(path)?;
     let is_known = |end: &OsStr| DATABASES.iter().any(|known| end.eq_ignore_ascii_case(known));
@@ -209,7 +209,7 @@ pub fn is_database_below_here(path: &Path) -> io::Result<()> {
         return Err(Refusal::NotDatabaseName.into());
     }
     match found {
-        // SQLite refuses a folder itself.
+        // SQLite itself refuses a folder.
         None | Some((_, FileType::Directory)) => Ok(()),
         Some((place, FileType::RegularFile)) => {
             let mut beginning = Vec::with_capacity(HEADER.len());
@@ -224,7 +224,7 @@ pub fn is_database_below_here(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the place of a path below the current folder, and its kind; `None` if there is nothing.
+/// Returns the place of a path below the current folder, and its kind; `None` if nothing exists.
 fn existing(path: &Path) -> io::Result<Option<(Place<'_>, FileType)>> {
     let shown = path.to_str().ok_or(Refusal::Outside)?;
     let found = Place::find(Path::new("."), shown).and_then(|place| {
@@ -234,20 +234,20 @@ fn existing(path: &Path) -> io::Result<Option<(Place<'_>, FileType)>> {
     match found {
         Ok((_, FileType::Symlink)) => Err(Refusal::Link.into()),
         Ok(found) => Ok(Some(found)),
-        // A folder that is missing is said where the file is opened.
+        // A missing folder is reported when the file is opened.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// A file in a folder that is open.
+/// A file name in an open folder.
 struct Place<'n> {
     folder: OwnedFd,
     name: &'n OsStr,
 }
 
 impl<'n> Place<'n> {
-    /// Opens the folders on the way to a file, of which none may be a link.
+    /// Opens the folders on the path to a file, none of which may be a link.
     fn find(folder: &Path, name: &'n str) -> io::Result<Place<'n>> {
         const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
         let components = components(name)?;
@@ -281,7 +281,7 @@ impl<'n> Place<'n> {
         Ok(FileType::from_raw_mode(found.st_mode))
     }
 
-    /// Makes sure that it can be an input: opening a device may do something.
+    /// Checks that it can be an input: opening a device may have side effects.
     fn is_input(&self) -> io::Result<FileType> {
         match self.kind()? {
             FileType::Symlink => Err(Refusal::Link.into()),
@@ -290,7 +290,7 @@ impl<'n> Place<'n> {
         }
     }
 
-    /// Makes sure that nothing is there.
+    /// Checks that nothing exists there.
     fn is_free(&self) -> io::Result<()> {
         match self.kind() {
             Ok(FileType::Symlink) => Err(Refusal::Link.into()),
@@ -311,7 +311,7 @@ impl<'n> Place<'n> {
     }
 }
 
-/// The parts of a name that does not lead out of its folder, and of which none is hidden.
+/// Returns the components of a name, if it does not lead out of its folder and none is hidden.
 fn components(name: &str) -> Result<Vec<&OsStr>, Refusal> {
     let parts = Path::new(name).components().filter(|part| *part != Component::CurDir);
     parts
@@ -343,7 +343,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder `inner` of a stranger's, beside a file that is none of theirs.
+    /// A folder `inner` of an untrusted user, next to a file that is not theirs.
     struct Planted {
         root: tempfile::TempDir,
         files: Files,

@@ -1,4 +1,4 @@
-//! Temporary folders that end with this process.
+//! Temporary folders that are removed when this process ends.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::Guardian;
 
-/// Largest number of names that are tried: killed processes with the same number may have left
-/// theirs.
+/// Maximum number of names that are tried: killed processes with the same process id may have left
+/// their folders.
 const NAMES: u32 = 1_000;
 
-/// Largest number of attempts to remove a folder: others may write into it while it is emptied.
+/// Maximum number of attempts to remove a folder: other processes may write into it meanwhile.
 const REMOVALS: u32 = 10;
 
 /// A temporary folder that only its user can enter, removed with its content when it is dropped or
@@ -20,7 +20,7 @@ const REMOVALS: u32 = 10;
 #[derive(Debug)]
 pub struct TemporaryFolder {
     path: PathBuf,
-    /// Missing where no further process can be started: the folder then stays if this process is
+    /// The guardian; `None` if it could not be started. The folder then stays if this process is
     /// killed.
     _guardian: Option<Guardian>,
 }
@@ -29,7 +29,7 @@ impl TemporaryFolder {
     /// Makes a folder whose name begins with `prefix`.
     ///
     /// # Errors
-    /// The parent is not there or cannot be written to.
+    /// The parent does not exist or is not writable.
     pub fn new(parent: &Path, prefix: &str) -> io::Result<TemporaryFolder> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let process = std::process::id();
@@ -38,7 +38,7 @@ impl TemporaryFolder {
             let path = parent.join(format!("{prefix}-{process}-{number}"));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {
-                    // Not before: a folder of this name may be another user's.
+                    // Not before the folder is made: one with this name may be another user's.
                     let absolute = std::path::absolute(&path);
                     let guardian = absolute.and_then(|path| Guardian::of_folder(&path));
                     return Ok(TemporaryFolder { path, _guardian: guardian.ok() });
@@ -50,7 +50,7 @@ impl TemporaryFolder {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Its path.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -58,7 +58,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // One that cannot be removed is left to the guardian, which tries for longer.
+        // A folder that cannot be removed is left to the guardian, which tries for longer.
         let _ = (0..REMOVALS).find(|_| fs::remove_dir_all(&self.path).is_ok());
     }
 }

@@ -1,11 +1,11 @@
-//! Guardians, which clean up after this process however it ends.
+//! Guardians: processes that clean up after this one, however it ends.
 //!
-//! A [`Guardian`] is a small shell that waits for the end of its input, which is the end of this
-//! process in whichever way, `kill -9` included. It then ends the processes that it was told of and
-//! removes its folder. [`TemporaryFolder`] is a folder that has one.
+//! A [`Guardian`] is a small shell that waits for the end of its input, which comes when this
+//! process ends in any way, `kill -9` included. It then ends the processes registered with it and
+//! removes its folder. [`TemporaryFolder`] is a folder with a guardian.
 //!
-//! The invariant: what a guardian knows of does not outlive the process that started it, unless
-//! the guardian is killed too.
+//! The invariant: what is registered with a guardian does not outlive the process that started the
+//! guardian, unless the guardian is killed too.
 
 mod folder;
 
@@ -18,12 +18,12 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// The shell's script.
 ///
-/// It keeps a list of processes, of which a negative number is a process group. At the end it sends
+/// It keeps a list of processes, in which a negative number is a process group. At the end it sends
 /// each its signal, waits for 5 s and kills those that are left.
 ///
-/// A server that was killed leaves its segment of shared memory behind, which its `postmaster.pid`
-/// names in the seventh line. A process that nobody has waited for yet is as good as gone: whoever
-/// inherits it may take its time.
+/// A killed server leaves its shared memory segment behind, which the seventh line of its
+/// `postmaster.pid` names. A zombie process counts as ended, because its new parent may reap it
+/// late.
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM
 folder=$1 live=
@@ -69,44 +69,44 @@ turn=0
 while [ $turn -lt 100 ] && ! rm -rf "$folder"; do turn=$((turn + 1)); sleep 0.05; done
 "#;
 
-/// The folders with the programs that the script needs.
+/// The search path for the programs that the script needs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// A process that ends others and removes a folder when this process has ended.
 ///
-/// Dropped, it does so at once, and is waited for.
+/// Dropping it does that at once, and waits for the end.
 #[derive(Debug)]
 pub struct Guardian {
     shell: Child,
-    /// The input of the shell, as long as this process lives.
+    /// The input of the shell, open while this process lives.
     line: Option<ChildStdin>,
 }
 
 impl Guardian {
-    /// Starts the guardian of a folder, which need not exist yet, and of processes.
+    /// Starts the guardian of processes and of a folder, which need not exist yet.
     ///
     /// # Errors
-    /// There is no `/bin/sh`, or no further process.
+    /// There is no `/bin/sh`, or no process can be started.
     pub fn of_folder(folder: &Path) -> io::Result<Guardian> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "assay-guardian"]).arg(folder).current_dir("/");
         command.env_clear().env("PATH", PATH).env("LC_ALL", "C");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // A Ctrl-C is for those that it watches over.
+        // The guardian must survive a Ctrl-C, which is for the processes it watches.
         let mut shell = command.process_group(0).spawn()?;
         let line = shell.stdin.take();
         Ok(Guardian { shell, line })
     }
 
-    /// Starts the guardian of processes alone.
+    /// Starts a guardian of processes alone.
     ///
     /// # Errors
-    /// As [`Guardian::of_folder`].
+    /// Those of [`Guardian::of_folder`].
     pub fn of_processes() -> io::Result<Guardian> {
         Guardian::of_folder(Path::new(""))
     }
 
-    /// Adds a process that is to be ended by a signal, such as `TERM`.
+    /// Registers a process that is to be ended by a signal, such as `TERM`.
     pub fn started(&mut self, pid: u32, signal: &str) {
         self.tell(format!("started {pid} {signal}\n"));
     }
@@ -116,18 +116,18 @@ impl Guardian {
         self.tell(format!("ended {pid}\n"));
     }
 
-    /// Adds a process group that is to be ended by SIGTERM.
+    /// Registers a process group that is to be ended by SIGTERM.
     pub fn started_group(&mut self, leader: u32) {
         self.tell(format!("started -{leader} TERM\n"));
     }
 
-    /// Removes a process group that has ended, or is left alone from now on.
+    /// Removes a process group that has ended, or that no longer needs a guardian.
     pub fn ended_group(&mut self, leader: u32) {
         self.tell(format!("ended -{leader}\n"));
     }
 
     fn tell(&mut self, text: String) {
-        // A guardian that was killed cannot hear.
+        // Fails if the guardian was killed.
         if let Some(line) = &mut self.line {
             let _ = line.write_all(text.as_bytes());
         }
@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// The second `sleep` outlives its parent, and holds the output open.
+    /// The second `sleep` outlives its parent and holds the output open.
     #[test]
     fn group_ends_with_its_guardian() {
         let mut command = Command::new("/bin/sh");

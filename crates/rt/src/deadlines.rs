@@ -1,8 +1,8 @@
 //! The heap of deadlines that both executors share.
 //!
-//! A timer is a slot with a current deadline. Moving a deadline *later* costs nothing: the heap
-//! keeps the earlier entry, and when that surfaces it is pushed again at the true deadline. A
-//! request's timeout, which nearly always moves on before it fires, is therefore one store.
+//! A timer is a slot with a current deadline. Moving a deadline *later* is one store: the heap
+//! keeps the earlier entry, which is pushed again at the true deadline when it reaches the top.
+//! This makes a request's timeout cheap, as it nearly always moves on before it fires.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +12,7 @@ use base::Stamp;
 
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
-    /// Earliest first; ties in the order in which they were pushed.
+    /// Earliest first; equal deadlines in the order in which they were pushed.
     heap: BinaryHeap<Reverse<Entry>>,
     slots: Vec<TimerSlot>,
     free: Vec<SlotIndex>,
@@ -30,10 +30,10 @@ struct Entry {
 
 #[derive(Debug)]
 struct TimerSlot {
-    /// When the timer fires; [`Stamp::NEVER`] when it is not armed.
+    /// The deadline; [`Stamp::NEVER`] when the timer is not armed.
     deadline: Stamp,
-    /// The time of this slot's one valid entry in the heap; others are leftovers. Never later
-    /// than `deadline` while the timer is armed.
+    /// Time of this slot's only valid entry in the heap; other entries are stale. Never later than
+    /// `deadline` while the timer is armed.
     queued: Option<Stamp>,
     fired: bool,
     waker: Option<Waker>,
@@ -43,7 +43,7 @@ const IDLE: TimerSlot =
     TimerSlot { deadline: Stamp::NEVER, queued: None, fired: false, waker: None };
 
 impl Deadlines {
-    /// A new timer, not armed.
+    /// Adds a timer, not armed.
     pub(crate) fn add(&mut self) -> SlotIndex {
         match self.free.pop() {
             Some(slot) => slot,
@@ -55,9 +55,9 @@ impl Deadlines {
         }
     }
 
-    /// Gives a timer back.
+    /// Releases a timer.
     pub(crate) fn remove(&mut self, slot: SlotIndex) {
-        // A leftover entry in the heap may meet the slot's next owner; it is then either skipped
+        // A stale entry in the heap may refer to the slot's next owner; it is then either skipped
         // or pushed again at the new owner's deadline.
         let queued = self.slots[slot as usize].queued;
         self.slots[slot as usize] = TimerSlot { queued, ..IDLE };
@@ -79,7 +79,7 @@ impl Deadlines {
         self.arm(slot, Stamp::NEVER);
     }
 
-    /// Ready once the timer has fired, which re-arming undoes.
+    /// Returns `Ready` once per firing of the timer; arming it again cancels an earlier firing.
     pub(crate) fn poll(&mut self, slot: SlotIndex, context: &mut Context<'_>) -> Poll<()> {
         let timer = &mut self.slots[slot as usize];
         if std::mem::take(&mut timer.fired) {
@@ -92,13 +92,13 @@ impl Deadlines {
         Poll::Pending
     }
 
-    /// A cheap answer that is never falsely no.
+    /// Returns true if a timer may be due: cheap, and never false for a due timer.
     #[inline]
     pub(crate) fn may_be_due(&self, now: Stamp) -> bool {
         self.heap.peek().is_some_and(|Reverse(entry)| entry.at <= now)
     }
 
-    /// The earliest deadline of an armed timer.
+    /// Returns the earliest deadline of an armed timer.
     pub(crate) fn earliest(&mut self) -> Option<Stamp> {
         loop {
             let Reverse(top) = self.heap.peek()?;
@@ -110,7 +110,7 @@ impl Deadlines {
         }
     }
 
-    /// Fires every timer with a deadline up to `now`. Returns whether there was one.
+    /// Fires every timer with a deadline up to `now`. Returns true if there was one.
     pub(crate) fn fire_due(&mut self, now: Stamp) -> bool {
         let mut any = false;
         while self.may_be_due(now) {
@@ -127,8 +127,8 @@ impl Deadlines {
         any
     }
 
-    /// Takes the top entry away. If it is the true deadline of its timer, returns the timer;
-    /// if the timer has moved on, pushes the true deadline.
+    /// Removes the top entry. Returns its timer if the entry is the timer's true deadline; if the
+    /// timer has moved on, pushes the true deadline.
     fn settle_top(&mut self) -> Option<SlotIndex> {
         let Reverse(entry) = self.heap.pop()?;
         let timer = &mut self.slots[entry.slot as usize];

@@ -1,14 +1,14 @@
-//! How does a future wait?
+//! A single-threaded async runtime, in real and in virtual time.
 //!
-//! One heap of deadlines ([`Timer`]) under two executors. [`run_virtual`] is a discrete-event
-//! simulator: when no task is ready, the clock jumps to the earliest deadline, so that an hour of
-//! load takes seconds and the same program gives the same result to the last bit. [`run_real`]
-//! runs the same futures on the machine's clock, with drivers' sockets ([`Source`]) and one kernel
-//! timer per thread. Tasks, their queue and their order are the same ([`tasks`]); the futures
-//! cannot tell which executor they are on: both hand them an [`Rt`].
+//! Two executors share one heap of deadlines ([`Timer`]). [`run_virtual`] is a discrete-event
+//! simulator: when no task is ready, the clock jumps to the earliest deadline. An hour of load
+//! takes seconds, and the same program gives the same result to the last bit. [`run_real`] runs the
+//! same futures on the machine's clock, with drivers' sockets ([`Source`]) and one kernel timer per
+//! thread. Tasks, their queue and their order are the same in both ([`tasks`]); the futures cannot
+//! tell which executor runs them, since both pass them an [`Rt`].
 //!
-//! Only here is time advanced. Everything above waits on a [`Timer`], a [`Slot`] or a driver's
-//! own I/O.
+//! Only this crate advances time. All other code waits on a [`Timer`], a [`Slot`] or a driver's own
+//! I/O.
 
 mod deadlines;
 mod net;
@@ -42,13 +42,13 @@ use crate::deadlines::Deadlines;
 use crate::poller::Poller;
 use crate::tasks::Tasks;
 
-/// The handle by which a task tells the time, waits and starts other tasks. It belongs to one
-/// thread; cloning it is cheap.
+/// A handle to the executor: tells the time, waits and starts tasks. It belongs to one thread;
+/// cloning it is cheap.
 #[derive(Clone)]
 pub struct Rt(Rc<Inner>);
 
 struct Inner {
-    /// The virtual clock's reading; unused in real time.
+    /// Reading of the virtual clock; unused in real time.
     virtual_now: Cell<Stamp>,
     deadlines: RefCell<Deadlines>,
     tasks: Rc<Tasks>,
@@ -56,7 +56,7 @@ struct Inner {
 }
 
 enum Mode {
-    /// On the machine's clock, with sockets.
+    /// The machine's clock, with sockets.
     Real(Rc<Poller>),
     Virtual,
 }
@@ -78,7 +78,7 @@ impl Rt {
         }
     }
 
-    /// Whether time is simulated.
+    /// Returns true if time is simulated.
     pub fn is_virtual(&self) -> bool {
         matches!(self.0.mode, Mode::Virtual)
     }
@@ -88,12 +88,12 @@ impl Rt {
         task::spawn(&self.0.tasks, future)
     }
 
-    /// A timer of one's own, not armed.
+    /// Makes a timer, not armed.
     pub fn timer(&self) -> Timer {
         Timer::new(self.clone())
     }
 
-    /// Waits until `at`. For a wait that recurs, keep a [`Timer`]: it is cheaper.
+    /// Waits until `at`. For a repeated wait a [`Timer`] is cheaper.
     pub async fn sleep_until(&self, at: Stamp) {
         let timer = self.timer();
         timer.arm(at);
@@ -105,8 +105,8 @@ impl Rt {
         self.sleep_until(self.now() + span).await;
     }
 
-    /// Fires every timer that is due at `now`, a reading that the caller has anyway. A worker
-    /// calls this after each completion: a thread that never goes idle still keeps its schedule.
+    /// Fires every timer that is due at `now`, a reading that the caller already has. A worker
+    /// calls this after each completion to keep the schedule of a thread that never goes idle.
     #[inline]
     pub fn tick(&self, now: Stamp) {
         let mut deadlines = self.0.deadlines.borrow_mut();
@@ -115,14 +115,14 @@ impl Rt {
         }
     }
 
-    /// Moves the virtual clock to the earliest deadline and fires what is due there. Returns
-    /// whether anything was.
+    /// Moves the virtual clock to the earliest deadline and fires the timers due then. Returns true
+    /// if there were any.
     fn advance(&self) -> bool {
         let mut deadlines = self.0.deadlines.borrow_mut();
         match deadlines.earliest() {
             None => false,
             Some(at) => {
-                // A timer may be armed for an instant that is past; it then fires now.
+                // A timer may be armed for a past instant; it then fires now.
                 let at = at.max(self.0.virtual_now.get());
                 self.0.virtual_now.set(at);
                 deadlines.fire_due(at)

@@ -15,16 +15,16 @@ use rustix::net::{
 
 use crate::{Direction, Rt, Source};
 
-/// How long to wait before a Unix socket is tried again whose listener has no room for another.
+/// Time after which connecting to a Unix socket whose listener's queue is full is tried again.
 const NO_ROOM: Nanos = Nanos::from_millis(1);
 
 const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);
 
-/// Connects to an address. What is written goes at once (`TCP_NODELAY`): a request is one write,
-/// and is not to wait for the next.
+/// Connects to an address. Sets `TCP_NODELAY`: a request is one write and must not wait for the
+/// next.
 ///
 /// # Errors
-/// Nobody listens there, it cannot be reached, or this process may open no further file.
+/// The connection is refused, the address is unreachable, or this process may open no more files.
 pub async fn connect<S>(rt: &Rt, address: SocketAddr) -> io::Result<Source<S>>
 where
     S: AsFd + From<OwnedFd>,
@@ -48,10 +48,10 @@ where
     Ok(source)
 }
 
-/// Connects to a socket of this machine.
+/// Connects to a Unix socket.
 ///
 /// # Errors
-/// Nobody has made it or listens there, or this process may open no further file.
+/// The socket does not exist or has no listener, or this process may open no more files.
 pub async fn connect_unix<S>(rt: &Rt, path: &Path) -> io::Result<Source<S>>
 where
     S: AsFd + From<OwnedFd>,
@@ -71,7 +71,7 @@ where
 /// Waits for the next connection to a listener.
 ///
 /// # Errors
-/// As `accept(2)`: this process may open no further file, for example.
+/// Those of `accept(2)`, for example if this process may open no more files.
 pub fn poll_accept(
     rt: &Rt,
     listener: &Source<TcpListener>,
@@ -85,11 +85,12 @@ pub fn poll_accept(
     })
 }
 
-/// Sockets. Past the C library, whose calls are points at which a thread may be cancelled: that
-/// costs atomic operations on both sides of each, as soon as there is a second thread.
+/// Reading and writing, without the C library: its calls are cancellation points, which cost atomic
+/// operations before and after each call as soon as there is a second thread.
 impl<T: AsFd> Source<T> {
-    /// Reads what is there. `Ready` with 0 is the end. A stream that fills the room again and again
-    /// is `Pending` now and then, so that timers and other tasks get their turn whatever comes.
+    /// Reads the bytes that have arrived. `Ready` with 0 means the end of the stream. A stream that
+    /// keeps filling `room` is `Pending` from time to time, to give timers and other tasks their
+    /// turn.
     ///
     /// # Errors
     /// The connection is lost.
@@ -106,7 +107,7 @@ impl<T: AsFd> Source<T> {
         read
     }
 
-    /// Writes as much as there is room for.
+    /// Writes as many bytes as there is room for.
     ///
     /// # Errors
     /// The connection is lost.
@@ -116,21 +117,21 @@ impl<T: AsFd> Source<T> {
         self.poll_io(Direction::Write, context, send)
     }
 
-    /// Ends the connection in both directions. What has come can still be read.
+    /// Shuts the connection down in both directions. Bytes that have arrived can still be read.
     pub fn shut_down(&self) {
-        // One that is lost has ended.
+        // Fails only if the connection is already lost.
         let _ = rustix::net::shutdown(self.get(), rustix::net::Shutdown::Both);
     }
 
-    /// Gives the socket up to another thread.
+    /// Gives the socket up, for use by another thread.
     ///
     /// # Errors
-    /// This process may open no further file.
+    /// This process may open no more files.
     pub fn give_up(self) -> io::Result<OwnedFd> {
         self.get().as_fd().try_clone_to_owned()
     }
 
-    /// Who is at the other end; `None` if that is not on a network, or nobody.
+    /// Returns the peer's address; `None` if it is not an IP address or there is no peer.
     pub fn peer(&self) -> Option<SocketAddr> {
         rustix::net::getpeername(self.get()).ok()??.try_into().ok()
     }
@@ -194,7 +195,7 @@ mod tests {
         });
     }
 
-    /// Reads one byte at a time, so that each read fills its room, and counts them.
+    /// Counts the bytes of a stream, reading one at a time to fill the buffer with each read.
     fn read_bytes(rt: &Rt, source: Source<TcpStream>) -> Rc<Cell<usize>> {
         let count = Rc::new(Cell::new(0));
         let counted = Rc::clone(&count);
@@ -229,7 +230,7 @@ mod tests {
         let read = run_real(&Options::default(), |rt| async move {
             let listener = Source::new(&rt, listener).unwrap();
             let (mut clients, mut counts) = (Vec::new(), Vec::new());
-            // More than the executor polls before it looks at the kernel.
+            // More than the executor polls before it polls the kernel.
             for _ in 0..40 {
                 let client = connect::<TcpStream>(&rt, address).await.unwrap();
                 let server = poll_fn(|context| poll_accept(&rt, &listener, context)).await.unwrap();
@@ -249,7 +250,7 @@ mod tests {
         on_loopback(async |rt, client, server| {
             write(&client, b"last words").await.unwrap();
             drop(client);
-            // Both the words and the end are there before anybody looks.
+            // Both the bytes and the end have arrived before the first read.
             rt.sleep(Nanos::from_millis(20)).await;
             let mut room = [0; 100];
             assert_eq!(read(&server, &mut room).await.unwrap(), 10);

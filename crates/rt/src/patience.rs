@@ -1,4 +1,4 @@
-//! Waiting for something, but not for ever.
+//! Waits with a time limit.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -8,10 +8,10 @@ use base::{Clock, Nanos};
 
 use crate::{Rt, Timer};
 
-/// Waits for a future, but not longer than until the timer fires.
+/// Waits for a future until a timer fires.
 ///
-/// The future is one that may be moved, as a pinned reference to any other is: taken by value it
-/// would lie twice in the future that waits, once as it was given and once where it stays.
+/// The future must be [`Unpin`], such as a pinned reference to another: taken by value, it would be
+/// in the waiting future twice, once as the argument and once where it is pinned.
 #[inline]
 pub fn unless_fired<F: Future + Unpin>(
     mut future: F,
@@ -23,7 +23,7 @@ pub fn unless_fired<F: Future + Unpin>(
     })
 }
 
-/// Waits for a future, but not longer than for `span`. For a wait that recurs, keep a [`Timer`].
+/// Waits for a future for at most `span`. For a repeated wait, keep a [`Timer`].
 pub async fn within<T>(rt: &Rt, span: Nanos, future: impl Future<Output = T>) -> Option<T> {
     let timer = rt.timer();
     timer.arm(rt.now() + span);

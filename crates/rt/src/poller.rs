@@ -1,9 +1,9 @@
-//! What the kernel knows: which sockets can be read or written.
+//! Readiness of sockets.
 //!
-//! One `epoll` instance per thread, edge-triggered: the kernel tells once that a socket has become
-//! ready, and the note of it is kept here until an attempt finds it empty (`epoll(7)`, "Level-
-//! triggered and edge-triggered"). A socket belongs to one thread, and so do its notes: looking at
-//! them takes neither a lock nor an atomic operation.
+//! One `epoll` instance per thread, edge-triggered: the kernel reports once that a socket has
+//! become ready, and the readiness is kept here until an attempt would block (`epoll(7)`,
+//! "Level-triggered and edge-triggered"). A socket belongs to one thread, and so does its state:
+//! reading it takes neither a lock nor an atomic operation.
 
 use std::cell::RefCell;
 use std::io;
@@ -17,12 +17,12 @@ use rustix::time::Timespec;
 
 use crate::Rt;
 
-/// How many sockets the kernel tells of at once.
+/// Maximum number of sockets that the kernel reports at once.
 const EVENTS: usize = 256;
 
-/// Number of reads in a row that may fill their buffers before a socket rests until the executor
-/// has looked at the others and at its timers. A server that sends without an end must not have
-/// the thread.
+/// Number of consecutive reads that may fill their buffers before a socket rests until the executor
+/// has polled the others and its timers. A server that sends without end must not monopolize the
+/// thread.
 const FULL_READS: u8 = 4;
 
 /// The sockets of a thread.
@@ -30,11 +30,11 @@ pub(crate) struct Poller {
     epoll: OwnedFd,
     sources: RefCell<Sources>,
     events: RefCell<Vec<Event>>,
-    /// Sockets that rest, though there is more to read.
+    /// Resting sockets, which have more to read.
     resting: RefCell<Vec<Resting>>,
 }
 
-/// A socket that rests.
+/// A resting socket.
 #[derive(Clone, Copy, Debug)]
 struct Resting {
     slot: u32,
@@ -47,21 +47,21 @@ struct Sources {
     free: Vec<u32>,
 }
 
-/// What is known of a socket.
+/// The state of a socket.
 #[derive(Default)]
 struct Notes {
-    /// How many sockets have had this slot: what the kernel says of one that is gone is not meant
-    /// for the next.
+    /// The number of sockets that have had this slot. Events with another generation belong to an
+    /// earlier socket and are ignored.
     generation: u32,
     read: Side,
     write: Side,
 }
 
-/// One direction.
+/// The state of one direction of a socket.
 #[derive(Default)]
 struct Side {
     is_ready: bool,
-    /// Nothing new will come: what is ready stays so.
+    /// True if no new event will come: the readiness is final.
     has_ended: bool,
     /// Number of reads that have filled their buffers since the last one that did not.
     full_reads: u8,
@@ -86,12 +86,12 @@ impl Side {
     }
 }
 
-/// A direction in which bytes go.
+/// A direction of transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To be read, or a connection to be accepted.
+    /// Reading, or accepting a connection.
     Read,
-    /// To be written, or a connection that is being made.
+    /// Writing, or opening a connection.
     Write,
 }
 
@@ -111,8 +111,8 @@ impl Poller {
         !self.resting.borrow().is_empty()
     }
 
-    /// Takes what the kernel knows and wakes who waits for it, and behind these the sockets that
-    /// rest. Waits for the first news if `waits`.
+    /// Polls the kernel for events and wakes the tasks that wait for them, then those of the
+    /// resting sockets. Waits for the first event if `waits`.
     pub(crate) fn take_news(&self, waits: bool) {
         let mut events = self.events.borrow_mut();
         events.clear();
@@ -147,14 +147,14 @@ impl Poller {
         }
     }
 
-    /// Lets a socket rest until the next news.
+    /// Lets a socket rest until the next poll of the kernel.
     #[cold]
     fn rest(&self, slot: u32) {
         let generation = self.sources.borrow().slots[slot as usize].generation;
         self.resting.borrow_mut().push(Resting { slot, generation });
     }
 
-    /// Waits for something of the executor's own as well, of which there is nothing to note.
+    /// Adds a source of the executor itself that only wakes the thread and has no state.
     pub(crate) fn add_nameless(&self, source: impl AsFd) -> io::Result<()> {
         let key = EventData::new_u64(key(u32::MAX, 0));
         Ok(epoll::add(&self.epoll, source, key, EventFlags::IN | EventFlags::ET)?)
@@ -181,7 +181,7 @@ impl Poller {
     }
 
     fn remove(&self, source: impl AsFd, slot: u32) {
-        // It was added, and nobody else removes it.
+        // It was added, and only this function removes it.
         let _ = epoll::delete(&self.epoll, source);
         let mut sources = self.sources.borrow_mut();
         let generation = sources.slots[slot as usize].generation.wrapping_add(1);
@@ -198,9 +198,10 @@ fn from_key(key: u64) -> (u32, u32) {
     (key as u32, (key >> 32) as u32)
 }
 
-/// A socket, or anything else that can be waited for, that belongs to a thread's executor.
+/// A socket or other pollable file that belongs to a thread's executor.
 ///
-/// It must not block: [`poll_io`](Source::poll_io) tries, and waits where that would.
+/// It must be non-blocking: [`poll_io`](Source::poll_io) tries, and waits if the attempt would
+/// block.
 pub struct Source<T: AsFd> {
     inner: T,
     slot: u32,
@@ -208,28 +209,28 @@ pub struct Source<T: AsFd> {
 }
 
 impl<T: AsFd> Source<T> {
-    /// Registers it with the thread's executor.
+    /// Registers a socket with the thread's executor.
     ///
     /// # Errors
-    /// The operating system does not take it: it is a file, or there is no room.
+    /// The operating system refuses it: it is a regular file, or memory is short.
     ///
     /// # Panics
-    /// In virtual time, where nothing happens outside.
+    /// In virtual time, which has no sockets.
     pub fn new(rt: &Rt, inner: T) -> io::Result<Source<T>> {
         let poller = Rc::clone(rt.poller().expect("sockets take real time"));
         let slot = poller.add(&inner)?;
         Ok(Source { inner, slot, poller })
     }
 
-    /// What it is.
+    /// Returns the socket.
     pub fn get(&self) -> &T {
         &self.inner
     }
 
-    /// Tries something, and waits where that would block.
+    /// Attempts an operation, and waits if it would block.
     ///
     /// # Errors
-    /// What it ends with, other than that it would block.
+    /// The operation's error, except that it would block.
     #[inline]
     pub fn poll_io<R>(
         &self,
@@ -251,16 +252,16 @@ impl<T: AsFd> Source<T> {
         }
     }
 
-    /// Notes that an attempt has left nothing for the next, though it did not block: a read that
-    /// was shorter than its buffer. The next attempt then waits without asking the kernel in vain,
-    /// unless the kernel has said that the other side is done.
+    /// Records that an attempt has left nothing for the next one although it did not block: a read
+    /// shorter than its buffer. The next attempt then waits without a system call in vain, unless
+    /// the kernel has reported that the peer has finished.
     #[inline]
     pub fn has_been_emptied(&self, direction: Direction) {
         self.with_side(direction, |side| (side.is_ready, side.full_reads) = (side.has_ended, 0));
     }
 
-    /// Notes that a read has filled its room, so that there may be more. After some of these the
-    /// next one waits until the executor has looked at all else.
+    /// Records that a read has filled its buffer, which means there may be more. After
+    /// [`FULL_READS`] of these the next one waits until the executor has polled everything else.
     pub(crate) fn has_been_filled(&self) {
         let is_spent = self.with_side(Direction::Read, |side| {
             side.full_reads += 1;

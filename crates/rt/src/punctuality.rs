@@ -1,73 +1,73 @@
-//! How a thread waits for its deadlines.
+//! The ways in which a thread waits for its deadlines.
 //!
-//! The kernel takes a while to wake a thread: some 10 µs where a processor rests lightly, 50 to
-//! 200 µs where a virtual machine has handed it back. Whatever begins at a deadline begins as much
-//! later. So a thread that paces requests lets itself be woken earlier, by what the kernel takes
-//! most of the time, and spins for the rest; for a tenth of its time at most, so that it
-//! remains cheap where wakings are slow and deadlines many.
+//! The kernel takes a while to wake a thread: some 10 µs where a processor idles lightly, 50 to 200
+//! µs where a virtual machine has handed it back. Work that begins at a deadline begins that much
+//! later. A thread that paces requests therefore sets its timer earlier, by the usual delay of the
+//! kernel, and spins for the rest. It spins for at most a tenth of its time, to remain cheap where
+//! wake-ups are slow and deadlines many.
 
 use base::{Nanos, Stamp};
 
-/// How a thread waits for its deadlines.
+/// A way of waiting for deadlines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
-    /// Sleeping until the kernel's timer wakes it, late as that is.
+    /// Sleep until the kernel's timer wakes the thread, late as that is.
     #[default]
     Sleep,
-    /// Sleeping until shortly before, by what the kernel mostly is late, and spinning for the rest.
+    /// Sleep until shortly before, by the usual delay of the kernel, and spin for the rest.
     WakeEarly,
-    /// Spinning: it never sleeps while there is a deadline.
+    /// Spin: never sleep while there is a deadline.
     Spin,
 }
 
 impl Wait {
-    /// Every way.
+    /// All ways.
     pub const ALL: [Wait; 3] = [Wait::Sleep, Wait::WakeEarly, Wait::Spin];
 }
 
-/// The part of its time for which a thread that wakes early may spin: one in so many.
+/// Inverse of the fraction of its time for which a thread that wakes early may spin.
 const SPINS_ONE_IN: u64 = 10;
 
-/// How much of that it can have saved up.
+/// Maximum unused spinning time that a thread accumulates.
 const MOST_SAVED: Nanos = Nanos::from_millis(5);
 
-/// The longest round of spinning: what took longer was work that it found.
+/// Maximum duration of one round of spinning; a longer one was work.
 const ROUND: Nanos = Nanos::from_micros(5);
 
-/// The lead before anything is known.
+/// Lead before any measurement.
 const FIRST_LEAD: Nanos = Nanos::from_micros(50);
 
-/// The largest lead.
+/// Maximum lead.
 const LONGEST_LEAD: Nanos = Nanos::from_micros(250);
 
-/// What is later than this is no waking: somebody else had the processor.
+/// Delay above which a wake-up is ignored: another process had the processor.
 const NO_WAKING: Nanos = Nanos::from_millis(1);
 
-/// The lead grows by this part of what it fell short of, and else shrinks by that one of itself.
-/// Between the two it comes to rest where the kernel is later about once in fifty times.
+/// The lead grows by 1/`GROWS_BY` of its shortfall, and otherwise shrinks by 1/`SHRINKS_BY` of
+/// itself. It settles where the kernel is later about once in fifty times.
 const GROWS_BY: u64 = 4;
 const SHRINKS_BY: u64 = 512;
 
-/// What a thread that has nothing to do should do next.
+/// The next action of an idle thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Look again at once.
+    /// Poll again at once.
     Spin,
-    /// Sleep until the kernel's timer, set to this, wakes it, or anything else does.
+    /// Sleep until this instant, for which the kernel's timer is set, or until another event.
     SleepUntil(Stamp),
 }
 
-/// What a thread knows of how late it is woken.
+/// A thread's estimate of how late it is woken.
 #[derive(Debug)]
 pub(crate) struct Punctuality {
     wait: Wait,
-    /// How long before a deadline to be woken.
+    /// Time before a deadline for which the timer is set.
     lead: Nanos,
-    /// For how long it may spin.
+    /// Time for which it may spin.
     saved: Nanos,
-    /// When that was reckoned last.
+    /// Instant at which `saved` was updated.
     reckoned: Stamp,
-    /// Whether it has spun since.
+    /// True if it has spun since.
     is_spinning: bool,
 }
 
@@ -77,7 +77,7 @@ impl Punctuality {
         Punctuality { wait, lead, saved, reckoned: now, is_spinning: false }
     }
 
-    /// What to do until a deadline.
+    /// Returns the next action until a deadline.
     #[inline]
     pub(crate) fn next(&mut self, now: Stamp, deadline: Stamp) -> Next {
         match self.wait {
@@ -100,7 +100,7 @@ impl Punctuality {
         }
     }
 
-    /// Saves up, and spends what was spun.
+    /// Adds the spinning time earned since the last call, and subtracts the time spent.
     fn reckon(&mut self, now: Stamp) {
         let passed = now.since(self.reckoned);
         self.reckoned = now;
@@ -111,8 +111,8 @@ impl Punctuality {
         }
     }
 
-    /// It slept, and was woken at `now`; the timer was set to `armed`. Woken by something else
-    /// before that, it learns nothing.
+    /// Updates the lead after a sleep: the timer was set to `armed`, the thread woke at `now`. An
+    /// earlier wake-up had another cause and is ignored.
     #[inline]
     pub(crate) fn woke(&mut self, armed: Stamp, now: Stamp) {
         if self.wait != Wait::WakeEarly || now < armed {
@@ -138,8 +138,8 @@ mod tests {
         Nanos::from_micros(micros)
     }
 
-    /// A thread that has slept for a while, whose kernel wakes it late by these times in turn, some
-    /// hundred times a second.
+    /// Returns the state of a thread that has slept 2,000 times for 10 ms, with these delays in
+    /// turn, in microseconds.
     fn experienced(late: &[u64]) -> Punctuality {
         let mut it = Punctuality::new(Wait::WakeEarly, Stamp::ZERO);
         for round in 0..2_000u64 {
@@ -166,11 +166,11 @@ mod tests {
 
     #[test]
     fn the_lead_covers_most_of_what_varies() {
-        // As late as may be up to 100 µs: all but a few are within it.
+        // Delays of up to 100 µs: the lead covers all but a few.
         let late: Vec<u64> = (0..97).map(|n| n * 31 % 97).collect();
         let lead = experienced(&late).lead;
         assert!((us(80)..us(97)).contains(&lead), "{lead}");
-        // Once in a while somebody else has the processor, and that is no reason to spin.
+        // An occasional long delay, when another process has the processor, is no reason to spin.
         let mut late = vec![30; 199];
         late.push(20_000);
         assert!(experienced(&late).lead < us(40));
@@ -181,7 +181,7 @@ mod tests {
         let mut it = experienced(&[200]);
         let start = it.reckoned;
         let (mut now, mut spun, mut wakings) = (start, Nanos::ZERO, 0u64);
-        // A deadline each 300 µs: to wake 200 µs early each time would be two thirds of the time.
+        // A deadline each 300 µs: waking 200 µs early each time would be two thirds of the time.
         while now.since(start) < Nanos::from_secs(2) {
             let deadline = now + us(300);
             while now < deadline {

@@ -1,7 +1,7 @@
 //! The real executor: sockets, and one kernel timer per thread.
 //!
-//! The kernel's timeouts of `epoll_wait` have a slack of 50 µs and pace nothing here. Deadlines
-//! live in our heap; when the thread is about to sleep, a `timerfd` is set to the earliest of them.
+//! The kernel's timeouts of `epoll_wait` have a slack of 50 µs and are not used for pacing.
+//! Deadlines are in our heap; before the thread sleeps, a `timerfd` is set to the earliest of them.
 //! A thread that does not go idle makes no system call for its deadlines: it fires them itself, by
 //! [`Rt::tick`].
 
@@ -22,19 +22,19 @@ use crate::punctuality::{Next, Punctuality, Wait};
 use crate::tasks::{self, Foreign, Idle, Tasks};
 use crate::{Mode, Rt};
 
-/// How a thread runs.
+/// The options of a thread.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The processor that the thread is bound to; `None` leaves it to the kernel.
+    /// The processor to which the thread is bound; `None` leaves it to the kernel.
     pub cpu: Option<usize>,
-    /// How it waits for deadlines.
+    /// The way in which it waits for deadlines.
     pub wait: Wait,
 }
 
-/// Runs the future that `program` makes, and all that it spawns, on this thread in real time.
+/// Runs the future that `program` makes, and all tasks that it spawns, on this thread in real time.
 ///
 /// # Errors
-/// The operating system grants no timer, no sockets, or not the processor that was asked for.
+/// The operating system refuses a timer, sockets or the requested processor.
 pub fn run_real<F: Future>(
     options: &Options,
     program: impl FnOnce(Rt) -> F,
@@ -52,11 +52,11 @@ pub fn run_real<F: Future>(
     }
 }
 
-/// The processors that this thread may use, in ascending order: those of the machine, or fewer
-/// where somebody has bound the process.
+/// Returns the processors that this thread may use, in ascending order: those of the machine, or
+/// fewer if the process is bound to some.
 ///
 /// # Errors
-/// The operating system does not tell.
+/// The operating system's.
 pub fn processors() -> io::Result<Vec<usize>> {
     let set = sched_getaffinity(Pid::from_raw(0))?;
     Ok((0..CpuSet::count()).filter(|&cpu| set.is_set(cpu).unwrap_or(false)).collect())
@@ -69,13 +69,13 @@ fn bind_to(cpu: usize) -> io::Result<()> {
     sched_setaffinity(Pid::from_raw(0), &set).map_err(refused)
 }
 
-/// What happens when nothing is ready.
+/// The idle behavior of the real executor.
 struct Park {
     rt: Rt,
     poller: Rc<Poller>,
     foreign: Arc<Foreign>,
     timer: TimerFd,
-    /// What the kernel's timer is set to.
+    /// The setting of the kernel's timer.
     armed: Stamp,
     punctuality: Punctuality,
 }
@@ -85,20 +85,20 @@ impl Park {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
         // Neither is ever read: the registration is edge-triggered, and setting the timer again
-        // clears its count, so a read would be a system call for nothing.
+        // clears its count, which makes a read a useless system call.
         poller.add_nameless(&timer)?;
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         let bell = EventFd::from_value_and_flags(0, flags)?;
         poller.add_nameless(&bell)?;
         foreign.set_bell(move || {
-            // It can only be full if it was rung 2^64 times.
+            // It fails only after 2^64 rings.
             let _ = bell.write(1);
         });
         let punctuality = Punctuality::new(wait, Monotonic.now());
         Ok(Park { rt, poller, foreign, timer, armed: Stamp::NEVER, punctuality })
     }
 
-    /// Fires what is due, and returns the earliest deadline if nothing was.
+    /// Fires the timers that are due; returns the earliest deadline if none was.
     fn fire_due(&self, now: Stamp) -> Result<Option<Stamp>, Fired> {
         let mut deadlines = self.rt.0.deadlines.borrow_mut();
         match deadlines.may_be_due(now) && deadlines.fire_due(now) {
@@ -119,7 +119,7 @@ impl Park {
     }
 }
 
-/// A timer has fired, and somebody may be ready.
+/// A timer has fired, and a task may be ready.
 struct Fired;
 
 impl Idle for Park {
@@ -129,7 +129,7 @@ impl Idle for Park {
         let has_resting = self.poller.has_resting();
         self.poller.take_news(false);
         if has_resting {
-            // As long as they find something to read, the thread never goes idle.
+            // While they find something to read, the thread never goes idle.
             self.rt.tick(Monotonic.now());
         }
     }
@@ -137,7 +137,7 @@ impl Idle for Park {
     fn wait(&mut self) -> Result<(), Self::Error> {
         let now = Monotonic.now();
         let armed = match self.fire_due(now) {
-            // Usually somebody is ready now, and the kernel's timer would be set in vain.
+            // A task is usually ready now, and setting the kernel's timer would be useless.
             Err(Fired) => return Ok(()),
             Ok(_) if self.poller.has_resting() => {
                 self.poller.take_news(false);
@@ -193,7 +193,7 @@ mod tests {
                 });
                 sender.send(()).expect("the test waits");
             });
-            // Ten seconds stand for ever: the thread would sleep until something else wakes it.
+            // Ten seconds mean forever: the thread would sleep until another event wakes it.
             let ended = receiver.recv_timeout(std::time::Duration::from_secs(10));
             assert_eq!(ended, Ok(()), "{wait:?}");
         }
@@ -259,7 +259,7 @@ mod tests {
             let due = rt.now() + Nanos::from_micros(50);
             while rt.now() < due {}
             rt.tick(rt.now());
-            // Nothing here lets the thread go idle: one turn of the queue must be enough.
+            // The thread never goes idle here: one turn of the queue must be enough.
             yield_now().await;
             fired.get()
         });
@@ -277,7 +277,7 @@ mod tests {
                 let waker = poll_fn(|context| Poll::Ready(context.waker().clone())).await;
                 let start = rt.now();
                 std::thread::spawn(move || {
-                    // Long enough for the other thread to have nothing left to do.
+                    // Long enough for the other thread to go idle.
                     run(Wait::Sleep, |rt| async move { rt.sleep(Nanos::from_millis(5)).await });
                     sender.send(()).expect("somebody listens");
                     waker.wake();

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
-/// Room for one value that one task puts and another takes. It neither locks nor allocates.
+/// A slot for one value that one task puts and another takes. It neither locks nor allocates.
 pub struct Slot<T> {
     value: Cell<Option<T>>,
     waker: RefCell<Option<Waker>>,
@@ -20,7 +20,7 @@ impl<T> Slot<T> {
     /// Puts a value and wakes the task that waits for it.
     ///
     /// # Panics
-    /// If the value before was not taken: a hand-off has one giver at a time.
+    /// If the previous value was not taken: a slot has one giver at a time.
     pub fn put(&self, value: T) {
         let before = self.value.replace(Some(value));
         assert!(before.is_none(), "the slot is empty when a value is put");

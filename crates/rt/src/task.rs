@@ -1,4 +1,4 @@
-//! Tasks: futures that run beside the one that started them.
+//! Tasks: futures that run concurrently with the one that started them.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -10,10 +10,11 @@ use std::task::{Context, Poll, Waker, ready};
 
 use crate::tasks::Tasks;
 
-/// A started task. Awaiting it gives its result; a panic inside it goes on in the awaiting task.
+/// A started task. Awaiting it returns its result; a panic inside it propagates to the awaiting
+/// task.
 pub struct Task<T>(Rc<RefCell<Outcome<T>>>);
 
-/// What a task panicked with.
+/// The payload of a task's panic.
 pub type Panic = Box<dyn Any + Send>;
 
 struct Outcome<T> {
@@ -27,7 +28,7 @@ pub(crate) fn spawn<T: 'static>(
 ) -> Task<T> {
     let outcome = Rc::new(RefCell::new(Outcome { result: None, waker: None }));
     let shared = Rc::clone(&outcome);
-    // In a box of its own: what is moved into an async block lies in it twice.
+    // In a box of its own: a future moved into an async block is in it twice.
     let mut future = Box::pin(future);
     tasks.spawn(poll_fn(move |context| {
         let result = ready!(poll_caught(future.as_mut(), context));
@@ -41,7 +42,7 @@ pub(crate) fn spawn<T: 'static>(
     Task(outcome)
 }
 
-/// The end of a future, or its panic. One that has panicked is not polled again.
+/// Polls a future, catching a panic. A future that has panicked must not be polled again.
 fn poll_caught<F: Future>(
     future: Pin<&mut F>,
     context: &mut Context<'_>,
@@ -53,10 +54,10 @@ fn poll_caught<F: Future>(
 }
 
 impl<T> Task<T> {
-    /// Waits for the result, or for the panic that ended the task and goes no further.
+    /// Waits for the result, or for the panic that ended the task, which does not propagate.
     ///
     /// # Errors
-    /// What the task panicked with.
+    /// The payload of the task's panic.
     pub async fn outcome(mut self) -> Result<T, Panic> {
         poll_fn(|context| self.poll_outcome(context)).await
     }

@@ -1,7 +1,7 @@
 //! The tasks of an executor, and the queue of those that are ready.
 //!
-//! Both executors have the same: ready tasks run first in, first out, on the thread that they
-//! belong to. What they do when none is ready is what tells them apart.
+//! Both executors share this: ready tasks run first in, first out, on the thread that they belong
+//! to. The executors differ in what they do when no task is ready.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -12,36 +12,36 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// What an executor does beside polling tasks.
+/// The part of an executor besides polling tasks.
 pub(crate) trait Idle {
-    /// Why it cannot go on.
+    /// The reason why the executor cannot continue.
     type Error;
 
-    /// After some polls: looks for news without waiting.
+    /// Polls for events without waiting; called after some polls of tasks.
     fn glance(&mut self) {}
 
-    /// Nothing is ready: waits until something is, or brings it about.
+    /// Waits until a task is ready, or makes one ready; called when none is.
     ///
     /// # Errors
-    /// Nothing ever will be.
+    /// No task will ever be ready.
     fn wait(&mut self) -> Result<(), Self::Error>;
 }
 
-/// News are looked for after this many polls of tasks at the latest: answers must not wait while a
-/// burst of requests is sent.
+/// Maximum number of polls of tasks between polls for events: answers must not wait while a burst
+/// of requests is sent.
 const POLLS_BETWEEN_GLANCES: u32 = 16;
 
-/// Runs a future, and all that it spawns, to its end.
+/// Runs a future, and all tasks that it spawns, to its end.
 ///
 /// # Errors
-/// What keeps the executor from going on.
+/// The reason why the executor cannot continue.
 pub(crate) fn run<F: Future, I: Idle>(
     tasks: &Rc<Tasks>,
     main: F,
     idle: &mut I,
 ) -> Result<F::Output, I::Error> {
     let _turn = Turn::take(tasks.foreign.executor);
-    // They hold handles to this very structure, which would otherwise keep itself alive.
+    // The tasks hold handles to `tasks`, which would otherwise keep itself alive.
     let _end = End(Rc::clone(tasks));
     let mut main = pin!(main);
     let flag = tasks.new_flag(MAIN);
@@ -74,7 +74,7 @@ pub(crate) fn run<F: Future, I: Idle>(
 
 type TaskIndex = usize;
 
-/// The index that stands for the main future.
+/// The index of the main future.
 const MAIN: TaskIndex = usize::MAX;
 
 /// The tasks of one executor.
@@ -97,7 +97,7 @@ struct Running {
 }
 
 impl Tasks {
-    /// What other threads wake tasks by.
+    /// Returns the queue through which other threads wake tasks.
     pub(crate) fn foreign(&self) -> &Arc<Foreign> {
         &self.foreign
     }
@@ -137,7 +137,7 @@ impl Tasks {
             slot.flag.queued.store(false, Ordering::Relaxed);
             slot.running.take()
         };
-        // A task that has ended may be woken once more by a timer that it left behind.
+        // A finished task may be woken once more by a timer that it left behind.
         let Some(mut running) = running else { return };
         let mut context = Context::from_waker(&running.waker);
         if running.future.as_mut().poll(&mut context).is_pending() {
@@ -148,7 +148,7 @@ impl Tasks {
         }
     }
 
-    /// Ends every task.
+    /// Drops all tasks.
     fn drop_all(&self) {
         loop {
             let slots = std::mem::take(&mut *self.slots.borrow_mut());
@@ -160,7 +160,7 @@ impl Tasks {
     }
 }
 
-/// Ends every task when the executor ends, in peace or in panic.
+/// A guard that drops all tasks when the executor ends, normally or by a panic.
 struct End(Rc<Tasks>);
 
 impl Drop for End {
@@ -170,13 +170,13 @@ impl Drop for End {
 }
 
 thread_local! {
-    /// The tasks to be polled by this thread's executor, first in, first out.
+    /// Ready tasks of this thread's executor, first in, first out.
     static READY: RefCell<VecDeque<TaskIndex>> = const { RefCell::new(VecDeque::new()) };
-    /// Which executor this thread runs; 0 for none.
+    /// The number of the executor that this thread runs; 0 for none.
     static RUNNING: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Makes this thread's queue that of one executor, and empties it in the end.
+/// A guard that assigns this thread's queue to one executor, and empties the queue when dropped.
 struct Turn;
 
 impl Turn {
@@ -194,12 +194,12 @@ impl Drop for Turn {
     }
 }
 
-/// Tasks that were woken by other threads: rare, and so the only ones that cost a lock.
+/// Tasks that were woken by other threads: rare, and the only wake-ups that need a lock.
 pub(crate) struct Foreign {
     executor: u64,
     any: AtomicBool,
     queue: Mutex<Vec<TaskIndex>>,
-    /// Whether the executor's thread sleeps, or is about to.
+    /// True if the executor's thread sleeps, or is about to.
     sleeps: AtomicBool,
     /// Wakes that thread.
     bell: Mutex<Option<Box<dyn Fn() + Send>>>,
@@ -219,13 +219,14 @@ impl Default for Foreign {
 }
 
 impl Foreign {
-    /// Says how the executor's thread is woken when it sleeps.
+    /// Sets the function that wakes the executor's thread when it sleeps.
     pub(crate) fn set_bell(&self, bell: impl Fn() + Send + 'static) {
         *self.bell.lock().expect("ringing does not panic") = Some(Box::new(bell));
     }
 
-    /// The thread is about to sleep. False if it must not, because a task has been woken. Of this
-    /// and [`push`](Foreign::push) at the same instant at least one sees the other.
+    /// Announces that the thread is about to sleep. Returns false if it must not, because a task
+    /// has been woken. If [`push`](Foreign::push) runs concurrently, at least one of the two sees
+    /// the other.
     pub(crate) fn may_sleep(&self) -> bool {
         self.sleeps.store(true, Ordering::SeqCst);
         let may = !self.any.load(Ordering::SeqCst);
@@ -235,7 +236,7 @@ impl Foreign {
         may
     }
 
-    /// The thread sleeps no more.
+    /// Records that the thread is awake.
     pub(crate) fn has_woken(&self) {
         self.sleeps.store(false, Ordering::SeqCst);
     }
@@ -250,7 +251,8 @@ impl Foreign {
         }
     }
 
-    /// Both queues keep their memory: waking from elsewhere allocates nothing.
+    /// Moves the woken tasks to `ready`. Both queues keep their memory, so waking from another
+    /// thread allocates nothing.
     fn move_to(&self, ready: &mut VecDeque<TaskIndex>) {
         ready.extend(self.queue.lock().expect("pushing does not panic").drain(..));
     }
@@ -258,7 +260,7 @@ impl Foreign {
 
 struct TaskFlag {
     task: TaskIndex,
-    /// Whether the task is in the queue: it stands there once, however often it is woken. (Two
+    /// True if the task is in the queue, which has it at most once however often it is woken. (Two
     /// threads that wake it at the same instant may queue it twice, which costs one poll.)
     queued: AtomicBool,
     foreign: Arc<Foreign>,

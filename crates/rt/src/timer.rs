@@ -1,4 +1,4 @@
-//! A timer that can be armed again and again.
+//! A timer that can be rearmed.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -8,7 +8,7 @@ use base::Stamp;
 use crate::Rt;
 use crate::deadlines::SlotIndex;
 
-/// An instant to wait for, which can be moved. Arming it to a later instant costs one store.
+/// A timer with a movable deadline. Moving it to a later instant costs one store.
 pub struct Timer {
     rt: Rt,
     slot: SlotIndex,
@@ -20,12 +20,12 @@ impl Timer {
         Timer { rt, slot }
     }
 
-    /// Fires at `at`, or at once when that is past; whatever was armed before is forgotten.
+    /// Arms the timer for `at`; a past instant fires at once. Replaces the previous deadline.
     pub fn arm(&self, at: Stamp) {
         self.rt.0.deadlines.borrow_mut().arm(self.slot, at);
     }
 
-    /// Does not fire until armed again.
+    /// Disarms the timer.
     pub fn disarm(&self) {
         self.rt.0.deadlines.borrow_mut().disarm(self.slot);
     }
@@ -35,7 +35,7 @@ impl Timer {
         poll_fn(|context| self.poll_fired(context)).await;
     }
 
-    /// [`Timer::fired`] for hand-written futures.
+    /// Polls like [`Timer::fired`], for hand-written futures.
     pub fn poll_fired(&self, context: &mut Context<'_>) -> Poll<()> {
         self.rt.0.deadlines.borrow_mut().poll(self.slot, context)
     }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::tasks::{self, Idle, Tasks};
 use crate::{Mode, Rt};
 
-/// Every task waits and no timer is armed: the program would wait for ever.
+/// A deadlock: every task waits and no timer is armed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlock;
 
@@ -23,18 +23,18 @@ impl fmt::Display for Deadlock {
 
 impl std::error::Error for Deadlock {}
 
-/// Runs the future that `program` makes, and all that it spawns, in virtual time. The clock
+/// Runs the future that `program` makes, and all tasks that it spawns, in virtual time. The clock
 /// begins at [`base::Stamp::ZERO`].
 ///
 /// # Errors
-/// [`Deadlock`] if the future waits for something that no timer and no task can bring about.
+/// [`Deadlock`] if the future waits for an event that no timer and no task can cause.
 pub fn run_virtual<F: Future>(program: impl FnOnce(Rt) -> F) -> Result<F::Output, Deadlock> {
     let tasks = Rc::new(Tasks::default());
     let rt = Rt::new(Mode::Virtual, Rc::clone(&tasks));
     tasks::run(&tasks, program(rt.clone()), &mut Advance(rt))
 }
 
-/// When nothing is ready, the clock moves.
+/// The idle behavior of the virtual executor: advancing the clock.
 struct Advance(Rt);
 
 impl Idle for Advance {
