@@ -1,4 +1,4 @@
-//! Which component has the least time to spare, while a run goes on.
+//! The component that is nearest to saturation during a run.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,24 @@ use record::{Busy, Component, Part, Series, Side};
 
 use crate::sample::Sample;
 
-/// From this part of a component's time on it is worth a word.
+/// Smallest share of its time in use from which a component is reported.
 const WORTH_A_WORD: f64 = 0.01;
 
-/// What was not told again for so many times as long as the time between its last two readings is
-/// over: a database that has ended is not busy.
+/// Age at which a reading expires, as a multiple of the time between the component's last two
+/// readings: a database that has ended is not busy.
 const FORGOTTEN: f64 = 2.5;
 
-/// The shortest time after which anything is over.
+/// Shortest age at which a reading expires.
 const REMEMBERED: Nanos = Nanos::from_secs(3);
 
-/// What was read last, and what the busiest component was at that.
+/// The last readings, and each component's share of time in use.
 #[derive(Debug, Default)]
 pub struct Busiest {
     last: BTreeMap<Series, (Nanos, f64)>,
     shares: BTreeMap<String, Told>,
 }
 
-/// The share of a component, when it was told, and how long after the one before.
+/// Share of a component, time of its reading, and time since the reading before.
 #[derive(Clone, Copy, Debug)]
 struct Told {
     share: f64,
@@ -40,7 +40,7 @@ impl Told {
 }
 
 impl Busiest {
-    /// Adds what was read at an instant, and gives the busiest component by what is known then.
+    /// Adds a sample taken at the given time, and returns the component that is busiest by then.
     pub fn see(&mut self, at: Nanos, sample: &Sample) -> Option<Busy> {
         let mut seen = BTreeMap::new();
         for reading in &sample.readings {
@@ -65,10 +65,10 @@ impl Busiest {
     }
 }
 
-/// What was read of a metric: its value, and its growth per second.
+/// A metric's value and growth per second, by component and metric.
 type Seen = BTreeMap<(Component, String), (f64, Option<f64>)>;
 
-/// How much of its time each component used.
+/// Returns the share of its time that each component used, from 0 to 1.
 fn shares(seen: &Seen) -> Vec<(String, f64)> {
     let mut shares = Vec::new();
     for ((component, metric), (value, per_s)) in seen {
@@ -99,7 +99,7 @@ fn shares(seen: &Seen) -> Vec<(String, f64)> {
     shares
 }
 
-/// The part of the active sessions that wait for locks.
+/// Returns the share of active sessions that wait for locks.
 fn waiting(seen: &Seen) -> Option<(String, f64)> {
     let per_s = |part: Part, metric: &str| {
         seen.get(&(Component::here(part), metric.to_owned())).and_then(|(_, per_s)| *per_s)
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(busiest.see(at(1), &look(10.0, 5.0)), None);
         let found = busiest.see(at(2), &look(20.0, 14.0)).unwrap();
         assert_eq!((found.name.as_str(), found.share), ("the database's locks", 0.9));
-        // A counter that begins anew says nothing.
+        // A counter that was reset gives no rate.
         let found = busiest.see(at(3), &look(1.0, 1.0)).unwrap();
         assert_eq!(found.share, 0.9);
     }
@@ -185,7 +185,7 @@ mod tests {
             let found = busiest.see(at(second), &busy(generator(), 0.2)).expect("a component");
             found.share
         };
-        // It is looked at every ten seconds.
+        // This component is sampled every ten seconds.
         assert_eq!((later(34), later(36)), (0.9, 0.2));
     }
 

@@ -1,7 +1,8 @@
-//! What the control group of a side keeps it from: `cpu.max`, `cpu.stat` and `memory.*` of version
-//! 2, `cpu.cfs_quota_us`, `cpu.stat` and `memory.*_in_bytes` of version 1 (Linux,
-//! Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/). A limit may be set at any group on the
-//! way to the root; the tightest is told, and the time in which its group was kept from running.
+//! Limits of the control group of one side: `cpu.max`, `cpu.stat` and `memory.*` of version 2,
+//! `cpu.cfs_quota_us`, `cpu.stat` and `memory.*_in_bytes` of version 1 (Linux,
+//! Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/). Any group between that of the process
+//! and the root may set a limit; the tightest is reported, with the time for which its group was
+//! throttled.
 
 use record::{Part, Side};
 
@@ -10,10 +11,10 @@ use crate::environment::cgroup::{Hierarchy, Version, hierarchy, limit, quota};
 use crate::host::pressure::total;
 use crate::sample::Sample;
 
-/// After so many looks it is seen anew which groups a process is in and what limits they have.
+/// Samples after which a process's groups and their limits are read anew.
 const SEARCH_EVERY: u32 = 8;
 
-/// The group of one side.
+/// Control group of one side.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     side: Side,
@@ -22,14 +23,14 @@ pub(crate) struct Cgroup {
     bounds: Bounds,
 }
 
-/// What bounds a process.
+/// Limits that apply to a process.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Bounds {
-    /// Processors, and the group in which they are limited.
+    /// Quota in processors, and the group that sets it.
     quota: Option<(f64, Version, String)>,
-    /// Bytes, and the group in which they are limited.
+    /// Memory limit in bytes, and the group that sets it.
     limit: Option<(u64, Version, String)>,
-    /// Whether the groups were found at all.
+    /// True if the groups were found.
     is_known: bool,
 }
 
@@ -48,7 +49,7 @@ impl Bounds {
     }
 }
 
-/// The least of the limits, and where it is set.
+/// Returns the lowest limit, and the group that sets it.
 fn tightest<T: PartialOrd>(
     found: &Hierarchy,
     read: impl Fn(Version, &str) -> Option<T>,
@@ -61,16 +62,16 @@ fn tightest<T: PartialOrd>(
 }
 
 impl Cgroup {
-    /// That of a side.
+    /// Creates the source for one side.
     pub(crate) fn of(side: Side) -> Cgroup {
         Cgroup { side, looks: 0, process: None, bounds: Bounds::default() }
     }
 
-    /// Looks at the group of a process, which stands for its side.
+    /// Samples the group of a process that represents its side.
     pub(crate) fn look(&mut self, root: &Root, process: u32, sample: &mut Sample) {
         if self.process != Some(process) || self.looks.is_multiple_of(SEARCH_EVERY) {
             let bounds = Bounds::of(root, process);
-            // A process that has ended does not unsay what its limits were.
+            // The limits of a process stay known after it has ended.
             if bounds.is_known || self.process != Some(process) {
                 self.bounds = bounds;
             }
@@ -105,7 +106,7 @@ impl Cgroup {
     }
 }
 
-/// How long a group was kept from running.
+/// Returns the time for which a group was throttled, in seconds.
 fn throttled_s(root: &Root, version: Version, group: &str) -> Option<f64> {
     let text = root.beginning(&format!("{group}/cpu.stat"), 4_096)?;
     let (name, per_s) = match version {
@@ -116,7 +117,7 @@ fn throttled_s(root: &Root, version: Version, group: &str) -> Option<f64> {
     Some(line.trim().parse::<u64>().ok()? as f64 / per_s)
 }
 
-/// How much memory it has.
+/// Returns the memory that a group uses, in bytes.
 fn memory(root: &Root, version: Version, group: &str) -> Option<u64> {
     let name = match version {
         Version::One => "memory.usage_in_bytes",
@@ -125,7 +126,8 @@ fn memory(root: &Root, version: Version, group: &str) -> Option<u64> {
     root.number(&format!("{group}/{name}"))
 }
 
-/// How long some task of it lacked memory (Documentation/accounting/psi.rst, "Cgroup2 interface").
+/// Returns the time for which some task of a group lacked memory, in seconds
+/// (Documentation/accounting/psi.rst, "Cgroup2 interface").
 fn pressure_s(root: &Root, version: Version, group: &str) -> Option<f64> {
     let text = match version {
         Version::One => return None,

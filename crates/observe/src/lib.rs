@@ -1,14 +1,14 @@
-//! What were all the components doing, and in which surroundings?
+//! Observation of all components while a run goes on, and of the environment it takes place in.
 //!
-//! [`Watch`] is a thread of its own that looks beside a run: once a second it takes a sample of
-//! each source, and every 10 ms it sees whether the process stood still. One file per source,
-//! which names what it reads: those of the machine, of processes, of sockets and of control groups.
-//! What cannot be read is said to be missing, with the reason.
-//! [`DatabaseWatch`] is another, which asks the database through a session of its own, and
-//! [`RemoteWatch`] one that hears what another machine sees.
+//! [`Watch`] is a thread that runs beside the load: once a second it samples each source, and every
+//! 10 ms it checks that the process was not stopped. Each source is one file, which names what it
+//! reads: the machine, processes, sockets and control groups. What cannot be read is reported as
+//! missing, with the reason. [`DatabaseWatch`] is a second thread, which queries the database over
+//! a session of its own, and [`RemoteWatch`] a third, which receives the samples of another
+//! machine.
 //!
-//! [`environment`] reads once what a run takes place in: the facts without which its numbers mean
-//! little. One file per source; what cannot be read is said to be unknown and never left out.
+//! [`environment`] reads once the facts about the machine that are needed to interpret a run's
+//! numbers: one file per source, and what cannot be read is reported as unknown, never left out.
 //! [`doctor`] judges such facts before a run, and [`processors`] reads how busy the machine is.
 
 mod busiest;

@@ -1,46 +1,46 @@
-//! Does the process keep going?
+//! Detection of stalls of this process.
 //!
-//! A thread that wants to wake up every few milliseconds and does not for much longer has been
-//! stopped, or the machine has: what was meant to be measured in that time was not. The method is
-//! that of jHiccup (Tene): the load generator cannot tell this from a slow database, a thread that
-//! asks nobody can.
+//! A thread that wants to wake every few milliseconds and wakes much later was stopped, or the
+//! whole machine was: requests of that time were not measured correctly. The method is that of
+//! jHiccup (Tene): the load generator cannot tell a stall from a slow database, but a thread that
+//! sends no requests can.
 
 use base::{Nanos, Stamp};
 
-/// How often the thread wakes up. jHiccup does every millisecond; but where a waking takes 20 to 40
-/// µs, as on a virtual machine, that is 2 to 4 % of a processor. What lasts for 20 ms is always
-/// found like this, and what is told of it is less than a tick too short.
+/// Time between two wake-ups. jHiccup uses 1 ms; but where a wake-up takes 20 to 40 µs, as on a
+/// virtual machine, that is 2 to 4 % of a processor. With 10 ms a stall of 20 ms is always found,
+/// and its reported length is less than one tick too short.
 pub(crate) const TICK: Nanos = Nanos::from_millis(10);
 
-/// How much later than that counts as standing still: longer than a busy scheduler's turns.
+/// Delay of a wake-up that counts as a stall: longer than a time slice of a busy scheduler.
 const STALL: Nanos = Nanos::from_millis(10);
 
-/// When the thread was awake last.
+/// Time at which the thread was last awake.
 pub(crate) struct Pace {
     last: Stamp,
 }
 
-/// A time in which nothing went on.
+/// A period in which the process did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stall {
-    /// When it should have gone on.
+    /// Time at which the thread should have woken.
     pub(crate) begin: Stamp,
-    /// How long it did not.
+    /// Delay until it did wake.
     pub(crate) length: Nanos,
 }
 
 impl Pace {
-    /// From now on.
+    /// Starts at the given time.
     pub(crate) fn new(now: Stamp) -> Pace {
         Pace { last: now }
     }
 
-    /// When the thread wants to wake up.
+    /// Returns the time of the next wake-up.
     pub(crate) fn next(&self) -> Stamp {
         self.last + TICK
     }
 
-    /// It is awake: has it stood still?
+    /// Notes a wake-up, and returns the stall before it, if there was one.
     pub(crate) fn awake(&mut self, now: Stamp) -> Option<Stall> {
         let begin = self.next();
         self.last = now;
@@ -48,7 +48,7 @@ impl Pace {
         (length >= STALL).then_some(Stall { begin, length })
     }
 
-    /// It was busy until now, and knows it.
+    /// Notes that the thread itself was working until now, which is not a stall.
     pub(crate) fn busy_until(&mut self, now: Stamp) {
         self.last = now;
     }
@@ -83,7 +83,7 @@ mod tests {
     fn a_stop_of_two_ticks_is_found_wherever_it_begins() {
         for begin in 0..TICK.0 / 1_000 {
             let mut pace = Pace::new(at(0));
-            // Due within the stop, it is awake when that ends.
+            // If the wake-up is due within the stop, it happens when the stop ends.
             let stall = pace.awake(at(begin + 20_000));
             let length = stall.map(|stall| stall.length.0 / 1_000);
             assert!(length.is_some_and(|length| (10_000..=20_000).contains(&length)), "{begin}");

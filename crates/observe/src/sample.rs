@@ -1,4 +1,4 @@
-//! What the sources say at one look.
+//! Samples, and the sources that they are read from.
 
 use std::collections::BTreeSet;
 
@@ -6,52 +6,52 @@ use record::{Component, Part, Reading};
 
 use crate::environment::Root;
 
-/// What was read at one look, and what could not be.
+/// Readings of one sampling round, and what could not be read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// What was read.
+    /// Metrics that were read.
     pub readings: Vec<Reading>,
-    /// What could not be read.
+    /// Metrics that could not be read.
     pub missing: Vec<Missing>,
 }
 
-/// Something that cannot be read here.
+/// A component or metric that cannot be read here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missing {
-    /// What: the component, and the metric if it is one of several.
+    /// Name of the component, followed by the metric if only one of several is missing.
     pub what: String,
-    /// Why, in words.
+    /// Reason, in words.
     pub why: String,
 }
 
-/// Something that is looked at again and again.
+/// A source that is sampled repeatedly.
 ///
-/// A counter is told as it stands, in the unit of its metric: whoever judges takes the difference
-/// of two looks, and knows by a value below the last that it was reset.
+/// A counter is reported with its current value, in the unit of its metric. The judge takes the
+/// difference of two samples; a value below the previous one means that the counter was reset.
 pub trait Source: Send {
-    /// Looks once.
+    /// Adds the current readings to a sample.
     fn look(&mut self, root: &Root, sample: &mut Sample);
 }
 
 impl Sample {
-    /// A metric of a part was so much.
+    /// Adds a reading: the value of one metric of a part.
     pub fn read(&mut self, part: &Part, metric: &str, unit: &str, value: f64) {
         let component = Component::here(part.clone()).to_string();
         self.readings.push(Reading::of(&component, metric, unit, value));
     }
 
-    /// Something could not be read.
+    /// Notes that something could not be read.
     pub fn missing(&mut self, what: impl ToString, why: impl ToString) {
         self.missing.push(Missing { what: what.to_string(), why: why.to_string() });
     }
 }
 
-/// What was said to be missing. It is said once.
+/// Names already reported as missing. Each is reported once.
 #[derive(Debug, Default)]
 pub(crate) struct Known(BTreeSet<String>);
 
 impl Known {
-    /// Leaves what is new in a sample.
+    /// Removes from a sample what has been reported as missing before.
     pub(crate) fn keep_new(&mut self, sample: &mut Sample) {
         sample.missing.retain(|missing| self.0.insert(missing.what.clone()));
     }

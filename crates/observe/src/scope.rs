@@ -1,41 +1,41 @@
-//! Whom to look at.
+//! The processes and sockets that a watch observes.
 
 use std::path::PathBuf;
 
 use base::Nanos;
 
-/// How often a sample of each source is taken, if nobody says otherwise.
+/// Default time between two samples of a source.
 pub const PERIOD: Nanos = Nanos::from_secs(1);
 
-/// The setting of a record that has the command of a program that was watched.
+/// Setting of a record that holds the command of an observed program.
 pub const COMMAND: &str = "observe.command";
 
-/// The one that says how it ended.
+/// Setting of a record that says how the observed program ended.
 pub const ENDED: &str = "observe.command.ended";
 
-/// What a watch looks at beside the machine that it is on.
+/// Subjects of a watch, in addition to the machine that it runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// How often a sample of each source is taken.
+    /// Time between two samples of each source.
     pub every: Nanos,
-    /// The process whose tree sends the requests; `None` is this process.
+    /// Root process of the tree that sends the requests; `None` means this process.
     pub generator: Option<u32>,
-    /// Where the database's processes are to be found.
+    /// Locations of the database's processes.
     pub servers: Vec<Whereabouts>,
 }
 
-/// Where a process of the database is to be found on this machine.
+/// Location of a process of the database on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Whereabouts {
-    /// It listens on this port of TCP.
+    /// A process that listens on this TCP port.
     Port(u16),
-    /// It is on another machine and listens on this port there: only the sockets to it are here.
+    /// A server on another machine that listens on this port; only the sockets to it are here.
     Elsewhere(u16),
-    /// It listens on this socket of the file system.
+    /// A process that listens on this Unix socket.
     Socket(PathBuf),
-    /// It has this number.
+    /// The process with this id.
     Process(u32),
-    /// It is in the generator's own process, on threads whose names begin so.
+    /// Threads of the generator's own process whose names begin with this prefix.
     Threads(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! All that is looked at on a machine.
+//! All sources that are sampled on a machine.
 
 use crate::environment::Root;
 use crate::host::disks::Disks;
@@ -15,7 +15,7 @@ use crate::sample::{Known, Sample, Source};
 use crate::scope::Scope;
 use crate::sockets::Sockets;
 
-/// The sources of a machine, and what was said to be missing.
+/// The sources of a machine, and what was reported as missing.
 pub(crate) struct Sources {
     root: Root,
     sources: Vec<Box<dyn Source>>,
@@ -23,7 +23,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Those for a scope, in the order in which they are read.
+    /// Creates the sources for a scope, in the order in which they are read.
     pub(crate) fn of(root: Root, scope: &Scope) -> Sources {
         let sources: Vec<Box<dyn Source>> = vec![
             Box::new(Lanes),
@@ -41,7 +41,7 @@ impl Sources {
         Sources { root, sources, known: Known::default() }
     }
 
-    /// What all of them say.
+    /// Samples all sources.
     pub(crate) fn sample(&mut self) -> Sample {
         let mut sample = Sample::default();
         for source in &mut self.sources {

@@ -1,7 +1,7 @@
-//! The thread that looks beside a run.
+//! The thread that takes samples during a run.
 //!
-//! Every so often it looks at all [`Sources`], and every few milliseconds it sees whether the
-//! process stood still ([`Pace`]), unless it is another program that makes the requests.
+//! At fixed times it samples all [`Sources`]. Every few milliseconds it checks that the process was
+//! not stopped ([`Pace`]), unless another program makes the requests.
 
 use std::io;
 use std::sync::Arc;
@@ -18,22 +18,22 @@ use crate::sample::Sample;
 use crate::scope::Scope;
 use crate::sources::Sources;
 
-/// Time within which the end of a watch is seen that does not look for pauses of this process.
+/// Longest delay until a watch that does not check for stalls notices that it was ended.
 const END_SEEN: Nanos = Nanos::from_millis(100);
 
-/// Somebody who looks on while a run goes.
+/// The thread that samples this machine during a run.
 pub struct Watch {
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
 impl Watch {
-    /// Begins to look. `tell` is told when something was read, after `zero`, and what it was: every
-    /// so often the sources, and the length of each time in which the process stood still, when it
-    /// began.
+    /// Starts the thread. It calls `tell` with a sample and the time since `zero` at which it was
+    /// taken: for the sources at every period, and for a stall of this process with its length and
+    /// the time at which it began.
     ///
     /// # Errors
-    /// The operating system grants no thread.
+    /// The operating system cannot start a thread.
     pub fn begin(
         zero: Stamp,
         scope: Scope,
@@ -44,16 +44,16 @@ impl Watch {
         let thread = std::thread::Builder::new().name("watch".to_owned()).spawn(move || {
             let watching =
                 rt::run_real(&rt::Options::default(), |rt| look(rt, zero, &scope, until, tell));
-            // Without a timer nothing is told, and the checks say that they have nothing to judge.
+            // Without a timer nothing is reported, and the checks find that they have no data.
             let _ = watching;
         })?;
         Ok(Watch { is_over, thread })
     }
 
-    /// Ends it. What was read until now has been told when this returns.
+    /// Stops the thread. Everything read until now has been reported when this returns.
     pub fn end(self) {
         self.is_over.store(true, Ordering::Relaxed);
-        // A panic there has been printed; the run itself is none the worse for it.
+        // A panic in the thread has been printed already and does not affect the run.
         let _ = self.thread.join();
     }
 }
@@ -68,7 +68,7 @@ async fn look(
     rt.sleep_until(zero).await;
     let mut sources = Sources::of(Root::system(), scope);
     let mut pace = Pace::new(rt.now());
-    // That this process stood still says nothing of the requests of another one.
+    // A stall of this process does not affect the requests of another one.
     let is_of_others = scope.generator.is_some();
     let mut due = zero;
     while !is_over.load(Ordering::Relaxed) {

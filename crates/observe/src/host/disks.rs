@@ -1,8 +1,8 @@
-//! What the disks do: `/proc/diskstats` (Linux, Documentation/admin-guide/iostats.rst).
+//! Activity of the disks: `/proc/diskstats` (Linux, Documentation/admin-guide/iostats.rst).
 //!
-//! Only whole disks are told, which are those under `/sys/block`, and among them none that is made
-//! of memory or of a file, and none that has never done anything. A volume that lies on other disks
-//! (LVM, RAID, encryption) is told beside those that it lies on.
+//! Only whole disks are reported, which are those under `/sys/block`, without disks that are backed
+//! by memory or by a file and those that have never done anything. A volume on top of other disks
+//! (LVM, RAID, encryption) is reported in addition to these.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use record::Part;
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// How the names of disks begin that are none.
+/// Prefixes of block devices that are not disks.
 const NO_DISKS: [&str; 4] = ["loop", "ram", "zram", "sr"];
 
-/// More disks than this are not told.
+/// Most disks that are reported.
 const MOST: usize = 64;
 
-/// In what the kernel counts what is read and written, whatever the disk's own sectors are.
+/// Unit in bytes in which the kernel counts sectors, whatever the disk's own sector size.
 const SECTOR: u64 = 512;
 
-/// What a disk has done since the machine started. Times are in milliseconds.
+/// Counters of a disk since boot. Times are in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Done {
     reads: u64,
@@ -31,14 +31,14 @@ struct Done {
     write_time: u64,
     busy: u64,
     queue_time: u64,
-    /// Flushes and the time that they took, which kernels tell from 5.5 on.
+    /// Number and total time of flushes, which kernels report from 5.5 on.
     flushes: Option<(u64, u64)>,
 }
 
-/// The disks of the machine.
+/// Disks of the machine.
 #[derive(Debug, Default)]
 pub(crate) struct Disks {
-    /// Which names are whole disks: looked up once.
+    /// True for names that are whole disks. Each is looked up once.
     whole: BTreeMap<String, bool>,
 }
 
@@ -69,7 +69,7 @@ impl Disks {
         if let Some(known) = self.whole.get(name) {
             return *known;
         }
-        // A slash in a name is written so there.
+        // The kernel writes a slash in a device name as `!` there.
         let folder = format!("sys/block/{}", name.replace('/', "!"));
         let is_whole = !NO_DISKS.iter().any(|begin| name.starts_with(begin)) && root.has(&folder);
         self.whole.insert(name.to_owned(), is_whole);
@@ -77,7 +77,7 @@ impl Disks {
     }
 }
 
-/// The name of a line, and what it tells: two numbers and the name, then the fields 1 to 17.
+/// Parses the name and counters of a line: two numbers and the name, then fields 1 to 17.
 fn parse(line: &str) -> Option<(&str, Done)> {
     let mut words = line.split_whitespace().skip(2);
     let name = words.next()?;
@@ -96,7 +96,7 @@ fn parse(line: &str) -> Option<(&str, Done)> {
         busy,
         queue_time,
     ] = *fields.first_chunk()?;
-    // Sums of a machine's life fit; what does not is no sum.
+    // Real counters fit into the sum; a line that overflows it is not valid.
     reads.checked_add(writes)?;
     let flushes = fields.get(15).copied().zip(fields.get(16).copied());
     let done = Done {

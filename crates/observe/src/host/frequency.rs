@@ -1,4 +1,4 @@
-//! How fast the processors are clocked: `/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq`
+//! Clock frequency of the processors: `/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq`
 //! (Linux, Documentation/admin-guide/pm/cpufreq.rst), in kHz. Most virtual machines have no such
 //! files.
 
@@ -7,20 +7,20 @@ use record::Part;
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// Where the kernel tells of processors.
+/// Folder in which the kernel lists processors.
 const CPU: &str = "sys/devices/system/cpu";
 
-/// More processors than this are not read: a file is a few microseconds.
+/// Most processors that are read: each file takes a few microseconds.
 const MOST: usize = 64;
 
-/// The files that tell it.
+/// Source of the mean clock frequency.
 #[derive(Debug)]
 pub(crate) struct Frequency {
     paths: Vec<String>,
 }
 
 impl Frequency {
-    /// Finds them, once.
+    /// Finds the files. The list is not refreshed.
     pub(crate) fn of(root: &Root) -> Frequency {
         let is_processor =
             |name: &String| name.strip_prefix("cpu").is_some_and(|n| n.parse::<u32>().is_ok());
@@ -29,7 +29,7 @@ impl Frequency {
         Frequency { paths: paths.filter(|path| root.has(path)).take(MOST).collect() }
     }
 
-    /// The mean of all processors that tell theirs, in MHz; `None` if none does.
+    /// Returns the mean over all processors that report a frequency, in MHz; `None` if none does.
     fn mean(&self, root: &Root) -> Option<f64> {
         let khz: Vec<u64> = self.paths.iter().filter_map(|path| root.number(path)).collect();
         if khz.is_empty() {

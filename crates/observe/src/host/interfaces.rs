@@ -1,6 +1,6 @@
-//! What goes over the network interfaces: `/proc/net/dev` (`proc_pid_net(5)`), and the speed of
-//! their links: `/sys/class/net/*/speed` (Linux, Documentation/ABI/testing/sysfs-class-net), in
-//! Mbit/s. An interface over which nothing has gone is left out.
+//! Traffic of the network interfaces: `/proc/net/dev` (`proc_pid_net(5)`), and the speed of their
+//! links: `/sys/class/net/*/speed` (Linux, Documentation/ABI/testing/sysfs-class-net), in Mbit/s.
+//! An interface without any traffic is left out.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use record::Part;
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// More interfaces than this are not told.
+/// Most interfaces that are reported.
 const MOST: usize = 64;
 
-/// A link's Mbit/s in bytes per second.
+/// Bytes per second in one Mbit/s.
 const BYTES_PER_MEGABIT: f64 = 125_000.0;
 
-/// What has gone over an interface since it is there.
+/// Traffic of an interface since it was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Gone {
     received_bytes: u64,
@@ -26,10 +26,10 @@ struct Gone {
     errors: u64,
 }
 
-/// The interfaces of the machine.
+/// Network interfaces of the machine.
 #[derive(Debug, Default)]
 pub(crate) struct Interfaces {
-    /// Their speeds in bytes per second, where they are known: looked up once.
+    /// Link speeds in bytes per second; `None` if unknown. Each is looked up once.
     speeds: BTreeMap<String, Option<f64>>,
 }
 
@@ -56,7 +56,8 @@ impl Interfaces {
         if let Some(known) = self.speeds.get(name) {
             return *known;
         }
-        // Without a link, and in most virtual machines, it is -1, which is not read as a number.
+        // Without a link, and in most virtual machines, it is -1, which does not parse as an
+        // unsigned number.
         let megabits =
             root.number(&format!("sys/class/net/{name}/speed")).filter(|speed| *speed > 0);
         let speed = megabits.map(|speed| speed as f64 * BYTES_PER_MEGABIT);
@@ -65,8 +66,8 @@ impl Interfaces {
     }
 }
 
-/// The interface of a line, and what it tells: eight numbers of what was received (bytes, packets,
-/// errors, drops, …), then eight of what was sent.
+/// Parses the interface and counters of a line: eight numbers for received traffic (bytes, packets,
+/// errors, drops, …), then eight for sent traffic.
 fn parse(line: &str) -> Option<(&str, Gone)> {
     let (name, numbers) = line.rsplit_once(':')?;
     let numbers: Option<Vec<u64>> = numbers.split_whitespace().map(|n| n.parse().ok()).collect();

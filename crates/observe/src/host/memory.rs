@@ -1,19 +1,19 @@
-//! What of the machine's memory is in use, and whether pages come and go: `/proc/meminfo` and
-//! `/proc/vmstat` (`proc_meminfo(5)`, `proc_vmstat(5)`).
+//! Memory use and paging of the machine: `/proc/meminfo` and `/proc/vmstat` (`proc_meminfo(5)`,
+//! `proc_vmstat(5)`).
 
 use record::Part;
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// Counters of `/proc/vmstat`, what they are called here, and what they count.
+/// Counters of `/proc/vmstat`, with the metric and the unit of each.
 const COUNTERS: [(&str, &str, &str); 3] = [
     ("pswpin", "swapped-in", "pages"),
     ("pswpout", "swapped-out", "pages"),
     ("pgmajfault", "major-faults", "faults"),
 ];
 
-/// The memory of the machine.
+/// Memory of the machine.
 pub(crate) struct Memory;
 
 impl Source for Memory {
@@ -43,13 +43,13 @@ impl Source for Memory {
     }
 }
 
-/// The bytes of a line such as `MemTotal:       16384 kB`.
+/// Parses the bytes of a line such as `MemTotal:       16384 kB`.
 fn bytes(meminfo: &str, name: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
 }
 
-/// The number of a line such as `pswpin 12`.
+/// Parses the number of a line such as `pswpin 12`.
 fn number(vmstat: &str, name: &str) -> Option<u64> {
     vmstat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
 }

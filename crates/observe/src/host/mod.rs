@@ -1,4 +1,4 @@
-//! What a machine does: one file per source.
+//! Activity of a machine: one file per source.
 
 pub(crate) mod disks;
 pub(crate) mod frequency;

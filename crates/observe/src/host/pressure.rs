@@ -1,12 +1,13 @@
-//! How long tasks lacked something: `/proc/pressure/{cpu,memory,io}` (Linux,
-//! Documentation/accounting/psi.rst), in microseconds since the machine started.
+//! Time for which tasks lacked a resource (pressure stall information):
+//! `/proc/pressure/{cpu,memory,io}` (Linux, Documentation/accounting/psi.rst), in microseconds
+//! since boot.
 
 use record::Part;
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// The files, which line of each is read, and what it is called.
+/// Files of `/proc/pressure`, with the line that is read and its metric.
 const LINES: [(&str, &str, &str); 5] = [
     ("cpu", "some", "pressure-cpu"),
     ("memory", "some", "pressure-memory"),
@@ -15,7 +16,7 @@ const LINES: [(&str, &str, &str); 5] = [
     ("io", "full", "pressure-io-full"),
 ];
 
-/// The pressure on the machine.
+/// Resource pressure on the machine.
 pub(crate) struct Pressure;
 
 impl Source for Pressure {
@@ -40,7 +41,8 @@ impl Source for Pressure {
     }
 }
 
-/// The microseconds of the line of this kind: `some avg10=0.00 avg60=0.00 avg300=0.00 total=12`.
+/// Parses the microseconds of the line of a kind: `some avg10=0.00 avg60=0.00 avg300=0.00
+/// total=12`.
 pub(crate) fn total(text: &str, kind: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.split(' ').next() == Some(kind))?;
     line.rsplit_once("total=")?.1.trim().parse().ok()

@@ -1,5 +1,5 @@
-//! What the machine's processors did: the lines of `/proc/stat` that begin with `cpu`
-//! (`proc_stat(5)`), all of them together and each for itself.
+//! Time use of the processors: the lines of `/proc/stat` that begin with `cpu` (`proc_stat(5)`),
+//! for all processors together and for each one.
 
 use record::Part;
 
@@ -7,40 +7,40 @@ use super::scheduler;
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// `USER_HZ`, in which the kernel counts: 100 wherever Rust has threads and Linux has `/proc`.
+/// Kernel ticks per second (`USER_HZ`): 100 wherever Rust has threads and Linux has `/proc`.
 pub(crate) const TICKS_PER_S: f64 = 100.0;
 
-/// More processors than this are not told one by one.
+/// Most processors that are reported one by one.
 const MOST: usize = 128;
 
-/// What processors have done since the machine started, in the kernel's ticks.
+/// Time of processors since boot by use, in kernel ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
-    /// Working on programs, for whomever.
+    /// Running programs of all users.
     pub user: u64,
     /// Working in the kernel, interrupts included.
     pub system: u64,
-    /// Working on what interrupts left to do, as most of the network is.
+    /// Handling soft interrupts, as most network processing is.
     pub softirq: u64,
-    /// Idle, while somebody waited for a disk.
+    /// Idle while a task waited for a disk.
     pub iowait: u64,
-    /// Ready to work, while the hypervisor had given the processor to others.
+    /// Ready to run while the hypervisor had given the processor to others.
     pub stolen: u64,
-    /// Idle, and nobody waited for a disk.
+    /// Idle while no task waited for a disk.
     pub idle: u64,
 }
 
-/// The shares of a time, from 0 to 1.
+/// Shares of a period, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// Working.
+    /// Share in which processors worked.
     pub busy: f64,
-    /// Stolen by the hypervisor.
+    /// Share stolen by the hypervisor.
     pub stolen: f64,
 }
 
 impl Ticks {
-    /// Reads those of all processors together; `None` where the system does not tell.
+    /// Reads the ticks of all processors together; `None` where the system does not report them.
     pub fn read(root: &Root) -> Option<Ticks> {
         match Ticks::parse(&root.line("proc/stat")?)? {
             (Whose::All, ticks) => Some(ticks),
@@ -48,8 +48,9 @@ impl Ticks {
         }
     }
 
-    /// The line `cpu  user nice system idle iowait irq softirq steal …` of `proc_stat(5)`, in which
-    /// one processor has its number behind `cpu`. Guests' time is a part of the user's.
+    /// Parses the line `cpu  user nice system idle iowait irq softirq steal …` of `proc_stat(5)`;
+    /// the line of a single processor has its number after `cpu`. The time of guests is included in
+    /// `user`.
     fn parse(line: &str) -> Option<(Whose, Ticks)> {
         let mut words = line.split_whitespace();
         let whose = match words.next()?.strip_prefix("cpu")? {
@@ -60,24 +61,24 @@ impl Ticks {
         let [user, nice, system, idle, iowait, irq, softirq, stolen] = numbers?.try_into().ok()?;
         let (user, system) = (user.checked_add(nice)?, system.checked_add(irq)?);
         let ticks = Ticks { user, system, softirq, iowait, stolen, idle };
-        // So that no sum of them is too large.
+        // Ensures that no sum of them overflows.
         [user, system, softirq, iowait, stolen, idle]
             .iter()
             .try_fold(0, |sum: u64, part| sum.checked_add(*part))?;
         Some((whose, ticks))
     }
 
-    /// Working, for whomever.
+    /// Returns the ticks in which processors worked.
     pub fn busy(self) -> u64 {
         self.user + self.system + self.softirq
     }
 
-    /// All ticks there were.
+    /// Returns all ticks.
     pub fn total(self) -> u64 {
         self.busy() + self.stolen + self.iowait + self.idle
     }
 
-    /// What there was between an earlier reading and this one; `None` if no tick passed.
+    /// Returns the shares between an earlier reading and this one; `None` if no tick passed.
     pub fn since(self, earlier: Ticks) -> Option<Shares> {
         let total = self.total().checked_sub(earlier.total()).filter(|total| *total > 0)? as f64;
         let share = |now: u64, then: u64| (now.saturating_sub(then) as f64 / total).min(1.0);
@@ -86,16 +87,16 @@ impl Ticks {
     }
 }
 
-/// Whose ticks a line tells.
+/// Scope of a line of `/proc/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
-    /// Those of all processors.
+    /// All processors.
     All,
-    /// Those of the one with this number.
+    /// The processor with this number.
     One(u32),
 }
 
-/// The processors of the machine, in seconds since it started, and what waits for them.
+/// Processors of the machine, in seconds since boot, and its run queue.
 pub(crate) struct Processors;
 
 impl Source for Processors {
@@ -118,7 +119,7 @@ impl Source for Processors {
     }
 }
 
-/// Tells what processors did.
+/// Reports the times of one line.
 fn tell(whose: Whose, ticks: Ticks, sample: &mut Sample) {
     let mut second = |part: &Part, metric: &str, ticks: u64| {
         sample.read(part, metric, "s", ticks as f64 / TICKS_PER_S);

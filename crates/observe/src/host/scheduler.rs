@@ -1,16 +1,16 @@
-//! What waits for processors: the lines `ctxt`, `procs_running` and `procs_blocked` of `/proc/stat`
-//! (`proc_stat(5)`).
+//! Run queue, blocked tasks and context switches: the lines `ctxt`, `procs_running` and
+//! `procs_blocked` of `/proc/stat` (`proc_stat(5)`).
 
 use record::Part;
 
 use crate::sample::Sample;
 
-/// Tells what the text of that file says.
+/// Reports the values in the text of that file.
 pub(super) fn tell(stat: &str, sample: &mut Sample) {
     let number = |name: &str| -> Option<u64> {
         stat.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
     };
-    // One of those that run is whoever reads this.
+    // One of the running tasks is the thread that reads the file.
     let running = number("procs_running ").map(|tasks| tasks.saturating_sub(1));
     let found = [
         ("run-queue", "tasks", running),

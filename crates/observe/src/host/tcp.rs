@@ -1,16 +1,16 @@
-//! What TCP had to send again: the two lines `Tcp:` of `/proc/net/snmp` (`proc_pid_net(5)`, RFC
-//! 1213: names, then values).
+//! TCP segments sent and retransmitted: the two lines `Tcp:` of `/proc/net/snmp`
+//! (`proc_pid_net(5)`, RFC 1213: names, then values).
 
 use record::Part;
 
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// The counters, and what they are called here.
+/// Counters of the file, with the metric of each.
 const COUNTERS: [(&str, &str); 2] =
     [("OutSegs", "tcp-segments"), ("RetransSegs", "tcp-retransmits")];
 
-/// TCP of the machine.
+/// TCP statistics of the machine.
 pub(crate) struct Tcp;
 
 impl Source for Tcp {
@@ -25,7 +25,7 @@ impl Source for Tcp {
     }
 }
 
-/// The value under a name.
+/// Finds the value under a name.
 fn number(snmp: &str, name: &str) -> Option<u64> {
     let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp:"));
     let (names, values) = (lines.next()?, lines.next()?);

@@ -1,8 +1,7 @@
-//! Does the wall clock go as the monotonic one does? `CLOCK_REALTIME` beside `CLOCK_MONOTONIC`.
+//! Steps of the wall clock: `CLOCK_REALTIME` compared with `CLOCK_MONOTONIC`.
 //!
-//! Both follow the same corrections of their rate (NTP slews them together), so that the distance
-//! between them changes in two cases only: somebody sets the wall clock, or the machine is
-//! suspended, and meanwhile the monotonic clock stands still.
+//! NTP corrects the rate of both clocks together, so their distance changes in two cases only: the
+//! wall clock is set, or the machine is suspended, during which the monotonic clock stops.
 
 use base::{Clock, Monotonic, Nanos, WallTime};
 use record::Part;
@@ -10,22 +9,22 @@ use record::Part;
 use crate::environment::Root;
 use crate::sample::{Sample, Source};
 
-/// How far apart two readings of the monotonic clock may be for one of the wall clock between them
-/// to belong to both.
+/// Longest time between two readings of the monotonic clock for the reading of the wall clock
+/// between them to belong to both.
 const CLOSE: Nanos = Nanos::from_micros(100);
 
-/// How often the clocks are read until they are. Whoever is interrupted so often has no reading.
+/// Most attempts to read the clocks that closely. If each is interrupted, there is no reading.
 const TRIES: usize = 5;
 
-/// The distance of the clocks since the first look.
+/// Distance of the two clocks since the first sample.
 #[derive(Debug, Default)]
 pub(crate) struct WallClock {
-    /// What it was then, in nanoseconds.
+    /// Distance at the first sample, in nanoseconds.
     first: Option<i64>,
 }
 
 impl WallClock {
-    /// By how much the wall clock was set forward since the first look.
+    /// Returns the seconds by which the wall clock was set forward since the first sample.
     fn set_forward_s(&mut self, distance: i64) -> f64 {
         let first = *self.first.get_or_insert(distance);
         distance.saturating_sub(first) as f64 / 1e9
@@ -41,7 +40,7 @@ impl Source for WallClock {
     }
 }
 
-/// How far the wall clock is from the monotonic one, in nanoseconds.
+/// Returns the distance of the wall clock from the monotonic one, in nanoseconds.
 fn distance() -> Option<i64> {
     (0..TRIES).find_map(|_| {
         let before = Monotonic.now();
@@ -65,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_distance_on_this_machine_hardly_changes() {
-        // An interrupted reading is none, but not all of a thousand are.
+        // An interrupted reading gives nothing, but not all of a thousand are interrupted.
         let mut found = (0..1_000).filter_map(|_| distance());
         let (first, last) = (found.next().expect("a reading"), found.next_back().expect("another"));
         assert!(first.abs_diff(last) < 1_000_000_000, "{first} {last}");
